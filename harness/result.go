@@ -1,0 +1,162 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Schema names the form of every record this version writes. A reader refuses another major number.
+const Schema = "teps/1"
+
+// Result is everything a run left behind; result.json holds one, and every report is made from one alone. Times are in
+// seconds, sizes in bytes, rates in tuples a second, unless a name says otherwise. What was not measured is absent.
+type Result struct {
+	Manifest
+	Runs []Run `json:"runs"` // in the order of the plan
+}
+
+// Manifest says what was run, where and with what. run.json holds it from the first second of a run on.
+type Manifest struct {
+	Schema   string    `json:"schema"`
+	ID       string    `json:"id"` // unique to this run
+	Started  time.Time `json:"started"`
+	Command  []string  `json:"command"` // the command line
+	Software Software  `json:"software"`
+	Machine  Machine   `json:"machine"`
+	Plan     Plan      `json:"plan"`
+}
+
+// Software is the build of the host.
+type Software struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"` // with "+dirty" when the tree had changes
+	Compiler string `json:"compiler"`         // go1.26.1 linux/amd64
+}
+
+// Machine is where the host ran.
+type Machine struct {
+	Hostname    string  `json:"hostname,omitempty"`
+	CPU         string  `json:"cpu,omitempty"`
+	Sockets     int     `json:"sockets,omitempty"`
+	Cores       int     `json:"cores,omitempty"`   // physical
+	Threads     int     `json:"threads,omitempty"` // usable by this process
+	CacheBytes  int64   `json:"cache_bytes,omitempty"`
+	ClockMHz    float64 `json:"clock_mhz,omitempty"`
+	Governor    string  `json:"governor,omitempty"`
+	NUMANodes   int     `json:"numa_nodes,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`
+	HugePages   string  `json:"huge_pages,omitempty"` // setting of transparent huge pages
+	OS          string  `json:"os"`
+	Kernel      string  `json:"kernel,omitempty"`
+	Virtual     string  `json:"virtual,omitempty"` // hypervisor, as the system tells
+}
+
+// Plan is what was asked for, with every default filled in.
+type Plan struct {
+	Engines    []EngineSpec  `json:"engines"`
+	Scales     []int         `json:"scales"`
+	EdgeFactor int           `json:"edgefactor"`
+	Seed1      uint64        `json:"seed1"`
+	Seed2      uint64        `json:"seed2"`
+	Roots      int           `json:"roots"`      // wanted; fewer where the graph has fewer
+	Validate   int           `json:"validate"`   // roots to validate; -1 is all of them
+	WarmUps    int           `json:"warm_ups"`   // untimed searches from the first root before the first timed one
+	Timeout    time.Duration `json:"timeout_ns"` // longest that one call of an engine may take
+}
+
+// EngineSpec names an engine and what the user set on it.
+type EngineSpec struct {
+	Name     string            `json:"name"`               // label of the engine in this run, unique in a plan
+	Path     string            `json:"path,omitempty"`     // of an outside engine's program; empty: built in
+	Checksum string            `json:"checksum,omitempty"` // SHA-256 of that program, as run
+	Options  map[string]string `json:"options,omitempty"`  // what the user set
+}
+
+// State says how a Run ended.
+type State string
+
+const (
+	Complete    State = "complete"    // every root of the plan was searched
+	Interrupted State = "interrupted" // stopped by the user or by the end of the process; can be resumed
+	Failed      State = "failed"      // the engine failed; Failure says how
+)
+
+// Run is one engine at one scale.
+type Run struct {
+	Engine        EngineSpec            `json:"engine"`
+	Scale         int                   `json:"scale"`
+	Description   *plugins.Description  `json:"description,omitempty"`
+	Options       map[string]string     `json:"options,omitempty"` // effective: set or default
+	Graph         *GraphRecord          `json:"graph,omitempty"`
+	Construction  *plugins.Construction `json:"construction,omitempty"`   // of the last session, if resumed
+	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
+	Sessions      int                   `json:"sessions"`                 // 1, and one more for each resume
+	Roots         []RootRecord          `json:"roots,omitempty"`          // in the order of the draw
+	State         State                 `json:"state"`
+	Failure       string                `json:"failure,omitempty"`
+	Valid         bool                  `json:"valid"`                // complete, and no root failed validation
+	Statistics    *Statistics           `json:"statistics,omitempty"` // over Roots; absent without roots
+	Compliance    Compliance            `json:"compliance"`
+}
+
+// GraphRecord is the input of one scale.
+type GraphRecord struct {
+	Recipe        graph.Kronecker `json:"recipe"`
+	Tuples        int64           `json:"tuples"`
+	Generation    float64         `json:"generation"`     // seconds, untimed in the benchmark's sense
+	RejectedDraws int             `json:"rejected_draws"` // root draws that hit an isolated vertex or a repeat
+	RootsFound    int             `json:"roots_found"`
+}
+
+// RootRecord is one search: a line of roots.jsonl.
+type RootRecord struct {
+	Index      int             `json:"index"` // in the order of the draw, from 0
+	Root       graph.Vertex    `json:"root"`
+	Time       float64         `json:"time"` // seconds on the engine's clock; TEPS come from this
+	Wall       float64         `json:"wall"` // seconds on the host's clock around the call
+	Levels     []plugins.Level `json:"levels,omitempty"`
+	Validated  bool            `json:"validated"`
+	Violation  string          `json:"violation,omitempty"`  // the rule that was broken, with the vertices; empty: valid
+	Rule       int             `json:"rule,omitempty"`       // 1..5 of the broken rule
+	Validation float64         `json:"validation,omitempty"` // seconds
+	NEdge      *int64          `json:"nedge,omitempty"`      // tuples of the component without self-loops, as the reference counts
+	M          *int64          `json:"m,omitempty"`          // tuples of the component, as the specification counts
+	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
+	Depth      *int            `json:"depth,omitempty"`      // largest level
+}
+
+// Statistics are the Graph500 statistics of the roots whose tuples were counted. TEPS use NEdge, as the reference does.
+type Statistics struct {
+	NBFS       int     `json:"nbfs"`
+	Time       Spread  `json:"time"`
+	NEdge      Spread  `json:"nedge"`
+	TEPS       Spread  `json:"teps"` // order statistics and harmonic mean; see Spread
+	Validation *Spread `json:"validation,omitempty"`
+}
+
+// Spread is the reference's summary of n values. For TEPS, Mean and StdDev are harmonic; for everything else
+// arithmetic. StdDev is absent for fewer than two values.
+type Spread struct {
+	Min           float64  `json:"min"`
+	FirstQuartile float64  `json:"firstquartile"`
+	Median        float64  `json:"median"`
+	ThirdQuartile float64  `json:"thirdquartile"`
+	Max           float64  `json:"max"`
+	Mean          float64  `json:"mean"`
+	StdDev        *float64 `json:"stddev,omitempty"`
+}
+
+// Compliance is the statement of Graph500's rules, each checked by the program. Compliant is their conjunction.
+type Compliance struct {
+	Compliant bool    `json:"compliant"`
+	Rules     []Check `json:"rules"`
+}
+
+// Check is one rule, whether it holds and why.
+type Check struct {
+	Rule   string `json:"rule"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail"` // what was found; quotes an engine's claim as a claim
+}

@@ -1,0 +1,196 @@
+// Package plugins is the contract between the host and its engines: the one file that an engine author reads.
+//
+// An engine is a program that can build a graph from a list of tuples and search it breadth first. It implements
+// Engine below and hands itself to rpc.Serve; the host does everything else. The host makes these calls, one at a
+// time, in this order:
+//
+//	Describe                       at any time, also before Construct and without any Construct
+//	Construct(tuples, options)     kernel 1, timed by the engine; may come again with another graph
+//	Search(root, parent)           kernel 2, timed by the engine; 64 times and more, any root, any order
+//	Close                          once, last
+//
+// What the engine says about itself is recorded under its name; what can be checked is checked by the host. An engine
+// never says how many edges it traversed or whether it is right: the host derives levels from the parents, counts the
+// tuples of the component and validates every parent array against the tuple list. An engine's Elapsed may not exceed
+// the wall time of the call as the host saw it.
+//
+// The same value runs inside the host's process in tests and in a process of its own behind package rpc; errors keep
+// their identity across that border (errors.Is works on the sentinels below).
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Engine builds a graph and searches it. Calls come one at a time; none may print to standard output. When ctx ends,
+// a call returns soon (within a second or two) with ctx.Err(), and the engine stays usable.
+type Engine interface {
+	// Describe says what the engine is and takes. It must be quick, and must not need the device: an engine whose
+	// GPU, driver or launcher is missing says so in Description.Unavailable.
+	Describe(ctx context.Context) (Description, error)
+
+	// Construct is kernel 1: it builds whatever the engine searches from g and replaces an earlier graph. The number
+	// of vertices is not given; the engine finds it in the tuples, inside its clock. The engine may change nothing
+	// in g.Tuples, and may not read them after Construct returns.
+	//
+	// Errors: ErrOption for an option whose value cannot be used, ErrTuples for labels beyond the engine's limits,
+	// ErrMemory when the graph does not fit, ErrUnavailable without the device. After an error there is no graph.
+	Construct(ctx context.Context, g Graph) (Construction, error)
+
+	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (see package graph for
+	// the rules), in original labels; parent may be longer than the largest label of the tuples, and the vertices
+	// beyond it are unreached unless root is one of them. Nothing that one search learned may be used in another.
+	//
+	// The engine's clock (Traversal.Elapsed) starts before the first thing done for this root and stops when every
+	// parent is in its place in original labels. Nothing may be logged or allocated in between.
+	//
+	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short
+	// for the graph. After any of these the engine is as it was before the call.
+	Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
+
+	// Close releases everything. Calls after Close return ErrClosed; a second Close does nothing.
+	Close() error
+}
+
+// Errors that an engine returns, wrapped with what it knows (fmt.Errorf("cpu: threads=0: %w", plugins.ErrOption)).
+var (
+	ErrUnavailable    = errors.New("engine is not available here")
+	ErrOption         = errors.New("unusable option")
+	ErrTuples         = errors.New("unusable tuples")
+	ErrMemory         = errors.New("not enough memory")
+	ErrNotConstructed = errors.New("no graph: Construct has not succeeded")
+	ErrRoot           = errors.New("root is not a vertex")
+	ErrParent         = errors.New("parent array is too short")
+	ErrClosed         = errors.New("engine is closed")
+)
+
+// Description is what an engine says of itself.
+type Description struct {
+	Name    string `json:"name"`    // one lower-case word, the name in --engine and --set
+	Version string `json:"version"` // of the engine, not of the protocol
+	Summary string `json:"summary"` // one sentence: method and hardware
+	// Unavailable says in one sentence what is missing here (no GPU, no driver, no mpirun). Empty: ready to run.
+	Unavailable string   `json:"unavailable,omitempty"`
+	Devices     []Device `json:"devices,omitempty"` // what it would run on
+	Options     []Option `json:"options,omitempty"` // what --set ENGINE.OPTION=VALUE takes
+	Memory      Memory   `json:"memory"`            // what it needs, to refuse a graph that does not fit before building it
+}
+
+// Device is a piece of hardware that an engine runs on.
+type Device struct {
+	Kind        string `json:"kind"`            // "cpu", "gpu", "rank", ...
+	Name        string `json:"name"`            // as its maker calls it
+	Units       int    `json:"units,omitempty"` // hardware threads, multiprocessors, ranks
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+	Details     []Fact `json:"details,omitempty"` // driver, clocks, ...
+}
+
+// Memory is an upper bound on the host memory of an engine with default options, in bytes, beside the tuples and the
+// parent array, both of which the host owns: Fixed + PerVertex*vertices + PerTuple*tuples at the peak of Construct or
+// Search.
+type Memory struct {
+	Fixed     int64   `json:"fixed"`
+	PerVertex float64 `json:"per_vertex"`
+	PerTuple  float64 `json:"per_tuple"`
+}
+
+// Graph is the input of kernel 1.
+type Graph struct {
+	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
+	Tuples []graph.Edge
+	// Recipe tells how Tuples was generated, for engines whose parts generate slices of their own. Nil: unknown.
+	Recipe *graph.Kronecker
+	// Options holds what the user set, by name. The host has checked them against Description.Options, and an option
+	// that is not here has its default; Settings (options.go) reads both.
+	Options map[string]string
+}
+
+// Construction is what kernel 1 reports.
+type Construction struct {
+	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock, from the first look at a tuple
+	Bytes   int64         `json:"bytes"`      // held for searching from now on, adjacency and everything else
+	Entries Count         `json:"entries,omitzero"`
+	Phases  []Phase       `json:"phases,omitempty"` // parts of Elapsed, in order
+	Claims  Claims        `json:"claims"`
+	Details []Fact        `json:"details,omitempty"` // anything worth a line in the record
+}
+
+// Claims are statements that only the engine can make, for the options of this Construct. The host quotes them in the
+// compliance statement; a claim that is false or empty makes the result "not compliant".
+type Claims struct {
+	OriginalLabelsInClock bool   `json:"original_labels_in_clock"` // Elapsed stops after parents are back in original labels
+	ClearingInClock       bool   `json:"clearing_in_clock"`        // buffers are cleared inside Elapsed
+	ParentBits            int    `json:"parent_bits"`              // width of a parent as written inside the clock
+	VertexBits            int    `json:"vertex_bits"`              // width of a vertex label inside the engine
+	Tuning                string `json:"tuning"`                   // where alpha, beta and thresholds come from; never from timed searches
+}
+
+// Traversal is what kernel 2 reports.
+type Traversal struct {
+	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock
+	Levels  []Level       `json:"levels,omitempty"`
+}
+
+// Level describes the expansion of one frontier. Its slices may be reused by the next search.
+type Level struct {
+	Direction graph.Direction `json:"direction"`
+	Frontier  int64           `json:"frontier"`          // vertices that were expanded
+	Edges     Count           `json:"edges,omitzero"`    // adjacency entries looked at
+	Bytes     Count           `json:"bytes,omitzero"`    // sent between ranks
+	Messages  Count           `json:"messages,omitzero"` // sent between ranks
+	Elapsed   time.Duration   `json:"elapsed_ns"`        // part of Traversal.Elapsed
+	Phases    []Phase         `json:"phases,omitempty"`  // parts of Elapsed, in order
+}
+
+// Phase is a named part of a time.
+type Phase struct {
+	Name    string        `json:"name"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
+
+// Fact is a name and a value for the record.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Count is a number that an engine may not have taken. The zero Count is a missing number, which is not zero.
+type Count struct {
+	n     int64
+	known bool
+}
+
+// Counted returns the Count of n things.
+func Counted(n int64) Count { return Count{n, true} }
+
+// Get returns the number and whether there is one.
+func (c Count) Get() (n int64, known bool) { return c.n, c.known }
+
+// IsZero says that the number is missing; encoding/json leaves such a field out.
+func (c Count) IsZero() bool { return !c.known }
+
+// MarshalJSON writes the number, or null.
+func (c Count) MarshalJSON() ([]byte, error) {
+	if !c.known {
+		return []byte("null"), nil
+	}
+	return json.Marshal(c.n)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (c *Count) UnmarshalJSON(data []byte) error {
+	var n *int64
+	if err := json.Unmarshal(data, &n); err != nil {
+		return err
+	}
+	*c = Count{}
+	if n != nil {
+		*c = Counted(*n)
+	}
+	return nil
+}
