@@ -1,0 +1,140 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func tuples(labels ...Vertex) []Edge {
+	var edges []Edge
+	for i := 0; i < len(labels); i += 2 {
+		edges = append(edges, MakeEdge(labels[i], labels[i+1]))
+	}
+	return edges
+}
+
+func mustCSR(t testing.TB, edges []Edge, vertices int64) *CSR {
+	t.Helper()
+	g, err := NewCSR(edges, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestCSRKeepsSelfLoopsAndDuplicatesInBothDirections(t *testing.T) {
+	g := mustCSR(t, tuples(0, 1, 1, 0, 2, 2, 3, 0), 5)
+	for v, want := range [][]Vertex{{1, 1, 3}, {0, 0}, {2, 2}, {0}, {}} {
+		got := slices.Sorted(slices.Values(g.Neighbours(Vertex(v))))
+		if !slices.Equal(got, want) {
+			t.Errorf("neighbours of %d: %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestCSRWithoutTuplesOrVertices(t *testing.T) {
+	if g := mustCSR(t, nil, 0); g.NumVertices() != 0 || len(g.Targets) != 0 {
+		t.Errorf("no vertices: %+v", g)
+	}
+	if g := mustCSR(t, nil, 3); g.NumVertices() != 3 || len(g.Neighbours(2)) != 0 {
+		t.Errorf("three isolated vertices: %+v", g)
+	}
+}
+
+func TestCSRRefusesWhatIsNotAGraph(t *testing.T) {
+	if _, err := NewCSR(tuples(0, 1, 2, 4), 4); err == nil || !strings.Contains(err.Error(), "tuple 1 is (2,4), but labels end at 3") {
+		t.Errorf("label 4 of 4 vertices: %v", err)
+	}
+	if _, err := NewCSR(tuples(0, 0), 0); err == nil {
+		t.Error("label 0 of no vertices was accepted")
+	}
+	if _, err := NewCSR(nil, -1); err == nil || !strings.Contains(err.Error(), "cannot be negative") {
+		t.Errorf("-1 vertices: %v", err)
+	}
+}
+
+func TestSearchLevelsOfNamedGraphs(t *testing.T) {
+	for name, c := range map[string]struct {
+		edges  []Edge
+		root   Vertex
+		levels []int64
+	}{
+		"one vertex":             {nil, 0, []int64{0}},
+		"one vertex, self-loop":  {tuples(0, 0), 0, []int64{0}},
+		"path from its end":      {tuples(0, 1, 2, 1, 2, 3), 0, []int64{0, 1, 2, 3}},
+		"path from its middle":   {tuples(0, 1, 2, 1, 2, 3), 2, []int64{2, 1, 0, 1}},
+		"star from a leaf":       {tuples(0, 1, 0, 2, 0, 3), 3, []int64{1, 2, 2, 0}},
+		"cycle of five":          {tuples(0, 1, 1, 2, 2, 3, 3, 4, 4, 0), 0, []int64{0, 1, 2, 2, 1}},
+		"two components":         {tuples(0, 1, 2, 3), 3, []int64{-1, -1, 1, 0}},
+		"isolated root":          {tuples(1, 2), 0, []int64{0, -1, -1}},
+		"duplicates, self-loops": {tuples(0, 1, 1, 0, 1, 1, 1, 2, 1, 2), 0, []int64{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := mustCSR(t, c.edges, int64(len(c.levels)))
+			parent, level, err := g.Search(c.root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(level, c.levels) {
+				t.Errorf("levels %v, want %v", level, c.levels)
+			}
+			for v, p := range parent {
+				switch {
+				case Vertex(v) == c.root && p != c.root, level[v] < 0 && p != Unreached:
+					t.Errorf("parent of %d is %d", v, p)
+				case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbours(p), Vertex(v))):
+					t.Errorf("parent of %d is %d, which is no neighbour one level above", v, p)
+				}
+			}
+		})
+	}
+}
+
+// Levels are distances: the oracle agrees with Bellman's relaxation over the tuples, which knows no queue and no CSR.
+func TestSearchLevelsAreDistances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		vertices := rapid.Int64Range(1, 24).Draw(t, "vertices")
+		label := rapid.Int64Range(0, vertices-1)
+		var edges []Edge
+		for range rapid.IntRange(0, 40).Draw(t, "tuples") {
+			edges = append(edges, MakeEdge(Vertex(label.Draw(t, "u")), Vertex(label.Draw(t, "v"))))
+		}
+		root := Vertex(label.Draw(t, "root"))
+
+		const far = 1 << 40
+		distance := slices.Repeat([]int64{far}, int(vertices))
+		distance[root] = 0
+		for range vertices {
+			for _, e := range edges {
+				u, v := e.Ends()
+				distance[u] = min(distance[u], distance[v]+1)
+				distance[v] = min(distance[v], distance[u]+1)
+			}
+		}
+		g, err := NewCSR(edges, vertices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, level, err := g.Search(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v := range level {
+			if want := distance[v]; level[v] != want && !(want >= far && level[v] == -1) {
+				t.Fatalf("level of %d from %d: %d, want %d", v, root, level[v], want)
+			}
+		}
+	})
+}
+
+func TestSearchRefusesARootThatIsNoVertex(t *testing.T) {
+	g := mustCSR(t, tuples(0, 1), 2)
+	for _, root := range []Vertex{-1, 2, MaxVertex} {
+		if _, _, err := g.Search(root); err == nil {
+			t.Errorf("root %d was accepted", root)
+		}
+	}
+}
