@@ -1,0 +1,155 @@
+// Package teps_test holds the project to the picture in docs/architecture.md: which package may import which, which
+// library is known to whom, and which files may be unsafe.
+package teps_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tepsbench/teps"
+
+// arrows says what each package may import of ours. A package that is not here does not belong to the project yet.
+var arrows = map[string][]string{
+	"graph":                         {},
+	"plugins":                       {"graph"},
+	"plugins/enginetest":            {"graph", "plugins"},
+	"plugins/rpc":                   {"graph", "plugins", "plugins/rpc/internal/enginepb"},
+	"plugins/rpc/internal/enginepb": {},
+	"cpu":                           {"graph", "plugins"},
+	"harness":                       {"graph", "plugins"},
+	"reports":                       {"graph", "plugins", "harness"},
+	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "harness", "reports"},
+}
+
+// libraries says which packages may know a library: the prefix of its import path.
+var libraries = map[string][]string{
+	"github.com/hashicorp/":  {"plugins/rpc", "plugins/rpc/internal/enginepb"},
+	"google.golang.org/":     {"plugins/rpc", "plugins/rpc/internal/enginepb"},
+	"gonum.org/":             {"reports"},
+	"codeberg.org/":          {"reports"},
+	"github.com/shirou/":     {"harness"},
+	"github.com/spf13/":      {"cmd/teps"},
+	"github.com/vbauerster/": {"cmd/teps"},
+	"github.com/goccy/":      {"cmd/teps"},
+	"github.com/jedib0t/":    {"cmd/teps", "reports"},
+	"golang.org/x/term":      {"cmd/teps"},
+	"golang.org/x/sys":       {"plugins/rpc", "cpu", "harness"},
+	"gorgonia.org/":          {},
+}
+
+// unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, and nothing else. Generated
+// code is left out.
+var unsafeFiles = []string{
+	"cpu/memory.go",
+	"plugins/rpc/segment_view.go",
+}
+
+type file struct {
+	path, pkg string
+	imports   []string
+}
+
+func sources(t *testing.T) []file {
+	t.Helper()
+	var all []file
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		f := file{path: filepath.ToSlash(path), pkg: filepath.ToSlash(filepath.Dir(path))}
+		for _, i := range parsed.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			f.imports = append(f.imports, name)
+		}
+		all = append(all, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestPackagesImportOnlyWhatTheirArrowReaches(t *testing.T) {
+	found := map[string]bool{}
+	for _, f := range sources(t) {
+		found[f.pkg] = true
+		reach, known := arrows[f.pkg]
+		if !known {
+			t.Errorf("%s: package %s has no row in the table of arrows", f.path, f.pkg)
+			continue
+		}
+		for _, name := range f.imports {
+			if ours, ok := strings.CutPrefix(name, module+"/"); ok {
+				if !slices.Contains(reach, ours) {
+					t.Errorf("%s imports %s; %s may import %v", f.path, ours, f.pkg, reach)
+				}
+				continue
+			}
+			if !strings.Contains(strings.Split(name, "/")[0], ".") {
+				continue // the standard library
+			}
+			allowed := false
+			for prefix, packages := range libraries {
+				allowed = allowed || strings.HasPrefix(name, prefix) && slices.Contains(packages, f.pkg)
+			}
+			if !allowed {
+				t.Errorf("%s imports %s, which is not for package %s", f.path, name, f.pkg)
+			}
+		}
+	}
+	for pkg := range arrows {
+		if !found[pkg] {
+			t.Errorf("package %s has arrows and no files", pkg)
+		}
+	}
+}
+
+func TestUnsafeStaysInNamedFiles(t *testing.T) {
+	for _, f := range sources(t) {
+		if strings.HasSuffix(f.path, ".pb.go") {
+			continue
+		}
+		if slices.Contains(f.imports, "unsafe") != slices.Contains(unsafeFiles, f.path) {
+			t.Errorf("%s: imports unsafe: %v; the list of unsafe files says otherwise", f.path, slices.Contains(f.imports, "unsafe"))
+		}
+	}
+	for _, path := range unsafeFiles {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s is in the list of unsafe files: %v", path, err)
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, f := range sources(t) {
+		data, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(data), "\n"); n > 400 && !strings.HasSuffix(f.path, ".pb.go") {
+			t.Errorf("%s has %d lines; 400 need a reason", f.path, n)
+		}
+	}
+}
