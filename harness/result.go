@@ -69,8 +69,9 @@ type Plan struct {
 // EngineSpec names an engine and what the user set on it.
 type EngineSpec struct {
 	Name     string            `json:"name"`               // label of the engine in this run, unique in a plan
-	Path     string            `json:"path,omitempty"`     // of an outside engine's program; empty: built in
-	Checksum string            `json:"checksum,omitempty"` // SHA-256 of that program, as run
+	Builtin  string            `json:"builtin,omitempty"`  // which built-in engine it is, or
+	Path     string            `json:"path,omitempty"`     // the program of an outside engine
+	Checksum string            `json:"checksum,omitempty"` // SHA-256 of an outside engine's program, as run
 	Options  map[string]string `json:"options,omitempty"`  // what the user set
 }
 
@@ -152,6 +153,7 @@ type Spread struct {
 type Compliance struct {
 	Compliant bool    `json:"compliant"`
 	Rules     []Check `json:"rules"`
+	Power     string  `json:"power"` // class and level of the power measurement, or that there is none
 }
 
 // Check is one rule, whether it holds and why.

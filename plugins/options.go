@@ -51,16 +51,16 @@ func (o Option) Check(value string) error {
 		}
 	case Bool:
 		_, err = strconv.ParseBool(value)
-		return o.refuse(value, err != nil, "true or false")
+		return o.refuse(value, err != nil, o.Takes())
 	case Choice:
-		return o.refuse(value, !slices.Contains(o.Choices, value), "one of "+strings.Join(o.Choices, ", "))
+		return o.refuse(value, !slices.Contains(o.Choices, value), o.Takes())
 	case Text:
 		return nil
 	default:
 		return fmt.Errorf("option %s has the unknown kind %q: %w", o.Name, o.Kind, ErrOption)
 	}
 	bad := err != nil || o.Min != nil && x < *o.Min || o.Max != nil && x > *o.Max
-	return o.refuse(value, bad, o.numbers())
+	return o.refuse(value, bad, o.Takes())
 }
 
 func (o Option) refuse(value string, bad bool, want string) error {
@@ -70,11 +70,18 @@ func (o Option) refuse(value string, bad bool, want string) error {
 	return fmt.Errorf("option %s=%q: want %s: %w", o.Name, value, want, ErrOption)
 }
 
-// numbers describes the numbers that o takes.
-func (o Option) numbers() string {
+// Takes says in words which values o takes.
+func (o Option) Takes() string {
 	want := "a number"
-	if o.Kind == Int {
+	switch o.Kind {
+	case Int:
 		want = "a whole number"
+	case Bool:
+		return "true or false"
+	case Choice:
+		return "one of " + strings.Join(o.Choices, ", ")
+	case Text:
+		return "any text"
 	}
 	switch {
 	case o.Min != nil && o.Max != nil:

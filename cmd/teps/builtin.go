@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tepsbench/teps/cpu"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+// builtinNames lists the engines in this binary, in the order in which teps shows them.
+func builtinNames() []string { return []string{"cpu"} }
+
+// builtin returns what opens a built-in engine, or nil.
+func builtin(name string) func() plugins.Engine {
+	switch name {
+	case "cpu":
+		return func() plugins.Engine { return cpu.New() }
+	}
+	return nil
+}
+
+// serveEngineCommand is how the host runs a built-in engine: in a child process that is this same binary.
+func serveEngineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve-engine NAME",
+		Short:  "Serve a built-in engine to a host (used by teps itself)",
+		Hidden: true,
+		Args:   exactArgs(1, "the name of a built-in engine"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			open := builtin(args[0])
+			if open == nil {
+				return usagef("there is no built-in engine %s", args[0])
+			}
+			rpc.Serve(open())
+			return nil
+		},
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+// processes is a harness.Host whose engines are child processes: rpc.Host, and the knowledge of which program an
+// engine is.
+type processes struct{ *rpc.Host }
+
+func newProcesses(log *slog.Logger) (processes, error) {
+	h, err := rpc.NewHost(rpc.HostOptions{Logger: log})
+	return processes{h}, err
+}
+
+func (p processes) Open(ctx context.Context, spec harness.EngineSpec) (plugins.Engine, error) {
+	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
+	if spec.Path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
+		}
+		program.Path, program.Args = self, []string{"serve-engine", spec.Builtin}
+	}
+	client, err := p.Host.Open(ctx, program)
+	if err != nil {
+		return nil, err // not client: a nil *Client in an interface is not nil
+	}
+	return client, nil
+}
+
+// newLog makes the logger of the host; what engines log goes there too.
+func newLog(verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}

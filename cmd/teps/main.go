@@ -1,0 +1,128 @@
+// Command teps measures how fast machines search a graph breadth first: Graph500, run by one host process over engines
+// that are plugins. This package holds flags, progress and exit codes; the protocol is package harness.
+//
+// Exit codes: 0 every run valid; 1 a run failed or is invalid; 2 wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+func main() {
+	// The first Ctrl-C (or SIGTERM) ends the run in order. The signal is then handed back to the system, so that a
+	// second one ends the process at once; engines do not outlive it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+const (
+	exitValid = iota
+	exitFailed
+	exitUsage
+)
+
+// errReported ends a command with exit code 1 after it has said why.
+var errReported = errors.New("reported")
+
+// command runs one command line and returns its exit code.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitValid
+	case errors.Is(err, errReported):
+		return exitFailed
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(stderr, "teps: stopped")
+		return exitFailed
+	case errors.Is(err, harness.ErrUsage):
+		fmt.Fprintf(stderr, "teps: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "teps: %v\n", err)
+	return exitFailed
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "teps",
+		Short: "Measure how fast machines search a graph breadth first (Graph500)",
+		Long: `teps runs the Graph500 benchmark over engines that are plugins: it generates the
+graph, has each engine build it and search it from 64 roots, validates every
+search against the input, and writes records, official text, plots and a page.`,
+		Example: `  teps run                                  the CPU engine at scale 18, validated
+  teps run --scale 16-20 --out results/a    five scales into one folder
+  teps engines                              what can run here, with every option
+  teps report results/a                     draw a run again from its records`,
+		Args:          noArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%v; see %s --help", err, c.CommandPath())
+	})
+	root.AddCommand(
+		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(),
+		serveEngineCommand(), versionCommand(),
+	)
+	return root
+}
+
+// usagef makes an error of exit code 2.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+type usageError struct{ error }
+
+func (usageError) Is(target error) bool { return target == harness.ErrUsage }
+func (e usageError) Unwrap() error      { return e.error }
+
+// noArgs and exactArgs are cobra's, with an error of exit code 2 that names the command.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if c.HasParent() {
+			return usagef("%s takes no argument, and %q was given; see %s --help", c.CommandPath(), args[0], c.CommandPath())
+		}
+		return usagef("there is no command %q; see teps --help", args[0])
+	}
+	return nil
+}
+
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s takes %s; see %s --help", c.CommandPath(), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which build this is",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "teps %s\n", harness.ThisSoftware())
+			return err
+		},
+	}
+}

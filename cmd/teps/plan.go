@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/pflag"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+// planFlags are the flags of `teps run` that make a harness.Plan, as texts. A configuration file has the same names
+// and the same forms; what stands on the command line wins.
+type planFlags struct {
+	Engine     []string      `yaml:"engine"`
+	Scale      string        `yaml:"scale"`
+	EdgeFactor int           `yaml:"edgefactor"`
+	Seed1      uint64        `yaml:"seed1"`
+	Seed2      uint64        `yaml:"seed2"`
+	Roots      int           `yaml:"roots"`
+	Validate   string        `yaml:"validate"`
+	WarmUps    int           `yaml:"warmup"`
+	Timeout    time.Duration `yaml:"timeout"`
+	Set        []string      `yaml:"set"`
+	Checksum   []string      `yaml:"checksum"`
+}
+
+func (f *planFlags) register(flags *pflag.FlagSet) {
+	d := harness.DefaultPlan()
+	flags.StringSliceVar(&f.Engine, "engine", []string{"cpu"}, "engines: built-in names or paths of programs, each perhaps as LABEL=ENGINE")
+	flags.StringVar(&f.Scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
+	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
+	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
+	flags.Uint64Var(&f.Seed2, "seed2", d.Seed2, "second seed of the generator")
+	flags.IntVar(&f.Roots, "roots", d.Roots, "searches per engine and scale")
+	flags.StringVar(&f.Validate, "validate", "all", "how many searches to validate: all, none or a number")
+	flags.IntVar(&f.WarmUps, "warmup", d.WarmUps, "untimed searches before the first timed one")
+	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "longest that one call of an engine may take")
+	flags.StringArrayVar(&f.Set, "set", nil, "set an option of an engine: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
+	flags.StringArrayVar(&f.Checksum, "checksum", nil, "refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
+}
+
+// read takes everything from a file that was not given on the command line.
+func (f *planFlags) read(path string, given *pflag.FlagSet) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("--config: %w", err)
+	}
+	file := *f
+	if err := yaml.UnmarshalWithOptions(data, &file, yaml.Strict()); err != nil {
+		return usagef("--config %s:\n%s", path, yaml.FormatError(err, false, true))
+	}
+	for name, take := range map[string]func(){
+		"engine":     func() { f.Engine = file.Engine },
+		"scale":      func() { f.Scale = file.Scale },
+		"edgefactor": func() { f.EdgeFactor = file.EdgeFactor },
+		"seed1":      func() { f.Seed1 = file.Seed1 },
+		"seed2":      func() { f.Seed2 = file.Seed2 },
+		"roots":      func() { f.Roots = file.Roots },
+		"validate":   func() { f.Validate = file.Validate },
+		"warmup":     func() { f.WarmUps = file.WarmUps },
+		"timeout":    func() { f.Timeout = file.Timeout },
+		"set":        func() { f.Set = append(file.Set, f.Set...) }, // later ones win
+		"checksum":   func() { f.Checksum = append(file.Checksum, f.Checksum...) },
+	} {
+		if repeatable := name == "set" || name == "checksum"; repeatable || !given.Changed(name) {
+			take()
+		}
+	}
+	return nil
+}
+
+// plan turns the texts into a plan.
+func (f *planFlags) plan() (harness.Plan, error) {
+	p := harness.DefaultPlan()
+	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
+	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
+	var err error
+	if p.Scales, err = parseScales(f.Scale); err != nil {
+		return p, err
+	}
+	if p.Validate, err = parseValidate(f.Validate); err != nil {
+		return p, err
+	}
+	p.Engines = nil
+	for _, text := range f.Engine {
+		spec, err := parseEngine(text)
+		if err != nil {
+			return p, err
+		}
+		p.Engines = append(p.Engines, spec)
+	}
+	for _, text := range f.Set {
+		key, value, ok := strings.Cut(text, "=")
+		engine, option, dotted := strings.Cut(key, ".")
+		if !ok || !dotted || engine == "" || option == "" {
+			return p, usagef("--set %q: want ENGINE.OPTION=VALUE, such as cpu.threads=2", text)
+		}
+		spec, err := named(p.Engines, engine, "--set "+text)
+		if err != nil {
+			return p, err
+		}
+		if spec.Options == nil {
+			spec.Options = map[string]string{}
+		}
+		spec.Options[option] = value
+	}
+	for _, text := range f.Checksum {
+		engine, sum, ok := strings.Cut(text, "=")
+		if !ok || len(sum) != 64 || strings.Trim(strings.ToLower(sum), "0123456789abcdef") != "" {
+			return p, usagef("--checksum %q: want ENGINE=HEX with the 64 digits that sha256sum prints", text)
+		}
+		spec, err := named(p.Engines, engine, "--checksum "+text)
+		if err != nil {
+			return p, err
+		}
+		if spec.Path == "" {
+			return p, usagef("--checksum %s: engine %s is built in; only outside programs have a checksum", text, engine)
+		}
+		spec.Checksum = strings.ToLower(sum)
+	}
+	return p, p.Check()
+}
+
+func named(engines []harness.EngineSpec, name, where string) (*harness.EngineSpec, error) {
+	var names []string
+	for i := range engines {
+		if engines[i].Name == name {
+			return &engines[i], nil
+		}
+		names = append(names, engines[i].Name)
+	}
+	return nil, usagef("%s: this run has no engine %s; it has %s", where, name, strings.Join(names, ", "))
+}
+
+// parseEngine reads NAME, PATH, LABEL=NAME or LABEL=PATH. What holds a separator or a dot is a path.
+func parseEngine(text string) (harness.EngineSpec, error) {
+	label, engine, labelled := strings.Cut(text, "=")
+	if !labelled {
+		engine = text
+	}
+	var spec harness.EngineSpec
+	switch {
+	case engine == "":
+		return spec, usagef("--engine %q names no engine; see teps engines", text)
+	case strings.ContainsAny(engine, "/\\."):
+		path, err := filepath.Abs(engine)
+		if err != nil {
+			return spec, usagef("--engine %s: %w", engine, err)
+		}
+		if err := checkProgram(path); err != nil {
+			return spec, err
+		}
+		spec = harness.EngineSpec{Name: engineLabel(path), Path: path}
+	default:
+		if builtin(engine) == nil {
+			return spec, usagef("there is no engine %s; built in: %s; an outside engine is named by its path, such as ./%s",
+				engine, strings.Join(builtinNames(), ", "), engine)
+		}
+		spec = harness.EngineSpec{Name: engine, Builtin: engine}
+	}
+	if labelled {
+		if strings.Trim(label, labelLetters) != "" || label == "" {
+			return spec, usagef("--engine %s: a label is made of letters, digits, - and _", text)
+		}
+		spec.Name = label
+	}
+	return spec, nil
+}
+
+const labelLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+// engineLabel names an outside engine after its program: teps-engine-cuda is cuda.
+func engineLabel(path string) string {
+	name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "teps-engine-")
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(labelLetters, r) {
+			return r
+		}
+		return '-'
+	}, name)
+	if name == "" {
+		return "engine"
+	}
+	return name
+}
+
+// checkProgram refuses a path that cannot be an engine's program.
+func checkProgram(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return usagef("engine %s: %w", path, err)
+	case info.IsDir():
+		return usagef("engine %s is a folder; name the program in it", path)
+	case !info.Mode().IsRegular():
+		return usagef("engine %s is no program but a %s", path, info.Mode().Type())
+	case info.Mode()&0o111 == 0:
+		return usagef("engine %s is not executable; chmod +x it if it is the engine's program", path)
+	}
+	return nil
+}
+
+func parseScales(text string) ([]int, error) {
+	var scales []int
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, ranged := strings.Cut(part, "-")
+		first, err := strconv.Atoi(strings.TrimSpace(low))
+		last := first
+		if err == nil && ranged {
+			last, err = strconv.Atoi(strings.TrimSpace(high))
+		}
+		if err != nil || last < first || last-first > 64 {
+			return nil, usagef("--scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
+		}
+		for s := first; s <= last; s++ {
+			scales = append(scales, s)
+		}
+	}
+	return scales, nil
+}
+
+func parseValidate(text string) (int, error) {
+	switch text {
+	case "all":
+		return harness.AllRoots, nil
+	case "none":
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, usagef("--validate %q: want all, none or a number of searches", text)
+	}
+	return n, nil
+}
+
+// describePlan is the first line of a run.
+func describePlan(p harness.Plan) string {
+	var engines []string
+	for _, e := range p.Engines {
+		engines = append(engines, e.Name)
+	}
+	return fmt.Sprintf("%s, scale %v, edge factor %d, %d roots", strings.Join(engines, ", "), p.Scales, p.EdgeFactor, p.Roots)
+}

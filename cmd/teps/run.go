@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/reports"
+)
+
+type runFlags struct {
+	plan    planFlags
+	config  string
+	out     string
+	resume  string
+	quiet   bool
+	verbose bool
+}
+
+func runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run the benchmark: generate, construct, search 64 roots, validate, report",
+		Long: `run does the whole Graph500 protocol for every engine at every scale. The official
+text goes to standard output, everything else to standard error, and records,
+plots and a page into a folder. A run that was stopped (Ctrl-C, a crash, a power
+cut) loses at most the search it was in: --resume FOLDER continues it.`,
+		Example: `  teps run                                              the CPU engine at scale 18
+  teps run --scale 16-20 --out results/sweep            five scales into one folder
+  teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
+  teps run --engine ./teps-engine-mine --validate 8     an engine of your own
+  teps run --resume results/sweep                       continue what was interrupted
+  teps run --config nightly.yaml --scale 22             flags from a file; the command line wins`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	flags := c.Flags()
+	f.plan.register(flags)
+	flags.StringVar(&f.config, "config", "", "YAML file with these flags by name (engine, scale, set, ...)")
+	flags.StringVar(&f.out, "out", "", "folder for records, plots and page (default teps-results/DATE-TIME)")
+	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this folder")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
+	flags.SortFlags = false
+	return c
+}
+
+func (f *runFlags) run(c *cobra.Command) error {
+	ctx := c.Context()
+	progress := newProgress(c.ErrOrStderr(), f.quiet)
+	plan, err := f.decide(c)
+	if err != nil {
+		return err
+	}
+	host, err := newProcesses(newLog(f.verbose))
+	if err != nil {
+		return err
+	}
+	result, err := f.execute(ctx, c, host, plan, progress)
+	if err := errors.Join(err, host.Close()); err != nil {
+		return err
+	}
+	for _, r := range result.Runs {
+		if !r.Valid {
+			return errReported
+		}
+	}
+	return nil
+}
+
+// decide makes the plan: of the flags and the file, or of the run to resume.
+func (f *runFlags) decide(c *cobra.Command) (harness.Plan, error) {
+	if f.resume == "" {
+		if f.config != "" {
+			if err := f.plan.read(f.config, c.Flags()); err != nil {
+				return harness.Plan{}, err
+			}
+		}
+		return f.plan.plan()
+	}
+	for _, other := range []string{"config", "out", "engine", "scale", "edgefactor", "seed1", "seed2", "roots", "validate", "warmup", "set", "timeout", "checksum"} {
+		if c.Flags().Changed(other) {
+			return harness.Plan{}, usagef("--resume continues a run as it was planned; --%s cannot be given with it", other)
+		}
+	}
+	old, err := harness.Load(f.resume)
+	if err != nil {
+		return harness.Plan{}, err
+	}
+	return old.Plan, nil
+}
+
+func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes, plan harness.Plan, progress harness.Progress) (harness.Result, error) {
+	stderr := c.ErrOrStderr()
+	if !f.quiet {
+		fmt.Fprintf(stderr, "teps run: %s\n", describePlan(plan))
+	}
+	if err := harness.Prepare(ctx, host, plan, progress); err != nil {
+		return harness.Result{}, err
+	}
+	store, err := f.store(ctx, plan)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	defer store.Close()
+	if store.Torn() > 0 {
+		progress.Note(fmt.Sprintf("the last line of %s was torn; that search is done again", harness.JournalFile))
+	}
+	result, running := harness.Execute(ctx, host, store, progress)
+	reporting := report(c, store.Dir(), result, f.quiet)
+	if running != nil && errors.Is(running, context.Canceled) {
+		fmt.Fprintf(stderr, "teps: stopped; continue with: teps run --resume %s\n", store.Dir())
+		return result, errors.Join(errReported, reporting)
+	}
+	return result, errors.Join(running, reporting)
+}
+
+func (f *runFlags) store(ctx context.Context, plan harness.Plan) (*harness.Store, error) {
+	software, machine := harness.ThisSoftware(), harness.ThisMachine(ctx)
+	if f.resume != "" {
+		return harness.Resume(f.resume, software, machine)
+	}
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join("teps-results", time.Now().Format("20060102-150405"))
+	}
+	return harness.Create(dir, harness.NewManifest(os.Args, plan, software, machine))
+}
+
+// report prints the official text, draws everything into the run's folder and shows the final table.
+func report(c *cobra.Command, dir string, result harness.Result, quiet bool) error {
+	if err := reports.WriteAll(dir, result); err != nil {
+		return err
+	}
+	if err := reports.Text(c.OutOrStdout(), result); err != nil {
+		return err
+	}
+	if quiet {
+		return nil
+	}
+	stderr := c.ErrOrStderr()
+	fmt.Fprintln(stderr)
+	if err := reports.Table(stderr, result, isTerminal(stderr)); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}

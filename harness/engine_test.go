@@ -1,0 +1,105 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// serial is an engine over the oracle. Its hooks make it misbehave.
+type serial struct {
+	csr      *graph.CSR
+	searches int
+	after    func(n int, root graph.Vertex, parent []graph.Vertex, t *plugins.Traversal) error // the n-th search from 1
+	describe func(*plugins.Description)
+	build    func(*plugins.Construction) error
+	closed   *int
+}
+
+func (s *serial) Describe(context.Context) (plugins.Description, error) {
+	d := plugins.Description{Name: "serial", Version: "1", Summary: "the oracle",
+		Options: []plugins.Option{{Name: "speed", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Meaning: "nothing"}}}
+	if s.describe != nil {
+		s.describe(&d)
+	}
+	return d, nil
+}
+
+func (s *serial) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
+	start := time.Now()
+	var err error
+	s.csr, err = graph.NewCSR(g.Tuples, g.Recipe.Vertices())
+	c := plugins.Construction{Elapsed: time.Since(start), Claims: plugins.Claims{
+		OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 64, Tuning: "nothing to tune"}}
+	if err == nil && s.build != nil {
+		err = s.build(&c)
+	}
+	return c, err
+}
+
+func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	if err := ctx.Err(); err != nil {
+		return plugins.Traversal{}, err
+	}
+	start := time.Now()
+	found, _, err := s.csr.Search(root)
+	if err != nil {
+		return plugins.Traversal{}, err
+	}
+	copy(parent, found)
+	t := plugins.Traversal{Elapsed: time.Since(start)}
+	if s.searches++; s.after != nil {
+		err = s.after(s.searches, root, parent, &t)
+	}
+	return t, err
+}
+
+func (s *serial) Close() error {
+	if s.closed != nil {
+		*s.closed++
+	}
+	return nil
+}
+
+// inside is a Host whose engines live in this process.
+type inside struct {
+	engines map[string]func() (plugins.Engine, error)
+	lent    int
+}
+
+func hostOf(engines map[string]*serial) *inside {
+	h := &inside{engines: map[string]func() (plugins.Engine, error){}}
+	for name, e := range engines {
+		h.engines[name] = func() (plugins.Engine, error) { return e, nil }
+	}
+	return h
+}
+
+func (h *inside) Open(_ context.Context, spec EngineSpec) (plugins.Engine, error) {
+	open, ok := h.engines[spec.Name]
+	if !ok {
+		return nil, fmt.Errorf("no engine %s", spec.Name)
+	}
+	return open()
+}
+
+func (h *inside) Tuples(n int64) ([]graph.Edge, func() error, error) {
+	h.lent++
+	return make([]graph.Edge, n), h.giveBack, nil
+}
+
+func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
+	h.lent++
+	return make([]graph.Vertex, n), h.giveBack, nil
+}
+
+func (h *inside) giveBack() error {
+	if h.lent--; h.lent < 0 {
+		return errors.New("given back twice")
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// planOf is the official plan at a small scale.
+func planOf(scale int, engines ...string) Plan {
+	p := DefaultPlan()
+	p.Scales = []int{scale}
+	for _, name := range engines {
+		p.Engines = append(p.Engines, EngineSpec{Name: name, Builtin: name})
+	}
+	return p
+}
+
+// runs executes plan over host in a fresh folder.
+func runs(t *testing.T, ctx context.Context, host *inside, plan Plan) (Result, *Store, error) {
+	t.Helper()
+	store, err := Create(filepath.Join(t.TempDir(), "run"), NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Execute(ctx, host, store, Silent{})
+	if closing := store.Close(); closing != nil {
+		t.Fatal(closing)
+	}
+	if host.lent != 0 {
+		t.Errorf("%d pieces of memory were not given back", host.lent)
+	}
+	return r, store, err
+}
+
+func resume(t *testing.T, host *inside, dir string) Result {
+	t.Helper()
+	store, err := Resume(dir, someSoftware, someMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r, err := Execute(context.Background(), host, store, Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestOfficialRunIsValidAndCompliant(t *testing.T) {
+	closed := 0
+	host := hostOf(map[string]*serial{"a": {closed: &closed}})
+	r, store, err := runs(t, context.Background(), host, planOf(10, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	if run.State != Complete || !run.Valid || len(run.Roots) != 64 || run.Statistics.NBFS != 64 {
+		t.Fatalf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
+	}
+	if !run.Compliance.Compliant {
+		for _, c := range run.Compliance.Rules {
+			if !c.Holds {
+				t.Errorf("does not hold: %s: %s", c.Rule, c.Detail)
+			}
+		}
+	}
+	// Golden values of scale 10: the first roots, the draws used for 64 roots, nedge and m of the giant component.
+	if run.Roots[0].Root != 458 || run.Roots[7].Root != 777 || run.Graph.RejectedDraws != 75-64 {
+		t.Errorf("roots %d ... %d, %d rejected", run.Roots[0].Root, run.Roots[7].Root, run.Graph.RejectedDraws)
+	}
+	if got := run.Statistics.NEdge.Max; got != 16239 {
+		t.Errorf("largest nedge %g, want 16239", got)
+	}
+	if got := *run.Roots[0].M; got != 16383 {
+		t.Errorf("m of the first root %d, want 16383", got)
+	}
+	if closed != 1 {
+		t.Errorf("engine closed %d times", closed)
+	}
+	var file Result
+	data, err := os.ReadFile(filepath.Join(store.Dir(), ResultFile))
+	if err != nil || json.Unmarshal(data, &file) != nil || len(file.Runs[0].Roots) != 64 {
+		t.Errorf("%s does not hold the result: %v", ResultFile, err)
+	}
+}
+
+func TestDeviationsFromTheRulesAreNotCompliant(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Plan)
+		claim  func(*plugins.Claims)
+		rule   string
+	}{
+		"other seeds":            {change: func(p *Plan) { p.Seed1 = 5 }, rule: "seeds"},
+		"other edge factor":      {change: func(p *Plan) { p.EdgeFactor = 8 }, rule: "edge factor"},
+		"fewer roots":            {change: func(p *Plan) { p.Roots = 8 }, rule: "64 distinct"},
+		"not all validated":      {change: func(p *Plan) { p.Validate = 63 }, rule: "validated"},
+		"none validated":         {change: func(p *Plan) { p.Validate = 0 }, rule: "validated"},
+		"many warm-ups":          {change: func(p *Plan) { p.WarmUps = 5 }, rule: "Warm-up"},
+		"labels outside clock":   {claim: func(c *plugins.Claims) { c.OriginalLabelsInClock = false }, rule: "original labels"},
+		"clearing outside clock": {claim: func(c *plugins.Claims) { c.ClearingInClock = false }, rule: "cleared"},
+		"narrow parents":         {claim: func(c *plugins.Claims) { c.ParentBits = 32 }, rule: "48 bits wide when"},
+		"tuning not declared":    {claim: func(c *plugins.Claims) { c.Tuning = "" }, rule: "Tuning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := planOf(8, "a")
+			if c.change != nil {
+				c.change(&plan)
+			}
+			e := &serial{build: func(built *plugins.Construction) error {
+				if c.claim != nil {
+					c.claim(&built.Claims)
+				}
+				return nil
+			}}
+			r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var broken []string
+			for _, rule := range r.Runs[0].Compliance.Rules {
+				if !rule.Holds {
+					broken = append(broken, rule.Rule)
+				}
+			}
+			if len(broken) != 1 || !strings.Contains(broken[0], c.rule) || r.Runs[0].Compliance.Compliant {
+				t.Errorf("rules that do not hold: %q, compliant %v; want the one with %q", broken, r.Runs[0].Compliance.Compliant, c.rule)
+			}
+		})
+	}
+}
+
+func TestRootsBeyondValidateAreCountedAlike(t *testing.T) {
+	plan := planOf(9, "a")
+	plan.Validate = 3
+	some, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Validate = AllRoots
+	all, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, root := range some.Runs[0].Roots {
+		want := all.Runs[0].Roots[i]
+		if *root.M != *want.M || *root.NEdge != *want.NEdge || *root.Reached != *want.Reached {
+			t.Errorf("root %d: m %d nedge %d reached %d, validated %d %d %d", i, *root.M, *root.NEdge, *root.Reached, *want.M, *want.NEdge, *want.Reached)
+		}
+		if root.Validated != (i < 3) {
+			t.Errorf("root %d: validated %v", i, root.Validated)
+		}
+	}
+}
+
+func TestWrongParentsAreNamedAndTheRunIsInvalid(t *testing.T) {
+	e := &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
+		switch n { // the first is the warm-up
+		case 3:
+			parent[root] = graph.Unreached
+		case 5:
+			for v, p := range parent {
+				if p != graph.Unreached && graph.Vertex(v) != root {
+					parent[v] = graph.Unwritten
+					break
+				}
+			}
+		}
+		return nil
+	}}
+	r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, good := r.Runs[0], r.Runs[1]
+	if bad.Valid || bad.State != Complete || bad.Roots[1].Rule != 1 || bad.Roots[3].Rule != 1 || bad.Roots[2].Violation != "" {
+		t.Errorf("valid %v, state %s, rules %d %d", bad.Valid, bad.State, bad.Roots[1].Rule, bad.Roots[3].Rule)
+	}
+	if !strings.Contains(bad.Roots[3].Violation, "never written") {
+		t.Errorf("a forgotten entry is called %q", bad.Roots[3].Violation)
+	}
+	if bad.Compliance.Compliant || !good.Valid {
+		t.Errorf("bad compliant %v, good valid %v", bad.Compliance.Compliant, good.Valid)
+	}
+}
+
+func TestTimesThatCannotBeTrueEndTheEngine(t *testing.T) {
+	for name, lie := range map[string]time.Duration{"longer than the wall clock": time.Hour, "zero": 0, "negative": -1} {
+		t.Run(name, func(t *testing.T) {
+			e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
+				if n == 4 {
+					tr.Elapsed = lie
+				}
+				return nil
+			}}
+			r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Runs[0]; got.State != Failed || len(got.Roots) != 2 || !strings.Contains(got.Failure, "cannot be trusted") {
+				t.Errorf("state %s, %d roots kept, %q", got.State, len(got.Roots), got.Failure)
+			}
+			if !r.Runs[1].Valid {
+				t.Error("the other engine did not finish")
+			}
+		})
+	}
+	e := &serial{build: func(c *plugins.Construction) error { c.Elapsed = time.Hour; return nil }}
+	r, _, _ := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+	if r.Runs[0].State != Failed || r.Runs[0].Construction != nil {
+		t.Errorf("a lie about kernel 1 was taken: %+v", r.Runs[0].State)
+	}
+}
+
+func TestAFailingEngineLeavesItsRootsAndTheOthers(t *testing.T) {
+	bang := errors.New("bang")
+	for name, e := range map[string]*serial{
+		"in a search": {after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+			if n == 11 {
+				return bang
+			}
+			return nil
+		}},
+		"in kernel 1": {build: func(*plugins.Construction) error { return bang }},
+		"unavailable": {describe: func(d *plugins.Description) { d.Unavailable = "bang" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			closed := 0
+			e.closed = &closed
+			r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Runs[0]
+			if got.State != Failed || got.Valid || !strings.Contains(got.Failure, "bang") || closed != 1 {
+				t.Errorf("state %s, failure %q, closed %d times", got.State, got.Failure, closed)
+			}
+			if name == "in a search" && len(got.Roots) != 9 {
+				t.Errorf("%d roots kept, want 9", len(got.Roots))
+			}
+			if !r.Runs[1].Valid {
+				t.Error("the other engine did not finish")
+			}
+		})
+	}
+}
+
+func TestAnInterruptedRunResumesAndLosesOneRoot(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+		if n == 21 {
+			cancel()
+			return ctx.Err()
+		}
+		return nil
+	}}
+	plan := planOf(8, "a", "b")
+	plan.Scales = []int{7, 8}
+	host := hostOf(map[string]*serial{"a": e, "b": {}})
+	r, store, err := runs(t, ctx, host, plan)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want a cancelled run", err)
+	}
+	if got := r.Runs[0]; got.State != Interrupted || len(got.Roots) != 19 {
+		t.Fatalf("state %s, %d roots; want 19 of an interrupted run", got.State, len(got.Roots))
+	}
+	if _, err := os.Stat(filepath.Join(store.Dir(), ResultFile)); err != nil {
+		t.Errorf("an interrupted run leaves no result: %v", err)
+	}
+
+	e.after = nil
+	full := resume(t, host, store.Dir())
+	for _, run := range full.Runs {
+		if run.State != Complete || !run.Valid || len(run.Roots) != 64 {
+			t.Errorf("%s at %d: %s, %d roots", run.Engine.Name, run.Scale, run.State, len(run.Roots))
+		}
+	}
+	if full.Runs[0].Sessions != 2 || full.Runs[0].Compliance.Compliant {
+		t.Errorf("a resumed run: %d sessions, compliant %v", full.Runs[0].Sessions, full.Runs[0].Compliance.Compliant)
+	}
+	for i := range 19 {
+		if full.Runs[0].Roots[i].Time != r.Runs[0].Roots[i].Time {
+			t.Errorf("root %d was measured again", i)
+		}
+	}
+	// Everything is done: another resume measures nothing and keeps the result.
+	again := resume(t, host, store.Dir())
+	if again.Runs[0].Sessions != 2 || !again.Runs[3].Valid {
+		t.Errorf("a resume of a finished run did something: %d sessions", again.Runs[0].Sessions)
+	}
+}
+
+func TestAFailedEngineIsTriedAgainByResume(t *testing.T) {
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+		if n == 3 {
+			return errors.New("bang")
+		}
+		return nil
+	}}
+	host := hostOf(map[string]*serial{"a": e})
+	_, store, err := runs(t, context.Background(), host, planOf(7, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := resume(t, host, store.Dir()); !r.Runs[0].Valid || r.Runs[0].Failure != "" {
+		t.Errorf("after the resume: %s %q", r.Runs[0].State, r.Runs[0].Failure)
+	}
+}
+
+func TestASearchThatDoesNotEndIsCalledSo(t *testing.T) {
+	plan := planOf(7, "a")
+	plan.Timeout = 50 * time.Millisecond
+	slow := &serial{}
+	host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return sleeper{slow}, nil }}}
+	r, _, err := runs(t, context.Background(), host, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Runs[0]; got.State != Failed || !strings.Contains(got.Failure, "--timeout") {
+		t.Errorf("state %s, %q", got.State, got.Failure)
+	}
+}
+
+// sleeper searches until its context ends.
+type sleeper struct{ *serial }
+
+func (s sleeper) Search(ctx context.Context, _ graph.Vertex, _ []graph.Vertex) (plugins.Traversal, error) {
+	<-ctx.Done()
+	return plugins.Traversal{}, ctx.Err()
+}
+
+func TestPrepareRefusesBeforeAnythingIsAllocated(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Plan)
+		want   string
+		usage  bool
+	}{
+		"scale 0":              {func(p *Plan) { p.Scales = []int{0} }, "scale", true},
+		"scale 99":             {func(p *Plan) { p.Scales = []int{99} }, "scale", true},
+		"edge factor 0":        {func(p *Plan) { p.EdgeFactor = 0 }, "edge", true},
+		"no engine":            {func(p *Plan) { p.Engines = nil }, "--engine", true},
+		"engine twice":         {func(p *Plan) { p.Engines = append(p.Engines, p.Engines[0]) }, "twice", true},
+		"scale twice":          {func(p *Plan) { p.Scales = []int{8, 8} }, "twice", true},
+		"no roots":             {func(p *Plan) { p.Roots = 0 }, "--roots", true},
+		"validate -2":          {func(p *Plan) { p.Validate = -2 }, "--validate", true},
+		"no time":              {func(p *Plan) { p.Timeout = 0 }, "--timeout", true},
+		"unknown option":       {func(p *Plan) { p.Engines[0].Options = map[string]string{"sped": "1"} }, "speed", true},
+		"bad option":           {func(p *Plan) { p.Engines[0].Options = map[string]string{"speed": "0"} }, "at least 1", true},
+		"more than the memory": {func(p *Plan) { p.Scales = []int{8, 40} }, "scale 40", false},
+		"unknown engine":       {func(p *Plan) { p.Engines[0].Name = "z" }, "no engine z", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := hostOf(map[string]*serial{"a": {}})
+			plan := planOf(8, "a")
+			c.change(&plan)
+			err := Prepare(context.Background(), host, plan, Silent{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUsage) != c.usage {
+				t.Errorf("got %v (usage %v), want an error with %q (usage %v)", err, errors.Is(err, ErrUsage), c.want, c.usage)
+			}
+		})
+	}
+	if err := Prepare(context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a", "missing"), Silent{}); err != nil {
+		t.Errorf("one engine of two that does not start: %v", err)
+	}
+}

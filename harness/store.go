@@ -1,0 +1,301 @@
+package harness
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Names of the files in a run's folder.
+const (
+	ManifestFile = "run.json"    // Manifest; written first
+	JournalFile  = "roots.jsonl" // a line for each kernel 1 and each root, appended and synced: the unit of resuming
+	ResultFile   = "result.json" // Result; written last, and again by each resume
+)
+
+// Store is the folder of a run, open for one process.
+type Store struct {
+	dir      string
+	manifest Manifest
+	entries  []entry
+	journal  *os.File // locked against other processes
+	torn     int      // bytes of a torn last line that Resume cut off
+}
+
+// NewManifest describes a run that begins now.
+func NewManifest(command []string, plan Plan, software Software, machine Machine) Manifest {
+	var id [8]byte
+	rand.Read(id[:]) // never fails (crypto/rand)
+	return Manifest{
+		Schema:   Schema,
+		ID:       hex.EncodeToString(id[:]),
+		Started:  time.Now().UTC().Truncate(time.Millisecond),
+		Command:  command,
+		Software: software,
+		Machine:  machine,
+		Plan:     plan,
+	}
+}
+
+// Create makes the folder dir, with its parents, for a new run. It refuses a folder that already holds one.
+func Create(dir string, m Manifest) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("results folder: %w; choose another with --out", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
+		return nil, usage("%s already holds a run; continue it with --resume %s, or choose another folder with --out", dir, dir)
+	}
+	s := &Store{dir: dir, manifest: m}
+	if err := s.open(os.O_CREATE | os.O_EXCL); err != nil {
+		return nil, err
+	}
+	// The manifest comes second: a folder with a manifest always has a journal, and the lock on it is already held.
+	if err := s.writeJSON(ManifestFile, m); err != nil {
+		s.Close()
+		os.Remove(filepath.Join(dir, JournalFile))
+		return nil, err
+	}
+	return s, s.begin(session{m.Started, m.Software, m.Machine})
+}
+
+// Resume opens the folder of a run that was interrupted, cuts off a torn last line, and begins a new session. The
+// machine and the software must be those of the run: roots measured on different ones are not one result.
+func Resume(dir string, software Software, machine Machine) (*Store, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if was, is := m.Machine.identity(), machine.identity(); was != is {
+		return nil, usage("resume %s: the run began on %s and this is %s; roots of two machines are not one result", dir, was, is)
+	}
+	if m.Software != software {
+		return nil, usage("resume %s: the run began with teps %s and this is %s; resume it with the same build", dir, m.Software, software)
+	}
+	s := &Store{dir: dir, manifest: m}
+	if err := s.open(0); err != nil {
+		return nil, err
+	}
+	if err := s.load(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, s.begin(session{time.Now().UTC().Truncate(time.Millisecond), software, machine})
+}
+
+// Load reads the folder of a run, finished or not.
+func Load(dir string) (Result, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return Result{}, err
+	}
+	path := filepath.Join(dir, JournalFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", dir, err)
+	}
+	entries, _, err := parseJournal(data)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", path, err)
+	}
+	r, err := replay(m, entries)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Manifest returns what the folder says of the run.
+func (s *Store) Manifest() Manifest { return s.manifest }
+
+// Dir returns the folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Torn returns how many bytes of a torn last line Resume cut off.
+func (s *Store) Torn() int { return s.torn }
+
+// Result is what the run has come to so far.
+func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) }
+
+// Finish writes result.json.
+func (s *Store) Finish() (Result, error) {
+	r, err := s.Result()
+	if err != nil {
+		return r, err
+	}
+	return r, s.writeJSON(ResultFile, r)
+}
+
+// Close releases the folder.
+func (s *Store) Close() error { return s.journal.Close() }
+
+func (s *Store) begin(n session) error {
+	if err := s.append(entry{Session: &n}); err != nil {
+		s.Close()
+		return err
+	}
+	return nil
+}
+
+func (s *Store) open(flags int) error {
+	path := filepath.Join(s.dir, JournalFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|flags, 0o666)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usage("%s already holds %s; choose another folder with --out", s.dir, JournalFile)
+	case err != nil:
+		return fmt.Errorf("results folder: %w; choose another with --out", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return usage("%s is being written by another teps; wait for it, or choose another folder with --out", s.dir)
+	}
+	s.journal = f
+	return nil
+}
+
+// load reads the journal and cuts off a torn last line.
+func (s *Store) load() error {
+	data, err := os.ReadFile(s.journal.Name())
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", s.dir, err)
+	}
+	entries, whole, err := parseJournal(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w; delete that line and all after it to resume from there", s.journal.Name(), err)
+	}
+	if _, err := replay(s.manifest, entries); err != nil {
+		return fmt.Errorf("%s: %w; delete that line and all after it to resume from there", s.journal.Name(), err)
+	}
+	if s.torn = len(data) - whole; s.torn > 0 {
+		if err := s.journal.Truncate(int64(whole)); err != nil {
+			return fmt.Errorf("resume %s: %w", s.dir, err)
+		}
+	}
+	s.entries = entries
+	return nil
+}
+
+// append adds a line and returns when it is on the disk. A line that could not be written whole is taken back.
+func (s *Store) append(e entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
+	}
+	before, err := s.journal.Seek(0, 2)
+	if err == nil {
+		_, err = s.journal.Write(append(line, '\n'))
+	}
+	if err == nil {
+		err = s.journal.Sync()
+	}
+	if err != nil {
+		s.journal.Truncate(before)
+		return &storeError{fmt.Errorf("record: %w; make room, then continue with --resume %s", err, s.dir)}
+	}
+	s.entries = append(s.entries, e)
+	return nil
+}
+
+// storeError says that the record cannot be written: the one failure that ends a run for all engines.
+type storeError struct{ error }
+
+func (e *storeError) Unwrap() error { return e.error }
+
+// writeJSON replaces a file as a whole or not at all.
+func (s *Store) writeJSON(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return WriteFile(filepath.Join(s.dir, name), append(data, '\n'))
+}
+
+// WriteFile writes a file so that a reader sees the old content or the new one, never a part, also after a crash.
+func WriteFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename in dir last through a crash.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+func readManifest(dir string) (Manifest, error) {
+	var m Manifest
+	path := filepath.Join(dir, ManifestFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, usage("%s holds no run: there is no %s in it", dir, ManifestFile)
+	}
+	if err != nil {
+		return m, fmt.Errorf("run %s: %w", dir, err)
+	}
+	var head struct{ Schema string }
+	if err := json.Unmarshal(data, &head); err != nil {
+		return m, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if err := checkSchema(head.Schema); err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return m, nil
+}
+
+func checkSchema(schema string) error {
+	switch {
+	case schema == Schema:
+		return nil
+	case strings.HasPrefix(schema, "teps/"):
+		return fmt.Errorf("the record has the form %s and this teps reads %s; read it with the version that wrote it", schema, Schema)
+	}
+	return fmt.Errorf("not a record of teps (schema %q, want %q)", schema, Schema)
+}
+
+// identity is what must be the same for two sessions to be one measurement.
+func (m Machine) identity() string {
+	return fmt.Sprintf("%s, %d threads, %s", m.CPU, m.Threads, m.OS)
+}
+
+func (s Software) String() string {
+	text := s.Version
+	if s.Commit != "" {
+		text += " (" + s.Commit + ")"
+	}
+	return text + ", " + s.Compiler
+}
