@@ -1,0 +1,238 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"go.uber.org/goleak"
+)
+
+// kronecker generates the tuples of a small benchmark graph.
+func kronecker(t testing.TB, scale int) []graph.Edge {
+	t.Helper()
+	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, k.Tuples())
+	if err := k.Generate(context.Background(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return tuples
+}
+
+// edges makes tuples from pairs of labels.
+func edges(labels ...graph.Vertex) []graph.Edge {
+	var tuples []graph.Edge
+	for i := 0; i+1 < len(labels); i += 2 {
+		tuples = append(tuples, graph.MakeEdge(labels[i], labels[i+1]))
+	}
+	return tuples
+}
+
+// check searches from root and holds the parents to the oracle: the same vertices, the same levels, and each parent a
+// neighbour one level nearer to the root.
+func check(t *testing.T, e plugins.Engine, oracle *graph.CSR, root graph.Vertex) {
+	t.Helper()
+	parent := make([]graph.Vertex, oracle.NumVertices())
+	for i := range parent {
+		parent[i] = graph.Unwritten
+	}
+	if _, err := e.Search(context.Background(), root, parent); err != nil {
+		t.Fatalf("Search(%d): %v", root, err)
+	}
+	_, level, err := oracle.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, p := range parent {
+		if err := admissible(oracle, level, root, graph.Vertex(v), p); err != nil {
+			t.Fatalf("Search(%d): %v", root, err)
+		}
+	}
+}
+
+func admissible(oracle *graph.CSR, level []int64, root, v, p graph.Vertex) error {
+	switch {
+	case v == root:
+		if p != root {
+			return fmt.Errorf("parent of the root is %d", p)
+		}
+	case level[v] < 0:
+		if p != graph.Unreached {
+			return fmt.Errorf("vertex %d cannot be reached, but its parent is %d", v, p)
+		}
+	case p < 0 || int64(p) >= oracle.NumVertices():
+		return fmt.Errorf("vertex %d of level %d has the parent %d", v, level[v], p)
+	case level[p] != level[v]-1:
+		return fmt.Errorf("vertex %d of level %d has the parent %d of level %d", v, level[v], p, level[p])
+	default:
+		for _, u := range oracle.Neighbours(v) {
+			if u == p {
+				return nil
+			}
+		}
+		return fmt.Errorf("vertex %d has the parent %d, which is no neighbour", v, p)
+	}
+	return nil
+}
+
+// combinations are sets of options that between them take every path of the engine.
+func combinations() []map[string]string {
+	var all []map[string]string
+	for _, threads := range []string{"1", "2", "3", "8"} {
+		for _, parents := range []string{"64", "32"} {
+			for _, direction := range []map[string]string{
+				{},
+				{optionAlpha: "0"},
+				{optionAlpha: "1e9", optionBeta: "0"},
+				{optionAlpha: "1000", optionBeta: "1.5", optionSequential: "0"},
+			} {
+				set := map[string]string{optionThreads: threads, optionParents: parents}
+				for name, value := range direction {
+					set[name] = value
+				}
+				all = append(all, set)
+			}
+		}
+	}
+	return all
+}
+
+var named = []struct {
+	name   string
+	tuples []graph.Edge
+}{
+	{"one edge", edges(0, 1)},
+	{"self-loops only", edges(2, 2, 0, 0)},
+	{"one vertex with a self-loop", edges(0, 0)},
+	{"a path", edges(0, 1, 1, 2, 2, 3, 3, 4, 4, 5)},
+	{"a star", edges(3, 0, 3, 1, 3, 2, 3, 4, 3, 5, 3, 6)},
+	{"two components", edges(0, 1, 1, 2, 5, 6, 6, 7)},
+	{"duplicates in both directions", edges(0, 1, 1, 0, 0, 1, 1, 2, 2, 1, 2, 2)},
+	{"a clique", edges(0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3)},
+	{"far labels", edges(100_000, 5, 5, 70_000)},
+}
+
+func TestSearchesAgreeWithTheOracle(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	graphs := named
+	for scale := 6; scale <= 12; scale += 2 {
+		graphs = append(graphs, struct {
+			name   string
+			tuples []graph.Edge
+		}{fmt.Sprintf("Kronecker s%d", scale), kronecker(t, scale)})
+	}
+	for _, g := range graphs {
+		t.Run(g.name, func(t *testing.T) {
+			vertices := int64(0)
+			for _, e := range g.tuples {
+				u, v := e.Ends()
+				vertices = max(vertices, int64(u)+1, int64(v)+1)
+			}
+			vertices += 3 // labels beyond every tuple
+			oracle, err := graph.NewCSR(g.tuples, vertices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, set := range combinations() {
+				t.Run(fmt.Sprint(set), func(t *testing.T) {
+					e := New()
+					defer e.Close()
+					if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: g.tuples, Options: set}); err != nil {
+						t.Fatal(err)
+					}
+					for i := range int64(12) {
+						check(t, e, oracle, graph.Vertex(i*7919%vertices))
+					}
+					check(t, e, oracle, graph.Vertex(vertices-1))
+				})
+			}
+		})
+	}
+}
+
+func TestAGraphWithoutTuplesHasOnlyItsRoot(t *testing.T) {
+	for _, set := range combinations() {
+		e := New()
+		if _, err := e.Construct(context.Background(), plugins.Graph{Options: set}); err != nil {
+			t.Fatal(err)
+		}
+		parent := []graph.Vertex{graph.Unwritten, graph.Unwritten, graph.Unwritten}
+		if _, err := e.Search(context.Background(), 1, parent); err != nil {
+			t.Fatal(err)
+		}
+		if parent[0] != -1 || parent[1] != 1 || parent[2] != -1 {
+			t.Errorf("%v: parents are %v, want -1 1 -1", set, parent)
+		}
+		e.Close()
+	}
+}
+
+func TestErrorsAreTheContracts(t *testing.T) {
+	ctx := context.Background()
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	parent := make([]graph.Vertex, 8)
+	search := func(ctx context.Context, e plugins.Engine, root graph.Vertex, parent []graph.Vertex) error {
+		_, err := e.Search(ctx, root, parent)
+		return err
+	}
+	construct := func(ctx context.Context, e plugins.Engine, tuples []graph.Edge, set map[string]string) error {
+		_, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+		return err
+	}
+	ready := New()
+	defer ready.Close()
+	if err := construct(ctx, ready, edges(0, 1, 6, 7), nil); err != nil {
+		t.Fatal(err)
+	}
+	closed := New()
+	closed.Close()
+	for _, c := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"search without a graph", search(ctx, New(), 0, parent), plugins.ErrNotConstructed},
+		{"parents too short", search(ctx, ready, 0, parent[:7]), plugins.ErrParent},
+		{"negative root", search(ctx, ready, -1, parent), plugins.ErrRoot},
+		{"root beyond the parents", search(ctx, ready, 8, parent), plugins.ErrRoot},
+		{"cancelled search", search(cancelled, ready, 0, parent), context.Canceled},
+		{"search after these", search(ctx, ready, 0, parent), nil},
+		{"unknown option", construct(ctx, New(), nil, map[string]string{"colour": "red"}), plugins.ErrOption},
+		{"negative threads", construct(ctx, New(), nil, map[string]string{"threads": "-1"}), plugins.ErrOption},
+		{"label of 33 bits", construct(ctx, New(), edges(1, 1<<32), nil), plugins.ErrTuples},
+		{"label kept for none", construct(ctx, New(), edges(1, 1<<32-1), nil), plugins.ErrTuples},
+		{"cancelled construction", construct(cancelled, New(), edges(0, 1), nil), context.Canceled},
+		{"search after Close", search(ctx, closed, 0, parent), plugins.ErrClosed},
+		{"construct after Close", construct(ctx, closed, nil, nil), plugins.ErrClosed},
+		{"close after Close", closed.Close(), nil},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: error is %v, want %v", c.name, c.err, c.want)
+		}
+	}
+}
+
+func TestSearchAllocatesNothing(t *testing.T) {
+	for _, set := range []map[string]string{nil, {optionParents: "32"}, {optionThreads: "1"}} {
+		tuples := kronecker(t, 12)
+		e := New()
+		defer e.Close()
+		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+			t.Fatal(err)
+		}
+		parent := make([]graph.Vertex, 1<<12)
+		root := graph.Vertex(0)
+		if n := testing.AllocsPerRun(50, func() {
+			if _, err := e.Search(context.Background(), root, parent); err != nil {
+				t.Fatal(err)
+			}
+			root++
+		}); n != 0 {
+			t.Errorf("%v: a search allocates %v times, want 0", set, n)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package cpu
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A team runs one function on several workers at the same time, again and again. It exists because a search has phases
+// of 20 microseconds, which a goroutine and a WaitGroup cannot overlap: workers are started once, watch a counter for
+// the next piece of work, and hand over in some 50 nanoseconds while they spin. A worker that has nothing to do for a
+// while parks, so an engine that waits for its next search costs nothing.
+//
+// The caller of run is worker 0. Spinning is bounded everywhere: with fewer processors than workers, a waiting worker
+// lets others run after a few microseconds, so oversubscription is slow but never stuck.
+type team struct {
+	size    int
+	spins   int // rounds of watching before a worker lets others run
+	members []member
+
+	_       [64]byte
+	turn    atomic.Uint32 // incremented to start the workers
+	_       [60]byte
+	working atomic.Int32 // members that have not finished this turn
+	_       [60]byte
+	task    func(worker int) // written before turn, read after it; nil: stop
+	stopped sync.WaitGroup
+}
+
+// member is one goroutine of a team. The padding keeps two members off one cache line.
+type member struct {
+	parked atomic.Bool
+	wake   chan struct{}
+	_      [48]byte
+}
+
+// Bounds of waiting. A worker first spins (lowest latency), then lets others run between looks, then parks.
+const (
+	spinsAlone   = 20_000 // about 10 us: workers fit on the processors
+	spinsCrowded = 100    // more workers than processors: someone else needs this one
+	yields       = 200    // looks with a yield in between before parking
+)
+
+func newTeam(size int) *team {
+	t := &team{size: size, spins: spinsAlone, members: make([]member, size)}
+	if size > runtime.GOMAXPROCS(0) {
+		t.spins = spinsCrowded
+	}
+	t.stopped.Add(size - 1)
+	for i := 1; i < size; i++ {
+		t.members[i].wake = make(chan struct{}, 1)
+		go t.serve(i)
+	}
+	return t
+}
+
+// run calls task(0) ... task(size-1) at the same time and returns when all have returned. What the caller wrote before
+// is visible to every worker, and what they wrote is visible to the caller afterwards. It does not allocate.
+func (t *team) run(task func(worker int)) {
+	if t.size == 1 {
+		task(0)
+		return
+	}
+	t.start(task)
+	task(0)
+	for look := 0; t.working.Load() != 0; look++ {
+		switch {
+		case look < t.spins:
+		case look < t.spins+yields:
+			runtime.Gosched()
+		default:
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
+}
+
+func (t *team) start(task func(worker int)) {
+	t.task = task
+	t.working.Store(int32(t.size - 1))
+	t.turn.Add(1)
+	for i := 1; i < t.size; i++ {
+		if t.members[i].parked.CompareAndSwap(true, false) {
+			t.members[i].wake <- struct{}{}
+		}
+	}
+}
+
+// serve is the life of member i.
+func (t *team) serve(i int) {
+	defer t.stopped.Done()
+	for done := uint32(0); ; {
+		done = t.await(&t.members[i], done)
+		if t.task == nil {
+			return
+		}
+		t.task(i)
+		t.working.Add(-1)
+	}
+}
+
+// await returns the turn that follows done as soon as it has begun.
+func (t *team) await(m *member, done uint32) uint32 {
+	for look := 0; ; look++ {
+		if turn := t.turn.Load(); turn != done {
+			return turn
+		}
+		switch {
+		case look < t.spins:
+		case look < t.spins+yields:
+			runtime.Gosched()
+		default:
+			m.parked.Store(true)
+			// The turn may have begun before start could see the flag: then whoever takes the flag back wins.
+			if t.turn.Load() == done || !m.parked.CompareAndSwap(true, false) {
+				<-m.wake
+			}
+			look = 0
+		}
+	}
+}
+
+// stop ends the workers and waits for them. The team cannot be used afterwards.
+func (t *team) stop() {
+	if t.size > 1 {
+		t.start(nil)
+	}
+	t.stopped.Wait()
+}
+
+// share returns worker's part [from, to) of n things split evenly over the team, with borders at multiples of grain.
+func (t *team) share(worker, n, grain int) (from, to int) {
+	grains := (n + grain - 1) / grain
+	from = grains * worker / t.size * grain
+	to = grains * (worker + 1) / t.size * grain
+	return min(from, n), min(to, n)
+}
+
+// chunks hands out pieces of n things to whoever asks next, for work that cannot be split evenly beforehand.
+type chunks struct {
+	next atomic.Int64
+	_    [56]byte
+}
+
+func (c *chunks) reset() { c.next.Store(0) }
+
+// take returns the next piece of at most size things, and false when there is none.
+func (c *chunks) take(n, size int) (from, to int, ok bool) {
+	from = int(c.next.Add(int64(size))) - size
+	return from, min(from+size, n), from < n
+}
