@@ -1,0 +1,269 @@
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"image"
+	_ "image/png"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+var update = flag.Bool("update", false, "write the golden drawings instead of comparing with them")
+
+func drawings(t *testing.T, r harness.Result) map[string]*figure {
+	t.Helper()
+	p, err := newPen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*figure{}
+	for _, f := range p.draw(r).all() {
+		out[f.name] = f
+	}
+	return out
+}
+
+// The golden drawings are compared as texts with numbers in them: the texts must be the same, the numbers within a
+// fiftieth of a point (another processor may round the last digit differently).
+func TestFiguresLookAsTheyDid(t *testing.T) {
+	for name, f := range drawings(t, sample([]string{"cpu", "distributed"}, 16, 17, 18)) {
+		t.Run(name, func(t *testing.T) {
+			got, err := f.svg()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".svg")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
+			if !bytes.Equal(number.ReplaceAll(got, []byte("0")), number.ReplaceAll(want, []byte("0"))) {
+				t.Fatalf("%s differs in more than its numbers; look at it, then run the test with -update", name)
+			}
+			were := number.FindAllString(string(want), -1)
+			for i, now := range number.FindAllString(string(got), -1) {
+				a, err1 := strconv.ParseFloat(now, 64)
+				b, err2 := strconv.ParseFloat(were[i], 64)
+				if err1 != nil || err2 != nil || math.Abs(a-b) > 0.02 {
+					t.Fatalf("number %d of %s was %s and is %s", i, name, were[i], now)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSameResultIsDrawnAsTheSameBytes(t *testing.T) {
+	r := sample([]string{"cpu", "distributed"}, 16, 17)
+	first, second := t.TempDir(), t.TempDir()
+	paths, err := WritePlots(first, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WritePlots(second, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if !bytes.Equal(data(t, path), data(t, filepath.Join(second, filepath.Base(path)))) {
+			t.Errorf("%s differs from one drawing to the next", filepath.Base(path))
+		}
+	}
+}
+
+func TestEachFigureIsWrittenAsSVGAndAsPNGForPrint(t *testing.T) {
+	dir := t.TempDir()
+	paths, err := WritePlots(dir, sample([]string{"cpu", "distributed"}, 16, 17))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, path := range paths {
+		names = append(names, filepath.Base(path))
+	}
+	want := []string{"gteps-over-scale.svg", "gteps-over-scale.png", "roots.svg", "roots.png", "levels-cpu-s17.svg", "levels-cpu-s17.png", "levels-distributed-s17.svg", "levels-distributed-s17.png"}
+	if !slices.Equal(names, want) {
+		t.Errorf("files are %q, want %q", names, want)
+	}
+	png, _, err := image.DecodeConfig(bytes.NewReader(data(t, filepath.Join(dir, "roots.png"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if png.Width != 2040 {
+		t.Errorf("the PNG is %d pixels wide, want 6.8 inches of 300", png.Width)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != len(paths) {
+		t.Errorf("%d files in the folder, want the %d that were named", len(entries), len(paths))
+	}
+}
+
+func TestTheTypefaceHasSubstitutes(t *testing.T) {
+	svg, err := drawings(t, sample([]string{"cpu"}, 16))["roots"].svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, with := bytes.Count(svg, []byte("font-family")), bytes.Count(svg, []byte("'DejaVu Sans',Verdana")); n == 0 || n != with {
+		t.Errorf("%d of %d texts have a substitute for DejaVu Sans", with, n)
+	}
+}
+
+func TestAPageRecoloursInkAndNotNames(t *testing.T) {
+	r := sample([]string{`#222222 fill:#DDDDDD`}, 16)
+	got, err := drawings(t, r)["roots"].inline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(got)
+	if !strings.Contains(svg, "#222222 fill:#DDD") {
+		t.Error("the engine's name has changed")
+	}
+	if strings.Contains(svg, `stroke:#222222`) || !strings.Contains(svg, "stroke:var(--ink)") || strings.Contains(svg, "<?xml") {
+		t.Error("ink still has a colour of its own")
+	}
+}
+
+func TestARunWithAWrongAnswerIsNotDrawn(t *testing.T) {
+	r := sample([]string{"cpu"}, 16)
+	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
+	if got := drawings(t, r); len(got) != 0 {
+		t.Errorf("%d figures of an invalid run", len(got))
+	}
+}
+
+func TestAnEngineKeepsItsLookWhenOthersFail(t *testing.T) {
+	r := sample([]string{"first", "second"}, 16)
+	both := seriesOf(labels(r))
+	r.Runs[0].Statistics = nil
+	alone := seriesOf(labels(r))
+	if len(both) != 2 || len(alone) != 1 || alone[0].look.line != both[1].look.line {
+		t.Errorf("second is drawn as %v alone, as %v beside first", alone[0].look, both[1].look)
+	}
+}
+
+func TestEnginesWhoseNamesCleanAlikeStayApart(t *testing.T) {
+	r := sample([]string{"a\x00b", "a b"}, 16, 17)
+	got := labels(r)
+	if got[0].label != "a b" || got[1].label != "a b" || got[2].label != "a b #2" || got[3].label != "a b #2" {
+		t.Errorf("labels are %q %q %q %q", got[0].label, got[1].label, got[2].label, got[3].label)
+	}
+	if figures := drawings(t, r); figures["levels-a-b-s17"] == nil || figures["levels-a-b-s17-2"] == nil {
+		t.Errorf("their figures of levels share a file")
+	}
+}
+
+func TestTheRootThatStandsForAllHasTheMedianRate(t *testing.T) {
+	run := sampleRun("cpu", 0, 16, 5)
+	for i, seconds := range []float64{5, 1, 4, 2, 3} {
+		run.Roots[i].Time = seconds
+	}
+	if root, found := medianRoot(run); !found || root.Index != 4 {
+		t.Errorf("search %d stands for all, want 4", root.Index)
+	}
+	run.Roots[4].Levels = nil // of the four that are left, the lower of the two in the middle
+	if root, found := medianRoot(run); !found || root.Index != 3 {
+		t.Errorf("search %d stands for all, want 3", root.Index)
+	}
+}
+
+func TestThinningKeepsBothEnds(t *testing.T) {
+	values := make([]float64, 5000)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	got := drawn(values, 512)
+	if len(got) != 512 || got[0] != 0 || got[511] != 4999 || !slices.IsSorted(got) {
+		t.Errorf("%d values from %v to %v", len(got), got[0], got[len(got)-1])
+	}
+}
+
+func TestTicksAreRoundAndInRange(t *testing.T) {
+	labelsOf := func(ticks []plot.Tick) string {
+		var out []string
+		for _, tick := range ticks {
+			if !tick.IsMinor() {
+				out = append(out, tick.Label)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{labelsOf(linearTicks(0, 1.27)), "0.0 0.2 0.4 0.6 0.8 1.0 1.2"},
+		{labelsOf(linearTicks(0, 0.00063)), "0.0000 0.0001 0.0002 0.0003 0.0004 0.0005 0.0006"},
+		{labelsOf(linearTicks(0, 940)), "0 200 400 600 800"},
+		{labelsOf(logTicks(-1.2, 0.4)), "0.1 0.2 0.5 1 2"},
+		{labelsOf(logTicks(-0.2, 7.5)), "10⁰ 10¹ 10² 10³ 10⁴ 10⁵ 10⁶ 10⁷"},
+		{labelsOf(scaleTicks(16, 20)), "2¹⁶ 2¹⁷ 2¹⁸ 2¹⁹ 2²⁰"},
+		{labelsOf(scaleTicks(10, 42)), "2¹⁰ 2¹³ 2¹⁶ 2¹⁹ 2²² 2²⁵ 2²⁸ 2³¹ 2³⁴ 2³⁷ 2⁴⁰"},
+	} {
+		if c.got != c.want {
+			t.Errorf("ticks are %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestNumbersAreShownWithTheirPrecision(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{significant(0.0123456, 4), "0.01235"}, {significant(9.99996, 4), "10.00"}, {significant(1234.5, 3), "1230"}, {significant(0, 4), "0"},
+		{significant(math.NaN(), 4), missing}, {significant(1.5e-9, 3), "1.5e-09"}, {significant(-2.5, 2), "-2.5"},
+		{duration(0.00123456), "1.235 ms"}, {duration(4.2e-5), "42.00 µs"}, {duration(90), "90.00 s"}, {duration(-1), missing}, {measured(0), missing},
+		{bytesText(0), missing}, {bytesText(1023), "1023 B"}, {bytesText(24 << 30), "24.0 GiB"},
+		{integer(0), "0"}, {integer(-1234567), "-1,234,567"}, {integer(999), "999"}, {optional(nil), missing}, {share(1, 0), missing},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestAFileIsReplacedWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.html")
+	for _, content := range []string{"old", "new"} {
+		if err := replaceFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(data(t, path)); got != content {
+			t.Errorf("the file holds %q, want %q", got, content)
+		}
+	}
+	// A folder stands where the file belongs: the rename fails, and the half-made file goes.
+	blocked := filepath.Join(dir, "graph500.txt")
+	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteAll(dir, sample([]string{"cpu"}, 16))
+	if err == nil || !strings.Contains(err.Error(), "graph500.txt") || !strings.HasPrefix(err.Error(), "reports: ") {
+		t.Errorf("got %v", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 {
+		t.Errorf("%d files are left, want 2", len(entries))
+	}
+	if err := WriteAll(filepath.Join(dir, "absent"), sample(nil)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there gave %v", err)
+	}
+}
