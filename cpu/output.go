@@ -26,11 +26,7 @@ func fillParents[P parents](parent []P, narrow []uint32, from, to int) {
 	if from < end {
 		to, from := parent[from:end], narrow[from:end]
 		for i, label := range from {
-			if label == none {
-				to[i] = ^P(0)
-			} else {
-				to[i] = P(label)
-			}
+			to[i] = P(label+1) - 1 // without a branch: none + 1 is 0
 		}
 	}
 	for i := max(from, end); i < to; i++ {
