@@ -138,8 +138,13 @@ func TestAPageRecoloursInkAndNotNames(t *testing.T) {
 	if !strings.Contains(svg, "#222222 fill:#DDD") {
 		t.Error("the engine's name has changed")
 	}
-	if strings.Contains(svg, `stroke:#222222`) || !strings.Contains(svg, "stroke:var(--ink)") || strings.Contains(svg, "<?xml") {
-		t.Error("ink still has a colour of its own")
+	for _, style := range regexp.MustCompile(`style="[^"]*"`).FindAllString(svg, -1) {
+		if strings.Contains(style, "#") {
+			t.Errorf("a colour that a dark page cannot change: %s", style)
+		}
+	}
+	if !strings.Contains(svg, "stroke:var(--ink)") || !strings.Contains(svg, "fill:var(--series-0)") || strings.Contains(svg, "<?xml") {
+		t.Error("ink and series do not have the page's colours")
 	}
 }
 

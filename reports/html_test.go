@@ -76,7 +76,7 @@ func TestSeveralResultsAreSetSideBySide(t *testing.T) {
 	a, b := sample([]string{"cpu"}, 16, 17), sample([]string{"cpu"}, 16)
 	a.ID, b.ID = "before", "after"
 	got := page(t, a, b)
-	for _, want := range []string{"2 results side by side", "cpu, before", "cpu, after", "Record before", "Record after"} {
+	for _, want := range []string{"2 results side by side", "cpu [1]", "cpu [2]", "[1] is record before", "[2] is record after"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

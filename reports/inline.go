@@ -39,15 +39,17 @@ func (f *figure) inline() (template.HTML, error) {
 	if head < 0 {
 		return "", fmt.Errorf("reports: draw %s for the page: the drawing has no content", f.name)
 	}
-	variables := map[string]string{ink.hex(): "var(--ink)", faint.hex(): "var(--faint)", grid.hex(): "var(--grid)", paper.hex(): "var(--paper)"}
+	variables := map[rgb]string{ink: "var(--ink)", faint: "var(--faint)", grid: "var(--grid)", paper: "var(--paper)"}
 	for i, c := range palette() {
-		variables[c.hex()] = fmt.Sprintf("var(--series-%d)", i)
+		variables[c] = fmt.Sprintf("var(--series-%d)", i)
 	}
 	colour := regexp.MustCompile(`#[0-9A-F]{6}`)
 	body := styled(fallbackFonts(svg[head:]), func(style []byte) []byte {
 		return colour.ReplaceAllFunc(style, func(c []byte) []byte {
-			if v, ok := variables[string(c)]; ok {
-				return []byte(v)
+			for known, variable := range variables {
+				if known.near(string(c)) {
+					return []byte(variable)
+				}
 			}
 			return c
 		})

@@ -19,12 +19,14 @@ type pageView struct {
 
 // togetherView shows several results side by side.
 type togetherView struct {
-	Scale *figureView
-	Rates tableView
+	Records tableView // which mark stands for which record
+	Scale   *figureView
+	Rates   tableView
 }
 
 type resultView struct {
 	ID       string
+	Mark     string // of this record among several, or empty
 	Headline headlineView
 	Runs     tableView
 	Scale    *figureView
@@ -72,10 +74,13 @@ type factView struct{ Name, Value string }
 
 func (p pen) page(results []harness.Result) (pageView, error) {
 	out := pageView{Title: "Graph500 breadth-first search"}
-	for _, r := range results {
+	for i, r := range results {
 		view, err := p.result(r)
 		if err != nil {
 			return out, err
+		}
+		if len(results) > 1 {
+			view.Mark = recordMark(i)
 		}
 		out.Results = append(out.Results, view)
 	}
@@ -83,7 +88,7 @@ func (p pen) page(results []harness.Result) (pageView, error) {
 		return out, nil
 	}
 	runs := labels(results...)
-	out.Together = &togetherView{Rates: ratesTable(runs)}
+	out.Together = &togetherView{Records: recordsTable(results), Rates: ratesTable(runs)}
 	var err error
 	out.Together.Scale, err = view(overScale(p, runs))
 	return out, err
@@ -177,7 +182,7 @@ func ruleCount(c harness.Compliance) string {
 	if n := len(brokenRules(c)); n > 0 {
 		return fmt.Sprintf("%d of %s not hold", n, plural(len(c.Rules), "rule does", "rules do"))
 	}
-	return "the record does not say that every rule holds"
+	return "not established"
 }
 
 func cleanChecks(checks []harness.Check) []harness.Check {

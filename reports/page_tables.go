@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/tepsbench/teps/harness"
 )
@@ -37,6 +38,20 @@ func runsTable(runs []labelled) tableView {
 		row := append(words(name), numbers(strconv.Itoa(run.Scale), fmt.Sprintf("%d of %d", validatedRoots(run), len(run.Roots)),
 			construction, held, median, mean, deviation)...)
 		t.Rows = append(t.Rows, append(row, cell{v.Word, v.Class()}, rules))
+	}
+	return t
+}
+
+// recordsTable says which mark stands for which record.
+func recordsTable(results []harness.Result) tableView {
+	t := tableView{Head: words("", "record", "started", "host", "processor", "teps")}
+	for i, r := range results {
+		started := missing
+		if !r.Started.IsZero() {
+			started = r.Started.Format(time.RFC3339)
+		}
+		t.Rows = append(t.Rows, words(recordMark(i), clean(r.ID, nameRunes), started, clean(r.Machine.Hostname, nameRunes), clean(r.Machine.CPU, nameRunes),
+			joined(", ", clean(r.Software.Version, nameRunes), clean(r.Software.Commit, 16))))
 	}
 	return t
 }
@@ -117,7 +132,7 @@ func rootsTable(run harness.Run) tableView {
 			validation = measured(root.Validation)
 		}
 		if root.Violation != "" || root.Rule != 0 {
-			state = cell{fmt.Sprintf("rule %d: %s", root.Rule, clean(root.Violation, sentenceRunes)), "bad"}
+			state = cell{fmt.Sprintf("rule %d: %s", root.Rule, clean(root.Violation, sentenceRunes)), "bad why"}
 		}
 		row := numbers(strconv.Itoa(root.Index), strconv.FormatInt(int64(root.Root), 10), measured(root.Time), speed,
 			optional(root.NEdge), optional(root.M), optional(root.Reached), depth, measured(root.Wall), validation)

@@ -10,9 +10,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -189,6 +191,49 @@ func TestTheTableKeepsToItsWidthAndItsVerdicts(t *testing.T) {
 			t.Errorf("color %v:\n%s", color, b.String())
 		}
 	}
+}
+
+func TestTheTableHasALineForEveryRun(t *testing.T) {
+	r := sample([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
+	r.Runs[1] = harness.Run{Engine: r.Runs[1].Engine, Scale: 16, State: harness.Failed, Failure: "crashed"}
+	var b strings.Builder
+	if err := Table(&b, r, false); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, b.String())
+	var got []string
+	for line := range strings.Lines(b.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"engine scale valid kernel 1 s median ms GTEPS min … max state", got[1],
+		"cpu 16 64/64 0.06291 1.121 0.8841 0.573 … 1.07 VALID", "名前がとても長… 16 0/0 – – – – FAILED",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the table is\n%s", b.String())
+	}
+}
+
+func TestACleanTextIsOneShortLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
+		limit := rapid.IntRange(2, 50).Draw(t, "limit")
+		out := clean(in, limit)
+		if n := utf8.RuneCountInString(out); n == 0 || n > limit || !utf8.ValidString(out) {
+			t.Fatalf("%q became %q", in, out)
+		}
+		for _, r := range out {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+				t.Fatalf("%q became %q, which has %U", in, out, r)
+			}
+		}
+		if again := clean(out, limit); again != out {
+			t.Fatalf("%q cleaned again became %q", out, again)
+		}
+		if file := safeFile(in); file == "" || strings.ContainsAny(file, "/\\\x00 ") || strings.HasPrefix(file, ".") {
+			t.Fatalf("%q became the file name %q", in, file)
+		}
+	})
 }
 
 // A record that came from a file can hold anything that JSON can: no rendering may fall over it.

@@ -135,7 +135,7 @@ func overScale(p pen, runs []labelled) *figure {
 	f := &figure{
 		name: "gteps-over-scale", title: "Search rate in GTEPS over the size of the graph, for each engine",
 		width: figureWidth, height: 3.6 * vg.Inch, pen: p, plots: []*plot.Plot{out},
-		notes: []string{fmt.Sprintf("Mark: harmonic mean over the roots. Box: quartiles. Whiskers: slowest and fastest root. %s.", inputs(runs))},
+		notes: []string{fmt.Sprintf("Mark: harmonic mean. Box: quartiles. Whiskers: slowest and fastest root. %s.", inputs(runs))},
 	}
 	if first == last && len(all) <= 4 {
 		f.width, f.height = 4.4*vg.Inch, 3.2*vg.Inch

@@ -55,8 +55,8 @@ func (p pen) draw(r harness.Result) figures {
 	return out
 }
 
-// labels names the runs of results for drawings and tables: by engine, and by engine and record when there are several
-// records. Engines whose names look the same once cleaned stay apart.
+// labels names the runs of results for drawings and tables: by engine, and with the mark of its record when there are several.
+// Engines whose names look the same once cleaned stay apart.
 func labels(results ...harness.Result) []labelled {
 	type origin struct {
 		result int
@@ -69,7 +69,7 @@ func labels(results ...harness.Result) []labelled {
 			from := origin{i, run.Engine.Name}
 			name := clean(run.Engine.Name, nameRunes)
 			if len(results) > 1 {
-				name = clean(run.Engine.Name, nameRunes/2) + ", " + clean(r.ID, nameRunes/2)
+				name += " " + recordMark(i)
 			}
 			label := name
 			for n := 2; ; n++ {
@@ -84,6 +84,9 @@ func labels(results ...harness.Result) []labelled {
 	}
 	return out
 }
+
+// recordMark stands for the i-th of several records, from 0.
+func recordMark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 
 // all returns the drawings in order.
 func (f figures) all() []*figure {

@@ -3,6 +3,8 @@ package reports
 import (
 	"fmt"
 	"image/color"
+	"strconv"
+	"strings"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
 	"golang.org/x/image/font/opentype"
@@ -30,8 +32,19 @@ func (c rgb) RGBA() (r, g, b, a uint32) {
 	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
 }
 
-// hex is the colour as vgsvg writes it.
-func (c rgb) hex() string { return fmt.Sprintf("#%06X", uint32(c)) }
+// near says whether #RRGGBB is c but for the rounding that vgsvg does to colours that let others through.
+func (c rgb) near(hex string) bool {
+	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
+	if err != nil {
+		return false
+	}
+	for _, shift := range []uint{0, 8, 16} {
+		if d := int(n>>shift&0xff) - int(c>>shift&0xff); d < -2 || d > 2 {
+			return false
+		}
+	}
+	return true
+}
 
 // look is one way of marking a series. Colour and glyph change together, so that a print without colours and a reader
 // who does not see all of them can still tell the series apart.
@@ -47,13 +60,13 @@ type look struct {
 // its black, which is ink.
 func palette() []rgb { return []rgb{0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9} }
 
-// looks returns the look of series i. After 36 series they repeat.
+// looks returns the look of series i. After 180 series they repeat.
 func looks(i int) look {
 	palette := palette()
 	glyphs := [...]draw.GlyphDrawer{
 		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}, wedge{}, cross{},
 	}
-	dashes := [...][]vg.Length{nil, {5, 2}, {1.5, 2}, {7, 2, 1.5, 2}, {9, 3}, {3, 1.5}}
+	dashes := [...][]vg.Length{nil, {5, 2}, {1.5, 2}, {7, 2, 1.5, 2}, {9, 3}}
 	c := palette[i%len(palette)]
 	round := i / len(palette)
 	return look{

@@ -60,7 +60,7 @@ func tableRow(run harness.Run, color bool) table.Row {
 		state = coloured(state, v.Grade)
 	}
 	return table.Row{
-		clean(run.Engine.Name, 15), run.Scale, strconv.Itoa(validatedRoots(run)) + "/" + strconv.Itoa(len(run.Roots)),
+		text.Snip(clean(run.Engine.Name, 15), 15, "…"), run.Scale, strconv.Itoa(validatedRoots(run)) + "/" + strconv.Itoa(len(run.Roots)),
 		construction, median, mean, around, state,
 	}
 }
