@@ -1,0 +1,173 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
+)
+
+// filled sets every field of a value to something that is not zero, so that a forgotten field is seen.
+func filled[T any]() T {
+	var n int64
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		n++
+		switch v.Interface().(type) {
+		case plugins.Count:
+			v.Set(reflect.ValueOf(plugins.Counted(n)))
+			return
+		case graph.Direction:
+			v.Set(reflect.ValueOf(graph.BottomUp))
+			return
+		}
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				fill(v.Field(i))
+			}
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			fill(v.Index(0))
+			fill(v.Index(1))
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem())
+		case reflect.String:
+			v.SetString(fmt.Sprint("text ", n))
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Int, reflect.Int64:
+			v.SetInt(n)
+		case reflect.Uint64:
+			v.SetUint(uint64(n))
+		case reflect.Float64:
+			v.SetFloat(float64(n) + 0.5)
+		default:
+			panic("filled does not know " + v.Type().String())
+		}
+	}
+	var value T
+	fill(reflect.ValueOf(&value).Elem())
+	return value
+}
+
+// throughWire marshals and unmarshals a message.
+func throughWire[M proto.Message](t *testing.T, message M) M {
+	t.Helper()
+	data, err := proto.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := message.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(data, back); err != nil {
+		t.Fatal(err)
+	}
+	return back.(M)
+}
+
+func same[T any](t *testing.T, want, got T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%T: %v", want, err)
+	} else if !reflect.DeepEqual(want, got) {
+		t.Errorf("%T\nsent %+v\ngot  %+v", want, want, got)
+	}
+}
+
+func TestEveryFieldCrossesTheWire(t *testing.T) {
+	description := filled[plugins.Description]()
+	gotDescription, err := descriptionFromWire(throughWire(t, descriptionToWire(description)))
+	same(t, description, gotDescription, err)
+
+	construction := filled[plugins.Construction]()
+	gotConstruction, err := constructionFromWire(throughWire(t, constructionToWire(construction)))
+	same(t, construction, gotConstruction, err)
+
+	traversal := filled[plugins.Traversal]()
+	gotTraversal, err := traversalFromWire(throughWire(t, traversalToWire(traversal)))
+	same(t, traversal, gotTraversal, err)
+
+	recipe := filled[graph.Kronecker]()
+	same(t, &recipe, recipeFromWire(throughWire(t, recipeToWire(&recipe))), nil)
+}
+
+func TestWhatIsMissingStaysMissing(t *testing.T) {
+	got, err := traversalFromWire(throughWire(t, traversalToWire(plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}})))
+	same(t, plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}}, got, err)
+
+	description, err := descriptionFromWire(&enginepb.Description{})
+	same(t, plugins.Description{}, description, err)
+	construction, err := constructionFromWire(&enginepb.Construction{})
+	same(t, plugins.Construction{}, construction, err)
+	if recipeFromWire(recipeToWire(nil)) != nil {
+		t.Error("no recipe has become one")
+	}
+}
+
+func TestAmountsThatAreNoneAreRefused(t *testing.T) {
+	for _, m := range []plugins.Memory{{Fixed: -1}, {PerVertex: -0.5}, {PerVertex: math.NaN()}, {PerTuple: math.Inf(1)}} {
+		if _, err := descriptionFromWire(descriptionToWire(plugins.Description{Memory: m})); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%+v: got %v, want ErrAnswer", m, err)
+		}
+	}
+	for _, c := range []plugins.Construction{
+		{Elapsed: -1}, {Bytes: -1}, {Entries: plugins.Counted(-1)}, {Phases: []plugins.Phase{{Elapsed: -time.Second}}},
+	} {
+		if _, err := constructionFromWire(constructionToWire(c)); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%+v: got %v, want ErrAnswer", c, err)
+		}
+	}
+}
+
+func TestFailuresCrossTheWire(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent  error
+		words string
+		is    []error
+		isNot []error
+	}{
+		"several sentinels": {
+			fmt.Errorf("cpu: %w and %w", plugins.ErrMemory, context.Canceled), "cpu: not enough memory and context canceled",
+			[]error{plugins.ErrMemory, context.Canceled}, []error{plugins.ErrOption, context.DeadlineExceeded},
+		},
+		"none":          {io.EOF, "EOF", nil, []error{io.EOF, plugins.ErrClosed}},
+		"invalid UTF-8": {fmt.Errorf("\xff: %w", plugins.ErrRoot), "?: root is not a vertex", []error{plugins.ErrRoot}, nil},
+		"very long": {
+			fmt.Errorf("%s: %w", strings.Repeat("x", 1<<20), plugins.ErrTuples), strings.Repeat("x", longestMessage) + " ...",
+			[]error{plugins.ErrTuples}, nil,
+		},
+	} {
+		got, ok := fromStatus(toStatus(c.sent))
+		if !ok || got.Error() != c.words {
+			t.Errorf("%s: got %v (an answer: %v), want %q", name, got, ok, c.words)
+		}
+		for _, sentinel := range c.is {
+			if !errors.Is(got, sentinel) {
+				t.Errorf("%s: not %v any more", name, sentinel)
+			}
+		}
+		for _, sentinel := range c.isNot {
+			if errors.Is(got, sentinel) {
+				t.Errorf("%s: has become %v", name, sentinel)
+			}
+		}
+	}
+	if toStatus(nil) != nil {
+		t.Error("no error has become one")
+	}
+	if _, ok := fromStatus(io.EOF); ok {
+		t.Error("a fault of the transport was taken for an answer")
+	}
+}

@@ -1,0 +1,278 @@
+package rpc
+
+// What an engine can do wrong while it is called, and what the host makes of it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// calls are the calls of an engine by the words of the acts' names.
+func (s *stage) call(ctx context.Context, client *Client, which string) error {
+	var err error
+	switch which {
+	case "describe":
+		_, err = client.Describe(ctx)
+	case "construct":
+		_, err = client.Construct(ctx, s.triangle())
+	case "search":
+		_, err = client.Search(ctx, 0, s.parents(3))
+	}
+	return err
+}
+
+func mention(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not mention %q: %v", word, err)
+		}
+	}
+}
+
+func TestAnEngineThatCrashesIsReportedWithItsEndAndItsLastWords(t *testing.T) {
+	how := map[string][]string{
+		"panics": {"exit status 2", "panic: boom in "},
+		"exits":  {"exit status 3", "these are my last words"},
+		"faults": {"signal: segmentation fault"},
+	}
+	for verb, words := range how {
+		for _, which := range []string{"describe", "construct", "search"} {
+			t.Run(verb+" in "+which, func(t *testing.T) {
+				s := newStage(t, HostOptions{})
+				client := s.open(verb + " in " + which)
+				start := time.Now()
+				err := s.call(context.Background(), client, which)
+				if !errors.Is(err, ErrCrashed) {
+					t.Fatalf("got %v, want ErrCrashed", err)
+				}
+				if took := time.Since(start); took > time.Second {
+					t.Errorf("noticed after %v, want at most a second", took)
+				}
+				mention(t, err, append(words, "actor", which)...)
+				if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrCrashed) {
+					t.Errorf("a later call: got %v, want ErrCrashed", err)
+				}
+				if err := client.Close(); err != nil {
+					t.Errorf("closing what has crashed, and said so: %v", err)
+				}
+				if _, err := client.Describe(context.Background()); !errors.Is(err, plugins.ErrClosed) {
+					t.Errorf("a call after Close: got %v, want ErrClosed", err)
+				}
+				s.works(s.parents(3))
+			})
+		}
+	}
+}
+
+func TestAnEngineThatDiesBetweenCallsIsReportedByTheNext(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("serial")
+	kill(t, client.PID())
+	client.process.ended(time.Second)
+	_, err := client.Describe(context.Background())
+	if !errors.Is(err, ErrCrashed) {
+		t.Fatalf("got %v, want ErrCrashed", err)
+	}
+	mention(t, err, "signal: killed", "out of memory?")
+}
+
+func TestAnEngineThatDiesUnnoticedIsReportedByClose(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("serial")
+	kill(t, client.PID())
+	client.process.ended(time.Second)
+	if err := client.Close(); !errors.Is(err, ErrCrashed) {
+		t.Errorf("got %v, want ErrCrashed", err)
+	}
+}
+
+func TestAnEngineThatCutsTheConnectionIsKilled(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	err := s.call(context.Background(), s.open("cuts the connection"), "search")
+	if !errors.Is(err, ErrCrashed) {
+		t.Fatalf("got %v, want ErrCrashed", err)
+	}
+	mention(t, err, "cut the connection")
+}
+
+func TestAnEngineThatWritesToTheTuplesDiesAndTheTuplesStay(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client, g := s.open("writes to tuples"), s.triangle()
+	if _, err := client.Construct(context.Background(), g); !errors.Is(err, ErrCrashed) {
+		t.Errorf("got %v, want ErrCrashed", err)
+	}
+	if g.Tuples[0] != graph.MakeEdge(0, 1) {
+		t.Errorf("the first tuple has become %v", g.Tuples[0])
+	}
+}
+
+func TestAnEngineThatHangsIsKilledWithItsChildrenAfterTheGraceTime(t *testing.T) {
+	s := newStage(t, HostOptions{Grace: 300 * time.Millisecond})
+	note := filepath.Join(t.TempDir(), "child")
+	client := s.open("hangs with a child", moreKey+"="+note)
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := client.Search(ctx, 0, s.parents(3))
+	if !errors.Is(err, ErrHung) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v, want ErrHung and DeadlineExceeded", err)
+	}
+	if took := time.Since(start); took < 500*time.Millisecond || took > 1500*time.Millisecond {
+		t.Errorf("killed after %v, want 0.5 s and little more", took)
+	}
+	mention(t, err, "no answer 300ms after the end", "after its start", "killed")
+	text, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if child, err := strconv.Atoi(string(text)); err != nil || !diesWithin(child, time.Second) {
+		t.Errorf("the engine's child %s is still there", text)
+	}
+	s.works(s.parents(3))
+}
+
+func TestAnEngineThatHangsInCloseIsKilled(t *testing.T) {
+	s := newStage(t, HostOptions{Grace: 100 * time.Millisecond, CloseLimit: 200 * time.Millisecond})
+	if err := s.open("hangs in close").Close(); !errors.Is(err, ErrHung) {
+		t.Errorf("got %v, want ErrHung", err)
+	}
+}
+
+func TestACancelReachesTheEngineAndItStaysUsable(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("waits")
+	for _, after := range []time.Duration{0, time.Microsecond, 100 * time.Microsecond, time.Millisecond, 50 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(after, cancel)
+		_, err := client.Search(ctx, 0, s.parents(3))
+		if !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("cancelled after %v: got %v, want Canceled alone", after, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	_, err := client.Search(ctx, 0, s.parents(3))
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want DeadlineExceeded alone", err)
+	}
+	mention(t, err, "waiter: stopped as told")
+	if err := s.call(context.Background(), client, "construct"); err != nil {
+		t.Errorf("after the cancelled calls: %v", err)
+	}
+}
+
+func TestCloseEndsARunningCall(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("waits")
+	returned := make(chan error)
+	parents := s.parents(3)
+	go func() {
+		_, err := client.Search(context.Background(), 0, parents)
+		returned <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-returned; !errors.Is(err, plugins.ErrClosed) {
+		t.Errorf("the call that Close has ended: got %v, want ErrClosed", err)
+	}
+}
+
+func TestASecondCallMeanwhileIsRefused(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("waits")
+	ctx, cancel := context.WithCancel(context.Background())
+	returned := make(chan error)
+	parents := s.parents(3)
+	go func() {
+		_, err := client.Search(ctx, 0, parents)
+		returned <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	if _, err := client.Describe(context.Background()); !errors.Is(err, ErrBusy) {
+		t.Errorf("by the client: got %v, want ErrBusy", err)
+	}
+	_, err := client.engine.Describe(context.Background(), nil)
+	if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrBusy) {
+		t.Errorf("by the engine's side: got %v, want ErrBusy", err)
+	}
+	cancel()
+	if err := <-returned; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first call: got %v, want Canceled", err)
+	}
+}
+
+func TestErrorsKeepTheirIdentityAndTheirWords(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("fails by root")
+	for root, want := range sentinels() {
+		_, err := client.Search(context.Background(), graph.Vertex(root), s.parents(3))
+		for _, sentinel := range sentinels() {
+			if errors.Is(err, sentinel) != (sentinel == want) {
+				t.Errorf("root %d: errors.Is(%v, %v) is %v", root, err, sentinel, sentinel != want)
+			}
+		}
+		if wording := fmt.Sprintf("words of root %d: %v", root, want); err.Error() != wording {
+			t.Errorf("the error says %q, want %q", err, wording)
+		}
+	}
+}
+
+func TestImpossibleAnswersAreRefused(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	for _, act := range []string{
+		"gives a negative time", "gives a negative frontier", "gives a negative count", "gives an unknown direction", "gives broken text",
+	} {
+		client := s.open(act)
+		if err := s.call(context.Background(), client, "search"); !errors.Is(err, ErrAnswer) {
+			t.Errorf("an engine that %s: got %v, want ErrAnswer", act, err)
+		}
+		if err := s.call(context.Background(), client, "describe"); err != nil {
+			t.Errorf("an engine that %s must stay usable: %v", act, err)
+		}
+	}
+}
+
+func TestAnAbsurdTimeIsPassedOnToBeJudged(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	traversal, err := s.open("gives an absurd time").Search(context.Background(), 0, s.parents(3))
+	if err != nil || traversal.Elapsed != 1000*time.Hour {
+		t.Errorf("got %v, %v", traversal.Elapsed, err)
+	}
+}
+
+func TestWhatAnEngineSaysIsForwardedToTheLog(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("chatters")
+	if err := s.call(context.Background(), client, "search"); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`level=INFO msg="on standard output" engine=actor from=stdout`,
+		`level=INFO msg="on standard error" engine=actor from=stderr`,
+		`level=INFO msg="through log" engine=actor`,
+		`level=WARN msg="through slog" engine=actor number=42`,
+	} {
+		if !strings.Contains(s.journal.String(), want) {
+			t.Errorf("the log does not hold %s:\n%s", want, s.journal)
+		}
+	}
+	if strings.Contains(s.journal.String(), "quietly") {
+		t.Errorf("the log holds a line below its level:\n%s", s.journal)
+	}
+}

@@ -1,0 +1,204 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// journal is a log that tests read.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// stage is a host with a journal and a temporary folder of its own. At the end of the test nothing may be left: no
+// goroutine, no file, no process.
+type stage struct {
+	*Host
+	t       *testing.T
+	journal *journal
+	self    string // this test binary
+	pids    []int
+}
+
+func newStage(t *testing.T, options HostOptions) *stage {
+	t.Helper()
+	running := goleak.IgnoreCurrent()
+	temp := shortFolder(t)
+	t.Setenv("TMPDIR", temp)
+	shm := entries("/dev/shm")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, journal: &journal{}, self: self}
+	options.Logger = slog.New(slog.NewTextHandler(s.journal, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	if s.Host, err = NewHost(options); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the host: %v", err)
+		}
+		for _, pid := range s.pids {
+			if !diesWithin(pid, time.Second) {
+				t.Errorf("the engine process %d is still there", pid)
+			}
+		}
+		if left := entries(temp); left != "" {
+			t.Errorf("left in the temporary folder: %s", left)
+		}
+		if left := entries("/dev/shm"); left != shm {
+			t.Errorf("/dev/shm held %q, holds %q", shm, left)
+		}
+		goleak.VerifyNone(t, running)
+	})
+	return s
+}
+
+// shortFolder is a temporary folder whose name leaves room for a socket's; T.TempDir's are too long.
+func shortFolder(t *testing.T) string {
+	folder, err := os.MkdirTemp("/tmp", "teps-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
+func entries(dir string) string {
+	list, _ := filepath.Glob(filepath.Join(dir, "*"))
+	return strings.Join(list, " ")
+}
+
+// gone tells whether a process has ended; a zombie has.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+func diesWithin(pid int, d time.Duration) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if gone(pid) {
+			return true
+		}
+	}
+	return gone(pid)
+}
+
+// program is the test binary in one of its acts.
+func (s *stage) program(act string, env ...string) Program {
+	return Program{Name: "actor", Path: s.self, Env: append([]string{actKey + "=" + act}, env...)}
+}
+
+// open opens an act that must start.
+func (s *stage) open(act string, env ...string) *Client {
+	s.t.Helper()
+	client, err := s.Open(context.Background(), s.program(act, env...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.pids = append(s.pids, client.PID())
+	return client
+}
+
+// triangle is a small graph in shared memory.
+func (s *stage) triangle() plugins.Graph {
+	s.t.Helper()
+	tuples, _, err := s.Tuples(3)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	tuples[0], tuples[1], tuples[2] = graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 0)
+	return plugins.Graph{Tuples: tuples}
+}
+
+// parents is a shared parent array.
+func (s *stage) parents(n int64) []graph.Vertex {
+	s.t.Helper()
+	parents, _, err := s.Parents(n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := range parents {
+		parents[i] = graph.Unwritten
+	}
+	return parents
+}
+
+// works checks that the host can open an engine and search with it.
+func (s *stage) works(parent []graph.Vertex) {
+	s.t.Helper()
+	client := s.open("serial")
+	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := client.Search(context.Background(), 1, parent); err != nil {
+		s.t.Fatal(err)
+	}
+	if got := fmt.Sprint(parent[:3]); got != "[1 1 1]" {
+		s.t.Errorf("parents of the triangle from root 1: %s, want [1 1 1]", got)
+	}
+}
+
+// fakeCertificate looks like one in a handshake line.
+var fakeCertificate = func() string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	return base64.RawStdEncoding.EncodeToString(der)
+}()
+
+// closeSockets closes every socket of this process, as a library that "cleans up" file descriptors would.
+func closeSockets() {
+	for fd := 3; fd < 256; fd++ {
+		if file := os.NewFile(uintptr(fd), "any"); file != nil {
+			if c, err := net.FileConn(file); err == nil {
+				c.Close()
+				syscall.Shutdown(fd, syscall.SHUT_RDWR)
+			}
+		}
+	}
+}

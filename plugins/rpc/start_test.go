@@ -1,0 +1,264 @@
+package rpc
+
+// What can go wrong between Open and the first call.
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func TestProgramsThatAreNoEnginesAreRefused(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	folder := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// The header of an ELF program for an IBM S/390: 64 bits, little endian, without any segments.
+	foreign := make([]byte, 64)
+	copy(foreign, "\x7fELF\x02\x01\x01")
+	foreign[16], foreign[18], foreign[20], foreign[52] = 2, 22, 1, 64
+	fifo := filepath.Join(folder, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, c := range map[string]struct{ path, words string }{
+		"no path":              {"", "no path is given"},
+		"does not exist":       {filepath.Join(folder, "nothing"), "does not exist"},
+		"folder":               {folder, "is a folder"},
+		"pipe":                 {fifo, "is no file but p"},
+		"not executable":       {write("plain", "hello", 0o644), "chmod +x"},
+		"text file":            {write("text", "hello", 0o755), "first line that begins with #!"},
+		"empty file":           {write("empty", "", 0o755), "is no program of this system"},
+		"missing interpreter":  {write("script", "#!/no/such/shell\n", 0o755), "interpreter or loader"},
+		"another architecture": {write("foreign", string(foreign), 0o755), "is a program for EM_S390"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.Open(context.Background(), Program{Path: c.path})
+			if !errors.Is(err, ErrProgram) {
+				t.Fatalf("got %v, want ErrProgram", err)
+			}
+			mention(t, err, "rpc: open ", c.words)
+		})
+	}
+	s.works(s.parents(3))
+}
+
+func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
+	for act, c := range map[string]struct {
+		want  error
+		words []string
+	}{
+		"prints first":         {ErrHandshake, []string{`"Welcome to my engine!`, "print nothing there before rpc.Serve"}},
+		"prints binary":        {ErrHandshake, []string{`\x00`}},
+		"says nothing":         {ErrHandshake, []string{"no answer within 700ms", "killed"}},
+		"closes its output":    {ErrHandshake, []string{"cannot be talked to"}},
+		"exits at once":        {ErrHandshake, []string{"exit status 3", "these are my last words"}},
+		"lies":                 {ErrHandshake, nil},
+		"lies and exits":       {ErrHandshake, []string{"exit status 4"}},
+		"has no certificate":   {ErrHandshake, []string{"certificate"}},
+		"speaks net/rpc":       {ErrHandshake, []string{"does not offer gRPC"}},
+		"speaks version 2":     {ErrVersion, []string{"it speaks version 2, this host 1"}},
+		"wants another cookie": {ErrHandshake, []string{"exit status 1", "This binary is a plugin"}},
+	} {
+		t.Run(act, func(t *testing.T) {
+			s := newStage(t, HostOptions{})
+			p := s.program(act)
+			p.StartTimeout = 700 * time.Millisecond
+			start := time.Now()
+			_, err := s.Open(context.Background(), p)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("got %v, want %v", err, c.want)
+			}
+			if took := time.Since(start); took > 4*time.Second {
+				t.Errorf("took %v", took)
+			}
+			mention(t, err, append(c.words, "rpc: open actor: ")...)
+			p = s.program("serial")
+			if _, err := s.Open(context.Background(), p); err != nil {
+				t.Errorf("another engine afterwards: %v", err)
+			}
+		})
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.Open(ctx, s.program("says nothing")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+	if _, err := s.Open(ctx, s.program("serial")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+}
+
+func TestAProgramThatIsNotTheExpectedOneIsRefused(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("serial")
+	copied := filepath.Join(t.TempDir(), "engine")
+	if out, err := exec.Command("cp", s.self, copied).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := s.program("serial")
+	p.Path, p.SHA256 = copied, strings.ToUpper(client.Checksum())
+	if same, err := s.Open(context.Background(), p); err != nil {
+		t.Fatalf("a copy has the same checksum: %v", err)
+	} else if same.Checksum() != client.Checksum() {
+		t.Errorf("checksums of a file and its copy: %s and %s", client.Checksum(), same.Checksum())
+	}
+	file, err := os.OpenFile(copied+"2", os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	original, err := os.ReadFile(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write(append(original, 0)); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	p.Path = copied + "2"
+	_, err = s.Open(context.Background(), p)
+	if !errors.Is(err, ErrChecksum) {
+		t.Fatalf("got %v, want ErrChecksum", err)
+	}
+	mention(t, err, strings.ToUpper(client.Checksum()))
+}
+
+func TestAProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	script := filepath.Join(t.TempDir(), "engine")
+	text := "#!/bin/sh\ntouch -d 2001-01-01 \"$0\"\nexec " + s.self + "\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := s.program("serial")
+	p.Path = script
+	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
+		t.Errorf("got %v, want ErrChecksum", err)
+	}
+}
+
+func TestAWrapperScriptCanBeAnEngine(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	script := filepath.Join(t.TempDir(), "engine")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+s.self+" &\nwait\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := s.program("serial")
+	p.Path = script
+	client, err := s.Open(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Describe(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnEngineRunByHandSaysWhatItIs(t *testing.T) {
+	var stdout, stderr strings.Builder
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), actKey+"=serial")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 2 {
+		t.Errorf("got %v, want exit status 2", err)
+	}
+	if !strings.Contains(stderr.String(), "this is an engine of teps") || !strings.Contains(stderr.String(), "teps run --engine "+self) {
+		t.Errorf("it says %q", stderr.String())
+	}
+	if stdout.Len() > 0 {
+		t.Errorf("it prints %q on standard output", stdout.String())
+	}
+}
+
+func TestAnEngineSeesTheHostsEnvironmentWithoutAnOuterHosts(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	t.Setenv("TEPS_TEST_INHERITED", "inherited")
+	t.Setenv("PLUGIN_UNIX_SOCKET_GROUP", "no-such-group")
+	t.Setenv(moreKey, "of the host")
+	client := s.open("shows its environment", moreKey+"=of the program")
+	_, err := client.Search(context.Background(), 0, s.parents(1))
+	if want := "of the program|inherited|"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestAnEngineIsInAProcessGroupOfItsOwn(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("serial")
+	if group, err := syscall.Getpgid(client.PID()); err != nil || group != client.PID() {
+		t.Errorf("engine %d is in group %d (%v)", client.PID(), group, err)
+	}
+}
+
+func TestAClosedHostOpensAndAllocatesNothing(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(context.Background(), s.program("serial")); !errors.Is(err, plugins.ErrClosed) {
+		t.Errorf("Open: got %v, want ErrClosed", err)
+	}
+	if _, _, err := s.Tuples(1); !errors.Is(err, plugins.ErrClosed) {
+		t.Errorf("Tuples: got %v, want ErrClosed", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("a second Close: %v", err)
+	}
+}
+
+func TestAnUnwritableTemporaryFolderIsNamed(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	t.Setenv("TMPDIR", "/proc/1")
+	_, err := s.Open(context.Background(), s.program("serial"))
+	if err == nil {
+		t.Fatal("want an error")
+	}
+	mention(t, err, "/proc/1", "TMPDIR")
+}
+
+func TestALongTemporaryFolderGivesWayToASocketsLimit(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	s.works(make([]graph.Vertex, 3))
+}
+
+func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
+func stop(t *testing.T, pid int) { signal(t, pid, syscall.SIGSTOP) }
+
+func signal(t *testing.T, pid int, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		t.Fatal(err)
+	}
+}
