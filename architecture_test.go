@@ -35,6 +35,7 @@ var libraries = map[string][]string{
 	"google.golang.org/":     {"plugins/rpc", "plugins/rpc/internal/enginepb"},
 	"gonum.org/":             {"reports"},
 	"codeberg.org/":          {"reports"},
+	"golang.org/x/image/":    {"reports"},
 	"github.com/shirou/":     {"harness"},
 	"github.com/spf13/":      {"cmd/teps"},
 	"github.com/vbauerster/": {"cmd/teps"},
@@ -48,7 +49,8 @@ var libraries = map[string][]string{
 // unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, and nothing else. Generated
 // code is left out.
 var unsafeFiles = []string{
-	"cpu/memory.go",
+	"cpu/memory_heap.go",
+	"cpu/memory_linux.go",
 	"plugins/rpc/segment_view.go",
 }
 

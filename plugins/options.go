@@ -83,13 +83,14 @@ func (o Option) Takes() string {
 	case Text:
 		return "any text"
 	}
+	bound := func(x *float64) string { return strconv.FormatFloat(*x, 'f', -1, 64) }
 	switch {
 	case o.Min != nil && o.Max != nil:
-		want += fmt.Sprintf(" from %g to %g", *o.Min, *o.Max)
+		want += " from " + bound(o.Min) + " to " + bound(o.Max)
 	case o.Min != nil:
-		want += fmt.Sprintf(" of at least %g", *o.Min)
+		want += " of at least " + bound(o.Min)
 	case o.Max != nil:
-		want += fmt.Sprintf(" of at most %g", *o.Max)
+		want += " of at most " + bound(o.Max)
 	}
 	return want
 }

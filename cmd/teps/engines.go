@@ -100,6 +100,7 @@ func printEngines(w io.Writer, all []engineListing) error {
 		}
 		t := table.NewWriter()
 		t.SetStyle(table.StyleLight)
+		t.Style().Format.Header = text.FormatDefault
 		t.Style().Options.DrawBorder = false
 		t.AppendHeader(table.Row{"option", "default", "takes", "meaning"})
 		t.SetColumnConfigs([]table.ColumnConfig{

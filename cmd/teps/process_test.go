@@ -27,13 +27,18 @@ func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// testscript.Main runs a command of the name that the binary is called by.
-	link := filepath.Join(t.TempDir(), "teps")
-	if err := os.Symlink(self, link); err != nil {
+	// testscript.Main runs the command that the binary is called by. A copy, because an engine is started by the
+	// resolved name of the binary.
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := filepath.Join(t.TempDir(), "teps")
+	if err := os.WriteFile(named, program, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	temp := t.TempDir()
-	cmd := exec.Command(link, args...)
+	cmd := exec.Command(named, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	return cmd, temp
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,11 +58,11 @@ func writePage(c *cobra.Command, out string, all []harness.Result) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return err
 	}
-	page, err := reports.Page(all...)
-	if err != nil {
+	var page bytes.Buffer
+	if err := reports.HTML(&page, all...); err != nil {
 		return err
 	}
-	if err := harness.WriteFile(out, page); err != nil {
+	if err := harness.WriteFile(out, page.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "page: %s\n", out)
