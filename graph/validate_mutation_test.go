@@ -1,0 +1,359 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// mutation breaks a correct result in one way. apply changes m.parent and returns whether the graph has what it takes.
+type mutation struct {
+	name  string
+	rule  Rule
+	apply func(m *subject) bool
+}
+
+// subject is a correct result that is about to be broken.
+type subject struct {
+	sample
+	csr    *CSR
+	parent []Vertex
+	level  []int64
+	rng    *rand.Rand
+}
+
+// pick returns a vertex at random among those that suit.
+func (m *subject) pick(suits func(v Vertex) bool) (Vertex, bool) {
+	var all []Vertex
+	for v := range Vertex(m.vertices) {
+		if suits(v) {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	return all[m.rng.IntN(len(all))], true
+}
+
+func (m *subject) reached(v Vertex) bool  { return m.level[v] >= 0 }
+func (m *subject) nonRoot(v Vertex) bool  { return m.level[v] > 0 }
+func (m *subject) isolated(v Vertex) bool { return len(m.csr.Neighbours(v)) == 0 }
+func (m *subject) isLeaf(v Vertex) bool   { return m.nonRoot(v) && !slices.Contains(m.parent, v) }
+
+// below says whether v is u or hangs on it.
+func (m *subject) below(v, u Vertex) bool {
+	for ; v != u && v != m.root; v = m.parent[v] {
+	}
+	return v == u
+}
+
+func (m *subject) adjacent(u, v Vertex) bool { return slices.Contains(m.csr.Neighbours(u), v) }
+
+// entry makes a mutation that sets the entry of a reached vertex other than the root.
+func entry(p func(m *subject) Vertex) func(m *subject) bool {
+	return func(m *subject) bool {
+		v, ok := m.pick(m.nonRoot)
+		if ok {
+			m.parent[v] = p(m)
+		}
+		return ok
+	}
+}
+
+var mutations = []mutation{
+	{"root unset", RuleTree, func(m *subject) bool { m.parent[m.root] = Unreached; return true }},
+	{"root never written", RuleTree, func(m *subject) bool { m.parent[m.root] = Unwritten; return true }},
+	{"root's parent is a child", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return m.level[v] == 1 })
+		m.parent[m.root] = v
+		return ok && v != m.root
+	}},
+	{"root's parent is an unreached vertex", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		m.parent[m.root] = v
+		return ok
+	}},
+	{"second root inside the component", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(m.nonRoot)
+		m.parent[v] = v
+		return ok && v != m.root
+	}},
+	{"second root elsewhere", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		m.parent[v] = v
+		return ok
+	}},
+	{"cycle of two", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
+		if ok {
+			m.parent[m.parent[v]] = v
+		}
+		return ok
+	}},
+	{"cycle of two unreached vertices", RuleTree, func(m *subject) bool {
+		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		v, ok2 := m.pick(func(v Vertex) bool { return !m.reached(v) && v != u })
+		m.parent[u], m.parent[v] = v, u
+		return ok && ok2
+	}},
+	{"long cycle", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 2 })
+		top := v
+		for m.level[top] > 1 {
+			top = m.parent[top]
+		}
+		m.parent[top] = v
+		return ok
+	}},
+	{"parent just beyond the vertices", RuleTree, entry(func(m *subject) Vertex { return Vertex(m.vertices) })},
+	{"parent far beyond the vertices", RuleTree, entry(func(m *subject) Vertex { return 1 << 62 })},
+	{"parent right in its low 32 bits only", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(m.nonRoot)
+		m.parent[v] += 1 << 32
+		return ok
+	}},
+	{"parent -2", RuleTree, entry(func(m *subject) Vertex { return -2 })},
+	{"parent very negative", RuleTree, entry(func(m *subject) Vertex { return Unwritten + 1 })},
+	{"entry never written", RuleTree, entry(func(m *subject) Vertex { return Unwritten })},
+	{"entry of an unreached vertex never written", RuleTree, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		m.parent[v] = Unwritten
+		return ok
+	}},
+	{"inner vertex unreached", RuleTreeLevel, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return m.nonRoot(v) && !m.isLeaf(v) })
+		m.parent[v] = Unreached
+		return ok
+	}},
+	{"parent in another component", RuleTreeLevel, func(m *subject) bool {
+		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		return ok && entry(func(m *subject) Vertex { return u })(m)
+	}},
+	{"chain of unreached vertices", RuleTreeLevel, func(m *subject) bool {
+		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		v, ok2 := m.pick(func(v Vertex) bool { return !m.reached(v) && v != u })
+		m.parent[u] = v
+		return ok && ok2
+	}},
+	{"attached to a neighbour on the same level", RuleLevel, func(m *subject) bool {
+		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v] && u != v })
+	}},
+	{"attached to a deeper neighbour", RuleLevel, func(m *subject) bool {
+		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v]+1 && !m.below(u, v) })
+	}},
+	{"depth first instead of breadth first", RuleLevel, func(m *subject) bool {
+		parent, deeper := depthFirst(m.csr, m.root, m.level)
+		copy(m.parent, parent)
+		return deeper
+	}},
+	{"dropped leaf", RuleSpan, func(m *subject) bool {
+		v, ok := m.pick(m.isLeaf)
+		m.parent[v] = Unreached
+		return ok && v != m.root
+	}},
+	{"dropped subtree", RuleSpan, func(m *subject) bool {
+		top, ok := m.pick(m.nonRoot)
+		return ok && m.drop(func(v Vertex) bool { return m.below(v, top) })
+	}},
+	{"dropped last level", RuleSpan, func(m *subject) bool {
+		last := slices.Max(m.level)
+		return last > 0 && m.drop(func(v Vertex) bool { return m.level[v] == last })
+	}},
+	{"dropped everything but the root", RuleSpan, func(m *subject) bool { return m.drop(m.nonRoot) }},
+	{"vertex of another component claimed", RuleSpan, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool {
+			return !m.reached(v) && slices.ContainsFunc(m.csr.Neighbours(v), func(u Vertex) bool { return u != v })
+		})
+		m.parent[v] = m.root
+		return ok
+	}},
+	{"isolated vertex claimed", RuleTuple, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) && m.isolated(v) })
+		m.parent[v] = m.root
+		return ok
+	}},
+	{"whole other component claimed", RuleTuple, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) && !m.isolated(v) })
+		if !ok {
+			return false
+		}
+		other, level, _ := m.csr.Search(v)
+		for u, l := range level {
+			if l >= 0 {
+				m.parent[u] = other[u]
+			}
+		}
+		m.parent[v] = m.root
+		return true
+	}},
+	{"attached one level up to what is no neighbour", RuleTuple, func(m *subject) bool {
+		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
+		u, ok2 := m.pick(func(u Vertex) bool { return ok && m.level[u] == m.level[v]-1 && !m.adjacent(u, v) })
+		m.parent[v] = u
+		return ok && ok2
+	}},
+}
+
+// attach gives a vertex v a neighbour u as its parent that suits.
+func (m *subject) attach(suits func(v, u Vertex) bool) bool {
+	v, ok := m.pick(func(v Vertex) bool {
+		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbours(v), func(u Vertex) bool { return suits(v, u) })
+	})
+	if !ok {
+		return false
+	}
+	list := m.csr.Neighbours(v)
+	m.parent[v] = list[slices.IndexFunc(list, func(u Vertex) bool { return suits(v, u) })]
+	return true
+}
+
+// drop makes vertices unreached, and says whether there were any.
+func (m *subject) drop(which func(v Vertex) bool) bool {
+	var all []Vertex
+	for v := range Vertex(m.vertices) {
+		if m.reached(v) && which(v) {
+			all = append(all, v)
+		}
+	}
+	for _, v := range all {
+		m.parent[v] = Unreached
+	}
+	return len(all) > 0
+}
+
+// depthFirst returns the parents of a depth-first search, and whether a vertex is deeper in it than its level.
+func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper bool) {
+	parent = make([]Vertex, len(level))
+	for v := range parent {
+		parent[v] = Unreached
+	}
+	parent[root] = root
+	var visit func(u Vertex, depth int64)
+	visit = func(u Vertex, depth int64) {
+		deeper = deeper || depth > level[u]
+		for _, v := range csr.Neighbours(u) {
+			if parent[v] == Unreached {
+				parent[v] = u
+				visit(v, depth+1)
+			}
+		}
+	}
+	visit(root, 0)
+	return parent, deeper
+}
+
+func TestEveryMutationOfACorrectResultIsCaughtAndItsRuleNamed(t *testing.T) {
+	list := samples(t)
+	validators := make([][]*Validator, len(list))
+	subjects := make([]subject, len(list))
+	for i, s := range list {
+		csr := mustCSR(t, s.edges, s.vertices)
+		parent, level, err := csr.Search(s.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subjects[i] = subject{sample: s, csr: csr, parent: parent, level: level}
+		for _, threads := range []int{1, 3} {
+			validators[i] = append(validators[i], mustValidator(t, s.edges, s.vertices, threads))
+		}
+	}
+	for _, c := range mutations {
+		t.Run(c.name, func(t *testing.T) {
+			applied := 0
+			for i, s := range subjects {
+				for seed := range uint64(min(5, 1+2000/s.vertices)) {
+					m := s
+					m.parent, m.rng = slices.Clone(s.parent), rand.New(rand.NewPCG(seed, uint64(i)))
+					if !c.apply(&m) {
+						continue
+					}
+					applied++
+					want := judge(m.sample, m.parent)
+					if want.rule != c.rule {
+						t.Fatalf("%s: the mutation breaks %v, not %v", s.name, want.rule, c.rule)
+					}
+					for _, v := range validators[i] {
+						_, err := v.Validate(context.Background(), m.root, m.parent)
+						if message := want.differs(err); message != "" {
+							t.Fatalf("%s, seed %d: %s", s.name, seed, message)
+						}
+					}
+				}
+			}
+			if applied < 10 {
+				t.Errorf("applied only %d times", applied)
+			}
+		})
+	}
+}
+
+func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
+	edges, vertices := kroneckerTuples(t, 12, 5)
+	root, _ := edges[0].Ends()
+	csr := mustCSR(t, edges, vertices)
+	good, level, err := csr.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Many breaches at once, so that threads meet them in different orders.
+	broken := map[Rule]func(v Vertex, p Vertex) Vertex{
+		RuleTree: func(v, p Vertex) Vertex {
+			if v%1000 == 999 && v != root {
+				return v
+			}
+			return p
+		},
+		RuleTreeLevel: func(v, p Vertex) Vertex {
+			if level[v] == 1 {
+				return Unreached
+			}
+			return p
+		},
+		RuleLevel: func(v, p Vertex) Vertex {
+			for _, u := range csr.Neighbours(v) {
+				if v%50 == 0 && u%50 != 0 && level[v] > 0 && level[u] == level[v] && u != v {
+					return u
+				}
+			}
+			return p
+		},
+		RuleSpan: func(v, p Vertex) Vertex {
+			if !slices.Contains(good, v) {
+				return Unreached
+			}
+			return p
+		},
+		RuleTuple: func(v, p Vertex) Vertex {
+			if level[v] == 2 {
+				return Vertex(slices.Index(level, 1))
+			}
+			return p
+		},
+	}
+	for rule, mutate := range broken {
+		t.Run(rule.String(), func(t *testing.T) {
+			parent := slices.Clone(good)
+			for v := range parent {
+				parent[v] = mutate(Vertex(v), good[v])
+			}
+			want := judge(sample{"", edges, vertices, root}, parent)
+			var texts []string
+			for _, threads := range []int{1, 2, 3, 8} {
+				v := mustValidator(t, edges, vertices, threads)
+				for range 5 {
+					_, err := v.Validate(context.Background(), root, parent)
+					if message := want.differs(err); message != "" || want.rule != rule {
+						t.Fatalf("%d threads: %s", threads, message)
+					}
+					texts = append(texts, fmt.Sprint(err))
+				}
+			}
+			if texts = slices.Compact(texts); len(texts) != 1 {
+				t.Errorf("the texts differ: %q", texts)
+			}
+		})
+	}
+}

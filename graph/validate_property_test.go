@@ -1,0 +1,202 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// verdict is what the slow checker below says of a parent array.
+type verdict struct {
+	rule   Rule   // 0: accepted
+	vertex Vertex // that rule 1, 2 or 5 names first
+	tuple  int    // that rule 3 or 4 names
+	tree   Tree   // if accepted
+}
+
+// judge checks a result by the letter of the specification, with maps and without a thought for speed. It shares
+// nothing with the validator.
+func judge(s sample, parent []Vertex) verdict {
+	isVertex := func(p Vertex) bool { return p >= 0 && p < Vertex(s.vertices) }
+
+	// Rule 1, the root first.
+	if parent[s.root] != s.root {
+		return verdict{rule: RuleTree, vertex: s.root}
+	}
+	for v := range Vertex(s.vertices) {
+		p := parent[v]
+		inCycle := false
+		if isVertex(p) {
+			seen := map[Vertex]bool{}
+			for u := p; isVertex(u) && !seen[u]; u = parent[u] {
+				seen[u] = true
+			}
+			inCycle = seen[v]
+		}
+		if p != Unreached && (!isVertex(p) || v != s.root && inCycle) {
+			return verdict{rule: RuleTree, vertex: v}
+		}
+	}
+
+	// Rule 2, and levels.
+	level := map[Vertex]int{}
+	for v := range Vertex(s.vertices) {
+		if parent[v] == Unreached {
+			continue
+		}
+		if parent[parent[v]] == Unreached {
+			return verdict{rule: RuleTreeLevel, vertex: v}
+		}
+	}
+	for v := range Vertex(s.vertices) {
+		if parent[v] != Unreached {
+			depth := 0
+			for u := v; u != s.root; u = parent[u] {
+				depth++
+			}
+			level[v] = depth
+		}
+	}
+
+	// Rules 3 and 4.
+	split := -1
+	edges := map[[2]Vertex]bool{}
+	tree := Tree{Root: s.root, Reached: int64(len(level))}
+	for i, e := range s.edges {
+		u, v := e.Ends()
+		edges[[2]Vertex{u, v}], edges[[2]Vertex{v, u}] = true, true
+		levelU, inU := level[u]
+		levelV, inV := level[v]
+		switch {
+		case inU && inV && (levelU > levelV+1 || levelV > levelU+1):
+			return verdict{rule: RuleLevel, tuple: i}
+		case inU != inV && split < 0:
+			split = i
+		case inU && u == v:
+			tree.SelfLoops++
+			tree.Tuples++
+		case inU:
+			tree.Tuples++
+		}
+	}
+	if split >= 0 {
+		return verdict{rule: RuleSpan, tuple: split}
+	}
+
+	// Rule 5.
+	for v := range Vertex(s.vertices) {
+		if _, in := level[v]; in && v != s.root && !edges[[2]Vertex{v, parent[v]}] {
+			return verdict{rule: RuleTuple, vertex: v}
+		}
+	}
+	for _, l := range level {
+		tree.Depth = max(tree.Depth, l)
+	}
+	return verdict{tree: tree}
+}
+
+// differs returns in what the validator's error is another verdict, or nothing.
+func (want verdict) differs(err error) string {
+	var got *Violation
+	switch {
+	case want.rule == 0 && err == nil:
+		return ""
+	case want.rule == 0 || !errors.As(err, &got):
+		return fmt.Sprintf("want rule %d, got error %v", want.rule, err)
+	case got.Rule != want.rule || !strings.HasPrefix(err.Error(), "graph: the parents from root "):
+		return fmt.Sprintf("want rule %d, got %v", want.rule, err)
+	case len(got.Vertices) == 0 || len(got.Vertices) > maxNamed:
+		return fmt.Sprintf("vertices %d are named", got.Vertices)
+	case got.Rule == RuleLevel || got.Rule == RuleSpan:
+		if !strings.HasPrefix(got.Text, fmt.Sprintf("tuple %d (", want.tuple)) {
+			return fmt.Sprintf("want tuple %d, got %v", want.tuple, err)
+		}
+	case got.Vertices[0] != want.vertex:
+		return fmt.Sprintf("want vertex %d, got %v, vertices %d", want.vertex, err, got.Vertices)
+	}
+	return ""
+}
+
+// checkVerdict compares the validator in each of its forms with the slow checker.
+func checkVerdict(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, s sample, parent []Vertex) {
+	t.Helper()
+	want := judge(s, slices.Clone(parent))
+	for _, threads := range []int{1, 2} {
+		for _, wide := range []bool{false, true} {
+			v, err := NewValidator(s.edges, s.vertices, threads)
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			v.vertexGrain, v.tupleGrain = 64, 5
+			if wide {
+				v.parent32 = nil // as in graphs of more than 2^32 vertices
+			}
+			tree, err := v.Validate(context.Background(), s.root, parent)
+			if message := want.differs(err); message != "" || err == nil && tree != want.tree {
+				t.Fatalf("tuples %v, root %d, parents %d, %d threads, wide %v: %s; want %+v, got %+v",
+					s.edges, s.root, parent, threads, wide, message, want.tree, tree)
+			}
+		}
+	}
+}
+
+func TestArbitraryParentsAreJudgedByTheLetter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(1, 12).Draw(t, "vertices")
+		vertex := rapid.Custom(func(t *rapid.T) Vertex { return Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex")) })
+		edge := rapid.Custom(func(t *rapid.T) Edge { return MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
+		s := sample{"", rapid.SliceOfN(edge, 0, 30).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
+
+		csr, err := NewCSR(s.edges, n)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		parent, _, err := csr.Search(s.root)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		entry := rapid.OneOf(vertex, vertex, vertex, rapid.SampledFrom([]Vertex{Unreached, Unwritten, -2, Vertex(n), 1 << 40}))
+		if rapid.Bool().Draw(t, "from nothing") {
+			for v := range parent {
+				parent[v] = rapid.OneOf(vertex, rapid.Just(Unreached)).Draw(t, "parent")
+			}
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
+		}
+		checkVerdict(t, s, parent)
+	})
+}
+
+// FuzzValidate makes a small graph and parents out of any bytes: the validator must agree with the slow checker.
+func FuzzValidate(f *testing.F) {
+	f.Add([]byte{3, 0, 0, 0, 1, 3, 0, 1, 1, 2})
+	f.Add([]byte{1, 0, 0})
+	f.Add([]byte{5, 2, 255, 254, 2, 2, 3, 2, 3, 3, 4, 4, 4})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < 3 {
+			return
+		}
+		n := int64(data[0]%16) + 1
+		s := sample{"", nil, n, Vertex(data[1]) % Vertex(n)}
+		parent := make([]Vertex, n)
+		data = data[2:]
+		for v := range parent {
+			if len(data) > 0 {
+				parent[v], data = Vertex(int8(data[0])), data[1:]
+			}
+		}
+		for ; len(data) >= 2; data = data[2:] {
+			s.edges = append(s.edges, MakeEdge(Vertex(data[0])%Vertex(n), Vertex(data[1])%Vertex(n)))
+		}
+		checkVerdict(t, s, parent)
+	})
+}

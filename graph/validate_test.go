@@ -1,0 +1,359 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sample is a graph with a root to search from.
+type sample struct {
+	name     string
+	edges    []Edge
+	vertices int64
+	root     Vertex
+}
+
+// samples returns graphs of many shapes. Each has more vertices than labels, so that isolated ones occur.
+func samples(t testing.TB) []sample {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 1))
+	pathOf := func(n Vertex) (edges []Edge) {
+		for v := range n - 1 {
+			edges = append(edges, MakeEdge(v, v+1))
+		}
+		return edges
+	}
+	var star, clique, grid, tree, ring []Edge
+	for v := range Vertex(40) {
+		star = append(star, MakeEdge(20, v)) // with the self-loop (20,20)
+	}
+	for u := range Vertex(12) {
+		for v := range u {
+			clique = append(clique, MakeEdge(u, v))
+		}
+	}
+	for x := range Vertex(17) {
+		for y := range Vertex(13) {
+			grid = append(grid, MakeEdge(13*x+y, 13*x+(y+1)%13))
+			if x > 0 {
+				grid = append(grid, MakeEdge(13*x+y, 13*(x-1)+y))
+			}
+		}
+	}
+	for v := range Vertex(300) {
+		tree = append(tree, MakeEdge(v+1, Vertex(rng.Int64N(int64(v+1)))))
+		ring = append(ring, MakeEdge(v, (v+1)%300))
+	}
+	two := append(slices.Clone(grid), tuples(300, 301, 301, 302, 302, 300, 302, 303, 303, 303)...)
+	list := []sample{
+		{"path", pathOf(50), 53, 0},
+		{"path from its middle", pathOf(50), 53, 25},
+		{"path of as many levels as a byte holds", pathOf(narrowDepth + 1), narrowDepth + 3, 0},
+		{"path of one level more", pathOf(narrowDepth + 2), narrowDepth + 4, 0},
+		{"long path", pathOf(3000), 3001, 0},
+		{"star from its centre", star, 43, 20},
+		{"star from a leaf", star, 43, 3},
+		{"clique", clique, 13, 5},
+		{"grid", grid, 222, 100},
+		{"two components, from the large one", two, 310, 7},
+		{"two components, from the small one", two, 310, 302},
+		{"random tree", tree, 305, 0},
+		{"ring", ring, 301, 17},
+	}
+	for _, edges := range []int{60, 200, 900} {
+		var random []Edge
+		for range edges {
+			random = append(random, MakeEdge(Vertex(rng.Int64N(200)), Vertex(rng.Int64N(200))))
+		}
+		root, _ := random[0].Ends()
+		list = append(list, sample{fmt.Sprintf("random with %d tuples", edges), random, 205, root})
+	}
+	for scale := 8; scale <= 12; scale++ {
+		edges, vertices := kroneckerTuples(t, scale, uint64(scale))
+		for i := range 2 {
+			root, _ := edges[i*100].Ends()
+			list = append(list, sample{fmt.Sprintf("Kronecker scale %d from %d", scale, root), edges, vertices, root})
+		}
+	}
+	return list
+}
+
+func kroneckerTuples(t testing.TB, scale int, seed uint64) ([]Edge, int64) {
+	t.Helper()
+	k := Kronecker{Scale: scale, EdgeFactor: 16, Seed1: seed, Seed2: seed + 1}
+	edges := make([]Edge, k.Tuples())
+	if err := k.Generate(context.Background(), edges, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return edges, k.Vertices()
+}
+
+// mustValidator makes a validator whose threads share even the work of a small graph.
+func mustValidator(t testing.TB, edges []Edge, vertices int64, threads int) *Validator {
+	t.Helper()
+	v, err := NewValidator(edges, vertices, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.vertexGrain, v.tupleGrain = max(64, vertices/640*64), int64(len(edges)/10+1)
+	return v
+}
+
+// treeOf counts what a right search must find, one tuple after the other.
+func treeOf(s sample, level []int64) Tree {
+	want := Tree{Root: s.root}
+	for _, l := range level {
+		if l >= 0 {
+			want.Reached++
+			want.Depth = max(want.Depth, int(l))
+		}
+	}
+	for _, e := range s.edges {
+		if u, v := e.Ends(); level[u] >= 0 {
+			want.Tuples++
+			if u == v {
+				want.SelfLoops++
+			}
+		}
+	}
+	return want
+}
+
+func TestEveryChoiceOfParentsIsAcceptedWithTheSameTree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, s := range samples(t) {
+		t.Run(s.name, func(t *testing.T) {
+			csr := mustCSR(t, s.edges, s.vertices)
+			parent, level, err := csr.Search(s.root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := treeOf(s, level)
+			for _, threads := range []int{1, 2, 5} {
+				v := mustValidator(t, s.edges, s.vertices, threads)
+				for range 4 {
+					got, err := v.Validate(context.Background(), s.root, parent)
+					if err != nil || got != want {
+						t.Fatalf("%d threads: want %+v, got %+v, error %v", threads, want, got, err)
+					}
+					for u, l := range v.Levels() {
+						if int64(l) != level[u] {
+							t.Fatalf("%d threads: vertex %d is on level %d, got %d", threads, u, level[u], l)
+						}
+					}
+					counted, err := v.Count(context.Background(), parent)
+					if plain := (Tree{Reached: want.Reached, Tuples: want.Tuples, SelfLoops: want.SelfLoops}); err != nil || counted != plain {
+						t.Fatalf("%d threads: want a count of %+v, got %+v, error %v", threads, plain, counted, err)
+					}
+					parent = otherParents(csr, s.root, level, rng)
+				}
+			}
+		})
+	}
+}
+
+// otherParents gives each reached vertex a parent at random among those that are right.
+func otherParents(csr *CSR, root Vertex, level []int64, rng *rand.Rand) []Vertex {
+	parent := make([]Vertex, len(level))
+	for v := range parent {
+		parent[v] = Unreached
+		var choice []Vertex
+		for _, u := range csr.Neighbours(Vertex(v)) {
+			if level[v] > 0 && level[u] == level[v]-1 {
+				choice = append(choice, u)
+			}
+		}
+		if len(choice) > 0 {
+			parent[v] = choice[rng.IntN(len(choice))]
+		}
+	}
+	parent[root] = root
+	return parent
+}
+
+func TestTreesOfTheSmallestGraphs(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		edges    []Edge
+		vertices int64
+		root     Vertex
+		parent   []Vertex
+		want     Tree
+	}{
+		{"one vertex, no tuples", nil, 1, 0, []Vertex{0}, Tree{Reached: 1}},
+		{"one vertex with a self-loop", tuples(0, 0), 1, 0, []Vertex{0}, Tree{Reached: 1, Tuples: 1, SelfLoops: 1}},
+		{"isolated root", tuples(0, 1), 3, 2, []Vertex{-1, -1, 2}, Tree{Root: 2, Reached: 1}},
+		{"isolated root with self-loops", tuples(0, 1, 2, 2, 2, 2), 3, 2, []Vertex{-1, -1, 2}, Tree{Root: 2, Reached: 1, Tuples: 2, SelfLoops: 2}},
+		{"duplicates in both orientations", tuples(0, 1, 1, 0, 0, 1), 2, 1, []Vertex{1, 1}, Tree{Root: 1, Reached: 2, Depth: 1, Tuples: 3}},
+		{"self-loops outside the component", tuples(0, 1, 2, 2), 3, 0, []Vertex{0, 0, -1}, Tree{Reached: 2, Depth: 1, Tuples: 1}},
+		{"root is the largest label", tuples(4, 3), 5, 4, []Vertex{-1, -1, -1, 4, 4}, Tree{Root: 4, Reached: 2, Depth: 1, Tuples: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := mustValidator(t, c.edges, c.vertices, 2).Validate(context.Background(), c.root, c.parent)
+			if err != nil || got != c.want {
+				t.Errorf("want %+v, got %+v, error %v", c.want, got, err)
+			}
+			if got.NEdge() != c.want.Tuples-c.want.SelfLoops {
+				t.Errorf("nedge is %d", got.NEdge())
+			}
+		})
+	}
+}
+
+func TestGiantComponentOfTheReferenceGraph(t *testing.T) {
+	for _, c := range []struct {
+		scale         int
+		root          Vertex
+		reached       int64
+		nedge, tuples int64
+	}{
+		{10, 458, 897, 16_239, 16_383},
+		{16, 29348, 46_803, 1_048_079, 1_048_570},
+	} {
+		t.Run(fmt.Sprintf("scale %d", c.scale), func(t *testing.T) {
+			edges, vertices := kroneckerTuples(t, c.scale, 2)
+			parent, _, err := mustCSR(t, edges, vertices).Search(c.root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := mustValidator(t, edges, vertices, 2).Validate(context.Background(), c.root, parent)
+			if err != nil || got.Reached != c.reached || got.NEdge() != c.nedge || got.Tuples != c.tuples {
+				t.Errorf("got %+v with nedge %d, error %v", got, got.NEdge(), err)
+			}
+		})
+	}
+}
+
+func TestPathOfAMillionLevelsTakesLinearTime(t *testing.T) {
+	const n = 1 << 20
+	labels := rand.New(rand.NewPCG(1, 9)).Perm(n)
+	orders := map[string]func(int) Vertex{
+		"ascending":  func(i int) Vertex { return Vertex(i) },
+		"descending": func(i int) Vertex { return Vertex(n - 1 - i) },
+		"shuffled":   func(i int) Vertex { return Vertex(labels[i]) },
+	}
+	for name, at := range orders {
+		t.Run(name, func(t *testing.T) {
+			edges, parent := make([]Edge, n-1), make([]Vertex, n)
+			parent[at(0)] = at(0)
+			for i := range edges {
+				edges[i] = MakeEdge(at(i), at(i+1))
+				parent[at(i+1)] = at(i)
+			}
+			v := mustValidator(t, edges, n, 3)
+			got, err := v.Validate(context.Background(), at(0), parent)
+			if want := (Tree{Root: at(0), Reached: n, Depth: n - 1, Tuples: n - 1}); err != nil || got != want {
+				t.Fatalf("want %+v, got %+v, error %v", want, got, err)
+			}
+			if l := v.Levels()[at(n/3)]; l != n/3 {
+				t.Errorf("vertex %d is on level %d, got %d", at(n/3), n/3, l)
+			}
+			parent[at(1)] = at(n - 1)
+			_, err = v.Validate(context.Background(), at(0), parent)
+			wantRule(t, err, RuleTree, "cycle of more than 8 vertices")
+		})
+	}
+}
+
+// wantRule fails unless err is a Violation of rule whose text contains text.
+func wantRule(t testing.TB, err error, rule Rule, text string) *Violation {
+	t.Helper()
+	var violation *Violation
+	if !errors.As(err, &violation) {
+		t.Fatalf("want a violation of %v, got error %v", rule, err)
+	}
+	if violation.Rule != rule || !strings.Contains(violation.Text, text) {
+		t.Fatalf("want %v with %q, got %v", rule, text, err)
+	}
+	return violation
+}
+
+func TestLabelsThatAreNoVerticesAreRefused(t *testing.T) {
+	edges := make([]Edge, 1_000_000)
+	edges[900_000], edges[500_000] = MakeEdge(0, 9), MakeEdge(1<<40, 3)
+	for _, threads := range []int{1, 4} {
+		_, err := NewValidator(edges, 9, threads)
+		if err == nil || !strings.Contains(err.Error(), "tuple 500000 is (1099511627776,3), but labels end at 8") {
+			t.Errorf("%d threads: got error %v", threads, err)
+		}
+	}
+}
+
+func TestMisuseIsAnErrorButNoViolation(t *testing.T) {
+	for _, c := range []struct {
+		vertices int64
+		threads  int
+	}{{0, 1}, {-5, 1}, {1<<VertexBits + 1, 1}, {5, -1}} {
+		if v, err := NewValidator(nil, c.vertices, c.threads); err == nil {
+			t.Errorf("a validator for %d vertices with %d threads is made: %v", c.vertices, c.threads, v)
+		}
+	}
+	v := mustValidator(t, tuples(0, 1), 3, 1)
+	for name, call := range map[string]func() (Tree, error){
+		"negative root":    func() (Tree, error) { return v.Validate(context.Background(), -1, make([]Vertex, 3)) },
+		"root too large":   func() (Tree, error) { return v.Validate(context.Background(), 3, make([]Vertex, 3)) },
+		"short parents":    func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 2)) },
+		"long parents":     func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 4)) },
+		"no parents":       func() (Tree, error) { return v.Validate(context.Background(), 0, nil) },
+		"counting too few": func() (Tree, error) { return v.Count(context.Background(), make([]Vertex, 2)) },
+	} {
+		_, err := call()
+		if violation := new(Violation); err == nil || errors.As(err, &violation) || !strings.Contains(err.Error(), "want") {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
+}
+
+func TestTuplesThatChangeUnderTheValidatorAreNoticed(t *testing.T) {
+	for _, deep := range []bool{false, true} {
+		edges, parent := tuples(0, 1, 1, 2, 2, 0), []Vertex{0, 0, 0}
+		v := mustValidator(t, edges, 3, 1)
+		if deep {
+			v.parent32 = nil // as in graphs of more than 2^32 vertices
+		}
+		edges[1] = MakeEdge(1, 7)
+		if _, err := v.Validate(context.Background(), 0, parent); err == nil || !strings.Contains(err.Error(), "tuples changed in or after number 1") {
+			t.Errorf("validating: got error %v", err)
+		}
+		if _, err := v.Count(context.Background(), parent); err == nil || !strings.Contains(err.Error(), "tuples changed in or after number 1") {
+			t.Errorf("counting: got error %v", err)
+		}
+	}
+}
+
+func TestCancelledValidationReturnsItsContextsErrorAndCanGoOn(t *testing.T) {
+	edges, vertices := kroneckerTuples(t, 10, 2)
+	parent, _, err := mustCSR(t, edges, vertices).Search(458)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := mustValidator(t, edges, vertices, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := v.Validate(ctx, 458, parent); !errors.Is(err, context.Canceled) {
+		t.Errorf("validating: got error %v", err)
+	}
+	if _, err := v.Count(ctx, parent); !errors.Is(err, context.Canceled) {
+		t.Errorf("counting: got error %v", err)
+	}
+	if tree, err := v.Validate(context.Background(), 458, parent); err != nil || tree.NEdge() != 16_239 {
+		t.Errorf("afterwards: got %+v, error %v", tree, err)
+	}
+}
+
+func TestValidatorBytesIsWhatAValidatorHolds(t *testing.T) {
+	const n = 100_000
+	v := mustValidator(t, nil, n, 1)
+	held := 4*cap(v.levels) + 8*cap(v.inner) + 8*cap(v.pending) + 2*cap(v.words) + 4*cap(v.parent32)
+	if got := ValidatorBytes(n, 16*n); got < int64(held) || got > int64(held)+1000 {
+		t.Errorf("holds %d bytes, but says %d", held, got)
+	}
+	if got := ValidatorBytes(1<<62, 1); got != 1<<63-1 {
+		t.Errorf("more than an int64 is %d", got)
+	}
+}
