@@ -153,7 +153,8 @@ func (f *figure) noteLines() []string {
 func (f *figure) svg() ([]byte, error) {
 	width, height := f.size()
 	canvas := vgsvg.New(width, height)
-	background(canvas, width, height)
+	c := draw.NewCanvas(canvas, width, height)
+	c.FillPolygon(paper, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
 	f.draw(canvas)
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
@@ -162,23 +163,17 @@ func (f *figure) svg() ([]byte, error) {
 	return fallbackFonts(b.Bytes()), nil
 }
 
-// png draws f at 300 dots an inch, or fewer where it is very tall.
+// png draws f at 300 dots an inch, or fewer where it is very tall, on white.
 func (f *figure) png() ([]byte, error) {
 	width, height := f.size()
 	dpi := min(resolution, int(tallestPixel/height.Points()*72))
-	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	background(canvas, width, height)
+	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))}
 	f.draw(canvas)
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("reports: draw %s.png: %w", f.name, err)
 	}
 	return b.Bytes(), nil
-}
-
-func background(canvas vg.Canvas, width, height vg.Length) {
-	c := draw.NewCanvas(canvas, width, height)
-	c.FillPolygon(paper, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
 }
 
 // gridLines draws light lines across the plot at the labelled ticks of the axes that are asked for, but not on an axis.

@@ -3,7 +3,6 @@ package reports
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/tepsbench/teps/harness"
@@ -17,7 +16,7 @@ func WriteAll(dir string, r harness.Result) error {
 	if err := Text(&text, r); err != nil {
 		return err
 	}
-	if err := replaceFile(filepath.Join(dir, "graph500.txt"), text.Bytes()); err != nil {
+	if err := writeFile(filepath.Join(dir, "graph500.txt"), text.Bytes()); err != nil {
 		return err
 	}
 	if _, err := WritePlots(dir, r); err != nil {
@@ -26,37 +25,13 @@ func WriteAll(dir string, r harness.Result) error {
 	if err := HTML(&page, r); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, "report.html"), page.Bytes())
+	return writeFile(filepath.Join(dir, "report.html"), page.Bytes())
 }
 
-// replaceFile writes data beside path and moves it there, so that a reader sees the old file or the new one, and a full
-// disk leaves the old one.
-func replaceFile(path string, data []byte) (err error) {
-	fail := func(err error) error {
-		return fmt.Errorf("reports: write %s (is the folder there, writable and not full?): %w", path, err)
+// writeFile is harness.WriteFile with what a user can do about its errors.
+func writeFile(path string, data []byte) error {
+	if err := harness.WriteFile(path, data); err != nil {
+		return fmt.Errorf("reports: %w (is the folder there, writable and not full?)", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fail(err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = fail(err)
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }

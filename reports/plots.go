@@ -120,7 +120,7 @@ func WritePlots(dir string, r harness.Result) ([]string, error) {
 				return paths, err
 			}
 			path := filepath.Join(dir, f.name+form.extension)
-			if err := replaceFile(path, data); err != nil {
+			if err := writeFile(path, data); err != nil {
 				return paths, err
 			}
 			paths = append(paths, path)
