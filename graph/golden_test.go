@@ -1,0 +1,218 @@
+package graph
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"testing"
+)
+
+// Values of this file were obtained by running the Graph500 reference, version 3.0.0: they are what "bit for bit"
+// means. The hashes are over tuples in the packed form.
+
+var golden24 = flag.Bool("golden24", false, "check the golden values of scale 24 too (a minute or two, 10 GB of memory)")
+
+// slice is a part of a list; count 0 stands for the whole.
+type slice struct {
+	recipe Kronecker
+	first  int64
+	count  int64
+	fnv1a  uint64
+}
+
+var slicesOfReference = []slice{
+	{Kronecker{1, 16, 2, 3}, 0, 0, 0xc8f35ca830274464},
+	{Kronecker{2, 1, 2, 3}, 0, 0, 0x743916ea78b46536},
+	{Kronecker{3, 5, 0, 0}, 0, 0, 0xfc897e64d0e47d97},
+	{Kronecker{5, 16, 2, 3}, 0, 0, 0x304c214948dd9de5},
+	{Kronecker{7, 16, 1<<64 - 1, 1<<64 - 1}, 0, 0, 0x481648754107dd44},
+	{Kronecker{10, 16, 2, 3}, 0, 0, 0x2387b69068a59e11},
+	{Kronecker{12, 16, 2, 3}, 0, 0, 0x3be1931279206ec6},
+	{Kronecker{12, 8, 1, 1}, 0, 0, 0x1c603e42be2a24da},
+	{Kronecker{14, 16, 2, 3}, 0, 0, 0x2d5f7229b439cb25},
+	{Kronecker{14, 3, 2, 3}, 0, 0, 0xa4687c2642ad8130},
+	{Kronecker{14, 16, 3, 2}, 0, 0, 0x40b869f1d8d13b35},
+	{Kronecker{15, 32, 12345678901234567890, 9876543210987654321}, 0, 0, 0x6b4530c7a9ae073b},
+	{Kronecker{16, 16, 2, 3}, 0, 0, 0x2a13816fcf9b4c5b},
+	{Kronecker{17, 16, 2, 3}, 0, 0, 0xe0b570e867e987bd},
+	{Kronecker{18, 16, 2, 3}, 0, 0, 0x076e7107ff40c25e},
+	{Kronecker{18, 16, 20250101, 7}, 0, 0, 0xc05a56a1de50f8fd},
+	{Kronecker{19, 1, 1 << 62, 1 << 60}, 0, 0, 0x62f3e1c7c4a3d89e},
+	{Kronecker{22, 2, 2, 3}, 0, 0, 0x6904df2f57f818d0},
+	{Kronecker{24, 16, 2, 3}, 0, 100000, 0xa8feba388d48a4e2},
+	{Kronecker{31, 16, 2, 3}, 34359738268, 100, 0x8c82cdab320b1197},
+	{Kronecker{32, 16, 2, 3}, 68719476636, 100, 0x7e7b39e4f97a3eed},
+	{Kronecker{32, 16, 2, 3}, 1000000000, 5000, 0x9b699ec8e89b4611},
+	{Kronecker{33, 16, 2, 3}, 100000000000, 5000, 0xbec2ca3c8ea242c4},
+	{Kronecker{36, 16, 2, 3}, 549755813888, 20000, 0x8d9fc1519b537a5e},
+	{Kronecker{39, 16, 5, 6}, 8796093022108, 100, 0xde5c8597e99f5f24},
+	{Kronecker{42, 16, 2, 3}, 70368744167664, 1000, 0xabd9dc8874060baa},
+	{Kronecker{42, 16, 2, 3}, 0, 50000, 0x32b2e0c9448fffb0},
+	{Kronecker{42, 16, 77, 88}, 35184372088832, 50000, 0x2b0f1c1777f0e270},
+}
+
+func TestTuplesAreTheReferencesBitForBit(t *testing.T) {
+	for _, s := range slicesOfReference {
+		t.Run(fmt.Sprintf("scale=%d/edgefactor=%d/seeds=%d,%d/first=%d", s.recipe.Scale, s.recipe.EdgeFactor, s.recipe.Seed1, s.recipe.Seed2, s.first), func(t *testing.T) {
+			count := s.count
+			if count == 0 {
+				count = s.recipe.Tuples()
+			}
+			if got := hashOf(generate(t, s.recipe, s.first, count), fnvBasis); got != s.fnv1a {
+				t.Errorf("FNV-1a of the packed tuples is %016x, want %016x", got, s.fnv1a)
+			}
+		})
+	}
+}
+
+// Properties of the lists with seeds 2 and 3 and edgefactor 16. The hash is the multiplication and exclusive or of
+// FNV-1a from shortBasis.
+func TestGraphsHaveTheReferencesProperties(t *testing.T) {
+	for _, c := range []struct {
+		scale int
+		first []Edge
+		want  properties
+		hash  uint64
+	}{
+		{10, tuples(299, 797, 684, 861, 185, 385, 428, 328), properties{144, 10_551, 5_689, 125, 1_977, 897, 16_239, 16_383}, 0x99120108d157ef13},
+		{16, tuples(53430, 37000, 16463, 33235, 57163, 11309, 15642, 60592), properties{491, 909_598, 138_487, 18_721, 25_485, 46_803, 1_048_079, 1_048_570}, 0x33560a4ab9c6fbe9},
+		{20, tuples(754405, 286754, 802479, 384927, 737253, 940441, 991768, 448150), properties{1_158, 15_700_369, 1_075_689, 402_453, 138_024, 645_643, 16_775_818, 16_776_976}, 0x3f15e9b5537e7da6},
+		{24, tuples(2725151, 8973420), properties{2_860, 260_379_384, 8_053_212, 7_906_309, 739_641, 8_865_098, 268_429_687, 268_432_547}, 0xe2f155ba3f9f99ea},
+	} {
+		t.Run(fmt.Sprintf("scale=%d", c.scale), func(t *testing.T) {
+			if c.scale >= 20 && testing.Short() {
+				t.Skip("takes seconds")
+			}
+			if c.scale >= 24 && !*golden24 {
+				t.Skip("run with -args -golden24")
+			}
+			k := Kronecker{c.scale, 16, 2, 3}
+			edges := generate(t, k, 0, k.Tuples())
+			if got := edges[:len(c.first)]; !slices.Equal(got, c.first) {
+				t.Errorf("first tuples %v, want %v", got, c.first)
+			}
+			if got := hashOf(edges, shortBasis); got != c.hash {
+				t.Errorf("hash %016x, want %016x", got, c.hash)
+			}
+			if got := propertiesOf(edges, k.Vertices()); got != c.want {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+}
+
+const (
+	fnvBasis   = 14695981039346656037
+	shortBasis = 1469598103934665603 // without its last digit, as the hashes of scales 10, 16, 20, 24 were handed down
+)
+
+// hashOf is the 64-bit FNV-1a hash from a basis over the packed tuples.
+func hashOf(edges []Edge, basis uint64) uint64 {
+	hash := basis
+	for _, e := range edges {
+		for _, word := range [3]uint32{e.lowU, e.lowV, e.high} {
+			for range 4 {
+				hash = (hash ^ uint64(word&0xff)) * 1099511628211
+				word >>= 8
+			}
+		}
+	}
+	return hash
+}
+
+func TestHashOfTheseTestsIsFNV1a(t *testing.T) {
+	e := MakeEdge(0x123456789abc, 0xfedcba987654)
+	standard := fnv.New64a()
+	if err := binary.Write(standard, binary.LittleEndian, [3]uint32{e.lowU, e.lowV, e.high}); err != nil {
+		t.Fatal(err)
+	}
+	if got := hashOf([]Edge{e}, fnvBasis); got != standard.Sum64() {
+		t.Errorf("got %x, hash/fnv says %x", got, standard.Sum64())
+	}
+}
+
+// generate makes count tuples on all threads.
+func generate(t testing.TB, k Kronecker, first, count int64) []Edge {
+	t.Helper()
+	edges := make([]Edge, count)
+	if err := k.Generate(context.Background(), edges, first, 0); err != nil {
+		t.Fatal(err)
+	}
+	return edges
+}
+
+// properties are what the golden values say about a list and the graph it spans.
+type properties struct {
+	selfLoops  int64
+	distinct   int64 // undirected edges between two vertices
+	duplicates int64 // tuples that repeat an edge
+	isolated   int64 // vertices without another neighbour
+	maxDegree  int64 // duplicates counted, self-loops not
+	giant      int64 // vertices of the largest component
+	nedge, m   int64 // tuples of the largest component without and with self-loops
+}
+
+func propertiesOf(edges []Edge, vertices int64) (p properties) {
+	keys := make([]uint64, len(edges))
+	degree := make([]uint32, vertices)
+	leader := make([]uint32, vertices) // of the vertex's component, by way of other vertices
+	for v := range leader {
+		leader[v] = uint32(v)
+	}
+	find := func(v uint32) uint32 {
+		for leader[v] != v {
+			leader[v] = leader[leader[v]]
+			v = leader[v]
+		}
+		return v
+	}
+	for i, e := range edges {
+		u, v, _ := e.Narrow()
+		keys[i] = uint64(min(u, v))<<32 | uint64(max(u, v))
+		if u == v {
+			p.selfLoops++
+			continue
+		}
+		degree[u]++
+		degree[v]++
+		u, v = find(u), find(v)
+		leader[max(u, v)] = min(u, v)
+	}
+	size := make([]int64, vertices)
+	for v := range leader {
+		size[find(uint32(v))]++
+		p.maxDegree = max(p.maxDegree, int64(degree[v]))
+		if degree[v] == 0 {
+			p.isolated++
+		}
+	}
+	giant := uint32(0)
+	for v := range size {
+		if size[v] > size[giant] {
+			giant = uint32(v)
+		}
+	}
+	p.giant = size[giant]
+	for _, e := range edges {
+		if u, v, _ := e.Narrow(); find(u) == giant {
+			p.m++
+			if u != v {
+				p.nedge++
+			}
+		}
+	}
+	slices.Sort(keys)
+	for i, key := range keys {
+		switch {
+		case key>>32 == key&0xFFFFFFFF: // a self-loop
+		case i > 0 && key == keys[i-1]:
+			p.duplicates++
+		default:
+			p.distinct++
+		}
+	}
+	return p
+}

@@ -1,0 +1,60 @@
+package graph
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func FuzzEdgeKeepsBothLabels(f *testing.F) {
+	for _, seed := range [][2]int64{{0, 0}, {1, 2}, {1 << 32, 1<<32 - 1}, {1<<48 - 1, 0}, {0, 1<<48 - 1}, {1<<48 - 1, 1<<48 - 1}, {-1, 1 << 48}} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b int64) {
+		u, v := Vertex(a)&MaxVertex, Vertex(b)&MaxVertex
+		e := MakeEdge(u, v)
+		if gotU, gotV := e.Ends(); gotU != u || gotV != v {
+			t.Errorf("(%d,%d) came back as (%d,%d)", u, v, gotU, gotV)
+		}
+		if beyond := MakeEdge(Vertex(a), Vertex(b)); beyond != e {
+			t.Errorf("bits beyond %d of (%d,%d) are kept: %v, want %v", VertexBits, a, b, beyond, e)
+		}
+		narrowU, narrowV, ok := e.Narrow()
+		if fits := u>>32 == 0 && v>>32 == 0; ok != fits || fits && (Vertex(narrowU) != u || Vertex(narrowV) != v) {
+			t.Errorf("(%d,%d) narrowed to (%d,%d), %v", u, v, narrowU, narrowV, ok)
+		}
+	})
+}
+
+func TestEdgeIsPackedAsInTheReference(t *testing.T) {
+	if got, want := MakeEdge(0x123456789abc, 0xfedc87654321), (Edge{0x56789abc, 0x87654321, 0xfedc1234}); got != want {
+		t.Errorf("got %#v, want %#v", got, want)
+	}
+	if size := reflect.TypeFor[Edge]().Size(); size != EdgeBytes {
+		t.Errorf("an Edge takes %d bytes, want %d", size, EdgeBytes)
+	}
+}
+
+func TestDirectionTextRoundTrip(t *testing.T) {
+	for direction, word := range map[Direction]string{TopDown: `"top-down"`, BottomUp: `"bottom-up"`} {
+		data, err := json.Marshal(direction)
+		if err != nil || string(data) != word {
+			t.Errorf("%v is written as %s (%v), want %s", direction, data, err, word)
+		}
+		read := Direction(99)
+		if err := json.Unmarshal(data, &read); err != nil || read != direction {
+			t.Errorf("%s is read as %v (%v), want %v", data, read, err, direction)
+		}
+	}
+	kept := BottomUp
+	if err := kept.UnmarshalText([]byte("sideways")); err == nil || !strings.Contains(err.Error(), `"sideways" is not a direction; want "top-down" or "bottom-up"`) {
+		t.Errorf("sideways: %v", err)
+	}
+	if kept != BottomUp {
+		t.Errorf("a word that is no direction changed it to %v", kept)
+	}
+	if got := Direction(7).String(); got != "Direction(7)" {
+		t.Errorf("got %q", got)
+	}
+}

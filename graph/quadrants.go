@@ -1,0 +1,143 @@
+package graph
+
+import "math/bits"
+
+// The fast way to the tuples of kronecker.go. It differs from makeTuple in four places, and in nothing that it writes:
+//
+//   - It works on batches of 64 tuples, whose streams run side by side: all of them make their first output, then
+//     their second. One output depends on the one before it, so this is what keeps the multipliers busy. The streams
+//     of the next batch come from those of this one by a jump over 64 tuples: five products for each of five outputs.
+//   - A draw is not divided. With unit = ceil(2^64 / 10000), draw*unit modulo 2^64 is the draw's remainder by 10000 as
+//     a fraction of 2^64, too large by less than one unit, so comparing it with r*unit compares the remainder with r
+//     (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
+//   - Quadrants B, C, A, D lie on a circle in this order. The labels' bits differ in B and C, and v's bit is set in D
+//     and B: two arcs, and so two comparisons, whose borrows are shifted into two words.
+//   - Clip and flip matters at one bit only, the highest one in which the labels differ, and is done at the end.
+//
+// A tuple with a rejected draw, about one in 30,000, is left to makeTuple.
+
+const (
+	batchTuples = 64
+	batchJump   = 6 // jumps[batchJump] leads over a batch
+
+	drawUnit   = (1<<64 + oddsAll - 1) / oddsAll
+	arcDiffer  = drawUnit * (oddsB + oddsC)
+	turnV      = drawUnit * (oddsAll - oddsB - oddsC - oddsA) // turns the circle so that D comes first
+	arcV       = turnV + drawUnit*oddsB
+	fewOutputs = 9 // five outputs and the four after them are what a jump needs
+)
+
+// column is one output of each stream of a batch.
+type column [batchTuples]uint64
+
+// batch is the working memory of one goroutine.
+type batch struct {
+	next    [5]column        // the first five outputs for the tuples of the next batch
+	outputs [MaxScale]column // all outputs for the tuples of this batch
+}
+
+// fill makes len(dst) tuples from number first on.
+func (g *generator) fill(dst []Edge, first int64) {
+	b := new(batch)
+	b.start(g, first)
+	for len(dst) >= batchTuples {
+		g.fillBatch((*[batchTuples]Edge)(dst), first, b)
+		dst, first = dst[batchTuples:], first+batchTuples
+	}
+	if len(dst) > 0 {
+		var last [batchTuples]Edge
+		g.fillBatch(&last, first, b)
+		copy(dst, last[:])
+	}
+}
+
+// start gets ready for the batch that begins with tuple first.
+func (b *batch) start(g *generator, first int64) {
+	s := g.streamOf(first)
+	for lane := range batchTuples {
+		tuple := s
+		for k := range b.next {
+			b.next[k][lane] = uint64(tuple.Next31())
+		}
+		g.jumps[0].apply(&s.z)
+	}
+}
+
+// fillBatch makes the batch that b is ready for, and gets b ready for the next one.
+func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
+	copy(b.outputs[:], b.next[:])
+	for k := 5; k < max(g.scale, fewOutputs); k++ {
+		nextOutputs(&b.outputs[k], &b.outputs[k-1], &b.outputs[k-5])
+	}
+	for k := range b.next {
+		jumpOutputs(&b.next[k], &g.jumps[batchJump], (*[5]column)(b.outputs[k:]))
+	}
+	draws := b.outputs[:g.scale]
+	for lane := 0; lane < batchTuples; lane += 2 {
+		p, q, ok := chooseTwo(draws, lane)
+		if !ok {
+			dst[lane], dst[lane+1] = g.makeTuple(first+int64(lane)), g.makeTuple(first+int64(lane)+1)
+			continue
+		}
+		dst[lane], dst[lane+1] = g.edge(p), g.edge(q)
+	}
+}
+
+// nextOutputs makes the outputs that follow near, where those in far came four before near.
+func nextOutputs(out, near, far *column) {
+	for lane := range out {
+		out[lane] = mrgNext(near[lane], far[lane])
+	}
+}
+
+// jumpOutputs makes the outputs that lie a jump behind those in w[0], where w holds five outputs in a row. The
+// coefficients of f must add up to at most 2^33, so that five products fit into 64 bits.
+func jumpOutputs(out *column, f *jump, w *[5]column) {
+	for lane := range out {
+		t := f[0]*w[0][lane] + f[1]*w[1][lane] + f[2]*w[2][lane] + f[3]*w[3][lane] + f[4]*w[4][lane]
+		out[lane] = mrgReduce(mrgFold(t))
+	}
+}
+
+// labels are the bits of a tuple's labels, highest first, before clip and flip: in which the two differ, and those
+// of v.
+type labels struct{ differ, v uint64 }
+
+// chooseTwo walks down the quadrants of the tuples in lane and lane+1; lane is even. It gives up at a rejected draw.
+func chooseTwo(draws []column, lane int) (p, q labels, ok bool) {
+	lane &= batchTuples - 2
+	for k := range draws {
+		drawP, drawQ := draws[k][lane], draws[k][lane+1]
+		if drawP < rejectedDraw || drawQ < rejectedDraw {
+			return p, q, false
+		}
+		p, q = p.choose(drawP), q.choose(drawQ)
+	}
+	return p, q, true
+}
+
+// choose returns the labels with one bit more.
+func (l labels) choose(draw uint64) labels {
+	remainder := draw * drawUnit
+	_, bit := bits.Sub64(remainder, arcDiffer, 0)
+	l.differ, _ = bits.Add64(l.differ, l.differ, bit)
+	_, bit = bits.Sub64(remainder+turnV, arcV, 0)
+	l.v, _ = bits.Add64(l.v, l.v, bit)
+	return l
+}
+
+// edge clips, flips and scrambles.
+func (g *generator) edge(l labels) Edge {
+	u, v := l.v^l.differ, l.v
+	below := u & (1 << 63 >> (bits.LeadingZeros64(l.differ) & 63)) // the flipped bit, if u > v
+	u, v = u^below, v^below
+	if g.scale > 32 {
+		return MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v)))
+	}
+	// Only the low bits of a product count, so two labels are reversed in one word, and change places by that.
+	shift := (64 - g.scale) & 63
+	both := bits.Reverse64((u+g.key)*g.multiplier[0]<<32 | (v+g.key)*g.multiplier[0]&0xFFFFFFFF)
+	u, v = both<<32>>shift, both>>shift
+	both = bits.Reverse64(u*g.multiplier[1]<<32 | v*g.multiplier[1]&0xFFFFFFFF)
+	return Edge{uint32(both << 32 >> shift), uint32(both >> shift), 0}
+}
