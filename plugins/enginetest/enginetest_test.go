@@ -1,0 +1,175 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func openSerial(context.Context) (plugins.Engine, error) { return NewSerial(), nil }
+
+func TestSerialEnginePassesEveryCase(t *testing.T) {
+	Test(t, openSerial, nil, map[string]string{"order": "backward"})
+}
+
+func TestCaseNamesAreUniqueAndEveryCaseSaysWhatMustHold(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Cases() {
+		if seen[c.Name] || c.About == "" || !strings.Contains(c.Name, "/") || c.check == nil {
+			t.Errorf("case %q: want a unique group/name, a sentence and a check", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	if len(seen) < 50 {
+		t.Errorf("want the whole suite, found %d cases", len(seen))
+	}
+}
+
+func TestRunReportsEveryCaseOnceForEachSetOfOptions(t *testing.T) {
+	count := map[string]int{}
+	sum, err := Run(t.Context(), openSerial, func(o Outcome) {
+		count[o.Case.Name]++
+		if o.Err != nil || o.Skipped != "" || o.Elapsed <= 0 {
+			t.Errorf("%s: want it passed, got error %v, skipped %q, in %v", o.Case.Name, o.Err, o.Skipped, o.Elapsed)
+		}
+	}, map[string]string{"order": "forward"}, map[string]string{"order": "backward"})
+	if want := 2 * len(Cases()); err != nil || sum != (Summary{Passed: want}) {
+		t.Errorf("want %d passed, got %+v, error %v", want, sum, err)
+	}
+	for name, n := range count {
+		if n != 2 {
+			t.Errorf("%s: want 2 reports, got %d", name, n)
+		}
+	}
+}
+
+func TestRunStopsWhenItsContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	reported := 0
+	sum, err := Run(ctx, openSerial, func(Outcome) { reported++; cancel() })
+	if !errors.Is(err, context.Canceled) || reported != 1 || sum.Passed != 1 {
+		t.Errorf("want one outcome and context.Canceled, got %d outcomes, %+v, error %v", reported, sum, err)
+	}
+}
+
+func TestCaseThatTheCallerStopsIsNoFailureOfTheEngine(t *testing.T) {
+	until := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(); close(until) })
+	open := func(context.Context) (plugins.Engine, error) { return stuck{NewSerial(), until}, nil }
+	o := caseNamed(t, "graph/path").Run(ctx, open, nil)
+	if o.Err != nil || o.Skipped != "stopped: context canceled" {
+		t.Errorf("want it skipped as stopped, got %q, error %v", o.Skipped, o.Err)
+	}
+}
+
+// absent is an engine without its device.
+type absent struct{ plugins.Engine }
+
+func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
+	d, err := a.Engine.Describe(ctx)
+	d.Unavailable = "no such device here"
+	return d, err
+}
+
+func (absent) Construct(context.Context, plugins.Graph) (plugins.Construction, error) {
+	return plugins.Construction{}, plugins.ErrUnavailable
+}
+
+func TestUnavailableEngineIsSkippedWithItsReason(t *testing.T) {
+	open := func(context.Context) (plugins.Engine, error) { return absent{NewSerial()}, nil }
+	sum, err := Run(t.Context(), open, func(o Outcome) {
+		if o.Err != nil {
+			t.Errorf("%s: %v", o.Case.Name, o.Err)
+		}
+		if o.Skipped != "" && o.Skipped != "unavailable: no such device here" {
+			t.Errorf("%s: want the reason, got %q", o.Case.Name, o.Skipped)
+		}
+	})
+	if err != nil || sum.Failed != 0 || sum.Passed < 3 || sum.Skipped < 40 {
+		t.Errorf("want descriptions checked and all else skipped, got %+v, error %v", sum, err)
+	}
+}
+
+func TestOpenerThatFailsIsAFailureWithItsError(t *testing.T) {
+	broken := errors.New("no such program")
+	o := Cases()[0].Run(t.Context(), func(context.Context) (plugins.Engine, error) { return nil, broken }, nil)
+	if !errors.Is(o.Err, broken) {
+		t.Errorf("want the opener's error, got %v", o.Err)
+	}
+}
+
+// stuck never returns from a search, whatever its context says.
+type stuck struct {
+	plugins.Engine
+	until chan struct{}
+}
+
+func (s stuck) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+	<-s.until
+	return plugins.Traversal{}, errors.New("too late")
+}
+
+func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
+	until := make(chan struct{})
+	t.Cleanup(func() { close(until) })
+	open := func(context.Context) (plugins.Engine, error) { return stuck{NewSerial(), until}, nil }
+	start := time.Now()
+	o := caseNamed(t, "graph/path").runWithin(t.Context(), open, nil, 50*time.Millisecond)
+	if o.Err == nil || !strings.Contains(o.Err.Error(), "graph/path: time limit of 50ms") {
+		t.Errorf("want a failure that names case and limit, got %v", o.Err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("want an end soon after the limit, it took %v", took)
+	}
+}
+
+// shared is an engine with memory of its own to hand out, which counts what is not given back.
+type shared struct {
+	plugins.Engine
+	t    *testing.T
+	live *int
+}
+
+func (s shared) Tuples(n int64) ([]graph.Edge, func() error, error) {
+	*s.live++
+	return make([]graph.Edge, n), func() error { *s.live--; return nil }, nil
+}
+
+func (s shared) Parents(n int64) ([]graph.Vertex, func() error, error) {
+	*s.live++
+	return make([]graph.Vertex, n), func() error { *s.live--; return nil }, nil
+}
+
+func TestAllocatorsMemoryIsUsedAndGivenBack(t *testing.T) {
+	live, used := 0, 0
+	open := func(context.Context) (plugins.Engine, error) { return shared{NewSerial(), t, &live}, nil }
+	for _, name := range []string{"graph/path", "construct/again", "search/before-construct", "close/then-calls"} {
+		o := caseNamed(t, name).Run(t.Context(), func(ctx context.Context) (plugins.Engine, error) {
+			used++
+			return open(ctx)
+		}, nil)
+		if o.Err != nil || live != 0 {
+			t.Errorf("%s: want no error and no memory left, got %v and %d pieces", name, o.Err, live)
+		}
+	}
+	if used != 4 {
+		t.Errorf("want an engine a case, got %d engines", used)
+	}
+}
+
+func caseNamed(t *testing.T, name string) Case {
+	t.Helper()
+	for _, c := range Cases() {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no case %q", name)
+	return Case{}
+}
