@@ -2,7 +2,10 @@ package reports
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"math"
 	"slices"
 	"strings"
 
@@ -173,7 +176,22 @@ func (f *figure) png() ([]byte, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("reports: draw %s.png: %w", f.name, err)
 	}
-	return b.Bytes(), nil
+	return withResolution(b.Bytes(), dpi), nil
+}
+
+// withResolution adds the size of a dot to a PNG (the pHYs chunk, PNG specification 11.3.4.3), which programs that set
+// pages go by. It comes right after the header, which has a fixed size.
+func withResolution(png []byte, dpi int) []byte {
+	const header = 8 + 25 // signature, IHDR chunk
+	chunk := []byte("pHYs")
+	dotsAMetre := uint32(math.Round(float64(dpi) / 0.0254))
+	chunk = binary.BigEndian.AppendUint32(chunk, dotsAMetre)
+	chunk = binary.BigEndian.AppendUint32(chunk, dotsAMetre)
+	chunk = append(chunk, 1) // the unit is the metre
+	sum := crc32.ChecksumIEEE(chunk)
+	chunk = binary.BigEndian.AppendUint32(chunk, sum)
+	size := binary.BigEndian.AppendUint32(nil, 9)
+	return slices.Concat(png[:header], size, chunk, png[header:])
 }
 
 // gridLines draws light lines across the plot at the labelled ticks of the axes that are asked for, but not on an axis.

@@ -108,7 +108,14 @@ func TestEachFigureIsWrittenAsSVGAndAsPNGForPrint(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("files are %q, want %q", names, want)
 	}
-	png, _, err := image.DecodeConfig(bytes.NewReader(data(t, filepath.Join(dir, "roots.png"))))
+	file := data(t, filepath.Join(dir, "roots.png"))
+	if _, _, err := image.Decode(bytes.NewReader(file)); err != nil {
+		t.Error(err)
+	}
+	if at := bytes.Index(file, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")); at < 0 { // 11811 dots a metre
+		t.Error("the PNG does not say that it has 300 dots an inch")
+	}
+	png, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,5 +274,16 @@ func TestAFileThatCannotBeWrittenLeavesNothing(t *testing.T) {
 	}
 	if err := WriteAll(filepath.Join(dir, "absent"), sample(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there gave %v", err)
+	}
+}
+
+// Everything that a run of two engines at five scales leaves behind: text, four figures twice, the page.
+func BenchmarkWriteAll(b *testing.B) {
+	r := sample([]string{"cpu", "distributed"}, 16, 17, 18, 19, 20)
+	dir := b.TempDir()
+	for b.Loop() {
+		if err := WriteAll(dir, r); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

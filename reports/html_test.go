@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/plugins"
 )
 
 func page(t *testing.T, results ...harness.Result) string {
@@ -49,10 +50,16 @@ func TestThePageSaysCompliantOnlyWhenEveryRuleHolds(t *testing.T) {
 	if !strings.Contains(got, "1 of 4 rules do not hold") || !strings.Contains(got, "<b>64 distinct roots</b>: only 3") {
 		t.Error("the rule that does not hold is not named")
 	}
-	r = sample([]string{"cpu"}, 16)
-	r.Runs[0].State, r.Runs[0].Valid = harness.Interrupted, false
-	if strings.Contains(strings.ToLower(page(t, r)), "compliant") {
-		t.Error("an interrupted run is called compliant")
+	for name, spoil := range map[string]func(*harness.Run){
+		"an interrupted run":               func(r *harness.Run) { r.State, r.Valid = harness.Interrupted, false },
+		"a run with an unchecked root":     func(r *harness.Run) { r.Roots[9].Validated = false },
+		"a run with a rule that is broken": func(r *harness.Run) { r.Compliance.Rules[0].Holds = false },
+	} {
+		r := sample([]string{"cpu"}, 16)
+		spoil(&r.Runs[0])
+		if strings.Contains(strings.ToLower(page(t, r)), "compliant") {
+			t.Errorf("%s is called compliant", name)
+		}
 	}
 }
 
@@ -69,6 +76,31 @@ func TestThePageShowsWhatIsMissingAsADash(t *testing.T) {
 	}
 	if strings.Contains(got, "governor") {
 		t.Error("a governor that is not known has a line")
+	}
+}
+
+func TestTheTableOfLevelsHasTheColumnsThatWereCounted(t *testing.T) {
+	head := func(levels ...plugins.Level) string {
+		var out []string
+		table := levelsTable(harness.RootRecord{Time: 1, Levels: levels})
+		for _, c := range table.Head {
+			out = append(out, c.Text)
+		}
+		for _, row := range table.Rows {
+			if len(row) != len(table.Head) {
+				t.Errorf("a line of %d cells under %d", len(row), len(table.Head))
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{head(plugins.Level{Frontier: 1}), "level, direction, vertices expanded"},
+		{head(plugins.Level{Frontier: 1, Elapsed: 5}, plugins.Level{Frontier: 3, Edges: plugins.Counted(0)}), "level, direction, vertices expanded, entries looked at, time, share"},
+		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}), "level, direction, vertices expanded, bytes sent, messages, phases"},
+	} {
+		if c.got != c.want {
+			t.Errorf("columns are %q, want %q", c.got, c.want)
+		}
 	}
 }
 

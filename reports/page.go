@@ -161,7 +161,7 @@ func headline(r harness.Result) headlineView {
 		Rate:    gteps(run.Statistics.TEPS.Mean),
 		Of:      fmt.Sprintf("harmonic mean over %s, %s at scale %d", plural(run.Statistics.NBFS, "root", "roots"), labels(r)[best].label, run.Scale),
 		Verdict: judge(run),
-		Met:     run.Compliance.Compliant,
+		Met:     compliant(run),
 		Badge:   "compliant",
 		Broken:  cleanChecks(brokenRules(run.Compliance)),
 	}

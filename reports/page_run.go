@@ -38,7 +38,7 @@ func runDetails(label string, run harness.Run, open bool) runView {
 		Name: fmt.Sprintf("%s, scale %d", label, run.Scale), Open: open, Verdict: judge(run), Roots: rootsTable(run),
 		Rules: cleanChecks(slices.Clone(run.Compliance.Rules)), Badge: "compliant",
 	}
-	v.Met = run.Compliance.Compliant && v.Verdict.Grade != bad
+	v.Met = compliant(run)
 	if !v.Met {
 		v.Badge = ruleCount(run.Compliance)
 	}
@@ -91,13 +91,11 @@ func constructionFacts(run harness.Run) factGroup {
 	g.add("time, host's clock", measured(run.ConstructWall))
 	g.add("held for searching", bytesText(c.Bytes))
 	g.add("adjacency entries", counted(c.Entries))
-	var phases []string
-	for _, phase := range c.Phases {
-		phases = append(phases, clean(phase.Name, nameRunes)+" "+duration(phase.Elapsed.Seconds()))
-	}
-	g.add("phases", strings.Join(phases, ", "))
+	g.add("phases", phasesText(c.Phases))
 	g.add("the engine claims", claimsText(c.Claims))
-	g.add("details", factsText(c.Details))
+	for _, fact := range c.Details {
+		g.add(clean(fact.Name, nameRunes), clean(fact.Value, sentenceRunes))
+	}
 	return g
 }
 
@@ -157,6 +155,14 @@ func (g *factGroup) add(name, value string) {
 	if value != "" && value != missing {
 		g.Facts = append(g.Facts, factView{name, value})
 	}
+}
+
+func phasesText(phases []plugins.Phase) string {
+	var out []string
+	for _, phase := range phases {
+		out = append(out, clean(phase.Name, nameRunes)+" "+duration(phase.Elapsed.Seconds()))
+	}
+	return strings.Join(out, ", ")
 }
 
 func factsText(list []plugins.Fact) string {

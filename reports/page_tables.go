@@ -28,7 +28,7 @@ func runsTable(runs []labelled) tableView {
 		}
 		v := judge(run)
 		rules := cell{"compliant", "good"}
-		if !run.Compliance.Compliant || v.Grade == bad {
+		if !compliant(run) {
 			rules = cell{ruleCount(run.Compliance), "fair"}
 		}
 		name := r.label
@@ -143,39 +143,41 @@ func rootsTable(run harness.Run) tableView {
 
 // levelsTable lists the levels of one search; columns that nothing was counted for are left out.
 func levelsTable(root harness.RootRecord) tableView {
-	t := tableView{Head: append(append(numbers("level"), words("direction")...), numbers("vertices expanded", "entries looked at", "time", "share")...)}
-	var sent, timed bool
-	for _, level := range root.Levels {
-		sent = sent || !level.Bytes.IsZero() || !level.Messages.IsZero()
-		timed = timed || level.Elapsed > 0
-	}
-	if sent {
-		t.Head = append(t.Head, numbers("bytes sent", "messages")...)
-	}
+	var edges, timed, sent, phases bool
 	inside := 0.0
+	for _, level := range root.Levels {
+		edges = edges || !level.Edges.IsZero()
+		timed = timed || level.Elapsed > 0
+		sent = sent || !level.Bytes.IsZero() || !level.Messages.IsZero()
+		phases = phases || len(level.Phases) > 0
+		inside += level.Elapsed.Seconds()
+	}
+	// A line is the parts that every search has and those that this one has.
+	line := func(head, expanded, looked, times, traffic, parts []cell) []cell {
+		out := slices.Concat(head, expanded)
+		for _, part := range []struct {
+			has   bool
+			cells []cell
+		}{{edges, looked}, {timed, times}, {sent, traffic}, {phases, parts}} {
+			if part.has {
+				out = append(out, part.cells...)
+			}
+		}
+		return out
+	}
+	t := tableView{Head: line(append(numbers("level"), words("direction")...), numbers("vertices expanded"), numbers("entries looked at"),
+		numbers("time", "share"), numbers("bytes sent", "messages"), words("phases"))}
 	levels := root.Levels[:min(len(root.Levels), mostLevels)]
 	for i, level := range levels {
 		seconds := level.Elapsed.Seconds()
-		inside += seconds
-		row := append(append(numbers(strconv.Itoa(i)), words(level.Direction.String())...), numbers(integer(level.Frontier), counted(level.Edges))...)
-		if timed {
-			row = append(row, numbers(duration(seconds), share(seconds, root.Time))...)
-		} else {
-			row = append(row, numbers(missing, missing)...)
-		}
-		if sent {
-			row = append(row, numbers(counted(level.Bytes), counted(level.Messages))...)
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, line(append(numbers(strconv.Itoa(i)), words(level.Direction.String())...), numbers(integer(level.Frontier)), numbers(counted(level.Edges)),
+			numbers(duration(seconds), share(seconds, root.Time)), numbers(counted(level.Bytes), counted(level.Messages)), words(phasesText(level.Phases))))
 	}
 	if len(levels) < len(root.Levels) {
 		t.Note = fmt.Sprintf("The first %d of %d levels; the record holds all.", len(levels), len(root.Levels))
 	} else if outside := root.Time - inside; timed && outside >= 0 {
-		row := slices.Concat(numbers(""), words("outside levels"), numbers("", "", duration(outside), share(outside, root.Time)))
-		if sent {
-			row = append(row, numbers("", "")...)
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, line(append(numbers(""), words("outside levels")...), numbers(""), numbers(""),
+			numbers(duration(outside), share(outside, root.Time)), numbers("", ""), words("")))
 	}
 	return t
 }

@@ -95,13 +95,16 @@ func overLevels(p pen, label string, scale int, root harness.RootRecord) *figure
 	}
 
 	m := measure{log: true, min: 0.7, max: highest * 2}
-	counts := p.plot("", "Count")
+	counts := p.plot("", "Vertices expanded")
+	if anyEdges {
+		counts.Y.Label.Text = "Count"
+	}
 	m.fit(&counts.Y)
 	counts.Add(gridLines{y: true}, levelCounts{looks(0), m, frontier})
-	f.legend = append(f.legend, series{label: "vertices expanded", look: looks(0)}.legendEntry())
 	if anyEdges {
 		counts.Add(levelCounts{looks(1), m, edges})
-		f.legend = append(f.legend, series{label: "adjacency entries looked at", look: looks(1)}.legendEntry())
+		f.legend = append(f.legend, series{label: "vertices expanded", look: looks(0)}.legendEntry(),
+			series{label: "adjacency entries looked at", look: looks(1)}.legendEntry())
 	}
 	f.plots = append(f.plots, counts)
 

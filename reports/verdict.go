@@ -72,6 +72,11 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// compliant says whether the word may be used of a run: the record says so, and nothing else in it says otherwise.
+func compliant(run harness.Run) bool {
+	return run.Compliance.Compliant && len(brokenRules(run.Compliance)) == 0 && judge(run).Grade == good
+}
+
 // brokenRules are the compliance rules that do not hold.
 func brokenRules(c harness.Compliance) []harness.Check {
 	return slices.DeleteFunc(slices.Clone(c.Rules), func(rule harness.Check) bool { return rule.Holds })
