@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -53,45 +52,53 @@ func (s vertexSet) size() (n int64) {
 	return n
 }
 
-// withNeighbours returns the vertices that a tuple joins to another vertex.
+// add adds the ends of every edge that joins two vertices. It stops at the first edge with a label that is not in the
+// set's range and returns its position, or -1.
+func (s vertexSet) add(edges []graph.Edge, vertices int64) int {
+	for i, e := range edges {
+		u, v := e.Ends()
+		if int64(max(u, v)) >= vertices {
+			return i
+		}
+		if u != v {
+			s[u/64] |= 1 << (u % 64)
+			s[v/64] |= 1 << (v % 64)
+		}
+	}
+	return -1
+}
+
+// withNeighbours returns the vertices that a tuple joins to another vertex. Each thread fills a set of its own: in a
+// shared one the threads would take each other's cache lines, at an eighth of a byte a vertex saved.
 func withNeighbours(edges []graph.Edge, vertices int64, threads int) (vertexSet, error) {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	set := make(vertexSet, (vertices+63)/64)
-	var outside atomic.Int64 // one more than the position of a tuple that does not belong; 0: none
-	add := func(v graph.Vertex) {
-		word, bit := &set[v/64], uint64(1)<<(v%64)
-		if atomic.LoadUint64(word)&bit == 0 { // nearly always set already, and then nothing is written
-			atomic.OrUint64(word, bit)
-		}
-	}
+	sets, strangers := make([]vertexSet, threads), make([]int, threads)
+	part := (len(edges) + threads - 1) / threads
 	var workers sync.WaitGroup
 	for t := range threads {
-		begin, end := len(edges)/threads*t, len(edges)/threads*(t+1)
-		if t == threads-1 {
-			end = len(edges)
-		}
+		begin := min(t*part, len(edges))
+		end := min(begin+part, len(edges))
 		workers.Go(func() {
-			for i, e := range edges[begin:end] {
-				u, v := e.Ends()
-				if int64(max(u, v)) >= vertices {
-					outside.Store(int64(begin+i) + 1)
-					return
-				}
-				if u != v {
-					add(u)
-					add(v)
-				}
-			}
+			sets[t] = make(vertexSet, (vertices+63)/64)
+			strangers[t] = sets[t].add(edges[begin:end], vertices)
 		})
 	}
 	workers.Wait()
-	if at := outside.Load(); at != 0 {
-		return nil, fmt.Errorf("harness: drawing roots: tuple %d is %v, but the recipe's labels end at %d: the tuples are of another recipe",
-			at-1, edges[at-1], vertices-1)
+	for t, i := range strangers {
+		if i >= 0 {
+			at := t*part + i
+			return nil, fmt.Errorf("harness: drawing roots: tuple %d is %v, but the recipe's labels end at %d: the tuples are of another recipe",
+				at, edges[at], vertices-1)
+		}
 	}
-	return set, nil
+	for _, set := range sets[1:] {
+		for i, word := range set {
+			sets[0][i] |= word
+		}
+	}
+	return sets[0], nil
 }
 
 // draw takes up to wanted vertices out of left, at random for limit draws and then in ascending order.
