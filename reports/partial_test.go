@@ -53,6 +53,10 @@ func partial() map[string]harness.Result {
 	notFinite.Runs[0].Roots[0].Time = math.NaN()
 	notFinite.Runs[0].Roots[1].Time = 0
 
+	damaged := sample([]string{"cpu"}, 16)
+	damaged.Runs[0].Statistics.TEPS.Max = 1e-300
+	damaged.Runs[0].Roots[0].Time = 1e300
+
 	evil := sample([]string{hostile, hostile + "2"}, 16)
 	evil.ID, evil.Machine.CPU, evil.Command = hostile, hostile, []string{hostile}
 	evil.Runs[0].Failure, evil.Runs[0].State = hostile, harness.Failed
@@ -76,7 +80,7 @@ func partial() map[string]harness.Result {
 
 	return map[string]harness.Result{
 		"nothing at all": {}, "no runs": sample(nil), "zero run": {Runs: make([]harness.Run, 3)},
-		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked, "not finite": notFinite,
+		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked, "not finite": notFinite, "rates beyond belief": damaged,
 		"hostile names": evil, "five thousand levels": deep, "forty engines": many, "five thousand roots": thousands,
 		"one root": {Runs: []harness.Run{sampleRun("cpu", 0, 16, 1)}},
 	}

@@ -93,15 +93,22 @@ func validatedRoots(run harness.Run) int {
 	return n
 }
 
-// drawable returns the statistics of a run whose rates may be drawn or tabulated: they exist, are finite and positive,
-// and no search was found wrong. A rate of wrong answers is no rate.
+// Rates beyond these are those of a damaged record: one tuple a second, and a million million GTEPS. Axes end well within
+// what a float64 can hold.
+const (
+	slowestTEPS = 1
+	fastestTEPS = 1e21
+)
+
+// drawable returns the statistics of a run whose rates may be drawn or tabulated: they exist, could be rates of a
+// search, and no search was found wrong. A rate of wrong answers is no rate.
 func drawable(run harness.Run) *harness.Statistics {
 	s := run.Statistics
 	if s == nil || judge(run).Word == "INVALID" {
 		return nil
 	}
 	for _, x := range []float64{s.TEPS.Min, s.TEPS.FirstQuartile, s.TEPS.Median, s.TEPS.ThirdQuartile, s.TEPS.Max, s.TEPS.Mean} {
-		if !finite(x) || x <= 0 {
+		if !(x >= slowestTEPS && x <= fastestTEPS) {
 			return nil
 		}
 	}
@@ -113,7 +120,8 @@ func rate(root harness.RootRecord) (teps float64, known bool) {
 	if root.NEdge == nil || *root.NEdge <= 0 || !finite(root.Time) || root.Time <= 0 {
 		return 0, false
 	}
-	return float64(*root.NEdge) / root.Time, true
+	teps = float64(*root.NEdge) / root.Time
+	return teps, teps >= slowestTEPS && teps <= fastestTEPS
 }
 
 // medianRoot returns the search with the median rate among those that recorded levels: the one to show when one must
