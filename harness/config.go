@@ -3,9 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -103,16 +100,4 @@ func settle(spec EngineSpec, d plugins.Description) (plugins.Settings, error) {
 		return s, usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
 	}
 	return s, nil
-}
-
-// describe words an engine for progress and errors: its label and what was set on it.
-func (e EngineSpec) describe() string {
-	if len(e.Options) == 0 {
-		return e.Name
-	}
-	var set []string
-	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
-		set = append(set, name+"="+e.Options[name])
-	}
-	return e.Name + " (" + strings.Join(set, ", ") + ")"
 }

@@ -184,7 +184,8 @@ func TestGenerateStreamsTheGoldenTuples(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if got := sum.Sum64(); got != 0x33560a4ab9c6fbe9 {
+	// Of the tuples that the reference program itself writes.
+	if got := sum.Sum64(); got != 0x2a13816fcf9b4c5b {
 		t.Errorf("FNV-1a of scale 16 is %016x", got)
 	}
 }
