@@ -97,7 +97,7 @@ func (a *attachments) detach(id segmentID) {
 
 func (a *attachments) unmap(id segmentID, at *attachment) {
 	delete(a.kept, id)
-	if err := unix.Munmap(at.memory); err != nil {
+	if err := unmap(at.memory); err != nil {
 		slog.Warn("rpc: unmap a segment", "kind", at.kind, "error", err)
 	}
 }
@@ -137,7 +137,7 @@ func attach(id segmentID, path string, kind segmentKind, total int64) (memory []
 	if err := checkSeals(file); err != nil {
 		return nil, err
 	}
-	memory, err = mapFile(file, info.Size(), writable)
+	memory, err = mapFile(file, info.Size(), writable, false)
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes: %w: %w", info.Size(), ErrSegment, memoryError(err))
 	}

@@ -72,7 +72,11 @@ func (c *Client) verdict(ctx context.Context, action string, err error) error {
 		c.condemn(fmt.Errorf("it cut the connection and was killed (%w): %w", err, ErrCrashed))
 		c.process.ended(time.Second)
 	}
-	return c.death(action)
+	death := c.death(action)
+	if ended := ctx.Err(); ended != nil { // true of this call alone, not of later ones
+		return &engineError{words: death.Error(), sentinels: []error{death, ended}}
+	}
+	return death
 }
 
 // cancelled gives an answer "cancelled" the reason that the host knows.
@@ -193,6 +197,6 @@ func (w *watch) hung(ctx context.Context) error {
 	if isStopped(w.client.PID()) {
 		what = ErrStopped
 	}
-	return fmt.Errorf("%w: no answer %v after the end of the call's context (%w), %v after its start; killed",
+	return fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
 		what, w.client.host.options.Grace, why, time.Since(w.began).Round(time.Millisecond))
 }

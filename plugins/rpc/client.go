@@ -153,18 +153,18 @@ func toWire(l lent, count int) *enginepb.Segment {
 
 // exclusively runs one call at a time.
 func (c *Client) exclusively(action string, call func() error) error {
-	c.mu.Lock()
-	closed := c.closed
-	c.mu.Unlock()
-	if closed {
-		return fmt.Errorf("rpc: %s: %s: %w", c.name, action, plugins.ErrClosed)
-	}
 	select {
 	case c.slot <- struct{}{}:
 	default:
 		return fmt.Errorf("rpc: %s: %s: calls come one at a time: %w", c.name, action, ErrBusy)
 	}
 	defer func() { <-c.slot }()
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		return fmt.Errorf("rpc: %s: %s: %w", c.name, action, plugins.ErrClosed)
+	}
 	return call()
 }
 

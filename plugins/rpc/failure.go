@@ -68,7 +68,7 @@ func toStatus(err error) error {
 	return s.Err()
 }
 
-// engineError is an error of the engine, as the host sees it: the engine's words, and what they wrapped.
+// engineError is an error of an engine, as the host sees it: the words, and all that they wrap.
 type engineError struct {
 	words     string
 	sentinels []error

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,29 @@ func TestAnEngineThatDiesUnnoticedIsReportedByClose(t *testing.T) {
 	}
 }
 
+func TestAnEngineOutlivesTheThreadThatOpenedIt(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	opened := make(chan *Client)
+	go func() {
+		runtime.LockOSThread() // and never unlocks: the thread ends with the goroutine
+		client, err := s.Open(context.Background(), s.program("serial"))
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- client
+	}()
+	client := <-opened
+	if client == nil {
+		return
+	}
+	if client.process.ended(200 * time.Millisecond) {
+		t.Fatalf("the engine died with the thread: %s", client.process.ending())
+	}
+	if _, err := client.Describe(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnEngineThatCutsTheConnectionIsKilled(t *testing.T) {
 	s := newStage(t, HostOptions{})
 	err := s.call(context.Background(), s.open("cuts the connection"), "search")
@@ -132,6 +156,9 @@ func TestAnEngineThatHangsIsKilledWithItsChildrenAfterTheGraceTime(t *testing.T)
 		t.Errorf("killed after %v, want 0.5 s and little more", took)
 	}
 	mention(t, err, "no answer 300ms after the end", "after its start", "killed")
+	if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrHung) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a later call, whose context is alive: got %v, want ErrHung alone", err)
+	}
 	text, err := os.ReadFile(note)
 	if err != nil {
 		t.Fatal(err)

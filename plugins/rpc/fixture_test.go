@@ -48,13 +48,13 @@ func (j *journal) String() string {
 // goroutine, no file, no process.
 type stage struct {
 	*Host
-	t       *testing.T
+	t       testing.TB
 	journal *journal
 	self    string // this test binary
 	pids    []int
 }
 
-func newStage(t *testing.T, options HostOptions) *stage {
+func newStage(t testing.TB, options HostOptions) *stage {
 	t.Helper()
 	running := goleak.IgnoreCurrent()
 	temp := shortFolder(t)
@@ -90,12 +90,15 @@ func newStage(t *testing.T, options HostOptions) *stage {
 }
 
 // shortFolder is a temporary folder whose name leaves room for a socket's; T.TempDir's are too long.
-func shortFolder(t *testing.T) string {
-	folder, err := os.MkdirTemp("/tmp", "teps-test-")
+func shortFolder(t testing.TB) string {
+	folder, err := os.MkdirTemp("/tmp", "rpc-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
+	if folderBase(folder) != folder {
+		t.Fatalf("%s is too long for sockets", folder)
+	}
 	return folder
 }
 

@@ -43,6 +43,9 @@ func TestClosingTheHostEndsAStoppedEngine(t *testing.T) {
 	s := newStage(t, HostOptions{Grace: 200 * time.Millisecond, StopLimit: 500 * time.Millisecond})
 	client := s.open("serial")
 	stop(t, client.PID())
+	for !isStopped(client.PID()) {
+		time.Sleep(time.Millisecond) // signals take their time
+	}
 	start := time.Now()
 	if err := s.Close(); !errors.Is(err, ErrStopped) {
 		t.Errorf("got %v, want ErrStopped", err)

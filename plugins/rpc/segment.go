@@ -103,7 +103,7 @@ func makeSegment(kind segmentKind, count int64, dir func() (string, error)) (*se
 	if err := s.back(size, dir); err != nil {
 		return nil, fmt.Errorf("rpc: make a segment of %d %s (%d bytes): %w: %w", count, kind, size, ErrSegment, memoryError(err))
 	}
-	memory, err := mapFile(s.file, size, true)
+	memory, err := mapFile(s.file, size, true, kind == parentSegment)
 	if err != nil {
 		return nil, fmt.Errorf("rpc: map a segment of %d %s (%d bytes): %w: %w", count, kind, size, ErrSegment,
 			errors.Join(memoryError(err), s.discard()))
@@ -130,7 +130,7 @@ func (s *segment) elements() []byte { return s.memory[segmentHeader:] }
 
 // release unmaps the segment and gives its memory back once no engine has it mapped either.
 func (s *segment) release() error {
-	err := errors.Join(unix.Munmap(s.memory), s.discard())
+	err := errors.Join(unmap(s.memory), s.discard())
 	s.memory = nil
 	if err != nil {
 		return fmt.Errorf("rpc: release a segment of %d %s: %w", s.count, s.kind, err)
@@ -174,21 +174,26 @@ func memoryError(err error) error {
 }
 
 // mapFile maps size bytes of f shared, and makes every page present, so that no page fault falls into a measured
-// time. A writable mapping gets its memory here; a read-only one only its page tables.
-func mapFile(f *os.File, size int64, writable bool) ([]byte, error) {
+// time. A file that nobody has touched yet can be given huge pages: makeSegment asks for them for parents, which a search
+// writes in any order, and not for tuples, which are read from one end to the other and would take the huge pages that
+// an engine wants for its graph.
+func mapFile(f *os.File, size int64, writable, huge bool) ([]byte, error) {
 	protection := unix.PROT_READ
 	if writable {
 		protection |= unix.PROT_WRITE
 	}
-	if int64(int(size)) != size {
+	if size > math.MaxInt-2*hugePage {
 		return nil, unix.ENOMEM
 	}
-	memory, err := unix.Mmap(int(f.Fd()), 0, int(size), protection, unix.MAP_SHARED)
+	memory, err := mapAligned(int(f.Fd()), uintptr(size), protection)
 	if err != nil {
 		return nil, err
 	}
+	if huge {
+		allocateHuge(memory)
+	}
 	if err := populate(memory, writable); err != nil {
-		return nil, errors.Join(err, unix.Munmap(memory))
+		return nil, errors.Join(err, unmap(memory))
 	}
 	return memory, nil
 }

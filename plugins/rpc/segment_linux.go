@@ -60,37 +60,52 @@ func checkSeals(f *os.File) error {
 	return nil
 }
 
-// populateChunk is what one goroutine makes present at a time, in bytes.
-const populateChunk = 64 << 20
+// chunk is what one goroutine works on at a time, in bytes.
+const chunk = 64 << 20
 
-// populate makes every page of memory present, on all processors: clearing pages is bound by page faults, not by
-// memory bandwidth. Huge pages are used where the system grants them to shared memory.
-func populate(memory []byte, writable bool) error {
-	_ = unix.Madvise(memory, unix.MADV_HUGEPAGE) // a hint; the system's setting decides
-	advice := unix.MADV_POPULATE_READ
-	if writable {
-		advice = unix.MADV_POPULATE_WRITE
-	}
-	chunks := make(chan []byte)
+// inChunks works on all of memory, on all processors: pages are bound by page faults, not by memory bandwidth.
+func inChunks(memory []byte, work func(part []byte) error) error {
+	parts := make(chan []byte)
 	failures := make([]error, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
 	for i := range failures {
 		workers.Go(func() {
-			for chunk := range chunks {
+			for part := range parts {
 				if failures[i] == nil {
-					failures[i] = unix.Madvise(chunk, advice)
+					failures[i] = work(part)
 				}
 			}
 		})
 	}
 	for len(memory) > 0 {
-		n := min(len(memory), populateChunk)
-		chunks <- memory[:n]
+		n := min(len(memory), chunk)
+		parts <- memory[:n]
 		memory = memory[n:]
 	}
-	close(chunks)
+	close(parts)
 	workers.Wait()
-	err := errors.Join(failures...)
+	return errors.Join(failures...)
+}
+
+// allocateHuge gives a fresh mapping huge pages. Few systems grant them to shared memory by themselves (the setting
+// transparent_hugepage/shmem_enabled is "never" by default), but since Linux 6.1 MADV_COLLAPSE makes them on demand,
+// from a stretch of 2 MiB of which one page is there. Where it cannot, small pages stay or come later.
+func allocateHuge(memory []byte) {
+	_ = inChunks(memory[:len(memory)&^(hugePage-1)], func(part []byte) error {
+		for at := 0; at < len(part); at += hugePage {
+			part[at] = 0
+		}
+		return unix.Madvise(part, unix.MADV_COLLAPSE)
+	})
+}
+
+// populate makes every page of memory present. Attaching a segment of huge pages takes next to no time.
+func populate(memory []byte, writable bool) error {
+	advice := unix.MADV_POPULATE_READ
+	if writable {
+		advice = unix.MADV_POPULATE_WRITE
+	}
+	err := inChunks(memory, func(part []byte) error { return unix.Madvise(part, advice) })
 	if errors.Is(err, unix.EINVAL) {
 		return nil // before Linux 5.14: pages come with their first use
 	}

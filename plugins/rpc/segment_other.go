@@ -10,6 +10,9 @@ func (s *segment) back(size int64, dir func() (string, error)) error { return s.
 // checkSeals has nothing to check: plain files cannot be sealed.
 func checkSeals(*os.File) error { return nil }
 
+// allocateHuge leaves the size of pages to the system.
+func allocateHuge([]byte) {}
+
 // populate makes every page of memory present by touching it; a page that is to be written is written with what it
 // holds, for an engine attaches memory that the host has already filled.
 func populate(memory []byte, writable bool) error {

@@ -11,15 +11,13 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
 // make makes a segment that the test releases.
-func makeTestSegment(t *testing.T, kind segmentKind, n int64) *segment {
+func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	t.Helper()
 	s, err := makeSegment(kind, n, func() (string, error) { return t.TempDir(), nil })
 	if err != nil {
@@ -41,7 +39,7 @@ func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Munmap(memory)
+	defer unmap(memory)
 	engine := view[graph.Vertex](memory[segmentHeader:])
 	if len(engine) != 1000 || engine[999] != 42 {
 		t.Fatalf("the engine sees %d vertices, the last is %d", len(engine), engine[len(engine)-1])
@@ -60,7 +58,7 @@ func TestAFileServesAsASegmentWhereThereIsNoMemfd(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if s.memory, err = mapFile(s.file, segmentHeader+3*graph.EdgeBytes, true); err != nil {
+	if s.memory, err = mapFile(s.file, segmentHeader+3*graph.EdgeBytes, true, false); err != nil {
 		t.Fatal(err)
 	}
 	copy(s.memory, s.header())
@@ -69,7 +67,7 @@ func TestAFileServesAsASegmentWhereThereIsNoMemfd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Munmap(memory)
+	defer unmap(memory)
 	if got := view[graph.Edge](memory[segmentHeader:])[2]; got != graph.MakeEdge(5, 6) {
 		t.Errorf("the engine sees %v", got)
 	}

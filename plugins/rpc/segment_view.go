@@ -1,11 +1,14 @@
 package rpc
 
-// This file is the only one of the package that uses unsafe: it looks at the bytes of a segment as the slices of
-// package plugins, and finds the segment that a slice lies in. Elements begin at a multiple of 4096 from the start of
-// a mapping, so they are aligned; their layout is the memory image that package graph documents.
+// This file is the only one of the package that uses unsafe: it maps the bytes of a segment, looks at them as the
+// slices of package plugins, and finds the segment that a slice lies in. Elements begin at a multiple of 4096 from the
+// start of a mapping, so they are aligned; their layout is the memory image that package graph documents.
 
 import (
+	"errors"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -39,4 +42,32 @@ func within[E element](part []E, whole []byte) (first int64, ok bool) {
 		return 0, false
 	}
 	return int64((start - begin) / unsafe.Sizeof(zero)), (start-begin)%unsafe.Sizeof(zero) == 0
+}
+
+// hugePage is what mappings are aligned to, in bytes: a huge page of amd64, and of arm64 with pages of 4 KiB.
+const hugePage = 2 << 20
+
+// mapAligned maps size bytes of a file shared, at a multiple of hugePage, without which there are no huge pages. It
+// reserves addresses for more than that, maps into their middle, and gives the rest back.
+func mapAligned(fd int, size uintptr, protection int) ([]byte, error) {
+	const page = 64 << 10 // the largest of any system
+	end := (size + page - 1) &^ (page - 1)
+	room, err := unix.MmapPtr(-1, 0, nil, end+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, err
+	}
+	before := -uintptr(room) & (hugePage - 1)
+	start, err := unix.MmapPtr(fd, 0, unsafe.Add(room, before), size, protection, unix.MAP_SHARED|unix.MAP_FIXED)
+	if err != nil {
+		return nil, errors.Join(err, unix.MunmapPtr(room, end+hugePage))
+	}
+	if before > 0 {
+		err = unix.MunmapPtr(room, before)
+	}
+	return unsafe.Slice((*byte)(start), size), errors.Join(err, unix.MunmapPtr(unsafe.Add(start, end), hugePage-before))
+}
+
+// unmap undoes mapAligned.
+func unmap(memory []byte) error {
+	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(memory)), uintptr(len(memory)))
 }

@@ -1,0 +1,151 @@
+package rpc
+
+// What the border between the processes costs: a call that does nothing, through it and without it; the start of an
+// engine; memory, made and attached. docs/results/rpc/README.md holds measured figures.
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+// lonely is a graph of one vertex, whose search is over as soon as it begins.
+func lonely() plugins.Graph { return plugins.Graph{Tuples: []graph.Edge{graph.MakeEdge(0, 0)}} }
+
+func benchmarkSearch(b *testing.B, engine plugins.Engine, parent []graph.Vertex) {
+	ctx := context.Background()
+	if _, err := engine.Construct(ctx, lonely()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := engine.Search(ctx, 0, parent); err != nil { // attaches the parents
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := engine.Search(ctx, 0, parent); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEmptySearch(b *testing.B) {
+	b.Run("in-process", func(b *testing.B) {
+		benchmarkSearch(b, enginetest.NewSerial(), make([]graph.Vertex, 1))
+	})
+	b.Run("rpc", func(b *testing.B) {
+		s := newStage(b, HostOptions{})
+		benchmarkSearch(b, s.open("serial"), s.parents(1))
+	})
+	b.Run("rpc-with-deadline", func(b *testing.B) {
+		s := newStage(b, HostOptions{})
+		engine, parent := s.open("serial"), s.parents(1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		if _, err := engine.Construct(ctx, lonely()); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := engine.Search(ctx, 0, parent); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// A parent array of 2^20 vertices (8 MiB) that does not come from the host is copied there and back.
+func BenchmarkSearchWithCopiedParents(b *testing.B) {
+	s := newStage(b, HostOptions{})
+	b.SetBytes(2 * 8 << 20)
+	benchmarkSearch(b, s.open("serial"), make([]graph.Vertex, 1<<20))
+}
+
+func BenchmarkStartToFirstCall(b *testing.B) {
+	s := newStage(b, HostOptions{})
+	for b.Loop() {
+		client := s.open("serial")
+		if _, err := client.Describe(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := client.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// benchBytes is the size of a segment in the benchmarks of memory.
+const benchBytes = 256 << 20
+
+func reportPerGiB(b *testing.B) {
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*(1<<30)/benchBytes, "s/GiB")
+}
+
+// kinds are the two kinds of segments, by the names of the benchmarks.
+var kinds = map[string]segmentKind{"tuples": tupleSegment, "parents": parentSegment}
+
+func BenchmarkMakeSegment(b *testing.B) {
+	for name, kind := range kinds {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s, err := makeSegment(kind, benchBytes/kind.elementBytes(), func() (string, error) { return b.TempDir(), nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := s.release(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			reportPerGiB(b)
+		})
+	}
+}
+
+func BenchmarkAttach(b *testing.B) {
+	for name, kind := range kinds {
+		b.Run(name, func(b *testing.B) {
+			n := benchBytes / kind.elementBytes()
+			s := makeTestSegment(b, kind, n)
+			for b.Loop() {
+				memory, err := attach(s.id, s.path, kind, n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := unmap(memory); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			reportPerGiB(b)
+		})
+	}
+}
+
+// BenchmarkScatter writes 2^22 of 2^26 vertices (512 MiB) in no order, as a search writes parents; the kind of segment
+// decides the size of the pages.
+func BenchmarkScatter(b *testing.B) {
+	for name, kind := range kinds {
+		b.Run("in-memory-like-"+name, func(b *testing.B) {
+			s := makeTestSegment(b, kind, 8<<26/kind.elementBytes()+1)
+			parent := view[graph.Vertex](s.elements()[:8<<26])
+			const writes = 1 << 22
+			for b.Loop() {
+				at := uint64(88172645463325252) // xorshift64, Marsaglia 2003
+				for range writes {
+					at ^= at << 13
+					at ^= at >> 7
+					at ^= at << 17
+					parent[at&uint64(len(parent)-1)] = graph.Vertex(at)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/writes, "ns/write")
+		})
+	}
+}
