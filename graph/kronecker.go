@@ -100,15 +100,16 @@ type generator struct {
 	scale      int
 	stream     Stream          // as seeded
 	jumps      [tupleBits]jump // jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
-	key        uint64          // added to a label, and
-	multiplier [2]uint64       // what scrambling multiplies it by
+	arcs       arcs
+	key        uint64    // added to a label, and
+	multiplier [2]uint64 // what scrambling multiplies it by
 }
 
 // tupleBits is the width of a tuple's position in the longest list.
 const tupleBits = 60
 
 func newGenerator(k Kronecker) *generator {
-	g := &generator{scale: k.Scale, stream: NewStream(k.Seed1, k.Seed2)}
+	g := &generator{scale: k.Scale, stream: NewStream(k.Seed1, k.Seed2), arcs: newArcs()}
 
 	power := jump{0, 1}
 	for range 64 {

@@ -195,9 +195,10 @@ func TestFiveProductsOfABatchsJumpFitInto64Bits(t *testing.T) {
 }
 
 func TestRemaindersAreComparedWithoutDivision(t *testing.T) {
+	a := newArcs()
 	check := func(draw uint64) {
 		r := draw % oddsAll
-		l := labels{}.choose(draw)
+		l := labels{}.choose(draw*a.unit, a.differ, a.turn, a.v)
 		differ, v := r < 3800, r < 1900 || r >= 9500
 		if (l.differ == 1) != differ || (l.v == 1) != v {
 			t.Errorf("draw %d, remainder %d: %+v", draw, r, l)

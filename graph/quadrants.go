@@ -19,12 +19,7 @@ import "math/bits"
 const (
 	batchTuples = 64
 	batchJump   = 6 // jumps[batchJump] leads over a batch
-
-	drawUnit   = (1<<64 + oddsAll - 1) / oddsAll
-	arcDiffer  = drawUnit * (oddsB + oddsC)
-	turnV      = drawUnit * (oddsAll - oddsB - oddsC - oddsA) // turns the circle so that D comes first
-	arcV       = turnV + drawUnit*oddsB
-	fewOutputs = 9 // five outputs and the four after them are what a jump needs
+	fewOutputs  = 9 // a jump needs five outputs and the four after them
 )
 
 // column is one output of each stream of a batch.
@@ -32,8 +27,8 @@ type column [batchTuples]uint64
 
 // batch is the working memory of one goroutine.
 type batch struct {
-	next    [5]column        // the first five outputs for the tuples of the next batch
-	outputs [MaxScale]column // all outputs for the tuples of this batch
+	next    [5]column            // the first five outputs for the tuples of the next batch
+	outputs [MaxScale + 1]column // all outputs for the tuples of this batch, and one more where two are made at a time
 }
 
 // fill makes len(dst) tuples from number first on.
@@ -66,15 +61,15 @@ func (b *batch) start(g *generator, first int64) {
 // fillBatch makes the batch that b is ready for, and gets b ready for the next one.
 func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
 	copy(b.outputs[:], b.next[:])
-	for k := 5; k < max(g.scale, fewOutputs); k++ {
-		nextOutputs(&b.outputs[k], &b.outputs[k-1], &b.outputs[k-5])
+	for k := 5; k < max(g.scale, fewOutputs); k += 2 {
+		twoOutputs((*[7]column)(b.outputs[k-5:]))
 	}
 	for k := range b.next {
 		jumpOutputs(&b.next[k], &g.jumps[batchJump], (*[5]column)(b.outputs[k:]))
 	}
 	draws := b.outputs[:g.scale]
 	for lane := 0; lane < batchTuples; lane += 2 {
-		p, q, ok := chooseTwo(draws, lane)
+		p, q, ok := chooseTwo(draws, lane, &g.arcs)
 		if !ok {
 			dst[lane], dst[lane+1] = g.makeTuple(first+int64(lane)), g.makeTuple(first+int64(lane)+1)
 			continue
@@ -83,19 +78,20 @@ func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
 	}
 }
 
-// nextOutputs makes the outputs that follow near, where those in far came four before near.
-func nextOutputs(out, near, far *column) {
-	for lane := range out {
-		out[lane] = mrgNext(near[lane], far[lane])
+// twoOutputs makes the two outputs that follow five in a row.
+func twoOutputs(w *[7]column) {
+	for lane := range batchTuples {
+		first := mrgNext(w[4][lane], w[0][lane])
+		w[5][lane], w[6][lane] = first, mrgNext(first, w[1][lane])
 	}
 }
 
 // jumpOutputs makes the outputs that lie a jump behind those in w[0], where w holds five outputs in a row. The
 // coefficients of f must add up to at most 2^33, so that five products fit into 64 bits.
 func jumpOutputs(out *column, f *jump, w *[5]column) {
+	a, b, c, d, e := f[0], f[1], f[2], f[3], f[4]
 	for lane := range out {
-		t := f[0]*w[0][lane] + f[1]*w[1][lane] + f[2]*w[2][lane] + f[3]*w[3][lane] + f[4]*w[4][lane]
-		out[lane] = mrgReduce(mrgFold(t))
+		out[lane] = mrgReduce(mrgFold(a*w[0][lane] + b*w[1][lane] + c*w[2][lane] + d*w[3][lane] + e*w[4][lane]))
 	}
 }
 
@@ -103,25 +99,41 @@ func jumpOutputs(out *column, f *jump, w *[5]column) {
 // of v.
 type labels struct{ differ, v uint64 }
 
+// arcs says where on the circle of quadrants the labels' bits differ and where v's bit is set; both begin at 0, the
+// second one after a turn. All are fractions of 2^64. They are variables because the compiler would put constants this
+// wide into the loop again and again, which takes a twentieth more time.
+type arcs struct {
+	unit   uint64 // a ten-thousandth
+	differ uint64 // B and C
+	turn   uint64 // D comes before B
+	v      uint64 // D and B
+}
+
+func newArcs() arcs {
+	const unit = (1<<64 + oddsAll - 1) / oddsAll
+	const d = oddsAll - oddsB - oddsC - oddsA
+	return arcs{unit, unit * (oddsB + oddsC), unit * d, unit * (d + oddsB)}
+}
+
 // chooseTwo walks down the quadrants of the tuples in lane and lane+1; lane is even. It gives up at a rejected draw.
-func chooseTwo(draws []column, lane int) (p, q labels, ok bool) {
+func chooseTwo(draws []column, lane int, a *arcs) (p, q labels, ok bool) {
 	lane &= batchTuples - 2
+	unit, differ, turn, v := a.unit, a.differ, a.turn, a.v
 	for k := range draws {
 		drawP, drawQ := draws[k][lane], draws[k][lane+1]
 		if drawP < rejectedDraw || drawQ < rejectedDraw {
 			return p, q, false
 		}
-		p, q = p.choose(drawP), q.choose(drawQ)
+		p, q = p.choose(drawP*unit, differ, turn, v), q.choose(drawQ*unit, differ, turn, v)
 	}
 	return p, q, true
 }
 
-// choose returns the labels with one bit more.
-func (l labels) choose(draw uint64) labels {
-	remainder := draw * drawUnit
-	_, bit := bits.Sub64(remainder, arcDiffer, 0)
+// choose returns the labels with one bit more, for a draw's place on the circle and arcs' last three fields.
+func (l labels) choose(place, differ, turn, v uint64) labels {
+	_, bit := bits.Sub64(place, differ, 0)
 	l.differ, _ = bits.Add64(l.differ, l.differ, bit)
-	_, bit = bits.Sub64(remainder+turnV, arcV, 0)
+	_, bit = bits.Sub64(place+turn, v, 0)
 	l.v, _ = bits.Add64(l.v, l.v, bit)
 	return l
 }
