@@ -27,60 +27,73 @@ var (
 	flagScale  = flag.Int("cpu.scale", 16, "scale of the benchmark's graph")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
-	flagSet    = flag.String("cpu.set", "", "options of the engine: name=value,...")
+	flagSet    = flag.String("cpu.set", "", "options of the engine: name=value,...; sets to compare in alternating passes are separated by a slash")
 	flagExport = flag.String("cpu.export", "", "write the tuples and the roots to this path with .tuples and .roots, for peers")
 )
 
-func benchmarkOptions() map[string]string {
-	set := map[string]string{}
-	for pair := range strings.SplitSeq(*flagSet, ",") {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			set[name] = value
+// benchmarkOptions returns the sets of options that were asked for, one without any if none was.
+func benchmarkOptions() (sets []map[string]string) {
+	for text := range strings.SplitSeq(*flagSet, "/") {
+		set := map[string]string{}
+		for pair := range strings.SplitSeq(text, ",") {
+			if name, value, ok := strings.Cut(pair, "="); ok {
+				set[name] = value
+			}
 		}
+		sets = append(sets, set)
 	}
-	return set
+	return sets
 }
 
 func BenchmarkSearch(b *testing.B) {
 	ctx := context.Background()
 	tuples := kronecker(b, *flagScale)
 	runtime.GC()
-	e := New()
-	defer e.Close()
-	built, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: benchmarkOptions()})
-	if err != nil {
-		b.Fatal(err)
+	var engines []plugins.Engine
+	for _, set := range benchmarkOptions() {
+		e := New()
+		defer e.Close()
+		built, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+		if err != nil {
+			b.Fatal(err)
+		}
+		fmt.Printf("%v kernel 1: %v, holds %d MB, peak %d MB", set, built.Elapsed.Round(time.Millisecond), built.Bytes>>20, e.(*engine).memory.peak>>20)
+		for _, p := range built.Phases {
+			fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
+		}
+		fmt.Println()
+		engines = append(engines, e)
 	}
-	fmt.Printf("kernel 1: %v, holds %d MB, peak %d MB", built.Elapsed.Round(time.Millisecond), built.Bytes>>20, e.(*engine).memory.peak>>20)
-	for _, p := range built.Phases {
-		fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
-	}
-	fmt.Println()
 
-	roots, counts := chooseRoots(b, e, tuples)
+	roots, counts := chooseRoots(b, engines[0], tuples)
 	if *flagExport != "" {
 		export(b, tuples, roots, counts)
 	}
 	parent := make([]graph.Vertex, 1<<*flagScale)
-	var rates []float64
+	rates := make([][]float64, len(engines))
+	parts := make([]breakdown, len(engines))
 	for range b.N {
-		for pass := range *flagPasses {
-			seconds, total := 0.0, time.Duration(0)
+		for pass := range *flagPasses * len(engines) {
+			which := pass % len(engines)
+			seconds := 0.0
 			for i, root := range roots {
-				t, err := e.Search(ctx, root, parent)
+				t, err := engines[which].Search(ctx, root, parent)
 				if err != nil {
 					b.Fatal(err)
 				}
 				seconds += t.Elapsed.Seconds() / float64(counts[i])
-				total += t.Elapsed
+				parts[which].add(t)
 			}
-			rates = append(rates, float64(len(roots))/seconds/1e9)
-			fmt.Printf("pass %d hmean %.4f GTEPS mean %.3f ms\n", pass, rates[len(rates)-1], total.Seconds()*1e3/float64(len(roots)))
+			rates[which] = append(rates[which], float64(len(roots))/seconds/1e9)
 		}
 	}
-	slices.Sort(rates)
-	b.ReportMetric(rates[len(rates)/2], "GTEPS")
-	b.ReportMetric(built.Elapsed.Seconds(), "s/kernel1")
+	for which, set := range benchmarkOptions() {
+		slices.Sort(rates[which])
+		fmt.Printf("%v: hmean of a pass: least %.3f median %.3f most %.3f GTEPS\n", set, rates[which][0],
+			rates[which][len(rates[which])/2], rates[which][len(rates[which])-1])
+		fmt.Printf("%v: mean of a search: %v\n", set, parts[which])
+	}
+	b.ReportMetric(rates[0][len(rates[0])/2], "GTEPS")
 }
 
 // chooseRoots draws vertices that have a neighbour and counts the tuples of their components.
@@ -152,4 +165,33 @@ func export(b *testing.B, tuples []graph.Edge, roots []graph.Vertex, counts []in
 	if err := f.Close(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// breakdown adds up where searches spend their time.
+type breakdown struct {
+	searches                                int
+	topDown, firstBottomUp, bottomUp, other time.Duration
+}
+
+func (d *breakdown) add(t plugins.Traversal) {
+	d.searches++
+	d.other += t.Elapsed
+	first := true
+	for _, l := range t.Levels {
+		d.other -= l.Elapsed
+		switch {
+		case l.Direction == graph.TopDown:
+			d.topDown += l.Elapsed
+		case first:
+			d.firstBottomUp += l.Elapsed
+			first = false
+		default:
+			d.bottomUp += l.Elapsed
+		}
+	}
+}
+
+func (d breakdown) String() string {
+	n := time.Duration(max(d.searches, 1))
+	return fmt.Sprintf("top-down %v, first bottom-up %v, later bottom-up %v, output and rest %v", d.topDown/n, d.firstBottomUp/n, d.bottomUp/n, d.other/n)
 }

@@ -14,57 +14,74 @@ type parents interface{ ~int64 | ~uint32 }
 // search is kernel 2: a direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012) over a layout.
 //
 // What holds between two levels:
-//   - unvisited has exactly the vertices that no level has found;
-//   - the frontier is the vertices that the level before found, as a queue, a bitmap or both;
-//   - parent[label] is right for every vertex found so far. It began as a copy of the template, in which every vertex
-//     has its first neighbour as parent; whoever finds a vertex through another neighbour writes that one.
+//   - unvisited has exactly the vertices that no level has found, without leaves;
+//   - the frontier is the vertices that the level before found, as a queue or as a bitmap;
+//   - every vertex found so far whose parent is not its first neighbour has that parent in a worker's corrections.
+//
+// Leaves take no part in the search: a leaf is reached when its hub is expanded, and its parent is its hub (layout). They
+// are counted, hub by hub, for the sizes of the levels.
 type search[P parents] struct {
-	g      *layout
-	team   *team
-	rule   graph.Switch
-	serial int // frontiers of at most this many edges are expanded by one worker
+	g       *layout
+	team    *team
+	rule    graph.Switch
+	serial  int // frontiers of at most this many edges are expanded by one worker
+	average int // degree of the vertices that are not hubs
 
-	parent    []P
 	unvisited bitmap
 	frontier  bitmap
 	next      bitmap
-	queue     []uint32 // frontier as a queue
-	workers   []scratch
+	queue     []uint32 // the frontier top-down
+	edges     []int    // edges of queue[:i]; len(queue)+1
+	workers   []worker
 	levels    []plugins.Level
+	parent    []P // the caller's, during run
+
+	leaves int64 // that the frontier's hubs have
 
 	taken chunks
-	steps struct{ prepare, topDown, bottomUp, gather, finish func(worker int) }
+	steps struct{ topDown, merge, bottomUp, output, erase func(worker int) }
 }
 
-// scratch is what one worker writes during a level. The padding keeps workers off each other's cache lines.
-type scratch struct {
-	queue []uint32
-	found int // vertices found
-	edges int // adjacency entries of found vertices
-	_     [64]byte
+// worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
+type worker struct {
+	open        bitmap // unvisited as this worker knows it, during a top-down level
+	corrections corrections
+	found       int // vertices found in this level
+	leaves      int // leaves of those
+	edges       int // about so many edges leave them; top-down only
+	_           [64]byte
 }
 
 func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*search[P], error) {
 	s := &search[P]{g: g, team: t, rule: c.rule, serial: c.sequential}
-	n := len(g.original)
+	if n := len(g.original); g.hubs < n {
+		s.average = int(g.lists.offsets[n]-g.lists.offsets[g.hubs]) / (n - g.hubs)
+	}
 	var err error
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
-		if *b, err = allocate[uint64](m, "bitmap", bitmapWords(n)); err != nil {
+		if *b, err = allocate[uint64](m, "bitmap", bitmapWords(g.searched)); err != nil {
 			return nil, err
 		}
 	}
-	if s.queue, err = allocate[uint32](m, "queue", n); err != nil {
+	if s.queue, err = allocate[uint32](m, "queue", g.searched); err != nil {
 		return nil, err
 	}
-	s.workers = make([]scratch, t.size)
+	if s.edges, err = allocate[int](m, "edges before each queued vertex", g.searched+1); err != nil {
+		return nil, err
+	}
+	s.workers = make([]worker, t.size)
 	for w := range s.workers {
-		if s.workers[w].queue, err = allocate[uint32](m, "worker's queue", n); err != nil {
+		mine := &s.workers[w]
+		if mine.open, err = allocate[uint64](m, "worker's bitmap", bitmapWords(g.searched)); err != nil {
+			return nil, err
+		}
+		if err = mine.corrections.allocate(m, g.labels, len(g.original)); err != nil {
 			return nil, err
 		}
 	}
 	s.levels = make([]plugins.Level, 0, 64)
-	s.steps.prepare, s.steps.topDown, s.steps.bottomUp = s.prepare, s.topDown, s.bottomUp
-	s.steps.gather, s.steps.finish = s.gather, s.finish
+	s.steps.topDown, s.steps.merge, s.steps.bottomUp = s.topDown, s.merge, s.bottomUp
+	s.steps.output, s.steps.erase = s.output, s.erase
 	return s, nil
 }
 
@@ -73,49 +90,61 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]plugins.Level, error) {
 	g := s.g
 	s.parent, s.levels = parent, s.levels[:0]
-	s.team.run(s.steps.prepare)
-	start := none
-	if int(root) < g.labels {
-		start = g.vertex[root]
+	s.unvisited.fill(g.searched)
+	for w := range s.workers {
+		s.workers[w].corrections.reset()
 	}
-	p := graph.Progress{Frontier: 1, Vertices: int64(len(g.original)), UnexploredEdges: int64(len(g.lists.targets))}
-	queue := s.queue[:0]
-	if start != none {
-		s.unvisited.remove(start)
-		queue = append(queue, start)
-		p.FrontierEdges = int64(g.lists.degree(start))
-	}
-	inQueue := true
-	for p.Frontier > 0 {
+
+	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(len(g.lists.targets))}
+	queued := true // the frontier is in s.queue, else in s.frontier
+	s.begin(root)
+	reached := int64(0)
+	for leaves := int64(0); p.Frontier+leaves > 0; { // leaves belong to the same level as the frontier
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		began := time.Now()
+		level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + leaves}
+		leaves, s.leaves = s.leaves, 0
 		p.Previous = p.Frontier
-		if p.Direction == graph.TopDown {
-			if !inQueue {
-				queue = s.frontier.list(queue[:0], 0, len(s.frontier))
-				inQueue = true
+		reached += p.Frontier
+		switch {
+		case p.Frontier == 0: // leaves alone have nothing to expand
+		case p.Direction == graph.TopDown:
+			if !queued {
+				s.queue = s.frontier.list(s.queue[:0])
 			}
-			s.queue = s.queue[:len(queue)]
-			queue = s.expand(&p)
-		} else {
-			if inQueue {
-				clear(s.frontier)
-				for _, v := range queue {
-					s.frontier.add(v)
-				}
-				inQueue = false
+			queued = s.expand(&p)
+		default:
+			if queued {
+				s.frontier.set(s.queue)
+				queued = false
 			}
 			s.contract(&p)
 		}
-		s.levels = append(s.levels, plugins.Level{Direction: p.Direction, Frontier: p.Previous, Elapsed: time.Since(began)})
-		p.UnexploredEdges -= p.FrontierEdges
+		level.Elapsed = time.Since(began)
+		s.levels = append(s.levels, level)
 		p.Direction = s.rule.Next(p)
 	}
-	s.team.run(s.steps.finish)
-	if int64(root) < int64(len(parent)) {
-		parent[root] = P(root)
-	}
+	s.finish(root, reached)
 	return s.levels, nil
+}
+
+// begin makes root the frontier. If it is a leaf, it has been expanded already, and its hub is the frontier.
+func (s *search[P]) begin(root graph.Vertex) {
+	g := s.g
+	s.queue, s.leaves = s.queue[:0], 0
+	if int64(root) >= int64(g.labels) || g.vertex[root] == none {
+		return // the frontier has no edges
+	}
+	v := g.vertex[root]
+	if int(v) >= g.searched {
+		s.levels = append(s.levels, plugins.Level{Direction: graph.TopDown, Frontier: 1})
+		v = g.lists.list(v)[0]
+		s.workers[0].corrections.add(g.original[v], uint32(root))
+		s.leaves = -1
+	}
+	s.leaves += int64(g.leavesOf(v))
+	s.unvisited.remove(v)
+	s.queue = append(s.queue, v)
 }

@@ -2,65 +2,107 @@ package cpu
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tepsbench/teps/graph"
 )
 
 // Bottom-up: every unvisited vertex looks for a parent in the frontier, which is a bitmap. A vertex belongs to one
-// worker, 64 vertices at a time, so nothing is shared and nothing is atomic. Nearly every vertex that finds a parent
-// finds it at its first neighbour, the largest hub: first neighbours stand in an array of their own, and such a vertex
-// has its parent from the template already.
+// worker, 64 vertices at a time, so nothing is shared and nothing is atomic.
+//
+// Nearly every vertex that finds a parent finds it at its first neighbour. Grouped vertices with the same first
+// neighbour have consecutive numbers, so that question is asked once for each hub in the frontier and answered for its
+// whole group, in words of 64 vertices. Only what is left then looks at its list, from the second neighbour on.
 
 // bottomUpGrain is how many words of 64 vertices a worker takes at a time.
 const bottomUpGrain = 64
 
-// contract finds the next frontier bottom-up, as a bitmap, and updates p.
+// contract finds the next frontier bottom-up and updates p.
 func (s *search[P]) contract(p *graph.Progress) {
 	s.taken.reset()
 	s.team.run(s.steps.bottomUp)
 	s.frontier, s.next = s.next, s.frontier
-	p.Frontier, p.FrontierEdges = 0, 0
-	for w := range s.workers {
-		p.Frontier += int64(s.workers[w].found)
-		s.workers[w].found = 0
-	}
+	p.Frontier, _ = s.collect()
 }
 
 func (s *search[P]) bottomUp(worker int) {
-	found := 0
+	var groups [bottomUpGrain]uint64
+	found, leaves := 0, 0
 	for {
 		from, to, ok := s.taken.take(len(s.unvisited), bottomUpGrain)
 		if !ok {
 			break
 		}
+		s.findGroups(groups[:to-from], from)
 		for w := from; w < to; w++ {
-			word := s.unvisited[w]
-			if word != 0 {
-				word = s.bottomUpWord(w, word)
-				s.unvisited[w] &^= word
-				found += bits.OnesCount64(word)
+			unvisited := s.unvisited[w]
+			now := groups[w-from] & unvisited
+			if left := unvisited &^ now; left != 0 {
+				now |= s.findOthers(&s.workers[worker].corrections, w, left)
 			}
-			s.next[w] = word
+			s.next[w] = now
+			s.unvisited[w] = unvisited &^ now
+			found += bits.OnesCount64(now)
+			if w<<6 < s.g.hubs {
+				for ; now != 0; now &= now - 1 {
+					leaves += s.g.leavesOf(uint32(w<<6 + bits.TrailingZeros64(now)))
+				}
+			}
 		}
 	}
-	s.workers[worker].found = found
+	s.workers[worker].found, s.workers[worker].leaves = found, leaves
 }
 
-// bottomUpWord returns those of the 64 vertices of word w that have a neighbour in the frontier.
-func (s *search[P]) bottomUpWord(w int, unvisited uint64) (found uint64) {
-	g, frontier := s.g, s.frontier
-	first := g.first[w<<6 : min(w<<6+64, len(g.first))]
-	for word := unvisited; word != 0; word &= word - 1 {
-		bit := bits.TrailingZeros64(word)
-		f := first[bit]
-		found |= frontier[f>>6] >> (f & 63) & 1 << bit
+// findGroups sets in into, which stands for the vertices of words from, from+1, ..., those whose first neighbour is a
+// hub of the frontier.
+func (s *search[P]) findGroups(into bitmap, from int) {
+	clear(into)
+	g := s.g
+	low, high := max(from<<6, g.hubs), min((from+len(into))<<6, g.strays)
+	if low >= high {
+		return
 	}
-	for word := unvisited &^ found; word != 0; word &= word - 1 {
-		v := uint32(w<<6 + bits.TrailingZeros64(word))
-		for _, u := range g.lists.list(v)[1:] {
-			if frontier.has(u) {
-				found |= word & -word
-				s.parent[g.original[v]] = P(g.original[u])
+	// The first group that ends beyond low.
+	hub, _ := slices.BinarySearch(g.groups, uint32(low+1))
+	hub--
+	base := from << 6
+	word := s.frontier[hub>>6] &^ (1<<(hub&63) - 1)
+	for w := hub >> 6; ; {
+		for ; word != 0; word &= word - 1 {
+			h := w<<6 + bits.TrailingZeros64(word)
+			if h >= g.hubs {
+				return
+			}
+			begin, end := int(g.groups[h]), int(g.groups[h+1])
+			if begin >= high {
+				return
+			}
+			into.add(max(begin, low)-base, min(end, high)-base)
+		}
+		if w++; w<<6 >= g.hubs || int(g.groups[w<<6]) >= high {
+			return
+		}
+		word = s.frontier[w]
+	}
+}
+
+// findOthers returns those of the vertices `left` of word w that have a neighbour in the frontier, and notes which.
+func (s *search[P]) findOthers(fix *corrections, w int, left uint64) (found uint64) {
+	g, frontier := s.g, s.frontier
+	skip := 0
+	if w<<6 >= g.hubs && w<<6+64 <= g.strays {
+		skip = 1 // all are grouped: the first neighbour is not in the frontier
+	}
+	for ; left != 0; left &= left - 1 {
+		v := uint32(w<<6 + bits.TrailingZeros64(left))
+		list := g.lists.list(v)
+		for i := skip; i < len(list); i++ {
+			u := list[i]
+			if int(u) < g.searched && frontier.has(u) {
+				found |= left & -left
+				if i > 0 {
+					fix.add(g.original[v], g.original[u])
+				}
 				break
 			}
 		}

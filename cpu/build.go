@@ -18,27 +18,56 @@ type builder struct {
 	team   *team
 	memory *memory
 
-	labels   int      // largest label + 1
-	vertices int      // labels that are not isolated
-	degrees  []uint32 // [labels], with duplicates
-	vertex   []uint32 // [labels]
-	original []uint32 // [vertices]
+	hubsWanted int // 0: by hubShare
+	labels     int // largest label + 1
+	vertices   int // labels that are not isolated
+	hubs       int // borders, see build_order.go
+	strays     int
+	searched   int
+	groups     []uint32 // [hubs+1]
+	leaves     []uint32 // [hubs+1]
+	degrees    []uint32 // [labels], with duplicates
+	vertex     []uint32 // [labels]
+	original   []uint32 // [vertices]
 }
 
-// layout is the graph as the search wants it, in numbers of its own: vertices 0..n-1 are the non-isolated ones, by
-// descending degree. It is written by kernel 1 and only read afterwards.
+// wantHubs says how many hubs a graph should have.
+func (b *builder) wantHubs(vertices int) int {
+	if b.hubsWanted > 0 {
+		return b.hubsWanted
+	}
+	return max(vertices/hubShare&^63, 64)
+}
+
+// hubShare is the share of all vertices that are hubs, by default 1/hubShare.
+const hubShare = 32
+
+// layout is the graph as the search wants it, in numbers of its own (build_order.go). It is written by kernel 1 and
+// only read afterwards.
 type layout struct {
 	labels   int      // labels of the tuples are below this
 	vertex   []uint32 // [labels] number of each label; none where isolated
 	original []uint32 // [n] label of each vertex
+	hubs     int      // vertices 0..hubs-1 are hubs
+	strays   int      // vertices hubs..strays-1 are grouped, by hub
+	searched int      // vertices strays..searched-1 are strays, and those from searched on leaves
+	groups   []uint32 // [hubs+1] the group of hub h is groups[h]..groups[h+1]-1
+	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
 	lists    csr      // neighbours in ascending order, so hubs first
-	first    []uint32 // [n] first neighbour of each vertex
 	template []uint32 // [labels] label of the first neighbour; none where isolated
 }
 
+// leavesOf returns how many leaves v has.
+func (g *layout) leavesOf(v uint32) int {
+	if int(v) >= g.hubs {
+		return 0
+	}
+	return int(g.leaves[v+1] - g.leaves[v])
+}
+
 // build runs kernel 1. The layout's arrays belong to m.
-func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory) (*layout, []plugins.Phase, error) {
-	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m}
+func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, hubs int) (*layout, []plugins.Phase, error) {
+	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: hubs}
 	g := &layout{}
 	var phases []plugins.Phase
 	for _, phase := range []struct {
@@ -65,6 +94,7 @@ func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory) (*layou
 // lists makes the neighbour lists and everything derived from them.
 func (b *builder) lists(g *layout) (err error) {
 	g.labels, g.vertex, g.original = b.labels, b.vertex, b.original
+	g.hubs, g.strays, g.searched, g.groups, g.leaves = b.hubs, b.strays, b.searched, b.groups, b.leaves
 	total := 0
 	for _, d := range b.degrees {
 		total += int(d)
@@ -73,9 +103,6 @@ func (b *builder) lists(g *layout) (err error) {
 		return err
 	}
 	if g.lists.targets, err = allocate[uint32](b.memory, "targets", total); err != nil {
-		return err
-	}
-	if g.first, err = allocate[uint32](b.memory, "first neighbours", b.vertices); err != nil {
 		return err
 	}
 	if g.template, err = allocate[uint32](b.memory, "output template", b.labels); err != nil {
@@ -121,7 +148,6 @@ func (w *listWriter) write(i int, k bucket, keys []uint64, width int) {
 		targets[j] = neighbour
 		if v := k.from + int(key>>width); v == next {
 			g.lists.offsets[v] = uint64(at + j)
-			g.first[v] = neighbour
 			g.template[g.original[v]] = g.original[neighbour]
 			next++
 		}

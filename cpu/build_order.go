@@ -1,18 +1,84 @@
 package cpu
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
-// Ordering: which vertex gets which number inside the engine.
+// Ordering: which vertex gets which number inside the engine. Isolated labels get none.
 //
-// Vertices are renumbered by descending degree and isolated ones are dropped (Kolganov 2018, section 2.2, "global
-// sort"; stable). The hubs, which are the parents of nearly everything, then share a few cache lines of every bitmap,
-// and a list in ascending order has its hubs first (section 2.1, "local sort"), so that a bottom-up scan ends early.
+//	0 ............ hubs ............ strays ............ searched ............ n
+//	|    hubs       |    grouped      |     strays        |       leaves       |
+//
+// Hubs are the vertices of largest degree, by descending degree (Kolganov 2018, section 2.2, "global sort"; stable).
+// They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
+// so that a bottom-up scan ends early (section 2.1, "local sort").
+//
+// Every other vertex that has a hub for a neighbour belongs to the group of its largest one. The vertices of a group
+// have consecutive numbers, so that a hub in the frontier finds its whole group with a few operations on words of 64
+// vertices and without looking at a single edge. Inside a group, vertices with the same second neighbour are together.
+// Leaves are vertices whose only neighbour is a hub. They find nothing, and their parent is known from the graph, so a
+// search never looks at them; they are ordered by their hub too. Strays are the rest, without a hub for a neighbour.
 
-// order fills b.original (label of each vertex) and b.vertex (vertex of each label, none where isolated).
+// order fills b.original (label of each vertex), b.vertex (vertex of each label) and the borders above.
 func (b *builder) order() (err error) {
 	if b.vertex, err = allocate[uint32](b.memory, "vertex of each label", b.labels); err != nil {
 		return err
 	}
+	records, spare, err := b.byDegree()
+	if err != nil {
+		return err
+	}
+	if b.original, err = allocate[uint32](b.memory, "label of each vertex", b.vertices); err != nil {
+		return err
+	}
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.labels, 1)
+		for label := from; label < to; label++ {
+			b.vertex[label] = none
+		}
+	})
+	b.number(records)
+	b.hubs = min(b.wantHubs(b.vertices), b.vertices)
+	b.strays, b.searched = b.vertices, b.vertices
+	for _, borders := range []*[]uint32{&b.groups, &b.leaves} {
+		if *borders, err = allocate[uint32](b.memory, "groups", b.hubs+1); err != nil {
+			return err
+		}
+	}
+	if b.hubs < b.vertices {
+		near, err := b.nearest()
+		if err != nil {
+			return err
+		}
+		records, spare = b.byGroup(near, records, spare)
+		release(b.memory, &near)
+		b.number(records)
+	} else {
+		for h := range b.groups {
+			b.groups[h], b.leaves[h] = uint32(b.vertices), uint32(b.vertices)
+		}
+	}
+	release(b.memory, &records)
+	release(b.memory, &spare)
+	return nil
+}
+
+// number gives the labels in records their place there as number.
+func (b *builder) number(records []uint64) {
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.vertices, 1)
+		for v := from; v < to; v++ {
+			label := uint32(records[v])
+			b.original[v] = label
+			b.vertex[label] = uint32(v)
+		}
+	})
+}
+
+// byDegree returns the labels that are not isolated by descending degree, as the lower halves of records, and an array
+// of the same length.
+func (b *builder) byDegree() (records, spare []uint64, err error) {
 	used := make([]int, b.team.size+1) // vertices before each worker's labels
 	top := make([]uint32, b.team.size)
 	b.team.run(func(worker int) {
@@ -30,14 +96,11 @@ func (b *builder) order() (err error) {
 		largest = max(largest, d)
 	}
 	b.vertices = used[b.team.size]
-
-	records, err := allocate[uint64](b.memory, "vertices to sort", b.vertices)
-	if err != nil {
-		return err
+	if records, err = allocate[uint64](b.memory, "vertices to sort", b.vertices); err != nil {
+		return nil, nil, err
 	}
-	spare, err := allocate[uint64](b.memory, "vertices to sort", b.vertices)
-	if err != nil {
-		return err
+	if spare, err = allocate[uint64](b.memory, "vertices to sort", b.vertices); err != nil {
+		return nil, nil, err
 	}
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, b.labels, 1)
@@ -50,27 +113,136 @@ func (b *builder) order() (err error) {
 		}
 	})
 	records, spare = sortRecords(b.team, records, spare, bits.Len32(largest))
+	return records, spare, nil
+}
 
-	if b.original, err = allocate[uint32](b.memory, "label of each vertex", b.vertices); err != nil {
-		return err
+// nearest returns the two smallest neighbours of every vertex in the numbers so far, first<<32 | second, none where
+// there is none. A larger one is replaced by a smaller one wherever a tuple shows one; that happens a few times for
+// each vertex and not once for each edge, so workers share the array.
+func (b *builder) nearest() ([]uint64, error) {
+	near, err := allocate[uint64](b.memory, "nearest neighbours", b.vertices)
+	if err != nil {
+		return nil, err
 	}
-	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, b.labels, 1)
-		for label := from; label < to; label++ {
-			b.vertex[label] = none
-		}
-	})
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, b.vertices, 1)
 		for v := from; v < to; v++ {
-			label := uint32(records[v])
-			b.original[v] = label
-			b.vertex[label] = uint32(v)
+			near[v] = 1<<64 - 1
 		}
 	})
-	release(b.memory, &records)
-	release(b.memory, &spare)
-	return nil
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, len(b.tuples), 1)
+		for _, e := range b.tuples[from:to] {
+			lu, lv, _ := e.Narrow()
+			if lu == lv {
+				continue
+			}
+			u, v := b.vertex[lu], b.vertex[lv]
+			if v < uint32(atomic.LoadUint64(&near[u])) {
+				offer(&near[u], v)
+			}
+			if u < uint32(atomic.LoadUint64(&near[v])) {
+				offer(&near[v], u)
+			}
+		}
+	})
+	return near, nil
+}
+
+// offer puts u among the two smallest in pair, if it is one of them.
+func offer(pair *uint64, u uint32) {
+	for {
+		old := atomic.LoadUint64(pair)
+		first, second := uint32(old>>32), uint32(old)
+		switch {
+		case u < first:
+			first, second = u, first
+		case u > first && u < second:
+			second = u
+		default:
+			return
+		}
+		if atomic.CompareAndSwapUint64(pair, old, uint64(first)<<32|uint64(second)) {
+			return
+		}
+	}
+}
+
+// byGroup sorts the labels as the picture above shows. It returns them like byDegree.
+func (b *builder) byGroup(near, records, spare []uint64) (sorted, other []uint64) {
+	hubs := uint32(b.hubs)
+	// Stable sorts from the least significant key: the second neighbour first, then the place.
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.vertices, 1)
+		for v := from; v < to; v++ {
+			records[v] = uint64(v)
+		}
+	})
+	tail, tailSpare := records[hubs:], spare[hubs:]
+	strays, leaves := make([]int, b.team.size), make([]int, b.team.size)
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, len(tail), 1)
+		for i, r := range tail[from:to] {
+			v := uint32(r)
+			first, second := uint32(near[v]>>32), uint32(near[v])
+			key := first
+			switch {
+			case first >= hubs:
+				key = hubs
+				strays[worker]++
+			case second == none:
+				key = hubs + 1 + first
+				leaves[worker]++
+			}
+			tail[from+i] = uint64(key)<<32 | uint64(v)
+		}
+	})
+	b.strays, b.searched = b.vertices, b.vertices
+	for worker := range b.team.size {
+		b.strays -= strays[worker] + leaves[worker]
+		b.searched -= leaves[worker]
+	}
+	tail, _ = sortRecords(b.team, tail, tailSpare, bits.Len32(2*hubs+1))
+	b.findBorders(b.groups, tail, b.hubs, b.strays, 0)
+	b.findBorders(b.leaves, tail, b.searched, b.vertices, hubs+1)
+	// Back from numbers to labels. tail lies in either array.
+	sorted, other = records, spare
+	if &tail[0] != &records[hubs] {
+		sorted, other = spare, records
+	}
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.vertices, 1)
+		for v := from; v < to; v++ {
+			old := uint32(v)
+			if v >= b.hubs {
+				old = uint32(sorted[v])
+			}
+			sorted[v] = uint64(b.original[old])
+		}
+	})
+	return sorted, other
+}
+
+// findBorders fills borders[h] with the first of the vertices from..to-1 that belongs to hub h or a later one, and the
+// last border with to. tail holds the sorted vertices that are not hubs, with key plus their hub in the upper half.
+func (b *builder) findBorders(borders []uint32, tail []uint64, from, to int, key uint32) {
+	tail = tail[from-b.hubs : to-b.hubs]
+	hub := func(i int) int { return int(uint32(tail[i]>>32) - key) }
+	b.team.run(func(worker int) {
+		begin, end := b.team.share(worker, len(tail)+1, 1)
+		for i := begin; i < end; i++ {
+			next, last := 0, b.hubs // hubs that begin at i
+			if i > 0 {
+				next = hub(i-1) + 1
+			}
+			if i < len(tail) {
+				last = hub(i)
+			}
+			for h := next; h <= last; h++ {
+				borders[h] = uint32(from + i)
+			}
+		}
+	})
 }
 
 // sortRecords sorts records by the low `width` bits of their upper halves, keeping the order of equal ones: a radix

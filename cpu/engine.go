@@ -59,7 +59,7 @@ func (e *engine) Construct(ctx context.Context, g plugins.Graph) (plugins.Constr
 
 func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration) (plugins.Construction, error) {
 	start := time.Now()
-	l, phases, err := build(ctx, g.Tuples, e.team, e.memory)
+	l, phases, err := build(ctx, g.Tuples, e.team, e.memory, c.hubs)
 	if err != nil {
 		return plugins.Construction{}, err
 	}

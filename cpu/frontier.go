@@ -1,9 +1,6 @@
 package cpu
 
-import (
-	"math/bits"
-	"sync/atomic"
-)
+import "math/bits"
 
 // bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
 type bitmap []uint64
@@ -12,31 +9,75 @@ func bitmapWords(vertices int) int { return (vertices + 63) >> 6 }
 
 func (b bitmap) has(v uint32) bool { return b[v>>6]>>(v&63)&1 != 0 }
 
-func (b bitmap) add(v uint32)    { b[v>>6] |= 1 << (v & 63) }
 func (b bitmap) remove(v uint32) { b[v>>6] &^= 1 << (v & 63) }
 
-// claim removes v and says whether it was there: of several workers that claim a vertex at the same time, one succeeds.
-func (b bitmap) claim(v uint32) bool {
-	bit := uint64(1) << (v & 63)
-	return atomic.LoadUint64(&b[v>>6])&bit != 0 && atomic.AndUint64(&b[v>>6], ^bit)&bit != 0
-}
-
-// fill makes words [from, to) of the bitmap hold every vertex below n.
-func (b bitmap) fill(n, from, to int) {
-	for w := from; w < to; w++ {
-		b[w] = ^uint64(0)
-		if last := n - w<<6; last < 64 {
-			b[w] = 1<<last - 1
-		}
+// fill makes the bitmap, which has room for n vertices and no more words, hold all of them.
+func (b bitmap) fill(n int) {
+	for w := range b {
+		b[w] = all(w, n)
 	}
 }
 
-// list appends the vertices of words [from, to) to queue, in ascending order.
-func (b bitmap) list(queue []uint32, from, to int) []uint32 {
-	for w := from; w < to; w++ {
-		for word := b[w]; word != 0; word &= word - 1 {
+// all returns word w of the bitmap of all vertices below n.
+func all(w, n int) uint64 {
+	if left := n - w<<6; left < 64 {
+		return 1<<left - 1
+	}
+	return ^uint64(0)
+}
+
+// set makes the bitmap hold exactly the vertices of queue.
+func (b bitmap) set(queue []uint32) {
+	clear(b)
+	for _, v := range queue {
+		b[v>>6] |= 1 << (v & 63)
+	}
+}
+
+// list appends the vertices to queue, in ascending order.
+func (b bitmap) list(queue []uint32) []uint32 {
+	for w, word := range b {
+		for ; word != 0; word &= word - 1 {
 			queue = append(queue, uint32(w<<6+bits.TrailingZeros64(word)))
 		}
 	}
 	return queue
+}
+
+// span calls for the words that hold the vertices [from, to), which is not empty: first and last word, and which bits
+// of those two belong.
+func span(from, to int) (first, last int, head, tail uint64) {
+	first, last = from>>6, (to-1)>>6
+	head, tail = ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
+	if first == last {
+		head &= tail
+		tail = head
+	}
+	return first, last, head, tail
+}
+
+// add puts the vertices [from, to) into the bitmap.
+func (b bitmap) add(from, to int) {
+	if from >= to {
+		return
+	}
+	first, last, head, tail := span(from, to)
+	b[first] |= head
+	for w := first + 1; w < last; w++ {
+		b[w] = ^uint64(0)
+	}
+	b[last] |= tail
+}
+
+// cut takes the vertices [from, to) out of the bitmap.
+func (b bitmap) cut(from, to int) {
+	if from >= to {
+		return
+	}
+	first, last, head, tail := span(from, to)
+	b[first] &^= head
+	for w := first + 1; w < last; w++ {
+		b[w] = 0
+	}
+	b[last] &^= tail
 }

@@ -15,6 +15,7 @@ const (
 	optionAlpha      = "alpha"
 	optionBeta       = "beta"
 	optionSequential = "sequential"
+	optionHubs       = "hubs"
 )
 
 const maxThreads = 1024
@@ -31,6 +32,8 @@ func options() []plugins.Option {
 			Meaning: "go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is never"},
 		{Name: optionSequential, Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Meaning: "one worker alone expands a frontier with at most this many edges top-down"},
+		{Name: optionHubs, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1 << 31),
+			Meaning: "vertices of largest degree that other vertices are grouped by; 0 is 1/32 of all vertices"},
 	}
 }
 
@@ -40,6 +43,7 @@ type configuration struct {
 	parentBits int
 	rule       graph.Switch
 	sequential int
+	hubs       int
 }
 
 func configure(set map[string]string) (configuration, error) {
@@ -51,6 +55,7 @@ func configure(set map[string]string) (configuration, error) {
 		threads:    settings.Int(optionThreads),
 		rule:       graph.Switch{Alpha: settings.Float(optionAlpha), Beta: settings.Float(optionBeta)},
 		sequential: settings.Int(optionSequential),
+		hubs:       settings.Int(optionHubs),
 	}
 	c.parentBits, _ = strconv.Atoi(settings.Text(optionParents))
 	if c.threads == 0 {

@@ -1,22 +1,169 @@
 package cpu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/tepsbench/teps/graph"
+)
 
 // Output: the parent array in original labels, written inside the clock.
 //
-// Writing 8 bytes at a random place for every vertex would cost more than the search. But nearly every vertex ends up
-// with its first neighbour as parent, and that is known from the graph alone: kernel 1 prepares the template, an array
-// with every label's first neighbour, as part of the graph. A search copies it front to back, which is sequential,
-// then replaces the parents of vertices found through another neighbour, and finally clears what it did not reach. So
-// every entry is confirmed or replaced by each search, and nothing of one search is used in another.
+// Writing 8 bytes at a random place for every vertex would cost more than the search. But most vertices end up with
+// their first neighbour as parent, and that is known from the graph alone: kernel 1 prepares the template, an array
+// with every label's first neighbour, as part of the graph. A search ends with one pass over the labels, region by
+// region: it copies the template, which is sequential, then writes the parents of vertices that were found through
+// another neighbour and clears those that were not reached, while the region is still in a cache. So every entry is
+// confirmed or replaced by each search, and nothing of one search is used in another.
 
-// prepare copies the template to the output and makes every vertex unvisited.
-func (s *search[P]) prepare(worker int) {
-	from, to := s.team.share(worker, len(s.parent), 8)
-	fillParents(s.parent, s.g.template, from, to)
-	n := len(s.g.original)
-	from, to = s.team.share(worker, bitmapWords(n), 1)
-	s.unvisited.fill(n, from, to)
+// corrections are the parents that are not the template's, of one worker, as label<<32 | parent. They are collected by
+// region in chains of blocks that all lie in one array: the first word of a block is the block before it in the chain.
+type corrections struct {
+	entries []uint64
+	ends    []int // [regions] where the next correction goes; a multiple of blockWords: nowhere yet, or a full block
+	blocks  int   // in use
+	shift   int   // region of a label is label>>shift
+}
+
+const (
+	regionBits = 15      // labels of a region, as a power of two: 256 KiB of parents
+	maxRegions = 1 << 12 // larger graphs have larger regions
+	chainBlock = 64      // words in a block
+)
+
+// regions says how many regions a number of labels has and how far to shift a label to find its own.
+func regions(labels int) (n, shift int) {
+	shift = regionBits
+	for labels>>shift >= maxRegions {
+		shift++
+	}
+	return (labels + 1<<shift - 1) >> shift, shift
+}
+
+// allocate makes room for a correction of each vertex.
+func (c *corrections) allocate(m *memory, labels, vertices int) (err error) {
+	n, shift := regions(labels)
+	c.shift = shift
+	if c.ends, err = allocate[int](m, "regions", n); err != nil {
+		return err
+	}
+	blocks := 1 + n + vertices/(chainBlock-1)
+	c.entries, err = allocate[uint64](m, "corrections", blocks*chainBlock)
+	return err
+}
+
+func (c *corrections) reset() {
+	clear(c.ends)
+	c.blocks = 1 // block 0 ends every chain
+}
+
+// add notes that the vertex with this label has the given parent, a label or none.
+func (c *corrections) add(label, parent uint32) {
+	region := label >> c.shift
+	at := c.ends[region]
+	if at&(chainBlock-1) == 0 {
+		begin := c.blocks * chainBlock
+		c.blocks++
+		c.entries[begin] = uint64(max(at-chainBlock, 0)) // the full block before, or block 0
+		at = begin + 1
+	}
+	c.entries[at] = uint64(label)<<32 | uint64(parent)
+	c.ends[region] = at + 1
+}
+
+// finish completes the output of a search that reached so many vertices, leaves not counted.
+func (s *search[P]) finish(root graph.Vertex, reached int64) {
+	s.taken.reset()
+	if reached*8 < int64(s.g.searched) {
+		s.team.run(s.steps.erase)
+		s.writeReached()
+	} else {
+		s.clearUnreached()
+		s.team.run(s.steps.output)
+	}
+	if int64(root) < int64(len(s.parent)) {
+		s.parent[root] = P(root)
+	}
+	s.parent = nil
+}
+
+// erase makes regions of the parents unreached until there are none.
+func (s *search[P]) erase(int) {
+	for {
+		from, to, ok := s.taken.take(len(s.parent), 1<<regionBits)
+		if !ok {
+			return
+		}
+		fillParents(s.parent, nil, from, to)
+	}
+}
+
+// writeReached writes the parents of what a search in a small component reached, into parents that are erased.
+func (s *search[P]) writeReached() {
+	g := s.g
+	for w, word := range s.unvisited {
+		for word = all(w, g.searched) &^ word; word != 0; word &= word - 1 {
+			v := uint32(w<<6 + bits.TrailingZeros64(word))
+			label := g.original[v]
+			s.parent[label] = P(g.template[label])
+			if int(v) < g.hubs {
+				for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
+					s.parent[g.original[leaf]] = P(label)
+				}
+			}
+		}
+	}
+	for w := range s.workers {
+		c := &s.workers[w].corrections
+		for region := range c.ends {
+			apply(c, region, s.parent)
+		}
+	}
+}
+
+// clearUnreached notes that vertices left over have no parent, and neither have leaves of hubs left over.
+func (s *search[P]) clearUnreached() {
+	g, fix := s.g, &s.workers[0].corrections
+	for w, word := range s.unvisited {
+		for ; word != 0; word &= word - 1 {
+			v := uint32(w<<6 + bits.TrailingZeros64(word))
+			fix.add(g.original[v], none)
+			if int(v) < g.hubs {
+				for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
+					fix.add(g.original[leaf], none)
+				}
+			}
+		}
+	}
+}
+
+// output writes regions of the parents until there are none.
+func (s *search[P]) output(int) {
+	_, shift := regions(s.g.labels)
+	for {
+		from, to, ok := s.taken.take(len(s.parent), 1<<shift)
+		if !ok {
+			return
+		}
+		fillParents(s.parent, s.g.template, from, to)
+		if from < s.g.labels {
+			for w := range s.workers {
+				apply(&s.workers[w].corrections, from>>shift, s.parent)
+			}
+		}
+	}
+}
+
+// apply writes the corrections of a region.
+func apply[P parents](c *corrections, region int, parent []P) {
+	for end := c.ends[region]; end != 0; {
+		begin := (end - 1) &^ (chainBlock - 1)
+		for _, e := range c.entries[begin+1 : end] {
+			parent[e>>32] = P(uint32(e)+1) - 1 // none + 1 is 0
+		}
+		if end = int(c.entries[begin]); end != 0 {
+			end += chainBlock
+		}
+	}
 }
 
 // fillParents writes entries [from, to) of parent: labels from narrow, widened, and Unreached where narrow has none or
@@ -31,16 +178,5 @@ func fillParents[P parents](parent []P, narrow []uint32, from, to int) {
 	}
 	for i := max(from, end); i < to; i++ {
 		parent[i] = ^P(0)
-	}
-}
-
-// finish clears the parents of vertices that the search did not reach.
-func (s *search[P]) finish(worker int) {
-	from, to := s.team.share(worker, len(s.unvisited), 1)
-	for w := from; w < to; w++ {
-		for word := s.unvisited[w]; word != 0; word &= word - 1 {
-			v := w<<6 + bits.TrailingZeros64(word)
-			s.parent[s.g.original[v]] = ^P(0)
-		}
 	}
 }
