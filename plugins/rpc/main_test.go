@@ -192,6 +192,11 @@ func acts() map[string]func() {
 				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: newServer(enginetest.NewSerial())}}},
 			})
 		},
+		"speaks versions 1 and 2": func() {
+			both := versions(&service{server: newServer(enginetest.NewSerial())})
+			both[2] = plugin.PluginSet{}
+			plugin.Serve(&plugin.ServeConfig{HandshakeConfig: handshake(), GRPCServer: plugin.DefaultGRPCServer, VersionedPlugins: both})
+		},
 		"wants another cookie": func() {
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig: plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},

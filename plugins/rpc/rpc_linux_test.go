@@ -3,12 +3,14 @@ package rpc
 // What only Linux offers: sealed memory, and the state of a process and its mappings in /proc.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -148,5 +150,60 @@ func TestParentsStayAttachedUntilTheHostReleasesThem(t *testing.T) {
 				t.Errorf("a second release: %v", err)
 			}
 		}
+	}
+}
+
+func TestAttachingLeavesNoMappingBehind(t *testing.T) {
+	mappings := func() int {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(maps, []byte{'\n'})
+	}
+	s := makeTestSegment(t, parentSegment, 3000)
+	before := mappings()
+	for range 300 {
+		memory, err := attach(s.id, s.path, parentSegment, 3000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unmap(memory); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := mappings(); after > before+50 { // Go's own heap may grow
+		t.Errorf("%d mappings before, %d after", before, after)
+	}
+}
+
+func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
+	var release unix.Utsname
+	if err := unix.Uname(&release); err != nil {
+		t.Fatal(err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(release.Release[:]), "%d.%d", &major, &minor); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || major*100+minor < 601 {
+		t.Skipf("Linux %d.%d without MADV_COLLAPSE", major, minor)
+	}
+	s := makeTestSegment(t, parentSegment, 4<<20) // 32 MiB
+	if address := uintptr(unsafe.Pointer(unsafe.SliceData(s.memory))); address%hugePage != 0 {
+		t.Errorf("mapped at %#x", address)
+	}
+	smaps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, mapping, _ := bytes.Cut(smaps, []byte("/memfd:teps-parents"))
+	_, huge, _ := bytes.Cut(mapping, []byte("ShmemPmdMapped:"))
+	var kib int
+	if _, err := fmt.Sscan(string(huge), &kib); err != nil {
+		t.Fatal(err)
+	}
+	if kib < 16<<10 { // memory may be too fragmented for some of them
+		t.Errorf("%d KiB of 32 MiB are in huge pages", kib)
 	}
 }

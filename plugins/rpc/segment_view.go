@@ -6,6 +6,7 @@ package rpc
 
 import (
 	"errors"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -50,7 +51,7 @@ const hugePage = 2 << 20
 // mapAligned maps size bytes of a file shared, at a multiple of hugePage, without which there are no huge pages. It
 // reserves addresses for more than that, maps into their middle, and gives the rest back.
 func mapAligned(fd int, size uintptr, protection int) ([]byte, error) {
-	const page = 64 << 10 // the largest of any system
+	page := uintptr(os.Getpagesize())
 	end := (size + page - 1) &^ (page - 1)
 	room, err := unix.MmapPtr(-1, 0, nil, end+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {

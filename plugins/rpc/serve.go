@@ -25,8 +25,11 @@ import (
 )
 
 // Serve hands engine to the host that started this process, and returns when the host has closed it. It sets the
-// default logger of log/slog. Without a host it says so on standard error and exits with status 2. When the host dies,
-// the process ends, and with it its process group: what an engine starts should not leave that group.
+// default logger of log/slog. Without a host it says so on standard error and exits with status 2.
+//
+// A host that closes an engine, or gives it up, kills the whole process group: what an engine starts should not leave
+// it. When the host itself is killed, Linux kills the engine at once, and only the engine: what it has started must
+// notice that by itself (syscall.SysProcAttr.Pdeathsig, or the end of its standard input).
 func Serve(engine plugins.Engine) {
 	if os.Getenv(cookieKey) != cookieValue {
 		name, err := os.Executable()
@@ -80,7 +83,7 @@ func followHost(parent int) {
 		time.Sleep(hostPoll)
 	}
 	if syscall.Getpgrp() == os.Getpid() {
-		_ = syscall.Kill(0, syscall.SIGKILL) // ranks and helpers, and this process with them
+		_ = syscall.Kill(0, syscall.SIGKILL) // what it has started, and this process with it
 	}
 	os.Exit(3)
 }

@@ -39,7 +39,7 @@ func (s *server) begin(ctx context.Context, call *enginepb.Call) (_ context.Cont
 	if !s.busy.TryLock() {
 		return nil, nil, fmt.Errorf("rpc: calls come one at a time: %w", ErrBusy)
 	}
-	cancel := context.CancelFunc(func() {})
+	var cancel context.CancelFunc
 	if left := time.Duration(call.GetTimeoutNs()); left > 0 {
 		ctx, cancel = context.WithTimeout(ctx, left)
 	} else {

@@ -96,6 +96,14 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 	}
 }
 
+func TestTheVersionThatBothSidesSpeakIsTaken(t *testing.T) {
+	s := newStage(t, HostOptions{})
+	client := s.open("speaks versions 1 and 2")
+	if _, err := client.Describe(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpenEndsWithItsContext(t *testing.T) {
 	s := newStage(t, HostOptions{})
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
