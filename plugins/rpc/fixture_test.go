@@ -125,9 +125,9 @@ func diesWithin(pid int, d time.Duration) bool {
 	return gone(pid)
 }
 
-// program is the test binary in one of its acts.
+// program is the test binary in one of its acts. With the race detector it would sleep for a second before it exits.
 func (s *stage) program(act string, env ...string) Program {
-	return Program{Name: "actor", Path: s.self, Env: append([]string{actKey + "=" + act}, env...)}
+	return Program{Name: "actor", Path: s.self, Env: append([]string{actKey + "=" + act, "GORACE=atexit_sleep_ms=0"}, env...)}
 }
 
 // open opens an act that must start.
