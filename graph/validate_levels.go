@@ -61,16 +61,15 @@ func (v *Validator) markInner(root Vertex, parent []Vertex, first, last int64) b
 	levels := v.levels[first:last]
 	for i, p := range parent[first:last] {
 		levels[i] = -1
-		if uint64(p) >= uint64(v.vertices) {
-			if p != Unreached {
-				return false
-			}
-			continue
+		if uint64(p+1) > uint64(v.vertices) {
+			return false
 		}
 		if int64(p) == first+int64(i) && p != root {
 			return false
 		}
-		setBit(v.inner, uint64(p))
+		// No branch for unreached vertices, which come in no order: they mark the root, which is inner anyway.
+		unreached := p >> 63
+		setBit(v.inner, uint64(p&^unreached|root&unreached))
 	}
 	return true
 }
@@ -109,40 +108,44 @@ func (v *Validator) walkInner(parent []Vertex, first, last int64, tooDeep *atomi
 // finishLevels gives a level to the leaves in first..last-1 and prepares the scan of the tuples for every vertex there.
 // It returns how many it found reached, their largest level, and false when a parent has no level.
 func (v *Validator) finishLevels(root Vertex, parent []Vertex, first, last int64) (reached, depth int64, whole bool) {
+	var lost, deepest int32
 	for base := first; base < last; base += 64 {
 		inner, pending := v.inner[base/64], uint64(0)
-		for i, p := range parent[base:min(base+64, last)] {
-			at := base + int64(i)
-			word, level := uint16(0), int32(-1)
-			if p >= 0 {
-				if uint64(p) >= uint64(len(v.levels)) {
-					return 0, 0, false
-				}
-				above := atomic.LoadInt32(&v.levels[p])
-				if above < 0 {
-					return 0, 0, false
-				}
-				level = above + 1
-				pending |= 1 << i
-				if Vertex(at) == root {
-					level = 0
-					pending &^= 1 << i
-				}
-				word = packWord(level, p)
-				reached++
-				depth = max(depth, int64(level))
+		entries := parent[base:min(base+64, last)]
+		levels, words := v.levels[base:][:len(entries)], v.words[base:][:len(entries)]
+		for i, p := range entries {
+			// As in markInner, unreached vertices pass without a branch: unreached is -1 for them and 0 for others.
+			unreached := p >> 63
+			above := uint64(p&^unreached | root&unreached)
+			if above >= uint64(len(v.levels)) {
+				return 0, 0, false
 			}
+			level := atomic.LoadInt32(&v.levels[above])
+			lost |= level
+			level = (level + 1) | int32(unreached)
+			if base+int64(i) == int64(root) {
+				level = 0
+			}
+			deepest = max(deepest, level)
+			pending |= uint64(unreached+1) << i
+			words[i] = packWord(level, p) &^ uint16(unreached)
 			if inner>>i&1 == 0 {
-				v.levels[at] = level
-			}
-			v.words[at] = word
-			if v.parent32 != nil {
-				v.parent32[at] = uint32(p)
+				levels[i] = level
 			}
 		}
 		v.pending[base/64] = pending
+		reached += int64(bits.OnesCount64(pending))
 	}
-	return reached, depth, true
+	if int64(root) >= first && int64(root) < last {
+		v.pending[root/64] &^= 1 << (root % 64) // it has no tree edge
+	}
+	if v.parent32 != nil {
+		low := v.parent32[first:last]
+		for i, p := range parent[first:last] {
+			low[i] = uint32(p)
+		}
+	}
+	return reached, int64(deepest), lost >= 0
 }
 
 // setBit sets bit i of a bitmap that other threads set bits of. It looks first: most bits are set already.

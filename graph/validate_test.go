@@ -50,7 +50,12 @@ func samples(t testing.TB) []sample {
 		ring = append(ring, MakeEdge(v, (v+1)%300))
 	}
 	two := append(slices.Clone(grid), tuples(300, 301, 301, 302, 302, 300, 302, 303, 303, 303)...)
+	many := tuples(256, 257, 257, 258)
+	for range 10_000 {
+		many = append(many, MakeEdge(0, 256)) // the labels agree in what a word keeps of a parent
+	}
 	list := []sample{
+		{"one edge ten thousand times", many, 260, 0},
 		{"path", pathOf(50), 53, 0},
 		{"path from its middle", pathOf(50), 53, 25},
 		{"path of as many levels as a byte holds", pathOf(narrowDepth + 1), narrowDepth + 3, 0},

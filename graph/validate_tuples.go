@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"math/bits"
-	"sync/atomic"
 )
 
 // The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads are the
@@ -15,13 +14,15 @@ import (
 // false alarm in 256, whether one end is the parent of the other. Trees that are deeper than a byte can say, and labels
 // of more than 32 bits, take the plain loop of validate_wide.go.
 //
-// A thread works on a block of tuples in four loops, each without a branch that cannot be predicted, so that the cache
-// misses of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as lanes of a
-// 64-bit word; look the parent up where the low bytes agree; clear the pending bit of each vertex that was found to
-// have its parent at the other end of a tuple.
+// A thread works on a block of tuples in loops of their own, each with hardly a branch that cannot be predicted, so that
+// the cache misses of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as
+// lanes of a 64-bit word, and note where the low bytes agree; collect those tuples. The tree edges among some thousands
+// of collected ones are found by looking their parents up, all at once again, and ticked off.
 
 const (
-	blockTuples = 4096
+	blockTuples = 256
+	poolHits    = 4096 // tuples to collect before their parents are looked up
+
 	// narrowDepth is the largest level that fits into a word.
 	narrowDepth = 0xff - levelBias
 	levelBias   = 2 // 0 is unreached, and no reached vertex may be one away from it
@@ -43,26 +44,31 @@ type scanner struct {
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that it is zero
 	// where u may be the child of v; wordsV is the same with u and v swapped.
 	wordsU, wordsV [2 * blockTuples]byte
-	hits           [2 * blockTuples]uint16 // tuples that may be tree edges: number in the block * 2, + 1 if v is the child
-	children       [2 * blockTuples]uint32 // children of the tree edges among them
+	groups         [blockTuples / 4]group
+
+	// Tuples that may be tree edges: what would be the child in the high half, what would be the parent in the low one.
+	hits  [poolHits + 2*blockTuples]uint64
+	nHits int
+}
+
+// group is four tuples of a block, some of which may be tree edges.
+type group struct {
+	first int    // its first tuple
+	hit   uint64 // in the lane of a tuple, bit 0 if u may be the child and bit 4 if v may be
 }
 
 // scanTuples holds the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
 // and fills Tuples and SelfLoops of t. The levels must be derived.
 func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex, t *Tree) error {
 	for i := range v.scanners {
-		v.scanners[i].missed, v.scanners[i].selfLoops = 0, 0
+		v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
 	}
 	narrow := t.Depth <= narrowDepth && v.parent32 != nil
 	far, unspanned, changed := newLowest(), newLowest(), newLowest()
 	_, err := v.parallel(ctx, int64(len(v.edges)), v.tupleGrain, func(s *scanner, first, last int64) bool {
-		edges, good := v.edges[first:last], true
+		edges, good := v.edges[first:last], false
 		if narrow {
-			for len(edges) > 0 && good {
-				block := edges[:min(blockTuples, len(edges))]
-				edges = edges[len(block):]
-				good = s.scanBlock(block, v.words, v.parent32, v.pending)
-			}
+			good = s.scanNarrow(edges, v.words, v.parent32, v.pending)
 		} else {
 			good = s.scanWide(edges, v.levels, parent, v.pending)
 		}
@@ -82,20 +88,35 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	for i := range v.scanners {
 		t.Tuples -= v.scanners[i].missed
 		t.SelfLoops += v.scanners[i].selfLoops
+		v.scanners[i].tickOff(v.parent32, v.pending)
 	}
 	return nil
 }
 
+// scanNarrow works on any number of tuples, and may leave hits behind for the next call. It returns false when a tuple
+// breaks rule 3 or 4, or has a label that is no vertex.
+func (s *scanner) scanNarrow(edges []Edge, words []uint16, parent []uint32, pending []uint64) bool {
+	for len(edges) > 0 {
+		block := edges[:min(blockTuples, len(edges))]
+		edges = edges[len(block):]
+		if !s.scanBlock(block, words) {
+			return false
+		}
+		if s.nHits >= poolHits {
+			s.tickOff(parent, pending)
+		}
+	}
+	return true
+}
+
 // scanBlock works on a block of at most blockTuples tuples. It returns false when a tuple breaks rule 3 or 4, or has a
 // label that is no vertex.
-func (s *scanner) scanBlock(block []Edge, words []uint16, parent []uint32, pending []uint64) bool {
+func (s *scanner) scanBlock(block []Edge, words []uint16) bool {
 	if !s.gather(block, words) {
 		return false
 	}
-	hits, good := s.compare(len(block))
-	for _, child := range s.children[:s.match(block, s.hits[:hits], parent)] {
-		clearBit(pending, uint64(child))
-	}
+	groups, good := s.compare(len(block))
+	s.collect(block, s.groups[:groups])
 	return good
 }
 
@@ -124,9 +145,9 @@ func (s *scanner) gather(block []Edge, words []uint16) bool {
 	return high == 0
 }
 
-// compare looks at the lanes of a block of n tuples. It returns how many hits it wrote, and whether all levels are in
+// compare looks at the lanes of a block of n tuples. It returns how many groups it wrote, and whether all levels are in
 // order.
-func (s *scanner) compare(n int) (hits int, good bool) {
+func (s *scanner) compare(n int) (groups int, good bool) {
 	var wrong uint64
 	for first := 0; first < n; first += 4 {
 		lane := 2 * (first % blockTuples)
@@ -143,72 +164,42 @@ func (s *scanner) compare(n int) (hits int, good bool) {
 		}
 
 		hit := (byteCarry-wordU&lowBytes)&byteCarry>>8 | (byteCarry-wordV&lowBytes)&byteCarry>>4
-		for ; hit != 0; hit &= hit - 1 {
+		s.groups[groups%len(s.groups)] = group{first, hit}
+		groups += int(-hit >> 63) // one if there is a hit: the top bit of a lane is never set
+	}
+	return groups, wrong&highBits == 0
+}
+
+// collect adds the hits of a block.
+func (s *scanner) collect(block []Edge, groups []group) {
+	n := s.nHits
+	for i := range groups {
+		g := &groups[i]
+		for hit := g.hit; hit != 0; hit &= hit - 1 {
 			at := bits.TrailingZeros64(hit) // lane*16, + 4 if v may be the child
-			s.hits[hits%len(s.hits)] = uint16((first+at/16)*2 + at/4%2)
-			hits++
+			e := &block[g.first+at/16]
+			swap := (e.lowU ^ e.lowV) & -uint32(at/4%2)
+			s.hits[n] = uint64(e.lowU^swap)<<32 | uint64(e.lowV^swap)
+			n++
 		}
 	}
-	return hits, wrong&highBits == 0
+	s.nHits = n
 }
 
-// match looks the parents of hits up and writes the children of those that are tree edges. It returns their number.
-func (s *scanner) match(block []Edge, hits []uint16, parent []uint32) (children int) {
+// tickOff looks the parents of the collected hits up, clears the pending bits of those that are tree edges, and
+// forgets them.
+func (s *scanner) tickOff(parent []uint32, pending []uint64) {
+	hits, edges := s.hits[:s.nHits], 0
+	s.nHits = 0
 	for _, hit := range hits {
-		e := &block[hit/2]
-		swap := (e.lowU ^ e.lowV) & -uint32(hit%2)
-		child, other := e.lowU^swap, e.lowV^swap
-		if uint(child) >= uint(len(parent)) {
-			return 0
+		child := hit >> 32
+		if child >= uint64(len(parent)) {
+			return
 		}
-		s.children[children%len(s.children)] = child
-		children += int((uint64(parent[child]^other) - 1) >> 63)
+		hits[edges] = hit
+		edges += int((uint64(parent[child]^uint32(hit)) - 1) >> 63)
 	}
-	return children
-}
-
-// countTuples is the pass of Count.
-func (v *Validator) countTuples(ctx context.Context, parent []Vertex) (Tree, error) {
-	var reached, tuples, selfLoops atomic.Int64
-	_, err := v.parallel(ctx, v.vertices, v.vertexGrain, func(_ *scanner, first, last int64) bool {
-		var n int64
-		for i, p := range parent[first:last] {
-			v.words[first+int64(i)] = 0
-			if p >= 0 {
-				v.words[first+int64(i)] = 1
-				n++
-			}
-		}
-		reached.Add(n)
-		return true
-	})
-	if err != nil {
-		return Tree{}, err
+	for _, hit := range hits[:edges] {
+		clearBit(pending, hit>>32)
 	}
-	changed := newLowest()
-	_, err = v.parallel(ctx, int64(len(v.edges)), v.tupleGrain, func(_ *scanner, first, last int64) bool {
-		var both, loops int64
-		for i := range v.edges[first:last] {
-			a, b := v.edges[first+int64(i)].Ends()
-			if uint64(a) >= uint64(len(v.words)) || uint64(b) >= uint64(len(v.words)) {
-				changed.put(first + int64(i))
-				return false
-			}
-			joins := int64(v.words[a] & v.words[b])
-			both += joins
-			if a == b {
-				loops += joins
-			}
-		}
-		tuples.Add(both)
-		selfLoops.Add(loops)
-		return true
-	})
-	if err != nil {
-		return Tree{}, err
-	}
-	if err := v.explainTuple(0, none, none, changed.get()); err != nil {
-		return Tree{}, err
-	}
-	return Tree{Reached: reached.Load(), Tuples: tuples.Load(), SelfLoops: selfLoops.Load()}, nil
 }
