@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/reports"
 )
@@ -130,8 +131,11 @@ func (f *runFlags) store(ctx context.Context, plan harness.Plan) (*harness.Store
 	if dir == "" {
 		dir = filepath.Join("teps-results", time.Now().Format("20060102-150405"))
 	}
-	return harness.Create(dir, harness.NewManifest(os.Args, plan, software, machine))
+	return harness.Create(dir, harness.NewManifest(commandLine(), plan, software, machine))
 }
+
+// commandLine is what the user typed, without the folder of the program: a record may be shown to others.
+func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
 
 // report prints the official text, draws everything into the run's folder and shows the final table.
 func report(c *cobra.Command, dir string, result harness.Result, quiet bool) error {
