@@ -97,13 +97,13 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 // breaks rule 3 or 4, or has a label that is no vertex.
 func (s *scanner) scanNarrow(edges []Edge, words []uint16, parent []uint32, pending []uint64) bool {
 	for len(edges) > 0 {
+		if s.nHits >= poolHits { // first, for a block that ended an earlier call may have left as many
+			s.tickOff(parent, pending)
+		}
 		block := edges[:min(blockTuples, len(edges))]
 		edges = edges[len(block):]
 		if !s.scanBlock(block, words) {
 			return false
-		}
-		if s.nHits >= poolHits {
-			s.tickOff(parent, pending)
 		}
 	}
 	return true
