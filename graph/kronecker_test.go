@@ -298,16 +298,34 @@ func TestGenerateRefusesWhatIsNotInTheList(t *testing.T) {
 	}
 }
 
-func TestGenerateStopsWhenItsContextEnds(t *testing.T) {
-	k := Kronecker{30, 16, 2, 3}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	edges := make([]Edge, 64*generateBlock)
-	cancel(errors.New("enough"))
-	if err := k.Generate(ctx, edges, 0, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
+// endingContext ends after its Err has been asked for a number of times.
+type endingContext struct {
+	context.Context
+	asked, ends int
+}
+
+func (c *endingContext) Err() error {
+	if c.asked++; c.asked > c.ends {
+		return context.Canceled
 	}
-	if slices.ContainsFunc(edges, func(e Edge) bool { return e != Edge{} }) {
-		t.Error("a generator whose context had ended before made tuples")
+	return nil
+}
+
+func TestGenerateStopsAfterTheBlockInWhichItsContextEnds(t *testing.T) {
+	k := Kronecker{30, 16, 2, 3}
+	for _, blocks := range []int{0, 1, 3} {
+		edges := make([]Edge, 8*generateBlock)
+		ctx := &endingContext{context.Background(), 0, blocks}
+		if err := k.Generate(ctx, edges, 0, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d blocks: got %v, want %v", blocks, err, context.Canceled)
+		}
+		made := blocks * generateBlock
+		if want := generate(t, k, 0, int64(made)); !slices.Equal(edges[:made], want) {
+			t.Errorf("%d blocks: what was made before the end is wrong", blocks)
+		}
+		if slices.ContainsFunc(edges[made:], func(e Edge) bool { return e != Edge{} }) {
+			t.Errorf("%d blocks: generation went on", blocks)
+		}
 	}
 }
 
@@ -326,6 +344,13 @@ func TestReversingTwoLabelsInOneWord(t *testing.T) {
 			t.Fatalf("labels %d, %d before the flip: %v, want %v", u^flip, v^flip, got, want)
 		}
 	})
+}
+
+// What every call of Generate costs before its first tuple.
+func BenchmarkGenerateSetUp(b *testing.B) {
+	for b.Loop() {
+		newGenerator(Kronecker{20, 16, 2, 3})
+	}
 }
 
 // The figures that matter are ns/tuple and Mtuples/s; docs/results/generation compares them with the reference's.
