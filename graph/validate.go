@@ -126,8 +126,8 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 	return v, nil
 }
 
-// ValidatorBytes is the memory of a Validator in bytes, beside the tuples and the parent array; math.MaxInt64 if it is
-// more. It does not depend on the number of tuples.
+// ValidatorBytes is the memory of a Validator in bytes, beside the tuples and the parent array, and beside some 40 KB a
+// thread; math.MaxInt64 if it is more. It does not depend on the number of tuples.
 func ValidatorBytes(vertices, tuples int64) int64 {
 	const perVertex = 4 + 2 + 4 // levels, words, parent32
 	if vertices < 0 || vertices > math.MaxInt64/(perVertex+1) {

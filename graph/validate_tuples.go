@@ -40,6 +40,7 @@ func packWord(level int32, p Vertex) uint16 { return uint16(level+levelBias)<<8 
 type scanner struct {
 	missed    int64 // tuples outside the component
 	selfLoops int64 // self-loops inside
+	nHits     int   // how many of hits below are in use
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that it is zero
 	// where u may be the child of v; wordsV is the same with u and v swapped.
@@ -47,8 +48,8 @@ type scanner struct {
 	groups         [blockTuples / 4]group
 
 	// Tuples that may be tree edges: what would be the child in the high half, what would be the parent in the low one.
-	hits  [poolHits + 2*blockTuples]uint64
-	nHits int
+	// Last, for its end is hardly ever written, and the counters of the next thread's scanner begin in that cache line.
+	hits [poolHits + 2*blockTuples]uint64
 }
 
 // group is four tuples of a block, some of which may be tree edges.
