@@ -68,8 +68,7 @@ func TestTuplesAreTheReferencesBitForBit(t *testing.T) {
 	}
 }
 
-// Properties of the lists with seeds 2 and 3 and edgefactor 16. The hash is the multiplication and exclusive or of
-// FNV-1a from shortBasis.
+// Properties of the lists with seeds 2 and 3 and edgefactor 16. The hash is that of FNV-1a but for its basis.
 func TestGraphsHaveTheReferencesProperties(t *testing.T) {
 	for _, c := range []struct {
 		scale int
@@ -106,7 +105,7 @@ func TestGraphsHaveTheReferencesProperties(t *testing.T) {
 
 const (
 	fnvBasis   = 14695981039346656037
-	shortBasis = 1469598103934665603 // without its last digit, as the hashes of scales 10, 16, 20, 24 were handed down
+	shortBasis = 1469598103934665603 // fnvBasis without its last digit: the golden hashes of scales 10, 16, 20, 24 begin here
 )
 
 // hashOf is the 64-bit FNV-1a hash from a basis over the packed tuples.
