@@ -39,13 +39,16 @@ type search[P parents] struct {
 	leaves int64 // that the frontier's hubs have
 
 	taken chunks
-	steps struct{ topDown, merge, bottomUp, output, erase func(worker int) }
+	steps struct{ topDown, merge, settle, bottomUp, output, erase func(worker int) }
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
-	open        bitmap // unvisited as this worker knows it, during a top-down level
+	open        bitmap   // top-down: unvisited vertices that this worker has not found; then those that it has
+	finds       []uint64 // top-down: vertex<<32 | parent
 	corrections corrections
+	candidates  candidates // bottom-up
+	hits        hits
 	found       int // vertices found in this level
 	leaves      int // leaves of those
 	edges       int // about so many edges leave them; top-down only
@@ -54,8 +57,12 @@ type worker struct {
 
 func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*search[P], error) {
 	s := &search[P]{g: g, team: t, rule: c.rule, serial: c.sequential}
-	if n := len(g.original); g.hubs < n {
-		s.average = int(g.lists.offsets[n]-g.lists.offsets[g.hubs]) / (n - g.hubs)
+	if rest := g.searched - g.hubs; rest > 0 {
+		edges := g.lists.entries()
+		for hub := range g.hubs {
+			edges -= g.lists.degree(uint32(hub))
+		}
+		s.average = edges / rest
 	}
 	var err error
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
@@ -75,13 +82,16 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 		if mine.open, err = allocate[uint64](m, "worker's bitmap", bitmapWords(g.searched)); err != nil {
 			return nil, err
 		}
+		if mine.finds, err = allocate[uint64](m, "finds", g.searched+pieceSize); err != nil {
+			return nil, err
+		}
 		if err = mine.corrections.allocate(m, g.labels, len(g.original)); err != nil {
 			return nil, err
 		}
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.steps.topDown, s.steps.merge, s.steps.bottomUp = s.topDown, s.merge, s.bottomUp
-	s.steps.output, s.steps.erase = s.output, s.erase
+	s.steps.settle, s.steps.output, s.steps.erase = s.settle, s.output, s.erase
 	return s, nil
 }
 
@@ -95,7 +105,7 @@ func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]p
 		s.workers[w].corrections.reset()
 	}
 
-	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(len(g.lists.targets))}
+	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(g.lists.entries())}
 	queued := true // the frontier is in s.queue, else in s.frontier
 	s.begin(root)
 	reached := int64(0)
@@ -140,7 +150,7 @@ func (s *search[P]) begin(root graph.Vertex) {
 	v := g.vertex[root]
 	if int(v) >= g.searched {
 		s.levels = append(s.levels, plugins.Level{Direction: graph.TopDown, Frontier: 1})
-		v = g.lists.list(v)[0]
+		v = g.hubOf(v)
 		s.workers[0].corrections.add(g.original[v], uint32(root))
 		s.leaves = -1
 	}

@@ -14,8 +14,11 @@ import (
 // neighbour have consecutive numbers, so that question is asked once for each hub in the frontier and answered for its
 // whole group, in words of 64 vertices. Only what is left then looks at its list, from the second neighbour on.
 
-// bottomUpGrain is how many words of 64 vertices a worker takes at a time.
-const bottomUpGrain = 64
+// Pieces of work, in words of 64 vertices: what a worker takes at a time, and how much of that looks at lists at once.
+const (
+	bottomUpGrain = 64
+	batchWords    = 16
+)
 
 // contract finds the next frontier bottom-up and updates p.
 func (s *search[P]) contract(p *graph.Progress) {
@@ -26,31 +29,35 @@ func (s *search[P]) contract(p *graph.Progress) {
 }
 
 func (s *search[P]) bottomUp(worker int) {
-	var groups [bottomUpGrain]uint64
+	mine := &s.workers[worker]
+	var room [bottomUpGrain]uint64
 	found, leaves := 0, 0
 	for {
 		from, to, ok := s.taken.take(len(s.unvisited), bottomUpGrain)
 		if !ok {
 			break
 		}
-		s.findGroups(groups[:to-from], from)
-		for w := from; w < to; w++ {
-			unvisited := s.unvisited[w]
-			now := groups[w-from] & unvisited
-			if left := unvisited &^ now; left != 0 {
-				now |= s.findOthers(&s.workers[worker].corrections, w, left)
-			}
-			s.next[w] = now
-			s.unvisited[w] = unvisited &^ now
-			found += bits.OnesCount64(now)
-			if w<<6 < s.g.hubs {
-				for ; now != 0; now &= now - 1 {
-					leaves += s.g.leavesOf(uint32(w<<6 + bits.TrailingZeros64(now)))
+		now := bitmap(room[:to-from])
+		s.findGroups(now, from)
+		for i := range now {
+			now[i] &= s.unvisited[from+i]
+		}
+		s.findFirst(now, from)
+		for i := 0; i < len(now); i += batchWords {
+			s.findOthers(mine, now[i:min(i+batchWords, len(now))], from+i)
+		}
+		for i, word := range now {
+			s.next[from+i] = word
+			s.unvisited[from+i] &^= word
+			found += bits.OnesCount64(word)
+			if (from+i)<<6 < s.g.hubs {
+				for ; word != 0; word &= word - 1 {
+					leaves += s.g.leavesOf(uint32((from+i)<<6 + bits.TrailingZeros64(word)))
 				}
 			}
 		}
 	}
-	s.workers[worker].found, s.workers[worker].leaves = found, leaves
+	mine.found, mine.leaves = found, leaves
 }
 
 // findGroups sets in into, which stands for the vertices of words from, from+1, ..., those whose first neighbour is a
@@ -86,26 +93,73 @@ func (s *search[P]) findGroups(into bitmap, from int) {
 	}
 }
 
-// findOthers returns those of the vertices `left` of word w that have a neighbour in the frontier, and notes which.
-func (s *search[P]) findOthers(fix *corrections, w int, left uint64) (found uint64) {
-	g, frontier := s.g, s.frontier
-	skip := 0
-	if w<<6 >= g.hubs && w<<6+64 <= g.strays {
-		skip = 1 // all are grouped: the first neighbour is not in the frontier
-	}
-	for ; left != 0; left &= left - 1 {
-		v := uint32(w<<6 + bits.TrailingZeros64(left))
-		list := g.lists.list(v)
-		for i := skip; i < len(list); i++ {
-			u := list[i]
-			if int(u) < g.searched && frontier.has(u) {
-				found |= left & -left
-				if i > 0 {
-					fix.add(g.original[v], g.original[u])
-				}
-				break
+// findFirst adds to now the unvisited vertices without a group, hubs and strays, whose first neighbour is in the
+// frontier.
+func (s *search[P]) findFirst(now bitmap, from int) {
+	g := s.g
+	for i, found := range now {
+		w := from + i
+		left := s.unvisited[w] &^ found
+		if w<<6 >= g.hubs {
+			left &^= all(w, g.strays) // grouped vertices
+		}
+		for ; left != 0; left &= left - 1 {
+			bit := bits.TrailingZeros64(left)
+			if v := w<<6 + bit; v < g.hubs || v >= g.strays {
+				u := g.firstOf(v)
+				now[i] |= s.frontier[u>>6] >> (u & 63) & 1 << bit
 			}
 		}
 	}
-	return found
+}
+
+// findOthers adds to now, which stands for the vertices of words from, from+1, ..., the other unvisited vertices that
+// have a neighbour in the frontier. First neighbours have been looked at; columns come next, then what is left of the
+// lists.
+func (s *search[P]) findOthers(mine *worker, now bitmap, from int) {
+	l, c, h := &s.g.lists, &mine.candidates, &mine.hits
+	c.n, h.found, h.spent = 0, 0, 0
+	for i, found := range now {
+		w := from + i
+		left := s.unvisited[w] &^ found
+		for k := 0; k < columns && left != 0; k++ {
+			column := &l.columns[k]
+			hit := s.frontier.among(column.entry[w<<6:], left)
+			now[i] |= hit
+			left &^= hit
+			left &= column.more[w]
+			for ; hit != 0; hit &= hit - 1 {
+				v := w<<6 + bits.TrailingZeros64(hit)
+				mine.corrections.add(s.g.original[v], s.g.original[column.entry[v]])
+			}
+		}
+		if left != 0 {
+			c.begin(l, left, w<<6, h)
+		}
+	}
+	if c.n+h.spent == 0 {
+		return
+	}
+	if l.packed {
+		look(l.near, s.frontier, c, h)
+		c.beginFar(l, h)
+		lookFar(&l.far, s.frontier, c, h)
+	} else {
+		look(l.targets, s.frontier, c, h)
+	}
+	original := s.g.original
+	for i, v := range h.vertex[:h.found] {
+		now[int(v>>6)-from] |= 1 << (v & 63)
+		mine.corrections.add(original[v], original[h.parent[i]])
+	}
+}
+
+// among returns those bits i of which for which entry i is in the bitmap.
+func (b bitmap) among(entry []uint32, which uint64) (hit uint64) {
+	for ; which != 0; which &= which - 1 {
+		i := bits.TrailingZeros64(which)
+		u := entry[i]
+		hit |= b[u>>6] >> (u & 63) & 1 << i
+	}
+	return hit
 }

@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"context"
+	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -18,10 +20,11 @@ type builder struct {
 	team   *team
 	memory *memory
 
-	hubsWanted int // 0: by hubShare
-	labels     int // largest label + 1
-	vertices   int // labels that are not isolated
-	hubs       int // borders, see build_order.go
+	hubsWanted int  // 0: by hubShare
+	packed     bool // adjacency
+	labels     int  // largest label + 1
+	vertices   int  // labels that are not isolated
+	hubs       int  // borders, see build_order.go
 	strays     int
 	searched   int
 	groups     []uint32 // [hubs+1]
@@ -36,7 +39,7 @@ func (b *builder) wantHubs(vertices int) int {
 	if b.hubsWanted > 0 {
 		return b.hubsWanted
 	}
-	return max(vertices/hubShare&^63, 64)
+	return min(max(vertices/hubShare&^63, 64), nearLimit)
 }
 
 // hubShare is the share of all vertices that are hubs, by default 1/hubShare.
@@ -53,7 +56,8 @@ type layout struct {
 	searched int      // vertices strays..searched-1 are strays, and those from searched on leaves
 	groups   []uint32 // [hubs+1] the group of hub h is groups[h]..groups[h+1]-1
 	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
-	lists    csr      // neighbours in ascending order, so hubs first
+	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
+	lists    lists    // of the searched vertices, without leaves
 	template []uint32 // [labels] label of the first neighbour; none where isolated
 }
 
@@ -65,9 +69,23 @@ func (g *layout) leavesOf(v uint32) int {
 	return int(g.leaves[v+1] - g.leaves[v])
 }
 
+// hubOf returns the hub of a leaf.
+func (g *layout) hubOf(leaf uint32) uint32 {
+	hub, _ := slices.BinarySearch(g.leaves, leaf+1) // the first whose leaves begin behind it
+	return uint32(hub - 1)
+}
+
+// firstOf returns the first neighbour of a hub or a stray.
+func (g *layout) firstOf(v int) uint32 {
+	if v >= g.hubs {
+		v -= g.strays - g.hubs
+	}
+	return g.first[v]
+}
+
 // build runs kernel 1. The layout's arrays belong to m.
-func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, hubs int) (*layout, []plugins.Phase, error) {
-	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: hubs}
+func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, c configuration) (*layout, []plugins.Phase, error) {
+	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed}
 	g := &layout{}
 	var phases []plugins.Phase
 	for _, phase := range []struct {
@@ -91,19 +109,21 @@ func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, hubs in
 	return g, phases, nil
 }
 
-// lists makes the neighbour lists and everything derived from them.
+// lists makes the neighbour lists and the output template.
 func (b *builder) lists(g *layout) (err error) {
 	g.labels, g.vertex, g.original = b.labels, b.vertex, b.original
 	g.hubs, g.strays, g.searched, g.groups, g.leaves = b.hubs, b.strays, b.searched, b.groups, b.leaves
-	total := 0
-	for _, d := range b.degrees {
-		total += int(d)
-	}
-	if g.lists.offsets, err = allocate[uint64](b.memory, "offsets", b.vertices+1); err != nil {
+	if err := b.allocateLists(&g.lists); err != nil {
 		return err
 	}
-	if g.lists.targets, err = allocate[uint32](b.memory, "targets", total); err != nil {
+	if g.first, err = allocate[uint32](b.memory, "first neighbours", b.hubs+b.searched-b.strays); err != nil {
 		return err
+	}
+	for v := range g.first {
+		g.first[v] = uint32(v)
+		if v >= b.hubs {
+			g.first[v] += uint32(b.strays - b.hubs)
+		}
 	}
 	if g.template, err = allocate[uint32](b.memory, "output template", b.labels); err != nil {
 		return err
@@ -114,55 +134,74 @@ func (b *builder) lists(g *layout) (err error) {
 			g.template[label] = none
 		}
 	})
-	w := &listWriter{g: g}
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.hubs, 1)
+		for hub := from; hub < to; hub++ {
+			for leaf := g.leaves[hub]; leaf < g.leaves[hub+1]; leaf++ {
+				g.setTemplate(int(leaf), uint32(hub))
+			}
+		}
+	})
+	w := &listWriter{g: g, width: bits.Len(uint(max(b.searched, 1) - 1))}
 	if err := b.makeLists(w); err != nil {
 		return err
 	}
-	g.lists.targets = g.lists.targets[:w.end]
+	w.finish(b)
 	release(b.memory, &b.degrees)
 	return nil
 }
 
-// listWriter puts sorted buckets into the layout. The place of a bucket depends on how many duplicates the earlier ones
-// had, so workers reserve their places in the order of the buckets, and then copy at the same time.
-type listWriter struct {
-	g    *layout
-	turn ticket
-	end  int // targets reserved; belongs to whoever has the turn
-}
-
-// write stores the lists of the vertices of bucket k, number i of all. Keys are (vertex-k.from)<<width | neighbour, in
-// ascending order, each once.
-func (w *listWriter) write(i int, k bucket, keys []uint64, width int) {
-	w.turn.await(i)
-	at := w.end
-	w.end += len(keys)
-	w.turn.pass()
-
-	g := w.g
-	mask := uint64(1)<<width - 1
-	targets := g.lists.targets[at : at+len(keys)]
-	next := k.from // first vertex whose list has not begun
-	for j, key := range keys {
-		neighbour := uint32(key & mask)
-		targets[j] = neighbour
-		if v := k.from + int(key>>width); v == next {
-			g.lists.offsets[v] = uint64(at + j)
-			g.template[g.original[v]] = g.original[neighbour]
-			next++
+// allocateLists makes room for every entry as if no tuple were a duplicate. A neighbour is an entry as often as it has
+// neighbours itself, so the degrees of the first vertices say how many entries are near.
+func (b *builder) allocateLists(l *lists) (err error) {
+	near, far := 0, 0
+	for v, label := range b.original[:b.searched] {
+		if v < nearLimit {
+			near += int(b.degrees[label])
+		} else {
+			far += int(b.degrees[label])
 		}
 	}
-	if k.to == len(g.original) {
-		g.lists.offsets[k.to] = uint64(at + len(keys))
+	for i := range l.columns {
+		if err := b.allocateColumn(&l.columns[i]); err != nil {
+			return err
+		}
 	}
+	l.packed = b.packed
+	if !l.packed {
+		if err := l.at.allocate(b.memory, "offsets", b.searched); err != nil {
+			return err
+		}
+		l.targets, err = allocate[uint32](b.memory, "targets", near+far)
+		return err
+	}
+	if err := l.nearAt.allocate(b.memory, "offsets of near entries", b.searched); err != nil {
+		return err
+	}
+	if err := l.farAt.allocate(b.memory, "offsets of far entries", b.searched); err != nil {
+		return err
+	}
+	if l.near, err = allocate[uint16](b.memory, "near entries", near); err != nil {
+		return err
+	}
+	l.far = fieldsFor(uint32(max(b.searched, 1) - 1))
+	l.far.words, err = allocate[uint64](b.memory, "far entries", l.far.wordsFor(far))
+	return err
 }
 
-// csr is a plain adjacency: the neighbours of v are targets[offsets[v]:offsets[v+1]].
-type csr struct {
-	offsets []uint64
-	targets []uint32
+// allocateColumn makes a column in which no list has an entry.
+func (b *builder) allocateColumn(c *column) (err error) {
+	if c.more, err = allocate[uint64](b.memory, "columns", bitmapWords(b.searched)); err != nil {
+		return err
+	}
+	if c.entry, err = allocate[uint32](b.memory, "columns", b.searched); err != nil {
+		return err
+	}
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.searched, 1)
+		for v := from; v < to; v++ {
+			c.entry[v] = uint32(v)
+		}
+	})
+	return nil
 }
-
-func (c *csr) degree(v uint32) int { return int(c.offsets[v+1] - c.offsets[v]) }
-
-func (c *csr) list(v uint32) []uint32 { return c.targets[c.offsets[v]:c.offsets[v+1]] }

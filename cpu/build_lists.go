@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // Lists: from tuples to sorted neighbour lists without duplicates, in two steps that both stay in caches.
@@ -14,17 +15,18 @@ import (
 // to be sorted in a cache. A bucket is a chain of blocks from one store, so nothing has to be counted beforehand.
 // Step 2, sort: a worker takes a bucket, sorts it by (vertex, neighbour), drops duplicates, and writes the lists.
 //
-// The two steps run over one half of the buckets and then over the other, which halves the store: reading the tuples
-// twice costs less than touching that much fresh memory.
+// Both steps run over a quarter of the buckets at a time, which needs a quarter of the store: reading the tuples four
+// times costs less than touching that much fresh memory.
 
 const (
-	rounds     = 2
+	rounds     = 4
 	blockBits  = 9 // entries in a block, as a power of two: 4 KiB
 	blockSize  = 1 << blockBits
 	digitBits  = 11
 	minEntries = 1 << 16 // of a bucket
 	maxEntries = 1 << 20
 	wantBucket = 1 << 11 // buckets in all
+	batchSize  = 256     // tuples translated at a time
 )
 
 // bucket is a range of vertices whose lists are built together.
@@ -35,17 +37,17 @@ type bucket struct {
 
 // plan cuts the vertices into buckets and says which bucket each vertex belongs to.
 func (b *builder) plan() (buckets []bucket, of []uint16, err error) {
-	if of, err = allocate[uint16](b.memory, "bucket of each vertex", b.vertices); err != nil {
+	if of, err = allocate[uint16](b.memory, "bucket of each vertex", b.searched); err != nil {
 		return nil, nil, err
 	}
 	var total int
-	for _, label := range b.original {
+	for _, label := range b.original[:b.searched] {
 		total += int(b.degrees[label])
 	}
 	limit := min(max(total/wantBucket, minEntries), maxEntries)
 	limit = max(limit, total/(1<<15)) // numbers of buckets fit 16 bits
 	current := bucket{}
-	for v := range b.vertices {
+	for v := range b.searched {
 		d := int(b.degrees[b.original[v]])
 		if current.entries > 0 && current.entries+d > limit {
 			buckets = append(buckets, current)
@@ -70,18 +72,18 @@ type store struct {
 	chains  [][][]uint32 // [worker][bucket]: blocks, oldest first
 }
 
-// makeLists is both steps over both halves. write gets every bucket's sorted entries without duplicates, in the order
+// makeLists is both steps over all parts. write gets every bucket's sorted entries without duplicates, in the order
 // of the buckets.
 func (b *builder) makeLists(write *listWriter) error {
 	buckets, of, err := b.plan()
 	if err != nil {
 		return err
 	}
-	halves := split(buckets, rounds)
+	parts := split(buckets, rounds)
 	size := 0
-	for _, half := range halves {
-		need := (len(half) + 1) * b.team.size // a block begun for each worker and bucket
-		for _, k := range half {
+	for _, part := range parts {
+		need := len(part) * b.team.size // a block begun for each worker and bucket
+		for _, k := range part {
 			need += k.entries / blockSize
 		}
 		size = max(size, need<<blockBits)
@@ -90,17 +92,17 @@ func (b *builder) makeLists(write *listWriter) error {
 	if s.entries, err = allocate[uint64](b.memory, "entries to sort", size); err != nil {
 		return err
 	}
-	for first := 0; len(halves) > 0; halves = halves[1:] {
+	for first := 0; len(parts) > 0; parts = parts[1:] {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		s.reset(first, len(halves[0]), b.team.size)
-		b.partition(s, of)
+		s.reset(first, len(parts[0]), b.team.size)
+		b.partition(s, parts[0], of)
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		b.sortBuckets(s, halves[0], write)
-		first += len(halves[0])
+		b.sortBuckets(s, parts[0], write)
+		first += len(parts[0])
 	}
 	release(b.memory, &s.entries)
 	release(b.memory, &of)
@@ -116,7 +118,7 @@ func split(buckets []bucket, n int) [][]bucket {
 	var runs [][]bucket
 	for part := 1; part <= n && len(buckets) > 0; part++ {
 		entries, end := 0, 0
-		for end < len(buckets) && (part == n || entries < total/n) {
+		for end < len(buckets) && (part == n || entries < max(total/n, 1)) {
 			entries += buckets[end].entries
 			end++
 		}
@@ -132,43 +134,61 @@ func (s *store) reset(first, count, workers int) {
 	s.filling = make([][]int, workers)
 	s.chains = make([][][]uint32, workers)
 	for w := range workers {
-		s.filling[w] = make([]int, count+1)
+		s.filling[w] = make([]int, count)
 		s.chains[w] = make([][]uint32, count)
 	}
 }
 
-// partition puts the entries of this round's buckets where they belong.
-func (b *builder) partition(s *store, of []uint16) {
+// partition puts the entries of these buckets where they belong.
+func (b *builder) partition(s *store, buckets []bucket, of []uint16) {
+	t := translation{b.vertex, uint32(buckets[0].from), uint32(buckets[len(buckets)-1].to), uint32(b.searched)}
 	b.team.run(func(worker int) {
-		// A block of scratch takes what belongs to the other round: one more bucket instead of a branch that no
-		// processor could predict. Its position never moves.
-		scratch := int(s.blocks.Add(1)-1) << blockBits
-		at, chains := s.filling[worker], s.chains[worker]
-		other := uint32(s.count)
-		at[other] = scratch + 1
 		from, to := b.team.share(worker, len(b.tuples), 1)
-		entries, vertex, first := s.entries, b.vertex, uint32(s.first)
-		for _, e := range b.tuples[from:to] {
-			lu, lv, _ := e.Narrow()
-			if lu == lv {
-				continue
-			}
-			u, v := vertex[lu], vertex[lv]
-			ku, kv := min(uint32(of[u])-first, other), min(uint32(of[v])-first, other)
-			i := at[ku]
-			if i&(blockSize-1) == 0 {
-				i = s.begin(chains, ku)
-			}
-			entries[i] = uint64(u)<<32 | uint64(v)
-			at[ku] = i + int((ku-other)>>31)
-			i = at[kv]
-			if i&(blockSize-1) == 0 {
-				i = s.begin(chains, kv)
-			}
-			entries[i] = uint64(v)<<32 | uint64(u)
-			at[kv] = i + int((kv-other)>>31)
+		var entries [2 * batchSize]uint64
+		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+			s.scatter(entries[:t.translate(tuples, &entries)], of, worker)
 		}
 	})
+}
+
+// translation turns tuples into entries of the vertices from..to-1.
+type translation struct {
+	vertex             []uint32
+	from, to, searched uint32
+}
+
+// translate writes the entries of at most batchSize tuples and returns their number. What is between searched vertices
+// and no self-loop is an entry of both; most entries belong to another round, so they are dropped without a branch.
+func (t *translation) translate(tuples []graph.Edge, entries *[2 * batchSize]uint64) int {
+	const mask = 2*batchSize - 1
+	n := 0
+	from, extent := t.from, uint64(t.to-t.from)
+	for _, e := range tuples {
+		lu, lv, _ := e.Narrow()
+		u, v := t.vertex[lu], t.vertex[lv]
+		if lu == lv || u >= t.searched || v >= t.searched {
+			continue
+		}
+		entries[n&mask] = uint64(u)<<32 | uint64(v)
+		n += int((uint64(u-from) - extent) >> 63)
+		entries[n&mask] = uint64(v)<<32 | uint64(u)
+		n += int((uint64(v-from) - extent) >> 63)
+	}
+	return n
+}
+
+// scatter appends entries to the chains of their buckets.
+func (s *store) scatter(entries []uint64, of []uint16, worker int) {
+	at, chains, store := s.filling[worker], s.chains[worker], s.entries
+	for _, e := range entries {
+		k := uint32(of[e>>32]) - uint32(s.first)
+		i := at[k]
+		if i&(blockSize-1) == 0 {
+			i = s.begin(chains, k)
+		}
+		store[i] = e
+		at[k] = i + 1
+	}
 }
 
 // begin adds a block to the chain of bucket k.
@@ -204,7 +224,7 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 	for _, k := range buckets {
 		largest = max(largest, k.entries)
 	}
-	width := bits.Len(uint(b.vertices - 1))
+	width := bits.Len(uint(b.searched - 1))
 	var taken chunks
 	b.team.run(func(worker int) {
 		a, spare := make([]uint64, 0, largest), make([]uint64, largest)
@@ -216,7 +236,7 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 			k := buckets[i]
 			a = s.collect(a[:0], i, k.from, width)
 			sorted, other := sortKeys(a, spare, width+bits.Len(uint(k.to-k.from-1)))
-			write.write(s.first+i, k, slices.Compact(sorted), width)
+			write.write(s.first+i, k, slices.Compact(sorted))
 			a, spare = sorted[:0], other[:cap(other)]
 		}
 	})
@@ -252,16 +272,3 @@ func sortKeys(keys, spare []uint64, width int) (sorted, other []uint64) {
 	}
 	return keys, spare
 }
-
-// ticket makes workers that finish buckets in any order go on in the order of the buckets.
-type ticket struct{ next atomic.Int64 }
-
-func (t *ticket) await(turn int) {
-	for look := 0; t.next.Load() != int64(turn); look++ {
-		if look > 100 {
-			runtime.Gosched()
-		}
-	}
-}
-
-func (t *ticket) pass() { t.next.Add(1) }

@@ -59,7 +59,7 @@ func (e *engine) Construct(ctx context.Context, g plugins.Graph) (plugins.Constr
 
 func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration) (plugins.Construction, error) {
 	start := time.Now()
-	l, phases, err := build(ctx, g.Tuples, e.team, e.memory, c.hubs)
+	l, phases, err := build(ctx, g.Tuples, e.team, e.memory, c)
 	if err != nil {
 		return plugins.Construction{}, err
 	}
@@ -77,7 +77,7 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 	return plugins.Construction{
 		Elapsed: end.Sub(start),
 		Bytes:   e.memory.held,
-		Entries: plugins.Counted(int64(len(l.lists.targets))),
+		Entries: plugins.Counted(int64(l.lists.entries())),
 		Phases:  append(phases, plugins.Phase{Name: "buffers", Elapsed: end.Sub(prepare)}),
 		Claims: plugins.Claims{
 			OriginalLabelsInClock: true,

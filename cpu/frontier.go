@@ -21,7 +21,7 @@ func (b bitmap) fill(n int) {
 // all returns word w of the bitmap of all vertices below n.
 func all(w, n int) uint64 {
 	if left := n - w<<6; left < 64 {
-		return 1<<left - 1
+		return 1<<max(left, 0) - 1
 	}
 	return ^uint64(0)
 }

@@ -52,6 +52,21 @@ func release[T any](m *memory, array *[]T) {
 	b.free()
 }
 
+// trim shortens an array to its first n elements and gives the memory behind them back.
+func trim[T any](m *memory, array *[]T, n int) {
+	if n == 0 {
+		release(m, array)
+		return
+	}
+	first := &(*array)[0]
+	b := m.blocks[first]
+	m.held -= b.bytes
+	b.shorten(int64(n) * (b.bytes / int64(len(*array))))
+	m.held += b.bytes
+	m.blocks[first] = b
+	*array = (*array)[:n:n]
+}
+
 // releaseAll gives everything back.
 func (m *memory) releaseAll() {
 	for first, b := range m.blocks {

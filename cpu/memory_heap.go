@@ -13,4 +13,6 @@ func obtain[T any](n int) ([]T, block, error) {
 	return make([]T, n), block{int64(n) * int64(unsafe.Sizeof(element))}, nil
 }
 
-func (block) free() {}
+func (*block) free() {}
+
+func (b *block) shorten(bytes int64) { b.bytes = bytes }

@@ -4,6 +4,7 @@ package cpu
 
 import (
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +17,8 @@ const hugePage = 2 << 20
 // block is an anonymous private mapping.
 type block struct {
 	mapping []byte
-	bytes   int64 // usable, in whole pages
+	start   int64 // of the array in mapping
+	bytes   int64 // of the array
 }
 
 // obtain maps room for n elements. Arrays of a huge page or more start at a huge page's border and ask for huge pages;
@@ -37,7 +39,17 @@ func obtain[T any](n int) ([]T, block, error) {
 		start = -int(uintptr(unsafe.Pointer(&mapping[0]))) & (hugePage - 1)
 		_ = unix.Madvise(mapping, unix.MADV_HUGEPAGE) // a kernel without huge pages refuses, and small ones do
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&mapping[start])), n), block{mapping, int64(size)}, nil
+	return unsafe.Slice((*T)(unsafe.Pointer(&mapping[start])), n), block{mapping, int64(start), int64(size)}, nil
 }
 
-func (b block) free() { _ = unix.Munmap(b.mapping) }
+func (b *block) free() { _ = unix.Munmap(b.mapping) }
+
+// shorten gives back the pages behind the first bytes of the array. The mapping stays, so that free finds it.
+func (b *block) shorten(bytes int64) {
+	page := int64(os.Getpagesize())
+	kept := (b.start + bytes + page - 1) &^ (page - 1)
+	if kept < int64(len(b.mapping)) {
+		_ = unix.Madvise(b.mapping[kept:], unix.MADV_DONTNEED)
+	}
+	b.bytes = bytes
+}

@@ -15,6 +15,7 @@ const (
 	optionAlpha      = "alpha"
 	optionBeta       = "beta"
 	optionSequential = "sequential"
+	optionAdjacency  = "adjacency"
 	optionHubs       = "hubs"
 )
 
@@ -24,16 +25,18 @@ func options() []plugins.Option {
 	return []plugins.Option{
 		{Name: optionThreads, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "workers that build and search; 0 is one for each processor that the process may use"},
+		{Name: optionAdjacency, Kind: plugins.Choice, Default: "packed", Choices: []string{"packed", "csr"},
+			Meaning: "neighbour lists in 16 bits where they suffice and no more bits than needed elsewhere, or all in 32 bits"},
 		{Name: optionParents, Kind: plugins.Choice, Default: "64", Choices: []string{"64", "32"},
 			Meaning: "bits of a parent as written inside the clock; 32-bit ones are widened after the clock has stopped"},
 		{Name: optionAlpha, Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
 			Meaning: "go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"},
-		{Name: optionBeta, Kind: plugins.Float, Default: "18", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
-			Meaning: "go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is never"},
+		{Name: optionBeta, Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
+			Meaning: "go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"},
 		{Name: optionSequential, Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Meaning: "one worker alone expands a frontier with at most this many edges top-down"},
-		{Name: optionHubs, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1 << 31),
-			Meaning: "vertices of largest degree that other vertices are grouped by; 0 is 1/32 of all vertices"},
+		{Name: optionHubs, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(nearLimit),
+			Meaning: "vertices of largest degree that other vertices are grouped by; 0 is 1/32 of all vertices, at most 65536"},
 	}
 }
 
@@ -44,6 +47,7 @@ type configuration struct {
 	rule       graph.Switch
 	sequential int
 	hubs       int
+	packed     bool
 }
 
 func configure(set map[string]string) (configuration, error) {
@@ -56,6 +60,7 @@ func configure(set map[string]string) (configuration, error) {
 		rule:       graph.Switch{Alpha: settings.Float(optionAlpha), Beta: settings.Float(optionBeta)},
 		sequential: settings.Int(optionSequential),
 		hubs:       settings.Int(optionHubs),
+		packed:     settings.Text(optionAdjacency) == "packed",
 	}
 	c.parentBits, _ = strconv.Atoi(settings.Text(optionParents))
 	if c.threads == 0 {

@@ -172,8 +172,15 @@ func fillParents[P parents](parent []P, narrow []uint32, from, to int) {
 	end := min(to, len(narrow))
 	if from < end {
 		to, from := parent[from:end], narrow[from:end]
+		for len(from) >= 4 && len(to) >= 4 { // without a branch: none + 1 is 0
+			to[0] = P(from[0]+1) - 1
+			to[1] = P(from[1]+1) - 1
+			to[2] = P(from[2]+1) - 1
+			to[3] = P(from[3]+1) - 1
+			to, from = to[4:], from[4:]
+		}
 		for i, label := range from {
-			to[i] = P(label+1) - 1 // without a branch: none + 1 is 0
+			to[i] = P(label+1) - 1
 		}
 	}
 	for i := max(from, end); i < to; i++ {

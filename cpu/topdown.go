@@ -11,9 +11,10 @@ import (
 // vertices of its group first, as words of 64, without looking at edges; the rest of its list ends where its group
 // begins (layout).
 //
-// Workers share nothing while they expand. Each has a copy of the unvisited vertices and takes what it finds out of it;
-// afterwards what any of them found is the next frontier. Two workers may find a vertex at the same level with
-// different parents: both parents are right, and one of the two corrections is written last.
+// Workers share nothing while they expand. Each has a copy of the unvisited vertices, takes what it finds out of it, and
+// writes down who offered itself. Afterwards what any of them found is the next frontier, and of several workers that
+// found the same vertex the first one has it and notes its parent. Claiming vertices one by one with atomic operations
+// would send the lines of one bitmap to and fro between the caches.
 
 // topDownGrain is how many edges a worker takes at a time.
 const topDownGrain = 8192
@@ -33,8 +34,8 @@ func (s *search[P]) expand(p *graph.Progress) (queued bool) {
 	}
 	s.taken.reset()
 	s.team.run(s.steps.topDown)
-	s.taken.reset()
 	s.team.run(s.steps.merge)
+	s.team.run(s.steps.settle)
 	p.Frontier, p.FrontierEdges = s.collect()
 	s.frontier, s.next = s.next, s.frontier
 	return false
@@ -54,36 +55,29 @@ func (s *search[P]) collect() (found, edges int64) {
 
 // expandAlone expands s.queue by one worker and leaves the next frontier there.
 func (s *search[P]) expandAlone(p *graph.Progress) {
-	g, open, fix := s.g, s.unvisited, &s.workers[0].corrections
+	g, mine := s.g, &s.workers[0]
 	frontier := len(s.queue)
 	edges := 0
 	for i := range frontier {
 		u := s.queue[i]
-		end := uint32(g.searched)
 		if int(u) < g.hubs {
-			from, to := g.groups[u], g.groups[u+1]
-			for v := from; v < to; v++ {
-				if open.has(v) {
-					open.remove(v)
+			for v := g.groups[u]; v < g.groups[u+1]; v++ {
+				if s.unvisited.has(v) {
+					s.unvisited.remove(v)
 					s.queue = append(s.queue, v)
-					edges += g.lists.degree(v) // no hub is in a group
 				}
 			}
-			end = from
 		}
-		label := g.original[u]
-		for _, v := range g.lists.list(u) {
-			if v >= end {
-				break
-			}
-			if open.has(v) {
-				open.remove(v)
-				fix.add(g.original[v], label)
-				s.queue = append(s.queue, v)
-				edges += g.lists.degree(v)
-				s.leaves += int64(g.leavesOf(v))
-			}
+		mine.finds = s.offer(mine.finds[:0], u, 0, s.edges[i+1]-s.edges[i], s.unvisited)
+		for _, find := range mine.finds {
+			v := uint32(find >> 32)
+			mine.corrections.add(g.original[v], g.original[u])
+			s.queue = append(s.queue, v)
 		}
+	}
+	for _, v := range s.queue[frontier:] {
+		edges += g.lists.degree(v)
+		s.leaves += int64(g.leavesOf(v))
 	}
 	n := copy(s.queue, s.queue[frontier:])
 	s.queue = s.queue[:n]
@@ -95,6 +89,7 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 func (s *search[P]) topDown(worker int) {
 	g, mine := s.g, &s.workers[worker]
 	copy(mine.open, s.unvisited)
+	mine.finds = mine.finds[:0]
 	total := s.edges[len(s.queue)]
 	for {
 		from, to, ok := s.taken.take(total, topDownGrain)
@@ -108,59 +103,68 @@ func (s *search[P]) topDown(worker int) {
 		for ; i < len(s.queue) && s.edges[i] < to; i++ {
 			u := s.queue[i]
 			low, high := max(from-s.edges[i], 0), min(to-s.edges[i], s.edges[i+1]-s.edges[i])
-			end := uint32(g.searched)
-			if int(u) < g.hubs {
-				end = g.groups[u]
-				if low == 0 {
-					mine.open.cut(int(end), int(g.groups[u+1]))
-				}
+			if low == 0 && int(u) < g.hubs {
+				mine.open.cut(int(g.groups[u]), int(g.groups[u+1]))
 			}
-			mine.offer(g.lists.list(u)[low:high], end, g.original, g.original[u])
+			mine.finds = s.offer(mine.finds, u, low, high, mine.open)
 		}
 	}
 }
 
-// offer gives the label as parent to the unvisited vertices below end in list, which is ascending.
-//
-// Whether a neighbour is unvisited is as good as random, so a branch on it would be mispredicted all the time. Instead
-// every neighbour is written behind the ones found so far, and stays there if it was unvisited.
-func (mine *worker) offer(list []uint32, end uint32, original []uint32, label uint32) {
-	if len(list) > 0 && list[len(list)-1] >= end {
-		n, _ := slices.BinarySearch(list, end)
-		list = list[:n]
-	}
-	var room [512]uint32
-	for len(list) > 0 {
-		piece := list[:min(len(list), len(room))]
-		list = list[len(piece):]
-		for _, v := range room[:mine.open.take(piece, &room)] {
-			mine.corrections.add(original[v], label)
+// offer gives u as parent to those neighbours among the entries [from, to) of its list that are in open, takes them out,
+// and appends them to finds as neighbour<<32 | u. A hub's own group must not be in open any more.
+func (s *search[P]) offer(finds []uint64, u uint32, from, to int, open bitmap) []uint64 {
+	var room, found [pieceSize]uint32
+	for from < to {
+		near, other := s.g.lists.piece(u, from, to, &room)
+		n := 0
+		if len(near) > 0 {
+			n = members(open, near, &found)
+		} else {
+			n = members(open, other, &found)
 		}
+		from += len(near) + len(other)
+		at := len(finds)
+		finds = finds[:at+n]
+		take(open, found[:n], u, finds[at:])
+	}
+	return finds
+}
+
+// take takes the vertices found out of the bitmap and writes them to finds with u.
+func take(b bitmap, found []uint32, u uint32, finds []uint64) {
+	finds = finds[:len(found)]
+	for i, v := range found {
+		b.remove(v)
+		finds[i] = uint64(v)<<32 | uint64(u)
 	}
 }
 
-// take takes the vertices of list, at most 512, out of the bitmap and writes those that were there into found. It
-// returns their number.
-func (b bitmap) take(list []uint32, found *[512]uint32) int {
+// members writes those of the vertices of list, at most pieceSize, that are in the bitmap into found and returns their
+// number. Whether a neighbour is unvisited is as good as random, so a branch on it would be mispredicted all the time.
+// Instead every neighbour is written behind the ones found so far, and stays there if it is a member. A list has no
+// vertex twice, so members can be taken out of the bitmap later, which keeps stores out of the way of loads here.
+func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32) int {
 	n := 0
-	for _, v := range list {
-		word := b[v>>6]
-		b[v>>6] = word &^ (1 << (v & 63))
-		found[n&511] = v
-		n += int(word >> (v & 63) & 1)
+	for _, u := range list {
+		v := uint32(u)
+		found[n&(pieceSize-1)] = v
+		n += int(b[v>>6] >> (v & 63) & 1)
 	}
 	return n
 }
 
-// merge makes what the workers found the next frontier. It weighs the frontier for the direction of the next level: the
-// degrees of hubs are added up, and the others, which are many and have few edges, count with their average.
+// merge makes what the workers found the next frontier and leaves in every worker's copy what that worker has. It weighs
+// the frontier for the direction of the next level: the degrees of hubs are added up, and the others, which are many and
+// have few edges, count with their average.
 func (s *search[P]) merge(worker int) {
 	found, hubs, edges, leaves := 0, 0, 0, 0
 	from, to := s.team.share(worker, len(s.unvisited), 8)
 	for w := from; w < to; w++ {
 		open := s.unvisited[w]
 		for i := range s.workers {
-			open &= s.workers[i].open[w]
+			mine := s.workers[i].open
+			mine[w], open = open&^mine[w], open&mine[w]
 		}
 		now := s.unvisited[w] &^ open
 		s.next[w] = now
@@ -175,7 +179,31 @@ func (s *search[P]) merge(worker int) {
 			}
 		}
 	}
-	s.workers[worker].found = found
-	s.workers[worker].leaves = leaves
+	s.workers[worker].found, s.workers[worker].leaves = found, leaves
 	s.workers[worker].edges = edges + (found-hubs)*s.average
+}
+
+// settle notes the parents of the vertices that the worker has.
+func (s *search[P]) settle(worker int) {
+	mine := &s.workers[worker]
+	var label, parent [pieceSize]uint32
+	for finds := mine.finds; len(finds) > 0; {
+		piece := finds[:min(len(finds), pieceSize)]
+		finds = finds[len(piece):]
+		n := labels(piece, mine.open, s.g.original, &label, &parent)
+		for i, l := range label[:n] {
+			mine.corrections.add(l, parent[i])
+		}
+	}
+}
+
+// labels writes the labels of those finds, at most pieceSize, that are in the bitmap, and returns their number.
+func labels(finds []uint64, b bitmap, original []uint32, label, parent *[pieceSize]uint32) int {
+	n := 0
+	for _, find := range finds {
+		v := uint32(find >> 32)
+		label[n&(pieceSize-1)], parent[n&(pieceSize-1)] = original[v], original[uint32(find)]
+		n += int(b[v>>6] >> (v & 63) & 1)
+	}
+	return n
 }

@@ -1,0 +1,49 @@
+package cpu
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestBitmapsDoWhatSetsDo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(t, "vertices")
+		b, want := make(bitmap, bitmapWords(n)), make([]bool, n)
+		b.fill(n)
+		for v := range want {
+			want[v] = true
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "changes") {
+			from := rapid.IntRange(0, n).Draw(t, "from")
+			to := rapid.IntRange(from, n).Draw(t, "to")
+			add := rapid.Bool().Draw(t, "add")
+			if add {
+				b.add(from, to)
+			} else {
+				b.cut(from, to)
+			}
+			for v := from; v < to; v++ {
+				want[v] = add
+			}
+		}
+		var queue []uint32
+		for v, in := range want {
+			if b.has(uint32(v)) != in {
+				t.Fatalf("bitmap has %d: %v, want %v", v, !in, in)
+			}
+			if in {
+				queue = append(queue, uint32(v))
+			}
+		}
+		if got := b.list(nil); !slices.Equal(got, queue) {
+			t.Fatalf("bitmap lists %v, want %v", got, queue)
+		}
+		again := make(bitmap, len(b))
+		again.set(queue)
+		if !slices.Equal(again, b) {
+			t.Fatalf("bitmap set from its list differs")
+		}
+	})
+}

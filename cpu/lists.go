@@ -1,0 +1,88 @@
+package cpu
+
+// lists are the neighbour lists of the searched vertices, each in ascending order, so hubs first. They come in two
+// layouts with the same order of entries:
+//
+//	csr     every neighbour in 32 bits
+//	packed  neighbours below 2^16 in 16 bits (near), the others in as many bits as the graph needs (far; packed.go)
+//
+// The second to fourth neighbour of every vertex stand in columns of their own as well, because a bottom-up level asks
+// for them most. Entry i of a list is its i-th smallest neighbour in both. Nothing calls through an interface for an entry: a step asks
+// for a piece of a list as a slice (piece), or runs over one of the arrays itself (bottomup.go).
+type lists struct {
+	packed  bool
+	targets []uint32 // csr
+	at      offsets  // of targets
+
+	near   []uint16 // packed: the first entries of every list
+	nearAt offsets
+	far    fields // packed: the last entries
+	farAt  offsets
+
+	columns [columns]column
+}
+
+// columns is how many entries of every list, from the second on, stand in columns.
+const columns = 3
+
+// column k holds entry k+1 of every list.
+type column struct {
+	entry []uint32 // the vertex itself where the list is shorter
+	more  bitmap   // vertices whose lists go on behind this entry
+}
+
+// pieceSize is the largest piece of a list that a step works on at a time.
+const pieceSize = 512
+
+// degree returns the length of the list of v.
+func (l *lists) degree(v uint32) int {
+	if !l.packed {
+		return int(l.at.get(v+1) - l.at.get(v))
+	}
+	return int(l.nearAt.get(v+1) - l.nearAt.get(v) + l.farAt.get(v+1) - l.farAt.get(v))
+}
+
+// piece returns entries of the list of v as they lie in memory where that is possible, and else decoded into room: at
+// least one and at most pieceSize of the entries from, ..., to-1, which must be there. One of the results is empty.
+func (l *lists) piece(v uint32, from, to int, room *[pieceSize]uint32) ([]uint16, []uint32) {
+	most := uint64(min(to-from, pieceSize))
+	if !l.packed {
+		begin := l.at.get(v) + uint64(from)
+		return nil, l.targets[begin : begin+most]
+	}
+	begin, end := l.nearAt.get(v)+uint64(from), l.nearAt.get(v+1)
+	if begin < end {
+		return l.near[begin:min(end, begin+most)], nil
+	}
+	decoded := room[:most]
+	l.far.decode(l.farAt.get(v)+begin-end, decoded)
+	return nil, decoded
+}
+
+// entries returns the length of all lists together.
+func (l *lists) entries() int { return len(l.targets) + len(l.near) + l.far.length }
+
+// offsets are where lists begin: list v is at get(v) ... get(v+1)-1. They take 32 bits each and 64 more for every
+// offsetBlock of them, so that there may be more than 2^32 entries.
+type offsets struct {
+	low  []uint32
+	base []uint64
+}
+
+const (
+	offsetBits  = 12
+	offsetBlock = 1 << offsetBits
+)
+
+func (o *offsets) allocate(m *memory, what string, lists int) (err error) {
+	if o.low, err = allocate[uint32](m, what, lists+1); err != nil {
+		return err
+	}
+	o.base, err = allocate[uint64](m, what, (lists+1+offsetBlock-1)>>offsetBits)
+	return err
+}
+
+func (o *offsets) get(v uint32) uint64 { return o.base[v>>offsetBits] + uint64(o.low[v]) }
+
+// set says where list v begins. The base of its block must have been set.
+func (o *offsets) set(v uint32, at uint64) { o.low[v] = uint32(at - o.base[v>>offsetBits]) }
