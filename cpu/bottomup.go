@@ -22,7 +22,7 @@ const (
 
 // contract finds the next frontier bottom-up and updates p.
 func (s *search[P]) contract(p *graph.Progress) {
-	s.taken.reset()
+	s.taken.deal(s.team, len(s.unvisited), bottomUpGrain)
 	s.team.run(s.steps.bottomUp)
 	s.frontier, s.next = s.next, s.frontier
 	p.Frontier, _ = s.collect()
@@ -33,7 +33,7 @@ func (s *search[P]) bottomUp(worker int) {
 	var room [bottomUpGrain]uint64
 	found, leaves := 0, 0
 	for {
-		from, to, ok := s.taken.take(len(s.unvisited), bottomUpGrain)
+		from, to, ok := s.taken.take(worker, bottomUpGrain)
 		if !ok {
 			break
 		}

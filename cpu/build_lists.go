@@ -15,11 +15,11 @@ import (
 // to be sorted in a cache. A bucket is a chain of blocks from one store, so nothing has to be counted beforehand.
 // Step 2, sort: a worker takes a bucket, sorts it by (vertex, neighbour), drops duplicates, and writes the lists.
 //
-// Both steps run over a quarter of the buckets at a time, which needs a quarter of the store: reading the tuples four
-// times costs less than touching that much fresh memory.
+// Both steps run over one half of the buckets and then over the other, which halves the store. More parts would need
+// less memory, but translating the tuples once more for each costs more than touching that memory.
 
 const (
-	rounds     = 4
+	rounds     = 2
 	blockBits  = 9 // entries in a block, as a power of two: 4 KiB
 	blockSize  = 1 << blockBits
 	digitBits  = 11
@@ -141,35 +141,43 @@ func (s *store) reset(first, count, workers int) {
 
 // partition puts the entries of these buckets where they belong.
 func (b *builder) partition(s *store, buckets []bucket, of []uint16) {
-	t := translation{b.vertex, uint32(buckets[0].from), uint32(buckets[len(buckets)-1].to), uint32(b.searched)}
+	t := selection{uint32(buckets[0].from), uint32(buckets[len(buckets)-1].to), uint32(b.searched)}
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, len(b.tuples), 1)
+		var pairs [batchSize]uint64
 		var entries [2 * batchSize]uint64
 		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
-			s.scatter(entries[:t.translate(tuples, &entries)], of, worker)
+			translate(tuples, b.vertex, &pairs)
+			s.scatter(entries[:t.choose(pairs[:len(tuples)], &entries)], of, worker)
 		}
 	})
 }
 
-// translation turns tuples into entries of the vertices from..to-1.
-type translation struct {
-	vertex             []uint32
-	from, to, searched uint32
+// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that as many look-ups
+// as possible are on their way at the same time.
+func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
+	for i, e := range tuples {
+		u, v, _ := e.Narrow()
+		pairs[i&(batchSize-1)] = uint64(vertex[u])<<32 | uint64(vertex[v])
+	}
 }
 
-// translate writes the entries of at most batchSize tuples and returns their number. What is between searched vertices
-// and no self-loop is an entry of both; most entries belong to another round, so they are dropped without a branch.
-func (t *translation) translate(tuples []graph.Edge, entries *[2 * batchSize]uint64) int {
+// selection is the vertices from..to-1, whose entries are wanted.
+type selection struct{ from, to, searched uint32 }
+
+// choose writes the entries of pairs, of which there are at most batchSize, and returns their number. What is between
+// searched vertices and no self-loop is an entry of both; most entries belong to another round, so they are dropped
+// without a branch.
+func (t *selection) choose(pairs []uint64, entries *[2 * batchSize]uint64) int {
 	const mask = 2*batchSize - 1
 	n := 0
 	from, extent := t.from, uint64(t.to-t.from)
-	for _, e := range tuples {
-		lu, lv, _ := e.Narrow()
-		u, v := t.vertex[lu], t.vertex[lv]
-		if lu == lv || u >= t.searched || v >= t.searched {
+	for _, pair := range pairs {
+		u, v := uint32(pair>>32), uint32(pair)
+		if u == v || u >= t.searched || v >= t.searched {
 			continue
 		}
-		entries[n&mask] = uint64(u)<<32 | uint64(v)
+		entries[n&mask] = pair
 		n += int((uint64(u-from) - extent) >> 63)
 		entries[n&mask] = uint64(v)<<32 | uint64(u)
 		n += int((uint64(v-from) - extent) >> 63)
@@ -225,12 +233,12 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 		largest = max(largest, k.entries)
 	}
 	width := bits.Len(uint(b.searched - 1))
-	var taken chunks
+	var taken atomic.Int64
 	b.team.run(func(worker int) {
 		a, spare := make([]uint64, 0, largest), make([]uint64, largest)
 		for {
-			i, _, ok := taken.take(len(buckets), 1)
-			if !ok {
+			i := int(taken.Add(1)) - 1 // in order: writers wait for the buckets before theirs
+			if i >= len(buckets) {
 				return
 			}
 			k := buckets[i]

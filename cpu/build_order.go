@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 )
 
@@ -16,8 +17,8 @@ import (
 //
 // Every other vertex that has a hub for a neighbour belongs to the group of its largest one. The vertices of a group
 // have consecutive numbers, so that a hub in the frontier finds its whole group with a few operations on words of 64
-// vertices and without looking at a single edge. Inside a group, vertices with the same second neighbour are together.
-// Leaves are vertices whose only neighbour is a hub. They find nothing, and their parent is known from the graph, so a
+// vertices and without looking at a single edge. Inside a group the order is still by descending degree.
+// Leaves are vertices with a single tuple, whose neighbour is a hub. They find nothing, and their parent is known from the graph, so a
 // search never looks at them; they are ordered by their hub too. Strays are the rest, without a hub for a neighbour.
 
 // order fills b.original (label of each vertex), b.vertex (vertex of each label) and the borders above.
@@ -116,85 +117,76 @@ func (b *builder) byDegree() (records, spare []uint64, err error) {
 	return records, spare, nil
 }
 
-// nearest returns the two smallest neighbours of every vertex in the numbers so far, first<<32 | second, none where
-// there is none. A larger one is replaced by a smaller one wherever a tuple shows one; that happens a few times for
-// each vertex and not once for each edge, so workers share the array.
-func (b *builder) nearest() ([]uint64, error) {
-	near, err := allocate[uint64](b.memory, "nearest neighbours", b.vertices)
+// nearest returns the smallest neighbour of every vertex in the numbers so far. A larger one is replaced by a smaller one
+// wherever a tuple shows one; that happens a few times for each vertex and not once for each edge, so workers share the
+// array.
+func (b *builder) nearest() ([]uint32, error) {
+	near, err := allocate[uint32](b.memory, "nearest neighbours", b.vertices)
 	if err != nil {
 		return nil, err
 	}
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, b.vertices, 1)
 		for v := from; v < to; v++ {
-			near[v] = 1<<64 - 1
+			near[v] = none
 		}
 	})
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, len(b.tuples), 1)
-		for _, e := range b.tuples[from:to] {
-			lu, lv, _ := e.Narrow()
-			if lu == lv {
-				continue
-			}
-			u, v := b.vertex[lu], b.vertex[lv]
-			if v < uint32(atomic.LoadUint64(&near[u])) {
-				offer(&near[u], v)
-			}
-			if u < uint32(atomic.LoadUint64(&near[v])) {
-				offer(&near[v], u)
-			}
+		var pairs [batchSize]uint64
+		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+			translate(tuples, b.vertex, &pairs)
+			offerAll(pairs[:len(tuples)], near)
 		}
 	})
 	return near, nil
 }
 
-// offer puts u among the two smallest in pair, if it is one of them.
-func offer(pair *uint64, u uint32) {
-	for {
-		old := atomic.LoadUint64(pair)
-		first, second := uint32(old>>32), uint32(old)
-		switch {
-		case u < first:
-			first, second = u, first
-		case u > first && u < second:
-			second = u
-		default:
-			return
+// offerAll offers the ends of every pair to each other.
+func offerAll(pairs []uint64, near []uint32) {
+	for _, pair := range pairs {
+		u, v := uint32(pair>>32), uint32(pair)
+		if u == v { // all self-loops, also those of isolated vertices
+			continue
 		}
-		if atomic.CompareAndSwapUint64(pair, old, uint64(first)<<32|uint64(second)) {
+		if v < atomic.LoadUint32(&near[u]) {
+			lower(&near[u], v)
+		}
+		if u < atomic.LoadUint32(&near[v]) {
+			lower(&near[v], u)
+		}
+	}
+}
+
+// lower makes *least at most u.
+func lower(least *uint32, u uint32) {
+	for {
+		old := atomic.LoadUint32(least)
+		if u >= old || atomic.CompareAndSwapUint32(least, old, u) {
 			return
 		}
 	}
 }
 
 // byGroup sorts the labels as the picture above shows. It returns them like byDegree.
-func (b *builder) byGroup(near, records, spare []uint64) (sorted, other []uint64) {
+func (b *builder) byGroup(near []uint32, records, spare []uint64) (sorted, other []uint64) {
 	hubs := uint32(b.hubs)
-	// Stable sorts from the least significant key: the second neighbour first, then the place.
-	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, b.vertices, 1)
-		for v := from; v < to; v++ {
-			records[v] = uint64(v)
-		}
-	})
 	tail, tailSpare := records[hubs:], spare[hubs:]
 	strays, leaves := make([]int, b.team.size), make([]int, b.team.size)
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, len(tail), 1)
-		for i, r := range tail[from:to] {
-			v := uint32(r)
-			first, second := uint32(near[v]>>32), uint32(near[v])
-			key := first
+		for i := from; i < to; i++ {
+			v := hubs + uint32(i)
+			key := near[v]
 			switch {
-			case first >= hubs:
+			case key >= hubs:
 				key = hubs
 				strays[worker]++
-			case second == none:
-				key = hubs + 1 + first
+			case b.degrees[b.original[v]] == 1:
+				key += hubs + 1
 				leaves[worker]++
 			}
-			tail[from+i] = uint64(key)<<32 | uint64(v)
+			tail[i] = uint64(key)<<32 | uint64(v)
 		}
 	})
 	b.strays, b.searched = b.vertices, b.vertices

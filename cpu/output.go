@@ -72,7 +72,7 @@ func (c *corrections) add(label, parent uint32) {
 
 // finish completes the output of a search that reached so many vertices, leaves not counted.
 func (s *search[P]) finish(root graph.Vertex, reached int64) {
-	s.taken.reset()
+	s.taken.deal(s.team, len(s.parent), 1<<s.workers[0].corrections.shift)
 	if reached*8 < int64(s.g.searched) {
 		s.team.run(s.steps.erase)
 		s.writeReached()
@@ -87,9 +87,9 @@ func (s *search[P]) finish(root graph.Vertex, reached int64) {
 }
 
 // erase makes regions of the parents unreached until there are none.
-func (s *search[P]) erase(int) {
+func (s *search[P]) erase(worker int) {
 	for {
-		from, to, ok := s.taken.take(len(s.parent), 1<<regionBits)
+		from, to, ok := s.taken.take(worker, 1<<s.workers[0].corrections.shift)
 		if !ok {
 			return
 		}
@@ -137,10 +137,10 @@ func (s *search[P]) clearUnreached() {
 }
 
 // output writes regions of the parents until there are none.
-func (s *search[P]) output(int) {
-	_, shift := regions(s.g.labels)
+func (s *search[P]) output(worker int) {
+	shift := s.workers[0].corrections.shift
 	for {
-		from, to, ok := s.taken.take(len(s.parent), 1<<shift)
+		from, to, ok := s.taken.take(worker, 1<<shift)
 		if !ok {
 			return
 		}

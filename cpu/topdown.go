@@ -32,7 +32,7 @@ func (s *search[P]) expand(p *graph.Progress) (queued bool) {
 		s.expandAlone(p)
 		return true
 	}
-	s.taken.reset()
+	s.taken.deal(s.team, total, topDownGrain)
 	s.team.run(s.steps.topDown)
 	s.team.run(s.steps.merge)
 	s.team.run(s.steps.settle)
@@ -90,9 +90,8 @@ func (s *search[P]) topDown(worker int) {
 	g, mine := s.g, &s.workers[worker]
 	copy(mine.open, s.unvisited)
 	mine.finds = mine.finds[:0]
-	total := s.edges[len(s.queue)]
 	for {
-		from, to, ok := s.taken.take(total, topDownGrain)
+		from, to, ok := s.taken.take(worker, topDownGrain)
 		if !ok {
 			return
 		}

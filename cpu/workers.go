@@ -136,16 +136,42 @@ func (t *team) share(worker, n, grain int) (from, to int) {
 	return min(from, n), min(to, n)
 }
 
-// chunks hands out pieces of n things to whoever asks next, for work that cannot be split evenly beforehand.
+// chunks hands out pieces of n things for work that cannot be split evenly beforehand. Every worker has a share of its
+// own, the same one in every round, so that what it wrote in one level is still in its cache in the next; a worker that
+// is through with its share helps the others with theirs.
 type chunks struct {
-	next atomic.Int64
-	_    [56]byte
+	shares []chunkShare
 }
 
-func (c *chunks) reset() { c.next.Store(0) }
+// chunkShare is what is left of a worker's share.
+type chunkShare struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte
+}
 
-// take returns the next piece of at most size things, and false when there is none.
-func (c *chunks) take(n, size int) (from, to int, ok bool) {
-	from = int(c.next.Add(int64(size))) - size
-	return from, min(from+size, n), from < n
+// deal gives out n things anew, in pieces of size that begin at its multiples. Nobody may be taking.
+func (c *chunks) deal(t *team, n, size int) {
+	if c.shares == nil {
+		c.shares = make([]chunkShare, t.size)
+	}
+	for worker := range c.shares {
+		from, to := t.share(worker, n, size)
+		c.shares[worker].next.Store(int64(from))
+		c.shares[worker].end = int64(to)
+	}
+}
+
+// take returns the next piece for worker of at most size things, as deal was told, and false when there is none.
+func (c *chunks) take(worker, size int) (from, to int, ok bool) {
+	for i := range c.shares {
+		s := &c.shares[(worker+i)%len(c.shares)]
+		if s.next.Load() >= s.end {
+			continue
+		}
+		if from := s.next.Add(int64(size)) - int64(size); from < s.end {
+			return int(from), int(min(from+int64(size), s.end)), true
+		}
+	}
+	return 0, 0, false
 }

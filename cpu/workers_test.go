@@ -75,9 +75,10 @@ func TestChunksCoverEverythingOnce(t *testing.T) {
 	var sum atomic.Int64
 	team := newTeam(min(4, 2*runtime.GOMAXPROCS(0)))
 	defer team.stop()
-	team.run(func(int) {
+	taken.deal(team, 1000, 7)
+	team.run(func(worker int) {
 		for {
-			from, to, ok := taken.take(1000, 7)
+			from, to, ok := taken.take(worker, 7)
 			if !ok {
 				return
 			}
