@@ -128,33 +128,35 @@ func (s *search[P]) findOthers(mine *worker, now bitmap, from int) {
 			now[i] |= hit
 			left &^= hit
 			left &= column.more[w]
-			for ; hit != 0; hit &= hit - 1 {
-				v := w<<6 + bits.TrailingZeros64(hit)
-				mine.corrections.add(s.g.original[v], s.g.original[column.entry[v]])
-			}
+			h.add(hit, w<<6, column.entry)
 		}
 		if left != 0 {
 			c.begin(l, left, w<<6, h)
 		}
 	}
-	if c.n+h.spent == 0 {
-		return
-	}
-	if l.packed {
+	inColumns := h.found
+	switch {
+	case c.n+h.spent == 0:
+	case l.packed:
 		look(l.near, s.frontier, c, h)
 		c.beginFar(l, h)
 		lookFar(&l.far, s.frontier, c, h)
-	} else {
+	default:
 		look(l.targets, s.frontier, c, h)
 	}
-	original := s.g.original
-	for i, v := range h.vertex[:h.found] {
+	for _, v := range h.vertex[inColumns:h.found] {
 		now[int(v>>6)-from] |= 1 << (v & 63)
-		mine.corrections.add(original[v], original[h.parent[i]])
+	}
+	h.translate(s.g.original)
+	for i, label := range h.vertex[:h.found] {
+		mine.corrections.add(label, h.parent[i])
 	}
 }
 
-// among returns those bits i of which for which entry i is in the bitmap.
+// among returns those bits i of which for which entry i is in the bitmap. It is a function of its own because its loop
+// needs all registers.
+//
+//go:noinline
 func (b bitmap) among(entry []uint32, which uint64) (hit uint64) {
 	for ; which != 0; which &= which - 1 {
 		i := bits.TrailingZeros64(which)

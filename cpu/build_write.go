@@ -180,7 +180,7 @@ func (g *layout) setFirst(v int, neighbour uint32) {
 
 // setTemplate notes the first neighbour of v for the output.
 func (g *layout) setTemplate(v int, neighbour uint32) {
-	g.template[g.original[v]] = g.original[neighbour]
+	g.template[g.original[v]] = g.original[neighbour] + 1
 }
 
 // ticket makes workers that finish buckets in any order go on in the order of the buckets.

@@ -32,6 +32,25 @@ type hits struct {
 	rest   [batch]uint32 // spent
 }
 
+// add adds the vertices of a word, which stands for vertices from base on, with their entries as parents.
+func (h *hits) add(word uint64, base int, entry []uint32) {
+	n := h.found
+	for ; word != 0; word &= word - 1 {
+		v := base + bits.TrailingZeros64(word)
+		h.vertex[n&batchMask], h.parent[n&batchMask] = uint32(v), entry[v]
+		n++
+	}
+	h.found = n
+}
+
+// translate replaces vertices by their labels. It does nothing else, so that as many look-ups as possible are on their
+// way at the same time.
+func (h *hits) translate(original []uint32) {
+	for i, v := range h.vertex[:h.found] {
+		h.vertex[i], h.parent[i] = original[v], original[h.parent[i]]
+	}
+}
+
 // less returns 1 if a < b and 0 otherwise, for numbers below 2^63.
 func less(a, b uint64) uint64 { return (a - b) >> 63 }
 

@@ -156,6 +156,25 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
+func TestParentsMayBeMuchLongerThanTheGraph(t *testing.T) {
+	tuples := kronecker(t, 10)
+	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
+	oracle, err := graph.NewCSR(tuples, 200_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []map[string]string{{}, {optionParents: "32"}} {
+		e := New()
+		defer e.Close()
+		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
+			check(t, e, oracle, root)
+		}
+	}
+}
+
 func TestAGraphWithoutTuplesHasOnlyItsRoot(t *testing.T) {
 	for _, set := range combinations() {
 		e := New()

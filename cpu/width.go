@@ -49,7 +49,13 @@ func newNarrow(l *layout, t *team, m *memory, c configuration) (searcher, error)
 	n.inside, err = allocate[uint32](m, "32-bit parents", l.labels)
 	n.widen = func(worker int) {
 		from, to := t.share(worker, len(n.outside), 8)
-		fillParents(n.outside, n.inside, from, to)
+		for i := from; i < to; i++ {
+			if i < len(n.inside) {
+				n.outside[i] = graph.Vertex(n.inside[i]+1) - 1 // none + 1 is 0
+			} else {
+				n.outside[i] = graph.Unreached
+			}
+		}
 	}
 	return n, err
 }

@@ -37,9 +37,9 @@ type member struct {
 
 // Bounds of waiting. A worker first spins (lowest latency), then lets others run between looks, then parks.
 const (
-	spinsAlone   = 20_000 // about 10 us: workers fit on the processors
-	spinsCrowded = 100    // more workers than processors: someone else needs this one
-	yields       = 200    // looks with a yield in between before parking
+	spinsAlone   = 100_000 // about 50 us: workers fit on the processors
+	spinsCrowded = 100     // more workers than processors: someone else needs this one
+	yields       = 500     // looks with a yield in between before parking
 )
 
 func newTeam(size int) *team {
@@ -79,6 +79,12 @@ func (t *team) start(task func(worker int)) {
 	t.task = task
 	t.working.Store(int32(t.size - 1))
 	t.turn.Add(1)
+	t.rouse()
+}
+
+// rouse makes parked members watch for work again, without waiting for them. Waking takes a member up to 100
+// microseconds, which pass unnoticed while the caller does something that needs no team.
+func (t *team) rouse() {
 	for i := 1; i < t.size; i++ {
 		if t.members[i].parked.CompareAndSwap(true, false) {
 			t.members[i].wake <- struct{}{}
