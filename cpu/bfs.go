@@ -38,8 +38,13 @@ type search[P parents] struct {
 
 	leaves int64 // that the frontier's hubs have
 
+	active int       // workers that expand top-down
+	chunks []listing // what the chunks of the frontier hold, to make a queue of it
+
 	taken chunks
-	steps struct{ topDown, merge, settle, bottomUp, output, erase func(worker int) }
+	steps struct {
+		begin, weigh, list, topDown, merge, settle, bottomUp, forget, output, erase func(worker int)
+	}
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -76,6 +81,9 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 	if s.edges, err = allocate[int](m, "edges before each queued vertex", g.searched+1); err != nil {
 		return nil, err
 	}
+	if s.chunks, err = allocate[listing](m, "chunks of the frontier", (bitmapWords(g.searched)+listGrain-1)/listGrain); err != nil {
+		return nil, err
+	}
 	s.workers = make([]worker, t.size)
 	for w := range s.workers {
 		mine := &s.workers[w]
@@ -90,8 +98,10 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 		}
 	}
 	s.levels = make([]plugins.Level, 0, 64)
-	s.steps.topDown, s.steps.merge, s.steps.bottomUp = s.topDown, s.merge, s.bottomUp
-	s.steps.settle, s.steps.output, s.steps.erase = s.settle, s.output, s.erase
+	s.steps.begin, s.steps.weigh, s.steps.list = s.beginShare, s.weigh, s.list
+	s.steps.topDown, s.steps.merge, s.steps.settle = s.topDown, s.merge, s.settle
+	s.steps.bottomUp = s.bottomUp
+	s.steps.forget, s.steps.output, s.steps.erase = s.forget, s.output, s.erase
 	return s, nil
 }
 
@@ -99,13 +109,8 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 // beyond. The result is valid until the next run. It allocates nothing once s.levels has grown to the depth of the graph.
 func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]plugins.Level, error) {
 	g := s.g
-	s.team.rouse()
 	s.parent, s.levels = parent, s.levels[:0]
-	s.unvisited.fill(g.searched)
-	for w := range s.workers {
-		s.workers[w].corrections.reset()
-	}
-
+	s.team.run(s.steps.begin)
 	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(g.lists.entries())}
 	queued := true // the frontier is in s.queue, else in s.frontier
 	s.begin(root)
@@ -122,8 +127,10 @@ func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]p
 		switch {
 		case p.Frontier == 0: // leaves alone have nothing to expand
 		case p.Direction == graph.TopDown:
-			if !queued {
-				s.queue = s.frontier.list(s.queue[:0])
+			if queued {
+				s.weighQueue()
+			} else {
+				s.listFrontier()
 			}
 			queued = s.expand(&p)
 		default:
@@ -139,6 +146,13 @@ func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]p
 	}
 	s.finish(root, reached)
 	return s.levels, nil
+}
+
+// beginShare makes all vertices unvisited, and forgets the worker's corrections.
+func (s *search[P]) beginShare(worker int) {
+	from, to := s.team.share(worker, len(s.unvisited), 8)
+	s.unvisited[from:to].fill(s.g.searched - from<<6)
+	s.workers[worker].corrections.reset()
 }
 
 // begin makes root the frontier. If it is a leaf, it has been expanded already, and its hub is the frontier.

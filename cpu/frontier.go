@@ -1,7 +1,5 @@
 package cpu
 
-import "math/bits"
-
 // bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
 type bitmap []uint64
 
@@ -32,16 +30,6 @@ func (b bitmap) set(queue []uint32) {
 	for _, v := range queue {
 		b[v>>6] |= 1 << (v & 63)
 	}
-}
-
-// list appends the vertices to queue, in ascending order.
-func (b bitmap) list(queue []uint32) []uint32 {
-	for w, word := range b {
-		for ; word != 0; word &= word - 1 {
-			queue = append(queue, uint32(w<<6+bits.TrailingZeros64(word)))
-		}
-	}
-	return queue
 }
 
 // span calls for the words that hold the vertices [from, to), which is not empty: first and last word, and which bits

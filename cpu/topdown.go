@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -16,29 +17,37 @@ import (
 // found the same vertex the first one has it and notes its parent. Claiming vertices one by one with atomic operations
 // would send the lines of one bitmap to and fro between the caches.
 
-// topDownGrain is how many edges a worker takes at a time.
-const topDownGrain = 8192
+// What a worker takes at a time: edges of the frontier, and words of the bitmaps to merge.
+const (
+	topDownGrain = 8192
+	mergeGrain   = 128
+)
 
 // expand finds the next frontier top-down and updates p. It says whether the frontier is in s.queue or in s.frontier.
 func (s *search[P]) expand(p *graph.Progress) (queued bool) {
-	total := 0
-	s.edges = append(s.edges[:0], 0)
-	for _, u := range s.queue {
-		total += s.g.lists.degree(u)
-		s.edges = append(s.edges, total)
-	}
+	total := s.edges[len(s.queue)]
 	p.UnexploredEdges -= int64(total)
 	if total <= s.serial {
 		s.expandAlone(p)
 		return true
 	}
+	s.active = s.expanders(total)
 	s.taken.deal(s.team, total, topDownGrain)
 	s.team.run(s.steps.topDown)
+	s.taken.deal(s.team, len(s.unvisited), mergeGrain)
 	s.team.run(s.steps.merge)
 	s.team.run(s.steps.settle)
 	p.Frontier, p.FrontierEdges = s.collect()
 	s.frontier, s.next = s.next, s.frontier
 	return false
+}
+
+// expanders says how many workers should expand a frontier of so many edges. Each one more takes its part of the edges,
+// and adds a copy of the unvisited vertices that the whole team has to merge. Their sum edges*cost/k + words*k*cost'/team
+// is least at the root of edges*team/words*(cost/cost'); merging a word of another worker costs about four edges.
+func (s *search[P]) expanders(edges int) int {
+	k := math.Sqrt(float64(edges) * float64(s.team.size) / (4 * float64(len(s.unvisited))))
+	return max(1, min(int(k+0.5), s.team.size))
 }
 
 // collect adds up what the workers found and starts them from 0; the leaves go to s.leaves.
@@ -87,6 +96,9 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 // topDown expands pieces of the frontier until there are none. A piece is a range of edges, so that the list of a large
 // hub is work for all.
 func (s *search[P]) topDown(worker int) {
+	if worker >= s.active {
+		return
+	}
 	g, mine := s.g, &s.workers[worker]
 	copy(mine.open, s.unvisited)
 	mine.finds = mine.finds[:0]
@@ -158,23 +170,28 @@ func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32) in
 // have few edges, count with their average.
 func (s *search[P]) merge(worker int) {
 	found, hubs, edges, leaves := 0, 0, 0, 0
-	from, to := s.team.share(worker, len(s.unvisited), 8)
-	for w := from; w < to; w++ {
-		open := s.unvisited[w]
-		for i := range s.workers {
-			mine := s.workers[i].open
-			mine[w], open = open&^mine[w], open&mine[w]
+	for {
+		from, to, ok := s.taken.take(worker, mergeGrain)
+		if !ok {
+			break
 		}
-		now := s.unvisited[w] &^ open
-		s.next[w] = now
-		found += bits.OnesCount64(now)
-		s.unvisited[w] = open
-		if w<<6 < s.g.hubs {
-			hubs += bits.OnesCount64(now)
-			for ; now != 0; now &= now - 1 {
-				v := uint32(w<<6 + bits.TrailingZeros64(now))
-				edges += s.g.lists.degree(v)
-				leaves += s.g.leavesOf(v)
+		for w := from; w < to; w++ {
+			open := s.unvisited[w]
+			for i := range s.workers[:s.active] {
+				mine := s.workers[i].open
+				mine[w], open = open&^mine[w], open&mine[w]
+			}
+			now := s.unvisited[w] &^ open
+			s.next[w] = now
+			found += bits.OnesCount64(now)
+			s.unvisited[w] = open
+			if w<<6 < s.g.hubs {
+				hubs += bits.OnesCount64(now)
+				for ; now != 0; now &= now - 1 {
+					v := uint32(w<<6 + bits.TrailingZeros64(now))
+					edges += s.g.lists.degree(v)
+					leaves += s.g.leavesOf(v)
+				}
 			}
 		}
 	}
@@ -182,26 +199,29 @@ func (s *search[P]) merge(worker int) {
 	s.workers[worker].edges = edges + (found-hubs)*s.average
 }
 
-// settle notes the parents of the vertices that the worker has.
+// settle notes the parents of the vertices that the worker has. Labels are looked up for those alone: with many workers
+// most of the finds were somebody else's first.
 func (s *search[P]) settle(worker int) {
-	mine := &s.workers[worker]
-	var label, parent [pieceSize]uint32
+	if worker >= s.active {
+		return
+	}
+	g, mine := s.g, &s.workers[worker]
+	var room [pieceSize]uint64
 	for finds := mine.finds; len(finds) > 0; {
 		piece := finds[:min(len(finds), pieceSize)]
 		finds = finds[len(piece):]
-		n := labels(piece, mine.open, s.g.original, &label, &parent)
-		for i, l := range label[:n] {
-			mine.corrections.add(l, parent[i])
+		for _, find := range room[:kept(piece, mine.open, &room)] {
+			mine.corrections.add(g.original[find>>32], g.original[uint32(find)])
 		}
 	}
 }
 
-// labels writes the labels of those finds, at most pieceSize, that are in the bitmap, and returns their number.
-func labels(finds []uint64, b bitmap, original []uint32, label, parent *[pieceSize]uint32) int {
+// kept writes those finds, at most pieceSize, whose vertices are in the bitmap into room, and returns their number.
+func kept(finds []uint64, b bitmap, room *[pieceSize]uint64) int {
 	n := 0
 	for _, find := range finds {
 		v := uint32(find >> 32)
-		label[n&(pieceSize-1)], parent[n&(pieceSize-1)] = original[v], original[uint32(find)]
+		room[n&(pieceSize-1)] = find
 		n += int(b[v>>6] >> (v & 63) & 1)
 	}
 	return n
