@@ -109,6 +109,7 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 // beyond. The result is valid until the next run. It allocates nothing once s.levels has grown to the depth of the graph.
 func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]plugins.Level, error) {
 	g := s.g
+	s.team.rouse()
 	s.parent, s.levels = parent, s.levels[:0]
 	s.team.run(s.steps.begin)
 	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(g.lists.entries())}

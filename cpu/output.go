@@ -104,7 +104,7 @@ func (s *search[P]) writeReached() {
 		for word = all(w, g.searched) &^ word; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
 			label := g.original[v]
-			s.parent[label] = P(g.template[label])
+			s.parent[label] = P(g.template[label]) - 1
 			if int(v) < g.hubs {
 				for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
 					s.parent[g.original[leaf]] = P(label)
@@ -167,24 +167,29 @@ func apply[P parents](c *corrections, region int, parent []P) {
 	}
 }
 
-// fillParents writes entries [from, to) of parent: labels from narrow, widened, and Unreached where narrow has none or
-// has ended.
-func fillParents[P parents](parent []P, narrow []uint32, from, to int) {
-	end := min(to, len(narrow))
-	if from < end {
-		to, from := parent[from:end], narrow[from:end]
-		for len(from) >= 4 && len(to) >= 4 { // without a branch: none + 1 is 0
-			to[0] = P(from[0]+1) - 1
-			to[1] = P(from[1]+1) - 1
-			to[2] = P(from[2]+1) - 1
-			to[3] = P(from[3]+1) - 1
-			to, from = to[4:], from[4:]
-		}
-		for i, label := range from {
-			to[i] = P(label+1) - 1
-		}
+// fillParents writes entries [from, to) of parent: labels from above, which holds each plus 1 and 0 for none, and
+// Unreached where above has ended.
+func fillParents[P parents](parent []P, above []uint32, from, to int) {
+	var labels []uint32
+	if from < len(above) {
+		labels = above[from:min(to, len(above))]
 	}
-	for i := max(from, end); i < to; i++ {
-		parent[i] = ^P(0)
+	into, beyond := parent[from:from+len(labels)], parent[from+len(labels):to]
+	for len(into) >= 8 && len(labels) >= 8 {
+		into[0] = P(labels[0]) - 1
+		into[1] = P(labels[1]) - 1
+		into[2] = P(labels[2]) - 1
+		into[3] = P(labels[3]) - 1
+		into[4] = P(labels[4]) - 1
+		into[5] = P(labels[5]) - 1
+		into[6] = P(labels[6]) - 1
+		into[7] = P(labels[7]) - 1
+		into, labels = into[8:], labels[8:]
+	}
+	for i, label := range labels {
+		into[i] = P(label) - 1
+	}
+	for i := range beyond {
+		beyond[i] = ^P(0)
 	}
 }
