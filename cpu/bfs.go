@@ -65,7 +65,7 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 	if rest := g.searched - g.hubs; rest > 0 {
 		edges := g.lists.entries()
 		for hub := range g.hubs {
-			edges -= g.lists.degree(uint32(hub))
+			edges -= int(g.degrees[hub])
 		}
 		s.average = edges / rest
 	}

@@ -100,15 +100,13 @@ func (s *search[P]) findFirst(now bitmap, from int) {
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
-		if w<<6 >= g.hubs {
-			left &^= all(w, g.strays) // grouped vertices
+		if hubs := left & all(w, g.hubs); hubs != 0 {
+			now[i] |= s.frontier.among(g.first[w<<6:g.hubs], hubs)
 		}
-		for ; left != 0; left &= left - 1 {
-			bit := bits.TrailingZeros64(left)
-			if v := w<<6 + bit; v < g.hubs || v >= g.strays {
-				u := g.firstOf(v)
-				now[i] |= s.frontier[u>>6] >> (u & 63) & 1 << bit
-			}
+		if strays := left &^ all(w, g.strays); strays != 0 {
+			// The first stray of the graph may lie inside the word.
+			skip := max(g.strays-w<<6, 0)
+			now[i] |= s.frontier.among(g.first[g.hubs+w<<6+skip-g.strays:], strays>>skip) << skip
 		}
 	}
 }
@@ -161,7 +159,7 @@ func (b bitmap) among(entry []uint32, which uint64) (hit uint64) {
 	for ; which != 0; which &= which - 1 {
 		i := bits.TrailingZeros64(which)
 		u := entry[i]
-		hit |= b[u>>6] >> (u & 63) & 1 << i
+		hit |= b[u>>6] >> (u & 63) & 1 << (i & 63)
 	}
 	return hit
 }

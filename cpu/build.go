@@ -56,6 +56,7 @@ type layout struct {
 	searched int      // vertices strays..searched-1 are strays, and those from searched on leaves
 	groups   []uint32 // [hubs+1] the group of hub h is groups[h]..groups[h+1]-1
 	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
+	degrees  []uint32 // [hubs] entries of each hub
 	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
 	lists    lists    // of the searched vertices, without leaves
 	template []uint32 // [labels] label of the first neighbour + 1; 0 where isolated
@@ -73,14 +74,6 @@ func (g *layout) leavesOf(v uint32) int {
 func (g *layout) hubOf(leaf uint32) uint32 {
 	hub, _ := slices.BinarySearch(g.leaves, leaf+1) // the first whose leaves begin behind it
 	return uint32(hub - 1)
-}
-
-// firstOf returns the first neighbour of a hub or a stray.
-func (g *layout) firstOf(v int) uint32 {
-	if v >= g.hubs {
-		v -= g.strays - g.hubs
-	}
-	return g.first[v]
 }
 
 // build runs kernel 1. The layout's arrays belong to m.
@@ -114,6 +107,9 @@ func (b *builder) lists(g *layout) (err error) {
 	g.labels, g.vertex, g.original = b.labels, b.vertex, b.original
 	g.hubs, g.strays, g.searched, g.groups, g.leaves = b.hubs, b.strays, b.searched, b.groups, b.leaves
 	if err := b.allocateLists(&g.lists); err != nil {
+		return err
+	}
+	if g.degrees, err = allocate[uint32](b.memory, "degrees of hubs", b.hubs); err != nil {
 		return err
 	}
 	if g.first, err = allocate[uint32](b.memory, "first neighbours", b.hubs+b.searched-b.strays); err != nil {

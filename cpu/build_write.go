@@ -146,19 +146,22 @@ func (w *listWriter) writePacked(k bucket, keys []uint64, at place) {
 	}
 }
 
-// finish closes the last list and gives back what duplicates would have taken.
+// finish closes the last list, notes the degrees of hubs, and gives back what duplicates would have taken.
 func (w *listWriter) finish(b *builder) {
 	l, end := &w.g.lists, uint32(w.g.searched)
-	if !l.packed {
+	if l.packed {
+		w.closeOffsets(&l.nearAt, end, w.ends.near)
+		w.closeOffsets(&l.farAt, end, w.ends.far)
+		trim(b.memory, &l.near, int(w.ends.near))
+		l.far.length = int(w.ends.far)
+		trim(b.memory, &l.far.words, l.far.wordsFor(l.far.length))
+	} else {
 		w.closeOffsets(&l.at, end, w.ends.near)
 		trim(b.memory, &l.targets, int(w.ends.near))
-		return
 	}
-	w.closeOffsets(&l.nearAt, end, w.ends.near)
-	w.closeOffsets(&l.farAt, end, w.ends.far)
-	trim(b.memory, &l.near, int(w.ends.near))
-	l.far.length = int(w.ends.far)
-	trim(b.memory, &l.far.words, l.far.wordsFor(l.far.length))
+	for hub := range w.g.degrees {
+		w.g.degrees[hub] = uint32(l.degree(uint32(hub)))
+	}
 }
 
 func (w *listWriter) closeOffsets(o *offsets, end uint32, at uint64) {

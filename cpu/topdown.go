@@ -85,8 +85,12 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 		}
 	}
 	for _, v := range s.queue[frontier:] {
-		edges += g.lists.degree(v)
-		s.leaves += int64(g.leavesOf(v))
+		if int(v) < g.hubs {
+			edges += int(g.degrees[v])
+			s.leaves += int64(g.leavesOf(v))
+		} else {
+			edges += s.average
+		}
 	}
 	n := copy(s.queue, s.queue[frontier:])
 	s.queue = s.queue[:n]
@@ -186,10 +190,11 @@ func (s *search[P]) merge(worker int) {
 			found += bits.OnesCount64(now)
 			s.unvisited[w] = open
 			if w<<6 < s.g.hubs {
+				now &= all(w, s.g.hubs)
 				hubs += bits.OnesCount64(now)
 				for ; now != 0; now &= now - 1 {
 					v := uint32(w<<6 + bits.TrailingZeros64(now))
-					edges += s.g.lists.degree(v)
+					edges += int(s.g.degrees[v])
 					leaves += s.g.leavesOf(v)
 				}
 			}
