@@ -26,8 +26,8 @@ const (
 // ErrUsage marks what the user asked for wrongly: nothing was started, and asking again in the same way cannot help.
 var ErrUsage = errors.New("wrong usage")
 
-// usage makes an error of ErrUsage whose text is the message alone.
-func usage(format string, args ...any) error {
+// Usage makes an error of ErrUsage whose text is the message alone.
+func Usage(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
@@ -58,37 +58,37 @@ func (p Plan) Recipe(scale int) graph.Kronecker {
 // Check returns an ErrUsage that says what is wrong with the plan and what would do.
 func (p Plan) Check() error {
 	if len(p.Engines) == 0 {
-		return usage("no engine: name at least one with --engine")
+		return Usage("no engine: name at least one with --engine")
 	}
 	if len(p.Scales) == 0 {
-		return usage("no scale: name at least one with --scale")
+		return Usage("no scale: name at least one with --scale")
 	}
 	seen := map[string]bool{}
 	for _, e := range p.Engines {
 		if seen[e.Name] {
-			return usage("engine %s is named twice; give one a label of its own: --engine other=%s", e.Name, e.Name)
+			return Usage("engine %s is named twice; give one a label of its own: --engine other=%s", e.Name, e.Name)
 		}
 		seen[e.Name] = true
 	}
 	scales := map[int]bool{}
 	for _, s := range p.Scales {
 		if err := p.Recipe(s).Check(); err != nil {
-			return usage("%w", err)
+			return Usage("%w", err)
 		}
 		if scales[s] {
-			return usage("scale %d is named twice", s)
+			return Usage("scale %d is named twice", s)
 		}
 		scales[s] = true
 	}
 	switch {
 	case p.Roots < 1 || p.Roots > MaxRoots:
-		return usage("%d roots: --roots takes 1 to %d (the benchmark asks for %d)", p.Roots, MaxRoots, OfficialRoots)
+		return Usage("%d roots: --roots takes 1 to %d (the benchmark asks for %d)", p.Roots, MaxRoots, OfficialRoots)
 	case p.Validate < AllRoots:
-		return usage("--validate takes all, none or a number of roots, not %d", p.Validate)
+		return Usage("--validate takes all, none or a number of roots, not %d", p.Validate)
 	case p.WarmUps < 0 || p.WarmUps > MaxRoots:
-		return usage("%d warm-up searches: --warmup takes 0 to %d", p.WarmUps, MaxRoots)
+		return Usage("%d warm-up searches: --warmup takes 0 to %d", p.WarmUps, MaxRoots)
 	case p.Timeout <= 0:
-		return usage("--timeout %v: want a positive duration such as 10m", p.Timeout)
+		return Usage("--timeout %v: want a positive duration such as 10m", p.Timeout)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p Plan) Check() error {
 func settle(spec EngineSpec, d plugins.Description) (plugins.Settings, error) {
 	s, err := plugins.Settle(d.Options, spec.Options)
 	if err != nil {
-		return s, usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
+		return s, Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
 	}
 	return s, nil
 }

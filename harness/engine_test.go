@@ -32,7 +32,12 @@ func (s *serial) Describe(context.Context) (plugins.Description, error) {
 func (s *serial) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
 	start := time.Now()
 	var err error
-	s.csr, err = graph.NewCSR(g.Tuples, g.Recipe.Vertices())
+	n := graph.Vertex(0)
+	for _, t := range g.Tuples {
+		u, v := t.Ends()
+		n = max(n, u+1, v+1)
+	}
+	s.csr, err = graph.NewCSR(g.Tuples, int64(n))
 	c := plugins.Construction{Elapsed: time.Since(start), Claims: plugins.Claims{
 		OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 64, Tuning: "nothing to tune"}}
 	if err == nil && s.build != nil {
@@ -50,7 +55,9 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	copy(parent, found)
+	for i := copy(parent, found); i < len(parent); i++ {
+		parent[i] = graph.Unreached
+	}
 	t := plugins.Traversal{Elapsed: time.Since(start)}
 	if s.searches++; s.after != nil {
 		err = s.after(s.searches, root, parent, &t)

@@ -108,6 +108,9 @@ func replay(m Manifest, entries []entry) (Result, error) {
 			continue
 		}
 		if e.Graph != nil {
+			if want := m.Plan.Recipe(e.Scale); e.Graph.Recipe != want {
+				return r, fmt.Errorf("line %d: the graph was made by %+v, and the plan says %+v", n+1, e.Graph.Recipe, want)
+			}
 			for _, spec := range m.Plan.Engines {
 				if i, ok := at[cell{spec.Name, e.Scale}]; ok {
 					r.Runs[i].Graph = e.Graph
@@ -165,9 +168,7 @@ func (r *Run) conclude(m Manifest) {
 	r.Statistics = Summarise(r.Roots)
 	r.Valid = r.State == Complete && len(r.Roots) > 0
 	for _, root := range r.Roots {
-		if root.Violation != "" {
-			r.Valid = false
-		}
+		r.Valid = r.Valid && root.Validated && !root.Broken()
 	}
 	r.Compliance = comply(m, *r)
 }

@@ -2,7 +2,10 @@ package harness
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -33,7 +36,27 @@ func ThisSoftware() Software {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return softwareOf(info)
+	s := softwareOf(info)
+	s.Program = programSum()
+	return s
+}
+
+// programSum identifies the running program even where no version control stamped it. Empty: it cannot be read.
+func programSum() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func softwareOf(info *debug.BuildInfo) Software {

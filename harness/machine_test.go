@@ -26,11 +26,11 @@ func TestSoftwareOfABuild(t *testing.T) {
 		info debug.BuildInfo
 		want Software
 	}{
-		"without version control": {debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, Software{"devel", "", compiler}},
-		"clean":                   {debug.BuildInfo{Settings: settings("vcs.revision", "abc", "vcs.modified", "false")}, Software{"devel", "abc", compiler}},
-		"with changes":            {debug.BuildInfo{Settings: settings("vcs.modified", "true", "vcs.revision", "abc")}, Software{"devel", "abc+dirty", compiler}},
-		"installed":               {debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, Software{"v1.2.3", "", compiler}},
-		"changes to nothing":      {debug.BuildInfo{Settings: settings("vcs.modified", "true")}, Software{"devel", "", compiler}},
+		"without version control": {debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, Software{Version: "devel", Commit: "", Compiler: compiler}},
+		"clean":                   {debug.BuildInfo{Settings: settings("vcs.revision", "abc", "vcs.modified", "false")}, Software{Version: "devel", Commit: "abc", Compiler: compiler}},
+		"with changes":            {debug.BuildInfo{Settings: settings("vcs.modified", "true", "vcs.revision", "abc")}, Software{Version: "devel", Commit: "abc+dirty", Compiler: compiler}},
+		"installed":               {debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, Software{Version: "v1.2.3", Commit: "", Compiler: compiler}},
+		"changes to nothing":      {debug.BuildInfo{Settings: settings("vcs.modified", "true")}, Software{Version: "devel", Commit: "", Compiler: compiler}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

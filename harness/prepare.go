@@ -12,7 +12,7 @@ import (
 // set on it, and compares the memory of every scale with what the machine has, all before anything big is allocated or
 // written. An ErrUsage says what to change; any other error that this run cannot succeed here. An engine that does not
 // start is no error while another does: its part of the run will fail, and say why.
-func Prepare(ctx context.Context, host Host, plan Plan, progress Progress) error {
+func Prepare(ctx context.Context, host Host, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
 	}
@@ -37,9 +37,6 @@ func Prepare(ctx context.Context, host Host, plan Plan, progress Progress) error
 	}
 	if len(needs) == 0 {
 		return errors.Join(failures...)
-	}
-	for _, failure := range failures {
-		progress.Note(failure.Error())
 	}
 	return fits(ctx, plan, needs)
 }

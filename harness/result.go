@@ -31,8 +31,9 @@ type Manifest struct {
 // Software is the build of the host.
 type Software struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"` // with "+dirty" when the tree had changes
-	Compiler string `json:"compiler"`         // go1.26.1 linux/amd64
+	Commit   string `json:"commit,omitempty"`  // with "+dirty" when the tree had changes
+	Compiler string `json:"compiler"`          // go1.26.1 linux/amd64
+	Program  string `json:"program,omitempty"` // SHA-256 of the running program
 }
 
 // Machine is where the host ran.
@@ -97,7 +98,7 @@ type Run struct {
 	Roots         []RootRecord          `json:"roots,omitempty"`          // in the order of the draw
 	State         State                 `json:"state"`
 	Failure       string                `json:"failure,omitempty"`
-	Valid         bool                  `json:"valid"`                // complete, and no root failed validation
+	Valid         bool                  `json:"valid"`                // complete, every root validated, and none broke a rule
 	Statistics    *Statistics           `json:"statistics,omitempty"` // over Roots; absent without roots
 	Compliance    Compliance            `json:"compliance"`
 }
@@ -126,6 +127,20 @@ type RootRecord struct {
 	M          *int64          `json:"m,omitempty"`          // tuples of the component, as the specification counts
 	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
 	Depth      *int            `json:"depth,omitempty"`      // largest level
+}
+
+// Broken says whether the search was found wrong.
+func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
+
+// Sound says that nothing is known against the run: it is complete, and no search that was validated broke a rule. A run
+// of which not every search was validated can be sound without being Valid.
+func (r Run) Sound() bool {
+	for _, root := range r.Roots {
+		if root.Broken() {
+			return false
+		}
+	}
+	return r.State == Complete && len(r.Roots) > 0
 }
 
 // Statistics are the Graph500 statistics of the roots whose tuples were counted. TEPS use NEdge, as the reference does.

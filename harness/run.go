@@ -215,6 +215,8 @@ func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
 		}
 		if record.Violation != "" {
 			invalid++
+		}
+		if record.Violation != "" && invalid <= 3 { // the others are in the record
 			r.progress.Note(fmt.Sprintf("scale %d: %s: root %d is invalid: %s", r.recipe.Scale, r.spec.Name, record.Root, record.Violation))
 		}
 		if err := r.record(entry{Root: &record}); err != nil {
@@ -243,11 +245,15 @@ func (r *engineRun) construct(ctx context.Context) error {
 	step := r.progress.Step(fmt.Sprintf("scale %d: %s: construct", r.recipe.Scale, r.spec.Name), 0)
 	var built plugins.Construction
 	wall, err := r.call(ctx, "kernel 1", func(ctx context.Context) (err error) {
-		built, err = r.engine.Construct(ctx, plugins.Graph{Tuples: r.tuples, Recipe: &r.recipe, Options: r.spec.Options})
+		given := plugins.Graph{Tuples: r.tuples, Options: r.spec.Options}
+		if about.WantsRecipe {
+			given.Recipe = &r.recipe
+		}
+		built, err = r.engine.Construct(ctx, given)
 		return err
 	})
 	if err == nil {
-		err = honest("kernel 1", built.Elapsed, wall)
+		err = honest("kernel 1", built.Elapsed, wall, int64(len(r.tuples))*graph.EdgeBytes)
 	}
 	if err != nil {
 		step.Fail(err)
@@ -270,7 +276,7 @@ func (r *engineRun) search(ctx context.Context, root graph.Vertex) (t plugins.Tr
 		return err
 	})
 	if err == nil {
-		err = honest("the search", t.Elapsed, wall)
+		err = honest("the search", t.Elapsed, wall, int64(len(r.parents))*8)
 	}
 	return t, wall, err
 }
@@ -331,9 +337,18 @@ func (r *engineRun) call(ctx context.Context, what string, f func(context.Contex
 	return wall, fmt.Errorf("%s: %w", what, err)
 }
 
-// honest refuses a time that cannot be true.
-func honest(what string, elapsed, wall time.Duration) error {
+// handOver is how long moving so many bytes between the host and an engine's device may take, generously.
+func handOver(bytes int64) time.Duration {
+	const callTime, slowest = 5 * time.Millisecond, 2 << 30 // bytes a second
+	return callTime + time.Duration(float64(bytes)/slowest*float64(time.Second))
+}
+
+// honest refuses a time that cannot be true: none at all, longer than the call, or so short that the rest of the call
+// can be neither the call's own cost nor the moving of the call's bytes.
+func honest(what string, elapsed, wall time.Duration, bytes int64) error {
 	switch {
+	case elapsed > 0 && elapsed < wall/4 && wall-elapsed > handOver(bytes):
+		return fmt.Errorf("the engine reports %v for %s, and the whole call lasted %v on the host's clock, which moving %d bytes does not explain; its clock cannot be trusted", elapsed, what, wall, bytes)
 	case elapsed <= 0:
 		return fmt.Errorf("the engine reports %v for %s, which is no time at all; its clock cannot be trusted", elapsed, what)
 	case elapsed > wall:

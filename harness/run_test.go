@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func TestDeviationsFromTheRulesAreNotCompliant(t *testing.T) {
 		"fewer roots":            {change: func(p *Plan) { p.Roots = 8 }, rule: "64 distinct"},
 		"not all validated":      {change: func(p *Plan) { p.Validate = 63 }, rule: "validated"},
 		"none validated":         {change: func(p *Plan) { p.Validate = 0 }, rule: "validated"},
-		"many warm-ups":          {change: func(p *Plan) { p.WarmUps = 5 }, rule: "Warm-up"},
+		"many warm-ups":          {change: func(p *Plan) { p.WarmUps = 5 }, rule: "warm-up"},
 		"labels outside clock":   {claim: func(c *plugins.Claims) { c.OriginalLabelsInClock = false }, rule: "original labels"},
 		"clearing outside clock": {claim: func(c *plugins.Claims) { c.ClearingInClock = false }, rule: "cleared"},
 		"narrow parents":         {claim: func(c *plugins.Claims) { c.ParentBits = 32 }, rule: "48 bits wide when"},
@@ -189,6 +190,92 @@ func TestWrongParentsAreNamedAndTheRunIsInvalid(t *testing.T) {
 	}
 	if bad.Compliance.Compliant || !good.Valid {
 		t.Errorf("bad compliant %v, good valid %v", bad.Compliance.Compliant, good.Valid)
+	}
+}
+
+func TestATimeMuchShorterThanItsCallEndsTheEngine(t *testing.T) {
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
+		if n == 4 {
+			time.Sleep(50 * time.Millisecond)
+			tr.Elapsed = time.Nanosecond
+		}
+		return nil
+	}}
+	r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Runs[0]; got.State != Failed || len(got.Roots) != 2 || !strings.Contains(got.Failure, "cannot be trusted") {
+		t.Errorf("state %s, %d roots kept, %q", got.State, len(got.Roots), got.Failure)
+	}
+}
+
+func TestEnginesGetTheRecipeOnlyWhenTheyAsk(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		e := &asking{serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }}}
+		host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }}}
+		r, _, err := runs(t, context.Background(), host, planOf(7, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.told != asks || r.Runs[0].Compliance.Compliant == asks {
+			t.Errorf("asked %v, told %v, compliant %v", asks, e.told, r.Runs[0].Compliance.Compliant)
+		}
+	}
+}
+
+// asking notes whether it was told the recipe.
+type asking struct {
+	*serial
+	told bool
+}
+
+func (a *asking) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
+	a.told = g.Recipe != nil
+	return a.serial.Construct(ctx, g)
+}
+
+func TestOnlyValidatedRunsAreValid(t *testing.T) {
+	for validate, valid := range map[int]bool{0: false, 63: false, 64: true, AllRoots: true} {
+		plan := planOf(8, "a")
+		plan.Validate = validate
+		r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run := r.Runs[0]; run.Valid != valid || !run.Sound() {
+			t.Errorf("validate %d: valid %v, sound %v", validate, run.Valid, run.Sound())
+		}
+	}
+}
+
+func TestAnEditedRecordIsNotCompliant(t *testing.T) {
+	_, store, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(store.Dir(), JournalFile)
+	whole, _ := os.ReadFile(journal)
+	for name, edit := range map[string][2]string{
+		"times longer than the calls": {`"time":[0-9.e-]+`, `"time":99`},
+		"times below zero":            {`"time":[0-9.e-]+`, `"time":-1`},
+		"one root over and over":      {`"root":[0-9]+`, `"root":5`},
+		"a broken rule":               {`"validated":true`, `"validated":true,"rule":3`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.WriteFile(journal, regexp.MustCompile(edit[0]).ReplaceAll(whole, []byte(edit[1])), 0o666)
+			r, err := Load(store.Dir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Runs[0].Compliance.Compliant {
+				t.Error("it is called compliant")
+			}
+		})
+	}
+	os.WriteFile(journal, regexp.MustCompile(`"seed1":2`).ReplaceAll(whole, []byte(`"seed1":7`)), 0o666)
+	if _, err := Load(store.Dir()); err == nil {
+		t.Error("a graph that is not the plan's was taken")
 	}
 }
 
@@ -361,13 +448,13 @@ func TestPrepareRefusesBeforeAnythingIsAllocated(t *testing.T) {
 			host := hostOf(map[string]*serial{"a": {}})
 			plan := planOf(8, "a")
 			c.change(&plan)
-			err := Prepare(context.Background(), host, plan, Silent{})
+			err := Prepare(context.Background(), host, plan)
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUsage) != c.usage {
 				t.Errorf("got %v (usage %v), want an error with %q (usage %v)", err, errors.Is(err, ErrUsage), c.want, c.usage)
 			}
 		})
 	}
-	if err := Prepare(context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a", "missing"), Silent{}); err != nil {
+	if err := Prepare(context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a", "missing")); err != nil {
 		t.Errorf("one engine of two that does not start: %v", err)
 	}
 }

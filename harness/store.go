@@ -51,11 +51,16 @@ func Create(dir string, m Manifest) (*Store, error) {
 		return nil, fmt.Errorf("results folder: %w; choose another with --out", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
-		return nil, usage("%s already holds a run; continue it with --resume %s, or choose another folder with --out", dir, dir)
+		return nil, Usage("%s already holds a run; continue it with --resume %s, or choose another folder with --out", dir, dir)
 	}
 	s := &Store{dir: dir, manifest: m}
-	if err := s.open(os.O_CREATE | os.O_EXCL); err != nil {
+	if err := s.open(os.O_CREATE); err != nil {
 		return nil, err
+	}
+	// An empty journal is what a process leaves that is killed right here; anything in it is somebody's.
+	if info, err := s.journal.Stat(); err != nil || info.Size() > 0 {
+		s.Close()
+		return nil, Usage("%s already holds %s; choose another folder with --out", dir, JournalFile)
 	}
 	// The manifest comes second: a folder with a manifest always has a journal, and the lock on it is already held.
 	if err := s.writeJSON(ManifestFile, m); err != nil {
@@ -74,10 +79,10 @@ func Resume(dir string, software Software, machine Machine) (*Store, error) {
 		return nil, err
 	}
 	if was, is := m.Machine.identity(), machine.identity(); was != is {
-		return nil, usage("resume %s: the run began on %s and this is %s; roots of two machines are not one result", dir, was, is)
+		return nil, Usage("resume %s: the run began on %s and this is %s; roots of two machines are not one result", dir, was, is)
 	}
 	if m.Software != software {
-		return nil, usage("resume %s: the run began with teps %s and this is %s; resume it with the same build", dir, m.Software, software)
+		return nil, Usage("resume %s: the run began with teps %s and this is %s; resume it with the same build", dir, m.Software, software)
 	}
 	s := &Store{dir: dir, manifest: m}
 	if err := s.open(0); err != nil {
@@ -96,20 +101,24 @@ func Load(dir string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	path := filepath.Join(dir, JournalFile)
+	r, _, _, err := readJournal(m, filepath.Join(dir, JournalFile))
+	return r, err
+}
+
+// readJournal reads a journal of m, without a torn last line, and says how many of its bytes are torn.
+func readJournal(m Manifest, path string) (r Result, entries []entry, torn int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return Result{}, fmt.Errorf("run %s: %w", dir, err)
+		return r, nil, 0, fmt.Errorf("read the record: %w", err)
 	}
-	entries, _, err := parseJournal(data)
+	entries, whole, err := parseJournal(data)
+	if err == nil {
+		r, err = replay(m, entries)
+	}
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", path, err)
+		return r, nil, 0, fmt.Errorf("%s: %w; what comes before that line can be used: delete the line and all after it", path, err)
 	}
-	r, err := replay(m, entries)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
+	return r, entries, len(data) - whole, nil
 }
 
 // Manifest returns what the folder says of the run.
@@ -147,15 +156,12 @@ func (s *Store) begin(n session) error {
 func (s *Store) open(flags int) error {
 	path := filepath.Join(s.dir, JournalFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|flags, 0o666)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return usage("%s already holds %s; choose another folder with --out", s.dir, JournalFile)
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("results folder: %w; choose another with --out", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return usage("%s is being written by another teps; wait for it, or choose another folder with --out", s.dir)
+		return Usage("%s is being written by another teps; wait for it, or choose another folder with --out", s.dir)
 	}
 	s.journal = f
 	return nil
@@ -163,23 +169,19 @@ func (s *Store) open(flags int) error {
 
 // load reads the journal and cuts off a torn last line.
 func (s *Store) load() error {
-	data, err := os.ReadFile(s.journal.Name())
+	_, entries, torn, err := readJournal(s.manifest, s.journal.Name())
 	if err != nil {
-		return fmt.Errorf("resume %s: %w", s.dir, err)
+		return err
 	}
-	entries, whole, err := parseJournal(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w; delete that line and all after it to resume from there", s.journal.Name(), err)
-	}
-	if _, err := replay(s.manifest, entries); err != nil {
-		return fmt.Errorf("%s: %w; delete that line and all after it to resume from there", s.journal.Name(), err)
-	}
-	if s.torn = len(data) - whole; s.torn > 0 {
-		if err := s.journal.Truncate(int64(whole)); err != nil {
+	if s.entries, s.torn = entries, torn; torn > 0 {
+		info, err := s.journal.Stat()
+		if err == nil {
+			err = s.journal.Truncate(info.Size() - int64(torn))
+		}
+		if err != nil {
 			return fmt.Errorf("resume %s: %w", s.dir, err)
 		}
 	}
-	s.entries = entries
 	return nil
 }
 
@@ -259,7 +261,7 @@ func readManifest(dir string) (Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, usage("%s holds no run: there is no %s in it", dir, ManifestFile)
+		return m, Usage("%s holds no run: there is no %s in it", dir, ManifestFile)
 	}
 	if err != nil {
 		return m, fmt.Errorf("run %s: %w", dir, err)
@@ -273,6 +275,9 @@ func readManifest(dir string) (Manifest, error) {
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if err := m.Plan.Check(); err != nil {
+		return m, fmt.Errorf("%s is damaged: its plan cannot be: %v", path, err)
 	}
 	return m, nil
 }
@@ -289,7 +294,7 @@ func checkSchema(schema string) error {
 
 // identity is what must be the same for two sessions to be one measurement.
 func (m Machine) identity() string {
-	return fmt.Sprintf("%s, %d threads, %s", m.CPU, m.Threads, m.OS)
+	return fmt.Sprintf("%s: %s, %d threads, %d MiB, %s", m.Hostname, m.CPU, m.Threads, m.MemoryBytes>>20, m.OS)
 }
 
 func (s Software) String() string {
@@ -297,5 +302,9 @@ func (s Software) String() string {
 	if s.Commit != "" {
 		text += " (" + s.Commit + ")"
 	}
-	return text + ", " + s.Compiler
+	text += ", " + s.Compiler
+	if len(s.Program) >= 12 {
+		text += ", program " + s.Program[:12]
+	}
+	return text
 }

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	someSoftware = Software{Version: "v0", Compiler: "go"}
+	someSoftware = Software{Version: "v0", Compiler: "go", Program: "0123456789abcdef"}
 	someMachine  = Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
 )
 
@@ -181,6 +181,18 @@ func TestResumeWantsTheSameMachineAndBuild(t *testing.T) {
 	if _, err := Resume(s.Dir(), Software{Version: "v1", Compiler: "go"}, someMachine); !errors.Is(err, ErrUsage) {
 		t.Errorf("other build: %v", err)
 	}
+}
+
+func TestAFolderThatLostItsRunCanBeUsed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, JournalFile), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Create(dir, NewManifest(nil, somePlan(), someSoftware, someMachine))
+	if err != nil {
+		t.Fatalf("an empty journal without a manifest: %v", err)
+	}
+	s.Close()
 }
 
 func TestStoreInAFolderThatCannotBeWritten(t *testing.T) {

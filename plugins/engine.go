@@ -79,6 +79,9 @@ type Description struct {
 	Devices     []Device `json:"devices,omitempty"` // what it would run on
 	Options     []Option `json:"options,omitempty"` // what --set ENGINE.OPTION=VALUE takes
 	Memory      Memory   `json:"memory"`            // what it needs, to refuse a graph that does not fit before building it
+	// WantsRecipe asks for Graph.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
+	// tells the number of vertices, which kernel 1 is to find out: such a result is not called compliant.
+	WantsRecipe bool `json:"wants_recipe,omitempty"`
 }
 
 // Device is a piece of hardware that an engine runs on.
@@ -103,7 +106,7 @@ type Memory struct {
 type Graph struct {
 	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
 	Tuples []graph.Edge
-	// Recipe tells how Tuples was generated, for engines whose parts generate slices of their own. Nil: unknown.
+	// Recipe tells how Tuples was generated. Nil unless the engine asks for it (Description.WantsRecipe).
 	Recipe *graph.Kronecker
 	// Options holds what the user set, by name. The host has checked them against Description.Options, and an option
 	// that is not here has its default; Settings (options.go) reads both.

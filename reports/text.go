@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tepsbench/teps/harness"
 )
@@ -23,7 +24,8 @@ import (
 //   - num_mpi_processes is 1: the host talks to one engine process. Ranks and threads inside it are in the record.
 //   - Validation lines are left out when nothing was validated, where the reference prints -1; a standard deviation is
 //     left out for fewer than two values, where the reference prints nan. Missing is missing.
-//   - Lines that begin with # say what a reader of the numbers must know. A valid run alone has none.
+//   - Lines that begin with # are not official: they say what a reader must know, and hold the numbers of a run of which
+//     not every search was validated. A valid run alone has none.
 
 // Graph500 writes the official text of one run. A run that is incomplete, failed, invalid or without numbers gets one
 // line instead, which begins with "# No results printed" and says why. The error is that of w.
@@ -67,8 +69,20 @@ func block(b *bytes.Buffer, run harness.Run) {
 	}
 	s := run.Statistics
 	if v := judge(run); v.Grade != good {
-		fmt.Fprintf(b, "# %s\n", clean(v.Why, sentenceRunes))
+		// A parser that does not know this program must not take these for results.
+		fmt.Fprintf(b, "# Not an official result: %s\n", clean(v.Why, sentenceRunes))
+		var lines bytes.Buffer
+		runLines(&lines, run, s)
+		for line := range strings.Lines(lines.String()) {
+			b.WriteString("# " + line)
+		}
+		return
 	}
+	runLines(b, run, s)
+}
+
+// runLines prints the lines of a run.
+func runLines(b *bytes.Buffer, run harness.Run, s *harness.Statistics) {
 	if s.NBFS != len(run.Roots) {
 		fmt.Fprintf(b, "# The numbers are those of %d of %d searches: the others have no count of tuples.\n", s.NBFS, len(run.Roots))
 	}

@@ -55,7 +55,7 @@ func judge(run harness.Run) verdict {
 		return verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", run.State), bad}
 	case n == 0:
 		return verdict{"NO ROOTS", "no root was searched.", bad}
-	case !run.Valid:
+	case validated == n && !run.Valid:
 		return verdict{"INVALID", "the record marks the run as invalid.", bad}
 	case validated == 0:
 		return verdict{"UNCHECKED", fmt.Sprintf("None of %s was validated.", plural(n, "search", "searches")), fair}

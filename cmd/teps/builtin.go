@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/cpu"
+	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
@@ -30,7 +31,7 @@ func serveEngineCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			open := builtin(args[0])
 			if open == nil {
-				return usagef("there is no built-in engine %s", args[0])
+				return harness.Usage("there is no built-in engine %s", args[0])
 			}
 			rpc.Serve(open())
 			return nil

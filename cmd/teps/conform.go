@@ -68,7 +68,7 @@ func conform(c *cobra.Command, host processes, spec harness.EngineSpec, quiet bo
 		return err
 	}
 	if _, err := plugins.Settle(d.Options, spec.Options); err != nil {
-		return usagef("engine %s: %w (teps engines lists all options)", spec.Name, err)
+		return harness.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "conform: %s %s, %d cases\n", spec.Name, d.Version, len(enginetest.Cases()))
 	open := func(ctx context.Context) (plugins.Engine, error) { return host.Open(ctx, spec) }

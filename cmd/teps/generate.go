@@ -32,10 +32,10 @@ with their upper 16 bits. It needs a few megabytes of memory at any scale.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out == "" {
-				return usagef("--out is missing: name a file, or - for standard output")
+				return harness.Usage("--out is missing: name a file, or - for standard output")
 			}
 			if err := recipe.Check(); err != nil {
-				return usagef("%w", err)
+				return harness.Usage("%w", err)
 			}
 			return generate(c.Context(), recipe, out, c.OutOrStdout(), newProgress(c.ErrOrStderr(), quiet))
 		},
@@ -57,6 +57,9 @@ func generate(ctx context.Context, recipe graph.Kronecker, out string, stdout io
 	if out == "-" {
 		return stream(ctx, recipe, stdout, progress)
 	}
+	if err := checkTarget(out); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*")
 	if err != nil {
 		return fmt.Errorf("generate: %w; choose another --out", err)
@@ -76,6 +79,18 @@ func generate(ctx context.Context, recipe graph.Kronecker, out string, stdout io
 		return fmt.Errorf("generate: %w", err)
 	}
 	return nil
+}
+
+// checkTarget refuses what a new file cannot take the place of: a folder, a device, a pipe, a symbolic link.
+func checkTarget(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return nil // what is wrong with the path, making the file will say
+	case info.IsDir():
+		return harness.Usage("--out %s is a folder; name a file in it", path)
+	}
+	return harness.Usage("--out %s exists and is no ordinary file; write to standard output (--out -) and redirect that", path)
 }
 
 // stream generates and writes a block at a time.

@@ -1,7 +1,8 @@
 // Command teps measures how fast machines search a graph breadth first: Graph500, run by one host process over engines
 // that are plugins. This package holds flags, progress and exit codes; the protocol is package harness.
 //
-// Exit codes: 0 every run valid; 1 a run failed or is invalid; 2 wrong usage.
+// Exit codes: 0 every run is complete and no search that was validated is wrong; 1 a run failed or is invalid; 2 wrong
+// usage.
 package main
 
 import (
@@ -19,13 +20,21 @@ import (
 )
 
 func main() {
-	// The first Ctrl-C (or SIGTERM) ends the run in order. The signal is then handed back to the system, so that a
-	// second one ends the process at once; engines do not outlive it.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancel(context.Background())
+	// The first signal ends a run in order. Signals then have their usual effect again, so that a second one ends the
+	// process at once; engines do not outlive it.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		s := <-signals
+		signal.Stop(signals)
+		fmt.Fprintf(os.Stderr, "\nteps: %v: stopping in order; once more stops at once\n", s)
+		cancel()
+	}()
+	// A reader that has left (teps run | head) makes writes fail; it does not end the process before its records are
+	// complete.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 const (
@@ -78,7 +87,7 @@ search against the input, and writes records, official text, plots and a page.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v; see %s --help", err, c.CommandPath())
+		return harness.Usage("%v; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
 		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(),
@@ -87,21 +96,13 @@ search against the input, and writes records, official text, plots and a page.`,
 	return root
 }
 
-// usagef makes an error of exit code 2.
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-type usageError struct{ error }
-
-func (usageError) Is(target error) bool { return target == harness.ErrUsage }
-func (e usageError) Unwrap() error      { return e.error }
-
 // noArgs and exactArgs are cobra's, with an error of exit code 2 that names the command.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if c.HasParent() {
-			return usagef("%s takes no argument, and %q was given; see %s --help", c.CommandPath(), args[0], c.CommandPath())
+			return harness.Usage("%s takes no argument, and %q was given; see %s --help", c.CommandPath(), args[0], c.CommandPath())
 		}
-		return usagef("there is no command %q; see teps --help", args[0])
+		return harness.Usage("there is no command %q; see teps --help", args[0])
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ func noArgs(c *cobra.Command, args []string) error {
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%s takes %s; see %s --help", c.CommandPath(), what, c.CommandPath())
+			return harness.Usage("%s takes %s; see %s --help", c.CommandPath(), what, c.CommandPath())
 		}
 		return nil
 	}

@@ -8,26 +8,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/harness"
 )
 
-// planFlags are the flags of `teps run` that make a harness.Plan, as texts. A configuration file has the same names
-// and the same forms; what stands on the command line wins.
+// planFlags are the flags of `teps run` that make a harness.Plan, as a user writes them.
 type planFlags struct {
-	Engine     []string      `yaml:"engine"`
-	Scale      string        `yaml:"scale"`
-	EdgeFactor int           `yaml:"edgefactor"`
-	Seed1      uint64        `yaml:"seed1"`
-	Seed2      uint64        `yaml:"seed2"`
-	Roots      int           `yaml:"roots"`
-	Validate   string        `yaml:"validate"`
-	WarmUps    int           `yaml:"warmup"`
-	Timeout    time.Duration `yaml:"timeout"`
-	Set        []string      `yaml:"set"`
-	Checksum   []string      `yaml:"checksum"`
+	Engine     []string
+	Scale      string
+	EdgeFactor int
+	Seed1      uint64
+	Seed2      uint64
+	Roots      int
+	Validate   string
+	WarmUps    int
+	Timeout    time.Duration
+	Set        []string
+	Checksum   []string
 }
 
 func (f *planFlags) register(flags *pflag.FlagSet) {
@@ -43,36 +41,6 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "longest that one call of an engine may take")
 	flags.StringArrayVar(&f.Set, "set", nil, "set an option of an engine: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.Checksum, "checksum", nil, "refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
-}
-
-// read takes everything from a file that was not given on the command line.
-func (f *planFlags) read(path string, given *pflag.FlagSet) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return usagef("--config: %w", err)
-	}
-	file := *f
-	if err := yaml.UnmarshalWithOptions(data, &file, yaml.Strict()); err != nil {
-		return usagef("--config %s:\n%s", path, yaml.FormatError(err, false, true))
-	}
-	for name, take := range map[string]func(){
-		"engine":     func() { f.Engine = file.Engine },
-		"scale":      func() { f.Scale = file.Scale },
-		"edgefactor": func() { f.EdgeFactor = file.EdgeFactor },
-		"seed1":      func() { f.Seed1 = file.Seed1 },
-		"seed2":      func() { f.Seed2 = file.Seed2 },
-		"roots":      func() { f.Roots = file.Roots },
-		"validate":   func() { f.Validate = file.Validate },
-		"warmup":     func() { f.WarmUps = file.WarmUps },
-		"timeout":    func() { f.Timeout = file.Timeout },
-		"set":        func() { f.Set = append(file.Set, f.Set...) }, // later ones win
-		"checksum":   func() { f.Checksum = append(file.Checksum, f.Checksum...) },
-	} {
-		if repeatable := name == "set" || name == "checksum"; repeatable || !given.Changed(name) {
-			take()
-		}
-	}
-	return nil
 }
 
 // plan turns the texts into a plan.
@@ -99,7 +67,7 @@ func (f *planFlags) plan() (harness.Plan, error) {
 		key, value, ok := strings.Cut(text, "=")
 		engine, option, dotted := strings.Cut(key, ".")
 		if !ok || !dotted || engine == "" || option == "" {
-			return p, usagef("--set %q: want ENGINE.OPTION=VALUE, such as cpu.threads=2", text)
+			return p, harness.Usage("--set %q: want ENGINE.OPTION=VALUE, such as cpu.threads=2", text)
 		}
 		spec, err := named(p.Engines, engine, "--set "+text)
 		if err != nil {
@@ -113,14 +81,14 @@ func (f *planFlags) plan() (harness.Plan, error) {
 	for _, text := range f.Checksum {
 		engine, sum, ok := strings.Cut(text, "=")
 		if !ok || len(sum) != 64 || strings.Trim(strings.ToLower(sum), "0123456789abcdef") != "" {
-			return p, usagef("--checksum %q: want ENGINE=HEX with the 64 digits that sha256sum prints", text)
+			return p, harness.Usage("--checksum %q: want ENGINE=HEX with the 64 digits that sha256sum prints", text)
 		}
 		spec, err := named(p.Engines, engine, "--checksum "+text)
 		if err != nil {
 			return p, err
 		}
 		if spec.Path == "" {
-			return p, usagef("--checksum %s: engine %s is built in; only outside programs have a checksum", text, engine)
+			return p, harness.Usage("--checksum %s: engine %s is built in; only outside programs have a checksum", text, engine)
 		}
 		spec.Checksum = strings.ToLower(sum)
 	}
@@ -135,7 +103,7 @@ func named(engines []harness.EngineSpec, name, where string) (*harness.EngineSpe
 		}
 		names = append(names, engines[i].Name)
 	}
-	return nil, usagef("%s: this run has no engine %s; it has %s", where, name, strings.Join(names, ", "))
+	return nil, harness.Usage("%s: this run has no engine %s; it has %s", where, name, strings.Join(names, ", "))
 }
 
 // parseEngine reads NAME, PATH, LABEL=NAME or LABEL=PATH. What holds a separator or a dot is a path.
@@ -147,11 +115,11 @@ func parseEngine(text string) (harness.EngineSpec, error) {
 	var spec harness.EngineSpec
 	switch {
 	case engine == "":
-		return spec, usagef("--engine %q names no engine; see teps engines", text)
+		return spec, harness.Usage("--engine %q names no engine; see teps engines", text)
 	case strings.ContainsAny(engine, "/\\."):
 		path, err := filepath.Abs(engine)
 		if err != nil {
-			return spec, usagef("--engine %s: %w", engine, err)
+			return spec, harness.Usage("--engine %s: %w", engine, err)
 		}
 		if err := checkProgram(path); err != nil {
 			return spec, err
@@ -159,14 +127,14 @@ func parseEngine(text string) (harness.EngineSpec, error) {
 		spec = harness.EngineSpec{Name: engineLabel(path), Path: path}
 	default:
 		if builtin(engine) == nil {
-			return spec, usagef("there is no engine %s; built in: %s; an outside engine is named by its path, such as ./%s",
+			return spec, harness.Usage("there is no engine %s; built in: %s; an outside engine is named by its path, such as ./%s",
 				engine, strings.Join(builtinNames(), ", "), engine)
 		}
 		spec = harness.EngineSpec{Name: engine, Builtin: engine}
 	}
 	if labelled {
 		if strings.Trim(label, labelLetters) != "" || label == "" {
-			return spec, usagef("--engine %s: a label is made of letters, digits, - and _", text)
+			return spec, harness.Usage("--engine %s: a label is made of letters, digits, - and _", text)
 		}
 		spec.Name = label
 	}
@@ -195,13 +163,13 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return usagef("engine %s: %w", path, err)
+		return harness.Usage("engine %s: %w", path, err)
 	case info.IsDir():
-		return usagef("engine %s is a folder; name the program in it", path)
+		return harness.Usage("engine %s is a folder; name the program in it", path)
 	case !info.Mode().IsRegular():
-		return usagef("engine %s is no program but a %s", path, info.Mode().Type())
+		return harness.Usage("engine %s is no ordinary file; name the engine's program", path)
 	case info.Mode()&0o111 == 0:
-		return usagef("engine %s is not executable; chmod +x it if it is the engine's program", path)
+		return harness.Usage("engine %s is not executable; chmod +x it if it is the engine's program", path)
 	}
 	return nil
 }
@@ -216,7 +184,7 @@ func parseScales(text string) ([]int, error) {
 			last, err = strconv.Atoi(strings.TrimSpace(high))
 		}
 		if err != nil || last < first || last-first > 64 {
-			return nil, usagef("--scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
+			return nil, harness.Usage("--scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
 		}
 		for s := first; s <= last; s++ {
 			scales = append(scales, s)
@@ -234,7 +202,7 @@ func parseValidate(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, usagef("--validate %q: want all, none or a number of searches", text)
+		return 0, harness.Usage("--validate %q: want all, none or a number of searches", text)
 	}
 	return n, nil
 }

@@ -27,10 +27,15 @@ own files go into its folder; several runs also share one page, at --out.`,
   teps report results/a results/b --out both.html`,
 		RunE: func(c *cobra.Command, dirs []string) error {
 			if len(dirs) == 0 {
-				return usagef("teps report needs the folder of at least one run")
+				return harness.Usage("teps report needs the folder of at least one run")
+			}
+			if out != "" {
+				if err := checkTarget(out); err != nil {
+					return err
+				}
 			}
 			if len(dirs) > 1 && out == "" {
-				return usagef("several runs share a page: name its file with --out")
+				return harness.Usage("several runs share a page: name its file with --out")
 			}
 			var all []harness.Result
 			for _, dir := range dirs {
@@ -39,7 +44,9 @@ own files go into its folder; several runs also share one page, at --out.`,
 					return err
 				}
 				all = append(all, r)
-				if err := report(c, dir, r, quiet); err != nil {
+			}
+			for i, dir := range dirs {
+				if err := report(c, dir, all[i], quiet); err != nil {
 					return err
 				}
 			}

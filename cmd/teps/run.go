@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/reports"
@@ -21,6 +23,7 @@ type runFlags struct {
 	resume  string
 	quiet   bool
 	verbose bool
+	old     *harness.Result // the run to resume, as it was
 }
 
 func runCommand() *cobra.Command {
@@ -59,6 +62,10 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.old != nil && finished(*f.old) {
+		progress.Note("this run is complete; there is nothing to resume")
+		return errors.Join(report(c, f.resume, *f.old, f.quiet), soundness(*f.old))
+	}
 	host, err := newProcesses(newLog(f.verbose))
 	if err != nil {
 		return err
@@ -67,8 +74,23 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err := errors.Join(err, host.Close()); err != nil {
 		return err
 	}
-	for _, r := range result.Runs {
-		if !r.Valid {
+	return soundness(result)
+}
+
+// finished says whether every engine has searched every root at every scale.
+func finished(r harness.Result) bool {
+	for _, run := range r.Runs {
+		if run.State != harness.Complete {
+			return false
+		}
+	}
+	return true
+}
+
+// soundness is errReported unless every run is complete and no search was found wrong.
+func soundness(r harness.Result) error {
+	for _, run := range r.Runs {
+		if !run.Sound() {
 			return errReported
 		}
 	}
@@ -77,23 +99,31 @@ func (f *runFlags) run(c *cobra.Command) error {
 
 // decide makes the plan: of the flags and the file, or of the run to resume.
 func (f *runFlags) decide(c *cobra.Command) (harness.Plan, error) {
-	if f.resume == "" {
-		if f.config != "" {
-			if err := f.plan.read(f.config, c.Flags()); err != nil {
+	if !c.Flags().Changed("resume") {
+		if c.Flags().Changed("config") {
+			if err := readConfig(f.config, c.Flags()); err != nil {
 				return harness.Plan{}, err
 			}
 		}
 		return f.plan.plan()
 	}
-	for _, other := range []string{"config", "out", "engine", "scale", "edgefactor", "seed1", "seed2", "roots", "validate", "warmup", "set", "timeout", "checksum"} {
-		if c.Flags().Changed(other) {
-			return harness.Plan{}, usagef("--resume continues a run as it was planned; --%s cannot be given with it", other)
+	if f.resume == "" {
+		return harness.Plan{}, harness.Usage("--resume names no folder")
+	}
+	var other string
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"resume", "quiet", "verbose"}, flag.Name) {
+			other = flag.Name
 		}
+	})
+	if other != "" {
+		return harness.Plan{}, harness.Usage("--resume continues a run as it was planned; --%s cannot be given with it", other)
 	}
 	old, err := harness.Load(f.resume)
 	if err != nil {
 		return harness.Plan{}, err
 	}
+	f.old = &old
 	return old.Plan, nil
 }
 
@@ -102,7 +132,7 @@ func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes
 	if !f.quiet {
 		fmt.Fprintf(stderr, "teps run: %s\n", describePlan(plan))
 	}
-	if err := harness.Prepare(ctx, host, plan, progress); err != nil {
+	if err := harness.Prepare(ctx, host, plan); err != nil {
 		return harness.Result{}, err
 	}
 	store, err := f.store(ctx, plan)
@@ -127,11 +157,18 @@ func (f *runFlags) store(ctx context.Context, plan harness.Plan) (*harness.Store
 	if f.resume != "" {
 		return harness.Resume(f.resume, software, machine)
 	}
-	dir := f.out
-	if dir == "" {
-		dir = filepath.Join("teps-results", time.Now().Format("20060102-150405"))
+	manifest := harness.NewManifest(commandLine(), plan, software, machine)
+	if f.out != "" {
+		return harness.Create(f.out, manifest)
 	}
-	return harness.Create(dir, harness.NewManifest(commandLine(), plan, software, machine))
+	first := filepath.Join("teps-results", time.Now().Format("20060102-150405"))
+	for n, dir := 2, first; ; n++ {
+		store, err := harness.Create(dir, manifest)
+		if !errors.Is(err, harness.ErrUsage) || n > 100 { // somebody has begun in the same second
+			return store, err
+		}
+		dir = fmt.Sprintf("%s-%d", first, n)
+	}
 }
 
 // commandLine is what the user typed, without the folder of the program: a record may be shown to others.
@@ -148,11 +185,9 @@ func report(c *cobra.Command, dir string, result harness.Result, quiet bool) err
 	if quiet {
 		return nil
 	}
-	stderr := c.ErrOrStderr()
+	stderr := c.ErrOrStderr() // whether anybody reads it does not matter to the run
 	fmt.Fprintln(stderr)
-	if err := reports.Table(stderr, result, isTerminal(stderr)); err != nil {
-		return err
-	}
+	_ = reports.Table(stderr, result, isTerminal(stderr))
 	fmt.Fprintf(stderr, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
 	return nil
 }

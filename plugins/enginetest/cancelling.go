@@ -121,7 +121,7 @@ func cancelDuringConstruct(ctx context.Context, s *subject) error {
 	small := random(100, 200, 22)
 	for _, delay := range delays {
 		err := cancelled(ctx, delay, func(ctx context.Context) error {
-			_, err := s.engine.Construct(ctx, plugins.Graph{Tuples: given, Recipe: in.recipe, Options: s.options})
+			_, err := s.engine.Construct(ctx, plugins.Graph{Tuples: given, Options: s.options})
 			return err
 		})
 		if err != nil && !errors.Is(err, context.Canceled) {

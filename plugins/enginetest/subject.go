@@ -120,7 +120,7 @@ func (s *subject) loadWith(ctx context.Context, in input, options map[string]str
 	}
 	l.parent = l.around[guard : guard+in.vertices] // its capacity reaches into the guard: an engine must not
 	start := time.Now()
-	l.made, err = s.engine.Construct(ctx, plugins.Graph{Tuples: l.given, Recipe: in.recipe, Options: options})
+	l.made, err = s.engine.Construct(ctx, plugins.Graph{Tuples: l.given, Options: options})
 	l.wall = time.Since(start)
 	if err != nil {
 		return nil, fmt.Errorf("Construct of %v%s: want a graph, got the error: %w", in, described(options), err)

@@ -28,7 +28,7 @@ func each[A, B any](list []A, convert func(A) B) []B {
 
 func descriptionToWire(d plugins.Description) *enginepb.Description {
 	return &enginepb.Description{
-		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable,
+		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable, WantsRecipe: d.WantsRecipe,
 		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
 			return &enginepb.Device{Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes, Details: each(d.Details, factToWire)}
 		}),
@@ -49,7 +49,7 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 	check.notAnAmount("memory.per_vertex", m.PerVertex)
 	check.notAnAmount("memory.per_tuple", m.PerTuple)
 	return plugins.Description{
-		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(), Unavailable: d.GetUnavailable(),
+		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(), Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			check.negative("device.memory_bytes", d.GetMemoryBytes())
 			return plugins.Device{

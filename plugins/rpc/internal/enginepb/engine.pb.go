@@ -765,6 +765,7 @@ type Description struct {
 	Devices       []*Device              `protobuf:"bytes,5,rep,name=devices,proto3" json:"devices,omitempty"`
 	Options       []*Option              `protobuf:"bytes,6,rep,name=options,proto3" json:"options,omitempty"`
 	Memory        *Memory                `protobuf:"bytes,7,opt,name=memory,proto3" json:"memory,omitempty"`
+	WantsRecipe   bool                   `protobuf:"varint,8,opt,name=wants_recipe,json=wantsRecipe,proto3" json:"wants_recipe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -846,6 +847,13 @@ func (x *Description) GetMemory() *Memory {
 		return x.Memory
 	}
 	return nil
+}
+
+func (x *Description) GetWantsRecipe() bool {
+	if x != nil {
+		return x.WantsRecipe
+	}
+	return false
 }
 
 type Device struct {
@@ -1574,7 +1582,7 @@ const file_engine_proto_rawDesc = "" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x8b\x02\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xae\x02\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -1582,7 +1590,8 @@ const file_engine_proto_rawDesc = "" +
 	"\vunavailable\x18\x04 \x01(\tR\vunavailable\x120\n" +
 	"\adevices\x18\x05 \x03(\v2\x16.teps.engine.v1.DeviceR\adevices\x120\n" +
 	"\aoptions\x18\x06 \x03(\v2\x16.teps.engine.v1.OptionR\aoptions\x12.\n" +
-	"\x06memory\x18\a \x01(\v2\x16.teps.engine.v1.MemoryR\x06memory\"\x99\x01\n" +
+	"\x06memory\x18\a \x01(\v2\x16.teps.engine.v1.MemoryR\x06memory\x12!\n" +
+	"\fwants_recipe\x18\b \x01(\bR\vwantsRecipe\"\x99\x01\n" +
 	"\x06Device\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
