@@ -12,8 +12,8 @@
 //
 // Calls travel over gRPC with mutual TLS; tuples and parents lie in shared memory (segment.go). Whatever an engine does
 // (crash, hang, stop, talk nonsense), a call ends with an error that says so (errors.go), within a second or, for an
-// engine that hangs, HostOptions.Grace after the end of the call's context. No process and no file outlives the host,
-// even one that is killed.
+// engine that hangs, HostOptions.Grace after the end of the call's context. No process outlives the host, even one that
+// is killed, and no file: but for the folder of an engine that was starting just then, which the next host removes.
 package rpc
 
 import (
