@@ -50,6 +50,7 @@ type search[P parents] struct {
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
 	open        bitmap   // top-down: unvisited vertices that this worker has not found; then those that it has
+	members     [pieceSize]uint32
 	finds       []uint64 // top-down: vertex<<32 | parent
 	corrections corrections
 	candidates  candidates // bottom-up
@@ -65,7 +66,7 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 	if rest := g.searched - g.hubs; rest > 0 {
 		edges := g.lists.entries()
 		for hub := range g.hubs {
-			edges -= int(g.degrees[hub])
+			edges -= int(g.linked[hub])
 		}
 		s.average = edges / rest
 	}

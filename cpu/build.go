@@ -56,10 +56,19 @@ type layout struct {
 	searched int      // vertices strays..searched-1 are strays, and those from searched on leaves
 	groups   []uint32 // [hubs+1] the group of hub h is groups[h]..groups[h+1]-1
 	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
-	degrees  []uint32 // [hubs] entries of each hub
+	linked   []uint32 // [hubs] links of each hub
 	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
 	lists    lists    // of the searched vertices, without leaves
 	template []uint32 // [labels] label of the first neighbour + 1; 0 where isolated
+}
+
+// links returns how many entries of the list of v do not belong to its group, which is at the end of the list: so many
+// does a top-down level look at.
+func (g *layout) links(v uint32) int {
+	if int(v) < g.hubs {
+		return int(g.linked[v])
+	}
+	return g.lists.degree(v)
 }
 
 // leavesOf returns how many leaves v has.
@@ -109,7 +118,7 @@ func (b *builder) lists(g *layout) (err error) {
 	if err := b.allocateLists(&g.lists); err != nil {
 		return err
 	}
-	if g.degrees, err = allocate[uint32](b.memory, "degrees of hubs", b.hubs); err != nil {
+	if g.linked, err = allocate[uint32](b.memory, "links of hubs", b.hubs); err != nil {
 		return err
 	}
 	if g.first, err = allocate[uint32](b.memory, "first neighbours", b.hubs+b.searched-b.strays); err != nil {

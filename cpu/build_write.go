@@ -146,7 +146,7 @@ func (w *listWriter) writePacked(k bucket, keys []uint64, at place) {
 	}
 }
 
-// finish closes the last list, notes the degrees of hubs, and gives back what duplicates would have taken.
+// finish closes the last list, notes the links of hubs, and gives back what duplicates would have taken.
 func (w *listWriter) finish(b *builder) {
 	l, end := &w.g.lists, uint32(w.g.searched)
 	if l.packed {
@@ -159,8 +159,8 @@ func (w *listWriter) finish(b *builder) {
 		w.closeOffsets(&l.at, end, w.ends.near)
 		trim(b.memory, &l.targets, int(w.ends.near))
 	}
-	for hub := range w.g.degrees {
-		w.g.degrees[hub] = uint32(l.degree(uint32(hub)))
+	for hub := range w.g.linked {
+		w.g.linked[hub] = uint32(l.degree(uint32(hub))) - (w.g.groups[hub+1] - w.g.groups[hub])
 	}
 }
 

@@ -7,8 +7,8 @@ package cpu
 //	packed  neighbours below 2^16 in 16 bits (near), the others in as many bits as the graph needs (far; packed.go)
 //
 // The second to fourth neighbour of every vertex stand in columns of their own as well, because a bottom-up level asks
-// for them most. Entry i of a list is its i-th smallest neighbour in both. Nothing calls through an interface for an entry: a step asks
-// for a piece of a list as a slice (piece), or runs over one of the arrays itself (bottomup.go).
+// for them most. Entry i of a list is its i-th smallest neighbour in both. Nothing calls through an interface for an
+// entry: the innermost loops exist for 16 bits, 32 bits and fields (topdown.go, candidates.go).
 type lists struct {
 	packed  bool
 	targets []uint32 // csr
@@ -31,7 +31,7 @@ type column struct {
 	more  bitmap   // vertices whose lists go on behind this entry
 }
 
-// pieceSize is the largest piece of a list that a step works on at a time.
+// pieceSize is the largest piece of a list that a top-down step works on at a time.
 const pieceSize = 512
 
 // degree returns the length of the list of v.
@@ -40,23 +40,6 @@ func (l *lists) degree(v uint32) int {
 		return int(l.at.get(v+1) - l.at.get(v))
 	}
 	return int(l.nearAt.get(v+1) - l.nearAt.get(v) + l.farAt.get(v+1) - l.farAt.get(v))
-}
-
-// piece returns entries of the list of v as they lie in memory where that is possible, and else decoded into room: at
-// least one and at most pieceSize of the entries from, ..., to-1, which must be there. One of the results is empty.
-func (l *lists) piece(v uint32, from, to int, room *[pieceSize]uint32) ([]uint16, []uint32) {
-	most := uint64(min(to-from, pieceSize))
-	if !l.packed {
-		begin := l.at.get(v) + uint64(from)
-		return nil, l.targets[begin : begin+most]
-	}
-	begin, end := l.nearAt.get(v)+uint64(from), l.nearAt.get(v+1)
-	if begin < end {
-		return l.near[begin:min(end, begin+most)], nil
-	}
-	decoded := room[:most]
-	l.far.decode(l.farAt.get(v)+begin-end, decoded)
-	return nil, decoded
 }
 
 // entries returns the length of all lists together.

@@ -38,20 +38,6 @@ func (f *fields) get(i uint64) uint32 {
 	return uint32((f.words[w]>>shift | f.words[w+1]<<1<<(63-shift)) & f.mask)
 }
 
-// decode writes the fields first, first+1, ... into all of into.
-func (f *fields) decode(first uint64, into []uint32) {
-	if len(into) == 0 {
-		return
-	}
-	words, width, mask := f.words, f.width, f.mask
-	bit := first * width
-	for i := range into {
-		w, shift := bit>>6, bit&63
-		into[i] = uint32((words[w]>>shift | words[w+1]<<1<<(63-shift)) & mask)
-		bit += width
-	}
-}
-
 // packer writes consecutive fields. Several packers may write neighbouring ranges of one array at the same time: the
 // words at both ends of a range are shared, and or keeps the other's bits.
 type packer struct {

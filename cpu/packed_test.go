@@ -40,13 +40,6 @@ func checkFields(t interface{ Fatalf(string, ...any) }, f fields, numbers []uint
 			t.Fatalf("width %d: field %d is %d, want %d", f.width, i, got, want)
 		}
 	}
-	for from := 0; from <= len(numbers); from += 1 + len(numbers)/7 {
-		decoded := make([]uint32, len(numbers)-from)
-		f.decode(uint64(from), decoded)
-		if !slices.Equal(decoded, numbers[from:]) {
-			t.Fatalf("width %d: decoding from %d gives %v, want %v", f.width, from, decoded, numbers[from:])
-		}
-	}
 }
 
 func TestPackedFieldsComeBackWhateverTheirWidthAndWriters(t *testing.T) {

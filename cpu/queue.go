@@ -2,8 +2,8 @@ package cpu
 
 import "math/bits"
 
-// The queue of a top-down level: the frontier's vertices, and the edges before each of them, by which workers share the
-// frontier out. A frontier that is a bitmap becomes a queue in two passes over chunks of words: the first weighs every
+// The queue of a top-down level: the frontier's vertices, and the work before each of them, by which workers share the
+// frontier out: one step for its group and one for each link. A frontier that is a bitmap becomes a queue in two passes over chunks of words: the first weighs every
 // chunk, the second knows from that where each chunk's vertices belong.
 
 // listGrain is how many words of the frontier a worker takes at a time.
@@ -17,7 +17,7 @@ func (s *search[P]) weighQueue() {
 	total := 0
 	s.edges = append(s.edges[:0], 0)
 	for _, u := range s.queue {
-		total += s.g.lists.degree(u)
+		total += 1 + s.g.links(u)
 		s.edges = append(s.edges, total)
 	}
 }
@@ -49,7 +49,7 @@ func (s *search[P]) weigh(worker int) {
 		for w := from; w < to; w++ {
 			for word := s.frontier[w]; word != 0; word &= word - 1 {
 				sum.vertices++
-				sum.edges += s.g.lists.degree(uint32(w<<6 + bits.TrailingZeros64(word)))
+				sum.edges += 1 + s.g.links(uint32(w<<6 + bits.TrailingZeros64(word)))
 			}
 		}
 		s.chunks[from/listGrain] = sum
@@ -69,7 +69,7 @@ func (s *search[P]) list(worker int) {
 				v := uint32(w<<6 + bits.TrailingZeros64(word))
 				s.queue[at.vertices], s.edges[at.vertices] = v, at.edges
 				at.vertices++
-				at.edges += s.g.lists.degree(v)
+				at.edges += 1 + s.g.links(v)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ const (
 func (s *search[P]) expand(p *graph.Progress) (queued bool) {
 	total := s.edges[len(s.queue)]
 	p.UnexploredEdges -= int64(total)
-	if total <= s.serial {
+	if total <= s.serial && total+s.grouped() <= s.serial {
 		s.expandAlone(p)
 		return true
 	}
@@ -48,6 +48,17 @@ func (s *search[P]) expand(p *graph.Progress) (queued bool) {
 func (s *search[P]) expanders(edges int) int {
 	k := math.Sqrt(float64(edges) * float64(s.team.size) / (4 * float64(len(s.unvisited))))
 	return max(1, min(int(k+0.5), s.team.size))
+}
+
+// grouped returns how many vertices the groups of the queue have.
+func (s *search[P]) grouped() int {
+	n := 0
+	for _, u := range s.queue {
+		if int(u) < s.g.hubs {
+			n += int(s.g.groups[u+1] - s.g.groups[u])
+		}
+	}
+	return n
 }
 
 // collect adds up what the workers found and starts them from 0; the leaves go to s.leaves.
@@ -77,7 +88,7 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 				}
 			}
 		}
-		mine.finds = s.offer(mine.finds[:0], u, 0, s.edges[i+1]-s.edges[i], s.unvisited)
+		mine.finds = s.offer(mine, mine.finds[:0], u, 0, s.edges[i+1]-s.edges[i]-1, s.unvisited)
 		for _, find := range mine.finds {
 			v := uint32(find >> 32)
 			mine.corrections.add(g.original[v], g.original[u])
@@ -86,7 +97,7 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 	}
 	for _, v := range s.queue[frontier:] {
 		if int(v) < g.hubs {
-			edges += int(g.degrees[v])
+			edges += int(g.linked[v])
 			s.leaves += int64(g.leavesOf(v))
 		} else {
 			edges += s.average
@@ -117,28 +128,36 @@ func (s *search[P]) topDown(worker int) {
 		}
 		for ; i < len(s.queue) && s.edges[i] < to; i++ {
 			u := s.queue[i]
+			// Step 0 is the group, step 1 the first link.
 			low, high := max(from-s.edges[i], 0), min(to-s.edges[i], s.edges[i+1]-s.edges[i])
 			if low == 0 && int(u) < g.hubs {
 				mine.open.cut(int(g.groups[u]), int(g.groups[u+1]))
 			}
-			mine.finds = s.offer(mine.finds, u, low, high, mine.open)
+			mine.finds = s.offer(mine, mine.finds, u, max(low-1, 0), high-1, mine.open)
 		}
 	}
 }
 
 // offer gives u as parent to those neighbours among the entries [from, to) of its list that are in open, takes them out,
-// and appends them to finds as neighbour<<32 | u. A hub's own group must not be in open any more.
-func (s *search[P]) offer(finds []uint64, u uint32, from, to int, open bitmap) []uint64 {
-	var room, found [pieceSize]uint32
+// and appends them to finds as neighbour<<32 | u.
+func (s *search[P]) offer(mine *worker, finds []uint64, u uint32, from, to int, open bitmap) []uint64 {
+	l, found := &s.g.lists, &mine.members
 	for from < to {
-		near, other := s.g.lists.piece(u, from, to, &room)
-		n := 0
-		if len(near) > 0 {
-			n = members(open, near, &found)
+		most := uint64(min(to-from, pieceSize))
+		var n int
+		if l.packed {
+			begin, end := l.nearAt.get(u)+uint64(from), l.nearAt.get(u+1)
+			if begin < end {
+				most = min(most, end-begin)
+				n = members(open, l.near[begin:begin+most], found)
+			} else {
+				n = membersFar(open, &l.far, l.farAt.get(u)+begin-end, most, found)
+			}
 		} else {
-			n = members(open, other, &found)
+			begin := l.at.get(u) + uint64(from)
+			n = members(open, l.targets[begin:begin+most], found)
 		}
-		from += len(near) + len(other)
+		from += int(most)
 		at := len(finds)
 		finds = finds[:at+n]
 		take(open, found[:n], u, finds[at:])
@@ -169,6 +188,20 @@ func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32) in
 	return n
 }
 
+// membersFar is members over n packed entries from first on.
+func membersFar(b bitmap, entries *fields, first, n uint64, found *[pieceSize]uint32) int {
+	words, width, mask := entries.words, entries.width, entries.mask
+	bit, k := first*width, 0
+	for range n {
+		w, shift := bit>>6, bit&63
+		v := uint32((words[w]>>shift | words[w+1]<<1<<(63-shift)) & mask)
+		bit += width
+		found[k&(pieceSize-1)] = v
+		k += int(b[v>>6] >> (v & 63) & 1)
+	}
+	return k
+}
+
 // merge makes what the workers found the next frontier and leaves in every worker's copy what that worker has. It weighs
 // the frontier for the direction of the next level: the degrees of hubs are added up, and the others, which are many and
 // have few edges, count with their average.
@@ -194,7 +227,7 @@ func (s *search[P]) merge(worker int) {
 				hubs += bits.OnesCount64(now)
 				for ; now != 0; now &= now - 1 {
 					v := uint32(w<<6 + bits.TrailingZeros64(now))
-					edges += int(s.g.degrees[v])
+					edges += int(s.g.linked[v])
 					leaves += s.g.leavesOf(v)
 				}
 			}
