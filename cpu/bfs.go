@@ -49,7 +49,7 @@ type search[P parents] struct {
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
-	open        bitmap   // top-down: unvisited vertices that this worker has not found; then those that it has
+	open        bitmap // top-down: unvisited vertices that this worker has not found; then those that it has
 	members     [pieceSize]uint32
 	finds       []uint64 // top-down: vertex<<32 | parent
 	corrections corrections

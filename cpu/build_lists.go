@@ -228,20 +228,19 @@ func (s *store) collect(list []uint64, k, from, width int) []uint64 {
 
 // sortBuckets sorts this round's buckets and hands them to write.
 func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
-	largest := 0
-	for _, k := range buckets {
-		largest = max(largest, k.entries)
-	}
 	width := bits.Len(uint(b.searched - 1))
 	var taken atomic.Int64
 	b.team.run(func(worker int) {
-		a, spare := make([]uint64, 0, largest), make([]uint64, largest)
+		var a, spare []uint64
 		for {
 			i := int(taken.Add(1)) - 1 // in order: writers wait for the buckets before theirs
 			if i >= len(buckets) {
 				return
 			}
 			k := buckets[i]
+			if cap(a) < k.entries || cap(spare) < k.entries {
+				a, spare = make([]uint64, 0, k.entries), make([]uint64, k.entries)
+			}
 			a = s.collect(a[:0], i, k.from, width)
 			sorted, other := sortKeys(a, spare, width+bits.Len(uint(k.to-k.from-1)))
 			write.write(s.first+i, k, slices.Compact(sorted))

@@ -128,7 +128,14 @@ func (e *engine) drop() {
 	*e = engine{closed: e.closed}
 }
 
-// need is the upper bound on memory for a number of workers.
+// need is an upper bound on the memory of the benchmark's graphs with default options and a number of workers. At the
+// peak, in the middle of the lists, there are
+//
+//	per vertex   degree, number, label and template (16), three columns (13), two offsets (8), bucket (2), first
+//	             neighbour (4); the search's queue, bitmaps and counts come later (13); a worker's bitmap, finds and
+//	             corrections (17)
+//	per tuple    two entries to sort, half of them at a time (8), and as list entries of at most 32 bits (8)
+//	fixed        a begun block in each bucket and the arrays to sort one (12 MiB a worker), tables of hubs and regions
 func need(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: 64 << 20, PerVertex: float64(60 + 5*workers), PerTuple: 24}
+	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 17*workers), PerTuple: 17}
 }

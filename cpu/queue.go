@@ -49,7 +49,7 @@ func (s *search[P]) weigh(worker int) {
 		for w := from; w < to; w++ {
 			for word := s.frontier[w]; word != 0; word &= word - 1 {
 				sum.vertices++
-				sum.edges += 1 + s.g.links(uint32(w<<6 + bits.TrailingZeros64(word)))
+				sum.edges += 1 + s.g.links(uint32(w<<6+bits.TrailingZeros64(word)))
 			}
 		}
 		s.chunks[from/listGrain] = sum
