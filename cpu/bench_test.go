@@ -58,6 +58,8 @@ func BenchmarkSearch(b *testing.B) {
 			b.Fatal(err)
 		}
 		fmt.Printf("%v kernel 1: %v, holds %d MB, peak %d MB", set, built.Elapsed.Round(time.Millisecond), built.Bytes>>20, e.(*engine).memory.peak>>20)
+		inLists, inColumns := e.(*engine).layout.lists.bytes()
+		fmt.Printf(", lists %d MB, columns %d MB", inLists>>20, inColumns>>20)
 		for _, p := range built.Phases {
 			fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
 		}

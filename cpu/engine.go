@@ -74,6 +74,7 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 	}
 	e.layout = l
 	end := time.Now()
+	inLists, inColumns := l.lists.bytes()
 	return plugins.Construction{
 		Elapsed: end.Sub(start),
 		Bytes:   e.memory.held,
@@ -89,6 +90,8 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(c.threads)},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(l.original))},
+			{Name: "bytes of the neighbour lists with their offsets", Value: fmt.Sprint(inLists)},
+			{Name: "bytes of the columns beside them", Value: fmt.Sprint(inColumns)},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original labels; " +
 				"each search copies it and confirms or replaces every entry inside its clock"},
 		},

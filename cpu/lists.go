@@ -45,6 +45,16 @@ func (l *lists) degree(v uint32) int {
 // entries returns the length of all lists together.
 func (l *lists) entries() int { return len(l.targets) + len(l.near) + l.far.length }
 
+// bytes returns the size of all lists with their offsets, and of the columns beside them.
+func (l *lists) bytes() (inLists, inColumns int64) {
+	at := func(o *offsets) int { return 4*len(o.low) + 8*len(o.base) }
+	inLists = int64(4*len(l.targets) + 2*len(l.near) + 8*len(l.far.words) + at(&l.at) + at(&l.nearAt) + at(&l.farAt))
+	for _, c := range l.columns {
+		inColumns += int64(4*len(c.entry) + 8*len(c.more))
+	}
+	return inLists, inColumns
+}
+
 // offsets are where lists begin: list v is at get(v) ... get(v+1)-1. They take 32 bits each and 64 more for every
 // offsetBlock of them, so that there may be more than 2^32 entries.
 type offsets struct {
