@@ -90,8 +90,33 @@ func (s *statement) clock(p Plan, r Run) {
 	s.check("No engine time is longer than the host's wall clock", r.Construction != nil && len(r.Roots) > 0 && late == 0,
 		"%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, the host's clock around the calls says %.4g s",
 		late, len(r.Roots)+1, engine, host)
+	engines, gaps := r.gaps()
+	s.check("The engine's clock accounts for the time of its calls", len(r.Roots) > 0 && gaps <= 3*engines+allowance(r),
+		"in the median search the engine's clock says %.4g ms and the host's %.4g ms more; up to three times as much and %.4g ms are taken for the call and the moving of parents",
+		engines*1e3, gaps*1e3, allowance(r)*1e3)
 	s.check("There is at most one warm-up search, untimed and declared", p.WarmUps <= 1,
 		"%d before the first timed search, from the first root (the reference does 1)", p.WarmUps)
+}
+
+// gaps returns the medians of the engine's times and of what the host's clock says beyond them, in seconds.
+func (r Run) gaps() (engine, gap float64) {
+	var engines, gaps []float64
+	for _, root := range r.Roots {
+		engines, gaps = append(engines, root.Time), append(gaps, root.Wall-root.Time)
+	}
+	if len(engines) == 0 {
+		return 0, 0
+	}
+	return spread(engines).Median, spread(gaps).Median
+}
+
+// allowance is what a call to a process and the moving of its parents may take, in seconds.
+func allowance(r Run) float64 {
+	const roundTrip = 2e-3
+	if r.Graph == nil {
+		return roundTrip
+	}
+	return roundTrip + handOver(8*r.Graph.Recipe.Vertices()).Seconds()
 }
 
 func (s *statement) claims(r Run) {

@@ -196,7 +196,7 @@ func TestWrongParentsAreNamedAndTheRunIsInvalid(t *testing.T) {
 func TestATimeMuchShorterThanItsCallEndsTheEngine(t *testing.T) {
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
 		if n == 4 {
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(hiccup + 300*time.Millisecond)
 			tr.Elapsed = time.Nanosecond
 		}
 		return nil
@@ -207,6 +207,33 @@ func TestATimeMuchShorterThanItsCallEndsTheEngine(t *testing.T) {
 	}
 	if got := r.Runs[0]; got.State != Failed || len(got.Roots) != 2 || !strings.Contains(got.Failure, "cannot be trusted") {
 		t.Errorf("state %s, %d roots kept, %q", got.State, len(got.Roots), got.Failure)
+	}
+}
+
+func TestAClockThatLeavesMostOfEverySearchOutIsNotCompliant(t *testing.T) {
+	for name, c := range map[string]struct {
+		says      func(time.Duration) time.Duration
+		compliant bool
+	}{
+		"a nanosecond": {func(time.Duration) time.Duration { return 1 }, false},
+		"a tenth":      {func(d time.Duration) time.Duration { return d / 10 }, false},
+		"all":          {func(d time.Duration) time.Duration { return d }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &serial{after: func(_ int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
+				const search = 5 * time.Millisecond
+				time.Sleep(search)
+				tr.Elapsed = c.says(search)
+				return nil
+			}}
+			r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Runs[0].Compliance.Compliant != c.compliant {
+				t.Errorf("compliant: %v", r.Runs[0].Compliance.Compliant)
+			}
+		})
 	}
 }
 
