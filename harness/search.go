@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// What surrounds one search, outside every clock: the parent array is spoilt before it, its time is held against the
+// host's clock after it, and what the engine says of its levels is kept.
+
+// handOver is how long moving so many bytes between the host and an engine's device may take, generously.
+func handOver(bytes int64) time.Duration {
+	const slowest = 1 << 30 // bytes a second
+	return time.Duration(float64(bytes) / slowest * float64(time.Second))
+}
+
+// hiccup is a delay that a busy machine may put into any call.
+const hiccup = time.Second
+
+// honest refuses a time that cannot be true: none at all, longer than the call, or so short that the rest of the call
+// can be neither a hiccup of the machine nor the moving of the call's bytes. One call cannot tell more; over all calls
+// of a run, the compliance statement compares the clocks closely.
+func honest(what string, elapsed, wall time.Duration, bytes int64) error {
+	switch {
+	case elapsed > 0 && elapsed < wall/4 && wall-elapsed > hiccup+handOver(bytes):
+		return fmt.Errorf("the engine reports %v for %s, and the whole call lasted %v on the host's clock, which moving %d bytes does not explain; its clock cannot be trusted", elapsed, what, wall, bytes)
+	case elapsed <= 0:
+		return fmt.Errorf("the engine reports %v for %s, which is no time at all; its clock cannot be trusted", elapsed, what)
+	case elapsed > wall:
+		return fmt.Errorf("the engine reports %v for %s, and the whole call lasted %v on the host's clock; its clock cannot be trusted", elapsed, what, wall)
+	}
+	return nil
+}
+
+// spoil fills a parent array with Unwritten.
+func spoil(parents []graph.Vertex) {
+	var wg sync.WaitGroup
+	share := len(parents)/runtime.GOMAXPROCS(0) + 1
+	for part := range slices.Chunk(parents, share) {
+		wg.Go(func() {
+			for i := range part {
+				part[i] = graph.Unwritten
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// keep copies levels, which the engine may reuse.
+func keep(levels []plugins.Level) []plugins.Level {
+	kept := slices.Clone(levels)
+	for i := range kept {
+		kept[i].Phases = slices.Clone(kept[i].Phases)
+	}
+	return kept
+}
