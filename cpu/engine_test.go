@@ -31,15 +31,38 @@ func edges(labels ...graph.Vertex) []graph.Edge {
 	return tuples
 }
 
-// check searches from root and holds the parents to the oracle: the same vertices, the same levels, and each parent a
-// neighbour one level nearer to the root.
-func check(t *testing.T, e plugins.Engine, oracle *graph.CSR, root graph.Vertex) {
+// truth is what searches of one graph are held to.
+type truth struct {
+	oracle    *graph.CSR
+	validator *graph.Validator
+}
+
+func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) truth {
 	t.Helper()
+	oracle, err := graph.NewCSR(tuples, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validator, err := graph.NewValidator(tuples, vertices, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth{oracle, validator}
+}
+
+// check searches from root, has the parents validated, and holds them to the oracle: the same vertices, the same levels,
+// and each parent a neighbour one level nearer to the root.
+func check(t *testing.T, e plugins.Engine, truth truth, root graph.Vertex) {
+	t.Helper()
+	oracle := truth.oracle
 	parent := make([]graph.Vertex, oracle.NumVertices())
 	for i := range parent {
 		parent[i] = graph.Unwritten
 	}
 	if _, err := e.Search(context.Background(), root, parent); err != nil {
+		t.Fatalf("Search(%d): %v", root, err)
+	}
+	if _, err := truth.validator.Validate(context.Background(), root, parent); err != nil {
 		t.Fatalf("Search(%d): %v", root, err)
 	}
 	_, level, err := oracle.Search(root)
@@ -135,10 +158,7 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 				vertices = max(vertices, int64(u)+1, int64(v)+1)
 			}
 			vertices += 3 // labels beyond every tuple
-			oracle, err := graph.NewCSR(g.tuples, vertices)
-			if err != nil {
-				t.Fatal(err)
-			}
+			truth := truthOf(t, g.tuples, vertices)
 			for _, set := range combinations() {
 				t.Run(fmt.Sprint(set), func(t *testing.T) {
 					e := New()
@@ -147,9 +167,9 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 						t.Fatal(err)
 					}
 					for i := range int64(12) {
-						check(t, e, oracle, graph.Vertex(i*7919%vertices))
+						check(t, e, truth, graph.Vertex(i*7919%vertices))
 					}
-					check(t, e, oracle, graph.Vertex(vertices-1))
+					check(t, e, truth, graph.Vertex(vertices-1))
 				})
 			}
 		})
@@ -159,10 +179,7 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 func TestParentsMayBeMuchLongerThanTheGraph(t *testing.T) {
 	tuples := kronecker(t, 10)
 	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
-	oracle, err := graph.NewCSR(tuples, 200_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := truthOf(t, tuples, 200_000)
 	for _, set := range []map[string]string{{}, {optionParents: "32"}} {
 		e := New()
 		defer e.Close()
@@ -170,7 +187,7 @@ func TestParentsMayBeMuchLongerThanTheGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
-			check(t, e, oracle, root)
+			check(t, e, truth, root)
 		}
 	}
 }
