@@ -24,9 +24,11 @@ var arrows = map[string][]string{
 	"plugins/rpc":                   {"graph", "plugins", "plugins/rpc/internal/enginepb"},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins"},
+	"cuda":                          {"graph", "plugins"},
 	"harness":                       {"graph", "plugins"},
 	"reports":                       {"graph", "plugins", "harness"},
 	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "harness", "reports"},
+	"cmd/teps-engine-cuda":          {"plugins/rpc", "cuda"},
 }
 
 // libraries says which packages may know a library: the prefix of its import path.
@@ -43,7 +45,7 @@ var libraries = map[string][]string{
 	"github.com/jedib0t/":    {"cmd/teps", "reports"},
 	"golang.org/x/term":      {"cmd/teps"},
 	"golang.org/x/sys":       {"plugins/rpc", "cpu", "harness"},
-	"gorgonia.org/":          {},
+	"gorgonia.org/":          {"cuda"},
 }
 
 // unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, and nothing else. Generated
@@ -51,6 +53,11 @@ var libraries = map[string][]string{
 var unsafeFiles = []string{
 	"cpu/memory_heap.go",
 	"cpu/memory_linux.go",
+	"cuda/args.go",
+	"cuda/bfs.go",
+	"cuda/construct.go",
+	"cuda/driver.go",
+	"cuda/kernels.go",
 	"plugins/rpc/segment_view.go",
 }
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Builds what needs CUDA, where a CUDA toolkit (11.8 or later), a C compiler and Go are:
+#   bash cuda/build.sh              the kernels, and the engine as ./teps-engine-cuda
+#   bash cuda/build.sh -o DIR       the engine as DIR/teps-engine-cuda
+#   bash cuda/build.sh kernels      the kernels alone
+#   bash cuda/build.sh go ARG...    any go command with what it needs to link: vet ./cuda, test -c ./cuda, ...
+#   bash cuda/build.sh test         the kernels, and every test of the engine on the first GPU
+# TEPS_CUDA_ARCHS="70 80 90" names the compute capabilities; without it, those that nvcc knows of 70, 80, 90 and 100.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+if ! [ -x "$nvcc" ]; then
+	echo "cuda/build.sh: nvcc was not found; install a CUDA toolkit (Debian: nvidia-cuda-toolkit nvidia-cuda-dev in non-free), or set NVCC" >&2
+	exit 1
+fi
+
+kernels() {
+	known=$("$nvcc" --list-gpu-arch)
+	codes=() newest=
+	for arch in ${TEPS_CUDA_ARCHS:-70 80 90 100}; do
+		if grep -qx "compute_$arch" <<<"$known"; then
+			codes+=(-gencode "arch=compute_$arch,code=sm_$arch")
+			newest=$arch
+		fi
+	done
+	if [ -z "$newest" ]; then
+		echo "cuda/build.sh: $nvcc knows none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; name others in TEPS_CUDA_ARCHS" >&2
+		exit 1
+	fi
+	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -rdc=true -dlink -fatbin cuda/kernels/*.cu -lcudadevrt -o cuda/kernels/kernels.fatbin
+}
+
+# The driver's library is loaded by name when the program starts, so that the program also starts where there is none: the
+# linker gets an empty one, and leaves the driver's functions to be found at their first call.
+golang() {
+	empty=$(mktemp -d)
+	trap 'rm -rf "$empty"' EXIT
+	echo '/* empty */' >"$empty/libcuda.so"
+	root=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+	export CGO_ENABLED=1
+	export CGO_CFLAGS="${CGO_CFLAGS:--O2 -g} -I$root/include"
+	export CGO_LDFLAGS="-L$empty ${CGO_LDFLAGS:-}"
+	command=$1
+	shift
+	flags=()
+	case $command in
+	build | test | run) flags=(-ldflags "-extldflags '-L$empty -Wl,--export-dynamic -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-in-object-files'") ;;
+	esac
+	go "$command" -tags cuda "${flags[@]}" "$@"
+}
+
+case ${1:-} in
+kernels) kernels ;;
+go)
+	shift
+	golang "$@"
+	;;
+test)
+	kernels
+	golang test -count=1 ./cuda/... -gpu
+	;;
+'' | -o)
+	kernels
+	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda
+	;;
+*)
+	sed -n '2,8s/^# //p' "$0" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,64 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+var (
+	flagGPU     = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagProduct = flag.Bool("cuda.product", false, "run the conformance suite over every combination of variants")
+)
+
+// needGPU skips a test where there is no GPU, or fails it with -gpu.
+func needGPU(tb testing.TB) {
+	tb.Helper()
+	switch why := missing(); {
+	case why == "":
+	case *flagGPU:
+		tb.Fatal(why)
+	default:
+		tb.Skip(why)
+	}
+}
+
+// variants returns sets of options: those in which every variant occurs, or all combinations.
+func variants() (sets []map[string]string) {
+	if !*flagProduct {
+		return []map[string]string{
+			nil,
+			{optionTopDown: "dynamic", optionBottomUp: "csr", optionLists: "host", optionHubs: "3"},
+			{optionLevels: "stepped", optionAlpha: "0", optionAligned: "40"},
+			{optionAlpha: "1e9", optionBeta: "1e9", optionHubs: "2", optionMemory: "900MiB"},
+		}
+	}
+	for _, topDown := range []string{"scan", "dynamic"} {
+		for _, bottomUp := range []string{"aligned", "csr"} {
+			for _, lists := range []string{"device", "host"} {
+				for _, levels := range []string{"fused", "stepped"} {
+					for _, alpha := range []string{"0", "30", "1e9"} {
+						sets = append(sets, map[string]string{optionTopDown: topDown, optionBottomUp: bottomUp, optionLists: lists,
+							optionLevels: levels, optionAlpha: alpha})
+					}
+				}
+			}
+		}
+	}
+	return sets
+}
+
+func TestConformance(t *testing.T) {
+	needGPU(t)
+	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
+	for _, set := range variants() {
+		t.Run(strings.ReplaceAll(fmt.Sprint(set), " ", ","), func(t *testing.T) { enginetest.Test(t, open, set) })
+	}
+}

@@ -1,0 +1,106 @@
+// Claiming: unvisited vertices whose first neighbour is in the frontier are found without a look at any list. That is one
+// look for a word of 32 vertices of one group, and it finds most of the largest level.
+#pragma once
+#include "barrier.cuh"
+#include "finds.cuh"
+
+// Shared is the shared memory of a block of the search.
+struct Shared {
+  u32 near[NEAR_VERTICES / 32];  // bottom-up: frontier bits of the first vertices
+  u32 word[CLAIM_STEP * SEARCH_THREADS];  // bottom-up: words with vertices that are not claimed
+  u32 rest[CLAIM_STEP * SEARCH_THREADS];  // those vertices
+  u32 words, taken;              // how many words there are, and how many a warp has taken
+  u64 sums[32];                  // top-down: of the warps, for prefix sums
+  u64 base;
+  Counters counters;             // of the block
+  u64 finds[SEARCH_THREADS / 32][FINDS_BUFFER];
+  u64 part[2], size[2];          // of the list of finds that the searching and the copying threads write
+};
+
+// Tally is what a thread counts in a level.
+struct Tally {
+  u64 found = 0, edges = 0, hubs = 0, looked = 0, leaves = 0;
+
+  // find counts v as found.
+  __device__ void find(u32 v) {
+    found++;
+    if (v < graph.hubs) hubs++, edges += graph.linked[v];
+  }
+
+  // findWord counts the vertices in a word as found.
+  __device__ void findWord(u64 w, u32 bits) {
+    found += __popc(bits);
+    if (w * 32 < graph.hubs) {
+      for (; bits != 0; bits &= bits - 1) {
+        u32 v = u32(w * 32) + __ffs(bits) - 1;
+        if (v < graph.hubs) hubs++, edges += graph.linked[v];
+      }
+    }
+  }
+
+  // expandWord counts the leaves of the hubs among the frontier's vertices in a word.
+  __device__ void expandWord(u64 w, u32 bits) {
+    for (; bits != 0; bits &= bits - 1) {
+      u32 v = u32(w * 32) + __ffs(bits) - 1;
+      if (v < graph.hubs) leaves += graph.leafAt[v + 1] - graph.leafAt[v];
+    }
+  }
+};
+
+// report adds the tallies of a block to the level's counters. All searching threads of the block call it.
+__device__ inline void report(Shared& shared, Counters* counters, const Tally& t) {
+  syncSearch();
+  if (threadIdx.x == 0) shared.counters = Counters{};
+  syncSearch();
+  u64 sums[5] = {warpSum(t.found), warpSum(t.edges), warpSum(t.hubs), warpSum(t.looked), warpSum(t.leaves)};
+  if (lane() == 0) {
+    u64* into[5] = {&shared.counters.found, &shared.counters.edges, &shared.counters.hubs, &shared.counters.looked,
+                    &shared.counters.leaves};
+    for (int i = 0; i < 5; i++) {
+      if (sums[i] != 0) atomicAdd(into[i], sums[i]);
+    }
+  }
+  syncSearch();
+  if (threadIdx.x == 0) {
+    const Counters& c = shared.counters;
+    if (c.found != 0) atomicAdd(&counters->found, c.found);
+    if (c.edges != 0) atomicAdd(&counters->edges, c.edges);
+    if (c.hubs != 0) atomicAdd(&counters->hubs, c.hubs);
+    if (c.looked != 0) atomicAdd(&counters->looked, c.looked);
+    if (c.leaves != 0) atomicAdd(&counters->leaves, c.leaves);
+  }
+}
+
+// below returns a word with the n lowest bits set.
+__device__ inline u32 below(u64 n) { return n >= 32 ? ~0u : (1u << n) - 1; }
+
+// claim returns the vertices among unvisited, of a grouped word w, whose hub inFrontier says is in the frontier.
+template <class InFrontier>
+__device__ u32 claim(u64 w, u32 unvisited, const InFrontier& inFrontier) {
+  u32 hub = graph.wordHub[w];
+  if (hub != NONE) return inFrontier(hub) ? unvisited : 0;
+  u32 claimed = 0;
+  for (u32 rest = unvisited; rest != 0;) { // several groups, one behind the other
+    hub = graph.first[w * 32 + __ffs(rest) - 1];
+    u32 group = rest & below(graph.groupAt[hub + 1] - w * 32);
+    if (inFrontier(hub)) claimed |= group;
+    rest &= ~group;
+  }
+  return claimed;
+}
+
+// claimBorders finds the vertices in the first and in the last word of the group of a hub in the frontier, where they share the
+// word with others. It may run beside relax.
+__device__ inline void claimBorders(u32 hub, u32* next, Tally& tally) {
+  u64 from = graph.groupAt[hub], to = graph.groupAt[hub + 1];
+  if (from == to) return;
+  for (u64 w = from / 32; w <= (to - 1) / 32; w = w < (to - 1) / 32 ? (to - 1) / 32 : w + 1) {
+    if (w * 32 >= from && w * 32 + 32 <= to) continue; // a word of this group alone
+    u32 mask = below(to - w * 32) & (from > w * 32 ? ~below(from - w * 32) : ~0u);
+    u32 mine = graph.unvisited[w] & mask;
+    if (mine != 0) mine &= atomicAnd(graph.unvisited + w, ~mine);
+    if (mine == 0) continue;
+    atomicOr(next + w, mine);
+    tally.findWord(w, mine);
+  }
+}

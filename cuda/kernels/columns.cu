@@ -1,0 +1,98 @@
+// Kernel 1, last part: what lies beside the lists. First neighbours, hubs of words, links of hubs, the aligned blocks and the
+// output template. They read graph, which has the lists by now, and write through their arguments.
+#include "graph.cuh"
+
+// first_neighbours writes the first entry of each list; the vertex itself where the list is empty.
+extern "C" __global__ void first_neighbours(u32* first) {
+  u64 stride = u64(gridDim.x) * blockDim.x;
+  for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < graph.searched; v += stride) {
+    first[v] = graph.offset[v] < graph.offset[v + 1] ? graph.target[graph.offset[v]] : u32(v);
+  }
+}
+
+// word_hubs writes the first neighbour of a word of 32 grouped vertices if they all have the same, else NONE. A warp a word.
+extern "C" __global__ void word_hubs(u32* wordHub) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < graph.words; w += warps) {
+    u64 v = w * 32 + lane();
+    u32 mine = v < graph.searched ? graph.first[v] : NONE;
+    bool one = __all_sync(~0u, mine == __shfl_sync(~0u, mine, 0));
+    bool grouped = w * 32 >= graph.hubs && w * 32 + 32 <= graph.strays;
+    if (lane() == 0) wordHub[w] = one && grouped ? mine : NONE;
+  }
+}
+
+// link_hubs writes how many entries of each hub's list come before its group, and adds them up in *sum. Nothing in
+// the list of a hub lies behind its group.
+extern "C" __global__ void link_hubs(u32* linked, u64* sum) {
+  u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  u64 n = 0;
+  if (h < graph.hubs) {
+    u64 low = graph.offset[h], high = graph.offset[h + 1];
+    while (low < high) {
+      u64 middle = (low + high) / 2;
+      if (graph.target[middle] < graph.groupAt[h]) low = middle + 1; else high = middle;
+    }
+    n = low - graph.offset[h];
+    linked[h] = u32(n);
+  }
+  n = warpSum(n);
+  if (lane() == 0) atomicAdd(sum, n);
+}
+
+// aligned_rows decides how many rows the block of each word has: as many as ALIGNED_LANES lists need, ALIGNED_ROWS at most. at gets
+// the quads of the block, to be summed up; LONGER marks a block in which some list goes on. A warp a word.
+extern "C" __global__ void aligned_rows(u64 words, u32* rows, u64* at) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
+    u64 v = w * 32 + lane(), skip = grouped(w);
+    u64 length = v < graph.searched ? graph.offset[v + 1] - graph.offset[v] : 0;
+    u64 quads = length > skip ? (length - skip + 3) / 4 : 0;
+    u32 n = quads < ALIGNED_ROWS ? u32(quads) : ALIGNED_ROWS;
+    u32 asLong = 0; // lists that are at least as long as this one
+    for (int i = 0; i < 32; i++) asLong += __shfl_sync(~0u, n, i) >= n;
+    u32 kept = asLong >= ALIGNED_LANES ? n : 0;
+    for (int d = 16; d > 0; d /= 2) kept = max(kept, __shfl_xor_sync(~0u, kept, d));
+    bool longer = __any_sync(~0u, quads > kept);
+    if (lane() == 0) rows[w] = kept | (longer ? LONGER : 0), at[w] = u64(kept) * 32;
+  }
+}
+
+// aligned_fill fills the blocks. A warp a word, a row at a time.
+extern "C" __global__ void aligned_fill(u64 words, const u32* rows, const u64* at, uint4* aligned) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
+    u64 v = w * 32 + lane();
+    u64 from = v < graph.searched ? graph.offset[v] + grouped(w) : 0, to = v < graph.searched ? graph.offset[v + 1] : 0;
+    u32 n = rows[w] & ~LONGER;
+    for (u32 k = 0; k < n; k++) {
+      u32 t[4];
+      for (u32 i = 0; i < 4; i++) t[i] = from + 4 * k + i < to ? graph.target[from + 4 * k + i] : NONE;
+      aligned[at[w] + 32 * k + lane()] = make_uint4(t[0], t[1], t[2], t[3]);
+    }
+  }
+}
+
+// output_template writes the label of the first neighbour of each label; NONE where isolated.
+extern "C" __global__ void output_template(u32* output) {
+  u64 stride = u64(gridDim.x) * blockDim.x;
+  for (u64 l = u64(blockIdx.x) * blockDim.x + threadIdx.x; l < graph.labels; l += stride) {
+    u32 v = graph.vertex[l];
+    if (v == NONE) {
+      output[l] = NONE;
+      continue;
+    }
+    u32 parent;
+    if (v < graph.searched) {
+      parent = graph.first[v];
+    } else { // a leaf: its hub is the last one whose leaves begin at or before it
+      u64 low = 0, high = graph.hubs;
+      while (low + 1 < high) {
+        u64 middle = (low + high) / 2;
+        if (graph.leafAt[middle] <= v) low = middle; else high = middle;
+      }
+      parent = u32(low);
+    }
+    output[l] = graph.original[parent];
+  }
+}

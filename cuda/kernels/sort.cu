@@ -1,0 +1,136 @@
+// A stable least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums (scan.cu), scatter.
+//
+// A block owns consecutive tiles of keys in both kernels, so keys of one digit keep their order across blocks. Inside a tile
+// they keep it because warps own consecutive keys and a lane's rank is the number of equal digits in lower lanes.
+#include "graph.cuh"
+
+namespace {
+
+constexpr int DIGITS = 256;
+constexpr int WARPS = THREADS / 32;
+constexpr int TILE = THREADS * SORT_KEYS;
+static_assert(THREADS == DIGITS, "a thread stands for a digit");
+
+__device__ u32 digitOf(u64 key, u64 shift) { return u32(key >> shift) & (DIGITS - 1); }
+
+// share returns the first key of a block: tiles are dealt as evenly as they can be.
+__device__ u64 share(u64 block, u64 n) {
+  u64 tiles = (n + TILE - 1) / TILE;
+  u64 at = (tiles * block / gridDim.x) * TILE;
+  return at < n ? at : n;
+}
+
+}  // namespace
+
+// sort_count counts digits: place[digit*gridDim.x + block].
+extern "C" __global__ void __launch_bounds__(THREADS) sort_count(const u64* keys, u64 n, u64 shift, u64* place) {
+  __shared__ u32 count[DIGITS];
+  count[threadIdx.x] = 0;
+  __syncthreads();
+  u64 end = share(blockIdx.x + 1, n);
+  for (u64 i = share(blockIdx.x, n) + threadIdx.x; i < end; i += THREADS) atomicAdd(&count[digitOf(keys[i], shift)], 1u);
+  __syncthreads();
+  place[u64(threadIdx.x) * gridDim.x + blockIdx.x] = count[threadIdx.x];
+}
+
+// sort_scatter moves every key to its place; place holds the exclusive prefix sums of what sort_count counted.
+extern "C" __global__ void __launch_bounds__(THREADS)
+sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
+  __shared__ u64 tile[TILE];
+  __shared__ u32 counts[WARPS][DIGITS];
+  __shared__ u32 start[DIGITS];
+  __shared__ u32 sums[WARPS];
+  u64 base = place[u64(threadIdx.x) * gridDim.x + blockIdx.x];  // where the next key of this thread's digit goes
+  __shared__ u64 into[DIGITS];
+  u32 warp = threadIdx.x / 32;
+  u64 end = share(blockIdx.x + 1, n);
+  for (u64 begin = share(blockIdx.x, n); begin < end; begin += TILE) {
+    u32 here = end - begin < TILE ? u32(end - begin) : TILE;
+    for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
+    __syncthreads();
+
+    u64 key[SORT_KEYS];
+    u32 rank[SORT_KEYS];
+#pragma unroll
+    for (int r = 0; r < SORT_KEYS; r++) {
+      u32 i = warp * 32 * SORT_KEYS + r * 32 + lane();
+      key[r] = i < here ? in[begin + i] : ~u64(0);
+      u32 digit = i < here ? digitOf(key[r], shift) : DIGITS - 1; // what is not there comes behind everything that is
+      u32 peers = __match_any_sync(~0u, digit);
+      u32 before = counts[warp][digit];
+      __syncwarp();
+      rank[r] = before + __popc(peers & ((1u << lane()) - 1));
+      if (lane() == __ffs(peers) - 1) counts[warp][digit] = before + __popc(peers);
+      __syncwarp();
+    }
+    __syncthreads();
+
+    u32 total = 0; // of this thread's digit
+    for (int w = 0; w < WARPS; w++) {
+      u32 c = counts[w][threadIdx.x];
+      counts[w][threadIdx.x] = total;
+      total += c;
+    }
+    u32 until = total;
+    for (int d = 1; d < 32; d *= 2) {
+      u32 other = __shfl_up_sync(~0u, until, d);
+      if (lane() >= d) until += other;
+    }
+    if (lane() == 31) sums[warp] = until;
+    __syncthreads();
+    for (u32 w = 0; w < warp; w++) until += sums[w];
+    start[threadIdx.x] = until - total;
+    into[threadIdx.x] = base - (until - total);
+    base += total;
+    __syncthreads();
+
+#pragma unroll
+    for (int r = 0; r < SORT_KEYS; r++) {
+      u32 i = warp * 32 * SORT_KEYS + r * 32 + lane();
+      u32 digit = i < here ? digitOf(key[r], shift) : DIGITS - 1;
+      tile[start[digit] + counts[warp][digit] + rank[r]] = key[r];
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < here; i += THREADS) {
+      u64 k = tile[i];
+      out[into[digitOf(k, shift)] + i] = k;
+    }
+    __syncthreads();
+  }
+}
+
+// scan replaces n numbers by their exclusive prefix sums, and writes the sum of all to total. One block.
+extern "C" __global__ void __launch_bounds__(1024) scan(u64* numbers, u64 n, u64* total) {
+  __shared__ u64 sums[32];
+  constexpr int EACH = 8;
+  u64 carry = 0;
+  for (u64 begin = 0; begin < n; begin += 1024 * EACH) {
+    u64 x[EACH], mine = 0;
+    for (int i = 0; i < EACH; i++) {
+      u64 at = begin + threadIdx.x * EACH + i;
+      x[i] = at < n ? numbers[at] : 0;
+      mine += x[i];
+    }
+    u64 until = mine;
+    for (int d = 1; d < 32; d *= 2) {
+      u64 other = __shfl_up_sync(~0u, until, d);
+      if (lane() >= d) until += other;
+    }
+    __syncthreads();
+    if (lane() == 31) sums[threadIdx.x / 32] = until;
+    __syncthreads();
+    u64 all = 0;
+    for (u32 w = 0; w < 32; w++) {
+      if (w == threadIdx.x / 32) until += all;
+      all += sums[w];
+    }
+    u64 sum = carry + until - mine;
+    for (int i = 0; i < EACH; i++) {
+      u64 at = begin + threadIdx.x * EACH + i;
+      if (at < n) numbers[at] = sum;
+      sum += x[i];
+    }
+    carry += all;
+  }
+  if (threadIdx.x == 0) *total = carry;
+}
