@@ -69,6 +69,9 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	if err := s.size(int64(len(parent))); err != nil {
 		return plugins.Traversal{}, err
 	}
+	if err := s.wake(); err != nil {
+		return plugins.Traversal{}, err
+	}
 	s.levels = s.levels[:0]
 	start := time.Now()
 	if err := s.traverse(ctx, uint64(root)); err != nil {
@@ -80,6 +83,18 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		return plugins.Traversal{}, fmt.Errorf("cuda: copy parents to the host: %w", err)
 	}
 	return plugins.Traversal{Elapsed: elapsed, Levels: s.levels}, nil
+}
+
+// wake launches nothing and waits for it: after the host's work between two searches, which can be long, device and driver are slow
+// for some tens of microseconds that have nothing to do with a search. It knows neither root nor graph.
+func (s *search) wake() error {
+	if err := s.device.kernels.wake.launch(s.device.work, 1); err != nil {
+		return err
+	}
+	if err := s.device.work.Synchronize(); err != nil {
+		return fmt.Errorf("cuda: wake the device: %w", err)
+	}
+	return nil
 }
 
 // little is the share of the vertices, 1/little, below which a search has reached little.

@@ -112,6 +112,7 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 			{Name: "bytes on the device", Value: fmt.Sprint(e.memory.used)},
 			{Name: "bytes pinned in the host", Value: fmt.Sprint(e.memory.inHost)},
 			{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; the host's copy is made after it"},
+			{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original labels; " +
 				"each search copies it and confirms or replaces every entry inside its clock"},
 		}, b.notes...),

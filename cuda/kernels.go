@@ -29,7 +29,7 @@ type kernels struct {
 	sortCount, sortScatter, scan                                                              kernel
 	rangeEntries, listKeys, countUnique, writeLists, endLists                                 kernel
 	firstNeighbours, wordHubs, linkHubs, alignedRows, alignedFill, outputTemplate             kernel
-	search, expandDynamic, erase, writeReached, writeFinds, writeRoot                         kernel
+	search, expandDynamic, erase, writeReached, writeFinds, writeRoot, wake                   kernel
 }
 
 func (k *kernels) load(m cu.Module) error {
@@ -50,7 +50,7 @@ func (k *kernels) load(m cu.Module) error {
 		{&k.alignedRows, "aligned_rows", blockThreads}, {&k.alignedFill, "aligned_fill", blockThreads},
 		{&k.outputTemplate, "output_template", blockThreads}, {&k.search, "search", 0},
 		{&k.expandDynamic, "expand_dynamic", blockThreads}, {&k.erase, "erase", blockThreads},
-		{&k.writeReached, "write_reached", blockThreads}, {&k.writeFinds, "write_finds", blockThreads}, {&k.writeRoot, "write_root", 1},
+		{&k.writeReached, "write_reached", blockThreads}, {&k.writeFinds, "write_finds", blockThreads}, {&k.writeRoot, "write_root", 1}, {&k.wake, "wake", 1},
 	} {
 		f, err := m.Function(each.name)
 		if err != nil {

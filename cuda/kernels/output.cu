@@ -30,3 +30,7 @@ extern "C" __global__ void write_finds(i64* parent) {
 
 // write_root makes the root its own parent, after everything else.
 extern "C" __global__ void write_root(i64* parent, u64 root) { parent[root] = i64(root); }
+
+// wake does nothing. The host launches it and waits for it before a search's clock starts, to wake the device and the driver from
+// what the host did in between.
+extern "C" __global__ void wake() {}
