@@ -25,9 +25,10 @@ var arrows = map[string][]string{
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins"},
 	"cuda":                          {"graph", "plugins"},
+	"distributed":                   {"graph", "plugins"},
 	"harness":                       {"graph", "plugins"},
 	"reports":                       {"graph", "plugins", "harness"},
-	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "harness", "reports"},
+	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed", "harness", "reports"},
 	"cmd/teps-engine-cuda":          {"plugins/rpc", "cuda"},
 }
 
