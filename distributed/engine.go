@@ -97,7 +97,7 @@ func (c Configuration) details(ranks string) []plugins.Fact {
 // buildLocal builds all parts by as many goroutines, each beginning with an equal share of the tuples.
 func buildLocal(ctx context.Context, c Configuration, tuples []graph.Edge) ([]*search, []plugins.Phase, error) {
 	ranks := c.Grid.Ranks()
-	searches, errs, phases := make([]*search, ranks), make([]error, ranks), make([][]plugins.Phase, ranks)
+	searches, errs, phases := make([]*search, ranks), make([]error, ranks), make([][]timed, ranks)
 	each(newLocal(ranks), func(world Comm) {
 		rank := world.Rank()
 		from, to := len(tuples)*rank/ranks, len(tuples)*(rank+1)/ranks

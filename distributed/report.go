@@ -95,7 +95,7 @@ func (s *SearchRecord) totals() []plugins.Phase {
 }
 
 // meanPhases are the means over ranks of phases that all ranks have.
-func meanPhases(ranks [][]plugins.Phase) []plugins.Phase {
+func meanPhases(ranks [][]timed) []plugins.Phase {
 	mean := make([]plugins.Phase, len(ranks[0]))
 	for k := range mean {
 		mean[k].Name = ranks[0][k].Name
