@@ -137,7 +137,7 @@ func (b *builder) route() error {
 		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * share, uint32(i) * share}
 	}
 	send := make([][]uint32, ranks)
-	expected := 4*len(b.tuples)/ranks + 4*len(b.tuples)/ranks/8 + 16
+	expected := 4*len(b.tuples)/ranks + len(b.tuples)/ranks/2
 	for k := range send {
 		send[k] = make([]uint32, 0, expected)
 	}

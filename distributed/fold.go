@@ -34,7 +34,7 @@ func (s *search) update() {
 		if k == s.self {
 			continue
 		}
-		finder := s.finder[k]
+		finder := s.block(s.finder, k)
 		list, words, predecessors := parts(message, len(seen))
 		switch {
 		case s.early:
@@ -92,8 +92,8 @@ func (s *search) fetchPredecessors(m *Measure) {
 	if s.early || s.folds.Size() == 1 {
 		return
 	}
-	for k, finder := range s.finder {
-		if k != s.self {
+	for k := range s.send {
+		if finder := s.block(s.finder, k); k != s.self {
 			s.send[k] = s.form.encode(s.send[k][:0], finder, finder.count(), nil)
 		}
 	}
@@ -120,12 +120,11 @@ func (s *search) fetchPredecessors(m *Measure) {
 	answers := s.receive[:s.folds.Size()]
 	s.folds.Alltoallv(s.replies, answers)
 	above := s.above[s.self*s.width:]
-	for k, finder := range s.finder {
+	for k, next := range answers {
 		if k == s.self {
 			continue
 		}
-		next := answers[k]
-		for w, word := range finder {
+		for w, word := range s.block(s.finder, k) {
 			for ; word != 0; word &= word - 1 {
 				above[w<<5+bits.TrailingZeros32(word)] = next[0]
 				next = next[1:]

@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -20,13 +21,12 @@ import (
 // A job is a run of mpirun with its ranks, from start to end. The engine starts one for every graph: the number of ranks
 // is an option, and a rank that dies is the error of a call.
 type job struct {
-	wire   *wire
-	stdin  io.Closer
-	stdout io.Closer
-	words  *lastWords
-	pid    int
-	ended  chan struct{} // closed when mpirun has been waited for
-	state  string        // how it ended, set before
+	wire  *wire
+	stdin io.Closer
+	words *lastWords
+	pid   int
+	ended chan struct{} // closed when mpirun has been waited for
+	state string        // how it ended, set before
 }
 
 const (
@@ -95,7 +95,12 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 	if !found {
 		return nil, errors.New(programMissing)
 	}
-	cmd := exec.Command(mpirun, p.commandLine(ranks, program)...)
+	shortcut, err := newShortcut()
+	if err != nil {
+		return nil, err
+	}
+	defer shortcut.close()
+	cmd := exec.Command(mpirun, append(p.commandLine(ranks, program), "--socket", shortcut.path)...)
 	cmd.SysProcAttr = jobAttributes()
 	j := &job{words: &lastWords{}, ended: make(chan struct{})}
 	in, err := cmd.StdinPipe()
@@ -108,7 +113,7 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 	}
 	cmd.Stderr = j.words
 	cmd.WaitDelay = time.Second
-	j.stdin, j.stdout, j.wire = in, out, newWire(out, in)
+	j.stdin = in
 	started := make(chan error)
 	go func() {
 		// The signal of the parent's death is tied to the thread that starts the process: it stays until the job has ended.
@@ -126,7 +131,7 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 		return nil, err
 	}
 	j.pid = cmd.Process.Pid
-	hello, err := j.hear(ctx)
+	hello, err := j.greet(ctx, shortcut, out, in)
 	if err == nil && hello.Version != protocolVersion {
 		err = fmt.Errorf("%s speaks %q, and this program %q: build both from one version", program, hello.Version, protocolVersion)
 	}
@@ -135,6 +140,38 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// greet finds out how rank 0 wants to talk, and hears its first answer.
+func (j *job) greet(ctx context.Context, s *shortcut, out io.Reader, in io.Writer) (answer, error) {
+	how := make(chan *wire, 2) // nil: no way
+	go func() {
+		if connection, err := s.listener.Accept(); err == nil {
+			w := newWire(connection, connection)
+			w.both = connection
+			how <- w
+		}
+	}()
+	go func() {
+		stdout := bufio.NewReader(out)
+		line, err := stdout.ReadString('\n')
+		switch {
+		case err != nil:
+			how <- nil
+		case line == overStdio:
+			how <- newWire(stdout, in)
+		}
+	}()
+	select {
+	case j.wire = <-how:
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	case <-j.ended:
+	}
+	if j.wire == nil {
+		return answer{}, j.failure()
+	}
+	return j.hear(ctx)
 }
 
 // hear waits for an answer. When ctx ends it asks the ranks to stop, and gives them a second and a half.
@@ -175,7 +212,10 @@ func (j *job) failure() error {
 
 // stop ends the job: it is left alone for a while, then asked, then killed. mpirun passes the end on to all ranks.
 func (j *job) stop(leave time.Duration) {
-	j.stdin.Close()
+	j.stdin.Close() // and with it the conversation, if it goes over it
+	if j.wire != nil && j.wire.both != nil {
+		defer j.wire.both.Close()
+	}
 	for _, step := range []struct {
 		wait   time.Duration
 		signal syscall.Signal

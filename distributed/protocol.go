@@ -72,6 +72,7 @@ type wire struct {
 	out  *bufio.Writer
 	from *gob.Decoder
 	to   *gob.Encoder
+	both io.Closer // nil: in and out are closed by others
 }
 
 func newWire(in io.Reader, out io.Writer) *wire {

@@ -18,7 +18,7 @@ import (
 //     of. So a vertex is sent to its owner at most once by each rank (Bisson et al., section 3.4);
 //   - frontier has its own vertices that the last level found;
 //   - above[v] of a row v that this rank found itself is a parent's label + 1;
-//   - finder[m] has its own vertices that rank m of the fold found, and this rank did not. Only m knows their parents,
+//   - block m of finder has its own vertices that rank m of the fold found, and this rank did not. Only m knows their parents,
 //     until they are fetched at the end (late predecessors), unless they are sent along (early).
 type search struct {
 	*part
@@ -38,7 +38,7 @@ type search struct {
 	unshared bitmap   // own block: found, and not yet told to the grid row (2D)
 	above    []uint32 // [row blocks]
 	parents  []uint32 // own block, and a 0 behind it; for the output
-	finder   []bitmap // [size of folds] own block each
+	finder   bitmap   // [size of folds blocks]
 
 	message []uint32   // of expand
 	shared  []uint32   // of share
@@ -75,11 +75,10 @@ func newSearch(p *part, world Comm, c Configuration) *search {
 	s.above, s.parents = make([]uint32, rowBlocks*p.width), make([]uint32, p.width+1)
 	s.message = make([]uint32, 0, s.form.room(words, false))
 	s.send = make([][]uint32, s.folds.Size())
-	s.finder = make([]bitmap, s.folds.Size())
+	s.finder = make(bitmap, s.folds.Size()*words)
 	s.replies = make([][]uint32, s.folds.Size())
-	for m := range s.finder {
-		s.finder[m] = make(bitmap, words)
-		if len(s.finder) <= mostPrepared && m != s.self {
+	for m := range s.send {
+		if len(s.send) <= mostPrepared && m != s.self {
 			s.send[m] = make([]uint32, 0, s.form.room(words, s.early))
 			s.replies[m] = make([]uint32, 0, p.width)
 		}
@@ -95,7 +94,7 @@ const mostPrepared = 64
 
 // bytes is what the search takes beside the part of the graph, messages left out.
 func (s *search) bytes() int64 {
-	n := len(s.seen) + len(s.fresh) + len(s.front) + 2*len(s.frontier) + len(s.above) + len(s.parents) + len(s.finder)*len(s.frontier)
+	n := len(s.seen) + len(s.fresh) + len(s.front) + 2*len(s.frontier) + len(s.above) + len(s.parents) + len(s.finder)
 	return 4 * int64(n)
 }
 
@@ -158,9 +157,7 @@ func (s *search) clear() {
 	clear(s.fresh)
 	clear(s.frontier)
 	clear(s.unshared)
-	for _, f := range s.finder {
-		clear(f)
-	}
+	clear(s.finder)
 	copy(s.above[s.ownRows():], s.template)
 }
 
