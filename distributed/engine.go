@@ -141,23 +141,8 @@ func (e *engine) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 		return plugins.Traversal{}, err
 	}
 	start := time.Now()
-	var all sync.WaitGroup
-	var failure error
-	one := func(rank int) {
-		s := e.searches[rank]
-		_, first, stride := s.partition.Slots(rank)
-		record, err := s.run(ctx, root, parent, first, stride)
-		e.records[rank] = record
-		if rank == 0 {
-			failure = err // all ranks fail together
-		}
-	}
-	for rank := 1; rank < len(e.searches); rank++ {
-		all.Go(func() { one(rank) })
-	}
-	one(0)
+	failure := searchLocal(ctx, e.searches, e.records, root, parent)
 	finishParents(parent, e.labels, root)
-	all.Wait()
 	elapsed := time.Since(start)
 	if failure != nil {
 		if err := ctx.Err(); err != nil {

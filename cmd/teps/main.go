@@ -90,7 +90,7 @@ search against the input, and writes records, official text, plots and a page.`,
 		return harness.Usage("%v; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(),
+		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(), countCommand(),
 		serveEngineCommand(), versionCommand(),
 	)
 	return root
