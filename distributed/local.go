@@ -43,11 +43,11 @@ var _ Comm = (*local)(nil)
 
 // newLocal returns the ends of a group of ranks; each is for one goroutine.
 func newLocal(size int) []Comm {
-	spins := 0
+	p := patience{yields: max(yieldsOfAll/size, 8)}
 	if size <= runtime.GOMAXPROCS(0) {
-		spins = spinsAlone
+		p.spins = spinsAlone
 	}
-	g := newLocalGroup(size, spins)
+	g := newLocalGroup(size, p)
 	all := make([]Comm, size)
 	for rank := range all {
 		all[rank] = &local{group: g, rank: rank}
@@ -55,9 +55,9 @@ func newLocal(size int) []Comm {
 	return all
 }
 
-func newLocalGroup(size, spins int) *localGroup {
+func newLocalGroup(size int, p patience) *localGroup {
 	g := &localGroup{size: size, next: map[int]*localGroup{}}
-	g.barrier.init(size, spins)
+	g.barrier.init(size, p)
 	g.mail.init()
 	for i := range g.boards {
 		g.boards[i] = board{
@@ -132,7 +132,7 @@ func (c *local) Split(color, key int) Comm {
 	g.mu.Lock()
 	part, made := g.next[color]
 	if !made {
-		part = newLocalGroup(len(members), g.barrier.spins)
+		part = newLocalGroup(len(members), g.barrier.patience)
 		g.next[color] = part
 	}
 	g.mu.Unlock()
@@ -179,8 +179,8 @@ func (m *mail) take(pair [2]int) []uint32 {
 // barrier lets nobody through before all have come. Who waits first spins, because ranks arrive within microseconds of
 // each other; then lets others run; then sleeps.
 type barrier struct {
-	size    int32
-	spins   int
+	size int32
+	patience
 	_       [64]byte
 	arrived atomic.Int32
 	_       [60]byte
@@ -190,13 +190,17 @@ type barrier struct {
 	passed  *sync.Cond
 }
 
+// patience is how often a rank looks before it lets others run between looks, and before it sleeps. A sleeping rank takes
+// some 50 us to wake, which is more than most phases of a search.
+type patience struct{ spins, yields int }
+
 const (
-	spinsAlone = 50_000 // some 30 us, where there is a processor for every rank; else none
-	yields     = 64
+	spinsAlone  = 5000 // some 3 us, where there is a processor for every rank; else none
+	yieldsOfAll = 8000 // of all ranks together
 )
 
-func (b *barrier) init(size, spins int) {
-	b.size, b.spins = int32(size), spins
+func (b *barrier) init(size int, p patience) {
+	b.size, b.patience = int32(size), p
 	b.passed = sync.NewCond(&b.mu)
 }
 
@@ -214,7 +218,7 @@ func (b *barrier) wait(last func()) {
 		b.passed.Broadcast()
 		return
 	}
-	for look := 0; look < b.spins+yields; look++ {
+	for look := 0; look < b.spins+b.yields; look++ {
 		if b.turn.Load() != turn {
 			return
 		}

@@ -133,22 +133,25 @@ func WriteTraffic(dir string, scale int, model string, points []Traffic) error {
 	if err != nil {
 		return err
 	}
-	return writeFigure(dir, traffic(p, scale, model, points))
+	_, err = writeFigure(dir, traffic(p, scale, model, points))
+	return err
 }
 
-// writeFigure writes a figure as SVG and as PNG.
-func writeFigure(dir string, f *figure) error {
+// writeFigure writes a figure as SVG and as PNG and returns the paths of what it wrote.
+func writeFigure(dir string, f *figure) (paths []string, err error) {
 	for _, form := range []struct {
 		extension string
 		draw      func() ([]byte, error)
 	}{{".svg", f.svg}, {".png", f.png}} {
 		data, err := form.draw()
 		if err != nil {
-			return err
+			return paths, err
 		}
-		if err := writeFile(filepath.Join(dir, f.name+form.extension), data); err != nil {
-			return err
+		path := filepath.Join(dir, f.name+form.extension)
+		if err := writeFile(path, data); err != nil {
+			return paths, err
 		}
+		paths = append(paths, path)
 	}
-	return nil
+	return paths, nil
 }
