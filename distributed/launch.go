@@ -100,15 +100,19 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 		return nil, err
 	}
 	defer shortcut.close()
+	// mpirun's own folder on this host goes into the job's: where it fails early it leaves it behind.
 	cmd := exec.Command(mpirun, append(p.commandLine(ranks, program), "--socket", shortcut.path)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+shortcut.folder())
 	cmd.SysProcAttr = jobAttributes()
 	j := &job{words: &lastWords{}, ended: make(chan struct{})}
 	in, err := cmd.StdinPipe()
 	if err != nil {
+		shortcut.remove()
 		return nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		shortcut.remove()
 		return nil, err
 	}
 	cmd.Stderr = j.words
@@ -125,6 +129,7 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 			err = cmd.Wait()
 			j.state = cmd.ProcessState.String()
 		}
+		shortcut.remove()
 		close(j.ended)
 	}()
 	if err := <-started; err != nil {

@@ -76,6 +76,7 @@ func StartMPI(ranks int) (world Comm, finish func(), err error) {
 	}
 	c := newMPI(C.teps_world())
 	if c.size != ranks {
+		C.MPI_Finalize() // a process by itself leaves a folder otherwise
 		launched := os.Getenv("OMPI_COMM_WORLD_SIZE")
 		if _, err := strconv.Atoi(launched); err != nil {
 			launched = "an unknown number"

@@ -46,19 +46,14 @@ func (r *rank) lead(w *wire) error {
 	if err := w.say(answer{Version: protocolVersion}); err != nil {
 		return err
 	}
-	requests, taken := make(chan request), make(chan struct{})
-	cancels := make(chan context.CancelFunc, 1)
-	go r.listen(w, requests, taken, cancels)
+	requests, taken := make(chan asked), make(chan struct{})
+	go listen(w, requests, taken)
 	for q := range requests {
 		if q.Kind == requestQuit {
 			break
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancels <- cancel
-		r.tell(q)
-		err := r.do(ctx, q, w, func() { taken <- struct{}{} })
-		(<-cancels)()
-		if err != nil {
+		r.tell(q.request)
+		if err := r.do(q.ctx, q.request, w, func() { taken <- struct{}{} }); err != nil {
 			return err
 		}
 	}
@@ -66,25 +61,30 @@ func (r *rank) lead(w *wire) error {
 	return nil
 }
 
-// listen reads requests. A cancel takes effect while the request before it is being done. The tuples behind a request
-// are read by whoever does it; listen goes on when they are taken.
-func (r *rank) listen(w *wire, requests chan<- request, taken <-chan struct{}, cancels chan context.CancelFunc) {
+// asked is a request, and a context that ends when it is cancelled.
+type asked struct {
+	request
+	ctx context.Context
+}
+
+// listen reads requests. The tuples behind one are read by whoever does it; listen goes on when they are taken. A cancel
+// ends the context of the request before it.
+func listen(w *wire, requests chan<- asked, taken <-chan struct{}) {
 	defer close(requests)
+	cancel := func() {}
 	for {
 		var q request
 		if err := w.from.Decode(&q); err != nil {
-			return // the engine is gone
+			cancel() // the engine is gone
+			return
 		}
+		cancel()
 		if q.Kind == requestCancel {
-			select {
-			case cancel := <-cancels:
-				cancel()
-				cancels <- cancel
-			default: // it is done already
-			}
 			continue
 		}
-		requests <- q
+		a := asked{request: q}
+		a.ctx, cancel = context.WithCancel(context.Background())
+		requests <- a
 		if q.Kind == requestConstruct {
 			<-taken
 		}
