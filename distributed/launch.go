@@ -126,7 +126,7 @@ func launch(ctx context.Context, ranks int, p placement) (*job, error) {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			err = cmd.Wait()
+			_ = cmd.Wait() // state says how it ended
 			j.state = cmd.ProcessState.String()
 		}
 		shortcut.remove()
