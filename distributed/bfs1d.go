@@ -15,7 +15,7 @@ func (s *oneD) topDown(l *LevelRecord) {
 			u := w<<5 + bits.TrailingZeros32(word)
 			rows := s.up.targets[s.up.at[u]:s.up.at[u+1]]
 			l.Edges += int64(len(rows))
-			scanDown(rows, labels[u], s.seen, s.fresh, s.above)
+			s.scratch.scanDown(rows, labels[u], s.seen, s.fresh, s.above)
 		}
 	}
 	s.watch.lap(&l.Phases[Scan])
@@ -32,7 +32,7 @@ func (s *oneD) bottomUp(l *LevelRecord) {
 		s.seen[w] |= word
 	}
 	own := s.block(s.fresh, s.self)
-	l.Edges = s.scanUp(s.front, s.block(s.seen, s.self), own, s.above[s.self*s.width:])
+	l.Edges = s.scanUp(&s.scratch, s.front, s.block(s.seen, s.self), own, s.above[s.self*s.width:])
 	s.watch.lap(&l.Phases[Scan])
 	copy(s.frontier, own)
 	clear(own)

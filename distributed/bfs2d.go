@@ -22,7 +22,7 @@ func (s *twoD) topDown(l *LevelRecord) {
 				k := s.key(block, own)
 				rows := s.down.targets[s.down.at[k]:s.down.at[k+1]]
 				l.Edges += int64(len(rows))
-				scanDown(rows, s.label[(block*words+w)<<5+own&31], s.seen, s.fresh, s.above)
+				s.scratch.scanDown(rows, s.label[(block*words+w)<<5+own&31], s.seen, s.fresh, s.above)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (s *twoD) topDown(l *LevelRecord) {
 func (s *twoD) bottomUp(l *LevelRecord) {
 	s.expand(&l.Phases[Expand])
 	s.share(&l.Phases[Expand])
-	l.Edges = s.scanUp(s.front, s.seen, s.fresh, s.above)
+	l.Edges = s.scanUp(&s.scratch, s.front, s.seen, s.fresh, s.above)
 	s.watch.lap(&l.Phases[Scan])
 	s.fold(&l.Phases[Fold])
 	s.update()

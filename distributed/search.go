@@ -46,8 +46,9 @@ type search struct {
 	receive [][]uint32 // of any call
 	replies [][]uint32
 
-	watch  stopwatch
-	record SearchRecord
+	scratch scratch
+	watch   stopwatch
+	record  SearchRecord
 }
 
 // cut is what the partition makes of a level: it turns the frontier into what the scan found, with its messages, and
