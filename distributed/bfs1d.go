@@ -13,9 +13,9 @@ func (s *oneD) topDown(l *LevelRecord) {
 	for w, word := range s.frontier {
 		for ; word != 0; word &= word - 1 {
 			u := w<<5 + bits.TrailingZeros32(word)
-			rows := s.up.targets[s.up.at[u]:s.up.at[u+1]]
-			l.Edges += int64(len(rows))
-			s.scratch.scanDown(rows, labels[u], s.seen, s.fresh, s.above)
+			neighbours := s.up.of(u)
+			l.Edges += int64(len(neighbours))
+			scanDown(&s.scratch, neighbours, labels[u], s.seen, s.fresh, s.above)
 		}
 	}
 	s.watch.lap(&l.Phases[Scan])

@@ -14,15 +14,13 @@ type twoD struct{ *search }
 //  4. update: what the owners have not seen is the next frontier
 func (s *twoD) topDown(l *LevelRecord) {
 	s.expand(&l.Phases[Expand])
-	words := s.width / 32
 	for block := range s.grid.R {
 		for w, word := range s.block(s.front, block) {
 			for ; word != 0; word &= word - 1 {
-				own := w<<5 + bits.TrailingZeros32(word)
-				k := s.key(block, own)
-				rows := s.down.targets[s.down.at[k]:s.down.at[k+1]]
+				own := Own(w<<5 + bits.TrailingZeros32(word))
+				rows := s.down.of(int(s.key(block, own)))
 				l.Edges += int64(len(rows))
-				s.scratch.scanDown(rows, s.label[(block*words+w)<<5+own&31], s.seen, s.fresh, s.above)
+				scanDown(&s.scratch, rows, s.label[s.columnOf(block, own)], s.seen, s.fresh, s.above)
 			}
 		}
 	}

@@ -21,26 +21,29 @@ type part struct {
 	rows      int // C*width
 	columns   int // R*width
 
-	number []uint32 // [slot] Own of each label owned; width where isolated
+	number []Own    // [slot] Own of each label owned; width where isolated
 	degree []uint32 // [Own] tuples at the vertex, duplicates counted
 	label  []uint32 // [Column] label + 1; 0 where a block has no vertex
 
-	up       lists    // of rows: the columns that they have an entry in, hubs first, each once
-	down     lists    // of columns, by key: the rows that they have an entry in; none when the cut is 1D
-	filled   bitmap   // [Row] rows with an entry
-	first    []uint32 // [Row] first column of the row's list
-	template []uint32 // [Row] its label + 1; 0 for an empty row
+	up       lists[Column] // of rows: the columns that they have an entry in, hubs first, each once
+	down     lists[Row]    // of columns, by key: the rows that they have an entry in; none when the cut is 1D
+	filled   bitmap        // [Row] rows with an entry
+	first    []Column      // [Row] first column of the row's list
+	template []uint32      // [Row] its label + 1; 0 for an empty row
 }
 
 // lists are neighbour lists, one after the other: list k is targets[at[k]:at[k+1]].
-type lists struct {
+type lists[V Row | Column] struct {
 	at      []uint32
-	targets []uint32
+	targets []V
 }
+
+// of returns list k.
+func (l *lists[V]) of(k int) []V { return l.targets[l.at[k]:l.at[k+1]] }
 
 // key is the place of a column in the order of hubs: blocks are numbered by descending degree, and equal numbers of
 // different blocks stand together.
-func (p *part) key(block, own int) int { return own*p.grid.R + block }
+func (p *part) key(block int, own Own) key { return key(own)*key(p.grid.R) + key(block) }
 
 // errElsewhere is the error of a rank that stops because another one has to.
 var errElsewhere = errors.New("another rank has failed")
@@ -199,7 +202,7 @@ func (b *builder) order() error {
 	if most := int64(b.width) * int64(b.world.Size()); most >= none {
 		return fmt.Errorf("distributed: construct: %d numbers for vertices: %w: want fewer than %d; use a smaller scale", most, plugins.ErrTuples, uint32(none))
 	}
-	b.number = degree // its place is taken vertex by vertex
+	b.number = make([]Own, share)
 	b.degree = make([]uint32, b.width)
 	labels := make([]uint32, b.width)
 	_, first, stride := b.partition.Slots(b.world.Rank())
@@ -208,10 +211,10 @@ func (b *builder) order() error {
 		labels[own] = uint32(first+int64(slot)*stride) + 1
 	}
 	for slot := range b.number {
-		b.number[slot] = uint32(b.width)
+		b.number[slot] = Own(b.width)
 	}
 	for own, slot := range sorted {
-		b.number[slot] = uint32(own)
+		b.number[slot] = Own(own)
 	}
 	b.label = make([]uint32, 0, b.columns)
 	blocks := make([][]uint32, b.grid.R)

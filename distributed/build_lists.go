@@ -6,8 +6,8 @@ package distributed
 
 // lists makes the lists of the rank's rows, and, if wanted, keeps those of its columns.
 func (b *builder) lists(keepDown bool) error {
-	row, key := b.translations()
-	byColumn := b.sortByColumn(row, key)
+	row, keys := b.translations()
+	byColumn := b.sortByColumn(row, keys)
 	b.came = nil
 	counts := make([]uint32, b.rows+1)
 	for slot, n := range b.slots {
@@ -25,47 +25,51 @@ func (b *builder) lists(keepDown bool) error {
 }
 
 // translations returns the row of every row slot and the key of every column slot, which other ranks have numbered.
-func (b *builder) translations() (row, key []uint32) {
+func (b *builder) translations() (row []Row, keys []key) {
 	share := int(b.partition.Share)
 	blocks := make([][]uint32, b.grid.C)
-	b.row.Allgatherv(b.number, blocks)
-	row = make([]uint32, b.grid.C*share)
+	numbers := make([]uint32, share)
+	for slot, own := range b.number {
+		numbers[slot] = uint32(own)
+	}
+	b.row.Allgatherv(numbers, blocks)
+	row = make([]Row, b.grid.C*share)
 	for m, numbers := range blocks {
 		for slot, own := range numbers {
-			row[m*share+slot] = uint32(m*b.width) + own // nonsense for isolated ones, which no entry names
+			row[m*share+slot] = Row(m*b.width) + Row(own) // nonsense for isolated ones, which no entry names
 		}
 	}
 	blocks = make([][]uint32, b.grid.R)
-	b.column.Allgatherv(b.number, blocks)
-	key = make([]uint32, b.grid.R*share)
+	b.column.Allgatherv(numbers, blocks)
+	keys = make([]key, b.grid.R*share)
 	for block, numbers := range blocks {
 		for slot, own := range numbers {
-			key[block*share+slot] = own*uint32(b.grid.R) + uint32(block)
+			keys[block*share+slot] = b.key(block, Own(own))
 		}
 	}
-	return row, key
+	return row, keys
 }
 
 // sortByColumn translates the entries and returns the rows of every column, by key.
-func (b *builder) sortByColumn(row, key []uint32) lists {
+func (b *builder) sortByColumn(row []Row, keys []key) lists[Row] {
 	at := make([]uint32, b.columns+1)
 	total := 0
 	for _, entries := range b.came {
 		for k := 0; k+1 < len(entries); k += 2 {
-			at[key[entries[k+1]]]++
+			at[keys[entries[k+1]]]++
 		}
 		total += len(entries) / 2
 	}
 	toEnds(at)
-	targets := make([]uint32, total)
+	targets := make([]Row, total)
 	for _, entries := range b.came {
 		for k := 0; k+1 < len(entries); k += 2 {
-			column := key[entries[k+1]]
+			column := keys[entries[k+1]]
 			at[column]--
 			targets[at[column]] = row[entries[k]]
 		}
 	}
-	return lists{at, targets}
+	return lists[Row]{at, targets}
 }
 
 // toEnds makes of counts the places at which lists of these lengths end.
@@ -78,20 +82,20 @@ func toEnds(counts []uint32) {
 }
 
 // sortByRow returns the columns of every row. counts says how many entries each row has, and is overwritten.
-func (b *builder) sortByRow(byColumn lists, counts []uint32) lists {
+func (b *builder) sortByRow(byColumn lists[Row], counts []uint32) lists[Column] {
 	begin := make([]uint32, len(counts))
 	var sum uint32
 	for v, n := range counts {
 		begin[v] = sum
 		sum += n
 	}
-	targets, next := make([]uint32, len(byColumn.targets)), counts
+	targets, next := make([]Column, len(byColumn.targets)), counts
 	copy(next, begin)
 	k := 0
 	for own := range b.width {
 		for block := range b.grid.R {
-			column := uint32(block*b.width + own)
-			for _, v := range byColumn.targets[byColumn.at[k]:byColumn.at[k+1]] {
+			column := Column(block*b.width + own)
+			for _, v := range byColumn.of(k) {
 				place := next[v]
 				if place > begin[v] && targets[place-1] == column {
 					continue // a duplicate
@@ -110,13 +114,13 @@ func (b *builder) sortByRow(byColumn lists, counts []uint32) lists {
 		to += uint32(n)
 	}
 	begin[b.rows] = to
-	return lists{begin, append(make([]uint32, 0, to), targets[:to]...)}
+	return lists[Column]{begin, append(make([]Column, 0, to), targets[:to]...)}
 }
 
 // describeRows notes what searches ask for most.
 func (b *builder) describeRows() {
 	b.filled = make(bitmap, b.rows/32)
-	b.part.first = make([]uint32, b.rows)
+	b.part.first = make([]Column, b.rows)
 	b.template = make([]uint32, b.rows)
 	for v := range b.rows {
 		if at := b.up.at[v]; at < b.up.at[v+1] {

@@ -49,6 +49,9 @@ type (
 	Column uint32
 )
 
+// key is the place of a column among all columns of the part in the order of hubs (part.key).
+type key uint32
+
 // none stands where there is no vertex in 32 bits.
 const none = 1<<32 - 1
 

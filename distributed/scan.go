@@ -14,16 +14,16 @@ const pieceSize = 512
 
 // scratch is what the steps of a rank write in between.
 type scratch struct {
-	vertex [pieceSize]uint32 // rows that are left, or found
+	vertex [pieceSize]Row    // rows that are left, or found
 	at     [pieceSize]uint32 // the entry to look at next
 	end    [pieceSize]uint32
-	hit    [pieceSize]uint32 // rows that have found a column
-	column [pieceSize]uint32 // that one
+	hit    [pieceSize]Row    // rows that have found a column
+	column [pieceSize]Column // that one
 }
 
 // scanDown is the top-down step: every row in the list of u that has not been seen is fresh, and u, with this label, is
-// the vertex above it.
-func (x *scratch) scanDown(rows []uint32, label uint32, seen, fresh bitmap, above []uint32) {
+// the vertex above it. In one dimension rows are named by columns: the lists serve both ways, and seen has all vertices.
+func scanDown[V Row | Column](x *scratch, rows []V, label uint32, seen, fresh bitmap, above []uint32) {
 	for len(rows) > 0 {
 		piece := rows[:min(len(rows), pieceSize)]
 		rows = rows[len(piece):]
@@ -37,10 +37,10 @@ func (x *scratch) scanDown(rows []uint32, label uint32, seen, fresh bitmap, abov
 }
 
 // unseen writes those rows, at most pieceSize, that have not been seen into found, and returns their number.
-func unseen(rows []uint32, seen bitmap, found *[pieceSize]uint32) int {
+func unseen[V Row | Column](rows []V, seen bitmap, found *[pieceSize]Row) int {
 	n := 0
 	for _, v := range rows {
-		found[n&(pieceSize-1)] = v
+		found[n&(pieceSize-1)] = Row(v)
 		n += int(^seen[v>>5] >> (v & 31) & 1)
 	}
 	return n
@@ -63,7 +63,7 @@ func (p *part) scanUp(x *scratch, front, seen, fresh bitmap, above []uint32) (ed
 		fresh[w] = hit
 		seen[w] |= hit
 		for left &^= hit; left != 0; left &= left - 1 {
-			x.vertex[n&(pieceSize-1)] = uint32(w<<5 + bits.TrailingZeros32(left))
+			x.vertex[n&(pieceSize-1)] = Row(w<<5 + bits.TrailingZeros32(left))
 			n++
 		}
 		if n > pieceSize-32 {
@@ -112,7 +112,7 @@ func (p *part) scanLists(x *scratch, n int, front, seen, fresh bitmap, above []u
 func less(a, b uint32) int { return int((uint64(a) - uint64(b)) >> 63) }
 
 // among returns those bits k of which for which column[k] is in the frontier.
-func among(front bitmap, column []uint32, which uint32) (hit uint32) {
+func among(front bitmap, column []Column, which uint32) (hit uint32) {
 	for ; which != 0; which &= which - 1 {
 		k := bits.TrailingZeros32(which) & 31
 		u := column[k]

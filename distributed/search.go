@@ -108,10 +108,10 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	r := &s.record
 	r.Levels, r.Beside = r.Levels[:0], [phases - levelPhases]Measure{}
 	s.clear()
-	owned := s.begin(root)
+	own, here := s.begin(root)
 	edges := [2]int64{0, int64(len(s.up.targets))} // of root, and of all vertices
-	if owned >= 0 {
-		edges[0] = int64(s.degree[owned])
+	if here {
+		edges[0] = int64(s.degree[own])
 	}
 	s.world.Allreduce(Sum, edges[:])
 	s.watch.lap(&r.Beside[Clear-levelPhases])
@@ -171,23 +171,26 @@ func (s *search) ownRows() int {
 	return s.self * s.width
 }
 
-// begin makes root the frontier, on the rank that owns it; it returns the number that the root has there, or -1.
-func (s *search) begin(root graph.Vertex) int {
+// begin makes root the frontier, on the rank that owns it; it says whether that is this rank, and the root's number.
+func (s *search) begin(root graph.Vertex) (own Own, here bool) {
 	if int64(root) >= s.partition.Labels {
-		return -1
+		return 0, false
 	}
 	owner, slot := s.partition.Owner(Label(root))
 	if owner != s.world.Rank() || int(s.number[slot]) == s.width {
-		return -1
+		return 0, false
 	}
-	own := s.number[slot]
+	own = s.number[slot]
 	s.frontier[own>>5] |= 1 << (own & 31)
 	s.block(s.seen, s.self)[own>>5] |= 1 << (own & 31)
 	if s.unshared != nil {
 		s.unshared[own>>5] |= 1 << (own & 31)
 	}
-	return int(own)
+	return own, true
 }
+
+// columnOf is the column of a vertex of a block.
+func (p *part) columnOf(block int, own Own) Column { return Column(block*p.width) + Column(own) }
 
 // block is the words of one block of a bitmap.
 func (s *search) block(b bitmap, k int) bitmap {
@@ -231,7 +234,7 @@ func (s *search) output(root graph.Vertex, parent []graph.Vertex, first, stride 
 }
 
 // gather writes parents[number[k]] - 1 to parent[k].
-func gather(parent []graph.Vertex, parents, number []uint32) {
+func gather(parent []graph.Vertex, parents []uint32, number []Own) {
 	number = number[:len(parent)]
 	for k, own := range number {
 		parent[k] = graph.Vertex(parents[own]) - 1
