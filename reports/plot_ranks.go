@@ -61,7 +61,7 @@ func phaseColor(name string) color.Color {
 }
 
 // sideColor tells computing from transfers, in colours that are no phase's.
-func sideColor(part int) color.Color { return []color.Color{ink, rgb(0x999999)}[part] }
+func sideColor(part int) color.Color { return []color.Color{ink, rgb(0x999999), looks(3).area}[part] }
 
 func colorEntry(name string, c color.Color) entry {
 	return entry{name, func(canvas draw.Canvas) {
@@ -104,15 +104,15 @@ func overPhases(p pen, runs []rankedRun) []*figure {
 	}
 	look := func(k int) color.Color { return phaseColor(names[k]) }
 	var ticks plot.ConstantTicks
-	stack, sides := stacks{look: look, width: 0.6}, stacks{look: sideColor, width: 0.3}
+	stack, sides := stacks{look: look, width: 0.6}, stacks{look: sideColor, width: 0.22}
 	messages, bytes := stacks{look: look, width: 0.6}, stacks{look: look, width: 0.6}
 	for i, r := range runs {
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: breakName(r.name(), len(runs))})
 		at := float64(i)
 		stack.at, stack.parts = append(stack.at, at), append(stack.parts, of(r, func(p rankedPhase) float64 { return p.seconds * 1e3 }))
 		computing, transfers := r.times()
-		sides.at = append(sides.at, at-0.17, at+0.17)
-		sides.parts = append(sides.parts, []float64{computing * 1e3, 0}, []float64{0, transfers * 1e3})
+		sides.at = append(sides.at, at-0.25, at, at+0.25)
+		sides.parts = append(sides.parts, []float64{computing * 1e3, 0, 0}, []float64{0, transfers * 1e3, 0}, []float64{0, 0, r.modelled() * 1e3})
 		messages.at, messages.parts = append(messages.at, at), append(messages.parts, of(r, func(p rankedPhase) float64 { return p.messages }))
 		bytes.at, bytes.parts = append(bytes.at, at), append(bytes.parts, of(r, func(p rankedPhase) float64 { return p.bytes / 1024 }))
 	}
@@ -121,7 +121,7 @@ func overPhases(p pen, runs []rankedRun) []*figure {
 		name: "phases", title: "Phases of a search by engines with ranks, and computing against transfers", width: figureWidth, height: 4.6 * vg.Inch, pen: p,
 		plots: []*plot.Plot{p.bars("Time of a search (ms)", stack, ticks, last), p.bars("Time of a search (ms)", sides, ticks, last)},
 		notes: []string{
-			"Means over searches and over ranks. Above: phases on top of each other. Below: left bar computing, right bar transfers and waiting for others.",
+			"Means over searches and over ranks. Above: phases on top of each other. Below, for every run: computing, transfers with waiting for others, both measured; and what the counted messages would take in a network, which is a model's (" + modelText + ").",
 			"Ranks that are goroutines of one process copy nothing, so their transfers are waiting alone.",
 		},
 	}
@@ -136,7 +136,7 @@ func overPhases(p pen, runs []rankedRun) []*figure {
 			sent.legend = append(sent.legend, colorEntry(name, look(k)))
 		}
 	}
-	times.legend = append(times.legend, colorEntry("computing (below)", sideColor(0)), colorEntry("transfers (below)", sideColor(1)))
+	times.legend = append(times.legend, colorEntry("computing (below)", sideColor(0)), colorEntry("transfers (below)", sideColor(1)), colorEntry("transfers, modelled (below)", sideColor(2)))
 	out := []*figure{times, sent}
 	if f := byRank(p, runs, names); f != nil {
 		out = append(out, f)
@@ -221,6 +221,7 @@ func overRankCounts(p pen, runs []rankedRun) []*figure {
 				lines[name] = append(lines[name], r)
 			}
 		}
+		slices.Sort(order)
 		order = slices.DeleteFunc(order, func(name string) bool { return len(lines[name]) < 2 })
 		if len(order) == 0 {
 			continue

@@ -39,7 +39,7 @@ func (o overRanks) Plot(c draw.Canvas, p *plot.Plot) {
 			line = append(line, vg.Point{X: x(math.Log2(float64(o.ranks[i]))), Y: y(o.measure.at(v))})
 		}
 	}
-	style := draw.LineStyle{Color: o.look.line, Width: 1.3}
+	style := draw.LineStyle{Color: o.look.line, Width: 1.3, Dashes: o.look.dashes}
 	if o.dashed {
 		style.Dashes = []vg.Length{4, 3}
 	}

@@ -141,6 +141,19 @@ func (r rankedRun) times() (computing, transfers float64) {
 	return computing, transfers
 }
 
+// The network that transfers are modelled for beside measured ones (Hockney's model: a latency for every message, and its
+// bytes by the bandwidth): that of a cluster, whatever the run had.
+const (
+	modelLatency   = 2e-6 // seconds a message
+	modelBandwidth = 10e9 // bytes a second out of a rank
+	modelText      = "2 µs a message, 10 GB/s out of a rank"
+)
+
+// modelled is what the transfers of the mean rank would take in that network, one message after the other.
+func (r rankedRun) modelled() float64 {
+	return (r.messages*modelLatency + r.bytes/modelBandwidth) / float64(r.ranks)
+}
+
 // imbalance is the time of the slowest rank over that of the mean, in what ranks compute.
 func (r rankedRun) imbalance() (float64, bool) {
 	slowest, mean := 0.0, 0.0

@@ -97,7 +97,7 @@ func TestFiguresOfRanks(t *testing.T) {
 		names[f.name] = string(svg)
 	}
 	for name, want := range map[string]string{
-		"phases": "computing (below)", "traffic": "Messages of a search", "ranks": "reduce", "strong-scaling": "scale 16", "weak-scaling": "vertices a rank",
+		"phases": "transfers, modelled (below)", "traffic": "Messages of a search", "ranks": "reduce", "strong-scaling": "scale 16", "weak-scaling": "vertices a rank",
 	} {
 		if !strings.Contains(names[name], want) {
 			t.Errorf("figure %s does not say %q", name, want)
