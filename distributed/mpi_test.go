@@ -5,7 +5,6 @@ package distributed
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,17 +21,7 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-var flagRank = flag.Int("distributed.rank", 0, "be one of so many ranks and test the calls of MPI (used by a test)")
-
-// A test starts this program under mpirun.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if *flagRank > 0 {
-		os.Exit(beRank(*flagRank))
-	}
-	os.Exit(m.Run())
-}
-
+// beRank tests the calls of MPI as one of so many ranks.
 func beRank(ranks int) int {
 	world, finish, err := StartMPI(ranks)
 	if err == nil {
