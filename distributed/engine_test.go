@@ -73,7 +73,10 @@ func TestEveryGridFindsTheLevelsOfTheOracle(t *testing.T) {
 			}
 			oracle = append(oracle, level)
 		}
-		for _, set := range combinations() {
+		for k, set := range combinations() {
+			if testing.Short() && k%6 != k/6%6 {
+				continue // every cut once, forms and predecessors in turn
+			}
 			e := New()
 			if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
 				t.Fatalf("%s, %v: %v", name, set, err)

@@ -79,7 +79,7 @@ func count(t *testing.T, tuples []graph.Edge, scale int, options map[string]stri
 
 // Adaptive messages take at most the bytes of either pure form.
 func TestAdaptiveMessagesAreAtMostAsLongAsEitherForm(t *testing.T) {
-	const scale = 13
+	const scale = 12
 	tuples := kronecker(t, scale, 16)
 	for _, ranks := range []int{2, 6, 16} {
 		for _, partition := range []string{"1d", "2d"} {
