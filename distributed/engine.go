@@ -187,10 +187,10 @@ func (e *engine) Close() error {
 // need is an upper bound on the memory of the benchmark's graphs with so many ranks in a process. At the peak, when
 // lists are made,
 //
-//	per tuple    two entries of two words as sent (16, and a quarter more for room), one word by column and two by row (24)
+//	per tuple    two entries of two words as sent (16, and an eighth more for room), each as a word by column and two by row (24)
 //	per vertex   what every rank has for its rows and columns: slots counted and numbered, rows and keys of slots, labels,
 //	             offsets, first columns, templates, parents above; each at most a word for 1/R or 1/C of all vertices
 func need(ranks int) plugins.Memory {
 	g := SquareGrid(ranks)
-	return plugins.Memory{Fixed: 32 << 20, PerVertex: float64(16*ranks + 40*g.R + 40*g.C + 64), PerTuple: 64}
+	return plugins.Memory{Fixed: 32 << 20, PerVertex: float64(16*ranks + 40*g.R + 40*g.C + 64), PerTuple: 48}
 }
