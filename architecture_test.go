@@ -25,9 +25,11 @@ var arrows = map[string][]string{
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins"},
 	"cuda":                          {"graph", "plugins"},
+	"distributed":                   {"graph", "plugins"},
 	"harness":                       {"graph", "plugins"},
 	"reports":                       {"graph", "plugins", "harness"},
-	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "harness", "reports"},
+	"cmd/teps-rank":                 {"distributed"},
+	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed", "harness", "reports"},
 	"cmd/teps-engine-cuda":          {"plugins/rpc", "cuda"},
 }
 
@@ -44,12 +46,12 @@ var libraries = map[string][]string{
 	"github.com/goccy/":      {"cmd/teps"},
 	"github.com/jedib0t/":    {"cmd/teps", "reports"},
 	"golang.org/x/term":      {"cmd/teps"},
-	"golang.org/x/sys":       {"plugins/rpc", "cpu", "harness"},
+	"golang.org/x/sys":       {"plugins/rpc", "cpu", "harness", "cmd/teps-rank"},
 	"gorgonia.org/":          {"cuda"},
 }
 
-// unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, and nothing else. Generated
-// code is left out.
+// unsafeFiles are the files that may import unsafe: views of shared and off-heap memory and calls of MPI, and
+// nothing else. Generated code is left out.
 var unsafeFiles = []string{
 	"cpu/memory_heap.go",
 	"cpu/memory_linux.go",
@@ -58,6 +60,7 @@ var unsafeFiles = []string{
 	"cuda/construct.go",
 	"cuda/driver.go",
 	"cuda/kernels.go",
+	"distributed/mpi.go",
 	"plugins/rpc/segment_view.go",
 }
 

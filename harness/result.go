@@ -119,6 +119,8 @@ type RootRecord struct {
 	Time       float64         `json:"time"` // seconds on the engine's clock; TEPS come from this
 	Wall       float64         `json:"wall"` // seconds on the host's clock around the call
 	Levels     []plugins.Level `json:"levels,omitempty"`
+	Phases     []plugins.Phase `json:"phases,omitempty"` // outside levels
+	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks
 	Validated  bool            `json:"validated"`
 	Violation  string          `json:"violation,omitempty"`  // the rule that was broken, with the vertices; empty: valid
 	Rule       int             `json:"rule,omitempty"`       // 1..5 of the broken rule

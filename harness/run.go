@@ -285,7 +285,8 @@ func (r *engineRun) root(ctx context.Context, i int) (RootRecord, error) {
 	if err != nil {
 		return record, fmt.Errorf("root %d (%d of %d): %w", record.Root, i+1, len(r.roots), err)
 	}
-	record.Time, record.Wall, record.Levels = t.Elapsed.Seconds(), wall.Seconds(), keep(t.Levels)
+	record.Time, record.Wall = t.Elapsed.Seconds(), wall.Seconds()
+	record.Levels, record.Phases, record.Ranks = keep(t)
 
 	if r.plan.Validate != AllRoots && i >= r.plan.Validate {
 		tree, err := r.validator.Count(ctx, r.parents)

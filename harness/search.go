@@ -52,11 +52,14 @@ func spoil(parents []graph.Vertex) {
 	wg.Wait()
 }
 
-// keep copies levels, which the engine may reuse.
-func keep(levels []plugins.Level) []plugins.Level {
-	kept := slices.Clone(levels)
-	for i := range kept {
-		kept[i].Phases = slices.Clone(kept[i].Phases)
+// keep copies what an engine says of a search, which it may reuse.
+func keep(t plugins.Traversal) (levels []plugins.Level, phases []plugins.Phase, ranks []plugins.Rank) {
+	levels, phases, ranks = slices.Clone(t.Levels), slices.Clone(t.Phases), slices.Clone(t.Ranks)
+	for i := range levels {
+		levels[i].Phases = slices.Clone(levels[i].Phases)
 	}
-	return kept
+	for i := range ranks {
+		ranks[i].Phases = slices.Clone(ranks[i].Phases)
+	}
+	return levels, phases, ranks
 }

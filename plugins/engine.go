@@ -137,6 +137,13 @@ type Claims struct {
 type Traversal struct {
 	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock
 	Levels  []Level       `json:"levels,omitempty"`
+	Phases  []Phase       `json:"phases,omitempty"` // parts of Elapsed outside levels
+	Ranks   []Rank        `json:"ranks,omitempty"`  // of an engine that has ranks, in their order
+}
+
+// Rank is what one rank of a distributed engine did in a search.
+type Rank struct {
+	Phases []Phase `json:"phases"` // by name, over all levels and outside them
 }
 
 // Level describes the expansion of one frontier. Its slices may be reused by the next search.
@@ -150,10 +157,14 @@ type Level struct {
 	Phases    []Phase         `json:"phases,omitempty"`  // parts of Elapsed, in order
 }
 
-// Phase is a named part of a time.
+// Phase is a named part of a time. Where ranks work side by side and the phase is not that of one of them, Elapsed is
+// their mean, Slowest the longest time of any, and Bytes and Messages are sums.
 type Phase struct {
-	Name    string        `json:"name"`
-	Elapsed time.Duration `json:"elapsed_ns"`
+	Name     string        `json:"name"`
+	Elapsed  time.Duration `json:"elapsed_ns"`
+	Slowest  time.Duration `json:"slowest_ns,omitempty"`
+	Bytes    Count         `json:"bytes,omitzero"`    // sent to other ranks
+	Messages Count         `json:"messages,omitzero"` // sent to other ranks
 }
 
 // Fact is a name and a value for the record.

@@ -33,6 +33,8 @@ type resultView struct {
 	Rates    tableView
 	Roots    []figureView
 	Times    tableView
+	Ranks    []figureView // of engines that have ranks
+	Traffic  tableView
 	Details  []runView
 	Facts    []factGroup
 }
@@ -110,6 +112,16 @@ func (p pen) result(r harness.Result) (resultView, error) {
 			return out, err
 		}
 		out.Roots = append(out.Roots, *v)
+	}
+	for _, f := range drawings.ranks {
+		v, err := view(f)
+		if err != nil {
+			return out, err
+		}
+		out.Ranks = append(out.Ranks, *v)
+	}
+	if len(out.Ranks) > 0 {
+		out.Traffic = ranksTable(rankedRuns(runs, mostLines))
 	}
 	byRun := map[int]*figure{}
 	for _, f := range drawings.levels {

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 
 	"github.com/tepsbench/teps/harness"
@@ -14,6 +13,7 @@ const mostLevelFigures = 12 // a figure of levels for each engine, but not for e
 type figures struct {
 	scale  *figure   // nil when nothing has rates
 	roots  []*figure // one, or one for every 24 runs
+	ranks  []*figure // of engines that have ranks
 	levels []levelFigure
 }
 
@@ -27,7 +27,8 @@ type levelFigure struct {
 // at its largest scale.
 func (p pen) draw(r harness.Result) figures {
 	runs := labels(r)
-	out := figures{scale: overScale(p, runs), roots: overRoots(p, runs)}
+	out := figures{scale: overScale(p, runs), roots: overRoots(p, runs), ranks: overPhases(p, rankedRuns(runs, mostBars))}
+	out.ranks = append(out.ranks, overRankCounts(p, rankedRuns(runs, mostLines))...)
 
 	largest := map[string]int{} // label to the run at its largest scale that has levels
 	for i, l := range runs {
@@ -95,6 +96,7 @@ func (f figures) all() []*figure {
 		out = append(out, f.scale)
 	}
 	out = append(out, f.roots...)
+	out = append(out, f.ranks...)
 	for _, l := range f.levels {
 		out = append(out, l.figure)
 	}
@@ -111,19 +113,10 @@ func WritePlots(dir string, r harness.Result) ([]string, error) {
 	}
 	var paths []string
 	for _, f := range p.draw(r).all() {
-		for _, form := range []struct {
-			extension string
-			draw      func() ([]byte, error)
-		}{{".svg", f.svg}, {".png", f.png}} {
-			data, err := form.draw()
-			if err != nil {
-				return paths, err
-			}
-			path := filepath.Join(dir, f.name+form.extension)
-			if err := writeFile(path, data); err != nil {
-				return paths, err
-			}
-			paths = append(paths, path)
+		drawn, err := writeFigure(dir, f)
+		paths = append(paths, drawn...)
+		if err != nil {
+			return paths, err
 		}
 	}
 	return paths, nil

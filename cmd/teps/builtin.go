@@ -4,19 +4,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/cpu"
+	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
 // builtinNames lists the engines in this binary, in the order in which teps shows them.
-func builtinNames() []string { return []string{"cpu"} }
+func builtinNames() []string { return []string{"cpu", "distributed", "mpi"} }
+
+// defaultEngines is what `teps run` runs: both cuts of the distributed engine beside the CPU engine.
+func defaultEngines() []string {
+	return []string{"cpu", "distributed-2d=distributed", "distributed-1d=distributed:partition=1d"}
+}
 
 // builtin returns what opens a built-in engine, or nil.
 func builtin(name string) func() plugins.Engine {
 	switch name {
 	case "cpu":
 		return func() plugins.Engine { return cpu.New() }
+	case "distributed":
+		return func() plugins.Engine { return distributed.New() }
+	case "mpi":
+		return func() plugins.Engine { return distributed.NewMPI() }
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func rootCommand() *cobra.Command {
 		Long: `teps runs the Graph500 benchmark over engines that are plugins: it generates the
 graph, has each engine build it and search it from 64 roots, validates every
 search against the input, and writes records, official text, plots and a page.`,
-		Example: `  teps run                                  the CPU engine at scale 18, validated
+		Example: `  teps run                                  cpu and distributed at scale 18, validated
   teps run --scale 16-20 --out results/a    five scales into one folder
   teps engines                              what can run here, with every option
   teps report results/a                     draw a run again from its records`,
@@ -90,7 +90,7 @@ search against the input, and writes records, official text, plots and a page.`,
 		return harness.Usage("%v; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(),
+		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(), countCommand(),
 		serveEngineCommand(), versionCommand(),
 	)
 	return root

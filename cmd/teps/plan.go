@@ -30,7 +30,7 @@ type planFlags struct {
 
 func (f *planFlags) register(flags *pflag.FlagSet) {
 	d := harness.DefaultPlan()
-	flags.StringSliceVar(&f.Engine, "engine", []string{"cpu"}, "engines: built-in names or paths of programs, each perhaps as LABEL=ENGINE")
+	flags.StringSliceVar(&f.Engine, "engine", defaultEngines(), "engines: built-in names or paths of programs, as [LABEL=]ENGINE[:OPTION=VALUE]...")
 	flags.StringVar(&f.Scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
 	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
@@ -106,12 +106,39 @@ func named(engines []harness.EngineSpec, name, where string) (*harness.EngineSpe
 	return nil, harness.Usage("%s: this run has no engine %s; it has %s", where, name, strings.Join(names, ", "))
 }
 
-// parseEngine reads NAME, PATH, LABEL=NAME or LABEL=PATH. What holds a separator or a dot is a path.
+// parseEngine reads [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it holds a separator or a dot.
 func parseEngine(text string) (harness.EngineSpec, error) {
-	label, engine, labelled := strings.Cut(text, "=")
+	named, options, _ := strings.Cut(text, ":")
+	label, engine, labelled := strings.Cut(named, "=")
 	if !labelled {
-		engine = text
+		engine = named
 	}
+	spec, err := parseProgram(text, engine)
+	if err != nil {
+		return spec, err
+	}
+	if labelled {
+		if strings.Trim(label, labelLetters) != "" || label == "" {
+			return spec, harness.Usage("--engine %s: a label is made of letters, digits, - and _", text)
+		}
+		spec.Name = label
+	}
+	if options == "" {
+		return spec, nil
+	}
+	spec.Options = map[string]string{}
+	for option := range strings.SplitSeq(options, ":") {
+		name, value, ok := strings.Cut(option, "=")
+		if !ok || name == "" {
+			return spec, harness.Usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=1d", text)
+		}
+		spec.Options[name] = value
+	}
+	return spec, nil
+}
+
+// parseProgram says which engine a name or a path is. text is the whole of what the user wrote.
+func parseProgram(text, engine string) (harness.EngineSpec, error) {
 	var spec harness.EngineSpec
 	switch {
 	case engine == "":
@@ -131,12 +158,6 @@ func parseEngine(text string) (harness.EngineSpec, error) {
 				engine, strings.Join(builtinNames(), ", "), engine)
 		}
 		spec = harness.EngineSpec{Name: engine, Builtin: engine}
-	}
-	if labelled {
-		if strings.Trim(label, labelLetters) != "" || label == "" {
-			return spec, harness.Usage("--engine %s: a label is made of letters, digits, - and _", text)
-		}
-		spec.Name = label
 	}
 	return spec, nil
 }

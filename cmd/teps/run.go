@@ -35,9 +35,10 @@ func runCommand() *cobra.Command {
 text goes to standard output, everything else to standard error, and records,
 plots and a page into a folder. A run that was stopped (Ctrl-C, a crash, a power
 cut) loses at most the search it was in: --resume FOLDER continues it.`,
-		Example: `  teps run                                              the CPU engine at scale 18
+		Example: `  teps run                                              cpu, and distributed in 2D and 1D, at scale 18
   teps run --scale 16-20 --out results/sweep            five scales into one folder
   teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
+  teps run --engine distributed:ranks=16:partition=1d   options of an engine behind its name
   teps run --engine ./teps-engine-mine --validate 8     an engine of your own
   teps run --resume results/sweep                       continue what was interrupted
   teps run --config nightly.yaml --scale 22             flags from a file; the command line wins`,

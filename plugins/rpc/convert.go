@@ -110,7 +110,8 @@ func constructionFromWire(c *enginepb.Construction) (plugins.Construction, error
 
 func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	return &enginepb.Traversal{
-		ElapsedNs: int64(t.Elapsed),
+		ElapsedNs: int64(t.Elapsed), Phases: each(t.Phases, phaseToWire),
+		Ranks: each(t.Ranks, func(r plugins.Rank) *enginepb.Rank { return &enginepb.Rank{Phases: each(r.Phases, phaseToWire)} }),
 		Levels: each(t.Levels, func(l plugins.Level) *enginepb.Level {
 			return &enginepb.Level{
 				Direction: enginepb.Level_Direction(l.Direction), Frontier: l.Frontier, Edges: countToWire(l.Edges),
@@ -125,7 +126,8 @@ func traversalFromWire(t *enginepb.Traversal) (plugins.Traversal, error) {
 	var check impossible
 	check.negative("elapsed", t.GetElapsedNs())
 	return plugins.Traversal{
-		Elapsed: time.Duration(t.GetElapsedNs()),
+		Elapsed: time.Duration(t.GetElapsedNs()), Phases: check.phases(t.GetPhases()),
+		Ranks: each(t.GetRanks(), func(r *enginepb.Rank) plugins.Rank { return plugins.Rank{Phases: check.phases(r.GetPhases())} }),
 		Levels: each(t.GetLevels(), func(l *enginepb.Level) plugins.Level {
 			check.negative("level.elapsed", l.GetElapsedNs())
 			check.negative("level.frontier", l.GetFrontier())
@@ -145,7 +147,9 @@ func factFromWire(f *enginepb.Fact) plugins.Fact {
 }
 
 func phaseToWire(p plugins.Phase) *enginepb.Phase {
-	return &enginepb.Phase{Name: p.Name, ElapsedNs: int64(p.Elapsed)}
+	return &enginepb.Phase{
+		Name: p.Name, ElapsedNs: int64(p.Elapsed), SlowestNs: int64(p.Slowest), Bytes: countToWire(p.Bytes), Messages: countToWire(p.Messages),
+	}
 }
 
 func countToWire(c plugins.Count) *int64 {
@@ -187,7 +191,11 @@ func (i *impossible) count(what string, n *int64) plugins.Count {
 func (i *impossible) phases(list []*enginepb.Phase) []plugins.Phase {
 	return each(list, func(p *enginepb.Phase) plugins.Phase {
 		i.negative("phase "+p.GetName(), p.GetElapsedNs())
-		return plugins.Phase{Name: p.GetName(), Elapsed: time.Duration(p.GetElapsedNs())}
+		i.negative("phase "+p.GetName()+" slowest", p.GetSlowestNs())
+		return plugins.Phase{
+			Name: p.GetName(), Elapsed: time.Duration(p.GetElapsedNs()), Slowest: time.Duration(p.GetSlowestNs()),
+			Bytes: i.count("phase "+p.GetName()+" bytes", p.Bytes), Messages: i.count("phase "+p.GetName()+" messages", p.Messages),
+		}
 	})
 }
 

@@ -71,7 +71,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19, 0}
+	return file_engine_proto_rawDescGZIP(), []int{20, 0}
 }
 
 type Failure_Kind int32
@@ -150,7 +150,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22, 0}
+	return file_engine_proto_rawDescGZIP(), []int{23, 0}
 }
 
 // Call is what every cancellable request begins with.
@@ -1248,6 +1248,8 @@ type Traversal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ElapsedNs     int64                  `protobuf:"varint,1,opt,name=elapsed_ns,json=elapsedNs,proto3" json:"elapsed_ns,omitempty"`
 	Levels        []*Level               `protobuf:"bytes,2,rep,name=levels,proto3" json:"levels,omitempty"`
+	Phases        []*Phase               `protobuf:"bytes,3,rep,name=phases,proto3" json:"phases,omitempty"` // outside levels
+	Ranks         []*Rank                `protobuf:"bytes,4,rep,name=ranks,proto3" json:"ranks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1296,6 +1298,64 @@ func (x *Traversal) GetLevels() []*Level {
 	return nil
 }
 
+func (x *Traversal) GetPhases() []*Phase {
+	if x != nil {
+		return x.Phases
+	}
+	return nil
+}
+
+func (x *Traversal) GetRanks() []*Rank {
+	if x != nil {
+		return x.Ranks
+	}
+	return nil
+}
+
+type Rank struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Phases        []*Phase               `protobuf:"bytes,1,rep,name=phases,proto3" json:"phases,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rank) Reset() {
+	*x = Rank{}
+	mi := &file_engine_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rank) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rank) ProtoMessage() {}
+
+func (x *Rank) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rank.ProtoReflect.Descriptor instead.
+func (*Rank) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Rank) GetPhases() []*Phase {
+	if x != nil {
+		return x.Phases
+	}
+	return nil
+}
+
 type Level struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Direction     Level_Direction        `protobuf:"varint,1,opt,name=direction,proto3,enum=teps.engine.v1.Level_Direction" json:"direction,omitempty"`
@@ -1311,7 +1371,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1383,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1396,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -1392,13 +1452,16 @@ type Phase struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	ElapsedNs     int64                  `protobuf:"varint,2,opt,name=elapsed_ns,json=elapsedNs,proto3" json:"elapsed_ns,omitempty"`
+	SlowestNs     int64                  `protobuf:"varint,3,opt,name=slowest_ns,json=slowestNs,proto3" json:"slowest_ns,omitempty"`
+	Bytes         *int64                 `protobuf:"varint,4,opt,name=bytes,proto3,oneof" json:"bytes,omitempty"`
+	Messages      *int64                 `protobuf:"varint,5,opt,name=messages,proto3,oneof" json:"messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1473,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1486,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Phase) GetName() string {
@@ -1440,6 +1503,27 @@ func (x *Phase) GetElapsedNs() int64 {
 	return 0
 }
 
+func (x *Phase) GetSlowestNs() int64 {
+	if x != nil {
+		return x.SlowestNs
+	}
+	return 0
+}
+
+func (x *Phase) GetBytes() int64 {
+	if x != nil && x.Bytes != nil {
+		return *x.Bytes
+	}
+	return 0
+}
+
+func (x *Phase) GetMessages() int64 {
+	if x != nil && x.Messages != nil {
+		return *x.Messages
+	}
+	return 0
+}
+
 type Fact struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1450,7 +1534,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1462,7 +1546,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1475,7 +1559,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Fact) GetName() string {
@@ -1503,7 +1587,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1599,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1612,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -1630,11 +1714,15 @@ const file_engine_proto_rawDesc = "" +
 	"parentBits\x12\x1f\n" +
 	"\vvertex_bits\x18\x04 \x01(\x03R\n" +
 	"vertexBits\x12\x16\n" +
-	"\x06tuning\x18\x05 \x01(\tR\x06tuning\"Y\n" +
+	"\x06tuning\x18\x05 \x01(\tR\x06tuning\"\xb4\x01\n" +
 	"\tTraversal\x12\x1d\n" +
 	"\n" +
 	"elapsed_ns\x18\x01 \x01(\x03R\telapsedNs\x12-\n" +
-	"\x06levels\x18\x02 \x03(\v2\x15.teps.engine.v1.LevelR\x06levels\"\xd2\x02\n" +
+	"\x06levels\x18\x02 \x03(\v2\x15.teps.engine.v1.LevelR\x06levels\x12-\n" +
+	"\x06phases\x18\x03 \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\x12*\n" +
+	"\x05ranks\x18\x04 \x03(\v2\x14.teps.engine.v1.RankR\x05ranks\"5\n" +
+	"\x04Rank\x12-\n" +
+	"\x06phases\x18\x01 \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\"\xd2\x02\n" +
 	"\x05Level\x12=\n" +
 	"\tdirection\x18\x01 \x01(\x0e2\x1f.teps.engine.v1.Level.DirectionR\tdirection\x12\x1a\n" +
 	"\bfrontier\x18\x02 \x01(\x03R\bfrontier\x12\x19\n" +
@@ -1649,11 +1737,17 @@ const file_engine_proto_rawDesc = "" +
 	"\tBOTTOM_UP\x10\x01B\b\n" +
 	"\x06_edgesB\b\n" +
 	"\x06_bytesB\v\n" +
-	"\t_messages\":\n" +
+	"\t_messages\"\xac\x01\n" +
 	"\x05Phase\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"elapsed_ns\x18\x02 \x01(\x03R\telapsedNs\"0\n" +
+	"elapsed_ns\x18\x02 \x01(\x03R\telapsedNs\x12\x1d\n" +
+	"\n" +
+	"slowest_ns\x18\x03 \x01(\x03R\tslowestNs\x12\x19\n" +
+	"\x05bytes\x18\x04 \x01(\x03H\x00R\x05bytes\x88\x01\x01\x12\x1f\n" +
+	"\bmessages\x18\x05 \x01(\x03H\x01R\bmessages\x88\x01\x01B\b\n" +
+	"\x06_bytesB\v\n" +
+	"\t_messages\"0\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xba\x02\n" +
@@ -1696,7 +1790,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -1719,48 +1813,52 @@ var file_engine_proto_goTypes = []any{
 	(*Construction)(nil),     // 18: teps.engine.v1.Construction
 	(*Claims)(nil),           // 19: teps.engine.v1.Claims
 	(*Traversal)(nil),        // 20: teps.engine.v1.Traversal
-	(*Level)(nil),            // 21: teps.engine.v1.Level
-	(*Phase)(nil),            // 22: teps.engine.v1.Phase
-	(*Fact)(nil),             // 23: teps.engine.v1.Fact
-	(*Failure)(nil),          // 24: teps.engine.v1.Failure
-	nil,                      // 25: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*Rank)(nil),             // 21: teps.engine.v1.Rank
+	(*Level)(nil),            // 22: teps.engine.v1.Level
+	(*Phase)(nil),            // 23: teps.engine.v1.Phase
+	(*Fact)(nil),             // 24: teps.engine.v1.Fact
+	(*Failure)(nil),          // 25: teps.engine.v1.Failure
+	nil,                      // 26: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
 	2,  // 0: teps.engine.v1.DescribeRequest.call:type_name -> teps.engine.v1.Call
 	2,  // 1: teps.engine.v1.ConstructRequest.call:type_name -> teps.engine.v1.Call
 	12, // 2: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
 	13, // 3: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	25, // 4: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	26, // 4: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
 	2,  // 5: teps.engine.v1.SearchRequest.call:type_name -> teps.engine.v1.Call
 	12, // 6: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
 	15, // 7: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
 	16, // 8: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
 	17, // 9: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	23, // 10: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	22, // 11: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	24, // 10: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	23, // 11: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
 	19, // 12: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	23, // 13: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	21, // 14: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	0,  // 15: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	22, // 16: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	1,  // 17: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	3,  // 18: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	4,  // 19: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	5,  // 20: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	6,  // 21: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	8,  // 22: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	10, // 23: teps.engine.v1.Engine.Detach:input_type -> teps.engine.v1.DetachRequest
-	14, // 24: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	18, // 25: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	20, // 26: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	7,  // 27: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	9,  // 28: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	11, // 29: teps.engine.v1.Engine.Detach:output_type -> teps.engine.v1.DetachReply
-	24, // [24:30] is the sub-list for method output_type
-	18, // [18:24] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	24, // 13: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	22, // 14: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	23, // 15: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	21, // 16: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	23, // 17: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 18: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	23, // 19: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	1,  // 20: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	3,  // 21: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	4,  // 22: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	5,  // 23: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	6,  // 24: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	8,  // 25: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	10, // 26: teps.engine.v1.Engine.Detach:input_type -> teps.engine.v1.DetachRequest
+	14, // 27: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	18, // 28: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	20, // 29: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	7,  // 30: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	9,  // 31: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	11, // 32: teps.engine.v1.Engine.Detach:output_type -> teps.engine.v1.DetachReply
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -1770,14 +1868,15 @@ func file_engine_proto_init() {
 	}
 	file_engine_proto_msgTypes[14].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[16].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[19].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

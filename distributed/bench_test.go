@@ -1,0 +1,64 @@
+package distributed
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// BenchmarkSearch searches from 64 vertices in turn and reports tuples in the graph's component a second, which is not
+// the harness's TEPS but close to it: nearly all tuples are in one component.
+func BenchmarkSearch(b *testing.B) {
+	scales := []int{18, 20}
+	if testing.Short() {
+		scales = []int{14}
+	}
+	for _, scale := range scales {
+		tuples := kronecker(b, scale, 16)
+		for _, options := range []map[string]string{
+			{optionRanks: "1"},
+			{optionRanks: "2"},
+			{optionRanks: "2", optionPartition: "1d"},
+			{optionRanks: "4"},
+			{optionRanks: "4", optionPartition: "1d"},
+		} {
+			b.Run(fmt.Sprintf("s%d/%s/ranks=%s", scale, options[optionPartition], options[optionRanks]), func(b *testing.B) {
+				e := New()
+				defer e.Close()
+				if _, err := e.Construct(b.Context(), plugins.Graph{Tuples: tuples, Options: options}); err != nil {
+					b.Fatal(err)
+				}
+				parent := make([]graph.Vertex, 1<<scale)
+				var roots []graph.Vertex
+				for _, t := range tuples[:64] {
+					u, _ := t.Ends()
+					roots = append(roots, u)
+				}
+				phases := map[string]float64{}
+				b.ResetTimer()
+				k := 0
+				for b.Loop() {
+					t, err := e.Search(b.Context(), roots[k%len(roots)], parent)
+					if err != nil {
+						b.Fatal(err)
+					}
+					k++
+					for _, level := range t.Levels {
+						for _, p := range level.Phases {
+							phases[p.Name] += p.Elapsed.Seconds()
+						}
+					}
+					for _, p := range t.Phases {
+						phases[p.Name] += p.Elapsed.Seconds()
+					}
+				}
+				for name, seconds := range phases {
+					b.ReportMetric(seconds*1e6/float64(k), "us-"+name)
+				}
+				b.ReportMetric(float64(len(tuples))*float64(k)/b.Elapsed().Seconds()/1e9, "Gtuples/s")
+			})
+		}
+	}
+}

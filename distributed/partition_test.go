@@ -1,0 +1,91 @@
+package distributed
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The picture in partition.go: two rows and three columns of ranks over the blocks of the matrix.
+func ExampleGrid_Holder() {
+	g := Grid{R: 2, C: 3}
+	for v := range g.Ranks() {
+		var line []string
+		for u := range g.Ranks() {
+			rank, _, _ := g.Holder(u, v)
+			line = append(line, fmt.Sprint(rank))
+		}
+		fmt.Printf("to block %d: %s\n", v, strings.Join(line, " "))
+	}
+	// Output:
+	// to block 0: 0 0 2 2 4 4
+	// to block 1: 1 1 3 3 5 5
+	// to block 2: 0 0 2 2 4 4
+	// to block 3: 1 1 3 3 5 5
+	// to block 4: 0 0 2 2 4 4
+	// to block 5: 1 1 3 3 5 5
+}
+
+func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.IntRange(1, 70).Draw(t, "ranks")
+		labels := rapid.Int64Range(0, 1<<32-2).Draw(t, "labels")
+		modulo := rapid.Bool().Draw(t, "modulo")
+		p := NewPartition(labels, ranks, modulo)
+		var sum int64
+		for rank := range ranks {
+			n, _, _ := p.Slots(rank)
+			if int64(n) > p.Share {
+				t.Fatalf("rank %d has %d labels, more than the share of %d", rank, n, p.Share)
+			}
+			sum += int64(n)
+		}
+		if sum != labels {
+			t.Fatalf("the ranks own %d labels of %d", sum, labels)
+		}
+		if labels == 0 {
+			return
+		}
+		for _, label := range []int64{0, labels - 1, rapid.Int64Range(0, labels-1).Draw(t, "label")} {
+			rank, slot := p.Owner(Label(label))
+			if rank < 0 || rank >= ranks {
+				t.Fatalf("label %d belongs to rank %d of %d", label, rank, ranks)
+			}
+			n, first, stride := p.Slots(rank)
+			if int(slot) >= n || first+int64(slot)*stride != label {
+				t.Fatalf("label %d has slot %d of rank %d, which is label %d (of %d slots)", label, slot, rank, first+int64(slot)*stride, n)
+			}
+		}
+	})
+}
+
+func TestGridPlacesAreInverse(t *testing.T) {
+	for ranks := 1; ranks <= 40; ranks++ {
+		g := SquareGrid(ranks)
+		if g.Ranks() != ranks || g.R < g.C {
+			t.Errorf("%d ranks make the grid %v", ranks, g)
+		}
+		for rank := range ranks {
+			if i, j := g.Place(rank); g.Rank(i, j) != rank || i >= g.R || j >= g.C {
+				t.Errorf("grid %v: rank %d stands in row %d, column %d", g, rank, i, j)
+			}
+		}
+	}
+}
+
+// An entry lies in its holder's own grid row and column, at the blocks that Holder says.
+func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
+	for _, g := range []Grid{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {4, 4}, {3, 7}} {
+		for u := range g.Ranks() {
+			for v := range g.Ranks() {
+				rank, rowBlock, columnBlock := g.Holder(u, v)
+				i, j := g.Place(rank)
+				if g.Rank(i, rowBlock) != v || g.Rank(columnBlock, j) != u {
+					t.Errorf("grid %v: the entry from block %d to %d lies with rank %d at %d, %d", g, u, v, rank, rowBlock, columnBlock)
+				}
+			}
+		}
+	}
+}
