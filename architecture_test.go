@@ -21,14 +21,19 @@ var arrows = map[string][]string{
 	"graph":                         {},
 	"plugins":                       {"graph"},
 	"plugins/enginetest":            {"graph", "plugins"},
+	"plugins/kernels":               {"graph", "plugins"},
 	"plugins/rpc":                   {"graph", "plugins", "plugins/rpc/internal/enginepb"},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins"},
 	"cuda":                          {"graph", "plugins"},
 	"harness":                       {"graph", "plugins"},
 	"reports":                       {"graph", "plugins", "harness"},
-	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "harness", "reports"},
+	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "native", "examples", "harness", "reports"},
 	"cmd/teps-engine-cuda":          {"plugins/rpc", "cuda"},
+	"native":                        {"graph", "plugins", "plugins/kernels"},
+	"cmd/teps-engine-native":        {"native", "plugins/rpc"},
+	"examples":                      {},
+	"examples/go":                   {"graph", "plugins", "plugins/kernels", "plugins/rpc"},
 }
 
 // libraries says which packages may know a library: the prefix of its import path.
@@ -58,6 +63,7 @@ var unsafeFiles = []string{
 	"cuda/construct.go",
 	"cuda/driver.go",
 	"cuda/kernels.go",
+	"native/library_cgo.go",
 	"plugins/rpc/segment_view.go",
 }
 

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"fmt"
-
-	"github.com/tepsbench/teps/plugins"
-)
+import "fmt"
 
 // A search that keeps memory is found by the private memory of the process, looked at outside of every clock. What is
 // normal (buffers touched for the first time, the transport's garbage) comes to an end or is small; a leak goes on.
@@ -47,6 +43,6 @@ func (g *growth) look(bytes int64) error {
 	if g.grown++; g.grown < grownOften || bytes-g.first < grownInAll {
 		return nil
 	}
-	return fmt.Errorf("the library leaks: the last %d searches have kept %.1f MiB, %d KiB each; free what a search allocates: %w",
-		g.grown*lookEvery, float64(bytes-g.first)/(1<<20), (bytes-g.first)/int64(g.grown*lookEvery)>>10, plugins.ErrMemory)
+	return fmt.Errorf("the library leaks: the last %d searches have kept %.1f MiB, %d KiB each; free what a search allocates",
+		g.grown*lookEvery, float64(bytes-g.first)/(1<<20), (bytes-g.first)/int64(g.grown*lookEvery)>>10)
 }

@@ -22,12 +22,15 @@ func newProcesses(log *slog.Logger) (processes, error) {
 
 func (p processes) Open(ctx context.Context, spec harness.EngineSpec) (plugins.Engine, error) {
 	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
-	if spec.Path == "" {
+	if spec.Path == "" || isLibrary(spec.Path) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
 		}
 		program.Path, program.Args = self, []string{"serve-engine", spec.Builtin}
+		if spec.Path != "" {
+			program.Args, program.Library = []string{"serve-library", spec.Path}, spec.Path
+		}
 	}
 	client, err := p.Host.Open(ctx, program)
 	if err != nil {

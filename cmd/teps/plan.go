@@ -143,9 +143,12 @@ func parseEngine(text string) (harness.EngineSpec, error) {
 
 const labelLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-// engineLabel names an outside engine after its program: teps-engine-cuda is cuda.
+// engineLabel names an outside engine after its file: teps-engine-cuda is cuda, libmine.so is mine.
 func engineLabel(path string) string {
-	name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "teps-engine-")
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	if name = strings.TrimPrefix(name, "teps-engine-"); isLibrary(path) {
+		name = strings.TrimPrefix(name, "lib")
+	}
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(labelLetters, r) {
 			return r
@@ -168,7 +171,7 @@ func checkProgram(path string) error {
 		return harness.Usage("engine %s is a folder; name the program in it", path)
 	case !info.Mode().IsRegular():
 		return harness.Usage("engine %s is no ordinary file; name the engine's program", path)
-	case info.Mode()&0o111 == 0:
+	case info.Mode()&0o111 == 0 && !isLibrary(path):
 		return harness.Usage("engine %s is not executable; chmod +x it if it is the engine's program", path)
 	}
 	return nil

@@ -96,7 +96,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 		uint32_t *found = g->found[me];
 #pragma omp for
 		for (int64_t v = 0; v < graph->vertices; v++) parent[v] = v == root ? root : TEPS_UNREACHED;
-		while (size > 0 && !call->cancelled) {
+		while (size > 0) {
 			int64_t count = 0;
 #pragma omp for schedule(dynamic, 64) nowait
 			for (int64_t i = 0; i < size; i++) {
@@ -114,7 +114,8 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 #pragma omp single
 			{
 				for (int t = 0; t < omp_get_num_threads(); t++) g->starts[t + 1] += g->starts[t];
-				size = g->starts[omp_get_num_threads()];
+				/* One thread decides for all: who left alone would be waited for. */
+				size = call->cancelled ? 0 : g->starts[omp_get_num_threads()];
 			}
 			memcpy(next + g->starts[me], found, count * sizeof *found);
 #pragma omp barrier

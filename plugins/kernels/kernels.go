@@ -160,6 +160,9 @@ func (e *engine) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 	t, err := e.graph.Search(ctx, root, own)
 	elapsed := max(time.Since(start), 1)
 	if err == nil {
+		err = untouched(beyond, vertices)
+	}
+	if err == nil {
 		err = e.clock.believe(t.Elapsed, elapsed)
 	}
 	if err != nil {
@@ -205,6 +208,16 @@ func (e *engine) searchAgain(ctx context.Context, roots []graph.Vertex, duration
 		}
 	}
 	return searches, nil
+}
+
+// untouched checks the entries that a kernel 2 in another language can reach, and must not.
+func untouched(beyond []graph.Vertex, vertices int64) error {
+	for i, v := range beyond {
+		if v != graph.Unreached {
+			return fmt.Errorf("kernel 2 wrote parent[%d], and the graph has %d vertices", vertices+int64(i), vertices)
+		}
+	}
+	return nil
 }
 
 func unreach(parent []graph.Vertex) {

@@ -47,7 +47,7 @@ var _ plugins.Engine = (*Client)(nil)
 func newClient(h *Host, p Program, file image) *Client {
 	return &Client{
 		host: h, name: p.Name, checksum: file.sum,
-		process: newProcess(exec.Command(file.path, p.Args...), &output{logger: h.options.Logger.With("engine", p.Name)}),
+		process: newProcess(exec.Command(file.program, p.Args...), &output{logger: h.options.Logger.With("engine", p.Name)}),
 		slot:    make(chan struct{}, 1), closing: make(chan struct{}),
 		graph: true, attached: map[segmentID]struct{}{},
 	}
@@ -56,7 +56,7 @@ func newClient(h *Host, p Program, file image) *Client {
 // PID is the engine's process number.
 func (c *Client) PID() int { return c.process.cmd.Process.Pid }
 
-// Checksum is the SHA-256 of the program's file, in hex, as it was when the engine was started.
+// Checksum is the SHA-256 of the engine's file, its program or library, in hex, as it was when the engine was started.
 func (c *Client) Checksum() string { return c.checksum }
 
 // Tuples is Host.Tuples of the client's host.

@@ -182,7 +182,7 @@ func mapFile(f *os.File, size int64, writable, huge bool) ([]byte, error) {
 	if writable {
 		protection |= unix.PROT_WRITE
 	}
-	if size > math.MaxInt-2*hugePage {
+	if size > math.MaxInt-guardBytes-2*hugePage {
 		return nil, unix.ENOMEM
 	}
 	memory, err := mapAligned(int(f.Fd()), uintptr(size), protection)
