@@ -8,11 +8,11 @@ typedef struct {
 } csr;
 
 int teps_describe(teps_description *description) {
-	static const teps_description mine = {
+	static const teps_description about = {
 		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "one queue on one thread, in C",
 		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse what does not fit */
 	};
-	*description = mine;
+	*description = about;
 	return TEPS_OK;
 }
 

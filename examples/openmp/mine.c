@@ -15,14 +15,14 @@ typedef struct {
 } csr;
 
 int teps_describe(teps_description *description) {
-	teps_description mine = {
+	teps_description about = {
 		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "level-synchronous top-down search with OpenMP",
 		.device = "OpenMP threads", .units = omp_get_max_threads(), .bytes_per_vertex = 24, .bytes_per_tuple = 8,
 		.bytes_fixed = 1 << 20,
 		.options = {{.name = "threads", .kind = TEPS_INT, .bounded = 1, .min = 0, .max = 1024, .value = "0",
 		             .meaning = "threads that search; 0: as many as OpenMP takes"}},
 	};
-	*description = mine;
+	*description = about;
 	return TEPS_OK;
 }
 

@@ -1,0 +1,146 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// honesty are the cases about clocks that leave work out: work that goes on after the call, answers that are kept from
+// one search for another, times that are a part of what the host sees. Each compares medians with wide bounds, because
+// the machine may be busy with other things.
+func honesty() []Case {
+	return []Case{
+		{Name: "honest/clock", About: "A search's time holds most of its call's, beside what any call costs.", check: clockHoldsTheCall},
+		{Name: "honest/done", About: "When Search has returned, nothing writes to parent any more.", check: nothingAfterReturn},
+		{Name: "honest/nothing-learned", About: "Searching a root a second time is not much faster than the first time.",
+			check: nothingLearned, long: true},
+	}
+}
+
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[len(sorted)/2]
+}
+
+// clocks searches often from root and returns the median of the engine's times and of the host's.
+func (l *loaded) clocks(ctx context.Context, root graph.Vertex, often int) (engine, host time.Duration, err error) {
+	var engines, hosts []time.Duration
+	for range often {
+		start := time.Now()
+		t, err := l.subject.engine.Search(ctx, root, l.parent)
+		hosts = append(hosts, time.Since(start))
+		if err != nil {
+			return 0, 0, fmt.Errorf("%v, root %d: %w", l.input, root, err)
+		}
+		engines = append(engines, t.Elapsed)
+	}
+	return median(engines), median(hosts), nil
+}
+
+func clockHoldsTheCall(ctx context.Context, s *subject) error {
+	empty, err := s.load(ctx, input{name: "of one vertex", vertices: 1})
+	if err != nil {
+		return err
+	}
+	engine, host, err := empty.clocks(ctx, 0, 21)
+	if err != nil {
+		return err
+	}
+	call := min(host-engine, 2*time.Millisecond)
+	in, err := kronecker(ctx, 15, 16, 2, 3) // few levels: what is reported of each has to be sent
+	if err != nil {
+		return err
+	}
+	l, err := s.load(ctx, in)
+	if err != nil {
+		return err
+	}
+	if engine, host, err = l.clocks(ctx, 1, 9); err != nil {
+		return err
+	}
+	if beside := host - engine; beside > host/2 && beside > 4*call+200*time.Microsecond {
+		return fmt.Errorf("%v, root 1, medians of 9: want most of the call's %v in Traversal.Elapsed, got %v; beside that lie %v, and a call costs %v",
+			l.input, host, engine, beside, call)
+	}
+	return nil
+}
+
+func nothingAfterReturn(ctx context.Context, s *subject) error {
+	in, err := kronecker(ctx, 14, 16, 2, 3)
+	if err != nil {
+		return err
+	}
+	l, err := s.load(ctx, in)
+	if err != nil {
+		return err
+	}
+	kept := make([]graph.Vertex, len(l.parent))
+	for _, root := range in.sample()[:4] {
+		for v := range l.parent {
+			l.parent[v] = graph.Unwritten
+		}
+		if _, err := s.engine.Search(ctx, root, l.parent); err != nil {
+			return fmt.Errorf("%v, root %d: %w", in, root, err)
+		}
+		copy(kept, l.parent)
+		time.Sleep(30 * time.Millisecond)
+		for v, p := range l.parent {
+			if p != kept[v] {
+				return fmt.Errorf("%v, root %d: want parents that stay as they are when Search returns, parent[%d] was %s then and %s 30 ms later",
+					in, root, v, named(kept[v]), named(p))
+			}
+		}
+		if err := l.verify(ctx, root, unwritten); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nothingLearned(ctx context.Context, s *subject) error {
+	in, err := kronecker(ctx, 15, 16, 2, 3)
+	if err != nil {
+		return err
+	}
+	l, err := s.load(ctx, in)
+	if err != nil {
+		return err
+	}
+	_, level, err := l.truth.graph.Search(0)
+	if err != nil {
+		return err
+	}
+	var roots []graph.Vertex // of one component, the others being next to nothing to search
+	for v := range level {
+		if level[v] > 0 && len(roots) < 33 {
+			roots = append(roots, graph.Vertex(v))
+		}
+	}
+	if len(roots) < 2 {
+		return fmt.Errorf("%v: the component of vertex 0 has %d other vertices", in, len(roots))
+	}
+	warm, roots := roots[0], roots[1:]
+	if _, _, err := l.clocks(ctx, warm, 5); err != nil {
+		return err
+	}
+	var first, second []time.Duration
+	for _, times := range []*[]time.Duration{&first, &second} {
+		for _, root := range roots {
+			engine, _, err := l.clocks(ctx, root, 1)
+			if err != nil {
+				return err
+			}
+			*times = append(*times, engine)
+		}
+	}
+	once, again := median(first), median(second)
+	if again < once/4 && once-again > 200*time.Microsecond {
+		return fmt.Errorf("%v, medians of %d roots: want the same work each time, the first search of a root took %v, the second %v",
+			in, len(roots), once, again)
+	}
+	return nil
+}
