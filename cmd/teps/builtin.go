@@ -1,9 +1,6 @@
 package main
 
 import (
-	"path/filepath"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/cpu"
@@ -23,12 +20,6 @@ func builtin(name string) func() plugins.Engine {
 		return func() plugins.Engine { return cpu.New() }
 	}
 	return nil
-}
-
-// isLibrary says whether an outside engine is a shared library, by its name: libmine.so, libmine.so.2, libmine.dylib.
-func isLibrary(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.") || strings.HasSuffix(name, ".dylib")
 }
 
 // serveLibraryCommand is how the host runs an engine that is a shared library; cmd/teps-engine-native does the same.
