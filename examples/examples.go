@@ -4,7 +4,7 @@ package examples
 
 import "embed"
 
-//go:embed go c openmp
+//go:embed go c openmp python
 var files embed.FS
 
 // Files are the examples, a folder each.

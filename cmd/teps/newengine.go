@@ -15,6 +15,7 @@ import (
 	"github.com/tepsbench/teps/examples"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/native"
+	"github.com/tepsbench/teps/plugins/rpc"
 )
 
 // language is one way to write an engine: an example to begin from, and what to do with it.
@@ -30,7 +31,7 @@ func languages() []language {
 		{"go", "a Go program", "go", "main.go", []string{"go build"}, "teps-engine-mine"},
 		{"c", "a shared library in C", "c", "mine.c", []string{"make"}, "libmine.so"},
 		{"openmp", "the same with OpenMP", "openmp", "mine.c", []string{"make"}, "libmine.so"},
-		{"python", "a Python program over gRPC", "python", "teps-engine-mine", nil, "teps-engine-mine"},
+		{"python", "a Python program over gRPC", "python", "teps-engine-mine", []string{"make"}, "teps-engine-mine"},
 	}
 }
 
@@ -151,6 +152,8 @@ func (e *newEngine) write() (err error) {
 		return e.writeModule()
 	case "c", "openmp":
 		return os.WriteFile(filepath.Join(e.dir, "teps_engine.h"), []byte(native.Header()), 0o666)
+	case "python":
+		return os.WriteFile(filepath.Join(e.dir, "engine.proto"), []byte(rpc.Proto()), 0o666)
 	}
 	return nil
 }
