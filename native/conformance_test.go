@@ -24,7 +24,7 @@ func compile(t testing.TB, source string, flags ...string) string {
 		t.Skipf("a C compiler is needed: %v", err)
 	}
 	library := filepath.Join(t.TempDir(), "lib"+filepath.Base(source)+".so")
-	args := append([]string{"-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I.", "-o", library, source}, flags...)
+	args := append([]string{"-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", ".", "-o", library, source}, flags...)
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", source, err, out)
 	}
