@@ -5,7 +5,9 @@ package native
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,4 +101,35 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/search")
 	})
+	b.Run("through-the-bridge-asleep", func(b *testing.B) { // the thread has gone to sleep, as while a host validates
+		e := loaded(b, library, 2)
+		parent := make([]graph.Vertex, 2)
+		var calls, clocks []time.Duration
+		for b.Loop() {
+			time.Sleep(4 * lookForCall)
+			start := time.Now()
+			t, err := e.Search(context.Background(), 0, parent)
+			if err != nil {
+				b.Fatal(err)
+			}
+			calls, clocks = append(calls, time.Since(start)), append(clocks, t.Elapsed)
+		}
+		slices.Sort(calls)
+		slices.Sort(clocks)
+		b.ReportMetric(float64(calls[len(calls)/2]), "ns/search")
+		b.ReportMetric(float64(clocks[len(clocks)/2]), "ns-on-the-clock")
+	})
+}
+
+// The header is C++ too.
+func TestTheHeaderIsCPlusPlus(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("g++ is not here")
+	}
+	for _, standard := range []string{"c++11", "c++20"} {
+		out, err := exec.Command("g++", "-std="+standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "-include", "teps_engine.h", "/dev/null").CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", standard, err, out)
+		}
+	}
 }
