@@ -59,7 +59,8 @@ type Engine interface {
 
 // Repeater is what an engine may have beside Engine: the loop during which energy is measured. It searches from
 // roots[0], roots[1], ... and around again until duration has passed, without handing parents over, and returns how many
-// searches it has finished.
+// searches it has finished. An engine behind a connection that has no such loop returns errors.ErrUnsupported; other errors
+// are those of Search.
 type Repeater interface {
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
 }

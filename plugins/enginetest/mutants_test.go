@@ -24,6 +24,14 @@ type mutant struct {
 	always    func(ctx context.Context) (plugins.Description, error) // instead of Describe
 	parents   func(n int64) []graph.Vertex                           // memory for parents; nil: the Go heap
 	memory    func() int64                                           // of its process; nil: not known
+	repeat    func(ctx context.Context, duration time.Duration) (int64, error)
+}
+
+func (m *mutant) Repeat(ctx context.Context, _ []graph.Vertex, duration time.Duration) (int64, error) {
+	if m.repeat == nil {
+		return 0, errors.ErrUnsupported
+	}
+	return m.repeat(ctx, duration)
 }
 
 func (m *mutant) Tuples(n int64) ([]graph.Edge, func() error, error) {

@@ -42,7 +42,10 @@ type Client struct {
 	attached map[segmentID]struct{} // parent segments that the engine keeps mapped
 }
 
-var _ plugins.Engine = (*Client)(nil)
+var (
+	_ plugins.Engine   = (*Client)(nil)
+	_ plugins.Repeater = (*Client)(nil)
+)
 
 func newClient(h *Host, p Program, file image) *Client {
 	return &Client{
@@ -135,6 +138,25 @@ func (c *Client) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 		return errors.Join(err, c.host.giveBack(array))
 	})
 	return traversal, err
+}
+
+// Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
+func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	err = c.exclusively("repeat", func() error {
+		if !c.hasGraph() {
+			return fmt.Errorf("rpc: %s: repeat: %w", c.name, plugins.ErrNotConstructed)
+		}
+		return c.call(ctx, "repeat", func(ctx context.Context, call *enginepb.Call) error {
+			reply, err := c.engine.Repeat(ctx, &enginepb.RepeatRequest{
+				Call: call, Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }), DurationNs: int64(duration),
+			})
+			if searches = reply.GetSearches(); err == nil && searches < 0 {
+				err = fmt.Errorf("%d searches: %w", searches, ErrAnswer)
+			}
+			return err
+		})
+	})
+	return searches, err
 }
 
 func (c *Client) hasGraph() bool {
