@@ -16,7 +16,9 @@ static void *symbol(void *library, const char *path, const char *name, char *mes
 int bridge_load(const char *path, bridge_library *library, char *message, size_t room) {
 	char ignored[8] = "";
 	message[0] = 0;
+	bridge_now.function = "its own code while it was loaded";
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	bridge_now.function = NULL;
 	if (handle == NULL) {
 		snprintf(message, room, "%s", dlerror());
 		return -1;

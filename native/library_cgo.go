@@ -48,11 +48,12 @@ func load(path string) (*library, error) {
 	text, message := C.CString(path), (*C.char)(C.calloc(1, 1024))
 	defer C.free(unsafe.Pointer(text))
 	defer C.free(unsafe.Pointer(message))
+	name := C.CString(filepath.Base(path))
+	defer C.free(unsafe.Pointer(name))
+	C.bridge_watch(name, 0, 0) // what a library runs while it is loaded may crash already
 	if C.bridge_load(text, &l.functions, message, 1024) != 0 {
 		return nil, fmt.Errorf("load %s: %s", path, C.GoString(message))
 	}
-	name := C.CString(filepath.Base(path))
-	defer C.free(unsafe.Pointer(name))
 	low, high := codeOf(path)
 	C.bridge_watch(name, C.uintptr_t(low), C.uintptr_t(high))
 	// calloc of so little does not fail.

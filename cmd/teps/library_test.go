@@ -69,6 +69,71 @@ func TestALibraryThatMisbehavesEndsItsOwnPartAlone(t *testing.T) {
 	}
 }
 
+// Threads that the library has started crash like the one that calls it; what it prints is no handshake.
+func TestALibrarysOwnThreadsAndOutputAreWatched(t *testing.T) {
+	if out, err := exec.Command("sh", "-c", needs()["openmp"]).CombinedOutput(); err != nil {
+		t.Skipf("OpenMP is not here: %v\n%s", err, out)
+	}
+	source := filepath.Join(t.TempDir(), "loud.c")
+	code := `#include <omp.h>
+		#define teps_search mine_search
+		#include "` + repository(t) + `/examples/c/mine.c"
+		#undef teps_search
+		__attribute__((constructor)) static void hello(void) { printf("Welcome to my library!\n"); fflush(stdout); }
+		int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+			#pragma omp parallel num_threads(4)
+			if (omp_get_thread_num() == 3) ((volatile int64_t *)parent)[graph->vertices + 5] = 1;
+			return mine_search(call, graph, root, parent);
+		}`
+	if err := os.WriteFile(source, []byte(code), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	library := compileLibrary(t, "libloud.so", source, "-fopenmp")
+	cmd, temp := teps(t, "run", "--engine", library, "--scale", "16", "--out", filepath.Join(t.TempDir(), "run"))
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "libloud.so crashed in teps_search: segmentation fault: it used parent[65541], behind the end of the 65536 parents") {
+		t.Errorf("got:\n%s", out)
+	}
+	nothingLeft(t, temp)
+}
+
+// A script around teps-engine-native is an engine.
+func TestAScriptAroundTheBridgeIsAnEngine(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("the go command is needed to build the bridge")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir, "../teps-engine-native").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	bridge := filepath.Join(dir, "teps-engine-native")
+	library := compileLibrary(t, "libmine.so", "../../examples/c/mine.c")
+	script := filepath.Join(dir, "teps-engine-wrapped")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+bridge+" "+library+"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd, temp := teps(t, "run", "--engine", script, "--scale", "10", "--out", filepath.Join(dir, "run"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " 64/64 ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	for _, args := range [][]string{nil, {library}} {
+		out, err := exec.Command(bridge, args...).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitUsage || !strings.Contains(string(out), "teps run --engine") {
+			t.Errorf("by hand with %q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func repository(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // What the compiler and the loader can get wrong is said before a run begins.
 func TestALibraryThatIsNoEngineIsRefused(t *testing.T) {
 	for _, c := range []struct{ code, says string }{
@@ -81,6 +146,9 @@ func TestALibraryThatIsNoEngineIsRefused(t *testing.T) {
 		int teps_construct(teps_call *c, const teps_tuple *t, int64_t n, teps_graph *g) { return c && t && n && g; }
 		int teps_search(teps_call *c, const teps_graph *g, int64_t r, int64_t *p) { return c && g && r && p; }
 		void teps_free(teps_graph *g) { (void)g; }`, `compiled for version 2 of teps_engine.h, this teps loads versions 1 to 1`},
+		{`#include <stdlib.h>
+		__attribute__((constructor)) static void early(void) { abort(); }`,
+			`libodd.so crashed in its own code while it was loaded: aborted`},
 	} {
 		dir := t.TempDir()
 		source := filepath.Join(dir, "odd.c")

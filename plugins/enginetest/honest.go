@@ -10,8 +10,8 @@ import (
 )
 
 // honesty are the cases about clocks that leave work out: work that goes on after the call, answers that are kept from
-// one search for another, times that are a part of what the host sees. Each compares medians with wide bounds, because
-// the machine may be busy with other things.
+// one search for another, times that are a part of what the host sees. Times are compared as medians, with wide bounds,
+// and several times before they are a fault, because the machine may be busy with other things.
 func honesty() []Case {
 	return []Case{
 		{Name: "honest/clock", About: "A search's time holds most of its call's, beside what any call costs.", check: clockHoldsTheCall},
@@ -59,14 +59,17 @@ func clockHoldsTheCall(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	if engine, host, err = l.clocks(ctx, 1, 9); err != nil {
-		return err
-	}
-	if beside := host - engine; beside > host/2 && beside > 4*call+200*time.Microsecond {
-		return fmt.Errorf("%v, root 1, medians of 9: want most of the call's %v in Traversal.Elapsed, got %v; beside that lie %v, and a call costs %v",
-			l.input, host, engine, beside, call)
-	}
-	return nil
+	return suspicious(func(int) error {
+		engine, host, err := l.clocks(ctx, 1, 9)
+		if err != nil {
+			return err
+		}
+		if beside := host - engine; beside > host/2 && beside > 4*call+200*time.Microsecond {
+			return fmt.Errorf("%v, root 1, medians of 9: want most of the call's %v in Traversal.Elapsed, got %v; beside that lie %v, and a call costs %v",
+				l.input, host, engine, beside, call)
+		}
+		return nil
+	})
 }
 
 func nothingAfterReturn(ctx context.Context, s *subject) error {
@@ -110,23 +113,27 @@ func nothingLearned(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	_, level, err := l.truth.graph.Search(0)
+	level, err := l.truth.levels(0)
 	if err != nil {
 		return err
 	}
 	var roots []graph.Vertex // of one component, the others being next to nothing to search
 	for v := range level {
-		if level[v] > 0 && len(roots) < 33 {
+		if level[v] > 0 {
 			roots = append(roots, graph.Vertex(v))
 		}
 	}
-	if len(roots) < 2 {
-		return fmt.Errorf("%v: the component of vertex 0 has %d other vertices", in, len(roots))
-	}
-	warm, roots := roots[0], roots[1:]
-	if _, _, err := l.clocks(ctx, warm, 5); err != nil {
+	if _, _, err := l.clocks(ctx, roots[0], 5); err != nil {
 		return err
 	}
+	const sample = 32
+	return suspicious(func(attempt int) error {
+		return l.sameWorkTwice(ctx, roots[1+attempt*sample:][:sample])
+	})
+}
+
+// sameWorkTwice searches from each of roots, and then from each again.
+func (l *loaded) sameWorkTwice(ctx context.Context, roots []graph.Vertex) error {
 	var first, second []time.Duration
 	for _, times := range []*[]time.Duration{&first, &second} {
 		for _, root := range roots {
@@ -140,7 +147,18 @@ func nothingLearned(ctx context.Context, s *subject) error {
 	once, again := median(first), median(second)
 	if again < once/4 && once-again > 200*time.Microsecond {
 		return fmt.Errorf("%v, medians of %d roots: want the same work each time, the first search of a root took %v, the second %v",
-			in, len(roots), once, again)
+			l.input, len(roots), once, again)
 	}
 	return nil
+}
+
+// suspicious makes several attempts to see an engine that is beyond suspicion, and returns the last error: a busy
+// machine looks like a wrong clock once, a wrong clock does each time.
+func suspicious(look func(attempt int) error) (err error) {
+	for attempt := range 3 {
+		if err = look(attempt); err == nil {
+			return nil
+		}
+	}
+	return err
 }
