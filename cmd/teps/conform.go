@@ -82,6 +82,8 @@ func (f *conformFlags) conform(c *cobra.Command, host processes, spec harness.En
 		junitProperty{"path", spec.Path}, junitProperty{"teps", harness.ThisSoftware().String()})
 	out, start := newPrinter(c.OutOrStdout()), time.Now()
 	open := func(ctx context.Context) (plugins.Engine, error) { return host.Open(ctx, spec) }
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
 	report := func(o enginetest.Outcome) {
 		suite.add(o)
 		switch {
@@ -92,10 +94,15 @@ func (f *conformFlags) conform(c *cobra.Command, host processes, spec harness.En
 		case !f.quiet:
 			out.printf("pass  %-32s %6.2f s\n", o.Case.Name, o.Elapsed.Seconds())
 		}
+		if out.err != nil {
+			stop() // nobody reads what comes
+		}
 	}
-	sum, err := enginetest.Run(c.Context(), open, report, spec.Options)
+	sum, err := enginetest.Run(ctx, open, report, spec.Options)
 	out.printf("%d passed, %d failed, %d skipped\n", sum.Passed, sum.Failed, sum.Skipped)
-	err = errors.Join(err, out.err)
+	if out.err != nil {
+		return out.err
+	}
 	if f.junit != "" {
 		err = errors.Join(err, suite.write(f.junit, time.Since(start)))
 	}

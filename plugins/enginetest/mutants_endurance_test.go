@@ -33,8 +33,9 @@ func wrongInTheLongRun() map[string]wrong {
 	return map[string]wrong{
 		"leaves its preparations out of the clock": {func() *mutant {
 			return searched(func(ctx context.Context, right plugins.Engine, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-				time.Sleep(20 * time.Millisecond)
-				return right.Search(ctx, root, parent)
+				t, err := right.Search(ctx, root, parent)
+				time.Sleep(10*time.Millisecond + 2*t.Elapsed)
+				return t, err
 			})
 		}, map[string]string{"honest/clock": "beside that lie"}},
 		"returns before it has finished": {func() *mutant {
