@@ -32,6 +32,7 @@ func TestALibraryThatMisbehavesEndsItsOwnPartAlone(t *testing.T) {
 	for _, c := range []struct{ fault, says string }{
 		{"null", `crashed in teps_search: segmentation fault: it used a null pointer`},
 		{"overrun", `it used parent\[65536\], behind the end of the 65536 parents`},
+		{"before", `the engine wrote to the 4096 bytes before parent\[0\]`},
 		{"underrun", `it used memory before parent\[0\]`},
 		{"stack", `the stack is full`},
 		{"divide", `arithmetic error`},

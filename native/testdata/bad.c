@@ -42,6 +42,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	static char *volatile lost;
 	if (is("null")) *(volatile int *)NULL = 1;
 	if (is("overrun")) ((volatile int64_t *)parent)[graph->vertices] = 1;
+	if (is("before")) ((volatile int64_t *)parent)[-1] = 1;
 	if (is("underrun")) ((volatile int64_t *)parent)[-1 - (1 << 17)] = 1;
 	if (is("stack")) return (int)deep(&forever);
 	if (is("divide")) raise(SIGFPE);

@@ -132,6 +132,9 @@ func (c *Client) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 			}
 			return err
 		})
+		if array.segment != nil && array.segment.repair() && err == nil {
+			err = fmt.Errorf("rpc: %s: search: the engine wrote to the %d bytes before parent[0]: %w", c.name, segmentHeader, ErrSegment)
+		}
 		if array.private {
 			copy(parent, view[graph.Vertex](array.segment.elements()))
 		}

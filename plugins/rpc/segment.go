@@ -125,6 +125,18 @@ func (s *segment) header() []byte {
 	return append(h, s.id[:]...)
 }
 
+// repair puts the header back as it was, and says whether somebody had written to it: it lies before parent[0], where an
+// engine's index of -1 leads. Engines to come check the header, and must not suffer for this one.
+func (s *segment) repair() (damaged bool) {
+	want := make([]byte, segmentHeader)
+	copy(want, s.header())
+	if bytes.Equal(s.memory[:segmentHeader], want) {
+		return false
+	}
+	copy(s.memory, want)
+	return true
+}
+
 // elements are the bytes after the header.
 func (s *segment) elements() []byte { return s.memory[segmentHeader:] }
 
