@@ -2,7 +2,7 @@
 // this program is for an engine that needs something around it, such as a script
 //
 //	#!/bin/sh
-//	export OMP_PROC_BIND=close
+//	export OMP_NUM_THREADS=8
 //	exec numactl -N 0 teps-engine-native /opt/mine/libmine.so
 //
 // which is then the engine: teps run --engine ./teps-engine-mine. (Records hold the checksum of the script.)

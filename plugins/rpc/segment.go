@@ -128,12 +128,12 @@ func (s *segment) header() []byte {
 // repair puts the header back as it was, and says whether somebody had written to it: it lies before parent[0], where an
 // engine's index of -1 leads. Engines to come check the header, and must not suffer for this one.
 func (s *segment) repair() (damaged bool) {
-	want := make([]byte, segmentHeader)
-	copy(want, s.header())
-	if bytes.Equal(s.memory[:segmentHeader], want) {
+	var want [segmentHeader]byte
+	copy(want[:], s.header())
+	if bytes.Equal(s.memory[:segmentHeader], want[:]) {
 		return false
 	}
-	copy(s.memory, want)
+	copy(s.memory, want[:])
 	return true
 }
 
