@@ -113,11 +113,12 @@ func restart(ctx context.Context, s *subject) error {
 }
 
 const (
-	memorySearches = 120
-	// memorySlack is what a process may grow by in the second half of its searches, whatever they do: garbage.
-	memorySlack = 8 << 20
+	memorySearches = 60
+	// memorySlack is what a process may grow by in so many searches, whatever they do: garbage, buffers.
+	memorySlack = 2 << 20
 )
 
+// memoryKept searches often, and then looks at the process several times: garbage comes and goes, a leak goes on.
 func memoryKept(ctx context.Context, s *subject) error {
 	process, ok := s.engine.(Footprint)
 	if !ok {
@@ -131,22 +132,30 @@ func memoryKept(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	var halfway int64
-	for i := range memorySearches {
-		if i == memorySearches/2 {
-			var known bool
-			if halfway, known = process.PrivateMemory(); !known {
-				return skip("this system does not tell the memory of a process")
+	stretch := func() error {
+		for root := range graph.Vertex(memorySearches) {
+			if _, err := s.engine.Search(ctx, root, l.parent); err != nil {
+				return fmt.Errorf("%v, root %d: %w", in, root, err)
 			}
 		}
-		if _, err := s.engine.Search(ctx, graph.Vertex(i), l.parent); err != nil {
-			return fmt.Errorf("%v, root %d: %w", in, i, err)
+		return nil
+	}
+	if err := stretch(); err != nil {
+		return err
+	}
+	return suspicious(func(int) error {
+		before, known := process.PrivateMemory()
+		if !known {
+			return skip("this system does not tell the memory of a process")
 		}
-	}
-	end, _ := process.PrivateMemory()
-	if grown := end - halfway; grown > memorySlack {
-		return fmt.Errorf("%v: want a process that does not grow, it grew by %.1f MiB during %d searches, %.0f KiB each",
-			in, float64(grown)/(1<<20), memorySearches/2, float64(grown)/(memorySearches/2)/(1<<10))
-	}
-	return nil
+		if err := stretch(); err != nil {
+			return err
+		}
+		after, _ := process.PrivateMemory()
+		if grown := after - before; grown > memorySlack {
+			return fmt.Errorf("%v: want a process that does not grow, it grew by %.1f MiB during %d searches, %.0f KiB each",
+				in, float64(grown)/(1<<20), memorySearches, float64(grown)/memorySearches/(1<<10))
+		}
+		return nil
+	})
 }
