@@ -21,6 +21,8 @@ var arrows = map[string][]string{
 	"graph":                         {},
 	"plugins":                       {"graph"},
 	"plugins/enginetest":            {"graph", "plugins"},
+	"plugins/kernels":               {"graph", "plugins"},
+	"plugins/find":                  {},
 	"plugins/rpc":                   {"graph", "plugins", "plugins/rpc/internal/enginepb"},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins"},
@@ -29,8 +31,12 @@ var arrows = map[string][]string{
 	"harness":                       {"graph", "plugins"},
 	"reports":                       {"graph", "plugins", "harness"},
 	"cmd/teps-rank":                 {"distributed"},
-	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed", "harness", "reports"},
+	"cmd/teps":                      {"graph", "plugins", "plugins/enginetest", "plugins/find", "plugins/rpc", "cpu", "distributed", "native", "examples", "harness", "reports"},
 	"cmd/teps-engine-cuda":          {"plugins/rpc", "cuda"},
+	"native":                        {"graph", "plugins", "plugins/kernels"},
+	"cmd/teps-engine-native":        {"native", "plugins/rpc"},
+	"examples":                      {},
+	"examples/go":                   {"graph", "plugins", "plugins/kernels", "plugins/rpc"},
 }
 
 // libraries says which packages may know a library: the prefix of its import path.
@@ -61,6 +67,7 @@ var unsafeFiles = []string{
 	"cuda/driver.go",
 	"cuda/kernels.go",
 	"distributed/mpi.go",
+	"native/library_cgo.go",
 	"plugins/rpc/segment_view.go",
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -93,10 +94,28 @@ func (r *refusal) Error() string {
 	text := fmt.Sprintf("scale %d needs %s %s (tuples %s, parents %s, validator %s, engine %s %s), this machine has %s %s available (%s); ",
 		r.recipe.Scale, in(r.needs.Total()), name, in(r.needs.Tuples), in(r.needs.Parents), in(r.needs.Validator),
 		r.engine, in(r.needs.Engine), in(r.available), name, r.source)
+	if factor := r.largestEdgeFactor(); factor > 0 {
+		return text + fmt.Sprintf("edge factor %d is what makes it large; the largest that fits at this scale is %d: --edgefactor %d", r.recipe.EdgeFactor, factor, factor)
+	}
 	if scale := r.largestScale(); scale > 0 {
 		return text + fmt.Sprintf("the largest scale that fits is %d: --scale %d", scale, scale)
 	}
 	return text + "no scale fits: free some memory, or take a smaller --edgefactor or another engine"
+}
+
+// largestEdgeFactor returns the largest edge factor that fits at this scale, or 0 where a smaller one than the
+// benchmark's would be needed: the scale is to blame then.
+func (r *refusal) largestEdgeFactor() int {
+	fits := func(factor int) bool {
+		smaller := r.recipe
+		smaller.EdgeFactor = factor
+		return EstimateMemory(smaller, r.memory).Total() <= r.available
+	}
+	if r.recipe.EdgeFactor <= OfficialEdgeFactor || !fits(OfficialEdgeFactor) {
+		return 0
+	}
+	above := sort.Search(r.recipe.EdgeFactor-OfficialEdgeFactor, func(i int) bool { return !fits(OfficialEdgeFactor + 1 + i) })
+	return OfficialEdgeFactor + above
 }
 
 // largestScale returns the largest smaller scale that fits, or 0.

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -88,6 +89,30 @@ func TestRefusalOfASmallGraphCountsMebibytes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("want %q in the refusal, got: %v", part, err)
 		}
+	}
+}
+
+func TestRefusalOfAHugeEdgeFactorAdvisesASmallerOne(t *testing.T) {
+	engines := map[string]plugins.Memory{"cpu": {PerTuple: 6.5, PerVertex: 8}}
+	plan := planAt(18)
+	plan.EdgeFactor = 1_000_000
+	err := fitsInto(plan, engines, 19*gibibyte, "MemAvailable")
+	_, advice, ok := strings.Cut(fmt.Sprint(err), "the largest that fits at this scale is ")
+	var factor int
+	if n, _ := fmt.Sscanf(advice, "%d: --edgefactor", &factor); !ok || n != 1 || strings.Contains(err.Error(), "--scale") {
+		t.Fatalf("want a smaller edge factor advised, got %v", err)
+	}
+	if plan.EdgeFactor = factor; fitsInto(plan, engines, 19*gibibyte, "x") != nil {
+		t.Errorf("the advised edge factor %d is refused", factor)
+	}
+	if plan.EdgeFactor = factor + 1; fitsInto(plan, engines, 19*gibibyte, "x") == nil {
+		t.Errorf("edge factor %d fits, and %d was called the largest", factor+1, factor)
+	}
+	// Where the benchmark's own edge factor would not fit either, the scale is to blame.
+	plan = planAt(34)
+	plan.EdgeFactor = 32
+	if err := fitsInto(plan, engines, 19*gibibyte, "x"); err == nil || !strings.Contains(err.Error(), "--scale 24") {
+		t.Errorf("want a smaller scale advised, got %v", err)
 	}
 }
 

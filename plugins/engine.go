@@ -57,6 +57,14 @@ type Engine interface {
 	Close() error
 }
 
+// Repeater is what an engine may have beside Engine: the loop during which energy is measured. It searches from
+// roots[0], roots[1], ... and around again until duration has passed, without handing parents over, and returns how many
+// searches it has finished. An engine behind a connection that has no such loop returns errors.ErrUnsupported; other errors
+// are those of Search.
+type Repeater interface {
+	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
+}
+
 // Errors that an engine returns, wrapped with what it knows (fmt.Errorf("cpu: threads=0: %w", plugins.ErrOption)).
 var (
 	ErrUnavailable    = errors.New("engine is not available here")

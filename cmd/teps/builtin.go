@@ -6,6 +6,7 @@ import (
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
@@ -29,6 +30,20 @@ func builtin(name string) func() plugins.Engine {
 		return func() plugins.Engine { return distributed.NewMPI() }
 	}
 	return nil
+}
+
+// serveLibraryCommand is how the host runs an engine that is a shared library; cmd/teps-engine-native does the same.
+func serveLibraryCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve-library PATH",
+		Short:  "Serve a shared library to a host (used by teps itself)",
+		Hidden: true,
+		Args:   exactArgs(1, "the path of a library"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			rpc.Serve(native.New(args[0]))
+			return nil
+		},
+	}
 }
 
 // serveEngineCommand is how the host runs a built-in engine: in a child process that is this same binary.

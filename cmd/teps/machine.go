@@ -32,11 +32,12 @@ how much memory a run may take. What cannot be found out here is left out.`,
 					Available int64            `json:"available_memory_bytes,omitempty"`
 				}{m, harness.ThisSoftware(), available})
 			}
+			p := newPrinter(w)
 			line := func(name, format string, missing bool, args ...any) {
 				if missing {
-					fmt.Fprintf(w, "%-20s not known here\n", name)
+					p.printf("%-20s not known here\n", name)
 				} else {
-					fmt.Fprintf(w, "%-20s %s\n", name, fmt.Sprintf(format, args...))
+					p.printf("%-20s %s\n", name, fmt.Sprintf(format, args...))
 				}
 			}
 			line("processor", "%s", m.CPU == "", m.CPU)
@@ -55,7 +56,7 @@ how much memory a run may take. What cannot be found out here is left out.`,
 			line("virtual machine", "%s", m.Virtual == "", m.Virtual)
 			line("teps", "%s", false, harness.ThisSoftware())
 			line("power", "%s", false, "no meter is read by this version; records say so")
-			return nil
+			return p.err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -91,7 +91,7 @@ search against the input, and writes records, official text, plots and a page.`,
 	})
 	root.AddCommand(
 		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(), countCommand(),
-		serveEngineCommand(), versionCommand(),
+		newEngineCommand(), trustCommand(), serveEngineCommand(), serveLibraryCommand(), versionCommand(),
 	)
 	return root
 }

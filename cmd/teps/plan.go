@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/plugins/find"
 )
 
 // planFlags are the flags of `teps run` that make a harness.Plan, as a user writes them.
@@ -30,7 +31,7 @@ type planFlags struct {
 
 func (f *planFlags) register(flags *pflag.FlagSet) {
 	d := harness.DefaultPlan()
-	flags.StringSliceVar(&f.Engine, "engine", defaultEngines(), "engines: built-in names or paths of programs, as [LABEL=]ENGINE[:OPTION=VALUE]...")
+	flags.StringSliceVar(&f.Engine, "engine", defaultEngines(), "engines: names or paths of programs and libraries, as [LABEL=]ENGINE[:OPTION=VALUE]...")
 	flags.StringVar(&f.Scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
 	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
@@ -143,7 +144,7 @@ func parseProgram(text, engine string) (harness.EngineSpec, error) {
 	switch {
 	case engine == "":
 		return spec, harness.Usage("--engine %q names no engine; see teps engines", text)
-	case strings.ContainsAny(engine, "/\\."):
+	case isPath(engine):
 		path, err := filepath.Abs(engine)
 		if err != nil {
 			return spec, harness.Usage("--engine %s: %w", engine, err)
@@ -153,20 +154,33 @@ func parseProgram(text, engine string) (harness.EngineSpec, error) {
 		}
 		spec = harness.EngineSpec{Name: engineLabel(path), Path: path}
 	default:
-		if builtin(engine) == nil {
-			return spec, harness.Usage("there is no engine %s; built in: %s; an outside engine is named by its path, such as ./%s",
-				engine, strings.Join(builtinNames(), ", "), engine)
-		}
 		spec = harness.EngineSpec{Name: engine, Builtin: engine}
+		if builtin(engine) == nil {
+			path, found, err := findEngine(engine)
+			if err != nil {
+				return spec, err
+			}
+			if !found {
+				return spec, harness.Usage("there is no engine %s; built in: %s; teps engines shows where others are looked for; any can be named by its path, such as ./%s",
+					engine, strings.Join(builtinNames(), ", "), engine)
+			}
+			spec = harness.EngineSpec{Name: engine, Path: path}
+		}
 	}
 	return spec, nil
 }
 
+// isPath says whether an engine is named by its path.
+func isPath(engine string) bool { return strings.ContainsAny(engine, "/\\.") }
+
 const labelLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-// engineLabel names an outside engine after its program: teps-engine-cuda is cuda.
+// engineLabel names an outside engine after its file: teps-engine-cuda is cuda, libmine.so is mine.
 func engineLabel(path string) string {
-	name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "teps-engine-")
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	if name = strings.TrimPrefix(name, "teps-engine-"); find.Library(path) {
+		name = strings.TrimPrefix(name, "lib")
+	}
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(labelLetters, r) {
 			return r
@@ -189,7 +203,7 @@ func checkProgram(path string) error {
 		return harness.Usage("engine %s is a folder; name the program in it", path)
 	case !info.Mode().IsRegular():
 		return harness.Usage("engine %s is no ordinary file; name the engine's program", path)
-	case info.Mode()&0o111 == 0:
+	case info.Mode()&0o111 == 0 && !find.Library(path):
 		return harness.Usage("engine %s is not executable; chmod +x it if it is the engine's program", path)
 	}
 	return nil

@@ -191,20 +191,25 @@ func TestGenerateStreamsTheGoldenTuples(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	t.Run("generate", func(t *testing.T) {
-		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Skip("no /dev/full here")
-		}
-		defer full.Close()
-		cmd, _ := teps(t, "generate", "--scale", "10", "--out", "-")
-		var stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = full, &stderr
-		cmd.Run()
-		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "no space left") {
-			t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), &stderr)
-		}
-	})
+	for _, args := range [][]string{
+		{"generate", "--scale", "10", "--out", "-"}, {"machine"}, {"machine", "--json"}, {"engines"}, {"engines", "--json"}, {"conform", "cpu"},
+		{"version"}, {"new-engine", "mine", "--language", "c", "--dir", filepath.Join(t.TempDir(), "mine")},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+			if err != nil {
+				t.Skip("no /dev/full here")
+			}
+			defer full.Close()
+			cmd, _ := teps(t, args...)
+			var stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = full, &stderr
+			cmd.Run()
+			if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "no space left") {
+				t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), &stderr)
+			}
+		})
+	}
 	t.Run("run", func(t *testing.T) {
 		disk := t.TempDir()
 		if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {

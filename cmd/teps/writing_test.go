@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -9,71 +11,88 @@ import (
 	"testing"
 )
 
-// TestWritingAnEngineWordByWord does what docs/writing-an-engine.md says: it makes the folder, runs the shell blocks
-// in order, and writes the Go block into main.go. Only the clone's place and the build of teps differ.
+// section is a part of a page under one heading, with its shell blocks.
+type section struct {
+	heading string
+	shell   string
+}
+
+func sections(page string) []section {
+	var all []section
+	for _, part := range regexp.MustCompile(`(?m)^## `).Split(page, -1) {
+		heading, rest, _ := strings.Cut(part, "\n")
+		var shell strings.Builder
+		for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindAllStringSubmatch(rest, -1) {
+			shell.WriteString(block[1])
+		}
+		if shell.Len() > 0 {
+			all = append(all, section{heading, shell.String()})
+		}
+	}
+	return all
+}
+
+// TestWritingAnEngineWordByWord runs the shell blocks of docs/writing-an-engine.md as they stand there, in a folder that
+// has teps beside it. A section whose tools are missing here is left out.
 func TestWritingAnEngineWordByWord(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a module")
+		t.Skip("builds teps and engines")
 	}
 	repository, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(repository, "docs", "writing-an-engine.md"))
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "writing-an-engine.md"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	parts := sections(string(page))
+	if len(parts) != 4 {
+		t.Fatalf("want shell blocks for installing and three languages, found %d sections", len(parts))
 	}
 	work := t.TempDir()
 	if err := os.Symlink(repository, filepath.Join(work, "teps")); err != nil {
 		t.Fatal(err)
 	}
-	results := filepath.Join(t.TempDir(), "results")
-	here := work
-	blocks := regexp.MustCompile("(?s)```(sh|go)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 5 {
-		t.Fatalf("%d blocks in the page", len(blocks))
-	}
-	for _, block := range blocks {
-		if block[1] == "go" {
-			if err := os.WriteFile(filepath.Join(here, "main.go"), []byte(block[2]), 0o666); err != nil {
-				t.Fatal(err)
-			}
+	install := parts[0]
+	for i, part := range parts[1:] {
+		language := []string{"go", "c", "python"}[i]
+		if out, err := exec.Command("sh", "-c", needs()[language]).CombinedOutput(); err != nil {
+			t.Logf("%s: left out, needs more than there is here: %v\n%s", part.heading, err, out)
 			continue
 		}
-		for line := range strings.Lines(block[2]) {
-			line = strings.TrimSpace(line)
-			if dir, ok := strings.CutPrefix(line, "cd "); ok {
-				here = filepath.Join(here, dir)
-				continue
-			}
-			// The results go where the test can throw them away.
-			line = strings.ReplaceAll(line, "--out results", "--out "+results)
-			// Without the network: the modules that teps needs are in the cache of whoever runs its tests, those that
-			// only tidying needs may not be.
-			switch line {
-			case "go mod tidy":
-				line = "cp ../teps/go.sum ."
-			case "go build":
-				line = "GOFLAGS=-mod=mod GOPROXY=off go build"
-			}
-			cmd := exec.Command("sh", "-c", line)
-			// A shell's view of the folder: the clone is a symbolic link beside the engine's.
-			cmd.Dir = here
-			cmd.Env = append(os.Environ(), "PWD="+here)
-			if strings.HasPrefix(line, "go run ./cmd/teps") {
-				cmd.Dir = repository
-				cmd.Args[2] = strings.ReplaceAll(line, "../teps-engine-mine", filepath.Join(work, "teps-engine-mine"))
-			}
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", line, err, out)
-			}
-			if strings.Contains(line, "conform") && !strings.Contains(string(out), " 0 failed") {
-				t.Errorf("conform:\n%s", out)
-			}
+		script := "set -eu\n" + part.shell
+		if i == 0 {
+			script = "set -eu\n" + install.shell + part.shell
+		}
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Dir = work
+		// What is installed goes to a folder of the test; modules come from the cache of whoever runs the tests.
+		bin := filepath.Join(work, "gopath", "bin")
+		cmd.Env = append(os.Environ(), "PWD="+work, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "GOPROXY=off", "GOFLAGS=")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", part.heading, err, out)
+		}
+		if !strings.Contains(string(out), " 0 failed, 0 skipped") || !regexp.MustCompile(` 16 +64/64 .* VALID`).Match(out) {
+			t.Errorf("%s: no engine that conforms and no valid result of scale 16:\n%s", part.heading, out)
+		}
+		engine := map[string]string{"go": "mine", "c": "minec", "python": "minepy"}[language]
+		if _, err := os.Stat(filepath.Join(work, "teps-engine-"+engine, "results", "report.html")); err != nil {
+			t.Error(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(results, "report.html")); err != nil {
-		t.Error(err)
+}
+
+// TestMinimalEnginesAreShort holds the examples to what a newcomer must write or understand.
+func TestMinimalEnginesAreShort(t *testing.T) {
+	for file, most := range map[string]int{"go/main.go": 60, "c/mine.c": 80} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "examples", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(data), "\n"); n > most {
+			t.Errorf("%s has %d lines, want at most %d", file, n, most)
+		}
 	}
 }

@@ -22,6 +22,34 @@ type mutant struct {
 	search    func(ctx context.Context, right plugins.Engine, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
 	close     func(right plugins.Engine) error
 	always    func(ctx context.Context) (plugins.Description, error) // instead of Describe
+	parents   func(n int64) []graph.Vertex                           // memory for parents; nil: the Go heap
+	memory    func() int64                                           // of its process; nil: not known
+	repeat    func(ctx context.Context, duration time.Duration) (int64, error)
+}
+
+func (m *mutant) Repeat(ctx context.Context, _ []graph.Vertex, duration time.Duration) (int64, error) {
+	if m.repeat == nil {
+		return 0, errors.ErrUnsupported
+	}
+	return m.repeat(ctx, duration)
+}
+
+func (m *mutant) Tuples(n int64) ([]graph.Edge, func() error, error) {
+	return make([]graph.Edge, n), func() error { return nil }, nil
+}
+
+func (m *mutant) Parents(n int64) ([]graph.Vertex, func() error, error) {
+	if m.parents != nil {
+		return m.parents(n), func() error { return nil }, nil
+	}
+	return make([]graph.Vertex, n), func() error { return nil }, nil
+}
+
+func (m *mutant) PrivateMemory() (bytes int64, known bool) {
+	if m.memory == nil {
+		return 0, false
+	}
+	return m.memory(), true
 }
 
 func (m *mutant) Describe(ctx context.Context) (plugins.Description, error) {
@@ -184,7 +212,7 @@ type wrong struct {
 
 func mutants() map[string]wrong {
 	all := map[string]wrong{}
-	for _, group := range []map[string]wrong{wrongParents(), wrongState(), wrongReports(), wrongRefusals()} {
+	for _, group := range []map[string]wrong{wrongParents(), wrongState(), wrongReports(), wrongRefusals(), wrongInTheLongRun()} {
 		maps.Copy(all, group)
 	}
 	return all

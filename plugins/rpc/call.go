@@ -64,6 +64,9 @@ func (c *Client) verdict(ctx context.Context, action string, err error) error {
 	if answer, ok := fromStatus(err); ok {
 		return c.cancelled(ctx, answer)
 	}
+	if status.Code(err) == codes.Unimplemented {
+		return fmt.Errorf("rpc: %s: %s: the engine has no such call: %w", c.name, action, errors.ErrUnsupported)
+	}
 	// No answer of the engine: the connection broke, or what came over it made no sense.
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled && !c.process.gone() {
 		return fmt.Errorf("rpc: %s: %s: %w: %w", c.name, action, ErrAnswer, err)

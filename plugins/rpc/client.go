@@ -42,12 +42,15 @@ type Client struct {
 	attached map[segmentID]struct{} // parent segments that the engine keeps mapped
 }
 
-var _ plugins.Engine = (*Client)(nil)
+var (
+	_ plugins.Engine   = (*Client)(nil)
+	_ plugins.Repeater = (*Client)(nil)
+)
 
 func newClient(h *Host, p Program, file image) *Client {
 	return &Client{
 		host: h, name: p.Name, checksum: file.sum,
-		process: newProcess(exec.Command(file.path, p.Args...), &output{logger: h.options.Logger.With("engine", p.Name)}),
+		process: newProcess(exec.Command(file.program, p.Args...), &output{logger: h.options.Logger.With("engine", p.Name)}),
 		slot:    make(chan struct{}, 1), closing: make(chan struct{}),
 		graph: true, attached: map[segmentID]struct{}{},
 	}
@@ -56,7 +59,7 @@ func newClient(h *Host, p Program, file image) *Client {
 // PID is the engine's process number.
 func (c *Client) PID() int { return c.process.cmd.Process.Pid }
 
-// Checksum is the SHA-256 of the program's file, in hex, as it was when the engine was started.
+// Checksum is the SHA-256 of the engine's file, its program or library, in hex, as it was when the engine was started.
 func (c *Client) Checksum() string { return c.checksum }
 
 // Tuples is Host.Tuples of the client's host.
@@ -129,12 +132,34 @@ func (c *Client) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 			}
 			return err
 		})
+		if array.segment != nil && array.segment.repair() && err == nil {
+			err = fmt.Errorf("rpc: %s: search: the engine wrote to the %d bytes before parent[0]: %w", c.name, segmentHeader, ErrSegment)
+		}
 		if array.private {
 			copy(parent, view[graph.Vertex](array.segment.elements()))
 		}
 		return errors.Join(err, c.host.giveBack(array))
 	})
 	return traversal, err
+}
+
+// Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
+func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	err = c.exclusively("repeat", func() error {
+		if !c.hasGraph() {
+			return fmt.Errorf("rpc: %s: repeat: %w", c.name, plugins.ErrNotConstructed)
+		}
+		return c.call(ctx, "repeat", func(ctx context.Context, call *enginepb.Call) error {
+			reply, err := c.engine.Repeat(ctx, &enginepb.RepeatRequest{
+				Call: call, Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }), DurationNs: int64(duration),
+			})
+			if searches = reply.GetSearches(); err == nil && searches < 0 {
+				err = fmt.Errorf("%d searches: %w", searches, ErrAnswer)
+			}
+			return err
+		})
+	})
+	return searches, err
 }
 
 func (c *Client) hasGraph() bool {

@@ -38,4 +38,7 @@ func TestAnEngineConformsWithCopiedSlices(t *testing.T) {
 	})
 }
 
-var _ enginetest.Allocator = (*Client)(nil)
+var (
+	_ enginetest.Allocator = (*Client)(nil)
+	_ enginetest.Footprint = (*Client)(nil)
+)

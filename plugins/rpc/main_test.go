@@ -136,6 +136,11 @@ func acts() map[string]func() {
 		"faults in search":    serve(searching(func() { become("kill -SEGV $$") })),
 		"cuts the connection": serve(searching(func() { closeSockets(); forever() })),
 
+		"writes before the parents": serve(actor{search: func(_ context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+			copy(parent, []graph.Vertex{1, 1, 1})
+			writeBefore(parent)
+			return plugins.Traversal{Elapsed: 1}, nil
+		}}),
 		"writes to tuples": serve(actor{construct: func(g plugins.Graph) { g.Tuples[0] = graph.MakeEdge(7, 7) }}),
 		"hangs":            serve(searching(forever)),
 		"hangs with a child": serve(searching(func() {

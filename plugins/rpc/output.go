@@ -115,6 +115,9 @@ func (o *output) lastWords() string {
 	if len(lines) == 0 {
 		return "; it printed nothing"
 	}
+	if len(lines) == 1 {
+		return "; its last words: " + lines[0]
+	}
 	return "; its last words:\n  | " + strings.Join(lines, "\n  | ")
 }
 

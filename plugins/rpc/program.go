@@ -25,55 +25,91 @@ type Program struct {
 	Path         string        // of the file; PATH is not searched
 	Args         []string      // after the program's name
 	Env          []string      // KEY=value, beside the host's environment (see environment)
-	SHA256       string        // expected checksum of the file, in hex; empty: any
+	Library      string        // what the program is to load, if that is the engine: its checksum is the engine's
+	SHA256       string        // expected checksum of the engine's file, in hex; empty: any
 	StartTimeout time.Duration // until the engine answers; default 15 s
 }
 
-// image is a program's file as it was when its checksum was taken.
+// image is an engine's file as it was when its checksum was taken.
 type image struct {
-	path string // absolute
-	sum  string // SHA-256 in hex
-	info os.FileInfo
+	program string // that is run, absolute
+	path    string // of the file, absolute: the program's, or the library's
+	sum     string // SHA-256 in hex
+	info    os.FileInfo
 }
 
-// examine checks and reads the program's file.
+// examine checks the program's file, and reads it or the library's.
 func (p Program) examine() (image, error) {
-	path, err := filepath.Abs(p.Path)
-	if err != nil {
-		return image{}, fmt.Errorf("find %s: %w: %w", p.Path, ErrProgram, err)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case p.Path == "":
+	if p.Path == "" {
 		return image{}, fmt.Errorf("no path is given: %w", ErrProgram)
-	case errors.Is(err, fs.ErrNotExist):
-		return image{}, fmt.Errorf("%s does not exist: %w", path, ErrProgram)
-	case err != nil:
-		return image{}, fmt.Errorf("look at %s: %w: %w", path, ErrProgram, err)
-	case info.IsDir():
-		return image{}, fmt.Errorf("%s is a folder; name the program inside it: %w", path, ErrProgram)
-	case !info.Mode().IsRegular():
-		return image{}, fmt.Errorf("%s is no file but %v: %w", path, info.Mode().Type(), ErrProgram)
-	case info.Mode()&0o111 == 0:
-		return image{}, fmt.Errorf("%s is not executable; chmod +x would make it so: %w", path, ErrProgram)
 	}
+	program, info, err := regular(p.Path)
+	if err != nil {
+		return image{}, err
+	}
+	if info.Mode()&0o111 == 0 {
+		return image{}, fmt.Errorf("%s is not executable; chmod +x would make it so: %w", program, ErrProgram)
+	}
+	path := program
+	if p.Library != "" {
+		if path, _, err = regular(p.Library); err != nil {
+			return image{}, err
+		}
+	}
+	i := image{program: program, path: path}
+	if i.sum, i.info, err = checksum(path); err != nil {
+		return image{}, err
+	}
+	if p.SHA256 != "" && !strings.EqualFold(p.SHA256, i.sum) {
+		return image{}, fmt.Errorf("%s has the SHA-256 %s, expected was %s: %w", path, i.sum, p.SHA256, ErrChecksum)
+	}
+	return i, nil
+}
+
+// Checksum returns the SHA-256 of an engine's file, a program or a library, in hex. Errors: ErrProgram.
+func Checksum(path string) (string, error) {
+	path, _, err := regular(path)
+	if err != nil {
+		return "", err
+	}
+	sum, _, err := checksum(path)
+	return sum, err
+}
+
+// regular returns the absolute path of a file that can be an engine's.
+func regular(name string) (path string, info os.FileInfo, err error) {
+	path, err = filepath.Abs(name)
+	if err != nil {
+		return "", nil, fmt.Errorf("find %s: %w: %w", name, ErrProgram, err)
+	}
+	info, err = os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%s does not exist: %w", path, ErrProgram)
+	case err != nil:
+		err = fmt.Errorf("look at %s: %w: %w", path, ErrProgram, err)
+	case info.IsDir():
+		err = fmt.Errorf("%s is a folder; name the program inside it: %w", path, ErrProgram)
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file but %v: %w", path, info.Mode().Type(), ErrProgram)
+	}
+	return path, info, err
+}
+
+func checksum(path string) (sum string, info os.FileInfo, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return image{}, fmt.Errorf("read %s for its checksum: %w: %w", path, ErrProgram, err)
+		return "", nil, fmt.Errorf("read %s for its checksum: %w: %w", path, ErrProgram, err)
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err != nil {
-		return image{}, fmt.Errorf("look at %s: %w: %w", path, ErrProgram, err)
+		return "", nil, fmt.Errorf("look at %s: %w: %w", path, ErrProgram, err)
 	}
 	hash := sha256.New()
 	if _, err := io.Copy(hash, file); err != nil {
-		return image{}, fmt.Errorf("read %s for its checksum: %w: %w", path, ErrProgram, err)
+		return "", nil, fmt.Errorf("read %s for its checksum: %w: %w", path, ErrProgram, err)
 	}
-	sum := hex.EncodeToString(hash.Sum(nil))
-	if p.SHA256 != "" && !strings.EqualFold(p.SHA256, sum) {
-		return image{}, fmt.Errorf("%s has the SHA-256 %s, expected was %s: %w", path, sum, p.SHA256, ErrChecksum)
-	}
-	return image{path, sum, info}, nil
+	return hex.EncodeToString(hash.Sum(nil)), info, nil
 }
 
 // unchanged checks, once the program runs, that its file is still the one that was examined. A file is taken for the
@@ -93,16 +129,16 @@ func (i image) unchanged() error {
 func (i image) startError(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s %s: %w: %w", i.path, i.nature(), ErrProgram, err)
+		return fmt.Errorf("%s %s: %w: %w", i.program, i.nature(), ErrProgram, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is there, but the interpreter or loader that it names is not: %w: %w", i.path, ErrProgram, err)
+		return fmt.Errorf("%s is there, but the interpreter or loader that it names is not: %w: %w", i.program, ErrProgram, err)
 	}
-	return fmt.Errorf("run %s: %w: %w", i.path, ErrProgram, err)
+	return fmt.Errorf("run %s: %w: %w", i.program, ErrProgram, err)
 }
 
 // nature says what a file is that the system does not take for a program.
 func (i image) nature() string {
-	file, err := elf.Open(i.path)
+	file, err := elf.Open(i.program)
 	if err != nil {
 		return "is no program of this system; a script needs a first line that begins with #!"
 	}

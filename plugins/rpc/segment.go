@@ -125,6 +125,18 @@ func (s *segment) header() []byte {
 	return append(h, s.id[:]...)
 }
 
+// repair puts the header back as it was, and says whether somebody had written to it: it lies before parent[0], where an
+// engine's index of -1 leads. Engines to come check the header, and must not suffer for this one.
+func (s *segment) repair() (damaged bool) {
+	var want [segmentHeader]byte
+	copy(want[:], s.header())
+	if bytes.Equal(s.memory[:segmentHeader], want[:]) {
+		return false
+	}
+	copy(s.memory, want[:])
+	return true
+}
+
 // elements are the bytes after the header.
 func (s *segment) elements() []byte { return s.memory[segmentHeader:] }
 
@@ -182,7 +194,7 @@ func mapFile(f *os.File, size int64, writable, huge bool) ([]byte, error) {
 	if writable {
 		protection |= unix.PROT_WRITE
 	}
-	if size > math.MaxInt-2*hugePage {
+	if size > math.MaxInt-guardBytes-2*hugePage {
 		return nil, unix.ENOMEM
 	}
 	memory, err := mapAligned(int(f.Fd()), uintptr(size), protection)

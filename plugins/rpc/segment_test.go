@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -263,6 +266,39 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 		t.Fatalf("no tuples: got %d and %v", len(empty), err)
 	}
 	if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Arrays of 2^9 parents and more end with a page. What lies behind them is shut, for the host and for an engine.
+func TestTheMemoryBehindAnArrayIsShut(t *testing.T) {
+	const n = 1 << 10
+	s := makeTestSegment(t, parentSegment, n)
+	attached, err := attach(s.id, s.path, parentSegment, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zero.Close()
+	for name, memory := range map[string][]byte{"host": s.memory, "engine": attached} {
+		start := unsafe.Pointer(unsafe.SliceData(memory))
+		touch := func(at int) error { // the kernel writes there, or says EFAULT
+			_, err := zero.Read(unsafe.Slice((*byte)(unsafe.Add(start, at)), 1))
+			return err
+		}
+		if err := touch(len(memory) - 1); err != nil {
+			t.Errorf("%s: the last parent: %v", name, err)
+		}
+		for _, beyond := range []int{0, 7, 4096, guardBytes - 1} {
+			if err := touch(len(memory) + beyond); !errors.Is(err, unix.EFAULT) {
+				t.Errorf("%s: byte %d behind the array can be written to (%v)", name, beyond, err)
+			}
+		}
+	}
+	if err := unmap(attached); err != nil {
 		t.Error(err)
 	}
 }

@@ -48,27 +48,33 @@ func within[E element](part []E, whole []byte) (first int64, ok bool) {
 // hugePage is what mappings are aligned to, in bytes: a huge page of amd64, and of arm64 with pages of 4 KiB.
 const hugePage = 2 << 20
 
-// mapAligned maps size bytes of a file shared, at a multiple of hugePage, without which there are no huge pages. It
-// reserves addresses for more than that, maps into their middle, and gives the rest back.
+// guardBytes is how much of the address space behind a mapping stays shut: who runs past the end of an array that ends
+// with a page meets a segmentation fault there, and not somebody else's memory.
+const guardBytes = 2 << 20
+
+// mapAligned maps size bytes of a file shared, at a multiple of hugePage, without which there are no huge pages, and
+// shuts guardBytes behind it. It reserves addresses for more than that, maps into their middle, and gives the rest back.
 func mapAligned(fd int, size uintptr, protection int) ([]byte, error) {
 	page := uintptr(os.Getpagesize())
 	end := (size + page - 1) &^ (page - 1)
-	room, err := unix.MmapPtr(-1, 0, nil, end+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	room, err := unix.MmapPtr(-1, 0, nil, end+guardBytes+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, err
 	}
 	before := -uintptr(room) & (hugePage - 1)
 	start, err := unix.MmapPtr(fd, 0, unsafe.Add(room, before), size, protection, unix.MAP_SHARED|unix.MAP_FIXED)
 	if err != nil {
-		return nil, errors.Join(err, unix.MunmapPtr(room, end+hugePage))
+		return nil, errors.Join(err, unix.MunmapPtr(room, end+guardBytes+hugePage))
 	}
 	if before > 0 {
 		err = unix.MunmapPtr(room, before)
 	}
-	return unsafe.Slice((*byte)(start), size), errors.Join(err, unix.MunmapPtr(unsafe.Add(start, end), hugePage-before))
+	return unsafe.Slice((*byte)(start), size), errors.Join(err, unix.MunmapPtr(unsafe.Add(start, end+guardBytes), hugePage-before))
 }
 
 // unmap undoes mapAligned.
 func unmap(memory []byte) error {
-	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(memory)), uintptr(len(memory)))
+	page := uintptr(os.Getpagesize())
+	end := (uintptr(len(memory)) + page - 1) &^ (page - 1)
+	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(memory)), end+guardBytes)
 }

@@ -123,6 +123,25 @@ func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*
 	return traversalToWire(traversal), nil
 }
 
+// Repeat answers UNIMPLEMENTED for an engine that does not repeat.
+func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*enginepb.RepeatReply, error) {
+	repeater, ok := s.engine.(plugins.Repeater)
+	if !ok {
+		return s.UnimplementedEngineServer.Repeat(ctx, request)
+	}
+	ctx, end, err := s.begin(ctx, request.GetCall())
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	defer end()
+	roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
+	searches, err := repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()))
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	return &enginepb.RepeatReply{Searches: searches}, nil
+}
+
 func (s *server) Close(ctx context.Context, _ *enginepb.CloseRequest) (*enginepb.CloseReply, error) {
 	_, end, err := s.begin(ctx, nil)
 	if err != nil {

@@ -71,7 +71,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20, 0}
+	return file_engine_proto_rawDescGZIP(), []int{22, 0}
 }
 
 type Failure_Kind int32
@@ -150,7 +150,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23, 0}
+	return file_engine_proto_rawDescGZIP(), []int{25, 0}
 }
 
 // Call is what every cancellable request begins with.
@@ -378,6 +378,110 @@ func (x *SearchRequest) GetParent() *Segment {
 	return nil
 }
 
+type RepeatRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          *Call                  `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
+	Roots         []int64                `protobuf:"varint,2,rep,packed,name=roots,proto3" json:"roots,omitempty"`
+	DurationNs    int64                  `protobuf:"varint,3,opt,name=duration_ns,json=durationNs,proto3" json:"duration_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepeatRequest) Reset() {
+	*x = RepeatRequest{}
+	mi := &file_engine_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepeatRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepeatRequest) ProtoMessage() {}
+
+func (x *RepeatRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepeatRequest.ProtoReflect.Descriptor instead.
+func (*RepeatRequest) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RepeatRequest) GetCall() *Call {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *RepeatRequest) GetRoots() []int64 {
+	if x != nil {
+		return x.Roots
+	}
+	return nil
+}
+
+func (x *RepeatRequest) GetDurationNs() int64 {
+	if x != nil {
+		return x.DurationNs
+	}
+	return 0
+}
+
+type RepeatReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Searches      int64                  `protobuf:"varint,1,opt,name=searches,proto3" json:"searches,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepeatReply) Reset() {
+	*x = RepeatReply{}
+	mi := &file_engine_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepeatReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepeatReply) ProtoMessage() {}
+
+func (x *RepeatReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepeatReply.ProtoReflect.Descriptor instead.
+func (*RepeatReply) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RepeatReply) GetSearches() int64 {
+	if x != nil {
+		return x.Searches
+	}
+	return 0
+}
+
 type CloseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -386,7 +490,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_proto_msgTypes[4]
+	mi := &file_engine_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +502,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[4]
+	mi := &file_engine_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +515,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{4}
+	return file_engine_proto_rawDescGZIP(), []int{6}
 }
 
 type CloseReply struct {
@@ -422,7 +526,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -434,7 +538,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -447,7 +551,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{5}
+	return file_engine_proto_rawDescGZIP(), []int{7}
 }
 
 type CancelRequest struct {
@@ -459,7 +563,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +575,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +588,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{6}
+	return file_engine_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CancelRequest) GetCallId() uint64 {
@@ -502,7 +606,7 @@ type CancelReply struct {
 
 func (x *CancelReply) Reset() {
 	*x = CancelReply{}
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +618,7 @@ func (x *CancelReply) String() string {
 func (*CancelReply) ProtoMessage() {}
 
 func (x *CancelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +631,7 @@ func (x *CancelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReply.ProtoReflect.Descriptor instead.
 func (*CancelReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{7}
+	return file_engine_proto_rawDescGZIP(), []int{9}
 }
 
 type DetachRequest struct {
@@ -539,7 +643,7 @@ type DetachRequest struct {
 
 func (x *DetachRequest) Reset() {
 	*x = DetachRequest{}
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +655,7 @@ func (x *DetachRequest) String() string {
 func (*DetachRequest) ProtoMessage() {}
 
 func (x *DetachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +668,7 @@ func (x *DetachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetachRequest.ProtoReflect.Descriptor instead.
 func (*DetachRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{8}
+	return file_engine_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DetachRequest) GetSegmentIds() [][]byte {
@@ -582,7 +686,7 @@ type DetachReply struct {
 
 func (x *DetachReply) Reset() {
 	*x = DetachReply{}
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +698,7 @@ func (x *DetachReply) String() string {
 func (*DetachReply) ProtoMessage() {}
 
 func (x *DetachReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,7 +711,7 @@ func (x *DetachReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetachReply.ProtoReflect.Descriptor instead.
 func (*DetachReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{9}
+	return file_engine_proto_rawDescGZIP(), []int{11}
 }
 
 // Segment is a run of elements inside a piece of shared memory.
@@ -624,7 +728,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +740,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +753,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{10}
+	return file_engine_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Segment) GetId() []byte {
@@ -700,7 +804,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +816,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +829,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{11}
+	return file_engine_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Recipe) GetScale() int64 {
@@ -772,7 +876,7 @@ type Description struct {
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +888,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +901,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{12}
+	return file_engine_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Description) GetName() string {
@@ -869,7 +973,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +985,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +998,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{13}
+	return file_engine_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Device) GetKind() string {
@@ -947,7 +1051,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1063,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1076,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{14}
+	return file_engine_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Option) GetName() string {
@@ -1035,7 +1139,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1151,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1164,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{15}
+	return file_engine_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Memory) GetFixed() int64 {
@@ -1098,7 +1202,7 @@ type Construction struct {
 
 func (x *Construction) Reset() {
 	*x = Construction{}
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1214,7 @@ func (x *Construction) String() string {
 func (*Construction) ProtoMessage() {}
 
 func (x *Construction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1227,7 @@ func (x *Construction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Construction.ProtoReflect.Descriptor instead.
 func (*Construction) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{16}
+	return file_engine_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Construction) GetElapsedNs() int64 {
@@ -1181,7 +1285,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1193,7 +1297,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1206,7 +1310,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{17}
+	return file_engine_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Claims) GetOriginalLabelsInClock() bool {
@@ -1256,7 +1360,7 @@ type Traversal struct {
 
 func (x *Traversal) Reset() {
 	*x = Traversal{}
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1372,7 @@ func (x *Traversal) String() string {
 func (*Traversal) ProtoMessage() {}
 
 func (x *Traversal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1385,7 @@ func (x *Traversal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traversal.ProtoReflect.Descriptor instead.
 func (*Traversal) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{18}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Traversal) GetElapsedNs() int64 {
@@ -1321,7 +1425,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1437,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1450,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Rank) GetPhases() []*Phase {
@@ -1371,7 +1475,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1487,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1500,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -1461,7 +1565,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1577,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1590,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Phase) GetName() string {
@@ -1534,7 +1638,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1650,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1663,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Fact) GetName() string {
@@ -1587,7 +1691,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1703,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1716,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23}
+	return file_engine_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -1644,7 +1748,14 @@ const file_engine_proto_rawDesc = "" +
 	"\rSearchRequest\x12(\n" +
 	"\x04call\x18\x01 \x01(\v2\x14.teps.engine.v1.CallR\x04call\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
-	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"\x0e\n" +
+	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"p\n" +
+	"\rRepeatRequest\x12(\n" +
+	"\x04call\x18\x01 \x01(\v2\x14.teps.engine.v1.CallR\x04call\x12\x14\n" +
+	"\x05roots\x18\x02 \x03(\x03R\x05roots\x12\x1f\n" +
+	"\vduration_ns\x18\x03 \x01(\x03R\n" +
+	"durationNs\")\n" +
+	"\vRepeatReply\x12\x1a\n" +
+	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\x0e\n" +
 	"\fCloseRequest\"\f\n" +
 	"\n" +
 	"CloseReply\"(\n" +
@@ -1768,12 +1879,13 @@ const file_engine_proto_rawDesc = "" +
 	"\x16KIND_DEADLINE_EXCEEDED\x10\n" +
 	"\x12\r\n" +
 	"\tKIND_BUSY\x10\v\x12\x10\n" +
-	"\fKIND_SEGMENT\x10\f2\xb2\x03\n" +
+	"\fKIND_SEGMENT\x10\f2\xf8\x03\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
 	"\x06Search\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12A\n" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
+	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12D\n" +
 	"\x06Cancel\x12\x1d.teps.engine.v1.CancelRequest\x1a\x1b.teps.engine.v1.CancelReply\x12D\n" +
 	"\x06Detach\x12\x1d.teps.engine.v1.DetachRequest\x1a\x1b.teps.engine.v1.DetachReplyB9Z7github.com/tepsbench/teps/plugins/rpc/internal/enginepbb\x06proto3"
 
@@ -1790,7 +1902,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -1798,67 +1910,72 @@ var file_engine_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 3: teps.engine.v1.DescribeRequest
 	(*ConstructRequest)(nil), // 4: teps.engine.v1.ConstructRequest
 	(*SearchRequest)(nil),    // 5: teps.engine.v1.SearchRequest
-	(*CloseRequest)(nil),     // 6: teps.engine.v1.CloseRequest
-	(*CloseReply)(nil),       // 7: teps.engine.v1.CloseReply
-	(*CancelRequest)(nil),    // 8: teps.engine.v1.CancelRequest
-	(*CancelReply)(nil),      // 9: teps.engine.v1.CancelReply
-	(*DetachRequest)(nil),    // 10: teps.engine.v1.DetachRequest
-	(*DetachReply)(nil),      // 11: teps.engine.v1.DetachReply
-	(*Segment)(nil),          // 12: teps.engine.v1.Segment
-	(*Recipe)(nil),           // 13: teps.engine.v1.Recipe
-	(*Description)(nil),      // 14: teps.engine.v1.Description
-	(*Device)(nil),           // 15: teps.engine.v1.Device
-	(*Option)(nil),           // 16: teps.engine.v1.Option
-	(*Memory)(nil),           // 17: teps.engine.v1.Memory
-	(*Construction)(nil),     // 18: teps.engine.v1.Construction
-	(*Claims)(nil),           // 19: teps.engine.v1.Claims
-	(*Traversal)(nil),        // 20: teps.engine.v1.Traversal
-	(*Rank)(nil),             // 21: teps.engine.v1.Rank
-	(*Level)(nil),            // 22: teps.engine.v1.Level
-	(*Phase)(nil),            // 23: teps.engine.v1.Phase
-	(*Fact)(nil),             // 24: teps.engine.v1.Fact
-	(*Failure)(nil),          // 25: teps.engine.v1.Failure
-	nil,                      // 26: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*RepeatRequest)(nil),    // 6: teps.engine.v1.RepeatRequest
+	(*RepeatReply)(nil),      // 7: teps.engine.v1.RepeatReply
+	(*CloseRequest)(nil),     // 8: teps.engine.v1.CloseRequest
+	(*CloseReply)(nil),       // 9: teps.engine.v1.CloseReply
+	(*CancelRequest)(nil),    // 10: teps.engine.v1.CancelRequest
+	(*CancelReply)(nil),      // 11: teps.engine.v1.CancelReply
+	(*DetachRequest)(nil),    // 12: teps.engine.v1.DetachRequest
+	(*DetachReply)(nil),      // 13: teps.engine.v1.DetachReply
+	(*Segment)(nil),          // 14: teps.engine.v1.Segment
+	(*Recipe)(nil),           // 15: teps.engine.v1.Recipe
+	(*Description)(nil),      // 16: teps.engine.v1.Description
+	(*Device)(nil),           // 17: teps.engine.v1.Device
+	(*Option)(nil),           // 18: teps.engine.v1.Option
+	(*Memory)(nil),           // 19: teps.engine.v1.Memory
+	(*Construction)(nil),     // 20: teps.engine.v1.Construction
+	(*Claims)(nil),           // 21: teps.engine.v1.Claims
+	(*Traversal)(nil),        // 22: teps.engine.v1.Traversal
+	(*Rank)(nil),             // 23: teps.engine.v1.Rank
+	(*Level)(nil),            // 24: teps.engine.v1.Level
+	(*Phase)(nil),            // 25: teps.engine.v1.Phase
+	(*Fact)(nil),             // 26: teps.engine.v1.Fact
+	(*Failure)(nil),          // 27: teps.engine.v1.Failure
+	nil,                      // 28: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
 	2,  // 0: teps.engine.v1.DescribeRequest.call:type_name -> teps.engine.v1.Call
 	2,  // 1: teps.engine.v1.ConstructRequest.call:type_name -> teps.engine.v1.Call
-	12, // 2: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
-	13, // 3: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	26, // 4: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	14, // 2: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
+	15, // 3: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
+	28, // 4: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
 	2,  // 5: teps.engine.v1.SearchRequest.call:type_name -> teps.engine.v1.Call
-	12, // 6: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	15, // 7: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	16, // 8: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	17, // 9: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	24, // 10: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	23, // 11: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	19, // 12: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	24, // 13: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	22, // 14: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	23, // 15: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	21, // 16: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	23, // 17: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 18: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	23, // 19: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	1,  // 20: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	3,  // 21: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	4,  // 22: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	5,  // 23: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	6,  // 24: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	8,  // 25: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	10, // 26: teps.engine.v1.Engine.Detach:input_type -> teps.engine.v1.DetachRequest
-	14, // 27: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	18, // 28: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	20, // 29: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	7,  // 30: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	9,  // 31: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	11, // 32: teps.engine.v1.Engine.Detach:output_type -> teps.engine.v1.DetachReply
-	27, // [27:33] is the sub-list for method output_type
-	21, // [21:27] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	14, // 6: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	2,  // 7: teps.engine.v1.RepeatRequest.call:type_name -> teps.engine.v1.Call
+	17, // 8: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	18, // 9: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	19, // 10: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	26, // 11: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	25, // 12: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	21, // 13: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	26, // 14: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	24, // 15: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	25, // 16: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	23, // 17: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	25, // 18: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 19: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	25, // 20: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	1,  // 21: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	3,  // 22: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	4,  // 23: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	5,  // 24: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	8,  // 25: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	6,  // 26: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	10, // 27: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	12, // 28: teps.engine.v1.Engine.Detach:input_type -> teps.engine.v1.DetachRequest
+	16, // 29: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	20, // 30: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	22, // 31: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	9,  // 32: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	7,  // 33: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	11, // 34: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	13, // 35: teps.engine.v1.Engine.Detach:output_type -> teps.engine.v1.DetachReply
+	29, // [29:36] is the sub-list for method output_type
+	22, // [22:29] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -1866,17 +1983,17 @@ func file_engine_proto_init() {
 	if File_engine_proto != nil {
 		return
 	}
-	file_engine_proto_msgTypes[14].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[16].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[21].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[18].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[22].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   25,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

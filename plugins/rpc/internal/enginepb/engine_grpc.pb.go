@@ -30,6 +30,7 @@ const (
 	Engine_Construct_FullMethodName = "/teps.engine.v1.Engine/Construct"
 	Engine_Search_FullMethodName    = "/teps.engine.v1.Engine/Search"
 	Engine_Close_FullMethodName     = "/teps.engine.v1.Engine/Close"
+	Engine_Repeat_FullMethodName    = "/teps.engine.v1.Engine/Repeat"
 	Engine_Cancel_FullMethodName    = "/teps.engine.v1.Engine/Cancel"
 	Engine_Detach_FullMethodName    = "/teps.engine.v1.Engine/Detach"
 )
@@ -43,6 +44,8 @@ type EngineClient interface {
 	Construct(ctx context.Context, in *ConstructRequest, opts ...grpc.CallOption) (*Construction, error)
 	Search(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (*Traversal, error)
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
+	// Repeat is plugins.Repeater, which an engine need not have: UNIMPLEMENTED. Like the calls above, it is alone.
+	Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error)
 	// Detach unmaps segments that the host has released.
@@ -97,6 +100,16 @@ func (c *engineClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc
 	return out, nil
 }
 
+func (c *engineClient) Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RepeatReply)
+	err := c.cc.Invoke(ctx, Engine_Repeat_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *engineClient) Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelReply)
@@ -126,6 +139,8 @@ type EngineServer interface {
 	Construct(context.Context, *ConstructRequest) (*Construction, error)
 	Search(context.Context, *SearchRequest) (*Traversal, error)
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
+	// Repeat is plugins.Repeater, which an engine need not have: UNIMPLEMENTED. Like the calls above, it is alone.
+	Repeat(context.Context, *RepeatRequest) (*RepeatReply, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(context.Context, *CancelRequest) (*CancelReply, error)
 	// Detach unmaps segments that the host has released.
@@ -151,6 +166,9 @@ func (UnimplementedEngineServer) Search(context.Context, *SearchRequest) (*Trave
 }
 func (UnimplementedEngineServer) Close(context.Context, *CloseRequest) (*CloseReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Close not implemented")
+}
+func (UnimplementedEngineServer) Repeat(context.Context, *RepeatRequest) (*RepeatReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Repeat not implemented")
 }
 func (UnimplementedEngineServer) Cancel(context.Context, *CancelRequest) (*CancelReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Cancel not implemented")
@@ -251,6 +269,24 @@ func _Engine_Close_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Engine_Repeat_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RepeatRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EngineServer).Repeat(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Engine_Repeat_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EngineServer).Repeat(ctx, req.(*RepeatRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Engine_Cancel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelRequest)
 	if err := dec(in); err != nil {
@@ -309,6 +345,10 @@ var Engine_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Close",
 			Handler:    _Engine_Close_Handler,
+		},
+		{
+			MethodName: "Repeat",
+			Handler:    _Engine_Repeat_Handler,
 		},
 		{
 			MethodName: "Cancel",

@@ -1,0 +1,167 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// compileLibrary makes a library of a C file.
+func compileLibrary(t *testing.T, name, source string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is needed to compile the libraries")
+	}
+	library := filepath.Join(t.TempDir(), name)
+	args := append([]string{"-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native", "-o", library, source}, flags...)
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", source, err, out)
+	}
+	return library
+}
+
+// Whatever a library does, its part of a run ends with one line that says so, and the other engine's part is complete.
+func TestALibraryThatMisbehavesEndsItsOwnPartAlone(t *testing.T) {
+	bad := compileLibrary(t, "libbad.so", "../../native/testdata/bad.c")
+	for _, c := range []struct{ fault, says string }{
+		{"null", `crashed in teps_search: segmentation fault: it used a null pointer`},
+		{"overrun", `it used parent\[65536\], behind the end of the 65536 parents`},
+		{"before", `the engine wrote to the 4096 bytes before parent\[0\]`},
+		{"underrun", `it used memory before parent\[0\]`},
+		{"stack", `the stack is full`},
+		{"divide", `arithmetic error`},
+		{"abort", `crashed in teps_search: aborted`},
+		{"exit", `called exit\(\) in teps_search`},
+		{"loop", `does not return: no answer 3s after`},
+		{"cycle", `the parents run in a cycle of 2 vertices`},
+		{"slow-clock", `reports 1h0m0s, and its call lasted .* its clock cannot be trusted`},
+		{"fast-clock", `reports 1µs, and its call lasted .* leaves most of the work out`},
+		{"leak", `the library leaks: the last 32 searches have kept 9\.\d MiB, \d+ KiB each`},
+		{"tuple-write", `it wrote to tuple 3, and tuples can only be read`},
+		{"tuple-overrun", `it used memory behind the end of the 1048576 tuples`},
+		{"message", `no such device: engine is not available here`},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			t.Parallel()
+			cmd, temp := teps(t, "run", "--engine", bad+",cpu", "--set", "bad.fault="+c.fault, "--scale", "16", "--timeout", "4s",
+				"--out", filepath.Join(t.TempDir(), "run"))
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {
+				t.Errorf("exit code %d, want %d", cmd.ProcessState.ExitCode(), exitFailed)
+			}
+			if n := len(regexp.MustCompile(c.says).FindAllString(stderr.String(), -1)); n == 0 || n > 1 && c.fault != "cycle" {
+				t.Errorf("%d lines say %q:\n%s", n, c.says, &stderr)
+			}
+			if !regexp.MustCompile(`(?m)^ cpu .* 64/64 .* VALID`).Match(stderr.Bytes()) {
+				t.Errorf("the other engine's part is not complete:\n%s", &stderr)
+			}
+			if strings.Count(stdout.String(), "harmonic_mean_TEPS:     !") == 0 {
+				t.Errorf("no official text of the other engine:\n%s", &stdout)
+			}
+			nothingLeft(t, temp)
+		})
+	}
+}
+
+// Threads that the library has started crash like the one that calls it; what it prints is no handshake.
+func TestALibrarysOwnThreadsAndOutputAreWatched(t *testing.T) {
+	if out, err := exec.Command("sh", "-c", needs()["openmp"]).CombinedOutput(); err != nil {
+		t.Skipf("OpenMP is not here: %v\n%s", err, out)
+	}
+	source := filepath.Join(t.TempDir(), "loud.c")
+	code := `#include <omp.h>
+		#define teps_search mine_search
+		#include "` + repository(t) + `/examples/c/mine.c"
+		#undef teps_search
+		__attribute__((constructor)) static void hello(void) { printf("Welcome to my library!\n"); fflush(stdout); }
+		int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+			#pragma omp parallel num_threads(4)
+			if (omp_get_thread_num() == 3) ((volatile int64_t *)parent)[graph->vertices + 5] = 1;
+			return mine_search(call, graph, root, parent);
+		}`
+	if err := os.WriteFile(source, []byte(code), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	library := compileLibrary(t, "libloud.so", source, "-fopenmp")
+	cmd, temp := teps(t, "run", "--engine", library, "--scale", "16", "--out", filepath.Join(t.TempDir(), "run"))
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "libloud.so crashed in teps_search: segmentation fault: it used parent[65541], behind the end of the 65536 parents") {
+		t.Errorf("got:\n%s", out)
+	}
+	nothingLeft(t, temp)
+}
+
+// A script around teps-engine-native is an engine.
+func TestAScriptAroundTheBridgeIsAnEngine(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("the go command is needed to build the bridge")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir, "../teps-engine-native").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	bridge := filepath.Join(dir, "teps-engine-native")
+	library := compileLibrary(t, "libmine.so", "../../examples/c/mine.c")
+	script := filepath.Join(dir, "teps-engine-wrapped")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+bridge+" "+library+"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd, temp := teps(t, "run", "--engine", script, "--scale", "10", "--out", filepath.Join(dir, "run"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " 64/64 ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	for _, args := range [][]string{nil, {library}} {
+		out, err := exec.Command(bridge, args...).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitUsage || !strings.Contains(string(out), "teps run --engine") {
+			t.Errorf("by hand with %q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func repository(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What the compiler and the loader can get wrong is said before a run begins.
+func TestALibraryThatIsNoEngineIsRefused(t *testing.T) {
+	for _, c := range []struct{ code, says string }{
+		{`int main;`, `has no function teps_describe: is it an engine`},
+		{`#include "teps_engine.h"
+		int missing(void);
+		int teps_describe(teps_description *d) { d->abi = missing(); return 0; }`, `undefined symbol: missing`},
+		{`#include "teps_engine.h"
+		int teps_describe(teps_description *d) { d->abi = 2; return 0; }
+		int teps_construct(teps_call *c, const teps_tuple *t, int64_t n, teps_graph *g) { return c && t && n && g; }
+		int teps_search(teps_call *c, const teps_graph *g, int64_t r, int64_t *p) { return c && g && r && p; }
+		void teps_free(teps_graph *g) { (void)g; }`, `compiled for version 2 of teps_engine.h, this teps loads versions 1 to 1`},
+		{`#include <stdlib.h>
+		__attribute__((constructor)) static void early(void) { abort(); }`,
+			`libodd.so crashed in its own code while it was loaded: aborted`},
+	} {
+		dir := t.TempDir()
+		source := filepath.Join(dir, "odd.c")
+		if err := os.WriteFile(source, []byte(c.code), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		library := compileLibrary(t, "libodd.so", source)
+		cmd, temp := teps(t, "run", "--engine", library, "--scale", "8", "--out", filepath.Join(dir, "run"))
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), c.says) {
+			t.Errorf("exit code %d, want %q:\n%s", cmd.ProcessState.ExitCode(), c.says, out)
+		}
+		nothingLeft(t, temp)
+	}
+}

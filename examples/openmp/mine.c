@@ -1,0 +1,131 @@
+/* An engine of teps in C with OpenMP: level by level from the frontier, each vertex claimed by compare-and-swap.
+ * (Leiserson, Schardl: A work-efficient parallel breadth-first search algorithm, SPAA 2010, gives the level-synchronous
+ * form; the queue of each thread is copied to its place in the next frontier, so that nothing is locked.) */
+#include "teps_engine.h"
+
+#include <omp.h>
+
+typedef struct {
+	int threads;
+	int64_t *offsets;  /* the neighbours of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
+	uint32_t *targets; /* both directions of every tuple */
+	uint32_t *frontier, *next;
+	uint32_t **found;  /* of each thread: what it has found at this level */
+	int64_t *starts;   /* of each thread: where its finds begin in the next frontier */
+} csr;
+
+int teps_describe(teps_description *description) {
+	teps_description about = {
+		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "level-synchronous top-down search with OpenMP",
+		.device = "OpenMP threads", .units = omp_get_max_threads(), .bytes_per_vertex = 24, .bytes_per_tuple = 8,
+		.bytes_fixed = 1 << 20,
+		.options = {{.name = "threads", .kind = TEPS_INT, .bounded = 1, .min = 0, .max = 1024, .value = "0",
+		             .meaning = "threads that search; 0: as many as OpenMP takes"}},
+	};
+	*description = about;
+	return TEPS_OK;
+}
+
+void teps_free(teps_graph *graph) {
+	csr *g = graph->state;
+	for (int t = 0; g->found != NULL && t < g->threads; t++) free(g->found[t]);
+	free(g->found);
+	free(g->starts);
+	free(g->frontier);
+	free(g->next);
+	free(g->offsets);
+	free(g->targets);
+	free(g);
+}
+
+/* Memory for what a search needs; 0 if there is not enough. A thread's buffer is as long as a frontier can be, but only
+ * what is used of it takes memory. */
+static int allocate(csr *g, int64_t vertices, int64_t count) {
+	g->offsets = calloc(vertices + 1, sizeof *g->offsets);
+	g->targets = malloc((2 * count + 1) * sizeof *g->targets);
+	g->frontier = malloc((vertices + 1) * sizeof *g->frontier);
+	g->next = malloc((vertices + 1) * sizeof *g->next);
+	g->found = calloc(g->threads, sizeof *g->found);
+	g->starts = calloc(g->threads + 1, sizeof *g->starts);
+	if (!g->offsets || !g->targets || !g->frontier || !g->next || !g->found || !g->starts) return 0;
+	for (int t = 0; t < g->threads; t++)
+		if ((g->found[t] = malloc((vertices + 1) * sizeof **g->found)) == NULL) return 0;
+	return 1;
+}
+
+/* Kernel 1: files every tuple under both of its ends. */
+int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	int64_t vertices = teps_vertices(tuples, count, 32);
+	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "a label has more than 32 bits");
+	csr *g = graph->state = calloc(1, sizeof *g);
+	g->threads = (int)teps_set_int(call, "threads");
+	if (g->threads == 0) g->threads = omp_get_max_threads();
+	if (!allocate(g, vertices, count)) {
+		teps_free(graph);
+		return teps_fail(call, TEPS_MEMORY, "no memory for %lld vertices", (long long)vertices);
+	}
+	int64_t *offsets = g->offsets;
+#pragma omp parallel for num_threads(g->threads)
+	for (int64_t i = 0; i < count; i++) {
+#pragma omp atomic
+		offsets[tuples[i].low_u]++;
+#pragma omp atomic
+		offsets[tuples[i].low_v]++;
+	}
+	for (int64_t v = 0; v < vertices; v++) offsets[v + 1] += offsets[v];
+#pragma omp parallel for num_threads(g->threads)
+	for (int64_t i = 0; i < count; i++) { /* each list is filled from its end */
+		g->targets[__atomic_sub_fetch(&offsets[tuples[i].low_u], 1, __ATOMIC_RELAXED)] = tuples[i].low_v;
+		g->targets[__atomic_sub_fetch(&offsets[tuples[i].low_v], 1, __ATOMIC_RELAXED)] = tuples[i].low_u;
+	}
+	graph->vertices = vertices;
+	graph->bytes = (16 + 4 * (int64_t)g->threads) * vertices + 8 * count;
+	graph->vertex_bits = 32;
+	return TEPS_OK;
+}
+
+/* Kernel 2. */
+int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+	csr *g = graph->state;
+	int64_t size = 1; /* of the frontier */
+	uint32_t *frontier = g->frontier, *next = g->next;
+	frontier[0] = (uint32_t)root;
+#pragma omp parallel num_threads(g->threads)
+	{
+		int me = omp_get_thread_num();
+		uint32_t *found = g->found[me];
+#pragma omp for
+		for (int64_t v = 0; v < graph->vertices; v++) parent[v] = v == root ? root : TEPS_UNREACHED;
+		while (size > 0) {
+			int64_t count = 0;
+#pragma omp for schedule(dynamic, 64) nowait
+			for (int64_t i = 0; i < size; i++) {
+				uint32_t u = frontier[i];
+				for (int64_t j = g->offsets[u]; j < g->offsets[u + 1]; j++) {
+					uint32_t v = g->targets[j];
+					int64_t none = TEPS_UNREACHED;
+					if (__atomic_load_n(&parent[v], __ATOMIC_RELAXED) == none &&
+					    __atomic_compare_exchange_n(&parent[v], &none, (int64_t)u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+						found[count++] = v;
+				}
+			}
+			g->starts[me + 1] = count;
+#pragma omp barrier
+#pragma omp single
+			{
+				for (int t = 0; t < omp_get_num_threads(); t++) g->starts[t + 1] += g->starts[t];
+				/* One thread decides for all: who left alone would be waited for. */
+				size = call->cancelled ? 0 : g->starts[omp_get_num_threads()];
+			}
+			memcpy(next + g->starts[me], found, count * sizeof *found);
+#pragma omp barrier
+#pragma omp single
+			{
+				uint32_t *swap = frontier;
+				frontier = next;
+				next = swap;
+			}
+		}
+	}
+	return call->cancelled ? TEPS_CANCELLED : TEPS_OK;
+}

@@ -1,0 +1,229 @@
+"""The side of an engine that is not the engine: handshake, calls, shared memory and errors, after docs/engine-protocol.md.
+
+An engine in Python is an object with the methods
+    describe() -> engine_pb2.Description
+    construct(tuples, options, cancelled) -> engine_pb2.Construction     kernel 1
+    search(root, parent, cancelled) -> engine_pb2.Traversal              kernel 2
+and serve(engine) runs it. tuples is an array of the dtype TUPLE, which cannot be written to; parent an array of int64, of
+which every entry must be written; cancelled() says whether to give up: return anything then. Both kernels take their own
+time. Fail(kind, words) is the error for the caller.
+
+Needs numpy, grpcio and protobuf (Debian: python3-numpy python3-grpcio python3-protobuf), openssl for the certificate,
+and engine_pb2, which `protoc --python_out=. engine.proto` makes.
+"""
+
+import base64
+import concurrent.futures
+import mmap
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import grpc
+import numpy as np
+
+import engine_pb2 as pb
+
+TUPLE = np.dtype([("low_u", "<u4"), ("low_v", "<u4"), ("high", "<u4")])
+KINDS = {"tuples": (1, TUPLE), "parents": (2, np.dtype(np.int64))}
+HEADER = 4096  # bytes before the first element
+COOKIE = ("TEPS_ENGINE_COOKIE", "b6a9a0c1-graph500-breadth-first-search")
+
+
+class Fail(Exception):
+    """An error of the engine. kind is a number of engine_pb2.Failure.Kind."""
+
+    def __init__(self, kind, words):
+        super().__init__(words)
+        self.kind = kind
+
+
+def ends(tuples):
+    """Both labels of each tuple, as arrays of int64."""
+    high = tuples["high"].astype(np.int64)
+    return tuples["low_u"] | (high & 0xFFFF) << 32, tuples["low_v"] | (high >> 16) << 32
+
+
+class Segments:
+    """The pieces of the host's memory that are mapped here, by id. Parents stay mapped until the host detaches them."""
+
+    def __init__(self):
+        self.kept = {}
+        self.lock = threading.Lock()
+
+    def attach(self, wire, kind):
+        """The elements that a Segment names, as an array. No segment: no elements."""
+        number, dtype = KINDS[kind]
+        if not wire.id:
+            return np.empty(0, dtype)
+        with self.lock:
+            memory = self.kept.get(wire.id)
+            if memory is None:
+                memory = self.open(wire, number, dtype)
+                if kind == "parents":
+                    self.kept[wire.id] = memory
+        return np.frombuffer(memory, dtype, wire.count, HEADER + wire.first * dtype.itemsize)
+
+    @staticmethod
+    def open(wire, number, dtype):
+        """Maps a segment, after its header and length were found to be what the host announced."""
+        write = number == 2
+        try:
+            fd = os.open(wire.path, os.O_RDWR if write else os.O_RDONLY)
+            try:
+                header, length = os.pread(fd, 48, 0), os.fstat(fd).st_size
+                want = b"tepsseg\n" + np.array([1, number, dtype.itemsize, 0], "=u4").tobytes() + np.array([wire.total], "=u8").tobytes() + wire.id
+                if header != want or length != HEADER + wire.total * dtype.itemsize:
+                    raise Fail(pb.Failure.KIND_SEGMENT, "%s is not the segment that was announced" % wire.path)
+                return mmap.mmap(fd, length, access=mmap.ACCESS_WRITE if write else mmap.ACCESS_READ)
+            finally:
+                os.close(fd)
+        except OSError as e:
+            raise Fail(pb.Failure.KIND_SEGMENT, "attach %s: %s" % (wire.path, e))
+
+    def detach(self, ids):
+        with self.lock:
+            for one in ids:
+                self.kept.pop(one, None)  # unmapped when no array looks at it any more
+
+
+class Service:
+    """The calls of engine.proto, of which one runs at a time."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.segments = Segments()
+        self.busy = threading.Lock()
+        self.closed = False
+        self.cancelled = 0  # highest id that was cancelled: a cancellation can overtake its call
+
+    def run(self, context, call, work):
+        """One call: work(cancelled) between its beginning and its end, errors as the host wants them."""
+        deadline = time.monotonic() + call.timeout_ns / 1e9 if call.timeout_ns > 0 else None
+
+        def late():
+            return deadline is not None and time.monotonic() >= deadline
+
+        def cancelled():
+            return call.id and self.cancelled >= call.id or late()
+
+        if not self.busy.acquire(blocking=False):
+            return refuse(context, pb.Failure.KIND_BUSY, "calls come one at a time")
+        try:
+            if self.closed:
+                raise Fail(pb.Failure.KIND_CLOSED, "the engine is closed")
+            answer = None if cancelled() else work(cancelled)
+            if cancelled():
+                raise Fail(pb.Failure.KIND_DEADLINE_EXCEEDED if late() else pb.Failure.KIND_CANCELED, "cancelled")
+            return answer
+        except Fail as e:
+            failure = e
+        except MemoryError as e:
+            failure = Fail(pb.Failure.KIND_MEMORY, str(e) or "out of memory")
+        finally:
+            self.busy.release()
+        return refuse(context, failure.kind, str(failure))
+
+    def describe(self, request, context):
+        return self.run(context, request.call, lambda _: self.engine.describe())
+
+    def construct(self, request, context):
+        def work(cancelled):
+            tuples = self.segments.attach(request.tuples, "tuples")
+            return self.engine.construct(tuples, dict(request.options), cancelled)
+
+        return self.run(context, request.call, work)
+
+    def search(self, request, context):
+        def work(cancelled):
+            return self.engine.search(request.root, self.segments.attach(request.parent, "parents"), cancelled)
+
+        return self.run(context, request.call, work)
+
+    def close(self, request, context):
+        with self.busy:
+            self.closed = True
+        return pb.CloseReply()
+
+    def cancel(self, request, context):
+        self.cancelled = max(self.cancelled, request.call_id)
+        return pb.CancelReply()
+
+    def detach(self, request, context):
+        self.segments.detach(request.segment_ids)
+        return pb.DetachReply()
+
+
+def refuse(context, kind, words):
+    """Ends a call with a status whose detail, a google.rpc.Status around a Failure, keeps the error's identity."""
+
+    def field(number, data):
+        size, length = len(data), b""
+        while size > 127:
+            length, size = length + bytes([size & 127 | 128]), size >> 7
+        return bytes([number << 3 | 2]) + length + bytes([size]) + data
+
+    failure = pb.Failure(kinds=[kind] if kind else [])
+    detail = field(1, b"type.googleapis.com/" + failure.DESCRIPTOR.full_name.encode()) + field(2, failure.SerializeToString())
+    code = grpc.StatusCode.UNKNOWN
+    status = bytes([1 << 3, code.value[0]]) + field(2, words.encode()) + field(3, detail)
+    context.set_trailing_metadata((("grpc-status-details-bin", status),))
+    context.abort(code, words)
+
+
+def handlers(service, leave):
+    """The gRPC services of an engine: its own, and those by which go-plugin looks after it."""
+
+    def call(name, request):
+        method = getattr(service, name)
+        return grpc.unary_unary_rpc_method_handler(method, request.FromString, lambda reply: reply.SerializeToString())
+
+    def bare(answer):  # messages of go-plugin, which are empty or known byte by byte
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    return (
+        grpc.method_handlers_generic_handler("teps.engine.v1.Engine", {
+            "Describe": call("describe", pb.DescribeRequest), "Construct": call("construct", pb.ConstructRequest),
+            "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
+            "Cancel": call("cancel", pb.CancelRequest), "Detach": call("detach", pb.DetachRequest),
+        }),
+        grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": bare(lambda *_: b"\x08\x01")}),  # SERVING
+        grpc.method_handlers_generic_handler("plugin.GRPCController", {"Shutdown": bare(lambda *_: leave() or b"")}),
+    )
+
+
+def certificate(folder):
+    """A certificate and its key for this one connection, as PEM."""
+    paths = [os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out", paths[0], "-keyout", paths[1]],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    contents = []
+    for path in paths:
+        with open(path, "rb") as f:
+            contents.append(f.read())
+    return contents
+
+
+def serve(engine):
+    """Hands the engine to the host that has started this process, and returns when the host is done with it."""
+    if os.environ.get(COOKIE[0]) != COOKIE[1]:
+        sys.exit("%s: this is an engine of teps and does nothing alone; run: teps run --engine %s" % (sys.argv[0], sys.argv[0]))
+    done = threading.Event()
+    with tempfile.TemporaryDirectory() as folder:
+        pem, key = certificate(folder)
+    credentials = grpc.ssl_server_credentials([(key, pem)], os.environ["PLUGIN_CLIENT_CERT"].encode(), require_client_auth=True)
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=4))
+    server.add_generic_rpc_handlers(handlers(Service(engine), done.set))
+    socket = os.path.join(os.environ["PLUGIN_UNIX_SOCKET_DIR"], "engine")
+    server.add_secure_port("unix:" + socket, credentials)
+    server.start()
+    der = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
+    print("1|1|unix|%s|grpc|%s" % (socket, base64.b64encode(der).decode().rstrip("=")), flush=True)
+    sys.stdout = sys.stderr  # whatever is printed from now on is for the host's log
+    done.wait()
+    server.stop(grace=1).wait()

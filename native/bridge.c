@@ -1,0 +1,82 @@
+//go:build cgo
+
+/* Loads a library and calls its functions, with a note of where the process is for the case that it crashes. */
+
+#include "bridge.h"
+
+#include <dlfcn.h>
+
+static void *symbol(void *library, const char *path, const char *name, char *message, size_t room) {
+	void *address = dlsym(library, name);
+	if (address == NULL && message[0] == 0)
+		snprintf(message, room, "%s has no function %s: is it an engine, and was it compiled with teps_engine.h?", path, name);
+	return address;
+}
+
+int bridge_load(const char *path, bridge_library *library, char *message, size_t room) {
+	char ignored[8] = "";
+	message[0] = 0;
+	bridge_now.function = "its own code while it was loaded";
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	bridge_now.function = NULL;
+	if (handle == NULL) {
+		snprintf(message, room, "%s", dlerror());
+		return -1;
+	}
+	/* POSIX wants this detour from an object's address to a function's. */
+	*(void **)&library->describe = symbol(handle, path, "teps_describe", message, room);
+	*(void **)&library->construct = symbol(handle, path, "teps_construct", message, room);
+	*(void **)&library->search = symbol(handle, path, "teps_search", message, room);
+	*(void **)&library->free = symbol(handle, path, "teps_free", message, room);
+	*(void **)&library->repeat = symbol(handle, path, "teps_repeat", ignored, 0);
+	return message[0] == 0 ? 0 : -1;
+	/* It is never unloaded: threads that it has started may be inside of it until the process ends. */
+}
+
+static void enter(const char *function, const teps_tuple *tuples, int64_t count, const teps_graph *graph, const int64_t *parent) {
+	bridge_now.tuples = tuples;
+	bridge_now.tuple_count = count;
+	bridge_now.parent = parent;
+	bridge_now.parent_count = parent != NULL ? graph->vertices : 0;
+	bridge_now.function = function;
+}
+
+static void leave(void) {
+	bridge_now.function = NULL;
+	fflush(NULL); /* what the library printed */
+}
+
+int bridge_describe(const bridge_library *library, teps_description *description) {
+	enter("teps_describe", NULL, 0, NULL, NULL);
+	int code = library->describe(description);
+	leave();
+	return code;
+}
+
+int bridge_construct(const bridge_library *library, teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	enter("teps_construct", tuples, count, NULL, NULL);
+	int code = library->construct(call, tuples, count, graph);
+	leave();
+	return code;
+}
+
+int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+	enter("teps_search", NULL, 0, graph, parent);
+	int code = library->search(call, graph, root, parent);
+	bridge_now.function = NULL;
+	return code;
+}
+
+int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
+                  int64_t duration_ns, int64_t *searches) {
+	enter("teps_repeat", NULL, 0, NULL, NULL);
+	int code = library->repeat(call, graph, roots, count, duration_ns, searches);
+	leave();
+	return code;
+}
+
+void bridge_free(const bridge_library *library, teps_graph *graph) {
+	enter("teps_free", NULL, 0, NULL, NULL);
+	library->free(graph);
+	leave();
+}

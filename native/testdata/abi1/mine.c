@@ -1,0 +1,71 @@
+/* An engine of teps: one queue on one thread over compressed sparse rows. */
+#include "teps_engine.h"
+
+typedef struct {
+	int64_t *offsets;  /* the neighbours of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
+	uint32_t *targets; /* both directions of every tuple */
+	uint32_t *queue;
+} csr;
+
+int teps_describe(teps_description *description) {
+	static const teps_description about = {
+		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "one queue on one thread, in C",
+		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse what does not fit */
+	};
+	*description = about;
+	return TEPS_OK;
+}
+
+void teps_free(teps_graph *graph) {
+	csr *g = graph->state;
+	free(g->offsets);
+	free(g->targets);
+	free(g->queue);
+	free(g);
+}
+
+/* Kernel 1: files every tuple under both of its ends. How many vertices there are it must find out. */
+int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	int64_t vertices = teps_vertices(tuples, count, 32);
+	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "a label has more than 32 bits");
+	csr *g = graph->state = calloc(1, sizeof *g);
+	g->offsets = calloc(vertices + 1, sizeof *g->offsets);
+	g->targets = malloc((2 * count + 1) * sizeof *g->targets);
+	g->queue = malloc((vertices + 1) * sizeof *g->queue);
+	if (!g->offsets || !g->targets || !g->queue) {
+		teps_free(graph);
+		return teps_fail(call, TEPS_MEMORY, "no memory for %lld vertices", (long long)vertices);
+	}
+	for (int64_t i = 0; i < count; i++) { /* count, ... */
+		g->offsets[tuples[i].low_u]++;
+		g->offsets[tuples[i].low_v]++;
+	}
+	for (int64_t v = 0; v < vertices; v++) g->offsets[v + 1] += g->offsets[v];
+	for (int64_t i = 0; i < count; i++) { /* ... and fill each list from its end */
+		g->targets[--g->offsets[tuples[i].low_u]] = tuples[i].low_v;
+		g->targets[--g->offsets[tuples[i].low_v]] = tuples[i].low_u;
+	}
+	graph->vertices = vertices;
+	graph->bytes = 12 * vertices + 8 * count;
+	graph->vertex_bits = 32;
+	return TEPS_OK;
+}
+
+/* Kernel 2, and what to replace. */
+int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+	const csr *g = graph->state;
+	for (int64_t v = 0; v < graph->vertices; v++) parent[v] = TEPS_UNREACHED;
+	parent[root] = root;
+	g->queue[0] = (uint32_t)root;
+	for (int64_t head = 0, tail = 1; head < tail; head++) {
+		if (call->cancelled) return TEPS_CANCELLED; /* teps has given up */
+		uint32_t u = g->queue[head];
+		for (int64_t i = g->offsets[u]; i < g->offsets[u + 1]; i++) {
+			uint32_t v = g->targets[i];
+			if (parent[v] != TEPS_UNREACHED) continue;
+			parent[v] = u;
+			g->queue[tail++] = v;
+		}
+	}
+	return TEPS_OK;
+}
