@@ -35,6 +35,7 @@ type search[P parents] struct {
 	workers   []worker
 	levels    []plugins.Level
 	parent    []P // the caller's, during run
+	widen     func(into []P, labels []uint32)
 
 	leaves int64 // that the frontier's hubs have
 
@@ -61,8 +62,8 @@ type worker struct {
 	_           [64]byte
 }
 
-func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*search[P], error) {
-	s := &search[P]{g: g, team: t, rule: c.rule, serial: c.sequential}
+func newSearch[P parents](g *layout, t *team, m *memory, c configuration, widen func([]P, []uint32)) (*search[P], error) {
+	s := &search[P]{g: g, widen: widen, team: t, rule: c.rule, serial: c.sequential}
 	if rest := g.searched - g.hubs; rest > 0 {
 		edges := g.lists.entries()
 		for hub := range g.hubs {

@@ -59,7 +59,7 @@ type layout struct {
 	linked   []uint32 // [hubs] links of each hub
 	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
 	lists    lists    // of the searched vertices, without leaves
-	template []uint32 // [labels] label of the first neighbour + 1; 0 where isolated
+	template []uint32 // [labels] label of the first neighbour; none where isolated
 }
 
 // links returns how many entries of the list of v do not belong to its group, which is at the end of the list: so many
@@ -133,6 +133,12 @@ func (b *builder) lists(g *layout) (err error) {
 	if g.template, err = allocate[uint32](b.memory, "output template", b.labels); err != nil {
 		return err
 	}
+	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.labels, 1)
+		for label := from; label < to; label++ {
+			g.template[label] = none
+		}
+	})
 	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, b.hubs, 1)
 		for hub := from; hub < to; hub++ {
