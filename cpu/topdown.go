@@ -248,9 +248,19 @@ func (s *search[P]) settle(worker int) {
 	for finds := mine.finds; len(finds) > 0; {
 		piece := finds[:min(len(finds), pieceSize)]
 		finds = finds[len(piece):]
-		for _, find := range room[:kept(piece, mine.open, &room)] {
-			mine.corrections.add(g.original[find>>32], g.original[uint32(find)])
+		n := kept(piece, mine.open, &room)
+		translateFinds(room[:n], g.original)
+		for _, correction := range room[:n] {
+			mine.corrections.add(uint32(correction>>32), uint32(correction))
 		}
+	}
+}
+
+// translateFinds replaces vertices by their labels. It does nothing else, so that as many look-ups as possible are on
+// their way at the same time.
+func translateFinds(finds []uint64, original []uint32) {
+	for i, find := range finds {
+		finds[i] = uint64(original[find>>32])<<32 | uint64(original[uint32(find)])
 	}
 }
 
