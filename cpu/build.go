@@ -58,6 +58,7 @@ type layout struct {
 	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
 	linked   []uint32 // [hubs] links of each hub
 	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
+	segments segments // of the longest lists
 	lists    lists    // of the searched vertices, without leaves
 	template []uint32 // [labels] label of the first neighbour; none where isolated
 }
@@ -153,7 +154,7 @@ func (b *builder) lists(g *layout) (err error) {
 	}
 	w.finish(b)
 	release(b.memory, &b.degrees)
-	return nil
+	return b.cutLists(g)
 }
 
 // allocateLists makes room for every entry as if no tuple were a duplicate. A neighbour is an entry as often as it has

@@ -25,8 +25,8 @@ func options() []plugins.Option {
 	return []plugins.Option{
 		{Name: optionThreads, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "workers that build and search; 0 is one for each processor that the process may use"},
-		{Name: optionAdjacency, Kind: plugins.Choice, Default: "packed", Choices: []string{"packed", "csr"},
-			Meaning: "neighbour lists in 16 bits where they suffice and no more bits than needed elsewhere, or all in 32 bits"},
+		{Name: optionAdjacency, Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
+			Meaning: "neighbour lists in 32 bits, or packed: in 16 bits where they suffice and no more bits than needed elsewhere"},
 		{Name: optionParents, Kind: plugins.Choice, Default: "64", Choices: []string{"64", "32"},
 			Meaning: "bits of a parent as written inside the clock; 32-bit ones are widened after the clock has stopped"},
 		{Name: optionAlpha, Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
