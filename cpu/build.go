@@ -22,9 +22,10 @@ type builder struct {
 
 	hubsWanted int  // 0: by hubShare
 	packed     bool // adjacency
-	labels     int  // largest label + 1
-	vertices   int  // labels that are not isolated
-	hubs       int  // borders, see build_order.go
+	reorder    string
+	labels     int // largest label + 1
+	vertices   int // labels that are not isolated
+	hubs       int // borders, see build_order.go
 	strays     int
 	searched   int
 	groups     []uint32 // [hubs+1]
@@ -88,7 +89,7 @@ func (g *layout) hubOf(leaf uint32) uint32 {
 
 // build runs kernel 1. The layout's arrays belong to m.
 func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, c configuration) (*layout, []plugins.Phase, error) {
-	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed}
+	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed, reorder: c.reorder}
 	g := &layout{}
 	var phases []plugins.Phase
 	for _, phase := range []struct {

@@ -113,6 +113,10 @@ func combinations() []map[string]string {
 				{optionAlpha: "0", optionHubs: "2", optionSequential: "0"},
 				{optionAlpha: "1e9", optionBeta: "0", optionHubs: "3"},
 				{optionAlpha: "1e9", optionBeta: "0"},
+				{optionReorder: reorderLabel, optionHubs: "2"},
+				{optionReorder: reorderNeighbour, optionHubs: "4"},
+				{optionReorder: reorderKolganov, optionHubs: "3"},
+				{optionReorder: reorderKolganov, optionAdjacency: "packed"},
 				{optionAlpha: "1000", optionBeta: "1.5", optionSequential: "0"},
 			} {
 				set := map[string]string{optionThreads: threads, optionParents: parents}
