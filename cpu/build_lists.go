@@ -216,6 +216,15 @@ func (s *store) begin(chains [][]uint32, k uint32) int {
 	return int(block) << blockBits
 }
 
+// most returns how many entries bucket k has at most. It may be far less than the tuples at its vertices: edges to leaves are
+// no entries.
+func (s *store) most(k int) (entries int) {
+	for worker := range s.chains {
+		entries += len(s.chains[worker][k]) << blockBits
+	}
+	return entries
+}
+
 // collect appends the entries of bucket k to list as (vertex-from)<<width | neighbour.
 func (s *store) collect(list []uint64, k, from, width int) []uint64 {
 	base := uint64(from)
@@ -248,8 +257,8 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 				return
 			}
 			k := buckets[i]
-			if cap(a) < k.entries || cap(spare) < k.entries {
-				a, spare = make([]uint64, 0, k.entries), make([]uint64, k.entries)
+			if n := s.most(i); cap(a) < n || cap(spare) < n {
+				a, spare = make([]uint64, 0, n), make([]uint64, n)
 			}
 			a = s.collect(a[:0], i, k.from, width)
 			sorted, other := sortKeys(a, spare, width+bits.Len(uint(k.to-k.from-1)))
