@@ -40,21 +40,20 @@ type search[P parents] struct {
 	leaves int64 // that the frontier's hubs have
 
 	wide   []uint32  // wide vertices of the frontier
-	narrow [2]int    // links of this round, of those that are not of wide vertices
 	chunks []listing // what the chunks of the frontier hold, to make a queue of it
 
 	taken chunks
 	steps struct {
-		begin, weigh, list, topDown, collectOffers, takeOffers, bottomUp, forget, output, erase func(worker int)
+		begin, weigh, list, topDown, offerNarrow, bottomUp, forget, output, erase func(worker int)
 	}
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
 	members     [pieceSize]uint32
-	finds       []uint64   // top-down: vertex<<32 | parent; room for two pieces
-	offers      chains     // top-down, by vertex: of neighbours that are not wide
-	corrections chains     // by label: parents that are not the template's
+	decoded     [pieceSize]uint32
+	finds       []uint64 // top-down: vertex<<32 | parent; room for two pieces
+	corrections corrections
 	candidates  candidates // bottom-up
 	hits        hits
 	found       int // vertices found in this level
@@ -97,16 +96,13 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration, widen 
 			return nil, err
 		}
 		mine.finds = mine.finds[:0]
-		if err = mine.offers.allocate(m, g.searched, offersAtOnce); err != nil {
-			return nil, err
-		}
 		if err = mine.corrections.allocate(m, g.labels, len(g.original)); err != nil {
 			return nil, err
 		}
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.steps.begin, s.steps.weigh, s.steps.list = s.beginShare, s.weigh, s.list
-	s.steps.topDown, s.steps.collectOffers, s.steps.takeOffers = s.topDown, s.collectOffers, s.takeOffers
+	s.steps.topDown, s.steps.offerNarrow = s.topDown, s.offerNarrow
 	s.steps.bottomUp = s.bottomUp
 	s.steps.forget, s.steps.output, s.steps.erase = s.forget, s.output, s.erase
 	return s, nil

@@ -15,6 +15,61 @@ import (
 // another neighbour and clears those that were not reached, while the region is still in a cache. So every entry is
 // confirmed or replaced by each search, and nothing of one search is used in another.
 
+// corrections are the parents that are not the template's, of one worker, as label<<32 | parent. They are collected by
+// region in chains of blocks that all lie in one array: the first word of a block is the block before it in the chain.
+type corrections struct {
+	entries []uint64
+	ends    []int // [regions] where the next correction goes; a multiple of blockWords: nowhere yet, or a full block
+	blocks  int   // in use
+	shift   int   // region of a label is label>>shift
+}
+
+const (
+	regionBits = 15      // labels of a region, as a power of two: 256 KiB of parents
+	maxRegions = 1 << 12 // larger graphs have larger regions
+	chainBlock = 64      // words in a block
+)
+
+// regions says how many regions a number of labels has and how far to shift a label to find its own.
+func regions(labels int) (n, shift int) {
+	shift = regionBits
+	for labels>>shift >= maxRegions {
+		shift++
+	}
+	return (labels + 1<<shift - 1) >> shift, shift
+}
+
+// allocate makes room for a correction of each vertex.
+func (c *corrections) allocate(m *memory, labels, vertices int) (err error) {
+	n, shift := regions(labels)
+	c.shift = shift
+	if c.ends, err = allocate[int](m, "regions", n); err != nil {
+		return err
+	}
+	blocks := 1 + n + vertices/(chainBlock-1)
+	c.entries, err = allocate[uint64](m, "corrections", blocks*chainBlock)
+	return err
+}
+
+func (c *corrections) reset() {
+	clear(c.ends)
+	c.blocks = 1 // block 0 ends every chain
+}
+
+// add notes that the vertex with this label has the given parent, a label or none.
+func (c *corrections) add(label, parent uint32) {
+	region := label >> c.shift
+	at := c.ends[region]
+	if at&(chainBlock-1) == 0 {
+		begin := c.blocks * chainBlock
+		c.blocks++
+		c.entries[begin] = uint64(max(at-chainBlock, 0)) // the full block before, or block 0
+		at = begin + 1
+	}
+	c.entries[at] = uint64(label)<<32 | uint64(parent)
+	c.ends[region] = at + 1
+}
+
 // finish completes the output of a search that reached so many vertices, leaves not counted.
 func (s *search[P]) finish(root graph.Vertex, reached int64) {
 	s.taken.deal(s.team, len(s.parent), 1<<s.workers[0].corrections.shift)
@@ -100,12 +155,14 @@ func (s *search[P]) output(worker int) {
 }
 
 // apply writes the corrections of a region.
-func apply[P parents](c *chains, region int, parent []P) {
+func apply[P parents](c *corrections, region int, parent []P) {
 	for end := c.ends[region]; end != 0; {
-		var entries []uint64
-		entries, end = c.block(end)
-		for _, e := range entries {
+		begin := (end - 1) &^ (chainBlock - 1)
+		for _, e := range c.entries[begin+1 : end] {
 			parent[e>>32] = P(uint32(e)+1) - 1 // none + 1 is 0
+		}
+		if end = int(c.entries[begin]); end != 0 {
+			end += chainBlock
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -14,13 +15,10 @@ import (
 // Nearly all edges of a frontier belong to its few widest vertices, whose lists are cut into segments. Workers take
 // blocks of vertices, and look at the segments of all wide vertices in a block: it belongs to one worker then, so
 // nothing is atomic and nothing is found twice. What is left, the short lists of many vertices, is shared out by
-// edges. There a worker only notes its offers to unvisited vertices, by region; then workers take regions, and of
-// the offers to a vertex the first one counts. Claiming vertices with atomic operations instead would send the lines
-// of one bitmap to and fro between the caches, which with 16 workers takes longer than all the rest.
+// edges; there a worker claims what it finds with an atomic operation, after a look that needs none.
 
-// offersAtOnce is how many links of vertices that are not wide a worker looks at before the offers are taken: 1 MiB of
-// them.
-const offersAtOnce = 1 << 17
+// narrowGrain is how many links of the vertices that are not wide a worker takes at a time.
+const narrowGrain = 8192
 
 // expand finds the next frontier top-down and updates p. It takes the frontier from s.queue or from s.frontier, and says in which
 // the next one is.
@@ -42,11 +40,9 @@ func (s *search[P]) expand(p *graph.Progress, queued bool) (queues bool) {
 	}
 	s.taken.deal(s.team, s.g.segments.blocks(), 1)
 	s.team.run(s.steps.topDown)
-	for from := 0; from < narrow; from += offersAtOnce * s.team.size {
-		s.narrow = [2]int{from, min(from+offersAtOnce*s.team.size, narrow)}
-		s.team.run(s.steps.collectOffers)
-		s.taken.deal(s.team, len(s.workers[0].offers.ends), 1)
-		s.team.run(s.steps.takeOffers)
+	if narrow > 0 {
+		s.taken.deal(s.team, narrow, narrowGrain)
+		s.team.run(s.steps.offerNarrow)
 	}
 	p.Frontier, p.FrontierEdges = s.collect()
 	s.frontier, s.next = s.next, s.frontier
@@ -193,60 +189,25 @@ func (s *search[P]) weighFound(mine *worker, w int, found uint64) {
 	}
 }
 
-// collectOffers notes what the worker's share of this round's links offers.
-func (s *search[P]) collectOffers(worker int) {
-	mine := &s.workers[worker]
-	mine.offers.reset()
-	from, to := s.team.share(worker, s.narrow[1]-s.narrow[0], 1)
-	from, to = from+s.narrow[0], to+s.narrow[0]
-	// The vertex that link from belongs to.
-	i, _ := slices.BinarySearch(s.edges[:len(s.queue)+1], from+1)
-	for i--; i < len(s.queue) && s.edges[i] < to; i++ {
-		u := s.queue[i]
-		begin, end := max(from-s.edges[i], 0), min(to, s.edges[i+1])-s.edges[i]
-		for ; begin < end; begin += pieceSize {
-			n := s.unvisitedOf(mine, u, begin, min(end, begin+pieceSize))
-			for _, v := range mine.members[:n] {
-				mine.offers.add(v, u)
-			}
-		}
-	}
-}
-
-// takeOffers goes through regions until there are none.
-func (s *search[P]) takeOffers(worker int) {
+// offerNarrow expands pieces of the frontier's vertices that are not wide until there are none. A piece is a range of links.
+func (s *search[P]) offerNarrow(worker int) {
 	mine := &s.workers[worker]
 	for {
-		region, _, ok := s.taken.take(worker, 1)
+		from, to, ok := s.taken.take(worker, narrowGrain)
 		if !ok {
-			return
+			break
 		}
-		for w := range s.workers {
-			offers := &s.workers[w].offers
-			for end := offers.ends[region]; end != 0; {
-				var pairs []uint64
-				pairs, end = offers.block(end)
-				s.takeFirst(mine, pairs)
+		i, _ := slices.BinarySearch(s.edges[:len(s.queue)+1], from+1)
+		for i--; i < len(s.queue) && s.edges[i] < to; i++ {
+			begin, end := max(from-s.edges[i], 0), min(to, s.edges[i+1])-s.edges[i]
+			for begin < end {
+				most := min(end, begin+pieceSize)
+				s.claim(mine, s.queue[i], begin, most)
+				if begin = most; len(mine.finds) >= pieceSize {
+					s.settle(mine)
+				}
 			}
 		}
-	}
-}
-
-// takeFirst makes the offers to vertices that are still unvisited finds, and adds those vertices to the next frontier.
-func (s *search[P]) takeFirst(mine *worker, offers []uint64) {
-	n := 0
-	finds := mine.finds[:len(offers)]
-	for _, offer := range offers {
-		v := uint32(offer >> 32)
-		open := s.unvisited[v>>6] & (1 << (v & 63))
-		s.unvisited[v>>6] ^= open
-		s.next[v>>6] |= open
-		finds[n] = offer
-		n += int(open >> (v & 63))
-	}
-	mine.finds = finds[:n]
-	for _, find := range mine.finds {
-		s.weighFound(mine, int(find>>38), 1<<(find>>32&63))
 	}
 	s.settle(mine)
 }
@@ -254,22 +215,44 @@ func (s *search[P]) takeFirst(mine *worker, offers []uint64) {
 // offer gives u as parent to those neighbours among the entries [from, to) of its list, at most pieceSize, that are
 // unvisited, takes them out of the unvisited vertices, and notes them as finds.
 func (s *search[P]) offer(mine *worker, u uint32, from, to int) {
-	n := s.unvisitedOf(mine, u, from, to)
+	l, found := &s.g.lists, &mine.members
+	n := 0
+	if l.packed {
+		near, far := l.split(u, from, to)
+		n = members(s.unvisited, near, found, 0)
+		n = membersFar(s.unvisited, &l.far, far, uint64(to-from-len(near)), found, n)
+	} else {
+		n = members(s.unvisited, l.plain(u, from, to), found, 0)
+	}
 	at := len(mine.finds)
 	mine.finds = mine.finds[:at+n]
-	take(s.unvisited, mine.members[:n], u, mine.finds[at:])
+	take(s.unvisited, found[:n], u, mine.finds[at:])
 }
 
-// unvisitedOf writes the unvisited ones among the entries [from, to) of the list of u, at most pieceSize, into mine.members and
-// returns their number.
-func (s *search[P]) unvisitedOf(mine *worker, u uint32, from, to int) int {
+// claim is offer while other workers take vertices out too: of several that find a vertex one has it. What it takes out
+// it adds to the next frontier.
+func (s *search[P]) claim(mine *worker, u uint32, from, to int) {
 	l, found := &s.g.lists, &mine.members
-	if !l.packed {
-		return members(s.unvisited, l.plain(u, from, to), found, 0)
+	n := 0
+	if l.packed {
+		near, far := l.split(u, from, to)
+		n = membersShared(s.unvisited, near, found, 0)
+		rest := mine.decoded[:to-from-len(near)]
+		for i := range rest {
+			rest[i] = l.far.get(far + uint64(i))
+		}
+		n = membersShared(s.unvisited, rest, found, n)
+	} else {
+		n = membersShared(s.unvisited, l.plain(u, from, to), found, 0)
 	}
-	near, far := l.split(u, from, to)
-	n := members(s.unvisited, near, found, 0)
-	return membersFar(s.unvisited, &l.far, far, uint64(to-from-len(near)), found, n)
+	for _, v := range found[:n] {
+		w, bit := int(v>>6), uint64(1)<<(v&63)
+		if atomic.AndUint64(&s.unvisited[w], ^bit)&bit != 0 {
+			atomic.OrUint64(&s.next[w], bit)
+			s.weighFound(mine, w, bit)
+			mine.finds = append(mine.finds, uint64(v)<<32|uint64(u))
+		}
+	}
 }
 
 // take takes the vertices found out of the bitmap and writes them to finds with u.
@@ -291,6 +274,16 @@ func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n 
 		v := uint32(u)
 		found[n&(pieceSize-1)] = v
 		n += int(b[v>>6] >> (v & 63) & 1)
+	}
+	return n
+}
+
+// membersShared is members of a bitmap that other workers change.
+func membersShared[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n int) int {
+	for _, u := range list {
+		v := uint32(u)
+		found[n&(pieceSize-1)] = v
+		n += int(atomic.LoadUint64(&b[v>>6]) >> (v & 63) & 1)
 	}
 	return n
 }
