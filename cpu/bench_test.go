@@ -97,7 +97,7 @@ func BenchmarkSearch(b *testing.B) {
 		slices.Sort(rates[which])
 		fmt.Printf("%v: hmean of a pass: least %.3f median %.3f most %.3f GTEPS\n", set, rates[which][0],
 			rates[which][len(rates[which])/2], rates[which][len(rates[which])-1])
-		fmt.Printf("%v: mean of a search: %v\n", set, parts[which])
+		fmt.Printf("%v: mean of a search: %v\n", set, &parts[which])
 	}
 	b.ReportMetric(rates[0][len(rates[0])/2], "GTEPS")
 }
@@ -175,31 +175,47 @@ func export(b *testing.B, tuples []graph.Edge, roots []graph.Vertex, counts []in
 	}
 }
 
-// breakdown adds up where searches spend their time.
+// breakdown adds up where searches spend their time: in levels of either direction, by the size of the frontier that
+// they expand, and in the output with what little else there is outside levels.
 type breakdown struct {
-	searches                                int
-	topDown, firstBottomUp, bottomUp, other time.Duration
+	searches int
+	levels   [2][10]struct { // top-down, bottom-up; frontiers of 10^k vertices and more
+		times   int
+		elapsed time.Duration
+	}
+	other time.Duration
 }
 
 func (d *breakdown) add(t plugins.Traversal) {
 	d.searches++
 	d.other += t.Elapsed
-	first := true
 	for _, l := range t.Levels {
 		d.other -= l.Elapsed
-		switch {
-		case l.Direction == graph.TopDown:
-			d.topDown += l.Elapsed
-		case first:
-			d.firstBottomUp += l.Elapsed
-			first = false
-		default:
-			d.bottomUp += l.Elapsed
+		direction, size := 0, 0
+		if l.Direction == graph.BottomUp {
+			direction = 1
 		}
+		for n := l.Frontier; n >= 10; n /= 10 {
+			size++
+		}
+		sum := &d.levels[direction][size]
+		sum.times++
+		sum.elapsed += l.Elapsed
 	}
 }
 
-func (d breakdown) String() string {
+func (d *breakdown) String() string {
+	var text strings.Builder
 	n := time.Duration(max(d.searches, 1))
-	return fmt.Sprintf("top-down %v, first bottom-up %v, later bottom-up %v, output and rest %v", d.topDown/n, d.firstBottomUp/n, d.bottomUp/n, d.other/n)
+	for i, direction := range []string{"top-down", "bottom-up"} {
+		fmt.Fprintf(&text, "%s", direction)
+		for k, sum := range d.levels[i] {
+			if sum.times > 0 {
+				fmt.Fprintf(&text, " 10^%d: %v (%d x %v)", k, sum.elapsed/n, sum.times*64/d.searches, (sum.elapsed / time.Duration(sum.times)).Round(time.Microsecond))
+			}
+		}
+		fmt.Fprint(&text, "; ")
+	}
+	fmt.Fprintf(&text, "output and rest %v", d.other/n)
+	return text.String()
 }

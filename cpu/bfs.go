@@ -35,23 +35,24 @@ type search[P parents] struct {
 	workers   []worker
 	levels    []plugins.Level
 	parent    []P // the caller's, during run
+	widen     func(into []P, labels []uint32)
 
 	leaves int64 // that the frontier's hubs have
 
-	active int       // workers that expand top-down
+	wide   []uint32  // wide vertices of the frontier
 	chunks []listing // what the chunks of the frontier hold, to make a queue of it
 
 	taken chunks
 	steps struct {
-		begin, weigh, list, topDown, merge, settle, bottomUp, forget, output, erase func(worker int)
+		begin, weigh, list, topDown, offerNarrow, bottomUp, forget, output, erase func(worker int)
 	}
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
-	open        bitmap // top-down: unvisited vertices that this worker has not found; then those that it has
 	members     [pieceSize]uint32
-	finds       []uint64 // top-down: vertex<<32 | parent
+	decoded     [pieceSize]uint32
+	finds       []uint64 // top-down: vertex<<32 | parent; room for two pieces
 	corrections corrections
 	candidates  candidates // bottom-up
 	hits        hits
@@ -61,8 +62,8 @@ type worker struct {
 	_           [64]byte
 }
 
-func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*search[P], error) {
-	s := &search[P]{g: g, team: t, rule: c.rule, serial: c.sequential}
+func newSearch[P parents](g *layout, t *team, m *memory, c configuration, widen func([]P, []uint32)) (*search[P], error) {
+	s := &search[P]{g: g, widen: widen, team: t, rule: c.rule, serial: c.sequential}
 	if rest := g.searched - g.hubs; rest > 0 {
 		edges := g.lists.entries()
 		for hub := range g.hubs {
@@ -85,22 +86,23 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration) (*sear
 	if s.chunks, err = allocate[listing](m, "chunks of the frontier", (bitmapWords(g.searched)+listGrain-1)/listGrain); err != nil {
 		return nil, err
 	}
+	if s.wide, err = allocate[uint32](m, "wide vertices of the frontier", g.segments.wide); err != nil {
+		return nil, err
+	}
 	s.workers = make([]worker, t.size)
 	for w := range s.workers {
 		mine := &s.workers[w]
-		if mine.open, err = allocate[uint64](m, "worker's bitmap", bitmapWords(g.searched)); err != nil {
+		if mine.finds, err = allocate[uint64](m, "finds", 2*pieceSize); err != nil {
 			return nil, err
 		}
-		if mine.finds, err = allocate[uint64](m, "finds", g.searched+pieceSize); err != nil {
-			return nil, err
-		}
+		mine.finds = mine.finds[:0]
 		if err = mine.corrections.allocate(m, g.labels, len(g.original)); err != nil {
 			return nil, err
 		}
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.steps.begin, s.steps.weigh, s.steps.list = s.beginShare, s.weigh, s.list
-	s.steps.topDown, s.steps.merge, s.steps.settle = s.topDown, s.merge, s.settle
+	s.steps.topDown, s.steps.offerNarrow = s.topDown, s.offerNarrow
 	s.steps.bottomUp = s.bottomUp
 	s.steps.forget, s.steps.output, s.steps.erase = s.forget, s.output, s.erase
 	return s, nil
@@ -129,12 +131,7 @@ func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]p
 		switch {
 		case p.Frontier == 0: // leaves alone have nothing to expand
 		case p.Direction == graph.TopDown:
-			if queued {
-				s.weighQueue()
-			} else {
-				s.listFrontier()
-			}
-			queued = s.expand(&p)
+			queued = s.expand(&p, queued)
 		default:
 			if queued {
 				s.frontier.set(s.queue)

@@ -22,9 +22,10 @@ type builder struct {
 
 	hubsWanted int  // 0: by hubShare
 	packed     bool // adjacency
-	labels     int  // largest label + 1
-	vertices   int  // labels that are not isolated
-	hubs       int  // borders, see build_order.go
+	reorder    string
+	labels     int // largest label + 1
+	vertices   int // labels that are not isolated
+	hubs       int // borders, see build_order.go
 	strays     int
 	searched   int
 	groups     []uint32 // [hubs+1]
@@ -58,8 +59,9 @@ type layout struct {
 	leaves   []uint32 // [hubs+1] the leaves of hub h are leaves[h]..leaves[h+1]-1
 	linked   []uint32 // [hubs] links of each hub
 	first    []uint32 // [hubs+searched-strays] first neighbour of each hub, then of each stray; itself if there is none
+	segments segments // of the longest lists
 	lists    lists    // of the searched vertices, without leaves
-	template []uint32 // [labels] label of the first neighbour + 1; 0 where isolated
+	template []uint32 // [labels] label of the first neighbour; none where isolated
 }
 
 // links returns how many entries of the list of v do not belong to its group, which is at the end of the list: so many
@@ -87,7 +89,7 @@ func (g *layout) hubOf(leaf uint32) uint32 {
 
 // build runs kernel 1. The layout's arrays belong to m.
 func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, c configuration) (*layout, []plugins.Phase, error) {
-	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed}
+	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed, reorder: c.reorder}
 	g := &layout{}
 	var phases []plugins.Phase
 	for _, phase := range []struct {
@@ -134,6 +136,12 @@ func (b *builder) lists(g *layout) (err error) {
 		return err
 	}
 	b.team.run(func(worker int) {
+		from, to := b.team.share(worker, b.labels, 1)
+		for label := from; label < to; label++ {
+			g.template[label] = none
+		}
+	})
+	b.team.run(func(worker int) {
 		from, to := b.team.share(worker, b.hubs, 1)
 		for hub := from; hub < to; hub++ {
 			for leaf := g.leaves[hub]; leaf < g.leaves[hub+1]; leaf++ {
@@ -147,7 +155,7 @@ func (b *builder) lists(g *layout) (err error) {
 	}
 	w.finish(b)
 	release(b.memory, &b.degrees)
-	return nil
+	return b.cutLists(g)
 }
 
 // allocateLists makes room for every entry as if no tuple were a duplicate. A neighbour is an entry as often as it has

@@ -15,18 +15,20 @@ import (
 // to be sorted in a cache. A bucket is a chain of blocks from one store, so nothing has to be counted beforehand.
 // Step 2, sort: a worker takes a bucket, sorts it by (vertex, neighbour), drops duplicates, and writes the lists.
 //
-// Both steps run over one half of the buckets and then over the other, which halves the store. More parts would need
-// less memory, but translating the tuples once more for each costs more than touching that memory.
+// Both steps run over one part of the buckets after the other, so that the store has room for one part only. More parts would need
+// less memory, but translating the tuples once more for each costs more than touching that memory. Plain lists, which are
+// longer than packed ones, leave less room for the store.
 
 const (
-	rounds     = 2
-	blockBits  = 9 // entries in a block, as a power of two: 4 KiB
-	blockSize  = 1 << blockBits
-	digitBits  = 11
-	minEntries = 1 << 16 // of a bucket
-	maxEntries = 1 << 20
-	wantBucket = 1 << 11 // buckets in all
-	batchSize  = 256     // tuples translated at a time
+	packedParts = 2
+	plainParts  = 3
+	blockBits   = 9 // entries in a block, as a power of two: 4 KiB
+	blockSize   = 1 << blockBits
+	digitBits   = 11
+	minEntries  = 1 << 16 // of a bucket
+	maxEntries  = 1 << 20
+	wantBucket  = 1 << 11 // buckets in all
+	batchSize   = 256     // tuples translated at a time
 )
 
 // bucket is a range of vertices whose lists are built together.
@@ -79,7 +81,7 @@ func (b *builder) makeLists(write *listWriter) error {
 	if err != nil {
 		return err
 	}
-	parts := split(buckets, rounds)
+	parts := split(buckets, b.parts())
 	size := 0
 	for _, part := range parts {
 		need := len(part) * b.team.size // a block begun for each worker and bucket
@@ -107,6 +109,14 @@ func (b *builder) makeLists(write *listWriter) error {
 	release(b.memory, &s.entries)
 	release(b.memory, &of)
 	return nil
+}
+
+// parts says in how many parts the lists are made.
+func (b *builder) parts() int {
+	if b.packed {
+		return packedParts
+	}
+	return plainParts
 }
 
 // split cuts buckets into n runs with about equally many entries.
@@ -206,6 +216,15 @@ func (s *store) begin(chains [][]uint32, k uint32) int {
 	return int(block) << blockBits
 }
 
+// most returns how many entries bucket k has at most. It may be far less than the tuples at its vertices: edges to leaves are
+// no entries.
+func (s *store) most(k int) (entries int) {
+	for worker := range s.chains {
+		entries += len(s.chains[worker][k]) << blockBits
+	}
+	return entries
+}
+
 // collect appends the entries of bucket k to list as (vertex-from)<<width | neighbour.
 func (s *store) collect(list []uint64, k, from, width int) []uint64 {
 	base := uint64(from)
@@ -238,8 +257,8 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 				return
 			}
 			k := buckets[i]
-			if cap(a) < k.entries || cap(spare) < k.entries {
-				a, spare = make([]uint64, 0, k.entries), make([]uint64, k.entries)
+			if n := s.most(i); cap(a) < n || cap(spare) < n {
+				a, spare = make([]uint64, 0, n), make([]uint64, n)
 			}
 			a = s.collect(a[:0], i, k.from, width)
 			sorted, other := sortKeys(a, spare, width+bits.Len(uint(k.to-k.from-1)))

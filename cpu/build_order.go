@@ -17,7 +17,8 @@ import (
 //
 // Every other vertex that has a hub for a neighbour belongs to the group of its largest one. The vertices of a group
 // have consecutive numbers, so that a hub in the frontier finds its whole group with a few operations on words of 64
-// vertices and without looking at a single edge. Inside a group the order is still by descending degree.
+// vertices and without looking at a single edge. Inside a group the order is still by descending degree, unless option reorder
+// says otherwise (build_reorder.go).
 // Leaves are vertices with a single tuple, whose neighbour is a hub. They find nothing, and their parent is known from the graph, so a
 // search never looks at them; they are ordered by their hub too. Strays are the rest, without a hub for a neighbour.
 
@@ -48,9 +49,24 @@ func (b *builder) order() (err error) {
 		}
 	}
 	if b.hubs < b.vertices {
-		near, err := b.nearest()
+		switch b.reorder {
+		case reorderLabel:
+			records, spare = b.byLabel(records, spare)
+			b.number(records)
+		case reorderKolganov:
+			if records, spare, err = b.byBreadth(records, spare); err != nil {
+				return err
+			}
+			b.number(records)
+		}
+		near, err := b.nearest(nil)
 		if err != nil {
 			return err
+		}
+		if b.reorder == reorderNeighbour {
+			if records, spare, err = b.bySecond(near, records, spare); err != nil {
+				return err
+			}
 		}
 		records, spare = b.byGroup(near, records, spare)
 		release(b.memory, &near)
@@ -117,10 +133,10 @@ func (b *builder) byDegree() (records, spare []uint64, err error) {
 	return records, spare, nil
 }
 
-// nearest returns the smallest neighbour of every vertex in the numbers so far. A larger one is replaced by a smaller one
+// nearest returns the smallest neighbour of every vertex in the numbers so far, or the smallest above a given one. A larger one is replaced by a smaller one
 // wherever a tuple shows one; that happens a few times for each vertex and not once for each edge, so workers share the
 // array.
-func (b *builder) nearest() ([]uint32, error) {
+func (b *builder) nearest(above []uint32) ([]uint32, error) {
 	near, err := allocate[uint32](b.memory, "nearest neighbours", b.vertices)
 	if err != nil {
 		return nil, err
@@ -136,7 +152,11 @@ func (b *builder) nearest() ([]uint32, error) {
 		var pairs [batchSize]uint64
 		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
 			translate(tuples, b.vertex, &pairs)
-			offerAll(pairs[:len(tuples)], near)
+			if above == nil {
+				offerAll(pairs[:len(tuples)], near)
+			} else {
+				offerAbove(pairs[:len(tuples)], above, near)
+			}
 		}
 	})
 	return near, nil
@@ -153,6 +173,22 @@ func offerAll(pairs []uint64, near []uint32) {
 			lower(&near[u], v)
 		}
 		if u < atomic.LoadUint32(&near[v]) {
+			lower(&near[v], u)
+		}
+	}
+}
+
+// offerAbove offers the ends of every pair to each other where they are above what is given.
+func offerAbove(pairs []uint64, above, near []uint32) {
+	for _, pair := range pairs {
+		u, v := uint32(pair>>32), uint32(pair)
+		if u == v {
+			continue
+		}
+		if v > above[u] {
+			lower(&near[u], v)
+		}
+		if u > above[v] {
 			lower(&near[v], u)
 		}
 	}

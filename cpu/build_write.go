@@ -183,7 +183,7 @@ func (g *layout) setFirst(v int, neighbour uint32) {
 
 // setTemplate notes the first neighbour of v for the output.
 func (g *layout) setTemplate(v int, neighbour uint32) {
-	g.template[g.original[v]] = g.original[neighbour] + 1
+	g.template[g.original[v]] = g.original[neighbour]
 }
 
 // ticket makes workers that finish buckets in any order go on in the order of the buckets.

@@ -17,7 +17,7 @@ func TestConformance(t *testing.T) {
 	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
 	sets := []map[string]string{
 		nil,
-		{optionThreads: "3", optionAdjacency: "csr", optionParents: "32", optionAlpha: "0", optionSequential: "0", optionHubs: "2"},
+		{optionThreads: "3", optionAdjacency: "packed", optionParents: "32", optionAlpha: "0", optionSequential: "0", optionHubs: "2"},
 		{optionThreads: "1", optionAlpha: "1e9", optionBeta: "1e9", optionHubs: "3"},
 	}
 	if *flagProduct {

@@ -132,13 +132,16 @@ func (e *engine) drop() {
 }
 
 // need is an upper bound on the memory of the benchmark's graphs with default options and a number of workers. At the
-// peak, in the middle of the lists, there are
+// peak, in the middle of the lists or during a search, there are
 //
-//	per vertex   degree, number, label and template (16), three columns (13), two offsets (8), bucket (2), first
-//	             neighbour (4); the search's queue, bitmaps and counts come later (13); a worker's bitmap, finds and
-//	             corrections (17)
-//	per tuple    two entries to sort, half of them at a time (8), and as list entries of at most 32 bits (8)
+//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); in the middle of the
+//	             lists degree and bucket (6), in a search queue, counts and bitmaps (13); a worker's corrections (9)
+//	per tuple    two entries to sort, half of them at a time where lists are packed (8), as list entries of 32
+//	             bits (8), and in the segments of long lists (1)
 //	fixed        a begun block in each bucket and the arrays to sort one (12 MiB a worker), tables of hubs and regions
+//
+// A graph in which one vertex has more than a third of all entries takes more for each tuple, because such a vertex is one bucket: up
+// to 40.
 func need(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 17*workers), PerTuple: 17}
+	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 9*workers), PerTuple: 17}
 }

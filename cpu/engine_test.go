@@ -108,11 +108,15 @@ func combinations() []map[string]string {
 		for _, parents := range []string{"64", "32"} {
 			for _, direction := range []map[string]string{
 				{},
-				{optionAdjacency: "csr"},
-				{optionAdjacency: "csr", optionAlpha: "1e9", optionBeta: "0", optionHubs: "5"},
+				{optionAdjacency: "packed"},
+				{optionAdjacency: "packed", optionAlpha: "1e9", optionBeta: "0", optionHubs: "5"},
 				{optionAlpha: "0", optionHubs: "2", optionSequential: "0"},
 				{optionAlpha: "1e9", optionBeta: "0", optionHubs: "3"},
 				{optionAlpha: "1e9", optionBeta: "0"},
+				{optionReorder: reorderLabel, optionHubs: "2"},
+				{optionReorder: reorderNeighbour, optionHubs: "4"},
+				{optionReorder: reorderKolganov, optionHubs: "3"},
+				{optionReorder: reorderKolganov, optionAdjacency: "packed"},
 				{optionAlpha: "1000", optionBeta: "1.5", optionSequential: "0"},
 			} {
 				set := map[string]string{optionThreads: threads, optionParents: parents}

@@ -42,6 +42,32 @@ func (l *lists) degree(v uint32) int {
 	return int(l.nearAt.get(v+1) - l.nearAt.get(v) + l.farAt.get(v+1) - l.farAt.get(v))
 }
 
+// entry returns entry i of the list of v.
+func (l *lists) entry(v uint32, i int) uint32 {
+	if !l.packed {
+		return l.targets[l.at.get(v)+uint64(i)]
+	}
+	begin, end := l.nearAt.get(v), l.nearAt.get(v+1)
+	if near := int(end - begin); i >= near {
+		return l.far.get(l.farAt.get(v) + uint64(i-near))
+	}
+	return uint32(l.near[begin+uint64(i)])
+}
+
+// plain returns entries [from, to) of the list of u in the plain layout.
+func (l *lists) plain(u uint32, from, to int) []uint32 {
+	at := l.at.get(u)
+	return l.targets[at+uint64(from) : at+uint64(to)]
+}
+
+// split returns the near ones among entries [from, to) of the list of u in the packed layout, and where in far the others begin.
+func (l *lists) split(u uint32, from, to int) (near []uint16, far uint64) {
+	begin, end := l.nearAt.get(u), l.nearAt.get(u+1)
+	length := int(end - begin)
+	low, high := min(from, length), min(to, length)
+	return l.near[begin+uint64(low) : begin+uint64(high)], l.farAt.get(u) + uint64(max(from-length, 0))
+}
+
 // entries returns the length of all lists together.
 func (l *lists) entries() int { return len(l.targets) + len(l.near) + l.far.length }
 

@@ -17,6 +17,15 @@ const (
 	optionSequential = "sequential"
 	optionAdjacency  = "adjacency"
 	optionHubs       = "hubs"
+	optionReorder    = "reorder"
+)
+
+// Values of optionReorder; build_reorder.go says what they are.
+const (
+	reorderHub       = "hub"
+	reorderLabel     = "label"
+	reorderNeighbour = "neighbour"
+	reorderKolganov  = "kolganov"
 )
 
 const maxThreads = 1024
@@ -25,8 +34,8 @@ func options() []plugins.Option {
 	return []plugins.Option{
 		{Name: optionThreads, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "workers that build and search; 0 is one for each processor that the process may use"},
-		{Name: optionAdjacency, Kind: plugins.Choice, Default: "packed", Choices: []string{"packed", "csr"},
-			Meaning: "neighbour lists in 16 bits where they suffice and no more bits than needed elsewhere, or all in 32 bits"},
+		{Name: optionAdjacency, Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
+			Meaning: "neighbour lists in 32 bits, or packed: in 16 bits where they suffice and no more bits than needed elsewhere"},
 		{Name: optionParents, Kind: plugins.Choice, Default: "64", Choices: []string{"64", "32"},
 			Meaning: "bits of a parent as written inside the clock; 32-bit ones are widened after the clock has stopped"},
 		{Name: optionAlpha, Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
@@ -37,6 +46,8 @@ func options() []plugins.Option {
 			Meaning: "one worker alone expands a frontier with at most this many edges top-down"},
 		{Name: optionHubs, Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(nearLimit),
 			Meaning: "vertices of largest degree that other vertices are grouped by; 0 is 1/32 of all vertices, at most 65536"},
+		{Name: optionReorder, Kind: plugins.Choice, Default: reorderHub, Choices: []string{reorderHub, reorderLabel, reorderNeighbour, reorderKolganov},
+			Meaning: "order of the vertices with the same largest hub: by degree (hub), by label, by second neighbour, or everything breadth first (Kolganov 2018)"},
 	}
 }
 
@@ -48,6 +59,7 @@ type configuration struct {
 	sequential int
 	hubs       int
 	packed     bool
+	reorder    string
 }
 
 func configure(set map[string]string) (configuration, error) {
@@ -61,6 +73,7 @@ func configure(set map[string]string) (configuration, error) {
 		sequential: settings.Int(optionSequential),
 		hubs:       settings.Int(optionHubs),
 		packed:     settings.Text(optionAdjacency) == "packed",
+		reorder:    settings.Text(optionReorder),
 	}
 	c.parentBits, _ = strconv.Atoi(settings.Text(optionParents))
 	if c.threads == 0 {

@@ -93,7 +93,7 @@ func (s *search[P]) erase(worker int) {
 		if !ok {
 			return
 		}
-		fillParents(s.parent, nil, from, to)
+		s.fillParents(s.parent[from:to], nil, from)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *search[P]) writeReached() {
 		for word = all(w, g.searched) &^ word; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
 			label := g.original[v]
-			s.parent[label] = P(g.template[label]) - 1
+			s.parent[label] = P(g.template[label])
 			if int(v) < g.hubs {
 				for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
 					s.parent[g.original[leaf]] = P(label)
@@ -145,7 +145,7 @@ func (s *search[P]) output(worker int) {
 		if !ok {
 			return
 		}
-		fillParents(s.parent, s.g.template, from, to)
+		s.fillParents(s.parent[from:to], s.g.template, from)
 		if from < s.g.labels {
 			for w := range s.workers {
 				apply(&s.workers[w].corrections, from>>shift, s.parent)
@@ -167,29 +167,46 @@ func apply[P parents](c *corrections, region int, parent []P) {
 	}
 }
 
-// fillParents writes entries [from, to) of parent: labels from above, which holds each plus 1 and 0 for none, and
-// Unreached where above has ended.
-func fillParents[P parents](parent []P, above []uint32, from, to int) {
-	var labels []uint32
+// fillParents writes parent, which stands for the labels from `from` on: what above says, and Unreached where it has
+// ended.
+func (s *search[P]) fillParents(parent []P, above []uint32, from int) {
+	known := 0
 	if from < len(above) {
-		labels = above[from:min(to, len(above))]
+		above = above[from:min(from+len(parent), len(above))]
+		known = len(above)
+		s.widen(parent[:known], above)
 	}
-	into, beyond := parent[from:from+len(labels)], parent[from+len(labels):to]
+	for i := range parent[known:] {
+		parent[known+i] = ^P(0)
+	}
+}
+
+// widenBelow writes labels, all below 2^31 or none, as parents. The sign of none as a 32-bit number is all that it takes, and one
+// instruction reads a label with its sign.
+func widenBelow(into []graph.Vertex, labels []uint32) {
 	for len(into) >= 8 && len(labels) >= 8 {
-		into[0] = P(labels[0]) - 1
-		into[1] = P(labels[1]) - 1
-		into[2] = P(labels[2]) - 1
-		into[3] = P(labels[3]) - 1
-		into[4] = P(labels[4]) - 1
-		into[5] = P(labels[5]) - 1
-		into[6] = P(labels[6]) - 1
-		into[7] = P(labels[7]) - 1
+		into[0] = graph.Vertex(int32(labels[0]))
+		into[1] = graph.Vertex(int32(labels[1]))
+		into[2] = graph.Vertex(int32(labels[2]))
+		into[3] = graph.Vertex(int32(labels[3]))
+		into[4] = graph.Vertex(int32(labels[4]))
+		into[5] = graph.Vertex(int32(labels[5]))
+		into[6] = graph.Vertex(int32(labels[6]))
+		into[7] = graph.Vertex(int32(labels[7]))
 		into, labels = into[8:], labels[8:]
 	}
 	for i, label := range labels {
-		into[i] = P(label) - 1
-	}
-	for i := range beyond {
-		beyond[i] = ^P(0)
+		into[i] = graph.Vertex(int32(label))
 	}
 }
+
+// widen writes labels or none as parents.
+func widen(into []graph.Vertex, labels []uint32) {
+	into = into[:len(labels)]
+	for i, label := range labels {
+		into[i] = graph.Vertex(label+1) - 1 // none + 1 is 0
+	}
+}
+
+// narrowly writes labels or none as 32-bit parents.
+func narrowly(into, labels []uint32) { copy(into, labels) }

@@ -2,8 +2,8 @@ package cpu
 
 import "math/bits"
 
-// The queue of a top-down level: the frontier's vertices, and the work before each of them, by which workers share the
-// frontier out: one step for its group and one for each link. A frontier that is a bitmap becomes a queue in two passes over chunks of words: the first weighs every
+// The queue of a top-down level: the frontier's vertices, and before each of them the links of those that are not wide,
+// by which workers share these out. A frontier that is a bitmap becomes a queue in two passes over chunks of words: the first weighs every
 // chunk, the second knows from that where each chunk's vertices belong.
 
 // listGrain is how many words of the frontier a worker takes at a time.
@@ -12,14 +12,22 @@ const listGrain = 128
 // listing is what comes before a chunk in the queue, and during weigh what the chunk holds.
 type listing struct{ vertices, edges int }
 
-// weighQueue adds up the edges of a queue that one worker has made.
+// weighQueue adds up the links of a queue that one worker has made.
 func (s *search[P]) weighQueue() {
 	total := 0
 	s.edges = append(s.edges[:0], 0)
 	for _, u := range s.queue {
-		total += 1 + s.g.links(u)
+		total += s.narrowLinks(u)
 		s.edges = append(s.edges, total)
 	}
+}
+
+// narrowLinks returns the links of a vertex that is not wide, and 0 for those that are.
+func (s *search[P]) narrowLinks(u uint32) int {
+	if int(u) < s.g.segments.wide {
+		return 0
+	}
+	return s.g.links(u)
 }
 
 // listFrontier makes the queue of the frontier's bitmap, in ascending order.
@@ -49,7 +57,7 @@ func (s *search[P]) weigh(worker int) {
 		for w := from; w < to; w++ {
 			for word := s.frontier[w]; word != 0; word &= word - 1 {
 				sum.vertices++
-				sum.edges += 1 + s.g.links(uint32(w<<6+bits.TrailingZeros64(word)))
+				sum.edges += s.narrowLinks(uint32(w<<6 + bits.TrailingZeros64(word)))
 			}
 		}
 		s.chunks[from/listGrain] = sum
@@ -69,7 +77,7 @@ func (s *search[P]) list(worker int) {
 				v := uint32(w<<6 + bits.TrailingZeros64(word))
 				s.queue[at.vertices], s.edges[at.vertices] = v, at.edges
 				at.vertices++
-				at.edges += 1 + s.g.links(v)
+				at.edges += s.narrowLinks(v)
 			}
 		}
 	}

@@ -1,53 +1,64 @@
 package cpu
 
 import (
-	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
 
-// Top-down: every frontier vertex offers itself as parent to its unvisited neighbours. A hub takes the unvisited
-// vertices of its group first, as words of 64, without looking at edges; the rest of its list ends where its group
+// Top-down: every frontier vertex offers itself as parent to its unvisited neighbours. Hubs take the unvisited
+// vertices of their groups first, as words of 64, without looking at edges; the rest of a hub's list ends where its group
 // begins (layout).
 //
-// Workers share nothing while they expand. Each has a copy of the unvisited vertices, takes what it finds out of it, and
-// writes down who offered itself. Afterwards what any of them found is the next frontier, and of several workers that
-// found the same vertex the first one has it and notes its parent. Claiming vertices one by one with atomic operations
-// would send the lines of one bitmap to and fro between the caches.
+// Nearly all edges of a frontier belong to its few widest vertices, whose lists are cut into segments. Workers take
+// blocks of vertices, and look at the segments of all wide vertices in a block: it belongs to one worker then, so
+// nothing is atomic and nothing is found twice. What is left, the short lists of many vertices, is shared out by
+// edges; there a worker claims what it finds with an atomic operation, after a look that needs none.
 
-// What a worker takes at a time: edges of the frontier, and words of the bitmaps to merge.
-const (
-	topDownGrain = 8192
-	mergeGrain   = 128
-)
+// narrowGrain is how many links of the vertices that are not wide a worker takes at a time.
+const narrowGrain = 8192
 
-// expand finds the next frontier top-down and updates p. It says whether the frontier is in s.queue or in s.frontier.
-func (s *search[P]) expand(p *graph.Progress) (queued bool) {
-	total := s.edges[len(s.queue)]
+// expand finds the next frontier top-down and updates p. It takes the frontier from s.queue or from s.frontier, and says in which
+// the next one is.
+func (s *search[P]) expand(p *graph.Progress, queued bool) (queues bool) {
+	if queued {
+		s.weighQueue()
+	} else {
+		s.listFrontier()
+	}
+	narrow := s.edges[len(s.queue)]
+	total := narrow + s.listWide()
 	p.UnexploredEdges -= int64(total)
 	if total <= s.serial && total+s.grouped() <= s.serial {
 		s.expandAlone(p)
 		return true
 	}
-	s.active = s.expanders(total)
-	s.taken.deal(s.team, total, topDownGrain)
+	if queued {
+		s.frontier.set(s.queue)
+	}
+	s.taken.deal(s.team, s.g.segments.blocks(), 1)
 	s.team.run(s.steps.topDown)
-	s.taken.deal(s.team, len(s.unvisited), mergeGrain)
-	s.team.run(s.steps.merge)
-	s.team.run(s.steps.settle)
+	if narrow > 0 {
+		s.taken.deal(s.team, narrow, narrowGrain)
+		s.team.run(s.steps.offerNarrow)
+	}
 	p.Frontier, p.FrontierEdges = s.collect()
 	s.frontier, s.next = s.next, s.frontier
 	return false
 }
 
-// expanders says how many workers should expand a frontier of so many edges. Each one more takes its part of the edges,
-// and adds a copy of the unvisited vertices that the whole team has to merge. Their sum edges*cost/k + words*k*cost'/team
-// is least at the root of edges*team/words*(cost/cost'); merging a word of another worker costs about four edges.
-func (s *search[P]) expanders(edges int) int {
-	k := math.Sqrt(float64(edges) * float64(s.team.size) / (4 * float64(len(s.unvisited))))
-	return max(1, min(int(k+0.5), s.team.size))
+// listWide lists the wide vertices of the queue and returns their links.
+func (s *search[P]) listWide() (links int) {
+	s.wide = s.wide[:0]
+	for _, u := range s.queue {
+		if int(u) < s.g.segments.wide {
+			s.wide = append(s.wide, u)
+			links += int(s.g.linked[u])
+		}
+	}
+	return links
 }
 
 // grouped returns how many vertices the groups of the queue have.
@@ -88,11 +99,12 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 				}
 			}
 		}
-		mine.finds = s.offer(mine, mine.finds[:0], u, 0, s.edges[i+1]-s.edges[i]-1, s.unvisited)
-		for _, find := range mine.finds {
-			v := uint32(find >> 32)
-			mine.corrections.add(g.original[v], g.original[u])
-			s.queue = append(s.queue, v)
+		for begin, end := 0, g.links(u); begin < end; begin += pieceSize {
+			s.offer(mine, u, begin, min(end, begin+pieceSize))
+			for _, find := range mine.finds {
+				s.queue = append(s.queue, uint32(find>>32))
+			}
+			s.settle(mine)
 		}
 	}
 	for _, v := range s.queue[frontier:] {
@@ -108,61 +120,139 @@ func (s *search[P]) expandAlone(p *graph.Progress) {
 	p.Frontier, p.FrontierEdges = int64(n), int64(edges)
 }
 
-// topDown expands pieces of the frontier until there are none. A piece is a range of edges, so that the list of a large
-// hub is work for all.
+// topDown goes through blocks until there are none.
 func (s *search[P]) topDown(worker int) {
-	if worker >= s.active {
-		return
-	}
-	g, mine := s.g, &s.workers[worker]
-	copy(mine.open, s.unvisited)
-	mine.finds = mine.finds[:0]
+	mine := &s.workers[worker]
 	for {
-		from, to, ok := s.taken.take(worker, topDownGrain)
+		b, _, ok := s.taken.take(worker, 1)
 		if !ok {
 			return
 		}
-		i, found := slices.BinarySearch(s.edges[:len(s.queue)+1], from)
-		if !found {
-			i--
-		}
-		for ; i < len(s.queue) && s.edges[i] < to; i++ {
-			u := s.queue[i]
-			// Step 0 is the group, step 1 the first link.
-			low, high := max(from-s.edges[i], 0), min(to-s.edges[i], s.edges[i+1]-s.edges[i])
-			if low == 0 && int(u) < g.hubs {
-				mine.open.cut(int(g.groups[u]), int(g.groups[u+1]))
+		borders := s.g.segments.borders[b:]
+		from, to := int(borders[0])>>6, (int(borders[1])+63)>>6
+		// The words of next say first what was unvisited.
+		copy(s.next[from:to], s.unvisited[from:to])
+		s.cutGroups(from, to)
+		mine.finds = mine.finds[:0]
+		for _, u := range s.wide {
+			begin, end := s.g.segments.of(u, b)
+			for begin < end {
+				most := min(end, begin+pieceSize)
+				s.offer(mine, u, begin, most)
+				if begin = most; len(mine.finds) >= pieceSize {
+					s.settle(mine)
+				}
 			}
-			mine.finds = s.offer(mine, mine.finds, u, max(low-1, 0), high-1, mine.open)
+		}
+		s.settle(mine)
+		for w := from; w < to; w++ {
+			s.next[w] &^= s.unvisited[w]
+			s.weighFound(mine, w, s.next[w])
 		}
 	}
 }
 
-// offer gives u as parent to those neighbours among the entries [from, to) of its list that are in open, takes them out,
-// and appends them to finds as neighbour<<32 | u.
-func (s *search[P]) offer(mine *worker, finds []uint64, u uint32, from, to int, open bitmap) []uint64 {
-	l, found := &s.g.lists, &mine.members
-	for from < to {
-		most := uint64(min(to-from, pieceSize))
-		var n int
-		if l.packed {
-			begin, end := l.nearAt.get(u)+uint64(from), l.nearAt.get(u+1)
-			if begin < end {
-				most = min(most, end-begin)
-				n = members(open, l.near[begin:begin+most], found)
-			} else {
-				n = membersFar(open, &l.far, l.farAt.get(u)+begin-end, most, found)
-			}
-		} else {
-			begin := l.at.get(u) + uint64(from)
-			n = members(open, l.targets[begin:begin+most], found)
+// cutGroups takes the groups of the frontier's hubs out of words from..to-1 of the unvisited vertices.
+func (s *search[P]) cutGroups(from, to int) {
+	var room [bottomUpGrain]uint64
+	for ; from < to; from += len(room) {
+		now := room[:min(len(room), to-from)]
+		s.findGroups(now, from)
+		for i, word := range now {
+			s.unvisited[from+i] &^= word
 		}
-		from += int(most)
-		at := len(finds)
-		finds = finds[:at+n]
-		take(open, found[:n], u, finds[at:])
 	}
-	return finds
+}
+
+// settle notes the parents of the finds and forgets them.
+func (s *search[P]) settle(mine *worker) {
+	// Translating does nothing else, so that as many look-ups as possible are on their way at the same time.
+	for i, find := range mine.finds {
+		mine.finds[i] = uint64(s.g.original[find>>32])<<32 | uint64(s.g.original[uint32(find)])
+	}
+	for _, correction := range mine.finds {
+		mine.corrections.add(uint32(correction>>32), uint32(correction))
+	}
+	mine.finds = mine.finds[:0]
+}
+
+// weighFound counts vertices of word w that have been found, and weighs them for the direction of the next level: the degrees
+// of hubs are added up, and the others, which are many and have few edges, count with their average.
+func (s *search[P]) weighFound(mine *worker, w int, found uint64) {
+	mine.found += bits.OnesCount64(found)
+	hubs := found & all(w, s.g.hubs)
+	mine.edges += bits.OnesCount64(found&^hubs) * s.average
+	for ; hubs != 0; hubs &= hubs - 1 {
+		v := uint32(w<<6 + bits.TrailingZeros64(hubs))
+		mine.edges += int(s.g.linked[v])
+		mine.leaves += s.g.leavesOf(v)
+	}
+}
+
+// offerNarrow expands pieces of the frontier's vertices that are not wide until there are none. A piece is a range of links.
+func (s *search[P]) offerNarrow(worker int) {
+	mine := &s.workers[worker]
+	for {
+		from, to, ok := s.taken.take(worker, narrowGrain)
+		if !ok {
+			break
+		}
+		i, _ := slices.BinarySearch(s.edges[:len(s.queue)+1], from+1)
+		for i--; i < len(s.queue) && s.edges[i] < to; i++ {
+			begin, end := max(from-s.edges[i], 0), min(to, s.edges[i+1])-s.edges[i]
+			for begin < end {
+				most := min(end, begin+pieceSize)
+				s.claim(mine, s.queue[i], begin, most)
+				if begin = most; len(mine.finds) >= pieceSize {
+					s.settle(mine)
+				}
+			}
+		}
+	}
+	s.settle(mine)
+}
+
+// offer gives u as parent to those neighbours among the entries [from, to) of its list, at most pieceSize, that are
+// unvisited, takes them out of the unvisited vertices, and notes them as finds.
+func (s *search[P]) offer(mine *worker, u uint32, from, to int) {
+	l, found := &s.g.lists, &mine.members
+	n := 0
+	if l.packed {
+		near, far := l.split(u, from, to)
+		n = members(s.unvisited, near, found, 0)
+		n = membersFar(s.unvisited, &l.far, far, uint64(to-from-len(near)), found, n)
+	} else {
+		n = members(s.unvisited, l.plain(u, from, to), found, 0)
+	}
+	at := len(mine.finds)
+	mine.finds = mine.finds[:at+n]
+	take(s.unvisited, found[:n], u, mine.finds[at:])
+}
+
+// claim is offer while other workers take vertices out too: of several that find a vertex one has it. What it takes out
+// it adds to the next frontier.
+func (s *search[P]) claim(mine *worker, u uint32, from, to int) {
+	l, found := &s.g.lists, &mine.members
+	n := 0
+	if l.packed {
+		near, far := l.split(u, from, to)
+		n = membersShared(s.unvisited, near, found, 0)
+		rest := mine.decoded[:to-from-len(near)]
+		for i := range rest {
+			rest[i] = l.far.get(far + uint64(i))
+		}
+		n = membersShared(s.unvisited, rest, found, n)
+	} else {
+		n = membersShared(s.unvisited, l.plain(u, from, to), found, 0)
+	}
+	for _, v := range found[:n] {
+		w, bit := int(v>>6), uint64(1)<<(v&63)
+		if atomic.AndUint64(&s.unvisited[w], ^bit)&bit != 0 {
+			atomic.OrUint64(&s.next[w], bit)
+			s.weighFound(mine, w, bit)
+			mine.finds = append(mine.finds, uint64(v)<<32|uint64(u))
+		}
+	}
 }
 
 // take takes the vertices found out of the bitmap and writes them to finds with u.
@@ -174,12 +264,12 @@ func take(b bitmap, found []uint32, u uint32, finds []uint64) {
 	}
 }
 
-// members writes those of the vertices of list, at most pieceSize, that are in the bitmap into found and returns their
-// number. Whether a neighbour is unvisited is as good as random, so a branch on it would be mispredicted all the time.
-// Instead every neighbour is written behind the ones found so far, and stays there if it is a member. A list has no
-// vertex twice, so members can be taken out of the bitmap later, which keeps stores out of the way of loads here.
-func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32) int {
-	n := 0
+// members writes those of the vertices of list that are in the bitmap into found behind the n there, and returns their
+// number; with those there the list has at most pieceSize vertices. Whether a neighbour is unvisited is as good as random, so a branch on it
+// would be mispredicted all the time. Instead every neighbour is written behind the ones found so far, and stays there
+// if it is a member. A list has no vertex twice, so members can be taken out of the bitmap later, which keeps stores
+// out of the way of loads here.
+func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n int) int {
 	for _, u := range list {
 		v := uint32(u)
 		found[n&(pieceSize-1)] = v
@@ -188,78 +278,25 @@ func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32) in
 	return n
 }
 
-// membersFar is members over n packed entries from first on.
-func membersFar(b bitmap, entries *fields, first, n uint64, found *[pieceSize]uint32) int {
+// membersShared is members of a bitmap that other workers change.
+func membersShared[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n int) int {
+	for _, u := range list {
+		v := uint32(u)
+		found[n&(pieceSize-1)] = v
+		n += int(atomic.LoadUint64(&b[v>>6]) >> (v & 63) & 1)
+	}
+	return n
+}
+
+// membersFar is members over so many packed entries from first on.
+func membersFar(b bitmap, entries *fields, first, count uint64, found *[pieceSize]uint32, n int) int {
 	words, width, mask := entries.words, entries.width, entries.mask
-	bit, k := first*width, 0
-	for range n {
+	bit := first * width
+	for range count {
 		w, shift := bit>>6, bit&63
 		v := uint32((words[w]>>shift | words[w+1]<<1<<(63-shift)) & mask)
 		bit += width
-		found[k&(pieceSize-1)] = v
-		k += int(b[v>>6] >> (v & 63) & 1)
-	}
-	return k
-}
-
-// merge makes what the workers found the next frontier and leaves in every worker's copy what that worker has. It weighs
-// the frontier for the direction of the next level: the degrees of hubs are added up, and the others, which are many and
-// have few edges, count with their average.
-func (s *search[P]) merge(worker int) {
-	found, hubs, edges, leaves := 0, 0, 0, 0
-	for {
-		from, to, ok := s.taken.take(worker, mergeGrain)
-		if !ok {
-			break
-		}
-		for w := from; w < to; w++ {
-			open := s.unvisited[w]
-			for i := range s.workers[:s.active] {
-				mine := s.workers[i].open
-				mine[w], open = open&^mine[w], open&mine[w]
-			}
-			now := s.unvisited[w] &^ open
-			s.next[w] = now
-			found += bits.OnesCount64(now)
-			s.unvisited[w] = open
-			if w<<6 < s.g.hubs {
-				now &= all(w, s.g.hubs)
-				hubs += bits.OnesCount64(now)
-				for ; now != 0; now &= now - 1 {
-					v := uint32(w<<6 + bits.TrailingZeros64(now))
-					edges += int(s.g.linked[v])
-					leaves += s.g.leavesOf(v)
-				}
-			}
-		}
-	}
-	s.workers[worker].found, s.workers[worker].leaves = found, leaves
-	s.workers[worker].edges = edges + (found-hubs)*s.average
-}
-
-// settle notes the parents of the vertices that the worker has. Labels are looked up for those alone: with many workers
-// most of the finds were somebody else's first.
-func (s *search[P]) settle(worker int) {
-	if worker >= s.active {
-		return
-	}
-	g, mine := s.g, &s.workers[worker]
-	var room [pieceSize]uint64
-	for finds := mine.finds; len(finds) > 0; {
-		piece := finds[:min(len(finds), pieceSize)]
-		finds = finds[len(piece):]
-		for _, find := range room[:kept(piece, mine.open, &room)] {
-			mine.corrections.add(g.original[find>>32], g.original[uint32(find)])
-		}
-	}
-}
-
-// kept writes those finds, at most pieceSize, whose vertices are in the bitmap into room, and returns their number.
-func kept(finds []uint64, b bitmap, room *[pieceSize]uint64) int {
-	n := 0
-	for _, find := range finds {
-		v := uint32(find >> 32)
-		room[n&(pieceSize-1)] = find
+		found[n&(pieceSize-1)] = v
 		n += int(b[v>>6] >> (v & 63) & 1)
 	}
 	return n

@@ -18,7 +18,11 @@ type searcher interface {
 type wide struct{ *search[graph.Vertex] }
 
 func newWide(l *layout, t *team, m *memory, c configuration) (searcher, error) {
-	s, err := newSearch[graph.Vertex](l, t, m, c)
+	write := widen
+	if l.labels <= 1<<31 {
+		write = widenBelow
+	}
+	s, err := newSearch(l, t, m, c, write)
 	return &wide{s}, err
 }
 
@@ -41,7 +45,7 @@ type narrow struct {
 }
 
 func newNarrow(l *layout, t *team, m *memory, c configuration) (searcher, error) {
-	s, err := newSearch[uint32](l, t, m, c)
+	s, err := newSearch(l, t, m, c, narrowly)
 	if err != nil {
 		return nil, err
 	}
