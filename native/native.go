@@ -32,10 +32,10 @@ type Engine struct {
 	path   string
 	thread *thread
 
-	library *library
-	engine  plugins.Engine // over the library; nil: not loaded yet
-	memory  growth
-	closed  bool
+	loaded *library
+	engine plugins.Engine // over the library; nil: not loaded yet
+	memory growth
+	closed bool
 }
 
 var (
@@ -78,7 +78,7 @@ func (e *Engine) ready() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
-	e.library, e.engine = l, kernels.New(d, e.build(d.Options))
+	e.loaded, e.engine = l, kernels.New(d, e.build(d.Options))
 	return nil
 }
 
@@ -89,17 +89,17 @@ func (e *Engine) build(options []plugins.Option) kernels.Build {
 		names = append(names, o.Name)
 	}
 	return func(ctx context.Context, tuples []graph.Edge, set plugins.Settings) (kernels.Graph, error) {
-		m, err := e.library.construct(ctx, tuples, names, set)
+		m, err := e.loaded.construct(ctx, tuples, names, set)
 		if err != nil {
 			return kernels.Graph{}, err
 		}
 		e.memory = growth{}
 		g := kernels.Graph{
 			Vertices: m.vertices, Bytes: m.bytes, Entries: m.entries, VertexBits: m.vertexBits, Tuning: m.tuning,
-			Search: e.library.search, Free: e.library.free,
+			Search: e.loaded.search, Free: e.loaded.free,
 		}
-		if e.library.repeats() {
-			g.Repeat = e.library.repeat
+		if e.loaded.repeats() {
+			g.Repeat = e.loaded.repeat
 		}
 		return g, nil
 	}

@@ -33,8 +33,8 @@ func loaded(t testing.TB, library string, n int64) *Engine {
 func TestRepeatIsTheLibrarysOwnOrMadeOfSearches(t *testing.T) {
 	for _, source := range []string{filepath.Join("testdata", "repeat.c"), filepath.Join("..", "examples", "c", "mine.c")} {
 		e := loaded(t, compile(t, source), 1000)
-		if e.library.repeats() != (filepath.Base(source) == "repeat.c") {
-			t.Errorf("%s: repeats by itself: %v", source, e.library.repeats())
+		if e.loaded.repeats() != (filepath.Base(source) == "repeat.c") {
+			t.Errorf("%s: repeats by itself: %v", source, e.loaded.repeats())
 		}
 		start := time.Now()
 		n, err := e.Repeat(t.Context(), []graph.Vertex{0, 500, 999}, 50*time.Millisecond)
@@ -85,7 +85,7 @@ func BenchmarkSearch(b *testing.B) {
 		e := loaded(b, library, 2)
 		parent := make([]graph.Vertex, 2)
 		for b.Loop() {
-			if _, err := e.library.search(context.Background(), 0, parent); err != nil {
+			if _, err := e.loaded.search(context.Background(), 0, parent); err != nil {
 				b.Fatal(err)
 			}
 		}
