@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 )
 
 // The validator holds a parent array against the five rules of the Graph500 specification (2.0, "Validation"), and
@@ -84,6 +85,8 @@ type Validator struct {
 	words    []uint16 // of each vertex: level and a few bits of the parent, see validate_tuples.go
 	parent32 []uint32 // low half of each parent; nil when labels need more than 32 bits
 
+	scanned atomic.Int64 // tuples that the pass over them has behind it
+
 	vertexGrain int64 // vertices that a thread takes at a time; a multiple of 64, so that no two share a bitmap word
 	tupleGrain  int64 // tuples that a thread takes at a time
 }
@@ -109,16 +112,16 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 		edges:    edges,
 		vertices: vertices,
 		scanners: make([]scanner, threads),
-		levels:   make([]int32, vertices),
+		levels:   hugePages(make([]int32, vertices)),
 		inner:    make([]uint64, (vertices+63)/64),
 		pending:  make([]uint64, (vertices+63)/64),
-		words:    make([]uint16, vertices),
+		words:    hugePages(make([]uint16, vertices)),
 
 		vertexGrain: 1 << 14,
 		tupleGrain:  1 << 16,
 	}
 	if vertices <= math.MaxUint32 {
-		v.parent32 = make([]uint32, vertices)
+		v.parent32 = hugePages(make([]uint32, vertices))
 	}
 	if err := v.checkLabels(); err != nil {
 		return nil, err
@@ -145,6 +148,7 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if root < 0 || int64(root) >= v.vertices {
 		return Tree{}, fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
 	}
+	v.scanned.Store(0)
 	t := Tree{Root: root}
 	whole, err := v.deriveLevels(ctx, root, parent, &t)
 	if err != nil {
@@ -173,8 +177,13 @@ func (v *Validator) Count(ctx context.Context, parent []Vertex) (Tree, error) {
 	if err := v.checkLength(parent); err != nil {
 		return Tree{}, err
 	}
+	v.scanned.Store(0)
 	return v.countTuples(ctx, parent)
 }
+
+// Progress returns how many tuples the running call of Validate or Count, or the last one, has looked at, and how many
+// there are. Unlike the other methods it may be called while one of them runs.
+func (v *Validator) Progress() (done, total int64) { return v.scanned.Load(), int64(len(v.edges)) }
 
 func (v *Validator) checkLength(parent []Vertex) error {
 	if int64(len(parent)) != v.vertices {

@@ -38,6 +38,7 @@ func (v *Validator) countTuples(ctx context.Context, parent []Vertex) (Tree, err
 				loops += joins
 			}
 		}
+		v.scanned.Add(last - first)
 		tuples.Add(both)
 		selfLoops.Add(loops)
 		return true

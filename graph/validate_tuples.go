@@ -67,6 +67,7 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	narrow := t.Depth <= narrowDepth && v.parent32 != nil
 	far, unspanned, changed := newLowest(), newLowest(), newLowest()
 	_, err := v.parallel(ctx, int64(len(v.edges)), v.tupleGrain, func(s *scanner, first, last int64) bool {
+		v.scanned.Add(last - first)
 		edges, good := v.edges[first:last], false
 		if narrow {
 			good = s.scanNarrow(edges, v.words, v.parent32, v.pending)

@@ -1,0 +1,22 @@
+package graph
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// hugePages asks the system to put an array that is still untouched on huge pages. Validation reads its arrays at random, and on
+// pages of 4 KiB nearly every read of a large one has to look its page up first. Without them it is only slower, so a refusal is
+// not an error.
+func hugePages[T int32 | uint16 | uint32](array []T) []T {
+	const page = 2 << 20
+	bytes := uintptr(len(array)) * unsafe.Sizeof(*new(T))
+	if bytes < 2*page {
+		return array
+	}
+	start := unsafe.Pointer(&array[0])
+	skip := -uintptr(start) % page
+	all := unsafe.Slice((*byte)(start), bytes)
+	_ = syscall.Madvise(all[skip:skip+(bytes-skip)&^(page-1)], syscall.MADV_HUGEPAGE)
+	return array
+}

@@ -1,0 +1,62 @@
+package graph
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Progress tells of each pass over the tuples from its begin to its end, also while it runs.
+func TestAValidatorTellsHowFarItHasCome(t *testing.T) {
+	recipe := Kronecker{Scale: 14, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	edges := make([]Edge, recipe.Tuples())
+	if err := recipe.Generate(context.Background(), edges, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	csr, err := NewCSR(edges, recipe.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := edges[0].Ends()
+	parents, _, err := csr.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewValidator(edges, recipe.Vertices(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, total := v.Progress(); done != 0 || total != recipe.Tuples() {
+		t.Errorf("before the first call: %d of %d", done, total)
+	}
+	var over, between atomic.Bool
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for !over.Load() && !between.Load() {
+			if done, total := v.Progress(); 0 < done && done < total {
+				between.Store(true)
+			}
+		}
+	}()
+	for start := time.Now(); !between.Load() && time.Since(start) < time.Minute; { // a pass takes a millisecond, and a busy machine many
+		if _, err := v.Validate(context.Background(), root, parents); err != nil {
+			t.Fatal(err)
+		}
+		if done, total := v.Progress(); done != total {
+			t.Fatalf("after a validation: %d of %d", done, total)
+		}
+		if _, err := v.Count(context.Background(), parents); err != nil {
+			t.Fatal(err)
+		}
+		if done, total := v.Progress(); done != total {
+			t.Fatalf("after a count: %d of %d", done, total)
+		}
+	}
+	over.Store(true)
+	<-watched
+	if !between.Load() {
+		t.Error("nobody ever saw a pass that was under way")
+	}
+}
