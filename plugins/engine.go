@@ -59,8 +59,12 @@ type Engine interface {
 
 // Repeater is what an engine may have beside Engine: the loop during which energy is measured. It searches from
 // roots[0], roots[1], ... and around again until duration has passed, without handing parents over, and returns how many
-// searches it has finished. An engine behind a connection that has no such loop returns errors.ErrUnsupported; other errors
-// are those of Search.
+// searches it has finished; a search that has begun is finished, so the loop ends a little later than asked. Each search is the
+// timed one of Search and leaves its parents, in original labels, in memory of the engine's own. Nothing is skipped because a
+// root comes again. When ctx ends, the loop ends soon, with ctx.Err().
+//
+// An engine behind a connection that has no such loop returns errors.ErrUnsupported; other errors are those of Search, with
+// ErrRoot for a root that is no label of the tuples.
 type Repeater interface {
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
 }
@@ -98,8 +102,13 @@ type Device struct {
 	Name        string `json:"name"`            // as its maker calls it
 	Units       int    `json:"units,omitempty"` // hardware threads, multiprocessors, ranks
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
-	Details     []Fact `json:"details,omitempty"` // driver, clocks, ...
+	Details     []Fact `json:"details,omitempty"` // driver, clocks, ...; DeviceUUID
 }
+
+// DeviceUUID names the Fact that holds the identity of a device as its maker's tools print it (nvidia-smi: GPU-...), so
+// that a power meter can be matched with it. An engine that describes more devices than it runs on repeats the fact in
+// Construction.Details for each one that it does run on.
+const DeviceUUID = "uuid"
 
 // Memory is an upper bound on the host memory of an engine with default options, in bytes, beside the tuples and the
 // parent array, both of which the host owns: Fixed + PerVertex*vertices + PerTuple*tuples at the peak of Construct or

@@ -138,11 +138,14 @@ func cancelDuringConstruct(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// cancelled makes a call and ends its context after a delay. It returns the call's error, or one of its own when the
+// cancelled makes a call and ends its context after a delay, before the call where that is 0. It returns the call's error, or one of its own when the
 // call did not return soon after.
 func cancelled(ctx context.Context, delay time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if delay <= 0 {
+		cancel()
+	}
 	defer time.AfterFunc(delay, cancel).Stop()
 	begin := time.Now()
 	err := call(ctx)

@@ -51,7 +51,7 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, group := range [][]Case{
-		describing(), graphs(), searching(), constructing(), choosing(), cancelling(), timing(), honesty(), closing(), stressing(),
+		describing(), graphs(), searching(), repeating(), constructing(), choosing(), cancelling(), timing(), honesty(), closing(), stressing(),
 	} {
 		all = append(all, group...)
 	}

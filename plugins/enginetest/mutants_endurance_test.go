@@ -50,7 +50,7 @@ func wrongInTheLongRun() map[string]wrong {
 			})
 			m.parents = offHeap
 			return m
-		}, map[string]string{"honest/done": "30 ms later"}},
+		}, map[string]string{"honest/done": "parent["}},
 		"keeps the answer for each root": {func() *mutant {
 			answers := map[graph.Vertex][]graph.Vertex{}
 			return searched(func(ctx context.Context, right plugins.Engine, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
@@ -95,19 +95,6 @@ func wrongInTheLongRun() map[string]wrong {
 				return right.Construct(ctx, g)
 			}}
 		}, map[string]string{"stress/restart": "engine 4 of 8"}},
-		"repeats nothing": {func() *mutant {
-			return &mutant{repeat: func(context.Context, time.Duration) (int64, error) { return 1000, nil }}
-		}, map[string]string{"search/repeat": "want Repeat to search for 50ms"}},
-		"repeats whatever comes": {func() *mutant {
-			return &mutant{repeat: func(ctx context.Context, duration time.Duration) (int64, error) {
-				select {
-				case <-ctx.Done():
-					return 0, ctx.Err()
-				case <-time.After(duration):
-					return 1, nil
-				}
-			}}
-		}, map[string]string{"search/repeat": "Repeat from root -1: want an error"}},
 		"keeps what it allocates": {func() *mutant {
 			var kept int64
 			m := searched(func(ctx context.Context, right plugins.Engine, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {

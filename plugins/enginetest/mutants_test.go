@@ -24,14 +24,17 @@ type mutant struct {
 	always    func(ctx context.Context) (plugins.Description, error) // instead of Describe
 	parents   func(n int64) []graph.Vertex                           // memory for parents; nil: the Go heap
 	memory    func() int64                                           // of its process; nil: not known
-	repeat    func(ctx context.Context, duration time.Duration) (int64, error)
+	repeat    repetition
 }
 
-func (m *mutant) Repeat(ctx context.Context, _ []graph.Vertex, duration time.Duration) (int64, error) {
+// repetition is Repeat, with the right engine to build on.
+type repetition func(ctx context.Context, right plugins.Repeater, roots []graph.Vertex, duration time.Duration) (int64, error)
+
+func (m *mutant) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
 	if m.repeat == nil {
-		return 0, errors.ErrUnsupported
+		return m.right.(plugins.Repeater).Repeat(ctx, roots, duration)
 	}
-	return m.repeat(ctx, duration)
+	return m.repeat(ctx, m.right.(plugins.Repeater), roots, duration)
 }
 
 func (m *mutant) Tuples(n int64) ([]graph.Edge, func() error, error) {
@@ -212,7 +215,7 @@ type wrong struct {
 
 func mutants() map[string]wrong {
 	all := map[string]wrong{}
-	for _, group := range []map[string]wrong{wrongParents(), wrongState(), wrongReports(), wrongRefusals(), wrongInTheLongRun()} {
+	for _, group := range []map[string]wrong{wrongParents(), wrongState(), wrongReports(), wrongRefusals(), wrongInTheLongRun(), wrongInTheLoop()} {
 		maps.Copy(all, group)
 	}
 	return all

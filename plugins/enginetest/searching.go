@@ -27,8 +27,6 @@ func searching() []Case {
 			check: badRoot},
 		{Name: "search/short-parent", About: "A parent array shorter than the graph is refused with ErrParent, and the engine is as before.",
 			check: shortParent},
-		{Name: "search/repeat", About: "An engine that repeats searches by itself counts them, ends in time and refuses bad roots.",
-			check: repeats},
 		{Name: "search/before-construct", About: "Without a graph a search is refused with ErrNotConstructed.",
 			check: beforeConstruct},
 	}

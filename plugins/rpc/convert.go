@@ -59,7 +59,8 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 		}),
 		Options: each(d.GetOptions(), func(o *enginepb.Option) plugins.Option {
 			return plugins.Option{
-				Name: o.GetName(), Kind: plugins.Kind(o.GetKind()), Default: o.GetDefault(), Min: o.Min, Max: o.Max,
+				Name: o.GetName(), Kind: plugins.Kind(o.GetKind()), Default: o.GetDefault(),
+				Min: check.bound("option.min", o.Min, math.Inf(-1)), Max: check.bound("option.max", o.Max, math.Inf(1)),
 				Choices: o.GetChoices(), Meaning: o.GetMeaning(),
 			}
 		}),
@@ -186,6 +187,17 @@ func (i *impossible) count(what string, n *int64) plugins.Count {
 	}
 	i.negative(what, *n)
 	return plugins.Counted(*n)
+}
+
+// bound is a bound of an option. An infinite one that bounds nothing is none: JSON, in which the record holds it, has no infinity.
+func (i *impossible) bound(what string, x *float64, boundless float64) *float64 {
+	if x == nil || *x == boundless {
+		return nil
+	}
+	if math.IsNaN(*x) || math.IsInf(*x, 0) {
+		i.found(what, *x)
+	}
+	return x
 }
 
 func (i *impossible) phases(list []*enginepb.Phase) []plugins.Phase {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,12 +123,33 @@ func TestAmountsThatAreNoneAreRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, want ErrAnswer", m, err)
 		}
 	}
+	for _, o := range []plugins.Option{{Min: plugins.Bound(math.NaN())}, {Max: plugins.Bound(math.NaN())}, {Min: plugins.Bound(math.Inf(1))}, {Max: plugins.Bound(math.Inf(-1))}} {
+		if _, err := descriptionFromWire(descriptionToWire(plugins.Description{Options: []plugins.Option{o}})); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%s: got %v, want ErrAnswer", o.Takes(), err)
+		}
+	}
 	for _, c := range []plugins.Construction{
 		{Elapsed: -1}, {Bytes: -1}, {Entries: plugins.Counted(-1)}, {Phases: []plugins.Phase{{Elapsed: -time.Second}}},
 	} {
 		if _, err := constructionFromWire(constructionToWire(c)); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%+v: got %v, want ErrAnswer", c, err)
 		}
+	}
+}
+
+// A library says with an infinity that an option has one bound alone. The record could not hold it.
+func TestInfiniteBoundsAreNone(t *testing.T) {
+	d, err := descriptionFromWire(descriptionToWire(plugins.Description{Options: []plugins.Option{
+		{Min: plugins.Bound(0), Max: plugins.Bound(math.Inf(1))}, {Min: plugins.Bound(math.Inf(-1)), Max: plugins.Bound(9)},
+	}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := d.Options[0], d.Options[1]; *a.Min != 0 || a.Max != nil || b.Min != nil || *b.Max != 9 {
+		t.Errorf("got %s and %s", a.Takes(), b.Takes())
+	}
+	if _, err := json.Marshal(d); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -57,8 +57,8 @@ func TestAnEngineThatCrashesIsReportedWithItsEndAndItsLastWords(t *testing.T) {
 				if !errors.Is(err, ErrCrashed) {
 					t.Fatalf("got %v, want ErrCrashed", err)
 				}
-				if took := time.Since(start); took > time.Second {
-					t.Errorf("noticed after %v, want at most a second", took)
+				if took := time.Since(start); took > 10*time.Second { // a busy machine may write a core file before
+					t.Errorf("noticed after %v, want at once", took)
 				}
 				mention(t, err, append(words, "actor", which)...)
 				if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrCrashed) {
@@ -145,23 +145,36 @@ func TestAnEngineThatHangsIsKilledWithItsChildrenAfterTheGraceTime(t *testing.T)
 	s := newStage(t, HostOptions{Grace: 300 * time.Millisecond})
 	note := filepath.Join(t.TempDir(), "child")
 	client := s.open("hangs with a child", moreKey+"="+note)
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	start := time.Now()
-	_, err := client.Search(ctx, 0, s.parents(3))
-	if !errors.Is(err, ErrHung) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want ErrHung and DeadlineExceeded", err)
+	parents, returned := s.parents(3), make(chan error)
+	go func() {
+		_, err := client.Search(ctx, 0, parents)
+		returned <- err
+	}()
+	var text []byte
+	for text == nil { // the child is there, and its engine hangs
+		select {
+		case err := <-returned:
+			t.Fatalf("the search returned before it hung: %v", err)
+		case <-time.After(10 * time.Millisecond):
+			if read, err := os.ReadFile(note); err == nil && len(read) > 0 {
+				text = read
+			}
+		}
 	}
-	if took := time.Since(start); took < 500*time.Millisecond || took > 1500*time.Millisecond {
-		t.Errorf("killed after %v, want 0.5 s and little more", took)
+	start := time.Now()
+	cancel()
+	err := <-returned
+	if !errors.Is(err, ErrHung) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want ErrHung and Canceled", err)
+	}
+	if took := time.Since(start); took < 300*time.Millisecond || took > 10*time.Second {
+		t.Errorf("killed after %v, want 0.3 s and little more", took)
 	}
 	mention(t, err, "no answer 300ms after the end", "after its start", "killed")
-	if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrHung) || errors.Is(err, context.DeadlineExceeded) {
+	if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrHung) || errors.Is(err, context.Canceled) {
 		t.Errorf("a later call, whose context is alive: got %v, want ErrHung alone", err)
-	}
-	text, err := os.ReadFile(note)
-	if err != nil {
-		t.Fatal(err)
 	}
 	if child, err := strconv.Atoi(string(text)); err != nil || !diesWithin(child, time.Second) {
 		t.Errorf("the engine's child %s is still there", text)
@@ -227,13 +240,16 @@ func TestASecondCallMeanwhileIsRefused(t *testing.T) {
 		_, err := client.Search(ctx, 0, parents)
 		returned <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
-	if _, err := client.Describe(context.Background()); !errors.Is(err, ErrBusy) {
-		t.Errorf("by the client: got %v, want ErrBusy", err)
-	}
 	_, err := client.engine.Describe(context.Background(), nil)
+	for start := time.Now(); err == nil && time.Since(start) < 10*time.Second; { // until the first call has reached the engine
+		time.Sleep(time.Millisecond)
+		_, err = client.engine.Describe(context.Background(), nil)
+	}
 	if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrBusy) {
 		t.Errorf("by the engine's side: got %v, want ErrBusy", err)
+	}
+	if _, err := client.Describe(context.Background()); !errors.Is(err, ErrBusy) {
+		t.Errorf("by the client: got %v, want ErrBusy", err)
 	}
 	cancel()
 	if err := <-returned; !errors.Is(err, context.Canceled) {

@@ -22,6 +22,9 @@ const (
 	socketRoom = 48
 	// socketLimit is the longest path of a Unix socket that every system takes.
 	socketLimit = 103
+	// longestBase is the longest path, in bytes, of a folder in which a host's folder has room for sockets. A process number
+	// and a random one take up to 20.
+	longestBase = socketLimit - socketRoom - 20 - len(folderPrefix) - 1
 )
 
 // folder is made by the first call of path.
@@ -40,7 +43,7 @@ func (f *folder) path() (string, error) {
 	base := folderBase(os.TempDir())
 	name, err := os.MkdirTemp(base, fmt.Sprintf("%s%d-", folderPrefix, os.Getpid()))
 	if err != nil {
-		return "", fmt.Errorf("rpc: make a folder for sockets in %s (TMPDIR chooses another place): %w", base, err)
+		return "", fmt.Errorf("rpc: make a folder for sockets in %s (TMPDIR chooses another place; its path may have at most %d bytes, because a socket's is limited): %w", base, longestBase, err)
 	}
 	lock, err := os.Open(name)
 	if err == nil {
@@ -70,7 +73,7 @@ func (f *folder) remove() error {
 
 // folderBase returns temp, or /tmp where the path of a socket inside temp would be too long for the system.
 func folderBase(temp string) string {
-	if len(temp)+1+len(folderPrefix)+20+socketRoom > socketLimit {
+	if len(temp) > longestBase {
 		return "/tmp"
 	}
 	return temp

@@ -61,7 +61,6 @@ func TestAKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	shm := entries("/dev/shm")
 	host := exec.Command(self)
 	host.Env = append(os.Environ(), actKey+"=host", moreKey+"="+script, "TMPDIR="+temp)
 	host.Stderr = os.Stderr
@@ -101,8 +100,8 @@ func TestAKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	if left := entries(temp); left != "" {
 		t.Errorf("left in the temporary folder: %s", left)
 	}
-	if left := entries("/dev/shm"); left != shm {
-		t.Errorf("/dev/shm held %q, holds %q", shm, left)
+	if left, _ := filepath.Glob("/dev/shm/*teps*"); len(left) > 0 { // others may use the folder meanwhile
+		t.Errorf("left in shared memory: %v", left)
 	}
 }
 

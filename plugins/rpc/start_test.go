@@ -78,13 +78,15 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 		t.Run(act, func(t *testing.T) {
 			s := newStage(t, HostOptions{})
 			p := s.program(act)
-			p.StartTimeout = 700 * time.Millisecond
+			if act == "says nothing" { // the others end by themselves, however slow the machine is
+				p.StartTimeout = 700 * time.Millisecond
+			}
 			start := time.Now()
 			_, err := s.Open(context.Background(), p)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
 			}
-			if took := time.Since(start); took > 4*time.Second {
+			if took := time.Since(start); took > 12*time.Second {
 				t.Errorf("took %v", took)
 			}
 			mention(t, err, append(c.words, "rpc: open actor: ")...)
@@ -248,7 +250,7 @@ func TestAnUnwritableTemporaryFolderIsNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("want an error")
 	}
-	mention(t, err, "/proc/1", "TMPDIR")
+	mention(t, err, "/proc/1", "TMPDIR", "24 bytes")
 }
 
 func TestALongTemporaryFolderGivesWayToASocketsLimit(t *testing.T) {
