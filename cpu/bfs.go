@@ -25,7 +25,7 @@ type search[P parents] struct {
 	team    *team
 	rule    graph.Switch
 	serial  int // frontiers of at most this many edges are expanded by one worker
-	average int // degree of the vertices that are not hubs
+	average int // links of a vertex that is not a hub, about: what hubs have in their own groups counts with it
 
 	unvisited bitmap
 	frontier  bitmap
@@ -40,6 +40,7 @@ type search[P parents] struct {
 	leaves int64 // that the frontier's hubs have
 
 	wide   []uint32  // wide vertices of the frontier
+	narrow int       // links of the others that a worker takes at a time
 	chunks []listing // what the chunks of the frontier hold, to make a queue of it
 
 	taken chunks
@@ -56,9 +57,10 @@ type worker struct {
 	corrections corrections
 	candidates  candidates // bottom-up
 	hits        hits
-	found       int // vertices found in this level
-	leaves      int // leaves of those
-	edges       int // about so many edges leave them; top-down only
+	found       int    // vertices found in this level
+	leaves      int    // leaves of those
+	edges       int    // about so many edges leave them; top-down only
+	touched     uint32 // nothing; reads that the compiler must not drop end here
 	_           [64]byte
 }
 
@@ -109,10 +111,9 @@ func newSearch[P parents](g *layout, t *team, m *memory, c configuration, widen 
 }
 
 // run searches from root and fills parent, which has an entry for each label of the graph at least; root may be a label
-// beyond. The result is valid until the next run. It allocates nothing once s.levels has grown to the depth of the graph.
+// beyond. It returns the levels, or none of a search with more than mostLevels. The result is valid until the next run. It allocates nothing once s.levels has grown to the depth of the graph.
 func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]plugins.Level, error) {
 	g := s.g
-	s.team.rouse()
 	s.parent, s.levels = parent, s.levels[:0]
 	s.team.run(s.steps.begin)
 	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(g.lists.entries())}
@@ -140,12 +141,21 @@ func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]p
 			s.contract(&p)
 		}
 		level.Elapsed = time.Since(began)
-		s.levels = append(s.levels, level)
+		if len(s.levels) <= mostLevels {
+			s.levels = append(s.levels, level)
+		}
 		p.Direction = s.rule.Next(p)
 	}
 	s.finish(root, reached)
+	if len(s.levels) > mostLevels {
+		s.levels = s.levels[:0]
+	}
 	return s.levels, nil
 }
+
+// mostLevels is how many levels a search may have of which it says something. A path has as many levels as vertices, and what is
+// said of one takes more memory than a vertex.
+const mostLevels = 1 << 16
 
 // beginShare makes all vertices unvisited, and forgets the worker's corrections.
 func (s *search[P]) beginShare(worker int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -15,10 +16,11 @@ const none uint32 = 1<<32 - 1
 
 // builder is kernel 1: it turns tuples into a layout, in phases that each run over all workers.
 type builder struct {
-	ctx    context.Context
-	tuples []graph.Edge
-	team   *team
-	memory *memory
+	ctx     context.Context
+	stopped atomic.Bool // when ctx has ended: loops over all tuples end then, with arrays of which nobody may make anything
+	tuples  []graph.Edge
+	team    *team
+	memory  *memory
 
 	hubsWanted int  // 0: by hubShare
 	packed     bool // adjacency
@@ -91,6 +93,7 @@ func (g *layout) hubOf(leaf uint32) uint32 {
 func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, c configuration) (*layout, []plugins.Phase, error) {
 	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, hubsWanted: c.hubs, packed: c.packed, reorder: c.reorder}
 	g := &layout{}
+	defer context.AfterFunc(ctx, func() { b.stopped.Store(true) })()
 	var phases []plugins.Phase
 	for _, phase := range []struct {
 		name string
@@ -110,7 +113,24 @@ func build(ctx context.Context, tuples []graph.Edge, t *team, m *memory, c confi
 		}
 		phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
 	}
-	return g, phases, nil
+	return g, phases, ctx.Err()
+}
+
+// share is a worker's part of the tuples.
+func (b *builder) share(worker int) []graph.Edge {
+	from, to := b.team.share(worker, len(b.tuples), 1)
+	return b.tuples[from:to]
+}
+
+// batch cuts the next tuples off rest, at most batchSize, and none when the context has ended.
+func (b *builder) batch(rest *[]graph.Edge) []graph.Edge {
+	n := min(batchSize, len(*rest))
+	if b.stopped.Load() {
+		n = 0
+	}
+	tuples := (*rest)[:n]
+	*rest = (*rest)[n:]
+	return tuples
 }
 
 // lists makes the neighbour lists and the output template.

@@ -51,18 +51,20 @@ func (b *builder) countDegrees() (err error) {
 		return err
 	}
 	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, len(b.tuples), 1)
 		own := counts[worker*b.labels:][:b.labels]
-		for _, e := range b.tuples[from:to] {
-			u, v, _ := e.Narrow()
-			if u == v {
-				continue
-			}
-			if own[u]++; own[u] == 0 {
-				atomic.AddUint32(&b.degrees[u], 256)
-			}
-			if own[v]++; own[v] == 0 {
-				atomic.AddUint32(&b.degrees[v], 256)
+		rest := b.share(worker)
+		for tuples := b.batch(&rest); len(tuples) > 0; tuples = b.batch(&rest) {
+			for _, e := range tuples {
+				u, v, _ := e.Narrow()
+				if u == v {
+					continue
+				}
+				if own[u]++; own[u] == 0 {
+					atomic.AddUint32(&b.degrees[u], 256)
+				}
+				if own[v]++; own[v] == 0 {
+					atomic.AddUint32(&b.degrees[v], 256)
+				}
 			}
 		}
 	})

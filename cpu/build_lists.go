@@ -104,6 +104,9 @@ func (b *builder) makeLists(write *listWriter) error {
 			return err
 		}
 		b.sortBuckets(s, parts[0], write)
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
 		first += len(parts[0])
 	}
 	release(b.memory, &s.entries)
@@ -119,16 +122,20 @@ func (b *builder) parts() int {
 	return plainParts
 }
 
-// split cuts buckets into n runs with about equally many entries.
+// split cuts buckets into runs, n or a few more, of at most 1/n of all entries (and what a bucket of usual size has more), or
+// of a single bucket that has more than that.
 func split(buckets []bucket, n int) [][]bucket {
-	total := 0
+	total, usual := 0, 0
 	for _, k := range buckets {
 		total += k.entries
+		if k.to-k.from > 1 {
+			usual = max(usual, k.entries)
+		}
 	}
 	var runs [][]bucket
-	for part := 1; part <= n && len(buckets) > 0; part++ {
-		entries, end := 0, 0
-		for end < len(buckets) && (part == n || entries < max(total/n, 1)) {
+	for len(buckets) > 0 {
+		entries, end := buckets[0].entries, 1
+		for end < len(buckets) && entries+buckets[end].entries <= total/n+usual {
 			entries += buckets[end].entries
 			end++
 		}
@@ -153,10 +160,10 @@ func (s *store) reset(first, count, workers int) {
 func (b *builder) partition(s *store, buckets []bucket, of []uint16) {
 	t := selection{uint32(buckets[0].from), uint32(buckets[len(buckets)-1].to), uint32(b.searched)}
 	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, len(b.tuples), 1)
 		var pairs [batchSize]uint64
 		var entries [2 * batchSize]uint64
-		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+		rest := b.share(worker)
+		for tuples := b.batch(&rest); len(tuples) > 0; tuples = b.batch(&rest) {
 			translate(tuples, b.vertex, &pairs)
 			s.scatter(entries[:t.choose(pairs[:len(tuples)], &entries)], of, worker)
 		}
@@ -225,9 +232,8 @@ func (s *store) most(k int) (entries int) {
 	return entries
 }
 
-// collect appends the entries of bucket k to list as (vertex-from)<<width | neighbour.
-func (s *store) collect(list []uint64, k, from, width int) []uint64 {
-	base := uint64(from)
+// pieces calls do for every block of bucket k with what is in it.
+func (s *store) pieces(k int, do func(entries []uint64)) {
 	for worker := range s.chains {
 		chain := s.chains[worker][k]
 		for i, block := range chain {
@@ -237,9 +243,40 @@ func (s *store) collect(list []uint64, k, from, width int) []uint64 {
 					n = blockSize
 				}
 			}
-			for _, e := range s.entries[int(block)<<blockBits:][:n] {
-				list = append(list, (e>>32-base)<<width|e&(1<<32-1))
-			}
+			do(s.entries[int(block)<<blockBits:][:n])
+		}
+	}
+}
+
+// collect appends the entries of bucket k to list as (vertex-from)<<width | neighbour.
+func (s *store) collect(list []uint64, k, from, width int) []uint64 {
+	base := uint64(from)
+	s.pieces(k, func(entries []uint64) {
+		for _, e := range entries {
+			list = append(list, (e>>32-base)<<width|e&(1<<32-1))
+		}
+	})
+	return list
+}
+
+// collectOne returns the neighbours in bucket k, which belong to one vertex, in ascending order and each once, in list if it has
+// room for them. A vertex may have any share of all entries; sorting them by way of a set needs no memory for duplicates.
+func (s *store) collectOne(list []uint64, k int, seen bitmap) []uint64 {
+	clear(seen)
+	s.pieces(k, func(entries []uint64) {
+		for _, e := range entries {
+			v := uint32(e)
+			seen[v>>6] |= 1 << (v & 63)
+		}
+	})
+	n := 0
+	for _, word := range seen {
+		n += bits.OnesCount64(word)
+	}
+	list = slices.Grow(list[:0], n)
+	for w, word := range seen {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, uint64(w<<6+bits.TrailingZeros64(word)))
 		}
 	}
 	return list
@@ -250,14 +287,24 @@ func (b *builder) sortBuckets(s *store, buckets []bucket, write *listWriter) {
 	width := bits.Len(uint(b.searched - 1))
 	var taken atomic.Int64
 	b.team.run(func(worker int) {
-		var a, spare []uint64
-		for {
+		var a, spare, one []uint64
+		var seen bitmap
+		for !b.stopped.Load() { // what was taken is written, or others would wait for it
 			i := int(taken.Add(1)) - 1 // in order: writers wait for the buckets before theirs
 			if i >= len(buckets) {
 				return
 			}
 			k := buckets[i]
-			if n := s.most(i); cap(a) < n || cap(spare) < n {
+			n := s.most(i)
+			if k.to-k.from == 1 && n > b.searched>>6 { // so looking through all words is worth it
+				if seen == nil {
+					seen = make(bitmap, bitmapWords(b.searched))
+				}
+				one = s.collectOne(one, i, seen)
+				write.write(s.first+i, k, one)
+				continue
+			}
+			if cap(a) < n || cap(spare) < n {
 				a, spare = make([]uint64, 0, n), make([]uint64, n)
 			}
 			a = s.collect(a[:0], i, k.from, width)

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math/bits"
-	"slices"
 	"sync/atomic"
 )
 
@@ -148,9 +147,9 @@ func (b *builder) nearest(above []uint32) ([]uint32, error) {
 		}
 	})
 	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, len(b.tuples), 1)
 		var pairs [batchSize]uint64
-		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+		rest := b.share(worker)
+		for tuples := b.batch(&rest); len(tuples) > 0; tuples = b.batch(&rest) {
 			translate(tuples, b.vertex, &pairs)
 			if above == nil {
 				offerAll(pairs[:len(tuples)], near)
@@ -159,7 +158,7 @@ func (b *builder) nearest(above []uint32) ([]uint32, error) {
 			}
 		}
 	})
-	return near, nil
+	return near, b.ctx.Err()
 }
 
 // offerAll offers the ends of every pair to each other.

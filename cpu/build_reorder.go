@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math/bits"
-	"slices"
 	"sync/atomic"
 )
 
@@ -59,8 +58,12 @@ func (b *builder) bySecond(near []uint32, records, spare []uint64) (sorted, othe
 	return sorted, other, nil
 }
 
+// mostBreadths is how many levels byBreadth numbers. The vertices that are further away keep their order behind the rest: each level costs a pass over
+// the tuples, and a graph with so many is none that an order by levels is made for.
+const mostBreadths = 64
+
 // byBreadth puts the hubs, and then the vertices behind them, in the order of a breadth-first search. Vertices have
-// numbers by descending degree so far. What the largest vertex does not reach keeps its order behind the rest.
+// numbers by descending degree so far. What the largest vertex does not reach, or not in mostBreadths levels, keeps its order behind the rest.
 //
 // A search that visits neighbours by descending degree numbers the vertices of a level by the smallest number of a
 // neighbour, and equal ones by descending degree. So a level is one pass over the tuples and a sort.
@@ -81,8 +84,13 @@ func (b *builder) byBreadth(records, spare []uint64) (sorted, other []uint64, er
 		return nil, nil, err
 	}
 	place[0] = 0 // and queue[0] is
-	for n := 1; ; {
-		b.offerPlaces(place, best)
+	for n, levels := 1, 0; ; levels++ {
+		if levels < mostBreadths {
+			b.offerPlaces(place, best)
+		}
+		if err := b.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		level := spare[:0]
 		for v := range place {
 			if place[v] == none && best[v] != none {
@@ -123,9 +131,9 @@ func (b *builder) byBreadth(records, spare []uint64) (sorted, other []uint64, er
 // offerPlaces offers every vertex that has a place to its neighbours that have none.
 func (b *builder) offerPlaces(place, best []uint32) {
 	b.team.run(func(worker int) {
-		from, to := b.team.share(worker, len(b.tuples), 1)
 		var pairs [batchSize]uint64
-		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+		rest := b.share(worker)
+		for tuples := b.batch(&rest); len(tuples) > 0; tuples = b.batch(&rest) {
 			translate(tuples, b.vertex, &pairs)
 			for _, pair := range pairs[:len(tuples)] {
 				u, v := uint32(pair>>32), uint32(pair)

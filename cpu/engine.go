@@ -11,7 +11,7 @@ import (
 )
 
 // Version of this engine; it changes with every change of the method or of what the options mean.
-const Version = "1.0"
+const Version = "1.1"
 
 // engine holds at most one graph: kernel 1 makes it, Close or the next kernel 1 gives it back.
 type engine struct {
@@ -92,6 +92,7 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(l.original))},
 			{Name: "bytes of the neighbour lists with their offsets", Value: fmt.Sprint(inLists)},
 			{Name: "bytes of the columns beside them", Value: fmt.Sprint(inColumns)},
+			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original labels; " +
 				"each search copies it and confirms or replaces every entry inside its clock"},
 		},
@@ -131,17 +132,15 @@ func (e *engine) drop() {
 	*e = engine{closed: e.closed}
 }
 
-// need is an upper bound on the memory of the benchmark's graphs with default options and a number of workers. At the
-// peak, in the middle of the lists or during a search, there are
+// need is an upper bound on the memory of any graph with default options and a number of workers. At the peak, in the middle of
+// the lists or during a search, there are
 //
 //	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); in the middle of the
-//	             lists degree and bucket (6), in a search queue, counts and bitmaps (13); a worker's corrections (9)
-//	per tuple    two entries to sort, half of them at a time where lists are packed (8), as list entries of 32
-//	             bits (8), and in the segments of long lists (1)
-//	fixed        a begun block in each bucket and the arrays to sort one (12 MiB a worker), tables of hubs and regions
-//
-// A graph in which one vertex has more than a third of all entries takes more for each tuple, because such a vertex is one bucket: up
-// to 40.
+//	             lists degree and bucket (6), in a search queue, counts and bitmaps (13); a worker's corrections, or before
+//	             them the neighbours of the vertex whose list it makes (9)
+//	per tuple    two entries to sort, half of them at a time where lists are packed or one vertex has as many (8), as list
+//	             entries of 32 bits (8), and in the segments of long lists (1)
+//	fixed        a begun block in each bucket and the arrays to sort one (12 MiB a worker), tables of hubs and regions, levels
 func need(workers int) plugins.Memory {
 	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 9*workers), PerTuple: 17}
 }

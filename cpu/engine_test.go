@@ -279,3 +279,30 @@ func TestSearchAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestASearchOfVeryManyLevelsReportsNone(t *testing.T) {
+	for _, c := range []struct{ vertices, levels int }{{mostLevels - 1, mostLevels - 1}, {mostLevels, mostLevels}, {mostLevels + 1, 0}, {mostLevels + 1000, 0}} {
+		var tuples []graph.Edge
+		for v := range graph.Vertex(c.vertices - 1) {
+			tuples = append(tuples, graph.MakeEdge(v, v+1))
+		}
+		e := New()
+		defer e.Close()
+		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples}); err != nil {
+			t.Fatal(err)
+		}
+		parent := make([]graph.Vertex, c.vertices)
+		found, err := e.Search(context.Background(), 0, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Levels) != c.levels {
+			t.Errorf("a path of %d vertices: %d levels, want %d", c.vertices, len(found.Levels), c.levels)
+		}
+		for v, p := range parent {
+			if v > 0 && p != graph.Vertex(v-1) {
+				t.Fatalf("a path of %d vertices: parent of %d is %d", c.vertices, v, p)
+			}
+		}
+	}
+}

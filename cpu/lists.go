@@ -68,6 +68,31 @@ func (l *lists) split(u uint32, from, to int) (near []uint16, far uint64) {
 	return l.near[begin+uint64(low) : begin+uint64(high)], l.farAt.get(u) + uint64(max(from-length, 0))
 }
 
+// touch reads a word of each cache line of entries [from, to) of the list of u, and returns something made of them.
+func (l *lists) touch(u uint32, from, to int) (sum uint32) {
+	const line = 64
+	if from >= to {
+		return 0
+	}
+	if !l.packed {
+		list := l.plain(u, from, to)
+		for i := 0; i < len(list); i += line / 4 {
+			sum += list[i]
+		}
+		return sum
+	}
+	near, far := l.split(u, from, to)
+	for i := 0; i < len(near); i += line / 2 {
+		sum += uint32(near[i])
+	}
+	first := far * l.far.width >> 6
+	last := (far + uint64(to-from-len(near))) * l.far.width >> 6
+	for ; first < last; first += line / 8 {
+		sum += uint32(l.far.words[first])
+	}
+	return sum
+}
+
 // entries returns the length of all lists together.
 func (l *lists) entries() int { return len(l.targets) + len(l.near) + l.far.length }
 

@@ -38,7 +38,7 @@ func options() []plugins.Option {
 			Meaning: "neighbour lists in 32 bits, or packed: in 16 bits where they suffice and no more bits than needed elsewhere"},
 		{Name: optionParents, Kind: plugins.Choice, Default: "64", Choices: []string{"64", "32"},
 			Meaning: "bits of a parent as written inside the clock; 32-bit ones are widened after the clock has stopped"},
-		{Name: optionAlpha, Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
+		{Name: optionAlpha, Kind: plugins.Float, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
 			Meaning: "go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"},
 		{Name: optionBeta, Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
 			Meaning: "go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"},

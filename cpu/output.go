@@ -72,12 +72,14 @@ func (c *corrections) add(label, parent uint32) {
 
 // finish completes the output of a search that reached so many vertices, leaves not counted.
 func (s *search[P]) finish(root graph.Vertex, reached int64) {
-	s.taken.deal(s.team, len(s.parent), 1<<s.workers[0].corrections.shift)
 	if reached*8 < int64(s.g.searched) {
+		s.taken.deal(s.team, len(s.parent), 1<<s.workers[0].corrections.shift)
 		s.team.run(s.steps.erase)
 		s.writeReached()
 	} else {
+		s.taken.deal(s.team, len(s.unvisited), forgetGrain)
 		s.team.run(s.steps.forget)
+		s.taken.deal(s.team, len(s.parent), 1<<s.workers[0].corrections.shift)
 		s.team.run(s.steps.output)
 	}
 	if int64(root) < int64(len(s.parent)) {
@@ -120,17 +122,25 @@ func (s *search[P]) writeReached() {
 	}
 }
 
-// forget notes that vertices left over have no parent, and neither have leaves of hubs left over.
+// forgetGrain is how many words of the unvisited vertices a worker takes at a time.
+const forgetGrain = 256
+
+// forget notes that vertices left over have no parent, and neither have leaves of hubs left over, until there are no more.
 func (s *search[P]) forget(worker int) {
 	g, fix := s.g, &s.workers[worker].corrections
-	from, to := s.team.share(worker, len(s.unvisited), 8)
-	for w := from; w < to; w++ {
-		for word := s.unvisited[w]; word != 0; word &= word - 1 {
-			v := uint32(w<<6 + bits.TrailingZeros64(word))
-			fix.add(g.original[v], none)
-			if int(v) < g.hubs {
-				for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
-					fix.add(g.original[leaf], none)
+	for {
+		from, to, ok := s.taken.take(worker, forgetGrain)
+		if !ok {
+			return
+		}
+		for w := from; w < to; w++ {
+			for word := s.unvisited[w]; word != 0; word &= word - 1 {
+				v := uint32(w<<6 + bits.TrailingZeros64(word))
+				fix.add(g.original[v], none)
+				if int(v) < g.hubs {
+					for leaf := g.leaves[v]; leaf < g.leaves[v+1]; leaf++ {
+						fix.add(g.original[leaf], none)
+					}
 				}
 			}
 		}

@@ -16,9 +16,9 @@ type segments struct {
 
 const (
 	blockEntries = 1 << 14 // least entries of a block, by which small graphs have few blocks
-	blockShare   = 4       // blocks of equal work that there should be for each worker
+	blockShare   = 8       // blocks of equal work that there should be for each worker
 	leastBlocks  = 32      // that there should be for few workers
-	maxBlock     = 1 << 20 // vertices of a block: 128 KiB of a bitmap
+	maxBlock     = 1 << 17 // vertices of a block: what is found there may be most of its work
 	wideSegment  = 16      // links that a cut list has in a block on average, at least
 )
 

@@ -17,8 +17,13 @@ import (
 // nothing is atomic and nothing is found twice. What is left, the short lists of many vertices, is shared out by
 // edges; there a worker claims what it finds with an atomic operation, after a look that needs none.
 
-// narrowGrain is how many links of the vertices that are not wide a worker takes at a time.
-const narrowGrain = 8192
+const (
+	fetchAhead  = 32   // segments that are fetched together
+	fetchLinks  = 128  // links of each: what follows is seen coming
+	narrowGrain = 8192 // links of the vertices that are not wide that a worker takes at a time, at most
+	narrowShare = 4    // pieces of them that there should be for each worker
+	leastNarrow = 128  // links in such a piece
+)
 
 // expand finds the next frontier top-down and updates p. It takes the frontier from s.queue or from s.frontier, and says in which
 // the next one is.
@@ -30,7 +35,7 @@ func (s *search[P]) expand(p *graph.Progress, queued bool) (queues bool) {
 	}
 	narrow := s.edges[len(s.queue)]
 	total := narrow + s.listWide()
-	p.UnexploredEdges -= int64(total)
+	p.UnexploredEdges -= int64(total) // links alone: entries between hubs and their groups stay in it, and alpha was chosen so
 	if total <= s.serial && total+s.grouped() <= s.serial {
 		s.expandAlone(p)
 		return true
@@ -41,7 +46,8 @@ func (s *search[P]) expand(p *graph.Progress, queued bool) (queues bool) {
 	s.taken.deal(s.team, s.g.segments.blocks(), 1)
 	s.team.run(s.steps.topDown)
 	if narrow > 0 {
-		s.taken.deal(s.team, narrow, narrowGrain)
+		s.narrow = min(max(narrow/(narrowShare*s.team.size), leastNarrow), narrowGrain)
+		s.taken.deal(s.team, narrow, s.narrow)
 		s.team.run(s.steps.offerNarrow)
 	}
 	p.Frontier, p.FrontierEdges = s.collect()
@@ -134,20 +140,32 @@ func (s *search[P]) topDown(worker int) {
 		copy(s.next[from:to], s.unvisited[from:to])
 		s.cutGroups(from, to)
 		mine.finds = mine.finds[:0]
-		for _, u := range s.wide {
-			begin, end := s.g.segments.of(u, b)
-			for begin < end {
-				most := min(end, begin+pieceSize)
-				s.offer(mine, u, begin, most)
-				if begin = most; len(mine.finds) >= pieceSize {
-					s.settle(mine)
-				}
-			}
+		for i := 0; i < len(s.wide); i += fetchAhead {
+			s.offerSegments(mine, s.wide[i:min(i+fetchAhead, len(s.wide))], b)
 		}
 		s.settle(mine)
 		for w := from; w < to; w++ {
 			s.next[w] &^= s.unvisited[w]
 			s.weighFound(mine, w, s.next[w])
+		}
+	}
+}
+
+// offerSegments offers the vertices us, at most fetchAhead and all wide, to their neighbours in block b. All segments are
+// fetched before the first is looked at: each lies somewhere else, and is too short for the processor to see the next one coming.
+func (s *search[P]) offerSegments(mine *worker, us []uint32, b int) {
+	for _, u := range us {
+		begin, end := s.g.segments.of(u, b)
+		mine.touched += s.g.lists.touch(u, begin, min(end, begin+fetchLinks))
+	}
+	for _, u := range us {
+		begin, end := s.g.segments.of(u, b)
+		for begin < end {
+			most := min(end, begin+pieceSize)
+			s.offer(mine, u, begin, most)
+			if begin = most; len(mine.finds) >= pieceSize {
+				s.settle(mine)
+			}
 		}
 	}
 }
@@ -193,7 +211,7 @@ func (s *search[P]) weighFound(mine *worker, w int, found uint64) {
 func (s *search[P]) offerNarrow(worker int) {
 	mine := &s.workers[worker]
 	for {
-		from, to, ok := s.taken.take(worker, narrowGrain)
+		from, to, ok := s.taken.take(worker, s.narrow)
 		if !ok {
 			break
 		}

@@ -9,9 +9,11 @@ import (
 )
 
 // searcher hides from the engine how wide the parents are inside the clock. traverse is plugins.Engine's Search with
-// its arguments checked.
+// its arguments checked. The clock starts when all workers are awake, and before anything is done for the root.
 type searcher interface {
 	traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
+	// alone is for searches whose parents nobody gets (repeat.go).
+	alone(m *memory) (once func(ctx context.Context, root graph.Vertex) error, giveBack func(), err error)
 }
 
 // wide searches straight into the caller's 64-bit parents.
@@ -27,6 +29,7 @@ func newWide(l *layout, t *team, m *memory, c configuration) (searcher, error) {
 }
 
 func (w *wide) traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	w.team.ready()
 	start := time.Now()
 	levels, err := w.run(ctx, root, parent)
 	if err != nil {
@@ -65,6 +68,7 @@ func newNarrow(l *layout, t *team, m *memory, c configuration) (searcher, error)
 }
 
 func (n *narrow) traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	n.team.ready()
 	start := time.Now()
 	levels, err := n.run(ctx, root, n.inside)
 	elapsed := time.Since(start)

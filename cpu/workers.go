@@ -12,11 +12,11 @@ import (
 // the next piece of work, and hand over in some 50 nanoseconds while they spin. A worker that has nothing to do for a
 // while parks, so an engine that waits for its next search costs nothing.
 //
-// The caller of run is worker 0. Spinning is bounded everywhere: with fewer processors than workers, a waiting worker
-// lets others run after a few microseconds, so oversubscription is slow but never stuck.
+// The caller of run is worker 0. Spinning is bounded everywhere, so more workers than processors, or other programs on
+// them, make a search slow but never stuck.
 type team struct {
 	size    int
-	spins   int // rounds of watching before a worker lets others run
+	crowded bool // more workers than processors
 	members []member
 
 	_       [64]byte
@@ -35,18 +35,16 @@ type member struct {
 	_      [48]byte
 }
 
-// Bounds of waiting. A worker first spins (lowest latency), then lets others run between looks, then parks.
+// Bounds of waiting, in looks. A worker first spins (lowest latency), then lets others have the processor between
+// looks, then parks.
 const (
-	spinsAlone   = 100_000 // about 50 us: workers fit on the processors
-	spinsCrowded = 100     // more workers than processors: someone else needs this one
-	yields       = 500     // looks with a yield in between before parking
+	spins        = 10_000 // some 20 us: workers fit on the processors
+	spinsCrowded = 100    // they do not: someone else needs this one
+	yields       = 4_000  // some 2 ms where nobody else wants the processor
 )
 
 func newTeam(size int) *team {
-	t := &team{size: size, spins: spinsAlone, members: make([]member, size)}
-	if size > runtime.GOMAXPROCS(0) {
-		t.spins = spinsCrowded
-	}
+	t := &team{size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size)}
 	t.stopped.Add(size - 1)
 	for i := 1; i < size; i++ {
 		t.members[i].wake = make(chan struct{}, 1)
@@ -65,11 +63,7 @@ func (t *team) run(task func(worker int)) {
 	t.start(task)
 	task(0)
 	for look := 0; t.working.Load() != 0; look++ {
-		switch {
-		case look < t.spins:
-		case look < t.spins+yields:
-			runtime.Gosched()
-		default:
+		if !t.linger(look) {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
@@ -111,20 +105,38 @@ func (t *team) await(m *member, done uint32) uint32 {
 		if turn := t.turn.Load(); turn != done {
 			return turn
 		}
-		switch {
-		case look < t.spins:
-		case look < t.spins+yields:
-			runtime.Gosched()
-		default:
-			m.parked.Store(true)
-			// The turn may have begun before start could see the flag: then whoever takes the flag back wins.
-			if t.turn.Load() == done || !m.parked.CompareAndSwap(true, false) {
-				<-m.wake
-			}
-			look = 0
+		if t.linger(look) {
+			continue
 		}
+		m.parked.Store(true)
+		// The turn may have begun before start could see the flag: then whoever takes the flag back wins.
+		if t.turn.Load() == done || !m.parked.CompareAndSwap(true, false) {
+			<-m.wake
+		}
+		look = 0
 	}
 }
+
+// linger is what a worker does after so many looks in vain; false when it has lingered long enough.
+//
+// A worker that fits on the processors yields to other threads of the system and keeps its place in the Go scheduler:
+// workers that go through the scheduler's queue end up behind each other on one processor, and that costs the next phase some 20
+// microseconds, and now and then half a millisecond.
+func (t *team) linger(look int) bool {
+	switch {
+	case look >= spins+yields:
+		return false
+	case t.crowded && look >= spinsCrowded:
+		runtime.Gosched()
+		return look < spinsCrowded+yields/8
+	case look >= spins:
+		yieldProcessor()
+	}
+	return true
+}
+
+// ready returns when all workers are awake and watch for work.
+func (t *team) ready() { t.run(func(int) {}) }
 
 // stop ends the workers and waits for them. The team cannot be used afterwards.
 func (t *team) stop() {
