@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -61,60 +60,6 @@ func build(ctx context.Context, d *device, m *memory, c configuration, tuples []
 		phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
 	}
 	return b, phases, nil
-}
-
-// chunk is how many tuples go to the device at a time.
-const chunk = 16 << 20
-
-// transfer copies the tuples to the device, as pairs of 32-bit labels, and finds the largest label.
-func (b *builder) transfer() (err error) {
-	if b.scratch, err = b.memory.array("counters", 8*16); err != nil {
-		return err
-	}
-	n := int64(len(b.tuples))
-	if err := checkTuples(n, 0, false); err != nil {
-		return err
-	}
-	// lists are as large as pairs; where both and as much again to sort do not fit, the pairs wait in the host
-	if 8*n*3 < b.memory.room() {
-		b.pairs, err = b.memory.array("tuples", 8*n)
-	} else {
-		b.notes = append(b.notes, plugins.Fact{Name: "tuples", Value: "pinned in the host during kernel 1"})
-		b.pairs, err = b.memory.hostArray("tuples", 8*n)
-	}
-	if err != nil {
-		return err
-	}
-	raw, err := b.memory.array("staged tuples", graph.EdgeBytes*min(n, chunk))
-	if err != nil {
-		return err
-	}
-	if err := b.clearScratch(); err != nil {
-		return err
-	}
-	for at := int64(0); at < n; at += chunk {
-		if err := b.ctx.Err(); err != nil {
-			return err
-		}
-		part := b.tuples[at:min(at+chunk, n)]
-		if err := cu.MemcpyHtoD(cu.DevicePtr(raw), unsafe.Pointer(&part[0]), graph.EdgeBytes*int64(len(part))); err != nil {
-			return fmt.Errorf("cuda: copy tuples to the device: %w", err)
-		}
-		if err := b.device.kernels.narrow.launch(cu.NoStream, b.stride(), raw, uint64(len(part)), b.pairs+uint64(8*at), b.scratch); err != nil {
-			return err
-		}
-	}
-	var bounds [2]uint64
-	if err := read(bounds[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: look at tuples: %w", err)
-	}
-	if err := checkTuples(n, bounds[0], bounds[1] != 0); err != nil {
-		return err
-	}
-	if n > 0 {
-		b.graph.Labels = bounds[0] + 1
-	}
-	return b.memory.release(&raw)
 }
 
 func (b *builder) clearScratch() error { return cu.MemsetD8(cu.DevicePtr(b.scratch), 0, 8*16) }

@@ -15,6 +15,7 @@ import (
 // device is an open GPU: its context, the kernels, and what a search launches into.
 type device struct {
 	number  int
+	uuid    string // as nvidia-smi prints it
 	context cu.CUContext
 	module  cu.Module
 	units   int // multiprocessors
@@ -40,6 +41,9 @@ func openDevice(number int) (d *device, err error) {
 	}
 	gpu := cu.Device(number)
 	d = &device{number: number}
+	if d.uuid, err = uuidOf(gpu); err != nil {
+		return nil, err
+	}
 	if d.context, err = gpu.RetainPrimaryCtx(); err != nil {
 		return nil, fmt.Errorf("cuda: open GPU %d: %w: %w", number, plugins.ErrUnavailable, err)
 	}
@@ -136,7 +140,10 @@ func describeDevices() ([]plugins.Device, error) {
 			return x
 		}
 		units := attribute(cu.MultiprocessorCount)
+		uuid, noUUID := uuidOf(gpu)
+		err = errors.Join(err, noUUID)
 		details := []plugins.Fact{
+			{Name: plugins.DeviceUUID, Value: uuid},
 			{Name: "compute capability", Value: fmt.Sprintf("%d.%d", attribute(cu.ComputeCapabilityMajor), attribute(cu.ComputeCapabilityMinor))},
 			{Name: "largest clock of the multiprocessors", Value: fmt.Sprintf("%d MHz", attribute(cu.ClockRate)/1000)},
 			{Name: "largest clock of the memory", Value: fmt.Sprintf("%d MHz", attribute(cu.MemoryClockRate)/1000)},
@@ -149,6 +156,15 @@ func describeDevices() ([]plugins.Device, error) {
 		all = append(all, plugins.Device{Kind: "gpu", Name: name, Units: units, MemoryBytes: memory, Details: details})
 	}
 	return all, nil
+}
+
+// uuidOf is a GPU's identity, GPU-... as nvidia-smi and its library print it, by which a power meter is matched with it.
+func uuidOf(gpu cu.Device) (string, error) {
+	id, err := gpu.UUID()
+	if err != nil {
+		return "", fmt.Errorf("cuda: UUID of GPU %d: %w", int(gpu), err)
+	}
+	return "GPU-" + id.String(), nil
 }
 
 // onThread runs open or close of a device on a thread that no other goroutine uses meanwhile.

@@ -107,6 +107,7 @@ func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration
 			Tuning:                "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
 		},
 		Details: append([]plugins.Fact{
+			{Name: plugins.DeviceUUID, Value: e.device.uuid},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
 			{Name: "vertices that a search looks at", Value: fmt.Sprint(b.graph.Searched)},
 			{Name: "bytes on the device", Value: fmt.Sprint(e.memory.used)},

@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math/bits"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -83,6 +84,19 @@ func checkSearch(root graph.Vertex, parents int, labels int64) error {
 			root, parents, labels, plugins.ErrParent)
 	case root < 0 || int64(root) >= int64(parents):
 		return fmt.Errorf("cuda: search from %d: %w: want 0 to %d", root, plugins.ErrRoot, parents-1)
+	}
+	return nil
+}
+
+// checkRepeat refuses roots that are none of the graph's labels, and a loop of nothing.
+func checkRepeat(roots []graph.Vertex, duration time.Duration, labels int64) error {
+	if len(roots) == 0 || duration <= 0 {
+		return fmt.Errorf("cuda: repeat: %d roots for %v: want at least one root and a time", len(roots), duration)
+	}
+	for _, root := range roots {
+		if root < 0 || int64(root) >= labels {
+			return fmt.Errorf("cuda: repeat from %d: %w: want 0 to %d", root, plugins.ErrRoot, labels-1)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -126,5 +127,25 @@ func TestMemoryIsCountedByWordsAndLabels(t *testing.T) {
 	}
 	if got := parentBytes(10); got != 80 {
 		t.Errorf("parents take %d bytes", got)
+	}
+}
+
+func TestLoopsThatDoNotFitTheGraphAreRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		roots    []graph.Vertex
+		duration time.Duration
+		root     bool // the error is about a root
+		fine     bool
+	}{
+		"fine":          {roots: []graph.Vertex{0, 9, 0}, duration: 1, fine: true},
+		"beyond labels": {roots: []graph.Vertex{0, 10}, duration: 1, root: true},
+		"negative":      {roots: []graph.Vertex{-1}, duration: 1, root: true},
+		"no root":       {duration: 1},
+		"no time":       {roots: []graph.Vertex{0}},
+	} {
+		err := checkRepeat(test.roots, test.duration, 10)
+		if (err == nil) != test.fine || errors.Is(err, plugins.ErrRoot) != test.root {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
