@@ -145,12 +145,12 @@ func (b *builder) route() error {
 		send[k] = make([]uint32, 0, expected)
 	}
 	for k, e := range b.tuples {
+		if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
+			break // the end of the phase tells the others
+		}
 		u, v, _ := e.Narrow()
 		if u == v {
 			continue
-		}
-		if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
-			break // the end of the phase tells the others
 		}
 		ownerU, slotU := b.partition.Owner(Label(u))
 		ownerV, slotV := b.partition.Owner(Label(v))
@@ -171,6 +171,9 @@ func (b *builder) route() error {
 	}
 	b.slots = make([]uint32, b.grid.C*int(share))
 	for _, entries := range b.came {
+		if b.ctx.Err() != nil {
+			break
+		}
 		for k := 0; k+1 < len(entries); k += 2 {
 			b.slots[entries[k]]++
 		}

@@ -8,6 +8,9 @@ package distributed
 func (b *builder) lists(keepDown bool) error {
 	row, keys := b.translations()
 	byColumn := b.sortByColumn(row, keys)
+	if err := b.ctx.Err(); err != nil {
+		return err // what was sorted is not whole
+	}
 	b.came = nil
 	counts := make([]uint32, b.rows+1)
 	for slot, n := range b.slots {
@@ -17,6 +20,9 @@ func (b *builder) lists(keepDown bool) error {
 	}
 	b.slots = nil
 	b.up = b.sortByRow(byColumn, counts)
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
 	if keepDown {
 		b.down = byColumn
 	}
@@ -55,6 +61,9 @@ func (b *builder) sortByColumn(row []Row, keys []key) lists[Row] {
 	at := make([]uint32, b.columns+1)
 	total := 0
 	for _, entries := range b.came {
+		if b.ctx.Err() != nil {
+			break
+		}
 		for k := 0; k+1 < len(entries); k += 2 {
 			at[keys[entries[k+1]]]++
 		}
@@ -63,6 +72,9 @@ func (b *builder) sortByColumn(row []Row, keys []key) lists[Row] {
 	toEnds(at)
 	targets := make([]Row, total)
 	for _, entries := range b.came {
+		if b.ctx.Err() != nil {
+			break
+		}
 		for k := 0; k+1 < len(entries); k += 2 {
 			column := keys[entries[k+1]]
 			at[column]--
@@ -93,6 +105,9 @@ func (b *builder) sortByRow(byColumn lists[Row], counts []uint32) lists[Column] 
 	copy(next, begin)
 	k := 0
 	for own := range b.width {
+		if own&(1<<12-1) == 0 && b.ctx.Err() != nil {
+			break
+		}
 		for block := range b.grid.R {
 			column := Column(block*b.width + own)
 			for _, v := range byColumn.of(k) {

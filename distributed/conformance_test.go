@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -32,6 +34,10 @@ func (f *fixed) Construct(ctx context.Context, g plugins.Graph) (plugins.Constru
 	maps.Copy(all, g.Options)
 	g.Options = all
 	return f.Engine.Construct(ctx, g)
+}
+
+func (f *fixed) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+	return f.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
 }
 
 // By default the conformance suite runs over a few cuts in which every value of every option occurs; with

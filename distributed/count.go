@@ -160,3 +160,11 @@ func (t *Traffic) divide(searches float64) {
 		t.Modelled += p.Modelled
 	}
 }
+
+// TrafficMemory is an upper bound on what CountTraffic takes with so many ranks, in either cut. It leaves more room than need: the
+// graph of the cut before may not have been collected. Every rank holds words of every other (ranks^2) and of the vertices of its
+// rows and columns (ranks to a vertex). Peaks that were measured are half of what comes of it to nearly all: docs/results/distributed has them.
+func TrafficMemory(ranks int) plugins.Memory {
+	r := float64(ranks)
+	return plugins.Memory{Fixed: 32<<20 + int64(520*r*r), PerVertex: 15*r + 64, PerTuple: 72}
+}

@@ -166,29 +166,41 @@ func (e *mpiEngine) Search(ctx context.Context, root graph.Vertex, parent []grap
 		return plugins.Traversal{}, err
 	}
 	t, err := e.search(ctx, root, parent)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		select {
-		case <-e.job.ended: // the ranks did not stop in time, and were killed
-			e.drop()
-		default:
-		}
-		return t, ctx.Err()
-	case err != nil:
-		e.drop()
-		return t, fmt.Errorf("mpi: search from %d: %w", root, err)
+	if err != nil {
+		return t, e.broken(ctx, fmt.Errorf("mpi: search from %d: %w", root, err))
 	}
 	return t, nil
 }
 
-func (e *mpiEngine) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	if err := e.job.wire.say(request{Kind: requestSearch, Root: int64(root)}); err != nil {
-		return plugins.Traversal{}, e.job.failure()
+// broken puts the engine into the state that an error of a search leaves, and returns the error for the caller: a search that
+// was cancelled leaves the graph, unless its ranks did not stop in time and were killed; any other error ends the ranks.
+func (e *mpiEngine) broken(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		e.drop()
+		return err
+	}
+	select {
+	case <-e.job.ended:
+		e.drop()
+	default:
+	}
+	return ctx.Err()
+}
+
+// ask gives the ranks a request that nothing follows, and returns their answer.
+func (e *mpiEngine) ask(ctx context.Context, q request) (answer, error) {
+	if err := e.job.wire.say(q); err != nil {
+		return answer{}, e.job.failure()
 	}
 	a, err := e.job.hear(ctx)
 	if err == nil {
 		err = a.failed()
 	}
+	return a, err
+}
+
+func (e *mpiEngine) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	a, err := e.ask(ctx, request{Kind: requestSearch, Root: int64(root)})
 	if err != nil {
 		return plugins.Traversal{}, err
 	}

@@ -1,10 +1,14 @@
 package distributed
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -32,7 +36,7 @@ func combinations() (sets []map[string]string) {
 					case 2:
 						set[optionAlpha] = "0"
 					case 3:
-						set[optionAlpha], set[optionBeta] = "1e9", "1e9"
+						set[optionAlpha], set[optionBeta] = "1e9", "4096" // a long path is not searched bottom-up, which takes minutes
 					case 4:
 						set[optionOwner], set[optionBeta] = "modulo", "0"
 					}
@@ -117,4 +121,118 @@ func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, tuples []gr
 		}
 	}
 	return nil
+}
+
+// With many ranks and few labels the last ranks own none, wherever the array of parents ends.
+func TestRanksMayOwnNothing(t *testing.T) {
+	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {6, 128}, {10, 48}} {
+		tuples := kronecker(t, c.scale, 16)
+		csr, err := graph.NewCSR(tuples, 1<<c.scale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validator, err := graph.NewValidator(tuples, 1<<c.scale, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range []map[string]string{{}, {optionPartition: "1d"}, {optionOwner: "modulo"}, {optionPredecessors: "early"}} {
+			set := maps.Clone(more)
+			set[optionRanks] = strconv.Itoa(c.ranks)
+			e := New()
+			if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+				t.Fatal(err)
+			}
+			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
+				parent := make([]graph.Vertex, 1<<c.scale)
+				if _, err := e.Search(t.Context(), root, parent); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := validator.Validate(t.Context(), root, parent); err != nil {
+					t.Errorf("scale %d, %v, root %d: %v", c.scale, set, root, err)
+				}
+				_, level, _ := csr.Search(root)
+				for v, p := range parent {
+					if (p >= 0) != (level[v] >= 0) {
+						t.Errorf("scale %d, %v, root %d: parent of %d is %d, its level %d", c.scale, set, root, v, p, level[v])
+					}
+				}
+			}
+			e.Close()
+		}
+	}
+}
+
+// The records of a very deep search are bounded: none of its levels are told, and all of its phases.
+func TestASearchOfVeryManyLevelsReportsNone(t *testing.T) {
+	for _, c := range []struct{ vertices, levels int }{{mostLevels, mostLevels}, {mostLevels + 1, 0}, {mostLevels + 100, 0}} {
+		var tuples []graph.Edge
+		for v := range graph.Vertex(c.vertices - 1) {
+			tuples = append(tuples, graph.MakeEdge(v, v+1))
+		}
+		e := New()
+		defer e.Close()
+		if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: map[string]string{optionRanks: "2", optionBeta: "1e9"}}); err != nil {
+			t.Fatal(err)
+		}
+		parent := make([]graph.Vertex, c.vertices)
+		found, err := e.Search(t.Context(), 0, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Levels) != c.levels {
+			t.Errorf("a path of %d vertices: %d levels, want %d", c.vertices, len(found.Levels), c.levels)
+		}
+		var messages int64
+		for _, rank := range found.Ranks {
+			for _, phase := range rank.Phases {
+				if n, known := phase.Messages.Get(); known {
+					messages += n
+				}
+			}
+		}
+		if messages < 2*int64(c.vertices) { // each rank tells the other of each level
+			t.Errorf("a path of %d vertices: %d messages", c.vertices, messages)
+		}
+	}
+}
+
+// Kernel 1 ends with its context wherever it is, on all ranks, and the engine is as good as new then.
+func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
+	const scale = 14
+	tuples := kronecker(t, scale, 16)
+	validator, err := graph.NewValidator(tuples, 1<<scale, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []map[string]string{{optionRanks: "4"}, {optionRanks: "3", optionPartition: "1d"}} {
+		e := New()
+		defer e.Close()
+		construct := func(ctx context.Context) error {
+			_, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+			return err
+		}
+		start := time.Now()
+		if err := construct(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		usual := time.Since(start)
+		for i := range 30 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(usual*time.Duration(i)/30, cancel)
+			if err := construct(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("%v, cancelled after %d/30 of the usual time: %v", set, i, err)
+			}
+			cancel()
+		}
+		if err := construct(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		parent := make([]graph.Vertex, 1<<scale)
+		if _, err := e.Search(t.Context(), 1, parent); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := validator.Validate(t.Context(), 1, parent); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -62,6 +62,21 @@ type mpi struct {
 	pins       runtime.Pinner // of messages that are on their way
 	received   [2][][]uint32  // messages of the last two calls, by sender; their room is used again
 	calls      int
+	pulse      *pulse // of the process
+}
+
+// pulse is when the process last gave way to Go's scheduler. To that, a goroutine that calls MPI again and again is one
+// that has been running ever since, and after 10 ms it takes its processor away in every call that waits; each time it
+// has to be won back through the kernel. Where ranks outnumber cores a level then takes two to three times as long.
+type pulse struct{ last time.Time }
+
+const pulseEvery = 3 * time.Millisecond
+
+func (p *pulse) beat() {
+	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
+		runtime.Gosched()
+		p.last = now
+	}
 }
 
 var _ Comm = (*mpi)(nil)
@@ -74,7 +89,10 @@ func StartMPI(ranks int) (world Comm, finish func(), err error) {
 	if C.MPI_Init_thread(nil, nil, C.MPI_THREAD_FUNNELED, &provided) != C.MPI_SUCCESS {
 		return nil, nil, fmt.Errorf("MPI did not start")
 	}
-	c := newMPI(C.teps_world())
+	// With a single processor the scheduler would take it away in every call that waits, pulse or not. mpirun binds ranks
+	// to cores, so that Go sees one.
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	c := newMPI(C.teps_world(), &pulse{})
 	if c.size != ranks {
 		C.MPI_Finalize() // a process by itself leaves a folder otherwise
 		launched := os.Getenv("OMPI_COMM_WORLD_SIZE")
@@ -87,11 +105,11 @@ func StartMPI(ranks int) (world Comm, finish func(), err error) {
 	return c, func() { C.MPI_Finalize() }, nil
 }
 
-func newMPI(comm C.MPI_Comm) *mpi {
+func newMPI(comm C.MPI_Comm, pulse *pulse) *mpi {
 	var rank, size C.int
 	C.MPI_Comm_rank(comm, &rank)
 	C.MPI_Comm_size(comm, &size)
-	c := &mpi{comm: comm, rank: int(rank), size: int(size), requests: make([]C.MPI_Request, 0, int(size))}
+	c := &mpi{comm: comm, rank: int(rank), size: int(size), requests: make([]C.MPI_Request, 0, int(size)), pulse: pulse}
 	for k := range c.received {
 		c.received[k] = make([][]uint32, size)
 	}
@@ -104,10 +122,11 @@ func (c *mpi) Size() int { return c.size }
 func (c *mpi) Split(color, key int) Comm {
 	var part C.MPI_Comm
 	C.MPI_Comm_split(c.comm, C.int(color), C.int(key), &part)
-	return newMPI(part)
+	return newMPI(part, c.pulse)
 }
 
 func (c *mpi) Allreduce(op Op, values []int64) {
+	c.pulse.beat()
 	largest := C.int(0)
 	if op == Max {
 		largest = 1
@@ -184,10 +203,15 @@ func (c *mpi) Send(to int, message []uint32) {
 	c.finish()
 }
 
-// Receive sleeps between looks: it waits for the next search or graph, which may take its time, and a rank that waits
-// in MPI keeps a processor busy.
+// Receive looks again and again for a while, and then sleeps between looks: it waits for the next search or graph too,
+// which may take its time, and a rank that waits in MPI keeps a processor busy.
 func (c *mpi) Receive(from int) []uint32 {
-	for wait := 20 * time.Microsecond; C.teps_waiting(C.int(from), tagMail, c.comm) == 0; {
+	start, wait := time.Now(), 20*time.Microsecond
+	for C.teps_waiting(C.int(from), tagMail, c.comm) == 0 {
+		if time.Since(start) < time.Millisecond {
+			c.pulse.beat()
+			continue
+		}
 		time.Sleep(wait)
 		wait = min(2*wait, time.Millisecond)
 	}

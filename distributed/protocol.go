@@ -15,13 +15,14 @@ import (
 // wherever rank 0 runs: requests and answers as gob, tuples and parents as plain numbers behind them.
 
 // protocolVersion changes with every change of what follows: a teps-rank of another build is refused.
-const protocolVersion = "teps-rank/1"
+const protocolVersion = "teps-rank/2"
 
 type requestKind int
 
 const (
 	requestConstruct requestKind = iota + 1
 	requestSearch
+	requestRepeat
 	requestCancel // of the request before; it has no answer of its own
 	requestQuit
 )
@@ -33,6 +34,8 @@ type request struct {
 	Recipe        *graph.Kronecker // the ranks generate the tuples; nil: Tuples of them follow
 	Tuples        int64
 	Root          int64
+	Roots         []int64       // to repeat from
+	Duration      time.Duration // to repeat for
 }
 
 // answer is what the ranks make of a request. The first answer comes without a request.
@@ -43,6 +46,8 @@ type answer struct {
 	Built   *built
 	Records []SearchRecord // by rank; Labels parents follow, as 32-bit label + 1, rank by rank and slot by slot
 	Elapsed time.Duration
+	// Searches is how many were repeated.
+	Searches int64
 }
 
 // built is what kernel 1 has made.

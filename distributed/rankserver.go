@@ -93,8 +93,11 @@ func (r *rank) tell(q request) {
 
 // do does a request with all other ranks. w is nil but on rank 0; its errors are those of w.
 func (r *rank) do(ctx context.Context, q request, w *wire, taken func()) error {
-	if q.Kind == requestConstruct {
+	switch q.Kind {
+	case requestConstruct:
 		return r.construct(ctx, q, w, taken)
+	case requestRepeat:
+		return r.repeat(ctx, q, w)
 	}
 	return r.traverse(ctx, q, w)
 }

@@ -50,8 +50,22 @@ type LevelRecord struct {
 // SearchRecord is one search on one rank.
 type SearchRecord struct {
 	Elapsed time.Duration
-	Levels  []LevelRecord
+	Levels  []LevelRecord                 // the first mostLevels
+	Deeper  LevelRecord                   // all further ones together
 	Beside  [phases - levelPhases]Measure // Clear, Predecessors, Output
+}
+
+// mostLevels is how many levels are recorded one by one. A path has as many levels as vertices, and records of all would take more memory
+// than its graph.
+const mostLevels = 1 << 12
+
+// next returns the record of the level that begins.
+func (s *SearchRecord) next() *LevelRecord {
+	if len(s.Levels) == mostLevels {
+		return &s.Deeper
+	}
+	s.Levels = append(s.Levels, LevelRecord{})
+	return &s.Levels[len(s.Levels)-1]
 }
 
 // stopwatch gives the time between its calls to one phase after the other.

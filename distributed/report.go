@@ -23,6 +23,9 @@ const mostDetailed = 1024
 func (r *report) traversal(elapsed time.Duration, records []*SearchRecord) plugins.Traversal {
 	r.levels, r.phases, r.beside, r.ranks = r.levels[:0], r.phases[:0], r.beside[:0], r.ranks[:0]
 	depth := len(records[0].Levels)
+	if records[0].Deeper.Frontier > 0 {
+		depth = 0 // a list that is not whole would be taken for one
+	}
 	for k := range depth {
 		level := plugins.Level{Frontier: records[0].Levels[k].Frontier}
 		if records[0].Levels[k].BottomUp {
@@ -83,6 +86,7 @@ func (s *SearchRecord) totals() []plugins.Phase {
 			for k := range s.Levels {
 				sum.add(s.Levels[k].Phases[p])
 			}
+			sum.add(s.Deeper.Phases[p])
 		} else {
 			sum = s.Beside[p-levelPhases]
 		}

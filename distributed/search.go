@@ -106,7 +106,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	start := time.Now()
 	s.watch.last = start
 	r := &s.record
-	r.Levels, r.Beside = r.Levels[:0], [phases - levelPhases]Measure{}
+	r.Levels, r.Deeper, r.Beside = r.Levels[:0], LevelRecord{}, [phases - levelPhases]Measure{}
 	s.clear()
 	own, here := s.begin(root)
 	edges := [2]int64{0, int64(len(s.up.targets))} // of root, and of all vertices
@@ -117,8 +117,8 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.watch.lap(&r.Beside[Clear-levelPhases])
 	p := graph.Progress{Frontier: 1, FrontierEdges: edges[0], UnexploredEdges: edges[1], Vertices: int64(s.width) * int64(s.world.Size())}
 	for p.Frontier > 0 {
-		r.Levels = append(r.Levels, LevelRecord{BottomUp: p.Direction == graph.BottomUp, Frontier: p.Frontier})
-		l := &r.Levels[len(r.Levels)-1]
+		l := r.next()
+		l.BottomUp, l.Frontier = p.Direction == graph.BottomUp, p.Frontier
 		if l.BottomUp {
 			s.cut.bottomUp(l)
 		} else {
@@ -219,6 +219,9 @@ func (s *search) output(root graph.Vertex, parent []graph.Vertex, first, stride 
 		}
 	}
 	n, _, _ := s.partition.Slots(s.world.Rank())
+	if n == 0 {
+		return // and first is no label: there are fewer shares than ranks
+	}
 	if stride == 1 {
 		gather(parent[first:first+int64(n)], s.parents, s.number)
 	} else {

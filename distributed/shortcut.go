@@ -40,7 +40,7 @@ func newShortcut() (*shortcut, error) {
 	sweep(base)
 	folder, err := os.MkdirTemp(base, fmt.Sprintf("%s%d-", folderPrefix, os.Getpid()))
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for a socket in %s (TMPDIR chooses another place): %w", base, err)
+		return nil, fmt.Errorf("make a folder for a socket in %s (TMPDIR chooses another place; its path may have at most %d bytes, because a socket's is limited): %w", base, longestBase, err)
 	}
 	s := &shortcut{path: filepath.Join(folder, "rank0")}
 	if s.lock, err = os.Open(folder); err == nil {
