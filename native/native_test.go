@@ -38,7 +38,7 @@ func TestRepeatIsTheLibrarysOwnOrMadeOfSearches(t *testing.T) {
 		}
 		start := time.Now()
 		n, err := e.Repeat(t.Context(), []graph.Vertex{0, 500, 999}, 50*time.Millisecond)
-		if took := time.Since(start); err != nil || n < 10 || took < 50*time.Millisecond || took > 5*time.Second {
+		if took := time.Since(start); err != nil || n < 1 || took < 50*time.Millisecond || took > 5*time.Second {
 			t.Errorf("%s: %d searches in %v: %v", source, n, took, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -84,47 +84,60 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	return TEPS_OK;
 }
 
+/* Claims the neighbours of u that nobody has found yet, and says how many. */
+static int64_t expand(const csr *g, uint32_t u, int64_t *parent, uint32_t *found) {
+	int64_t count = 0;
+	for (int64_t j = g->offsets[u]; j < g->offsets[u + 1]; j++) {
+		uint32_t v = g->targets[j];
+		int64_t none = TEPS_UNREACHED;
+		if (__atomic_load_n(&parent[v], __ATOMIC_RELAXED) == none &&
+		    __atomic_compare_exchange_n(&parent[v], &none, (int64_t)u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			found[count++] = v;
+	}
+	return count;
+}
+
+/* Frontiers of fewer vertices are searched by one thread: a barrier takes longer than they do, and many times longer
+ * on a machine that has other things to do. */
+enum { SMALL = 64 };
+
 /* Kernel 2. */
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
 	csr *g = graph->state;
 	int64_t size = 1; /* of the frontier */
 	uint32_t *frontier = g->frontier, *next = g->next;
-	frontier[0] = (uint32_t)root;
+	next[0] = (uint32_t)root;
 #pragma omp parallel num_threads(g->threads)
 	{
 		int me = omp_get_thread_num();
 		uint32_t *found = g->found[me];
 #pragma omp for
 		for (int64_t v = 0; v < graph->vertices; v++) parent[v] = v == root ? root : TEPS_UNREACHED;
-		while (size > 0) {
+		for (;;) {
+#pragma omp single
+			for (;;) { /* what was found is the frontier now */
+				uint32_t *swap = frontier;
+				frontier = next;
+				next = swap;
+				if (call->cancelled) size = 0; /* One thread decides for all: who left alone would be waited for. */
+				if (size == 0 || size >= SMALL) break;
+				int64_t count = 0;
+				for (int64_t i = 0; i < size; i++) count += expand(g, frontier[i], parent, next + count);
+				size = count;
+			}
+			if (size == 0) break;
 			int64_t count = 0;
 #pragma omp for schedule(dynamic, 64) nowait
-			for (int64_t i = 0; i < size; i++) {
-				uint32_t u = frontier[i];
-				for (int64_t j = g->offsets[u]; j < g->offsets[u + 1]; j++) {
-					uint32_t v = g->targets[j];
-					int64_t none = TEPS_UNREACHED;
-					if (__atomic_load_n(&parent[v], __ATOMIC_RELAXED) == none &&
-					    __atomic_compare_exchange_n(&parent[v], &none, (int64_t)u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-						found[count++] = v;
-				}
-			}
+			for (int64_t i = 0; i < size; i++) count += expand(g, frontier[i], parent, found + count);
 			g->starts[me + 1] = count;
 #pragma omp barrier
 #pragma omp single
 			{
 				for (int t = 0; t < omp_get_num_threads(); t++) g->starts[t + 1] += g->starts[t];
-				/* One thread decides for all: who left alone would be waited for. */
-				size = call->cancelled ? 0 : g->starts[omp_get_num_threads()];
+				size = g->starts[omp_get_num_threads()];
 			}
 			memcpy(next + g->starts[me], found, count * sizeof *found);
 #pragma omp barrier
-#pragma omp single
-			{
-				uint32_t *swap = frontier;
-				frontier = next;
-				next = swap;
-			}
 		}
 	}
 	return call->cancelled ? TEPS_CANCELLED : TEPS_OK;

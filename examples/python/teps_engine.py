@@ -4,9 +4,11 @@ An engine in Python is an object with the methods
     describe() -> engine_pb2.Description
     construct(tuples, options, cancelled) -> engine_pb2.Construction     kernel 1
     search(root, parent, cancelled) -> engine_pb2.Traversal              kernel 2
-and serve(engine) runs it. tuples is an array of the dtype TUPLE, which cannot be written to; parent an array of int64, of
-which every entry must be written; cancelled() says whether to give up: return anything then. Both kernels take their own
-time. Fail(kind, words) is the error for the caller.
+    vertices() -> int                                                    optional: the parents that a search needs room for
+and serve(engine) runs it. With vertices, searches can be repeated without handing parents over, which is how energy is
+measured. tuples is an array of the dtype TUPLE, which cannot be written to; parent an array of int64, of which every entry
+must be written; cancelled() says whether to give up: return anything then. Both kernels take their own time.
+Fail(kind, words) is the error for the caller.
 
 Needs numpy, grpcio and protobuf (Debian: python3-numpy python3-grpcio python3-protobuf), openssl for the certificate,
 and engine_pb2, which `protoc --python_out=. engine.proto` makes.
@@ -143,6 +145,23 @@ class Service:
 
         return self.run(context, request.call, work)
 
+    def repeat(self, request, context):
+        def work(cancelled):
+            vertices, roots = self.engine.vertices(), request.roots
+            if not roots or request.duration_ns <= 0:
+                raise Fail(0, "repeat from %d roots for %d ns: want at least one root and a time" % (len(roots), request.duration_ns))
+            for root in roots:
+                if not 0 <= root < vertices:
+                    raise Fail(pb.Failure.KIND_ROOT, "root %d of %d" % (root, vertices))
+            parent, searches = np.empty(vertices, np.int64), 0
+            end = time.monotonic_ns() + request.duration_ns
+            while time.monotonic_ns() < end and not cancelled():
+                self.engine.search(roots[searches % len(roots)], parent, cancelled)
+                searches += 1
+            return pb.RepeatReply(searches=searches)
+
+        return self.run(context, request.call, work)
+
     def close(self, request, context):
         with self.busy:
             self.closed = True
@@ -184,12 +203,15 @@ def handlers(service, leave):
     def bare(answer):  # messages of go-plugin, which are empty or known byte by byte
         return grpc.unary_unary_rpc_method_handler(answer)
 
+    calls = {
+        "Describe": call("describe", pb.DescribeRequest), "Construct": call("construct", pb.ConstructRequest),
+        "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
+        "Cancel": call("cancel", pb.CancelRequest), "Detach": call("detach", pb.DetachRequest),
+    }
+    if hasattr(service.engine, "vertices"):
+        calls["Repeat"] = call("repeat", pb.RepeatRequest)
     return (
-        grpc.method_handlers_generic_handler("teps.engine.v1.Engine", {
-            "Describe": call("describe", pb.DescribeRequest), "Construct": call("construct", pb.ConstructRequest),
-            "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
-            "Cancel": call("cancel", pb.CancelRequest), "Detach": call("detach", pb.DetachRequest),
-        }),
+        grpc.method_handlers_generic_handler("teps.engine.v1.Engine", calls),
         grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": bare(lambda *_: b"\x08\x01")}),  # SERVING
         grpc.method_handlers_generic_handler("plugin.GRPCController", {"Shutdown": bare(lambda *_: leave() or b"")}),
     )
