@@ -1,0 +1,348 @@
+package power
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A curve is a power over time whose energy is known exactly: pieces on which power goes along a line, with or without a
+// jump between two, and a wave on top that averages to nothing over its length.
+type curve struct {
+	ends          []float64    // of the pieces, in seconds; the first begins at 0
+	watts         [][2]float64 // at the two ends of a piece
+	sums          []float64    // energy up to the end of a piece
+	wave, seconds float64      // amplitude and length of the wave
+}
+
+func (c curve) piece(t float64) int {
+	i, _ := slices.BinarySearch(c.ends, t)
+	return min(i, len(c.ends)-1)
+}
+
+func (c curve) begin(i int) float64 {
+	if i == 0 {
+		return 0
+	}
+	return c.ends[i-1]
+}
+
+func (c curve) power(t float64) float64 {
+	i := c.piece(t)
+	from, to := c.begin(i), c.ends[i]
+	w := c.watts[i]
+	p := w[0] + (w[1]-w[0])*(t-from)/(to-from)
+	if c.wave > 0 {
+		p += c.wave * math.Sin(2*math.Pi*t/c.seconds)
+	}
+	return p
+}
+
+// energy is the integral of power from 0 to t.
+func (c curve) energy(t float64) float64 {
+	i := c.piece(t)
+	from, to := c.begin(i), c.ends[i]
+	w := c.watts[i]
+	p := w[0] + (w[1]-w[0])*(t-from)/(to-from)
+	e := (w[0] + p) / 2 * (t - from)
+	if i > 0 {
+		e += c.sums[i-1]
+	}
+	if c.wave > 0 {
+		e += c.wave * c.seconds / (2 * math.Pi) * (1 - math.Cos(2*math.Pi*t/c.seconds))
+	}
+	return e
+}
+
+// randomCurve draws a curve of that many seconds whose pieces and waves are no shorter than shortest.
+func randomCurve(r *rand.Rand, seconds, shortest float64) curve {
+	var c curve
+	jumps := r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		c.wave, c.seconds = 5+r.Float64()*45, shortest*2*(1+9*r.Float64())
+	}
+	level := 60 + r.Float64()*640
+	for t, sum := 0.0, 0.0; t < seconds; {
+		length := shortest * (1 + r.ExpFloat64()*3)
+		next := 60 + r.Float64()*640
+		w := [2]float64{level, next}
+		if jumps {
+			w[1] = level
+		}
+		level = next
+		t, sum = t+length, sum+(w[0]+w[1])/2*length
+		c.ends, c.watts, c.sums = append(c.ends, t), append(c.watts, w), append(c.sums, sum)
+	}
+	return c
+}
+
+var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func moment(seconds float64) time.Time {
+	return midnight.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// sampling says how a simulated meter is read.
+type sampling struct {
+	interval float64 // seconds
+	jitter   float64 // of each read, as a part of the interval
+	missing  float64 // probability that a read is left out
+	burst    int     // most reads left out in a row
+	window   float64 // longest read call
+}
+
+// record reads a meter that shows(t) over a time, through the same code that a recorder uses.
+func record(r *rand.Rand, info Info, s sampling, seconds float64, shows func(t float64) float64) Series {
+	track := &track{series: Series{Info: info}, since: midnight.Add(-time.Hour)}
+	for t, skip := 0.0, 0; t < seconds; t += s.interval {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if r.Float64() < s.missing {
+			skip = r.IntN(s.burst)
+			continue
+		}
+		begin := t + r.Float64()*s.jitter*s.interval
+		window := s.window * math.Pow(r.Float64(), 4) // most are short
+		true := begin + r.Float64()*window            // the moment that the value is of
+		track.append(Reading{Time: moment(begin + window/2), Value: shows(true), Window: time.Duration(window * 1e9)})
+	}
+	return track.finish()
+}
+
+// steps makes a counter of a curve: it shows the energy at its last update. Updates come every period, give or take a tenth.
+func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) float64 {
+	var at, shown []float64
+	for t := -r.Float64() * period; t < seconds+period; t += period * (0.95 + 0.1*r.Float64()) {
+		at = append(at, t)
+		shown = append(shown, math.Floor(c.energy(max(t, 0))/unit)*unit)
+	}
+	return func(t float64) float64 {
+		i, found := slices.BinarySearch(at, t)
+		if !found {
+			i--
+		}
+		return shown[i]
+	}
+}
+
+func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
+	// The H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave as searches make it.
+	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}}, sums: []float64{120, 6240, 6396}, wave: 40, seconds: 0.3}
+	var worst, widest float64
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := record(r, Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
+			sampling{interval: DefaultInterval.Seconds(), jitter: 0.3, missing: 0.01, burst: 2, window: 200e-6}, 12.5, steps(r, c, 12.5, 0.1, 1e-3))
+		from := 1.1 + r.Float64()*0.1
+		a, err := s.Energy(moment(from), moment(from+10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth := c.energy(from+10) - c.energy(from)
+		off := math.Abs(a.Joules-truth) / truth
+		if off > 0.01 {
+			t.Errorf("seed %d: %.2f %% off", seed, off*100)
+		}
+		worst, widest = max(worst, off), max(widest, a.Uncertainty/truth)
+		if a.Coverage != 1 || a.How != "counter" || a.Updates < 95 || a.Updates > 105 || a.LargestGap > 300*time.Millisecond {
+			t.Errorf("seed %d: %+v", seed, a)
+		}
+		if math.Abs(a.Watts-a.Joules/10) > 1e-6 {
+			t.Errorf("seed %d: %v W and %v J over 10 s", seed, a.Watts, a.Joules)
+		}
+	}
+	t.Logf("100 recordings: at most %.2f %% off, and said to be at most %.2f %%", worst*100, widest*100)
+}
+
+// Over all trials of a kind, the bound must hold in each, and be of use: so many times the power of a period and a read at each
+// end, at most.
+func TestUncertaintyCoversTheErrorOfCounters(t *testing.T) {
+	var worst, sum, widest float64
+	for trial := range uint64(1000) {
+		r := rand.New(rand.NewPCG(trial, 2))
+		period := []float64{0.001, 0.02, 0.1, 0.1, 1}[r.IntN(5)]
+		c := randomCurve(r, 16, []float64{0.002, 0.05, 1}[r.IntN(3)])
+		info := Info{Name: "counter", Quantity: Energy, Step: 1e-3}
+		if r.IntN(2) == 0 {
+			info.Period = time.Duration(period * 1e9)
+		}
+		how := sampling{interval: []float64{0.01, DefaultInterval.Seconds()}[r.IntN(2)], jitter: 0.9 * r.Float64(), missing: r.Float64() * 0.2, burst: 1 + r.IntN(10), window: 0.008 * r.Float64()}
+		s := record(r, info, how, 16, steps(r, c, 16, period, 1e-3))
+		length := 1 + r.Float64()*9
+		from := 2.1 + r.Float64()*0.5
+		a, err := s.Energy(moment(from), moment(from+length))
+		if err != nil {
+			t.Errorf("trial %d: %v", trial, err)
+			continue
+		}
+		truth := c.energy(from+length) - c.energy(from)
+		off := math.Abs(a.Joules - truth)
+		if off > a.Uncertainty {
+			t.Errorf("trial %d: %.3f J of %.3f J, %.3f J off and said to be at most %.3f J (period %v, %+v)", trial, a.Joules, truth, off, a.Uncertainty, period, how)
+		}
+		worst, sum = max(worst, off/truth), sum+off/truth
+		// What can be spent in an update and the reads around it, at both ends, at 750 W.
+		gap := 2 * (2*period + float64(how.burst+3)*how.interval) * 750
+		widest = max(widest, a.Uncertainty/gap)
+	}
+	t.Logf("1000 trials: mean error %.3f %%, largest %.3f %%; the widest bound is %.2f of what an update and the reads around can hold",
+		sum/10, worst*100, widest)
+	if widest > 1 {
+		t.Errorf("a bound is %.2f times what it may be", widest)
+	}
+}
+
+func TestUncertaintyCoversTheErrorOfPowerMeters(t *testing.T) {
+	var worst, sum float64
+	var wide []float64
+	for trial := range uint64(1000) {
+		r := rand.New(rand.NewPCG(trial, 3))
+		interval := []float64{0.1, 1}[r.IntN(2)]
+		how := sampling{interval: interval, jitter: 0.5 * r.Float64(), missing: r.Float64() * 0.1, burst: 1 + r.IntN(2), window: 0.05 * interval * r.Float64()}
+		// What the bound assumes: power does not go up and down again between two samples that are there.
+		longest := interval * float64(how.burst+2) * 1.5
+		c := randomCurve(r, 90*interval, longest)
+		if c.wave == 0 { // no load is without one, and a meter of which no period is known shows it
+			c.wave, c.seconds = 5, longest*3
+		}
+		info := Info{Name: "watts", Quantity: Power, Step: 0.1}
+		shows := func(at float64) float64 { return math.Floor(c.power(at)*10) / 10 }
+		if r.IntN(2) == 0 { // a mean over the period before the last update
+			phase := r.Float64() * interval
+			info.Period = time.Duration(interval * 1e9)
+			shows = func(at float64) float64 {
+				update := max(math.Floor((at-phase)/interval)*interval+phase, interval)
+				return math.Floor((c.energy(update)-c.energy(update-interval))/interval*10) / 10
+			}
+		}
+		s := record(r, info, how, 90*interval, shows)
+		from := (4 + r.Float64()) * interval
+		length := (60 + 15*r.Float64()) * interval
+		a, err := s.Energy(moment(from), moment(from+length))
+		if err != nil {
+			t.Errorf("trial %d: %v", trial, err)
+			continue
+		}
+		truth := c.energy(from+length) - c.energy(from)
+		off := math.Abs(a.Joules - truth)
+		if off > a.Uncertainty {
+			t.Errorf("trial %d: %.1f J of %.1f J, %.1f J off and said to be at most %.1f J", trial, a.Joules, truth, off, a.Uncertainty)
+		}
+		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, a.Uncertainty/truth)
+		if a.How != "trapezoid" || a.Coverage != 1 {
+			t.Errorf("trial %d: %+v", trial, a)
+		}
+	}
+	slices.Sort(wide)
+	t.Logf("1000 trials: mean error %.2f %%, largest %.2f %%; bounds: median %.0f %%, widest %.0f %%", sum/10, worst*100, wide[500]*100, wide[999]*100)
+	if wide[500] > 0.1 || wide[999] > 1 {
+		t.Errorf("bounds of no use: median %.0f %%, widest %.0f %%", wide[500]*100, wide[999]*100)
+	}
+}
+
+func TestUncertaintyOfASteadyLoadIsSmall(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	c := curve{ends: []float64{100}, watts: [][2]float64{{300, 310}}, sums: []float64{30500}, wave: 3, seconds: 7}
+	s := record(r, Info{Name: "wall", Quantity: Power, Period: time.Second, Step: 0.1}, sampling{interval: 1, jitter: 0.1, window: 0.01}, 100, c.power)
+	a, err := s.Energy(moment(10), moment(70))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part := a.Uncertainty / a.Joules; part > 0.02 {
+		t.Errorf("power that stays within 2 %% of its mean is known to %.1f %%", part*100)
+	}
+}
+
+func constant(info Info, seconds ...float64) Series {
+	s := Series{Info: info}
+	for _, at := range seconds {
+		s.Samples = append(s.Samples, Sample{Time: moment(at), Value: 100 * map[Quantity]float64{Energy: at, Power: 1}[info.Quantity]})
+	}
+	return s
+}
+
+func TestWhatIsNotKnownIsMissing(t *testing.T) {
+	watts, joules := Info{Name: "wall", Quantity: Power}, Info{Name: "gpu", Quantity: Energy}
+	flat := Series{Info: joules, Samples: []Sample{{Time: moment(0), Value: 5}, {Time: moment(20), Value: 5}}}
+	faulty := Series{Info: watts, Faults: []Fault{{Text: "the program has ended", Count: 1}}}
+	for name, s := range map[string]Series{
+		"nothing": {Info: watts}, "one sample": constant(watts, 5), "only before": constant(watts, 0, 1, 2), "only after": constant(watts, 30, 31),
+		"half": constant(watts, 0, 5, 15), "half of a counter": constant(joules, 0, 5, 15), "a counter that stands": flat, "a fault": faulty,
+	} {
+		a, err := s.Energy(moment(10), moment(20))
+		if !errors.Is(err, ErrNoEnergy) || a != (Amount{}) {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+		if name == "a fault" && !contains(err, "the program has ended") {
+			t.Errorf("the error does not say what went wrong: %v", err)
+		}
+	}
+	if _, err := constant(watts, 0, 30).Energy(moment(20), moment(20)); !errors.Is(err, ErrNoEnergy) {
+		t.Errorf("an interval without length: %v", err)
+	}
+}
+
+func TestPartsThatAreNotCoveredAreNotCounted(t *testing.T) {
+	info := Info{Name: "wall", Quantity: Power}
+	var seconds []float64
+	for at := 0.0; at <= 19.5; at += 0.5 {
+		seconds = append(seconds, at)
+	}
+	a, err := constant(info, seconds...).Energy(moment(10), moment(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(a.Coverage, 0.95) || !near(a.Joules, 950) || !near(a.Watts, 100) || a.LargestGap != 500*time.Millisecond {
+		t.Errorf("%+v", a)
+	}
+	a, err = constant(info, 0, 12, 13, 17, 21).Energy(moment(10), moment(20))
+	if err != nil || a.LargestGap != 12*time.Second || a.Updates != 3 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestCounterThatWasSetBackIsNotCountedAcross(t *testing.T) {
+	info := Info{Name: "package", Quantity: Energy}
+	s := Series{Info: info}
+	for i := range 2001 { // 100 W at 100 Hz; between 9.995 and 10 s nothing is known
+		s.Samples = append(s.Samples, Sample{Time: moment(float64(i) / 100), Value: float64(i), Break: i == 1000})
+	}
+	a, err := s.Energy(moment(5), moment(15))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(a.Watts-100) > 0.5 {
+		t.Errorf("%+v", a)
+	}
+	watts := s.Watts()
+	if len(watts) < 1990 {
+		t.Fatalf("%d points of power", len(watts))
+	}
+	for _, p := range watts {
+		if math.Abs(p.Value-100) > 1e-3 {
+			t.Errorf("%v W at %v", p.Value, p.Time)
+		}
+	}
+}
+
+func TestCounterKeepsFirstAndLastOfEqualSamples(t *testing.T) {
+	tr := &track{series: Series{Info: Info{Quantity: Energy}}, since: midnight}
+	for i, v := range []float64{1, 1, 1, 1, 2, 2, 3, 3, 3, 3} {
+		tr.append(Reading{Time: moment(float64(i)), Value: v, Window: 1})
+	}
+	got := ""
+	for _, s := range tr.finish().Samples {
+		got += fmt.Sprint(s.Time.Sub(midnight).Seconds(), "=", s.Value, " ")
+	}
+	if want := "0=1 3=1 4=2 5=2 6=3 9=3 "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*math.Abs(b) }
