@@ -57,9 +57,3 @@ require (
 	golang.org/x/tools v0.49.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 )
-
-require (
-	github.com/vbauerster/mpb/v8 v8.9.3
-	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
-	github.com/VividCortex/ewma v1.2.0 // indirect
-)

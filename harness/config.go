@@ -89,6 +89,10 @@ func (p Plan) Check() error {
 		return Usage("%d warm-up searches: --warmup takes 0 to %d", p.WarmUps, MaxRoots)
 	case p.Timeout <= 0:
 		return Usage("--timeout %v: want a positive duration such as 10m", p.Timeout)
+	case p.Energy < 0:
+		return Usage("--energy %v: want a positive duration such as 60s, or 0 to measure no energy", p.Energy)
+	case p.Energy == 0 && len(p.Meters) > 0:
+		return Usage("--meter %s is of no use without an energy loop; add one such as --energy 60s", p.Meters[0])
 	}
 	return nil
 }

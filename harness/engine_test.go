@@ -8,6 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 )
 
 // serial is an engine over the oracle. Its hooks make it misbehave.
@@ -76,6 +77,14 @@ func (s *serial) Close() error {
 type inside struct {
 	engines map[string]func() (plugins.Engine, error)
 	lent    int
+	meters  func(specifications []string) ([]power.Meter, []power.Absence, error) // nil: there are none
+}
+
+func (h *inside) Meters(_ context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+	if h.meters == nil {
+		return nil, []power.Absence{{Source: "rapl", Reason: "there is no powercap folder"}}, nil
+	}
+	return h.meters(specifications)
 }
 
 func hostOf(engines map[string]*serial) *inside {

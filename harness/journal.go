@@ -13,29 +13,32 @@ import (
 // it: a Result is always made by replaying entries, during a run as after it, so a resumed run and an undisturbed one
 // cannot differ in form.
 type entry struct {
-	Engine  string       `json:"engine,omitempty"` // label; absent in a session entry
-	Scale   int          `json:"scale,omitempty"`
-	Session *session     `json:"session,omitempty"`
-	Graph   *GraphRecord `json:"graph,omitempty"`
-	Kernel1 *kernel1     `json:"kernel1,omitempty"`
-	Root    *RootRecord  `json:"root,omitempty"`
-	End     *end         `json:"end,omitempty"`
+	Engine  string        `json:"engine,omitempty"` // label; absent in a session entry
+	Scale   int           `json:"scale,omitempty"`
+	Session *session      `json:"session,omitempty"`
+	Graph   *GraphRecord  `json:"graph,omitempty"`
+	Kernel1 *Kernel1      `json:"kernel1,omitempty"`
+	Root    *RootRecord   `json:"root,omitempty"`
+	Energy  *EnergyRecord `json:"energy,omitempty"`
+	End     *end          `json:"end,omitempty"`
+	Seal    string        `json:"seal,omitempty"` // seal.go; absent in records of the first release
 }
 
 // session opens the entries of one process: the first of a run, and one for each resume.
 type session struct {
-	Started  time.Time `json:"started"`
-	Software Software  `json:"software"`
-	Machine  Machine   `json:"machine"`
+	Started     time.Time         `json:"started"`
+	Software    Software          `json:"software"`
+	Machine     Machine           `json:"machine"`
+	Environment map[string]string `json:"environment,omitempty"`
 }
 
-// kernel1 is written when an engine has built the graph.
-type kernel1 struct {
+// Kernel1 is written when an engine has built the graph.
+type Kernel1 struct {
 	Description  plugins.Description  `json:"description"`
 	Options      map[string]string    `json:"options"`
 	Checksum     string               `json:"checksum,omitempty"`
 	Construction plugins.Construction `json:"construction"`
-	Wall         float64              `json:"wall"`
+	Wall         float64              `json:"wall"` // seconds on the host's clock around the call
 }
 
 // end closes an engine's entries at a scale. Without one, the process ended first.
@@ -48,8 +51,11 @@ type end struct {
 
 // parseJournal reads roots.jsonl. A last line that is torn (no newline, or not an entry) is what a process leaves that
 // is killed while it writes: it is left out, and whole gives the length of what comes before it. Anything else that
-// cannot be read is damage, and an error.
-func parseJournal(data []byte) (entries []entry, whole int, err error) {
+// cannot be read is damage, and an error; so is a line whose seal does not follow from the lines before it. An entry of a
+// kind that a newer version has added is kept without its content.
+func parseJournal(m Manifest, data []byte) (entries []entry, whole int, err error) {
+	form, _ := parseForm(m.Schema)
+	before := m.Seal
 	for line := 1; whole < len(data); line++ {
 		length := bytes.IndexByte(data[whole:], '\n')
 		if length < 0 {
@@ -58,7 +64,7 @@ func parseJournal(data []byte) (entries []entry, whole int, err error) {
 		var e entry
 		err := json.Unmarshal(data[whole:whole+length], &e)
 		if err == nil {
-			err = e.check()
+			err = e.check(form.newer())
 		}
 		if err != nil {
 			if whole+length+1 == len(data) {
@@ -66,20 +72,23 @@ func parseJournal(data []byte) (entries []entry, whole int, err error) {
 			}
 			return nil, 0, fmt.Errorf("line %d is damaged: %w", line, err)
 		}
-		entries = append(entries, e)
+		if m.Sealed() && !onLine.holds(data[whole:whole+length], sealMember, before) {
+			return nil, 0, fmt.Errorf("line %d is not what was written there: it was edited, or lines before it were edited, removed, added or moved", line)
+		}
+		entries, before = append(entries, e), e.Seal
 		whole += length + 1
 	}
 	return entries, whole, nil
 }
 
-func (e entry) check() error {
+func (e entry) check(newer bool) error {
 	set := 0
-	for _, present := range []bool{e.Session != nil, e.Graph != nil, e.Kernel1 != nil, e.Root != nil, e.End != nil} {
+	for _, present := range []bool{e.Session != nil, e.Graph != nil, e.Kernel1 != nil, e.Root != nil, e.Energy != nil, e.End != nil} {
 		if present {
 			set++
 		}
 	}
-	if set != 1 {
+	if set != 1 && !(newer && set == 0) {
 		return fmt.Errorf("an entry of %d kinds, want one", set)
 	}
 	return nil
@@ -97,12 +106,11 @@ func replay(m Manifest, entries []entry) (Result, error) {
 	}
 	sessions := 0
 	for n, e := range entries {
+		r.Journal = e.Seal
 		if e.Session != nil {
 			if sessions++; sessions > 1 {
 				for i := range r.Runs {
-					if r.Runs[i].State == Failed { // a resume tries again
-						r.Runs[i].State, r.Runs[i].Failure = Interrupted, ""
-					}
+					r.Runs[i].tryAgain()
 				}
 			}
 			continue
@@ -112,11 +120,14 @@ func replay(m Manifest, entries []entry) (Result, error) {
 				return r, fmt.Errorf("line %d: the graph was made by %+v, and the plan says %+v", n+1, e.Graph.Recipe, want)
 			}
 			for _, spec := range m.Plan.Engines {
-				if i, ok := at[cell{spec.Name, e.Scale}]; ok {
+				if i, ok := at[cell{spec.Name, e.Scale}]; ok && !r.Runs[i].searched() {
 					r.Runs[i].Graph = e.Graph
 				}
 			}
 			continue
+		}
+		if e.Kernel1 == nil && e.Root == nil && e.Energy == nil && e.End == nil {
+			continue // of a newer version
 		}
 		i, ok := at[cell{e.Engine, e.Scale}]
 		if !ok {
@@ -138,8 +149,28 @@ type cell struct {
 	scale  int
 }
 
+// tryAgain is what a resume does to a run whose engine, or whose energy loop, has failed.
+func (r *Run) tryAgain() {
+	if r.State == Failed {
+		r.State, r.Failure = Interrupted, ""
+	}
+	if r.Energy != nil && r.Energy.Failure != "" {
+		r.State, r.Energy = Interrupted, nil
+	}
+}
+
+// searched says that there is a search of every root. What a later session builds, it builds for the energy loop: the graph that
+// was searched and timed is that of before.
+func (r *Run) searched() bool {
+	return r.Graph != nil && len(r.Roots) > 0 && len(r.Roots) == r.Graph.RootsFound
+}
+
 func (r *Run) apply(e entry) error {
 	switch {
+	case e.Kernel1 != nil && r.searched():
+		if r.Energy == nil {
+			r.Rebuilt = e.Kernel1
+		}
 	case e.Kernel1 != nil:
 		r.Sessions++
 		r.Description = &e.Kernel1.Description
@@ -154,6 +185,8 @@ func (r *Run) apply(e entry) error {
 			return fmt.Errorf("root %d where root %d should come", e.Root.Index, len(r.Roots))
 		}
 		r.Roots = append(r.Roots, *e.Root)
+	case e.Energy != nil:
+		r.Energy = e.Energy
 	case e.End != nil:
 		r.State, r.Failure = e.End.State, e.End.Failure
 		if r.Description == nil {
@@ -169,6 +202,10 @@ func (r *Run) conclude(m Manifest) {
 	r.Valid = r.State == Complete && len(r.Roots) > 0
 	for _, root := range r.Roots {
 		r.Valid = r.Valid && root.Validated && !root.Broken()
+	}
+	if r.Energy != nil {
+		r.Energy.Figures = r.Energy.figures()
+		r.Energy.Green = r.Energy.green(r.Graph)
 	}
 	r.Compliance = comply(m, *r)
 }

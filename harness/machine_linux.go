@@ -28,11 +28,18 @@ func (m *Machine) askUnder(ctx context.Context, proc, sys, etc string) {
 	if m.ClockMHz == 0 {
 		m.ClockMHz = first.clock()
 	}
+	m.Clocks = tree.clocks(proc)
+	m.SMT = tree.line("devices/system/cpu/smt/control")
+	m.Microcode = first["microcode"]
 	m.Sockets = tree.sockets()
 	m.Cores = tree.cores()
 	m.CacheBytes = tree.lastLevelCache()
 	m.Governor = tree.governor()
 	m.NUMANodes = tree.numaNodes()
+	m.NUMA = tree.numa()
+	m.Balancing = balancing(proc)
+	m.Modules = tree.modules()
+	m.GPUs = tree.gpus(proc)
 	m.HugePages = tree.hugePages()
 	m.Virtual = tree.hypervisor(first.flagged("hypervisor"))
 }

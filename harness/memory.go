@@ -55,7 +55,8 @@ func fitsInto(plan Plan, engines map[string]plugins.Memory, available int64, sou
 	for _, scale := range plan.Scales {
 		recipe := plan.Recipe(scale)
 		for name, m := range engines {
-			r := &refusal{recipe, name, m, EstimateMemory(recipe, m), available, source}
+			r := &refusal{recipe: recipe, engine: name, memory: m, needs: EstimateMemory(recipe, m), available: available, source: source,
+				instead: "a smaller --edgefactor or another engine"}
 			if r.needs.Total() > available && (worst == nil || r.moreThan(worst)) {
 				worst = r
 			}
@@ -67,6 +68,25 @@ func fitsInto(plan Plan, engines map[string]plugins.Memory, available int64, sou
 	return worst
 }
 
+// CheckMemory refuses a graph that needs more memory than there is, with the largest scale that fits (a plugins.ErrMemory). m is
+// what is needed beside tuples, one parent array and the validator, name says by whom, and instead what else than a smaller
+// scale would help. Where the machine does not tell what it has, everything fits. The recipe must pass Check.
+func CheckMemory(ctx context.Context, recipe graph.Kronecker, name string, m plugins.Memory, instead string) error {
+	available, source, err := AvailableMemory(ctx)
+	if err != nil {
+		return nil
+	}
+	return checkInto(recipe, name, m, instead, available, source)
+}
+
+func checkInto(recipe graph.Kronecker, name string, m plugins.Memory, instead string, available int64, source string) error {
+	r := &refusal{recipe: recipe, engine: name, memory: m, needs: EstimateMemory(recipe, m), available: available, source: source, instead: instead}
+	if r.needs.Total() <= available {
+		return nil
+	}
+	return r
+}
+
 // refusal is the error of a graph that does not fit. It is a plugins.ErrMemory.
 type refusal struct {
 	recipe    graph.Kronecker
@@ -75,6 +95,7 @@ type refusal struct {
 	needs     Needs
 	available int64
 	source    string // of available
+	instead   string // what helps where no scale does
 }
 
 // moreThan orders refusals, so that the same one is reported each time.
@@ -100,7 +121,7 @@ func (r *refusal) Error() string {
 	if scale := r.largestScale(); scale > 0 {
 		return text + fmt.Sprintf("the largest scale that fits is %d: --scale %d", scale, scale)
 	}
-	return text + "no scale fits: free some memory, or take a smaller --edgefactor or another engine"
+	return text + "no scale fits: free some memory, or take " + r.instead
 }
 
 // largestEdgeFactor returns the largest edge factor that fits at this scale, or 0 where a smaller one than the

@@ -123,6 +123,30 @@ func TestRefusalSaysWhenNoScaleFits(t *testing.T) {
 	}
 }
 
+func TestAGraphThatDoesNotFitIsRefusedWithoutAPlan(t *testing.T) {
+	m := plugins.Memory{PerTuple: 64, PerVertex: 160}
+	err := checkInto(recipe(34, 16), "distributed:ranks=16", m, "fewer --ranks", 19*gibibyte, "MemAvailable")
+	if !errors.Is(err, plugins.ErrMemory) || errors.Is(err, ErrUsage) {
+		t.Fatalf("want a plugins.ErrMemory and no ErrUsage, got %v", err)
+	}
+	var scale int
+	_, advice, _ := strings.Cut(err.Error(), "the largest scale that fits is ")
+	if n, _ := fmt.Sscanf(advice, "%d: --scale", &scale); n != 1 || !strings.Contains(err.Error(), "engine distributed:ranks=16 ") {
+		t.Fatalf("got %v", err)
+	}
+	if checkInto(recipe(scale, 16), "x", m, "", 19*gibibyte, "") != nil || checkInto(recipe(scale+1, 16), "x", m, "", 19*gibibyte, "") == nil {
+		t.Errorf("scale %d is not the largest that fits", scale)
+	}
+	if err := checkInto(recipe(14, 16), "x", plugins.Memory{Fixed: 20 * gibibyte}, "fewer --ranks", 19*gibibyte, ""); err == nil || !strings.HasSuffix(err.Error(), "or take fewer --ranks") {
+		t.Errorf("got %v", err)
+	}
+	if err := CheckMemory(t.Context(), recipe(graph.MaxScale, 16), "x", m, "fewer --ranks"); err == nil {
+		if _, _, unknown := AvailableMemory(t.Context()); unknown == nil {
+			t.Error("the largest graph of all fits here")
+		}
+	}
+}
+
 func TestRefusalIsTheSameEachTime(t *testing.T) {
 	engines := map[string]plugins.Memory{}
 	for _, name := range strings.Fields("a b c d e f g h i j") {

@@ -38,6 +38,9 @@ func Prepare(ctx context.Context, host Host, plan Plan) error {
 	if len(needs) == 0 {
 		return errors.Join(failures...)
 	}
+	if err := CheckMeters(ctx, host, plan); err != nil {
+		return err
+	}
 	return fits(ctx, plan, needs)
 }
 

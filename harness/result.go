@@ -7,14 +7,14 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Schema names the form of every record this version writes. A reader refuses another major number.
-const Schema = "teps/1"
-
 // Result is everything a run left behind; result.json holds one, and every report is made from one alone. Times are in
 // seconds, sizes in bytes, rates in tuples a second, unless a name says otherwise. What was not measured is absent.
 type Result struct {
 	Manifest
 	Runs []Run `json:"runs"` // in the order of the plan
+	// Journal is the seal of the last line of roots.jsonl, Digest that of result.json (seal.go); Digest is in the file alone.
+	Journal string `json:"journal,omitempty"`
+	Digest  string `json:"digest,omitempty"`
 }
 
 // Manifest says what was run, where and with what. run.json holds it from the first second of a run on.
@@ -26,7 +26,15 @@ type Manifest struct {
 	Software Software  `json:"software"`
 	Machine  Machine   `json:"machine"`
 	Plan     Plan      `json:"plan"`
+	// Environment holds the variables that matter to a measurement and are set (surroundings.go has the list).
+	Environment map[string]string `json:"environment,omitempty"`
+	Build       map[string]string `json:"build,omitempty"`     // settings of the Go toolchain: GOAMD64, -tags, ...
+	Libraries   []Library         `json:"libraries,omitempty"` // in the program of the host
+	Seal        string            `json:"seal,omitempty"`      // of run.json (seal.go); absent in records of the first release
 }
+
+// Sealed says whether the record has seals. Load has checked them; a record without them may have been changed by anybody.
+func (m Manifest) Sealed() bool { return m.Seal != "" }
 
 // Software is the build of the host.
 type Software struct {
@@ -38,20 +46,27 @@ type Software struct {
 
 // Machine is where the host ran.
 type Machine struct {
-	Hostname    string  `json:"hostname,omitempty"`
-	CPU         string  `json:"cpu,omitempty"`
-	Sockets     int     `json:"sockets,omitempty"`
-	Cores       int     `json:"cores,omitempty"`   // physical
-	Threads     int     `json:"threads,omitempty"` // usable by this process
-	CacheBytes  int64   `json:"cache_bytes,omitempty"`
-	ClockMHz    float64 `json:"clock_mhz,omitempty"`
-	Governor    string  `json:"governor,omitempty"`
-	NUMANodes   int     `json:"numa_nodes,omitempty"`
-	MemoryBytes int64   `json:"memory_bytes,omitempty"`
-	HugePages   string  `json:"huge_pages,omitempty"` // setting of transparent huge pages
-	OS          string  `json:"os"`
-	Kernel      string  `json:"kernel,omitempty"`
-	Virtual     string  `json:"virtual,omitempty"` // hypervisor, as the system tells
+	Hostname    string          `json:"hostname,omitempty"`
+	CPU         string          `json:"cpu,omitempty"`
+	Sockets     int             `json:"sockets,omitempty"`
+	Cores       int             `json:"cores,omitempty"`   // physical
+	Threads     int             `json:"threads,omitempty"` // usable by this process
+	CacheBytes  int64           `json:"cache_bytes,omitempty"`
+	ClockMHz    float64         `json:"clock_mhz,omitempty"` // the highest that can be set, or the present one where none is told
+	Clocks      Clocks          `json:"clocks,omitzero"`
+	SMT         string          `json:"smt,omitempty"`       // threads of one core: on, off, forceoff, notsupported, notimplemented
+	Microcode   string          `json:"microcode,omitempty"` // its revision
+	Governor    string          `json:"governor,omitempty"`
+	NUMANodes   int             `json:"numa_nodes,omitempty"`
+	NUMA        []NUMANode      `json:"numa,omitempty"`
+	Balancing   string          `json:"numa_balancing,omitempty"` // whether the kernel moves pages between nodes: on, off
+	MemoryBytes int64           `json:"memory_bytes,omitempty"`
+	Modules     []MemoryModules `json:"memory_modules,omitempty"`
+	HugePages   string          `json:"huge_pages,omitempty"` // setting of transparent huge pages
+	OS          string          `json:"os"`
+	Kernel      string          `json:"kernel,omitempty"`
+	Virtual     string          `json:"virtual,omitempty"` // hypervisor, as the system tells
+	GPUs        []GPU           `json:"gpus,omitempty"`
 }
 
 // Plan is what was asked for, with every default filled in.
@@ -61,10 +76,12 @@ type Plan struct {
 	EdgeFactor int           `json:"edgefactor"`
 	Seed1      uint64        `json:"seed1"`
 	Seed2      uint64        `json:"seed2"`
-	Roots      int           `json:"roots"`      // wanted; fewer where the graph has fewer
-	Validate   int           `json:"validate"`   // roots to validate; -1 is all of them
-	WarmUps    int           `json:"warm_ups"`   // untimed searches from the first root before the first timed one
-	Timeout    time.Duration `json:"timeout_ns"` // longest that one call of an engine may take
+	Roots      int           `json:"roots"`               // wanted; fewer where the graph has fewer
+	Validate   int           `json:"validate"`            // roots to validate; -1 is all of them
+	WarmUps    int           `json:"warm_ups"`            // untimed searches from the first root before the first timed one
+	Timeout    time.Duration `json:"timeout_ns"`          // longest that one call of an engine may take
+	Energy     time.Duration `json:"energy_ns,omitempty"` // length of the energy loop; 0: no energy is measured
+	Meters     []string      `json:"meters,omitempty"`    // specifications of power meters; none: all that can be found
 }
 
 // EngineSpec names an engine and what the user set on it.
@@ -92,14 +109,16 @@ type Run struct {
 	Description   *plugins.Description  `json:"description,omitempty"`
 	Options       map[string]string     `json:"options,omitempty"` // effective: set or default
 	Graph         *GraphRecord          `json:"graph,omitempty"`
-	Construction  *plugins.Construction `json:"construction,omitempty"`   // of the last session, if resumed
+	Construction  *plugins.Construction `json:"construction,omitempty"`   // of the graph that was searched: of the last session that had searches to do
 	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
-	Sessions      int                   `json:"sessions"`                 // 1, and one more for each resume
+	Sessions      int                   `json:"sessions"`                 // that built the graph to search it: 1, and one more for each resume with searches missing
+	Rebuilt       *Kernel1              `json:"rebuilt,omitempty"`        // by a resume after the last search: what the energy loop ran over
 	Roots         []RootRecord          `json:"roots,omitempty"`          // in the order of the draw
 	State         State                 `json:"state"`
 	Failure       string                `json:"failure,omitempty"`
 	Valid         bool                  `json:"valid"`                // complete, every root validated, and none broke a rule
 	Statistics    *Statistics           `json:"statistics,omitempty"` // over Roots; absent without roots
+	Energy        *EnergyRecord         `json:"energy,omitempty"`     // absent where it was not asked for, or not yet measured
 	Compliance    Compliance            `json:"compliance"`
 }
 
@@ -170,7 +189,7 @@ type Spread struct {
 type Compliance struct {
 	Compliant bool    `json:"compliant"`
 	Rules     []Check `json:"rules"`
-	Power     string  `json:"power"` // class and level of the power measurement, or that there is none
+	Power     string  `json:"power"` // figure, scope, meter, class and level of the power measurement, or that there is none
 }
 
 // Check is one rule, whether it holds and why.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 )
 
 // Host opens engines and lends memory that is shared with them.
@@ -17,6 +18,9 @@ type Host interface {
 	// Tuples and Parents lend n elements; release gives them back.
 	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
+	// Meters opens power meters by specification, all that can be found where there is none, and says why there are no
+	// others; the error is for a specification that is wrong. The caller closes the meters.
+	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)
 }
 
 // Execute runs the plan of store from where its journal ends, and writes the result:
@@ -24,6 +28,7 @@ type Host interface {
 //	for each scale:  generate the tuples, draw the roots                       (untimed)
 //	  for each engine:  construct                                              (kernel 1, timed once)
 //	    for each root:  search (kernel 2, timed), validate, append to the store
+//	    energy loop, if asked for:  the roots around and around, metered (energy.go)
 //	summarise
 //
 // An engine that fails ends its own part alone; what was measured stays. When ctx ends, the run stops in order and can
@@ -41,6 +46,9 @@ func execute(ctx context.Context, host Host, store *Store, progress Progress) er
 	if err != nil {
 		return err
 	}
+	if err := AnnounceMeters(ctx, host, plan, progress); err != nil {
+		return err
+	}
 	for i, scale := range plan.Scales {
 		runs := done.Runs[i*len(plan.Engines) : (i+1)*len(plan.Engines)]
 		if err := executeScale(ctx, host, store, progress, scale, runs); err != nil {
@@ -48,15 +56,6 @@ func execute(ctx context.Context, host Host, store *Store, progress Progress) er
 		}
 	}
 	return nil
-}
-
-// input is what the engines of one scale share.
-type input struct {
-	recipe    graph.Kronecker
-	tuples    []graph.Edge
-	parents   []graph.Vertex
-	roots     []graph.Vertex
-	validator *graph.Validator
 }
 
 // executeScale runs every engine at one scale that has not completed it.
@@ -69,25 +68,25 @@ func executeScale(ctx context.Context, host Host, store *Store, progress Progres
 		return nil
 	}
 	plan := store.Manifest().Plan
-	in := input{recipe: plan.Recipe(scale)}
-	var release func() error
-	in.tuples, release, err = host.Tuples(in.recipe.Tuples())
+	in, err := NewInput(ctx, host, plan.Recipe(scale), plan.Roots, progress)
 	if err != nil {
-		return fmt.Errorf("scale %d: memory for %d tuples: %w", scale, in.recipe.Tuples(), err)
+		return err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	in.parents, release, err = lend(host, release, in.recipe.Vertices())
-	if err != nil {
-		return fmt.Errorf("scale %d: memory for %d parents: %w", scale, in.recipe.Vertices(), err)
-	}
-	if err := in.make(ctx, store, progress); err != nil {
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return executeOn(ctx, host, store, in, progress, runs)
+}
+
+// executeOn runs every engine on in that has not completed its scale.
+func executeOn(ctx context.Context, host Host, store *Store, in *Input, progress Progress, runs []Run) error {
+	record := in.record
+	if err := store.append(entry{Scale: in.recipe.Scale, Graph: &record}); err != nil {
 		return err
 	}
 	for _, run := range runs {
 		if run.State == Complete {
 			continue
 		}
-		r := engineRun{input: in, plan: plan, spec: run.Engine, done: run.Roots, store: store, progress: progress}
+		r := engineRun{Input: in, plan: store.Manifest().Plan, spec: run.Engine, done: run.Roots, metered: run.Energy != nil, store: store, progress: progress}
 		if err := r.execute(ctx, host); err != nil {
 			return err
 		}
@@ -95,60 +94,20 @@ func executeScale(ctx context.Context, host Host, store *Store, progress Progres
 	return nil
 }
 
-// lend borrows the parent array and chains its release to that of what was borrowed before.
-func lend(host Host, before func() error, vertices int64) ([]graph.Vertex, func() error, error) {
-	parents, release, err := host.Parents(vertices)
-	if err != nil {
-		return nil, before, err
-	}
-	return parents, func() error { return errors.Join(release(), before()) }, nil
-}
-
-// make generates the tuples and draws the roots.
-func (in *input) make(ctx context.Context, store *Store, progress Progress) error {
-	const chunk = 1 << 20 // tuples between two updates of the progress bar
-	step := progress.Step(fmt.Sprintf("scale %d: generate", in.recipe.Scale), in.recipe.Tuples())
-	start := time.Now()
-	for first := int64(0); first < in.recipe.Tuples(); first += chunk {
-		part := in.tuples[first:min(first+chunk, in.recipe.Tuples())]
-		if err := in.recipe.Generate(ctx, part, first, 0); err != nil {
-			step.Fail(err)
-			return fmt.Errorf("generate scale %d: %w", in.recipe.Scale, err)
-		}
-		step.Add(int64(len(part)))
-	}
-	generation := time.Since(start)
-	step.Done(fmt.Sprintf("%d tuples in %s", in.recipe.Tuples(), round(generation)))
-
-	wanted := store.Manifest().Plan.Roots
-	roots, rejected, err := DrawRoots(in.recipe, in.tuples, wanted, 0)
-	if err != nil {
-		return fmt.Errorf("draw roots at scale %d: %w", in.recipe.Scale, err)
-	}
-	in.roots = roots
-	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
-		return fmt.Errorf("scale %d: %w", in.recipe.Scale, err)
-	}
-	return store.append(entry{Scale: in.recipe.Scale, Graph: &GraphRecord{
-		Recipe:        in.recipe,
-		Tuples:        in.recipe.Tuples(),
-		Generation:    generation.Seconds(),
-		RejectedDraws: rejected,
-		RootsFound:    len(roots),
-	}})
-}
-
 // engineRun is one engine at one scale.
 type engineRun struct {
-	input
+	*Input
 	plan     Plan
 	spec     EngineSpec
 	done     []RootRecord // by an earlier session
+	metered  bool         // by an earlier session
 	store    *Store
 	progress Progress
 	engine   plugins.Engine
 	settings plugins.Settings
 	about    *plugins.Description
+	built    plugins.Construction
+	step     Step // of the searches
 }
 
 // execute measures, and records how it ended. Its error is the run's as a whole.
@@ -172,9 +131,12 @@ func (r *engineRun) execute(ctx context.Context, host Host) error {
 }
 
 func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
+	if err := r.sameRoots(); err != nil {
+		return err
+	}
 	r.engine, err = host.Open(ctx, r.spec)
 	if err != nil {
-		return err
+		return r.spared(ctx, err)
 	}
 	defer func() {
 		if closing := r.engine.Close(); err == nil && closing != nil {
@@ -182,8 +144,17 @@ func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
 		}
 	}()
 	if err := r.construct(ctx); err != nil {
+		return r.spared(ctx, err)
+	}
+	done, err := r.searchAll(ctx)
+	if err != nil || r.plan.Energy == 0 || r.metered {
 		return err
 	}
+	return r.energy(ctx, host, done)
+}
+
+// sameRoots says whether the searches of earlier sessions were from the roots that are drawn now.
+func (r *engineRun) sameRoots() error {
 	if len(r.done) > len(r.roots) {
 		return fmt.Errorf("the record holds %d roots and the draw gives %d", len(r.done), len(r.roots))
 	}
@@ -192,15 +163,33 @@ func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
 			return fmt.Errorf("root %d of the record is %d and the draw gives %d", i, d.Root, r.roots[i])
 		}
 	}
+	return nil
+}
+
+// spared records an engine that does not come as far as its searches. Where an earlier session has done them all, that is a
+// failure of the energy loop, and what was searched stays.
+func (r *engineRun) spared(ctx context.Context, err error) error {
+	var broken *storeError
+	loopAlone := len(r.done) > 0 && len(r.done) == len(r.roots) && r.plan.Energy > 0 && !r.metered
+	if !loopAlone || ctx.Err() != nil || errors.As(err, &broken) {
+		return err
+	}
+	return r.energyFailed(&EnergyRecord{Wanted: r.plan.Energy.Seconds()}, err)
+}
+
+// searchAll searches from the roots that are left, and returns the records of all.
+func (r *engineRun) searchAll(ctx context.Context) (done []RootRecord, err error) {
+	done = r.done
 	left := len(r.roots) - len(r.done)
 	if left == 0 {
-		return nil
+		return done, nil
 	}
 	step := r.progress.Step(fmt.Sprintf("scale %d: %s: search", r.recipe.Scale, r.spec.Name), int64(left))
+	r.step = step
 	for n := 0; n < r.plan.WarmUps; n++ {
 		if _, _, err := r.search(ctx, r.roots[0]); err != nil {
 			step.Fail(err)
-			return fmt.Errorf("warm-up from root %d: %w", r.roots[0], err)
+			return nil, fmt.Errorf("warm-up from root %d: %w", r.roots[0], err)
 		}
 	}
 	invalid := 0
@@ -208,8 +197,9 @@ func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
 		record, err := r.root(ctx, i)
 		if err != nil {
 			step.Fail(err)
-			return err
+			return nil, err
 		}
+		done = append(done, record)
 		if record.Violation != "" {
 			invalid++
 		}
@@ -218,12 +208,12 @@ func (r *engineRun) measure(ctx context.Context, host Host) (err error) {
 		}
 		if err := r.record(entry{Root: &record}); err != nil {
 			step.Fail(err)
-			return err
+			return nil, err
 		}
 		step.Add(1)
 	}
 	step.Done(fmt.Sprintf("%d roots, %d invalid", left, invalid))
-	return nil
+	return done, nil
 }
 
 // construct is kernel 1.
@@ -240,6 +230,9 @@ func (r *engineRun) construct(ctx context.Context) error {
 		return err
 	}
 	step := r.progress.Step(fmt.Sprintf("scale %d: %s: construct", r.recipe.Scale, r.spec.Name), 0)
+	if expected := r.store.earlierKernel1(r.spec.Name, r.recipe); expected > 0 {
+		step.Expect(expected)
+	}
 	var built plugins.Construction
 	wall, err := r.call(ctx, "kernel 1", func(ctx context.Context) (err error) {
 		given := plugins.Graph{Tuples: r.tuples, Options: r.spec.Options}
@@ -257,7 +250,8 @@ func (r *engineRun) construct(ctx context.Context) error {
 		return err
 	}
 	step.Done(fmt.Sprintf("%s, %d MiB", round(built.Elapsed), built.Bytes>>20))
-	k := kernel1{Description: about, Options: r.settings.All(), Construction: built, Wall: wall.Seconds()}
+	r.built = built
+	k := Kernel1{Description: about, Options: r.settings.All(), Construction: built, Wall: wall.Seconds()}
 	if program, ok := r.engine.(interface{ Checksum() string }); ok && r.spec.Path != "" {
 		k.Checksum = program.Checksum()
 	}
@@ -289,15 +283,20 @@ func (r *engineRun) root(ctx context.Context, i int) (RootRecord, error) {
 	record.Levels, record.Phases, record.Ranks = keep(t)
 
 	if r.plan.Validate != AllRoots && i >= r.plan.Validate {
+		stop := r.step.Watch("count", r.validator.Progress)
 		tree, err := r.validator.Count(ctx, r.parents)
+		stop()
 		if err != nil {
 			return record, err
 		}
 		record.count(tree)
 		return record, nil
 	}
+	stop := r.step.Watch("validate", r.validator.Progress)
 	start := time.Now()
 	tree, err := r.validator.Validate(ctx, record.Root, r.parents)
+	elapsed := time.Since(start).Seconds()
+	stop()
 	var violation *graph.Violation
 	switch {
 	case errors.As(err, &violation):
@@ -308,7 +307,7 @@ func (r *engineRun) root(ctx context.Context, i int) (RootRecord, error) {
 		record.count(tree)
 		record.Depth = &tree.Depth
 	}
-	record.Validated, record.Validation = true, time.Since(start).Seconds()
+	record.Validated, record.Validation = true, elapsed
 	return record, nil
 }
 
@@ -319,7 +318,12 @@ func (record *RootRecord) count(tree graph.Tree) {
 
 // call makes one call of the engine under the plan's time limit, and returns its wall time.
 func (r *engineRun) call(ctx context.Context, what string, f func(context.Context) error) (time.Duration, error) {
-	limited, cancel := context.WithTimeout(ctx, r.plan.Timeout)
+	return r.limited(ctx, what, r.plan.Timeout, f)
+}
+
+// limited is call with a time limit of its own.
+func (r *engineRun) limited(ctx context.Context, what string, limit time.Duration, f func(context.Context) error) (time.Duration, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	start := time.Now()
 	err := f(limited)
@@ -330,7 +334,7 @@ func (r *engineRun) call(ctx context.Context, what string, f func(context.Contex
 	case ctx.Err() != nil:
 		return wall, ctx.Err()
 	case limited.Err() != nil:
-		return wall, fmt.Errorf("%s did not end within %v (--timeout sets the limit): %w", what, r.plan.Timeout, err)
+		return wall, fmt.Errorf("%s did not end within %v (--timeout sets the limit): %w", what, limit, err)
 	}
 	return wall, fmt.Errorf("%s: %w", what, err)
 }

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -34,14 +34,18 @@ type Store struct {
 func NewManifest(command []string, plan Plan, software Software, machine Machine) Manifest {
 	var id [8]byte
 	rand.Read(id[:]) // never fails (crypto/rand)
+	libraries, build := thisBuild()
 	return Manifest{
-		Schema:   Schema,
-		ID:       hex.EncodeToString(id[:]),
-		Started:  time.Now().UTC().Truncate(time.Millisecond),
-		Command:  command,
-		Software: software,
-		Machine:  machine,
-		Plan:     plan,
+		Schema:      Schema,
+		ID:          hex.EncodeToString(id[:]),
+		Started:     time.Now().UTC().Truncate(time.Millisecond),
+		Command:     command,
+		Software:    software,
+		Machine:     machine,
+		Plan:        plan,
+		Environment: thisEnvironment(),
+		Build:       build,
+		Libraries:   libraries,
 	}
 }
 
@@ -53,6 +57,7 @@ func Create(dir string, m Manifest) (*Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
 		return nil, Usage("%s already holds a run; continue it with --resume %s, or choose another folder with --out", dir, dir)
 	}
+	m.Seal = "" // of this file
 	s := &Store{dir: dir, manifest: m}
 	if err := s.open(os.O_CREATE); err != nil {
 		return nil, err
@@ -63,13 +68,26 @@ func Create(dir string, m Manifest) (*Store, error) {
 		return nil, Usage("%s already holds %s; choose another folder with --out", dir, JournalFile)
 	}
 	// The manifest comes second: a folder with a manifest always has a journal, and the lock on it is already held.
-	if err := s.writeJSON(ManifestFile, m); err != nil {
+	var err error
+	if s.manifest.Seal, err = s.writeSealed(ManifestFile, sealMember, m); err != nil {
 		s.Close()
 		os.Remove(filepath.Join(dir, JournalFile))
 		return nil, err
 	}
-	return s, s.begin(session{m.Started, m.Software, m.Machine})
+	return s.begun(session{Started: m.Started, Software: m.Software, Machine: m.Machine, Environment: m.Environment})
 }
+
+// begun is a store whose session has begun, or none.
+func (s *Store) begun(in session) (*Store, error) {
+	if err := s.begin(in); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Unrecorded is a store that keeps its entries in memory alone, for a measurement that only prepares others.
+func Unrecorded(m Manifest) *Store { return &Store{manifest: m} }
 
 // Resume opens the folder of a run that was interrupted, cuts off a torn last line, and begins a new session. The
 // machine and the software must be those of the run: roots measured on different ones are not one result.
@@ -78,7 +96,7 @@ func Resume(dir string, software Software, machine Machine) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if was, is := m.Machine.identity(), machine.identity(); was != is {
+	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
 		return nil, Usage("resume %s: the run began on %s and this is %s; roots of two machines are not one result", dir, was, is)
 	}
 	if m.Software != software {
@@ -92,7 +110,7 @@ func Resume(dir string, software Software, machine Machine) (*Store, error) {
 		s.Close()
 		return nil, err
 	}
-	return s, s.begin(session{time.Now().UTC().Truncate(time.Millisecond), software, machine})
+	return s.begun(session{Started: time.Now().UTC().Truncate(time.Millisecond), Software: software, Machine: machine, Environment: thisEnvironment()})
 }
 
 // Load reads the folder of a run, finished or not.
@@ -101,22 +119,35 @@ func Load(dir string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r, _, _, err := readJournal(m, filepath.Join(dir, JournalFile))
+	r, _, _, err := readJournal(m, dir)
 	return r, err
 }
 
-// readJournal reads a journal of m, without a torn last line, and says how many of its bytes are torn.
-func readJournal(m Manifest, path string) (r Result, entries []entry, torn int, err error) {
+// readJournal reads the journal of m, without a torn last line, and says how many of its bytes are torn. Where result.json
+// is there as well, the journal must hold the lines that it was made of.
+func readJournal(m Manifest, dir string) (r Result, entries []entry, torn int, err error) {
+	made, err := readResult(m, dir) // first: it may be written, with new lines before it, while this goes on
+	if err != nil {
+		return r, nil, 0, err
+	}
+	path := filepath.Join(dir, JournalFile)
 	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil, 0, fmt.Errorf("%s is not there: %s tells what was planned, and nothing tells what was measured; bring the file back", path, ManifestFile)
+	}
 	if err != nil {
 		return r, nil, 0, fmt.Errorf("read the record: %w", err)
 	}
-	entries, whole, err := parseJournal(data)
+	entries, whole, err := parseJournal(m, data)
 	if err == nil {
 		r, err = replay(m, entries)
 	}
 	if err != nil {
-		return r, nil, 0, fmt.Errorf("%s: %w; what comes before that line can be used: delete the line and all after it", path, err)
+		return r, nil, 0, fmt.Errorf("%s: %w; what comes before that line can be used: delete the line and all after it, and %s", path, err, ResultFile)
+	}
+	if made != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.Seal == made }) {
+		return r, nil, 0, fmt.Errorf("%s has lost lines at its end: %s was made of more; bring them back, or delete %s to go on without them",
+			path, ResultFile, ResultFile)
 	}
 	return r, entries, len(data) - whole, nil
 }
@@ -136,14 +167,20 @@ func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) 
 // Finish writes result.json.
 func (s *Store) Finish() (Result, error) {
 	r, err := s.Result()
-	if err != nil {
+	if err != nil || s.journal == nil {
 		return r, err
 	}
-	return r, s.writeJSON(ResultFile, r)
+	_, err = s.writeSealed(ResultFile, digestMember, r)
+	return r, err
 }
 
 // Close releases the folder.
-func (s *Store) Close() error { return s.journal.Close() }
+func (s *Store) Close() error {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal.Close()
+}
 
 func (s *Store) begin(n session) error {
 	if err := s.append(entry{Session: &n}); err != nil {
@@ -169,7 +206,7 @@ func (s *Store) open(flags int) error {
 
 // load reads the journal and cuts off a torn last line.
 func (s *Store) load() error {
-	_, entries, torn, err := readJournal(s.manifest, s.journal.Name())
+	_, entries, torn, err := readJournal(s.manifest, s.dir)
 	if err != nil {
 		return err
 	}
@@ -187,7 +224,14 @@ func (s *Store) load() error {
 
 // append adds a line and returns when it is on the disk. A line that could not be written whole is taken back.
 func (s *Store) append(e entry) error {
+	if s.journal == nil { // Unrecorded
+		s.entries = append(s.entries, e)
+		return nil
+	}
 	line, err := json.Marshal(e)
+	if err == nil && s.manifest.Sealed() {
+		line, e.Seal, err = onLine.seal(line, sealMember, s.lastSeal())
+	}
 	if err != nil {
 		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
 	}
@@ -211,13 +255,24 @@ type storeError struct{ error }
 
 func (e *storeError) Unwrap() error { return e.error }
 
-// writeJSON replaces a file as a whole or not at all.
-func (s *Store) writeJSON(name string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+// lastSeal is that of the last line, or of run.json where there is no line yet.
+func (s *Store) lastSeal() string {
+	if len(s.entries) == 0 {
+		return s.manifest.Seal
 	}
-	return WriteFile(filepath.Join(s.dir, name), append(data, '\n'))
+	return s.entries[len(s.entries)-1].Seal
+}
+
+// writeSealed replaces a file as a whole or not at all, and returns the seal that it has put into it.
+func (s *Store) writeSealed(name, member string, v any) (seal string, err error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		data, seal, err = inFile.seal(data, member, "")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return seal, WriteFile(filepath.Join(s.dir, name), append(data, '\n'))
 }
 
 // WriteFile writes a file so that a reader sees the old content or the new one, never a part, also after a crash.
@@ -256,44 +311,8 @@ func syncFolder(dir string) error {
 	return d.Sync()
 }
 
-func readManifest(dir string) (Manifest, error) {
-	var m Manifest
-	path := filepath.Join(dir, ManifestFile)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, Usage("%s holds no run: there is no %s in it", dir, ManifestFile)
-	}
-	if err != nil {
-		return m, fmt.Errorf("run %s: %w", dir, err)
-	}
-	var head struct{ Schema string }
-	if err := json.Unmarshal(data, &head); err != nil {
-		return m, fmt.Errorf("%s is damaged: %w", path, err)
-	}
-	if err := checkSchema(head.Schema); err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("%s is damaged: %w", path, err)
-	}
-	if err := m.Plan.Check(); err != nil {
-		return m, fmt.Errorf("%s is damaged: its plan cannot be: %v", path, err)
-	}
-	return m, nil
-}
-
-func checkSchema(schema string) error {
-	switch {
-	case schema == Schema:
-		return nil
-	case strings.HasPrefix(schema, "teps/"):
-		return fmt.Errorf("the record has the form %s and this teps reads %s; read it with the version that wrote it", schema, Schema)
-	}
-	return fmt.Errorf("not a record of teps (schema %q, want %q)", schema, Schema)
-}
-
-// identity is what must be the same for two sessions to be one measurement.
-func (m Machine) identity() string {
+// Identity is what must be the same for two sessions to be one measurement.
+func (m Machine) Identity() string {
 	return fmt.Sprintf("%s: %s, %d threads, %d MiB, %s", m.Hostname, m.CPU, m.Threads, m.MemoryBytes>>20, m.OS)
 }
 

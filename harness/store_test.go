@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	someSoftware = Software{Version: "v0", Compiler: "go", Program: "0123456789abcdef"}
+	someSoftware = Software{Version: "v0", Compiler: "go", Program: strings.Repeat("0123456789abcdef", 4)}
 	someMachine  = Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
 )
 
@@ -254,14 +254,14 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("{\"session\":{}}\n{\"engine\":\"one\",\"scale\":6,\"root\":{\"index\":0}}\n"))
 	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"end\":{\"state\":\"complete\"}}\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, whole, err := parseJournal(data)
+		entries, whole, err := parseJournal(Manifest{}, data)
 		if err != nil {
 			return
 		}
 		if whole > len(data) {
 			t.Fatalf("%d whole bytes of %d", whole, len(data))
 		}
-		again, rest, err := parseJournal(data[:whole])
+		again, rest, err := parseJournal(Manifest{}, data[:whole])
 		if err != nil || rest != whole || len(again) != len(entries) {
 			t.Fatalf("the whole part reads differently: %d entries, %v", len(again), err)
 		}

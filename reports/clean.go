@@ -33,6 +33,10 @@ func clean(s string, limit int) string {
 	return strings.TrimSpace(string([]rune(s)[:limit-1])) + "…"
 }
 
+// shownName is the name of an engine, or one of its options, as it is shown: clean, and where it is long without its
+// middle, because names of variants differ at their ends.
+func shownName(s string) string { return ellipsis(clean(s, sentenceRunes), nameRunes) }
+
 // safeFile makes a name fit for a part of a file name: letters, digits, dot and dash of ASCII, everything else a dash.
 func safeFile(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -41,7 +45,7 @@ func safeFile(s string) string {
 			return r
 		}
 		return '-'
-	}, clean(s, nameRunes))
+	}, shownName(s))
 	if s = strings.Trim(s, ".-"); s == "" {
 		return "engine"
 	}

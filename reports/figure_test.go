@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,8 +18,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/power"
 )
 
 var update = flag.Bool("update", false, "write the golden drawings instead of comparing with them")
@@ -30,7 +33,7 @@ func drawings(t *testing.T, r harness.Result) map[string]*figure {
 		t.Fatal(err)
 	}
 	out := map[string]*figure{}
-	for _, f := range p.draw(r).all() {
+	for _, f := range p.draw(labels(r), nil).all() {
 		out[f.name] = f
 	}
 	return out
@@ -39,7 +42,21 @@ func drawings(t *testing.T, r harness.Result) map[string]*figure {
 // The golden drawings are compared as texts with numbers in them: the texts must be the same, the numbers within a
 // fiftieth of a point (another processor may round the last digit differently).
 func TestFiguresLookAsTheyDid(t *testing.T) {
-	for name, f := range drawings(t, sample([]string{"cpu", "distributed"}, 16, 17, 18)) {
+	all := drawings(t, sample([]string{"cpu", "distributed"}, 16, 17, 18))
+	for _, name := range []string{"strong-scaling", "weak-scaling", "phases", "traffic", "ranks"} {
+		all[name] = drawings(t, rankedSample())[name]
+	}
+	p, err := newPen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["gteps-over-scale-published"] = overScale(p, labels(sample([]string{"cpu"}, 24, 25)), references(t, "all"))
+	metered := meteredSample(power.Node)
+	for _, name := range []string{"mteps-per-watt", "mteps-per-watt-over-scale"} {
+		all[name] = drawings(t, metered)[name]
+	}
+	all["mteps-per-watt-published"] = perWattOverScale(p, labels(metered), publishedWatts(references(t, "kolganov-2018")))
+	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			got, err := f.svg()
 			if err != nil {
@@ -94,9 +111,9 @@ func TestTheSameResultIsDrawnAsTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestEachFigureIsWrittenAsSVGAndAsPNGForPrint(t *testing.T) {
+func TestEachFigureIsWrittenAsSVGPNGAndPDF(t *testing.T) {
 	dir := t.TempDir()
-	paths, err := WritePlots(dir, sample([]string{"cpu", "distributed"}, 16, 17))
+	paths, err := Options{}.WritePlots(dir, sample([]string{"cpu", "distributed"}, 16, 17))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +121,10 @@ func TestEachFigureIsWrittenAsSVGAndAsPNGForPrint(t *testing.T) {
 	for _, path := range paths {
 		names = append(names, filepath.Base(path))
 	}
-	want := []string{"gteps-over-scale.svg", "gteps-over-scale.png", "roots.svg", "roots.png", "levels-cpu-s17.svg", "levels-cpu-s17.png", "levels-distributed-s17.svg", "levels-distributed-s17.png"}
+	var want []string
+	for _, name := range []string{"gteps-over-scale", "roots", "directions", "kernel-1", "levels-cpu-s17", "levels-distributed-s17"} {
+		want = append(want, name+".svg", name+".png", name+".pdf")
+	}
 	if !slices.Equal(names, want) {
 		t.Errorf("files are %q, want %q", names, want)
 	}
@@ -128,6 +148,68 @@ func TestEachFigureIsWrittenAsSVGAndAsPNGForPrint(t *testing.T) {
 	}
 	if len(entries) != len(paths) {
 		t.Errorf("%d files in the folder, want the %d that were named", len(entries), len(paths))
+	}
+}
+
+// A PDF holds its texts as texts, superscripts included, in a typeface that it brings along, and nothing of the moment in
+// which it was drawn.
+func TestAPDFHoldsItsTextsAndItsTypeface(t *testing.T) {
+	f := drawings(t, sample([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
+	first, err1 := f.pdf()
+	second, err2 := f.pdf()
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Error("the PDF differs from one drawing to the next")
+	}
+	for _, want := range []string{"%PDF-", "/FontFile2", "/ToUnicode", "%%EOF"} {
+		if !bytes.Contains(first, []byte(want)) {
+			t.Errorf("the PDF has no %s", want)
+		}
+	}
+	if len(first) > 200<<10 {
+		t.Errorf("the PDF has %d bytes: the whole typeface seems to be in it", len(first))
+	}
+	program, err := exec.LookPath("pdftotext")
+	if err != nil {
+		t.Skip("there is no pdftotext to read the texts with (Debian: apt-get install poppler-utils)")
+	}
+	path := filepath.Join(t.TempDir(), "figure.pdf")
+	if err := os.WriteFile(path, first, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(program, path, "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2¹⁶", "2¹⁷", "cpu-größer-", "Search rate (GTEPS)", "Mark: harmonic mean."} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%q cannot be read in the PDF:\n%s", want, text)
+		}
+	}
+}
+
+func TestAPictureIsOneFigureInTheFormOfItsFile(t *testing.T) {
+	dir, r := t.TempDir(), sample([]string{"cpu"}, 16, 17)
+	for extension, magic := range map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".pdf": "%PDF"} {
+		path := filepath.Join(dir, "rates"+extension)
+		if err := (Options{}).Picture(path, "gteps-over-scale", r); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(data(t, path), []byte(magic)) {
+			t.Errorf("%s does not begin with %q", path, magic)
+		}
+	}
+	err := Options{}.Picture(filepath.Join(dir, "x.svg"), "rates", r)
+	if !errors.Is(err, harness.ErrUsage) || !strings.Contains(err.Error(), "gteps-over-scale, roots, directions, kernel-1, levels-cpu-s17") {
+		t.Errorf("an unknown picture: %v", err)
+	}
+	if err := (Options{}).Picture(filepath.Join(dir, "x.gif"), "roots", r); !errors.Is(err, harness.ErrUsage) {
+		t.Errorf("an unknown form: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("%d files, %v", len(entries), err)
 	}
 }
 
@@ -274,6 +356,33 @@ func TestAFileThatCannotBeWrittenLeavesNothing(t *testing.T) {
 	}
 	if err := WriteAll(filepath.Join(dir, "absent"), sample(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there gave %v", err)
+	}
+}
+
+// What docs/reports.md says of how wide plots are holds.
+func TestPlotsAreAsWideAsTheyAreSaidToBe(t *testing.T) {
+	docs, err := os.ReadFile("../docs/reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(strings.Fields(string(docs)), " ")
+	if !strings.Contains(said, "6.8 inches wide") || !strings.Contains(said, "`gteps-over-scale` of one scale and at most four engines is narrower, 4.4 inches") {
+		t.Error("docs/reports.md does not say how wide plots are")
+	}
+	for _, c := range []struct {
+		engines []string
+		scales  []int
+		rates   float64
+	}{{[]string{"a", "b", "c", "d"}, []int{16}, 4.4}, {[]string{"a", "b", "c", "d", "e"}, []int{16}, 6.8}, {[]string{"a"}, []int{16, 17}, 6.8}} {
+		for name, f := range drawings(t, sample(c.engines, c.scales...)) {
+			want := 6.8
+			if name == scaleFigure {
+				want = c.rates
+			}
+			if width, _ := f.size(); !near(float64(width/vg.Inch), want) {
+				t.Errorf("%d engines, %d scales: %s is %v inches wide, want %v", len(c.engines), len(c.scales), name, float64(width/vg.Inch), want)
+			}
+		}
 	}
 }
 

@@ -17,11 +17,16 @@ var pageTemplate string
 //go:embed page.css
 var pageStyle string
 
+// Options say what a report shows beside its records. The zero value shows the records alone.
+type Options struct {
+	References []Reference // published results; see References
+}
+
 // HTML writes one page about one result or several: headline, figures with their tables, the statement of rules, kernel
 // 1, every root, the machine and the way in which things are counted. The page needs nothing but itself: no network, no
 // script; figures are part of it. It follows the reader's light or dark scheme and prints. Texts from outside are
 // cleaned and escaped. The error is that of w, or says that there was no result to show.
-func HTML(w io.Writer, results ...harness.Result) error {
+func (o Options) HTML(w io.Writer, results ...harness.Result) error {
 	if len(results) == 0 {
 		return errors.New("reports: make the page: there is no result to show; name at least one record")
 	}
@@ -29,7 +34,8 @@ func HTML(w io.Writer, results ...harness.Result) error {
 	if err != nil {
 		return err
 	}
-	view, err := p.page(results)
+	pages := pager{pen: p, references: o.References}
+	view, err := pages.page(results)
 	if err != nil {
 		return err
 	}
@@ -47,3 +53,6 @@ func HTML(w io.Writer, results ...harness.Result) error {
 	}
 	return nil
 }
+
+// HTML is Options.HTML with the records alone.
+func HTML(w io.Writer, results ...harness.Result) error { return Options{}.HTML(w, results...) }

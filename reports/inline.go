@@ -39,7 +39,7 @@ func (f *figure) inline() (template.HTML, error) {
 	if head < 0 {
 		return "", fmt.Errorf("reports: draw %s for the page: the drawing has no content", f.name)
 	}
-	variables := map[rgb]string{ink: "var(--ink)", faint: "var(--faint)", grid: "var(--grid)", paper: "var(--paper)"}
+	variables := map[rgb]string{ink: "var(--ink)", faint: "var(--faint)", grid: "var(--grid)", paper: "var(--paper)", outsideLevels: "var(--outside)", shareInk: "var(--on-bar)", transferGrey: "var(--faint)"}
 	for i, c := range palette() {
 		variables[c] = fmt.Sprintf("var(--series-%d)", i)
 	}
@@ -54,6 +54,6 @@ func (f *figure) inline() (template.HTML, error) {
 			return c
 		})
 	})
-	return template.HTML(fmt.Sprintf(`<svg role="img" viewBox="0 0 %g %g" xmlns="http://www.w3.org/2000/svg"><title>%s</title>`,
+	return template.HTML(fmt.Sprintf(`<svg role="img" aria-label="%[3]s" viewBox="0 0 %[1]g %[2]g" xmlns="http://www.w3.org/2000/svg"><title>%[3]s</title>`,
 		width.Points(), height.Points(), template.HTMLEscapeString(f.title)) + string(body)), nil
 }

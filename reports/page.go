@@ -11,17 +11,17 @@ import (
 // The page's template holds no logic but "if" and "range": everything here is already text.
 
 type pageView struct {
-	Title    string
-	Style    template.CSS
-	Together *togetherView // nil for one result
-	Results  []resultView
+	Title      string
+	Style      template.CSS
+	Together   *togetherView // nil for one result
+	Results    []resultView
+	References *referencesView // nil unless asked for
 }
 
 // togetherView shows several results side by side.
 type togetherView struct {
 	Records tableView // which mark stands for which record
-	Scale   *figureView
-	Rates   tableView
+	Parts   []partView
 }
 
 type resultView struct {
@@ -29,14 +29,25 @@ type resultView struct {
 	Mark     string // of this record among several, or empty
 	Headline headlineView
 	Runs     tableView
-	Scale    *figureView
-	Rates    tableView
-	Roots    []figureView
-	Times    tableView
-	Ranks    []figureView // of engines that have ranks
-	Traffic  tableView
+	Parts    []partView
 	Details  []runView
 	Facts    []factGroup
+}
+
+// partView is a part with its figures drawn.
+type partView struct {
+	Title   string
+	Says    string
+	Figures []figureView
+	Table   tableView
+	Folded  []tableView
+	Beside  bool // the table stands beside the figures where there is room
+}
+
+// referencesView is what others published.
+type referencesView struct {
+	Table   tableView
+	Sources []Reference
 }
 
 // headlineView is the best run that may be called a result, and what it is worth.
@@ -50,17 +61,23 @@ type headlineView struct {
 }
 
 type figureView struct {
+	Number  int // on its page
 	Title   string
 	Drawing template.HTML
-	Width   int // pixels that the drawing takes where there is room
+	Width   int    // pixels that the drawing takes where there is room
+	Again   string // the command that makes it again
 }
 
 // tableView is a table of texts.
 type tableView struct {
+	Name string // for those who cannot see where it stands
 	Head []cell
 	Rows [][]cell
 	Note string
 }
+
+// Long says that a table scrolls in a place of its own, under its head, so that what follows it can still be found.
+func (t tableView) Long() bool { return len(t.Rows) > 32 }
 
 type cell struct {
 	Text  string
@@ -74,8 +91,32 @@ type factGroup struct {
 
 type factView struct{ Name, Value string }
 
-func (p pen) page(results []harness.Result) (pageView, error) {
+// pager makes the views of one page and numbers its figures.
+type pager struct {
+	pen
+	references []Reference
+	drawn      int
+}
+
+func (p *pager) page(results []harness.Result) (pageView, error) {
 	out := pageView{Title: "Graph500 breadth-first search"}
+	if len(p.references) > 0 {
+		out.References = &referencesView{referencesTable(p.references), p.references}
+	}
+	if len(results) > 1 {
+		together := &togetherView{Records: recordsTable(results)}
+		for _, c := range p.parts(labels(results...), p.references) {
+			if !c.together {
+				continue
+			}
+			view, err := p.part(c, "DIR...")
+			if err != nil {
+				return out, err
+			}
+			together.Parts = append(together.Parts, view)
+		}
+		out.Together = together
+	}
 	for i, r := range results {
 		view, err := p.result(r)
 		if err != nil {
@@ -86,78 +127,81 @@ func (p pen) page(results []harness.Result) (pageView, error) {
 		}
 		out.Results = append(out.Results, view)
 	}
-	if len(results) == 1 {
-		return out, nil
-	}
-	runs := labels(results...)
-	out.Together = &togetherView{Records: recordsTable(results), Rates: ratesTable(runs)}
-	var err error
-	out.Together.Scale, err = view(overScale(p, runs))
-	return out, err
+	return out, nil
 }
 
-func (p pen) result(r harness.Result) (resultView, error) {
+func (p *pager) result(r harness.Result) (resultView, error) {
 	runs := labels(r)
-	drawings := p.draw(r)
-	out := resultView{
-		ID: clean(r.ID, nameRunes), Headline: headline(r), Runs: runsTable(runs), Rates: ratesTable(runs), Times: timesTable(runs), Facts: facts(r),
-	}
-	var err error
-	if out.Scale, err = view(drawings.scale); err != nil {
-		return out, err
-	}
-	for _, f := range drawings.roots {
-		v, err := view(f)
+	drawings := p.draw(runs, p.references)
+	best, _ := bestRun(r)
+	out := resultView{ID: clean(r.ID, nameRunes), Headline: headline(r), Runs: runsTable(runs), Facts: facts(r)}
+	for _, c := range drawings.parts {
+		view, err := p.part(c, "DIR")
 		if err != nil {
 			return out, err
 		}
-		out.Roots = append(out.Roots, *v)
-	}
-	for _, f := range drawings.ranks {
-		v, err := view(f)
-		if err != nil {
-			return out, err
-		}
-		out.Ranks = append(out.Ranks, *v)
-	}
-	if len(out.Ranks) > 0 {
-		out.Traffic = ranksTable(rankedRuns(runs, mostLines))
+		out.Parts = append(out.Parts, view)
 	}
 	byRun := map[int]*figure{}
 	for _, f := range drawings.levels {
 		byRun[f.run] = f.figure
 	}
 	for i, run := range r.Runs {
-		v := runDetails(runs[i].label, run, len(r.Runs) <= 2)
-		if v.Levels.Figure, err = view(byRun[i]); err != nil {
-			return out, err
+		v := runDetails(runs[i].label, run, i == best || len(r.Runs) <= 2)
+		if f := byRun[i]; f != nil {
+			view, err := p.view(f, "DIR")
+			if err != nil {
+				return out, err
+			}
+			v.Levels.Figure = &view
 		}
 		out.Details = append(out.Details, v)
 	}
 	return out, nil
 }
 
-// view draws a figure for the page; nil stays nil.
-func view(f *figure) (*figureView, error) {
-	if f == nil {
-		return nil, nil
+func (p *pager) part(c part, dirs string) (partView, error) {
+	out := partView{Title: c.title, Says: c.says, Table: c.table, Folded: c.folded, Beside: !c.wide}
+	out.Table.Name = c.title
+	for _, f := range c.figures {
+		view, err := p.view(f, dirs)
+		if err != nil {
+			return out, err
+		}
+		out.Figures = append(out.Figures, view)
 	}
-	drawing, err := f.inline()
-	if err != nil {
-		return nil, err
-	}
-	return &figureView{f.title, drawing, int(f.width.Points() * 1.45)}, nil
+	return out, nil
 }
 
-// headline picks the fastest run whose numbers may be called a result.
-func headline(r harness.Result) headlineView {
-	best := -1
+// view draws a figure for the page.
+func (p *pager) view(f *figure, dirs string) (figureView, error) {
+	drawing, err := f.inline()
+	if err != nil {
+		return figureView{}, err
+	}
+	p.drawn++
+	again := "teps report " + dirs + " --picture " + f.name
+	if len(p.references) > 0 && (f.name == scaleFigure || f.name == perWattFigure) {
+		again += " --reference " + referenceNames(p.references)
+	}
+	return figureView{p.drawn, f.title, drawing, int(f.width.Points() * 1.45), again}, nil
+}
+
+// bestRun is the place of the fastest run whose numbers may be called a result.
+func bestRun(r harness.Result) (best int, found bool) {
+	best = -1
 	for i, run := range r.Runs {
 		if unofficial(run) == "" && (best < 0 || run.Statistics.TEPS.Mean > r.Runs[best].Statistics.TEPS.Mean) {
 			best = i
 		}
 	}
-	if best < 0 {
+	return best, best >= 0
+}
+
+// headline says what the best run is worth, or why there is none.
+func headline(r harness.Result) headlineView {
+	best, found := bestRun(r)
+	if !found {
 		why := "The record holds no run."
 		if len(r.Runs) > 0 {
 			why = unofficial(r.Runs[0])

@@ -60,7 +60,7 @@ func runDetails(label string, run harness.Run, open bool) runView {
 func engineFacts(run harness.Run) factGroup {
 	g := factGroup{Name: "Engine"}
 	if d := run.Description; d != nil {
-		g.add("name", joined(" ", clean(d.Name, nameRunes), clean(d.Version, nameRunes)))
+		g.add("name", joined(" ", shownName(d.Name), clean(d.Version, nameRunes)))
 		g.add("method", clean(d.Summary, sentenceRunes))
 		g.add("not available because", clean(d.Unavailable, sentenceRunes))
 		for _, device := range d.Devices {
@@ -95,6 +95,9 @@ func constructionFacts(run harness.Run) factGroup {
 	g.add("the engine claims", claimsText(c.Claims))
 	for _, fact := range c.Details {
 		g.add(clean(fact.Name, nameRunes), clean(fact.Value, sentenceRunes))
+	}
+	if run.Rebuilt != nil {
+		g.add("once more for the energy loop", "in "+duration(run.Rebuilt.Construction.Elapsed.Seconds())+", by a resume after the last search")
 	}
 	return g
 }
@@ -137,7 +140,7 @@ func facts(r harness.Result) []factGroup {
 	software.add("command", clean(strings.Join(r.Command, " "), 4*sentenceRunes))
 	software.add("teps", joined(", ", clean(r.Software.Version, nameRunes), clean(r.Software.Commit, 2*nameRunes)))
 	software.add("compiler", clean(r.Software.Compiler, nameRunes))
-	software.add("record", joined(", ", clean(r.ID, 2*nameRunes), clean(r.Schema, nameRunes)))
+	software.add("record", joined(", ", clean(r.ID, 2*nameRunes), clean(r.Schema, nameRunes), sealText(r)))
 	plan := r.Plan
 	if plan.EdgeFactor > 0 {
 		validate := "every search"
@@ -148,6 +151,14 @@ func facts(r harness.Result) []factGroup {
 			plural(plan.Roots, "root", "roots"), plan.EdgeFactor, plan.Seed1, plan.Seed2, plural(plan.WarmUps, "warm-up search", "warm-up searches"), validate, plan.Timeout))
 	}
 	return []factGroup{machine, software}
+}
+
+// sealText says whether edits of the record would have been seen.
+func sealText(r harness.Result) string {
+	if r.Sealed() {
+		return "sealed"
+	}
+	return "not sealed"
 }
 
 // add appends a fact unless its value is missing.

@@ -99,12 +99,12 @@ func timesTable(runs []labelled) tableView {
 	return t
 }
 
-// slowestRoot is the place of the search with the lowest rate.
+// slowestRoot is the place of the search that took longest, of those that the times beside it are taken over: they have a
+// count of tuples.
 func slowestRoot(roots []harness.RootRecord) (at int, found bool) {
-	lowest := 0.0
 	for i, root := range roots {
-		if teps, known := rate(root); known && (!found || teps < lowest) {
-			at, lowest, found = i, teps, true
+		if _, known := rate(root); known && (!found || root.Time > roots[at].Time) {
+			at, found = i, true
 		}
 	}
 	return at, found
@@ -183,8 +183,9 @@ func levelsTable(root harness.RootRecord) tableView {
 }
 
 func share(part, whole float64) string {
-	if !finite(part, whole) || whole <= 0 {
+	percent := 100 * part / whole
+	if !finite(part, whole, percent) || whole <= 0 { // a record can hold a level that is 1e300 times its search
 		return missing
 	}
-	return strconv.FormatFloat(100*part/whole, 'f', 1, 64) + " %"
+	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
 }

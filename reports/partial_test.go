@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,12 @@ func partial() map[string]harness.Result {
 	damaged.Runs[0].Statistics.TEPS.Max = 1e-300
 	damaged.Runs[0].Roots[0].Time = 1e300
 
+	instant := sample([]string{"cpu"}, 16) // levels that are beyond any multiple of their search
+	for i := range instant.Runs[0].Roots {
+		instant.Runs[0].Roots[i].Time = 1e-300
+		instant.Runs[0].Roots[i].Levels = []plugins.Level{{Frontier: 1, Elapsed: 500 * time.Hour}}
+	}
+
 	evil := sample([]string{hostile, hostile + "2"}, 16)
 	evil.ID, evil.Machine.CPU, evil.Command = hostile, hostile, []string{hostile}
 	evil.Runs[0].Failure, evil.Runs[0].State = hostile, harness.Failed
@@ -78,10 +85,29 @@ func partial() map[string]harness.Result {
 	thousands := sample([]string{"cpu"}, 16)
 	thousands.Runs[0] = sampleRun("cpu", 0, 16, 5000)
 
+	bare := sample([]string{"cpu", strings.Repeat("a name without end ", 30)}, 16)
+	for i := range bare.Runs {
+		bare.Runs[i].Description, bare.Runs[i].Construction, bare.Runs[i].Graph, bare.Runs[i].Options = nil, nil, nil, nil
+		for k := range bare.Runs[i].Roots {
+			bare.Runs[i].Roots[k].Levels = nil
+		}
+	}
+
+	silent := rankedSample() // ranks, and levels without times
+	for i := range silent.Runs {
+		for k := range silent.Runs[i].Roots {
+			for l := range silent.Runs[i].Roots[k].Levels {
+				silent.Runs[i].Roots[k].Levels[l].Elapsed = 0
+			}
+		}
+	}
+
 	return map[string]harness.Result{
 		"nothing at all": {}, "no runs": sample(nil), "zero run": {Runs: make([]harness.Run, 3)},
 		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked, "not finite": notFinite, "rates beyond belief": damaged,
+		"levels beyond their search": instant,
 		"hostile names": evil, "five thousand levels": deep, "forty engines": many, "five thousand roots": thousands,
+		"nothing but rates": bare, "levels without times": silent, "ranks": rankedSample(),
 		"one root": {Runs: []harness.Run{sampleRun("cpu", 0, 16, 1)}},
 	}
 }
@@ -90,10 +116,12 @@ func TestEveryPartialResultIsRendered(t *testing.T) {
 	for name, r := range partial() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var page, text, table bytes.Buffer
-			if err := errors.Join(HTML(&page, r), Text(&text, r), Table(&table, r, true)); err != nil {
+			var page, text, table, markdown bytes.Buffer
+			if err := errors.Join(HTML(&page, r), Text(&text, r), Table(&table, r, true), Options{}.Markdown(&markdown, r)); err != nil {
 				t.Fatal(err)
 			}
+			goodMarkdown(t, markdown.String())
+			shortForms(t, r)
 			safePage(t, page.Bytes())
 			if page.Len() > 16<<20 {
 				t.Error("the page is larger than 16 MiB")
@@ -108,6 +136,9 @@ func TestEveryPartialResultIsRendered(t *testing.T) {
 					t.Fatal(err)
 				}
 				wellFormed(t, name, svg)
+				if pdf, err := f.pdf(); err != nil || len(pdf) < 1000 {
+					t.Errorf("%s.pdf has %d bytes: %v", name, len(pdf), err)
+				}
 			}
 		})
 	}
@@ -158,8 +189,9 @@ func safePage(t *testing.T, page []byte) {
 			t.Errorf("the page contains %q", bad)
 		}
 	}
-	for _, address := range []string{"http://", "https://"} {
-		rest := bytes.ReplaceAll(page, []byte(`xmlns="http://www.w3.org/2000/svg"`), nil)
+	links := regexp.MustCompile(`<a href="https://doi\.org/[^"<>]*">https://doi\.org/[^"<>]*</a>`) // what a reader may follow
+	for _, address := range []string{"http://", "https://", "href="} {
+		rest := links.ReplaceAll(bytes.ReplaceAll(page, []byte(`xmlns="http://www.w3.org/2000/svg"`), nil), nil)
 		if bytes.Contains(rest, []byte(address)) {
 			t.Errorf("the page names the address %s", address)
 		}
@@ -211,7 +243,7 @@ func TestTheTableHasALineForEveryRun(t *testing.T) {
 	}
 	want := []string{
 		"engine scale valid kernel 1 s median ms GTEPS min … max state", got[1],
-		"cpu 16 64/64 0.06291 1.121 0.8841 0.573 … 1.07 VALID", "名前がとても長… 16 0/0 – – – – FAILED",
+		"cpu 16 64/64 0.06291 1.121 0.8841 0.573 … 1.07 VALID", "名前がとても長い引擎の名前です 16 0/0 – – – – FAILED",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the table is\n%s", b.String())
@@ -288,7 +320,7 @@ func TestRenderingsTakeAnyRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range p.draw(r).all() {
+		for _, f := range p.draw(labels(r), nil).all() {
 			svg, err := f.svg()
 			if err != nil {
 				t.Fatal(err)

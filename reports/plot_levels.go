@@ -43,8 +43,24 @@ func (l levelCounts) Plot(c draw.Canvas, p *plot.Plot) {
 	stroke()
 }
 
-// levelTimes draws a bar for the time of every level, in the colour of its direction.
-type levelTimes struct{ levels []plugins.Level }
+// levelBands colours the ground behind every level by its direction, so that it can be seen without times too.
+type levelBands struct{ levels []plugins.Level }
+
+func (l levelBands) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	for i, level := range l.levels {
+		left, right := x(float64(i)-0.5), x(float64(i)+0.5)
+		c.FillPolygon(directionLook(level.Direction).area, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
+	}
+}
+
+// levelTimes draws a bar for the time of every level, in the colour of its direction, with its share of the search above
+// where the levels are few.
+type levelTimes struct {
+	levels []plugins.Level
+	whole  float64 // seconds of the search
+	pen    pen
+}
 
 func (l levelTimes) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
@@ -53,6 +69,11 @@ func (l levelTimes) Plot(c draw.Canvas, p *plot.Plot) {
 		middle, top := x(float64(i)), y(level.Elapsed.Seconds()*1e3)
 		style := directionLook(level.Direction)
 		c.FillPolygon(style.line, []vg.Point{{X: middle - half, Y: c.Min.Y}, {X: middle + half, Y: c.Min.Y}, {X: middle + half, Y: top}, {X: middle - half, Y: top}})
+		if len(l.levels) <= 16 && finite(l.whole) && l.whole > 0 {
+			text := l.pen.text(8, faint)
+			text.XAlign = draw.XCenter
+			c.FillText(text, vg.Point{X: middle, Y: top + 2}, share(level.Elapsed.Seconds(), l.whole))
+		}
 	}
 }
 
@@ -75,7 +96,7 @@ func overLevels(p pen, label string, scale int, root harness.RootRecord) *figure
 		title: fmt.Sprintf("The search from vertex %d by %s at scale %d, level by level", root.Root, label, scale),
 		width: figureWidth, height: 4.2 * vg.Inch, pen: p,
 	}
-	f.notes = append(f.notes, fmt.Sprintf("%s, scale %d: the root with the median rate, vertex %d, %s in all.", label, scale, root.Root, duration(root.Time)))
+	f.notes = append(f.notes, fmt.Sprintf("%s, scale %d: the root with the median rate, vertex %d, %s in all. Colours: direction of the level. Percentages: of the search.", label, scale, root.Root, duration(root.Time)))
 	if len(levels) > mostLevels {
 		f.notes = append(f.notes, fmt.Sprintf("The first %d of %d levels.", mostLevels, len(levels)))
 		levels = levels[:mostLevels]
@@ -95,34 +116,34 @@ func overLevels(p pen, label string, scale int, root harness.RootRecord) *figure
 	}
 
 	m := measure{log: true, min: 0.7, max: highest * 2}
-	counts := p.plot("", "Vertices expanded")
+	counts := p.plot("", "Frontier")
 	if anyEdges {
 		counts.Y.Label.Text = "Count"
 	}
 	m.fit(&counts.Y)
-	counts.Add(gridLines{y: true}, levelCounts{looks(0), m, frontier})
+	counts.Add(levelBands{levels}, gridLines{y: true}, levelCounts{looks(0), m, frontier})
 	if anyEdges {
 		counts.Add(levelCounts{looks(1), m, edges})
-		f.legend = append(f.legend, series{label: "vertices expanded", look: looks(0)}.legendEntry(),
+		f.legend = append(f.legend, series{label: "frontier (vertices expanded)", look: looks(0)}.legendEntry(),
 			series{label: "adjacency entries looked at", look: looks(1)}.legendEntry())
 	}
 	f.plots = append(f.plots, counts)
 
 	if slowest > 0 { // an engine may not time its levels
 		times := p.plot("", "Time (ms)")
-		t := measure{max: slowest * 1.08}
+		t := measure{max: slowest * 1.15}
 		t.fit(&times.Y)
-		times.Add(gridLines{y: true}, levelTimes{levels})
+		times.Add(gridLines{y: true}, levelTimes{levels, root.Time, p})
 		f.plots = append(f.plots, times)
-		for _, d := range []graph.Direction{graph.TopDown, graph.BottomUp} {
-			if seen[d] {
-				f.legend = append(f.legend, entry{d.String(), func(c draw.Canvas) {
-					c.FillPolygon(directionLook(d).line, []vg.Point{{X: c.Min.X + 4, Y: c.Min.Y}, {X: c.Max.X - 4, Y: c.Min.Y}, {X: c.Max.X - 4, Y: c.Max.Y - 1}, {X: c.Min.X + 4, Y: c.Max.Y - 1}})
-				}})
-			}
-		}
 	} else {
 		f.height /= 2
+	}
+	for _, d := range []graph.Direction{graph.TopDown, graph.BottomUp} {
+		if seen[d] {
+			f.legend = append(f.legend, entry{d.String(), func(c draw.Canvas) {
+				c.FillPolygon(directionLook(d).line, []vg.Point{{X: c.Min.X + 4, Y: c.Min.Y}, {X: c.Max.X - 4, Y: c.Min.Y}, {X: c.Max.X - 4, Y: c.Max.Y - 1}, {X: c.Min.X + 4, Y: c.Max.Y - 1}})
+			}})
+		}
 	}
 	for _, out := range f.plots {
 		out.X.Min, out.X.Max = -0.5, float64(len(levels))-0.5

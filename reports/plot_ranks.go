@@ -3,9 +3,9 @@ package reports
 import (
 	"fmt"
 	"image/color"
-	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -61,7 +61,9 @@ func phaseColor(name string) color.Color {
 }
 
 // sideColor tells computing from transfers, in colours that are no phase's.
-func sideColor(part int) color.Color { return []color.Color{ink, rgb(0x999999), looks(3).area}[part] }
+func sideColor(part int) color.Color { return []color.Color{ink, transferGrey, looks(3).area}[part] }
+
+const transferGrey rgb = 0x999999
 
 func colorEntry(name string, c color.Color) entry {
 	return entry{name, func(canvas draw.Canvas) {
@@ -77,16 +79,16 @@ func (p pen) bars(title string, s stacks, names plot.ConstantTicks, last float64
 	out.Add(gridLines{y: true}, s)
 	out.X.Min, out.X.Max = -0.5, last+0.5
 	out.X.Tick.Marker = names
-	out.X.Tick.Length = 0
 	return out
 }
 
 // overPhases draws where the time of a search goes, for every run with ranks: phases on top of each other; computing
 // beside transfers; messages and bytes. Nil without such runs.
-func overPhases(p pen, runs []rankedRun) []*figure {
-	if len(runs) == 0 {
+func overPhases(p pen, all []rankedRun) []*figure {
+	if len(all) == 0 {
 		return nil
 	}
+	runs := all[:min(len(all), mostBars)]
 	var names []string // of phases, in order
 	for _, r := range runs {
 		for _, phase := range r.phases {
@@ -137,26 +139,42 @@ func overPhases(p pen, runs []rankedRun) []*figure {
 		}
 	}
 	times.legend = append(times.legend, colorEntry("computing (below)", sideColor(0)), colorEntry("transfers (below)", sideColor(1)), colorEntry("transfers, modelled (below)", sideColor(2)))
+	if len(runs) < len(all) {
+		note := fmt.Sprintf("The first %d of %d runs; the table has all.", len(runs), len(all))
+		times.notes, sent.notes = append(times.notes, note), append(sent.notes, note)
+	}
 	out := []*figure{times, sent}
-	if f := byRank(p, runs, names); f != nil {
+	if f := byRank(p, runs, names, len(all)); f != nil {
 		out = append(out, f)
+	} else {
+		times.notes = append(times.notes, fmt.Sprintf("Nothing is drawn rank by rank: each of these runs has more than %d ranks.", mostRankBars))
 	}
 	return out
 }
 
-// breakName makes a name narrow where there are many.
+// breakName makes a name narrow where there are many beside each other under bars: broken between its parts, and what is
+// still too wide shortened in its middle and broken in two.
 func breakName(name string, among int) string {
-	if among <= 4 {
-		return name
+	if among > 4 {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, ", ", "\n"), "-", "-\n")
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(name, ", ", "\n"), "-", "-\n")
+	room := max(72/max(among, 1), 6) // letters, of the 72 that a figure has room for
+	lines := strings.Split(name, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) > room {
+			short := []rune(ellipsis(line, 2*room))
+			half := (len(short) + 1) / 2
+			lines[i] = string(short[:half]) + "\n" + string(short[half:])
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // mostRankBars is how many ranks are drawn one by one.
 const mostRankBars = 64
 
-// byRank draws the phases of every single rank of the first runs that fit.
-func byRank(p pen, runs []rankedRun, names []string) *figure {
+// byRank draws the phases of every single rank of the first runs that fit, out of total.
+func byRank(p pen, runs []rankedRun, names []string, total int) *figure {
 	s := stacks{look: func(k int) color.Color { return phaseColor(names[k]) }, width: 0.8}
 	var ticks plot.ConstantTicks
 	at, drawn := 0.0, 0
@@ -184,79 +202,11 @@ func byRank(p pen, runs []rankedRun, names []string) *figure {
 		plots: []*plot.Plot{p.bars("Time of a search (ms)", s, ticks, at-2)},
 		notes: []string{"A bar for every rank, in order; means over searches. Bars of the same run differ in what their ranks compute and how long they wait for others."},
 	}
+	if drawn < total {
+		f.notes = append(f.notes, fmt.Sprintf("%d of %d runs, the first that fit into %d bars; the table has all.", drawn, total, mostRankBars))
+	}
 	for _, name := range names {
 		f.legend = append(f.legend, colorEntry(name, phaseColor(name)))
 	}
-	return f
-}
-
-// overRankCounts draws rates over the number of ranks: strong scaling, the same graph for all, and weak scaling, a graph
-// that grows with the ranks. Each only where at least two runs can be compared.
-func overRankCounts(p pen, runs []rankedRun) []*figure {
-	var out []*figure
-	for _, kind := range []struct {
-		name, title, note string
-		size              func(rankedRun) (string, bool)
-	}{
-		{"strong-scaling", "Strong scaling: rate over the number of ranks, for the same graph", "Harmonic means; a line is one cut at one scale.",
-			func(r rankedRun) (string, bool) { return fmt.Sprintf("scale %d", r.run.Scale), true }},
-		{"weak-scaling", "Weak scaling: rate over the number of ranks, for a graph that grows with them", "Harmonic means; a line is one cut with the same number of vertices on each rank.",
-			func(r rankedRun) (string, bool) {
-				share := float64(r.run.Scale) - math.Log2(float64(r.ranks))
-				return fmt.Sprintf("2^%g vertices a rank", share), share == math.Trunc(share)
-			}},
-	} {
-		lines := map[string][]rankedRun{}
-		var order []string
-		for _, r := range runs {
-			size, fits := kind.size(r)
-			if !fits {
-				continue
-			}
-			name := strings.TrimSpace(strings.ToUpper(clean(r.cut, nameRunes)) + " " + clean(r.run.Engine.Builtin, nameRunes) + ", " + size)
-			if lines[name] == nil {
-				order = append(order, name)
-			}
-			if !slices.ContainsFunc(lines[name], func(o rankedRun) bool { return o.ranks == r.ranks }) {
-				lines[name] = append(lines[name], r)
-			}
-		}
-		slices.Sort(order)
-		order = slices.DeleteFunc(order, func(name string) bool { return len(lines[name]) < 2 })
-		if len(order) == 0 {
-			continue
-		}
-		out = append(out, scalingFigure(p, kind.name, kind.title, kind.note, order, lines))
-	}
-	return out
-}
-
-func scalingFigure(p pen, name, title, note string, order []string, lines map[string][]rankedRun) *figure {
-	f := &figure{name: name, title: title, width: figureWidth, height: 2.8 * vg.Inch, pen: p, notes: []string{note}}
-	out := p.plot("Ranks", "GTEPS")
-	var points []Traffic // for the ticks
-	highest, first, last := 0.0, math.Inf(1), 0.0
-	for _, line := range order {
-		for _, r := range lines[line] {
-			points = append(points, Traffic{Ranks: r.ranks})
-			highest = max(highest, drawable(r.run).TEPS.Mean/1e9)
-			first, last = min(first, math.Log2(float64(r.ranks))), max(last, math.Log2(float64(r.ranks)))
-		}
-	}
-	m := measure{max: highest * 1.1}
-	m.fit(&out.Y)
-	out.Add(gridLines{y: true})
-	for i, line := range order {
-		slices.SortFunc(lines[line], func(a, b rankedRun) int { return a.ranks - b.ranks })
-		s := overRanks{look: looks(i), measure: m}
-		for _, r := range lines[line] {
-			s.ranks, s.values = append(s.ranks, r.ranks), append(s.values, drawable(r.run).TEPS.Mean/1e9)
-		}
-		out.Add(s)
-		f.legend = append(f.legend, seriesEntry(line, looks(i)))
-	}
-	out.X.Min, out.X.Max = first-0.2, last+0.2
-	out.X.Tick.Marker = rankTicks(points)
-	f.plots = append(f.plots, out)
 	return f
 }

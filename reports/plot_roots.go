@@ -15,6 +15,7 @@ import (
 const (
 	rowsAPage   = 24  // runs in one figure of the roots; more go to a further one
 	pointsARow  = 512 // searches drawn of one run; box and marks are always those of all
+	besideBars  = 24  // letters of a name before its row
 	rowHeight   = 0.42 * vg.Inch
 	pointRadius = 1.5
 )
@@ -121,7 +122,7 @@ func rootsPage(p pen, rows []labelled, place map[string]int) *figure {
 	out.Y.Min, out.Y.Max = -0.55, float64(len(rows))-0.45
 	var names plot.ConstantTicks
 	for i, r := range rows {
-		name := fmt.Sprintf("%s, 2%s", clean(r.label, 24), superscript(r.run.Scale))
+		name := fmt.Sprintf("%s, 2%s", ellipsis(r.label, besideBars), superscript(r.run.Scale))
 		names = append(names, plot.Tick{Value: float64(len(rows) - 1 - i), Label: name})
 	}
 	out.Y.Tick.Marker = names

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,8 +14,24 @@ import (
 
 // labelled is a run under the name that figures and legends show.
 type labelled struct {
-	label string
-	run   harness.Run
+	label   string
+	run     harness.Run
+	machine string // host and processor
+	record  string // where it comes from, when there are several records: "[1] a1b2c3, 2026-11-20, AMD EPYC"
+}
+
+// recordsNote says which records the marks in labels stand for; empty for one record.
+func recordsNote(runs []labelled) string {
+	var records []string
+	for _, r := range runs {
+		if r.record != "" && !slices.Contains(records, r.record) {
+			records = append(records, r.record)
+		}
+	}
+	if len(records) == 0 {
+		return ""
+	}
+	return "Records: " + strings.Join(records, "; ") + "."
 }
 
 // series are the drawable runs of one label, by scale.
@@ -73,6 +90,7 @@ func (g spreadGlyph) Plot(c draw.Canvas, p *plot.Plot) {
 			{X: middle - half, Y: level(s.FirstQuartile)}, {X: middle + half, Y: level(s.FirstQuartile)},
 			{X: middle + half, Y: level(s.ThirdQuartile)}, {X: middle - half, Y: level(s.ThirdQuartile)},
 		})
+		c.StrokeLine2(draw.LineStyle{Color: g.series.look.line, Width: 1.2}, middle-half, level(s.Median), middle+half, level(s.Median))
 		means = append(means, vg.Point{X: middle, Y: level(s.Mean)})
 	}
 	if len(means) > 1 {
@@ -100,8 +118,8 @@ func (s series) legendEntry() entry {
 	}}
 }
 
-// overScale draws GTEPS over the size of the graph; nil when no run has rates.
-func overScale(p pen, runs []labelled) *figure {
+// overScale draws GTEPS over the size of the graph, and published rates beside them; nil when no run has rates.
+func overScale(p pen, runs []labelled, references []Reference) *figure {
 	all := seriesOf(runs)
 	if len(all) == 0 {
 		return nil
@@ -120,6 +138,8 @@ func overScale(p pen, runs []labelled) *figure {
 			open = open || judge(run).Grade == bad
 		}
 	}
+	published := publishedRates(references)
+	first, last, lowest, highest = bounds(published, first, last, lowest, highest)
 	out := p.plot("Number of vertices", "Search rate (GTEPS)")
 	m := measureOf(lowest, highest)
 	m.fit(&out.Y)
@@ -133,9 +153,9 @@ func overScale(p pen, runs []labelled) *figure {
 		step = 0.8 / float64(len(all))
 	}
 	f := &figure{
-		name: "gteps-over-scale", title: "Search rate in GTEPS over the size of the graph, for each engine",
+		name: scaleFigure, title: "Search rate in GTEPS over the size of the graph, for each engine",
 		width: figureWidth, height: 3.6 * vg.Inch, pen: p, plots: []*plot.Plot{out},
-		notes: []string{fmt.Sprintf("Mark: harmonic mean. Box: quartiles. Whiskers: slowest and fastest root. %s.", inputs(runs))},
+		notes: []string{fmt.Sprintf("Mark: harmonic mean. Box: quartiles, line in it: median. Whiskers: slowest and fastest root. %s. %s", inputs(runs), recordsNote(runs))},
 	}
 	if first == last && len(all) <= 4 {
 		f.width, f.height = 4.4*vg.Inch, 3.2*vg.Inch
@@ -143,12 +163,20 @@ func overScale(p pen, runs []labelled) *figure {
 	if open {
 		f.notes = append(f.notes, "Open mark: the run is not complete.")
 	}
+	publishedLegend := drawPublished(p, out, m, published)
+	if len(published) > 0 {
+		f.height += 1.2 * vg.Inch
+		f.notes = append(f.notes, publishedNote)
+	}
 	for i, s := range all {
 		out.Add(spreadGlyph{s, m, (float64(i) - float64(len(all)-1)/2) * step, step * 0.8})
 		f.legend = append(f.legend, s.legendEntry())
 	}
+	f.legend = append(f.legend, publishedLegend...)
 	return f
 }
+
+const scaleFigure = "gteps-over-scale"
 
 // inputs says what was searched, as far as all runs share it.
 func inputs(runs []labelled) string {

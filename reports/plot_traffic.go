@@ -5,11 +5,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Traffic is what searches with a number of ranks send, per search: messages and bytes as counted, and the seconds that
@@ -20,35 +17,6 @@ type Traffic struct {
 	Messages float64
 	Bytes    float64
 	Modelled float64 // seconds
-}
-
-// overRanks draws a positive quantity of a series over the number of ranks, both on log axes.
-type overRanks struct {
-	look    look
-	measure measure
-	dashed  bool
-	ranks   []int
-	values  []float64
-}
-
-func (o overRanks) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	var line []vg.Point
-	for i, v := range o.values {
-		if v > 0 && finite(v) {
-			line = append(line, vg.Point{X: x(math.Log2(float64(o.ranks[i]))), Y: y(o.measure.at(v))})
-		}
-	}
-	style := draw.LineStyle{Color: o.look.line, Width: 1.3, Dashes: o.look.dashes}
-	if o.dashed {
-		style.Dashes = []vg.Length{4, 3}
-	}
-	if len(line) > 1 {
-		c.StrokeLines(style, line)
-	}
-	for _, at := range line {
-		mark(c, o.look, at, o.dashed)
-	}
 }
 
 // traffic draws messages, bytes and modelled transfer times over the number of ranks, one below the other: what was
@@ -63,7 +31,9 @@ func traffic(p pen, scale int, model string, points []Traffic) *figure {
 		},
 	}
 	var names []string
+	var counts []int
 	for _, t := range points {
+		counts = append(counts, t.Ranks)
 		if !slices.Contains(names, t.Series) {
 			names = append(names, t.Series)
 		}
@@ -93,10 +63,10 @@ func traffic(p pen, scale int, model string, points []Traffic) *figure {
 		m.fit(&out.Y)
 		out.Add(gridLines{y: true})
 		for i, name := range names {
-			series := overRanks{look: looks(i), measure: m, dashed: quantity.dashed}
+			series := overCounts{look: looks(i), measure: m, dashed: quantity.dashed}
 			for _, t := range points {
 				if t.Series == name {
-					series.ranks, series.values = append(series.ranks, t.Ranks), append(series.values, quantity.of(t))
+					series.counts, series.values = append(series.counts, t.Ranks), append(series.values, quantity.of(t))
 				}
 			}
 			out.Add(series)
@@ -105,7 +75,7 @@ func traffic(p pen, scale int, model string, points []Traffic) *figure {
 			}
 		}
 		out.X.Min, out.X.Max = first-0.2, last+0.2
-		out.X.Tick.Marker = rankTicks(points)
+		out.X.Tick.Marker = workerTicks(counts)
 		f.plots = append(f.plots, out)
 	}
 	f.plots[len(f.plots)-1].X.Label.Text = "Ranks"
@@ -114,44 +84,18 @@ func traffic(p pen, scale int, model string, points []Traffic) *figure {
 
 func seriesEntry(name string, l look) entry { return series{label: name, look: l}.legendEntry() }
 
-func rankTicks(points []Traffic) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	seen := map[int]bool{}
-	for _, t := range points {
-		if !seen[t.Ranks] {
-			seen[t.Ranks] = true
-			ticks = append(ticks, plot.Tick{Value: math.Log2(float64(t.Ranks)), Label: strconv.Itoa(t.Ranks)})
-		}
-	}
-	return ticks
-}
-
-// WriteTraffic draws points into dir, which must exist, as messages.svg and messages.png. model says in words what the
+// WriteTraffic draws points into dir, which must exist, as messages.svg, messages.png and messages.pdf. model says in words what the
 // modelled times assume. The error wraps that of the file system and names the file.
 func WriteTraffic(dir string, scale int, model string, points []Traffic) error {
 	p, err := newPen()
 	if err != nil {
 		return err
 	}
-	_, err = writeFigure(dir, traffic(p, scale, model, points))
-	return err
-}
-
-// writeFigure writes a figure as SVG and as PNG and returns the paths of what it wrote.
-func writeFigure(dir string, f *figure) (paths []string, err error) {
-	for _, form := range []struct {
-		extension string
-		draw      func() ([]byte, error)
-	}{{".svg", f.svg}, {".png", f.png}} {
-		data, err := form.draw()
-		if err != nil {
-			return paths, err
+	f := traffic(p, scale, model, points)
+	for _, extension := range forms() {
+		if err := writeFigure(filepath.Join(dir, f.name+extension), f); err != nil {
+			return err
 		}
-		path := filepath.Join(dir, f.name+form.extension)
-		if err := writeFile(path, data); err != nil {
-			return paths, err
-		}
-		paths = append(paths, path)
 	}
-	return paths, nil
+	return nil
 }

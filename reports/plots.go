@@ -3,32 +3,29 @@ package reports
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/tepsbench/teps/harness"
 )
 
 const mostLevelFigures = 12 // a figure of levels for each engine, but not for ever so many
 
-// figures are the drawings of a result, in the order in which a page shows them.
+// figures are the drawings of results, in the order in which a page shows them.
 type figures struct {
-	scale  *figure   // nil when nothing has rates
-	roots  []*figure // one, or one for every 24 runs
-	ranks  []*figure // of engines that have ranks
+	parts  []part
 	levels []levelFigure
 }
 
 // levelFigure is a drawing of one search, and the run that it stands for.
 type levelFigure struct {
 	*figure
-	run int // its place in Result.Runs
+	run int // its place among the runs
 }
 
-// draw chooses the drawings of r: rates over scales, rates over roots, and for each engine the levels of the median root
-// at its largest scale.
-func (p pen) draw(r harness.Result) figures {
-	runs := labels(r)
-	out := figures{scale: overScale(p, runs), roots: overRoots(p, runs), ranks: overPhases(p, rankedRuns(runs, mostBars))}
-	out.ranks = append(out.ranks, overRankCounts(p, rankedRuns(runs, mostLines))...)
+// draw chooses the drawings of runs: those of every part, and for each engine the levels of the median root at its
+// largest scale.
+func (p pen) draw(runs []labelled, references []Reference) figures {
+	out := figures{parts: p.parts(runs, references)}
 
 	largest := map[string]int{} // label to the run at its largest scale that has levels
 	for i, l := range runs {
@@ -53,6 +50,10 @@ func (p pen) draw(r harness.Result) figures {
 		taken[f.name] = true
 		out.levels = append(out.levels, levelFigure{f, i})
 	}
+	if n := len(out.levels); n < len(largest) {
+		last := out.levels[n-1]
+		last.notes = append(last.notes, fmt.Sprintf("The first %d of %d engines have a drawing like this one.", n, len(largest)))
+	}
 	return out
 }
 
@@ -66,9 +67,17 @@ func labels(results ...harness.Result) []labelled {
 	shown := map[string]origin{}
 	var out []labelled
 	for i, r := range results {
+		machine, record := joined(", ", clean(r.Machine.Hostname, nameRunes), clean(r.Machine.CPU, nameRunes)), ""
+		if len(results) > 1 {
+			date := ""
+			if !r.Started.IsZero() {
+				date = r.Started.Format(time.DateOnly)
+			}
+			record = recordMark(i) + " " + joined(", ", clean(r.ID, nameRunes), date, clean(r.Machine.CPU, nameRunes))
+		}
 		for _, run := range r.Runs {
 			from := origin{i, run.Engine.Name}
-			name := clean(run.Engine.Name, nameRunes)
+			name := shownName(run.Engine.Name)
 			if len(results) > 1 {
 				name += " " + recordMark(i)
 			}
@@ -80,7 +89,7 @@ func labels(results ...harness.Result) []labelled {
 				label = name + " #" + strconv.Itoa(n)
 			}
 			shown[label] = from
-			out = append(out, labelled{label, run})
+			out = append(out, labelled{label, run, machine, record})
 		}
 	}
 	return out
@@ -92,32 +101,11 @@ func recordMark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 // all returns the drawings in order.
 func (f figures) all() []*figure {
 	var out []*figure
-	if f.scale != nil {
-		out = append(out, f.scale)
+	for _, c := range f.parts {
+		out = append(out, c.figures...)
 	}
-	out = append(out, f.roots...)
-	out = append(out, f.ranks...)
 	for _, l := range f.levels {
 		out = append(out, l.figure)
 	}
 	return out
-}
-
-// WritePlots draws the figures of r into dir, each as SVG and as PNG (300 dots an inch, 6.8 inches wide), and returns
-// the paths of the files. A result without rates and levels has none. Each file appears whole or not at all; the error
-// wraps that of the file system and names the file.
-func WritePlots(dir string, r harness.Result) ([]string, error) {
-	p, err := newPen()
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, f := range p.draw(r).all() {
-		drawn, err := writeFigure(dir, f)
-		paths = append(paths, drawn...)
-		if err != nil {
-			return paths, err
-		}
-	}
-	return paths, nil
 }

@@ -9,10 +9,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-const (
-	mostBars  = 12  // runs with a bar each
-	mostLines = 200 // runs as points of lines
-)
+const mostBars = 12 // runs with a bar each
 
 // rankedRun is a run of an engine that has ranks, summed up: means of a search, over the searches that are not wrong.
 type rankedRun struct {
@@ -38,11 +35,11 @@ type rankedPhase struct {
 // transfers says whether a phase is a transfer or waits for one; everything else computes.
 func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
 
-// rankedRuns are the first runs that have ranks and rates, at most so many.
-func rankedRuns(runs []labelled, most int) []rankedRun {
+// rankedRuns are the runs that have ranks and rates.
+func rankedRuns(runs []labelled) []rankedRun {
 	var out []rankedRun
 	for _, l := range runs {
-		if drawable(l.run) == nil || len(out) == most {
+		if drawable(l.run) == nil {
 			continue
 		}
 		if r, ok := sumRanks(l); ok {

@@ -3,12 +3,14 @@ package reports
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 )
 
 // ranked gives the searches of a made-up run ranks: rank k scans k+1 ms a search, expands for 1 ms in each of two levels
@@ -16,6 +18,7 @@ import (
 func ranked(run harness.Run, ranks int, cut string) harness.Run {
 	ms := time.Millisecond
 	run.Options = map[string]string{"partition": cut}
+	run.Engine.Builtin, run.Engine.Options = "distributed", map[string]string{"ranks": strconv.Itoa(ranks), "partition": cut}
 	for i := range run.Roots {
 		root := &run.Roots[i]
 		root.Levels = root.Levels[:2]
@@ -59,7 +62,7 @@ func rankedSample() harness.Result {
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
 func TestRanksAreSummedUp(t *testing.T) {
-	runs := rankedRuns(labels(rankedSample()), mostLines)
+	runs := rankedRuns(labels(rankedSample()))
 	if len(runs) != 8 {
 		t.Fatalf("%d runs have ranks, want 8", len(runs))
 	}
@@ -85,7 +88,7 @@ func TestFiguresOfRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]string{}
-	for _, f := range p.draw(rankedSample()).ranks {
+	for _, f := range p.draw(labels(rankedSample()), nil).all() {
 		svg, err := f.svg()
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +106,7 @@ func TestFiguresOfRanks(t *testing.T) {
 			t.Errorf("figure %s does not say %q", name, want)
 		}
 	}
-	if len(p.draw(sample([]string{"cpu"}, 16)).ranks) != 0 {
+	if len(p.ranksPart(labels(sample([]string{"cpu"}, 16))).figures) != 0 {
 		t.Error("an engine without ranks has figures of ranks")
 	}
 }
@@ -141,5 +144,75 @@ func TestTrafficSaysWhatIsModelled(t *testing.T) {
 	}
 	if len(f.plots) != 3 {
 		t.Errorf("%d plots, want messages, bytes and modelled times apart", len(f.plots))
+	}
+}
+
+// A figure has room for so many runs; what it leaves out it says, and the table has.
+func TestFiguresOfRanksAndEnergySayWhatTheyLeaveOut(t *testing.T) {
+	p, err := newPen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(runs, ranks int) (withRanks, metered harness.Result) {
+		withRanks, metered = sample(nil, 16), sample(nil, 16)
+		for i := range runs {
+			name := "engine-" + strconv.Itoa(i)
+			withRanks.Runs = append(withRanks.Runs, ranked(sampleRun(name, i, 16, 4), ranks, "2d"))
+			metered.Runs = append(metered.Runs, meteredRun(sampleRun(name, i, 16, 4), power.Node))
+		}
+		return withRanks, metered
+	}
+	notes := func(f *figure) string { return strings.Join(f.notes, " ") }
+	for _, c := range []struct {
+		runs, ranks             int
+		bars, byRank, perWatt   string
+		lastPower, nothing      string
+		figuresOfRanks, figures int
+	}{
+		{2, 4, "", "", "", "", "", 3, 2},
+		{13, 2, "The first 12 of 13 runs", "12 of 13 runs, the first that fit into 64 bars", "The first 12 of 13 engines", "The first 12 of 13 metered runs", "", 3, 12},
+		{12, 16, "", "4 of 12 runs", "", "", "", 3, 12},
+		{2, 65, "", "", "", "", "each of these runs has more than 64 ranks", 2, 2},
+	} {
+		a, b := of(c.runs, c.ranks)
+		part := p.ranksPart(labels(a))
+		if len(part.figures) != c.figuresOfRanks || len(part.table.Rows) != c.runs {
+			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.figures), len(part.table.Rows))
+		}
+		energy := overEnergy(p, labels(b), nil)
+		if len(energy) != 1+c.figures {
+			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
+		}
+		said := []struct{ figure, says, want, sign string }{
+			{"phases", notes(part.figures[0]), c.bars, "The first"}, {"traffic", notes(part.figures[1]), c.bars, "The first"},
+			{"phases", notes(part.figures[0]), c.nothing, "rank by rank"},
+			{"per watt", notes(energy[0]), c.perWatt, "The first"}, {"last power", notes(energy[len(energy)-1]), c.lastPower, "The first"},
+		}
+		if len(part.figures) == 3 {
+			said = append(said, struct{ figure, says, want, sign string }{"ranks", notes(part.figures[2]), c.byRank, "that fit"})
+		}
+		for _, s := range said {
+			if !strings.Contains(s.says, s.want) || s.want == "" && strings.Contains(s.says, s.sign) {
+				t.Errorf("%d runs of %d ranks: the figure of %s says %q, want %q", c.runs, c.ranks, s.figure, s.says, s.want)
+			}
+		}
+	}
+}
+
+func TestTheTableOfRanksHasEveryRunAndLevelsSayWhatIsNotDrawn(t *testing.T) {
+	r := sample(nil, 16)
+	for i := range 230 {
+		r.Runs = append(r.Runs, ranked(sampleRun("engine-"+strconv.Itoa(i), i, 16, 1), 2, "2d"))
+	}
+	p, err := newPen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels := p.draw(labels(sample([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"}, 16)), nil).levels
+	if notes := strings.Join(levels[len(levels)-1].notes, " "); len(levels) != mostLevelFigures || !strings.Contains(notes, "The first 12 of 13 engines") {
+		t.Errorf("%d figures of levels; the last says %q", len(levels), notes)
+	}
+	if rows := len(ranksTable(rankedRuns(labels(r))).Rows); rows != 230 {
+		t.Errorf("%d rows for 230 runs", rows)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -119,4 +120,14 @@ func spreadOf(x []float64) harness.Spread {
 		s.StdDev = &deviation
 	}
 	return s
+}
+
+// load reads a committed record.
+func load(t *testing.T, dir string) harness.Result {
+	t.Helper()
+	r, err := harness.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

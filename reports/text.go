@@ -1,5 +1,6 @@
-// Package reports renders a harness.Result: the official Graph500 text, a table for the terminal, figures, and one HTML
-// page. Everything is made from the Result alone, so that every rendering can be made again from a record; nothing here
+// Package reports renders a harness.Result: the official Graph500 text, a table for the terminal, figures, one HTML page,
+// Markdown, texts for submission, and CSV and Go benchmarks for programs (formats.go has them all, parts.go what figures and
+// tables a page has). Everything is made from the Result alone, so that every rendering can be made again from a record; nothing here
 // measures, and nothing here reads a file.
 //
 // Three rules hold for every rendering. What was not measured is shown as missing, never as 0. A number looks official
@@ -42,12 +43,13 @@ func Text(w io.Writer, r harness.Result) error {
 	if len(r.Runs) == 0 {
 		b.WriteString("# No results printed: the record holds no run.\n")
 	}
+	runs := labels(r)
 	for i, run := range r.Runs {
 		if len(r.Runs) > 1 {
 			if i > 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "# %s scale %d\n", clean(run.Engine.Name, nameRunes), run.Scale)
+			fmt.Fprintf(&b, "# %s scale %d\n", runs[i].label, run.Scale)
 		}
 		block(&b, run)
 	}

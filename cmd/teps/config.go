@@ -72,18 +72,18 @@ func scalars(node ast.Node) (values []string, ok bool) {
 		}
 		return values, len(values) > 0
 	}
-	scalar, isScalar := node.(ast.ScalarNode)
-	if !isScalar || node.Type() == ast.NullType {
-		return nil, false
+	switch node.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return []string{node.GetToken().Value}, true
 	}
-	return []string{scalar.GetToken().Value}, true
+	return nil, false // nothing, a mapping, or what only YAML knows: anchors, tags, blocks of text
 }
 
 // setFlag gives a flag the values of the file. Values of the command line stay: they replace the file's, or come after
 // them where a flag may be repeated and the last one wins.
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, values []string) error {
 	given := flag.Changed
-	if many, ok := flag.Value.(pflag.SliceValue); ok && (flag.Name == "set" || flag.Name == "checksum") {
+	if many, ok := flag.Value.(pflag.SliceValue); ok && (flag.Name == "set" || flag.Name == "checksum" || flag.Name == "meter") {
 		var typed []string
 		if given {
 			typed = many.GetSlice()

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,8 +84,11 @@ func (f *countFlags) check() (map[string]string, error) {
 	if f.roots < 1 || f.roots > harness.MaxRoots {
 		return nil, harness.Usage("--roots %d: want 1 to %d", f.roots, harness.MaxRoots)
 	}
-	if f.latency < 0 || !(f.bandwidth > 0) {
-		return nil, harness.Usage("--latency %v --bandwidth %g: want a latency of 0 or more and a bandwidth above 0", f.latency, f.bandwidth)
+	if f.latency < 0 || f.latency > longestLatency {
+		return nil, harness.Usage("--latency %v: want 0 to %v", f.latency, longestLatency)
+	}
+	if !(f.bandwidth >= leastBandwidth && f.bandwidth <= mostBandwidth) { // NaN is neither
+		return nil, harness.Usage("--bandwidth %g: want bytes a second, %g to %g", f.bandwidth, leastBandwidth, mostBandwidth)
 	}
 	for _, ranks := range f.ranks {
 		if ranks < 1 || ranks > distributed.MaxRanks {
@@ -102,6 +106,33 @@ func (f *countFlags) check() (map[string]string, error) {
 	return options, nil
 }
 
+// Bounds of the model. No network is slower or faster, and no time in it is longer than a time.Duration holds.
+const (
+	longestLatency = time.Minute
+	leastBandwidth = 1e3
+	mostBandwidth  = 1e18
+)
+
+// settle refuses options that the engine does not take, before anything is done.
+func (f *countFlags) settle(ctx context.Context, options map[string]string) error {
+	engine := distributed.New()
+	defer engine.Close()
+	d, err := engine.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := plugins.Settle(d.Options, options); err != nil {
+		return harness.Usage("--set: %w; see teps engines", err)
+	}
+	return nil
+}
+
+// fits refuses, before anything is allocated, what this machine has no memory for.
+func (f *countFlags) fits(ctx context.Context, recipe graph.Kronecker) error {
+	ranks := slices.Max(f.ranks)
+	return harness.CheckMemory(ctx, recipe, fmt.Sprintf("distributed:ranks=%d", ranks), distributed.TrafficMemory(ranks), "fewer --ranks")
+}
+
 func (f *countFlags) run(ctx context.Context, w io.Writer, progress harness.Progress) error {
 	options, err := f.check()
 	if err != nil {
@@ -111,6 +142,12 @@ func (f *countFlags) run(ctx context.Context, w io.Writer, progress harness.Prog
 	recipe := plan.Recipe(f.scale)
 	if err := recipe.Check(); err != nil {
 		return harness.Usage("%w", err)
+	}
+	if err := f.settle(ctx, options); err != nil {
+		return err
+	}
+	if err := f.fits(ctx, recipe); err != nil {
+		return err
 	}
 	tuples := make([]graph.Edge, recipe.Tuples())
 	if err := recipe.Generate(ctx, tuples, 0, 0); err != nil {
@@ -179,12 +216,12 @@ func printCounts(w io.Writer, r messageCounts) error {
 
 // write puts the record and its plots into a folder.
 func (r messageCounts) write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return harness.Usage("--out %s: %w", dir, err)
-	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return harness.Usage("--out %s: %w", dir, err)
 	}
 	if err := harness.WriteFile(filepath.Join(dir, "messages.json"), append(data, '\n')); err != nil {
 		return err

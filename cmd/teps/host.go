@@ -10,6 +10,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/find"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/power"
 )
 
 // processes is a harness.Host whose engines are child processes: rpc.Host, and the knowledge of which program an
@@ -45,6 +46,11 @@ func (p processes) Open(ctx context.Context, spec harness.EngineSpec) (plugins.E
 		return nil, err // not client: a nil *Client in an interface is not nil
 	}
 	return client, nil
+}
+
+// Meters finds power meters of this machine, and those that specifications describe.
+func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+	return power.Find(ctx, power.Config{Meters: specifications})
 }
 
 // trusted holds an outside engine that is in the trust list to its checksum there, unless --checksum asks for one.

@@ -24,11 +24,19 @@ func main() {
 	// The first signal ends a run in order. Signals then have their usual effect again, so that a second one ends the
 	// process at once; engines do not outlive it.
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup ignores a hang-up, and a shell Ctrl-C for the jobs that a script leaves in the background
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		s := <-signals
 		signal.Stop(signals)
-		fmt.Fprintf(os.Stderr, "\nteps: %v: stopping in order; once more stops at once\n", s)
+		fresh := "\n"
+		if takesBars(os.Stderr) {
+			fresh = eraseLine // of what the terminal shows of the key, and of the bar
+		}
+		fmt.Fprintf(os.Stderr, "%steps: %v: stopping in order; once more stops at once\n", fresh, s)
 		cancel()
 	}()
 	// A reader that has left (teps run | head) makes writes fail; it does not end the process before its records are
@@ -52,6 +60,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	addHelp(root)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
@@ -90,8 +99,8 @@ search against the input, and writes records, official text, plots and a page.`,
 		return harness.Usage("%v; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), conformCommand(), countCommand(),
-		newEngineCommand(), trustCommand(), serveEngineCommand(), serveLibraryCommand(), versionCommand(),
+		runCommand(), sweepCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), compareCommand(), listCommand(),
+		conformCommand(), countCommand(), newEngineCommand(), trustCommand(), serveEngineCommand(), serveLibraryCommand(), versionCommand(),
 	)
 	return root
 }

@@ -1,6 +1,13 @@
 package main
 
 import (
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,10 +16,67 @@ import (
 // TestMain makes the test binary the command teps for the scripts, and for the engines that it starts: they are the
 // same binary.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"teps": main})
+	testscript.Main(stoppable{m}, map[string]func(){"teps": main})
+}
+
+// stoppable are tests whose processes can be stopped by signals also where whoever runs the tests has them ignored (nohup, a
+// job in the background of a script): processes inherit what is ignored, and not what is waited for.
+type stoppable struct{ *testing.M }
+
+func (m stoppable) Run() int {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs the command as a user would; each script is one file of testdata/script.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": editFile, "cut": cutFile, "slower": slowDown},
+		Setup: func(e *testscript.Env) error {
+			first, err := filepath.Abs("../../harness/testdata/first-release")
+			e.Setenv("FIRST", first)
+			return err
+		},
+	})
+}
+
+// editFile is the command "edit FILE OLD NEW" of scripts; OLD must be there.
+func editFile(ts *testscript.TestScript, neg bool, args []string) {
+	rewrite(ts, args[0], args[0], func(text string) string {
+		if !strings.Contains(text, args[1]) {
+			ts.Fatalf("%s holds no %s", args[0], args[1])
+		}
+		return strings.Replace(text, args[1], args[2], 1)
+	})
+}
+
+// cutFile is "cut FILE": it leaves out the last two lines and half of the one before, as a process does that is killed
+// while it writes.
+func cutFile(ts *testscript.TestScript, neg bool, args []string) {
+	rewrite(ts, args[0], args[0], func(text string) string {
+		lines := strings.SplitAfter(text, "\n")
+		last := lines[len(lines)-4]
+		return strings.Join(lines[:len(lines)-4], "") + last[:len(last)/2]
+	})
+}
+
+// slowDown is "slower FROM TO": it writes a journal in which every search took a tenth longer.
+func slowDown(ts *testscript.TestScript, neg bool, args []string) {
+	rewrite(ts, args[0], args[1], func(text string) string {
+		return regexp.MustCompile(`"(time|wall)":[0-9.e-]+`).ReplaceAllStringFunc(text, func(member string) string {
+			name, value, _ := strings.Cut(member, ":")
+			seconds, err := strconv.ParseFloat(value, 64)
+			ts.Check(err)
+			return name + ":" + strconv.FormatFloat(seconds*1.1, 'g', -1, 64)
+		})
+	})
+}
+
+func rewrite(ts *testscript.TestScript, from, to string, change func(string) string) {
+	ts.Check(os.WriteFile(ts.MkAbs(to), []byte(change(ts.ReadFile(from))), 0o666))
 }

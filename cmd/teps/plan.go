@@ -25,6 +25,8 @@ type planFlags struct {
 	Validate   string
 	WarmUps    int
 	Timeout    time.Duration
+	Energy     time.Duration
+	Meter      []string
 	Set        []string
 	Checksum   []string
 }
@@ -40,6 +42,8 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Validate, "validate", "all", "how many searches to validate: all, none or a number")
 	flags.IntVar(&f.WarmUps, "warmup", d.WarmUps, "untimed searches before the first timed one")
 	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "longest that one call of an engine may take")
+	flags.DurationVar(&f.Energy, "energy", d.Energy, "measure energy: search around the roots for so long, metered, after the timed searches (60s for GreenGraph500)")
+	flags.StringArrayVar(&f.Meter, "meter", nil, "power meter, as SOURCE... (repeatable; default: all that this machine has; see teps machine)")
 	flags.StringArrayVar(&f.Set, "set", nil, "set an option of an engine: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.Checksum, "checksum", nil, "refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
 }
@@ -49,6 +53,7 @@ func (f *planFlags) plan() (harness.Plan, error) {
 	p := harness.DefaultPlan()
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
 	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
+	p.Energy, p.Meters = f.Energy, f.Meter
 	var err error
 	if p.Scales, err = parseScales(f.Scale); err != nil {
 		return p, err
@@ -81,19 +86,29 @@ func (f *planFlags) plan() (harness.Plan, error) {
 	}
 	for _, text := range f.Checksum {
 		engine, sum, ok := strings.Cut(text, "=")
-		if !ok || len(sum) != 64 || strings.Trim(strings.ToLower(sum), "0123456789abcdef") != "" {
+		if !ok {
 			return p, harness.Usage("--checksum %q: want ENGINE=HEX with the 64 digits that sha256sum prints", text)
 		}
 		spec, err := named(p.Engines, engine, "--checksum "+text)
 		if err != nil {
 			return p, err
 		}
-		if spec.Path == "" {
-			return p, harness.Usage("--checksum %s: engine %s is built in; only outside programs have a checksum", text, engine)
+		if spec.Checksum, err = parseChecksum(*spec, sum); err != nil {
+			return p, harness.Usage("--checksum %s: %w", text, err)
 		}
-		spec.Checksum = strings.ToLower(sum)
 	}
 	return p, p.Check()
+}
+
+// parseChecksum reads the checksum that an outside engine is to have.
+func parseChecksum(spec harness.EngineSpec, sum string) (string, error) {
+	switch {
+	case len(sum) != 64 || strings.Trim(strings.ToLower(sum), "0123456789abcdef") != "":
+		return "", harness.Usage("checksum %q: want the 64 digits that sha256sum prints", sum)
+	case spec.Path == "":
+		return "", harness.Usage("engine %s is built in; only outside programs have a checksum", spec.Name)
+	}
+	return strings.ToLower(sum), nil
 }
 
 func named(engines []harness.EngineSpec, name, where string) (*harness.EngineSpec, error) {
@@ -248,5 +263,9 @@ func describePlan(p harness.Plan) string {
 	for _, e := range p.Engines {
 		engines = append(engines, e.Name)
 	}
-	return fmt.Sprintf("%s, scale %v, edge factor %d, %d roots", strings.Join(engines, ", "), p.Scales, p.EdgeFactor, p.Roots)
+	text := fmt.Sprintf("%s, scale %v, edge factor %d, %d roots", strings.Join(engines, ", "), p.Scales, p.EdgeFactor, p.Roots)
+	if p.Energy > 0 {
+		text += fmt.Sprintf(", energy over %v", p.Energy)
+	}
+	return text
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +22,10 @@ type runFlags struct {
 	plan    planFlags
 	config  string
 	out     string
+	into    string
 	resume  string
 	quiet   bool
+	asJSON  bool
 	verbose bool
 	old     *harness.Result // the run to resume, as it was
 }
@@ -40,6 +44,8 @@ cut) loses at most the search it was in: --resume FOLDER continues it.`,
   teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
   teps run --engine distributed:ranks=16:partition=1d   options of an engine behind its name
   teps run --engine ./teps-engine-mine --validate 8     an engine of your own
+  teps run --scale 22 --energy 60s                      MTEPS per watt too, of every power meter here
+  teps run --store results                              a folder of its own among others
   teps run --resume results/sweep                       continue what was interrupted
   teps run --config nightly.yaml --scale 22             flags from a file; the command line wins`,
 		Args: noArgs,
@@ -48,9 +54,11 @@ cut) loses at most the search it was in: --resume FOLDER continues it.`,
 	flags := c.Flags()
 	f.plan.register(flags)
 	flags.StringVar(&f.config, "config", "", "YAML file with these flags by name (engine, scale, set, ...)")
-	flags.StringVar(&f.out, "out", "", "folder for records, plots and page (default teps-results/DATE-TIME)")
+	flags.StringVar(&f.out, "out", "", "folder for records, plots and page (default DATE-TIME in the store)")
+	flags.StringVar(&f.into, "store", "teps-results", "folder in which the run makes a folder of its own, beside others")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this folder")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
+	flags.BoolVar(&f.asJSON, "json", false, "print the folder and the whole result as one JSON document, instead of the official text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
 	flags.SortFlags = false
 	return c
@@ -65,7 +73,7 @@ func (f *runFlags) run(c *cobra.Command) error {
 	}
 	if f.old != nil && finished(*f.old) {
 		progress.Note("this run is complete; there is nothing to resume")
-		return errors.Join(report(c, f.resume, *f.old, f.quiet), soundness(*f.old))
+		return errors.Join(f.report(c, f.resume, *f.old), soundness(*f.old))
 	}
 	host, err := newProcesses(newLog(f.verbose))
 	if err != nil {
@@ -78,20 +86,21 @@ func (f *runFlags) run(c *cobra.Command) error {
 	return soundness(result)
 }
 
-// finished says whether every engine has searched every root at every scale.
+// finished says whether every engine has searched every root at every scale, and has been metered where that was asked for.
 func finished(r harness.Result) bool {
 	for _, run := range r.Runs {
-		if run.State != harness.Complete {
+		if run.State != harness.Complete || run.Energy.Failed() {
 			return false
 		}
 	}
 	return true
 }
 
-// soundness is errReported unless every run is complete and no search was found wrong.
+// soundness is errReported unless every run is complete, no search was found wrong, and no energy loop has failed. That
+// there is no meter is no failure.
 func soundness(r harness.Result) error {
 	for _, run := range r.Runs {
-		if !run.Sound() {
+		if !run.Sound() || run.Energy.Failed() {
 			return errReported
 		}
 	}
@@ -100,6 +109,9 @@ func soundness(r harness.Result) error {
 
 // decide makes the plan: of the flags and the file, or of the run to resume.
 func (f *runFlags) decide(c *cobra.Command) (harness.Plan, error) {
+	if c.Flags().Changed("out") && c.Flags().Changed("store") {
+		return harness.Plan{}, harness.Usage("--out names the run's folder and --store the folder around it; give one of them")
+	}
 	if !c.Flags().Changed("resume") {
 		if c.Flags().Changed("config") {
 			if err := readConfig(f.config, c.Flags()); err != nil {
@@ -113,7 +125,7 @@ func (f *runFlags) decide(c *cobra.Command) (harness.Plan, error) {
 	}
 	var other string
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"resume", "quiet", "verbose"}, flag.Name) {
+		if !slices.Contains([]string{"resume", "quiet", "json", "verbose"}, flag.Name) {
 			other = flag.Name
 		}
 	})
@@ -145,7 +157,7 @@ func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes
 		progress.Note(fmt.Sprintf("the last line of %s was torn; that search is done again", harness.JournalFile))
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
-	reporting := report(c, store.Dir(), result, f.quiet)
+	reporting := f.report(c, store.Dir(), result)
 	if running != nil && errors.Is(running, context.Canceled) {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps run --resume %s\n", store.Dir())
 		return result, errors.Join(errReported, reporting)
@@ -162,7 +174,7 @@ func (f *runFlags) store(ctx context.Context, plan harness.Plan) (*harness.Store
 	if f.out != "" {
 		return harness.Create(f.out, manifest)
 	}
-	first := filepath.Join("teps-results", time.Now().Format("20060102-150405"))
+	first := filepath.Join(f.into, time.Now().Format("20060102-150405"))
 	for n, dir := 2, first; ; n++ {
 		store, err := harness.Create(dir, manifest)
 		if !errors.Is(err, harness.ErrUsage) || n > 100 { // somebody has begun in the same second
@@ -177,18 +189,25 @@ func commandLine() []string { return append([]string{filepath.Base(os.Args[0])},
 
 // report prints the official text, draws everything into the run's folder and shows the final table.
 func report(c *cobra.Command, dir string, result harness.Result, quiet bool) error {
-	if err := reports.WriteAll(dir, result); err != nil {
+	return reportWith(c, dir, reports.Options{}, result, quiet)
+}
+
+// report is report, with JSON in the place of the official text if that was asked for.
+func (f *runFlags) report(c *cobra.Command, dir string, result harness.Result) error {
+	if !f.asJSON {
+		return report(c, dir, result, f.quiet)
+	}
+	stdout := c.OutOrStdout()
+	c.SetOut(io.Discard)
+	defer c.SetOut(stdout)
+	if err := report(c, dir, result, f.quiet); err != nil {
 		return err
 	}
-	if err := reports.Text(c.OutOrStdout(), result); err != nil {
-		return err
-	}
-	if quiet {
-		return nil
-	}
-	stderr := c.ErrOrStderr() // whether anybody reads it does not matter to the run
-	fmt.Fprintln(stderr)
-	_ = reports.Table(stderr, result, isTerminal(stderr))
-	fmt.Fprintf(stderr, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
-	return nil
+	encoder := json.NewEncoder(stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(struct {
+		Schema string         `json:"schema"` // of this document
+		Folder string         `json:"folder"`
+		Result harness.Result `json:"result"` // as result.json holds it
+	}{"teps-run/1", dir, result})
 }

@@ -1,0 +1,359 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+// script writes a program of a few shell lines.
+func script(t *testing.T, lines string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "meter")
+	writeProgram(t, path, "#!/bin/sh\n"+lines)
+	return path
+}
+
+// steady is a wall meter that says 120 W, forty times a second.
+const steady = `while :; do echo ",120.0"; sleep 0.025; done`
+
+// energyEngines are engines of every kind, as --engine takes them, made where their tools are; one can be followed by a folder
+// that PATH must have.
+func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
+	examples := filepath.Join(repository(t), "examples")
+	tools := func(t *testing.T, language string) {
+		if out, err := exec.Command("sh", "-c", needs()[language]).CombinedOutput(); err != nil {
+			t.Skipf("needs more than there is here (%s): %v\n%s", needs()[language], err, out)
+		}
+	}
+	built := func(t *testing.T, command string, args ...string) {
+		if out, err := exec.Command(command, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", command, args, err, out)
+		}
+	}
+	library := func(language string, flags ...string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			tools(t, language)
+			path := filepath.Join(t.TempDir(), "libmine.so")
+			built(t, "cc", append([]string{"-std=gnu11", "-O2", "-shared", "-fPIC", "-I", filepath.Join(repository(t), "native"), "-o", path, filepath.Join(examples, language, "mine.c")}, flags...)...)
+			return path
+		}
+	}
+	return map[string]func(t *testing.T) string{
+		"cpu":            func(*testing.T) string { return "cpu" },
+		"distributed 2d": func(*testing.T) string { return "distributed" },
+		"distributed 1d": func(*testing.T) string { return "distributed:partition=1d" },
+		"mpi": func(t *testing.T) string {
+			if out, err := exec.Command("sh", "-c", "mpirun --version && mpicc --version").CombinedOutput(); err != nil {
+				t.Skipf("needs MPI (mpirun, mpicc): %v\n%s", err, out)
+			}
+			bin := t.TempDir()
+			built(t, "go", "build", "-tags", "mpi", "-o", filepath.Join(bin, "teps-rank"), "../teps-rank")
+			return "mpi with " + bin // a folder of PATH
+		},
+		"C":      library("c"),
+		"OpenMP": library("openmp", "-fopenmp"),
+		"Go": func(t *testing.T) string {
+			tools(t, "go")
+			path := filepath.Join(t.TempDir(), "teps-engine-mine")
+			built(t, "go", "build", "-o", path, "../../examples/go")
+			return path
+		},
+		"Python": func(t *testing.T) string {
+			tools(t, "python")
+			dir := t.TempDir()
+			for _, name := range []string{"teps-engine-mine", "teps_engine.py"} {
+				text, err := os.ReadFile(filepath.Join(examples, "python", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeProgram(t, filepath.Join(dir, name), string(text))
+			}
+			built(t, "protoc", "--python_out="+dir, "-I", filepath.Join(repository(t), "plugins", "rpc", "internal", "enginepb"), "engine.proto")
+			return filepath.Join(dir, "teps-engine-mine")
+		},
+	}
+}
+
+// TestEnergyWorksWithEveryKindOfEngine meters each of them with a meter outside of teps.
+func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
+	t.Parallel()
+	meter := script(t, steady)
+	for kind, engine := range energyEngines(t) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && kind != "cpu" {
+				t.Skip("builds engines")
+			}
+			dir := filepath.Join(t.TempDir(), "run")
+			name, bin, _ := strings.Cut(engine(t), " with ")
+			cmd, temp := teps(t, "run", "--engine", name, "--scale", "10", "--energy", "1s", "--meter", "command:wall="+meter, "--out", dir)
+			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			nothingLeft(t, temp)
+			r, err := harness.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := r.Runs[0].Energy
+			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != harness.LoopByRepeat || e.After.Valid != 4 {
+				t.Fatalf("energy %+v\n%s", e, out)
+			}
+			f, found := e.Headline()
+			if !found || !f.System || f.Watts < 119.9 || f.Watts > 120.1 || f.MTEPSPerWatt <= 0 {
+				t.Errorf("figure %+v", f)
+			}
+			if want := e.Loop.TEPS / 1e6 / f.Watts; f.MTEPSPerWatt != want {
+				t.Errorf("%g MTEPS/W, want %g", f.MTEPSPerWatt, want)
+			}
+			if !regexp.MustCompile(`64/64 .* VALID +[\d.]+ wall`).Match(out) {
+				t.Errorf("the table has no figure:\n%s", out)
+			}
+			for _, name := range []string{"greengraph500.txt", "mteps-per-watt.svg"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// An engine of somebody else need not repeat by itself; then its searches are called, and the record says so.
+func TestEnergyOfAnEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "teps-engine-plain")
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("the go command is needed to build the engine")
+	}
+	if out, err := exec.Command("go", "build", "-o", path, "./testdata/plain").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, temp := teps(t, "run", "--engine", path, "--scale", "10", "--energy", "1s", "--meter", "command:node="+script(t, steady), "--out", dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	r, err := harness.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Runs[0].Energy; e.Failed() || e.Loop.Kind != harness.LoopByCalls || len(e.Figures) != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// hasMeters says whether the machine of whoever runs the tests has a power meter.
+func hasMeters(t *testing.T) bool {
+	t.Helper()
+	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "6", "--energy", "100ms", "--out", filepath.Join(t.TempDir(), "run"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return !bytes.Contains(out, []byte("no power meter here"))
+}
+
+func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
+	t.Parallel()
+	if hasMeters(t) {
+		t.Skip("this machine has a power meter")
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, temp := teps(t, "run", "--engine", "cpu,distributed", "--scale", "10", "--energy", "1h", "--out", dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := bytes.Count(out, []byte("no power meter here")); n != 1 || bytes.Contains(out, []byte("MTEPS/W")) {
+		t.Errorf("%d lines say that there is no meter:\n%s", n, out)
+	}
+	if n := bytes.Count(out, []byte(" 64/64 ")); n != 2 {
+		t.Errorf("%d runs are complete:\n%s", n, out)
+	}
+	nothingLeft(t, temp)
+}
+
+// waitForLoop waits until the engine of a run, a built-in one, has begun with its energy loop: after the roots, and before the
+// loop, it takes no processor time.
+func waitForLoop(t *testing.T, cmd *exec.Cmd, dir string) {
+	t.Helper()
+	waitFor(t, "the roots", func() bool { return rootsIn(dir) == 64 })
+	engine := 0
+	for _, pid := range children(t, cmd.Process.Pid) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if bytes.Contains(line, []byte("serve-engine")) {
+			engine = pid
+		}
+	}
+	if engine == 0 {
+		t.Fatal("the run has no engine process")
+	}
+	rested := hundredths(engine)
+	waitFor(t, "the energy loop", func() bool { return hundredths(engine) >= rested+10 })
+}
+
+// hundredths is the processor time that a process has taken, in hundredths of a second (proc_pid_stat(5)).
+func hundredths(pid int) int {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, fields, _ := bytes.Cut(stat, []byte(") "))
+	var user, system int
+	if f := strings.Fields(string(fields)); len(f) > 12 {
+		user, _ = strconv.Atoi(f[11])
+		system, _ = strconv.Atoi(f[12])
+	}
+	return user + system
+}
+
+// A program that meters and dies amid the loop costs its own figure alone.
+func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
+	t.Parallel()
+	dir, pulled := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "pulled")
+	dying := script(t, `while [ ! -e '`+pulled+`' ]; do echo ",90"; sleep 0.025; done; echo "the plug was pulled" >&2; exit 3`)
+	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "2s", "--out", dir,
+		"--meter", "command:wall="+dying, "--meter", "command:package="+script(t, steady))
+	var all bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &all, &all
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForLoop(t, cmd, dir)
+	if err := os.WriteFile(pulled, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	out := all.Bytes()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	r, err := harness.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := r.Runs[0].Energy
+	if e.Failed() || len(e.Figures) != 1 || e.Figures[0].System || e.Green.Level != 0 {
+		t.Fatalf("failure %q, figures %+v", e.Failure, e.Figures)
+	}
+	if said := fmt.Sprint(e.Meters[0].Faults, e.Meters[0].NoLoop); !strings.Contains(said, "the plug was pulled") {
+		t.Errorf("the dead meter: %s", said)
+	}
+	if !regexp.MustCompile(`VALID +[\d.]+ package`).Match(out) {
+		t.Errorf("got:\n%s", out)
+	}
+}
+
+// An engine that does not come back from its loop fails its energy part, and what it has searched stays.
+func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is needed to compile the library")
+	}
+	code := `#include <unistd.h>
+		#include <stdlib.h>
+		#include "` + repository(t) + `/examples/c/mine.c"
+		int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration, int64_t *searches) {
+			(void)call; (void)graph; (void)roots; (void)count; (void)duration; (void)searches;
+			FAULT
+		}`
+	for name, c := range map[string]struct{ fault, timeout, says string }{
+		"hangs":   {"for (;;) pause();", "5s", "the energy loop did not end within"},
+		"crashes": {"abort();", "10m", "crashed in teps_repeat: aborted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := filepath.Join(t.TempDir(), "hang.c")
+			if err := os.WriteFile(source, []byte(strings.Replace(code, "FAULT", c.fault, 1)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			library := compileLibrary(t, "libodd.so", source)
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd, temp := teps(t, "run", "--engine", library+",cpu", "--scale", "10", "--energy", "500ms", "--timeout", c.timeout,
+				"--meter", "command:wall="+script(t, steady), "--out", dir)
+			out, _ := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte(c.says)) {
+				t.Errorf("exit code %d, want %q:\n%s", cmd.ProcessState.ExitCode(), c.says, out)
+			}
+			if n := bytes.Count(out, []byte(" 64/64 ")); n != 2 || !regexp.MustCompile(`cpu .* VALID +[\d.]+ wall`).Match(out) {
+				t.Errorf("%d runs are complete:\n%s", n, out)
+			}
+			nothingLeft(t, temp)
+			r, err := harness.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run := r.Runs[0]; !run.Valid || !run.Energy.Failed() {
+				t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
+			}
+		})
+	}
+}
+
+// Ctrl-C in the loop ends it at once; a resume repeats the loop and searches from no root again.
+func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
+	t.Parallel()
+	for _, long := range []string{"1h", "2s"} { // one that would not end by itself, and one that a resume can repeat
+		t.Run(long, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", long, "--meter", "command:wall="+script(t, steady), "--out", dir)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitForLoop(t, cmd, dir)
+			processes := children(t, cmd.Process.Pid)
+			cmd.Process.Signal(os.Interrupt)
+			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "--resume "+dir) {
+				t.Errorf("exit code %d (%v):\n%s", cmd.ProcessState.ExitCode(), err, &stderr)
+			}
+			for _, pid := range processes {
+				if alive(pid) {
+					t.Errorf("process %d is still there", pid)
+				}
+			}
+			nothingLeft(t, temp)
+			before, err := harness.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run := before.Runs[0]; run.State != harness.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
+				t.Fatalf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
+			}
+			if long == "2s" {
+				repeatsTheLoop(t, dir, before)
+			}
+		})
+	}
+}
+
+// repeatsTheLoop resumes a run that was stopped in its energy loop.
+func repeatsTheLoop(t *testing.T, dir string, before harness.Result) {
+	t.Helper()
+	cmd, temp := teps(t, "run", "--resume", dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("resume: %v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	after, err := harness.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := after.Runs[0]; run.State != harness.Complete || len(run.Energy.Figures) != 1 || run.Roots[63].Time != before.Runs[0].Roots[63].Time {
+		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The commands of docs/images/README.md are run as they stand there, but for the place of their files, and must give the
+// pictures that are committed. To make these anew, run the commands.
+func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
+	t.Chdir("../..")
+	text, err := os.ReadFile("docs/images/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^teps (report .*) --out (docs/images/\S+)$`).FindAllSubmatch(text, -1)
+	if len(commands) < 5 {
+		t.Fatalf("%d commands in docs/images/README.md, want at least 5", len(commands))
+	}
+	var made []string
+	for _, c := range commands {
+		want := string(c[2])
+		made = append(made, filepath.Base(want))
+		t.Run(filepath.Base(want), func(t *testing.T) {
+			got := filepath.Join(t.TempDir(), filepath.Base(want))
+			var stdout, stderr bytes.Buffer
+			if code := command(context.Background(), append(strings.Fields(string(c[1])), "--out", got), &stdout, &stderr); code != exitValid {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			drawn, err := os.ReadFile(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			committed, err := os.ReadFile(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameDrawing(t, drawn, committed)
+		})
+	}
+	files, err := filepath.Glob("docs/images/*.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !slices.Contains(made, filepath.Base(file)) {
+			t.Errorf("no command of docs/images/README.md makes %s", file)
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range regexp.MustCompile(`\]\((docs/images/[^)]+)\)`).FindAllSubmatch(readme, -1) {
+		if _, err := os.Stat(string(image[1])); err != nil {
+			t.Errorf("README.md shows a picture that is not there: %v", err)
+		}
+		if !bytes.Contains(text, []byte(filepath.Base(string(image[1])))) {
+			t.Errorf("docs/images/README.md does not say how %s is made", image[1])
+		}
+	}
+}
+
+// sameDrawing compares two SVG files: texts must agree, numbers may differ by a fiftieth of a point, because another
+// processor may round the last digit differently.
+func sameDrawing(t *testing.T, got, want []byte) {
+	t.Helper()
+	number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
+	if !bytes.Equal(number.ReplaceAll(got, []byte("0")), number.ReplaceAll(want, []byte("0"))) {
+		t.Fatal("differs in more than its numbers: run its command, look at it, and commit it")
+	}
+	were := number.FindAllString(string(want), -1)
+	for i, now := range number.FindAllString(string(got), -1) {
+		a, err1 := strconv.ParseFloat(now, 64)
+		b, err2 := strconv.ParseFloat(were[i], 64)
+		if err1 != nil || err2 != nil || math.Abs(a-b) > 0.02 {
+			t.Fatalf("number %d was %s and is %s: run the command, look at it, and commit it", i, were[i], now)
+		}
+	}
+}

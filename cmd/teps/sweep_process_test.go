@@ -1,0 +1,283 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+var long = flag.Bool("long", false, "test stores for a minute, and sweeps with 20 kills")
+
+// record is what must be the same in every measurement of a cell, whenever and by whomever it was measured: everything
+// but times.
+type record struct {
+	state    harness.State
+	valid    bool
+	sessions int
+	roots    string
+	files    string
+}
+
+// recordsIn reads every run folder of a store. Anything that is no run folder and not the store's lock is an error.
+func recordsIn(t *testing.T, store string) map[string]record {
+	t.Helper()
+	list, err := os.ReadDir(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]record{}
+	for _, f := range list {
+		if f.Name() == ".lock" {
+			continue
+		}
+		r, err := harness.Load(filepath.Join(store, f.Name()))
+		if err != nil {
+			t.Errorf("left in the store: %v", err)
+			continue
+		}
+		run := r.Runs[0]
+		got := record{state: run.State, valid: run.Valid, sessions: run.Sessions}
+		for _, root := range run.Roots {
+			got.roots += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ", root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
+		}
+		files, _ := os.ReadDir(filepath.Join(store, f.Name()))
+		for _, file := range files {
+			got.files += file.Name() + " "
+		}
+		all[f.Name()] = got
+	}
+	return all
+}
+
+// entriesIn counts what is in a folder, which need not be there.
+func entriesIn(dir string) int {
+	list, _ := os.ReadDir(dir)
+	return len(list)
+}
+
+func writeSweep(t *testing.T, format string, args ...any) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sweep.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, format, args...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A sweep that is killed again and again, at moments that nobody chose, comes to the same records as one that is left alone.
+func TestASweepKilledAtAnyMomentComesToTheSameRecords(t *testing.T) {
+	kills := 4
+	if *long {
+		kills = 20
+	}
+	const text = "store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\nscales: 6-7\nrepeats: %d\nroots: 6\n"
+	repeats := 2 * kills
+	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
+	first, temp := teps(t, "sweep", "--quiet", writeSweep(t, text, undisturbed, repeats))
+	began := time.Now()
+	if out, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(began)
+	nothingLeft(t, temp)
+
+	store := filepath.Join(t.TempDir(), "killed")
+	file := writeSweep(t, text, store, repeats)
+	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
+	hit := 0
+	// One temp folder for all: what a host leaves that is killed while it starts an engine is for the next one to remove.
+	temp = shortTemp(t)
+	for range kills {
+		cmd, _ := teps(t, "sweep", "--quiet", file)
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		cells := entriesIn(store)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// A kill has 12 cells of its own. It waits for up to 7, and then for a time that 4 more take, or until they are there:
+		// so the sweep is still running on a machine of any speed.
+		cells += random.IntN(8)
+		waitFor(t, "some cells of the sweep", func() bool { return entriesIn(store) >= cells })
+		pause := time.Duration(random.Int64N(int64(took) * 4 / int64(6*repeats)))
+		for end := time.Now().Add(pause); time.Now().Before(end) && entriesIn(store) < cells+4; time.Sleep(time.Millisecond) {
+		}
+		engines := children(t, cmd.Process.Pid)
+		cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			hit++
+		}
+		for _, pid := range engines {
+			waitFor(t, "the engine to end with its host", func() bool { return !alive(pid) })
+		}
+	}
+	if hit < kills/2 {
+		t.Errorf("only %d of %d kills hit a sweep that was still running", hit, kills)
+	}
+	last, _ := teps(t, "sweep", "--quiet", file)
+	last.Env = append(last.Env, "TMPDIR="+temp)
+	if out, err := last.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+	compareRecords(t, recordsIn(t, store), recordsIn(t, undisturbed), 6*repeats)
+}
+
+func compareRecords(t *testing.T, got, want map[string]record, n int) {
+	t.Helper()
+	if len(want) != n || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+		t.Fatalf("%d records and %d undisturbed ones, want %d of the same names", len(got), len(want), n)
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %+v, undisturbed %+v", name, got[name], want[name])
+		}
+		if r := got[name]; r.state != harness.Complete || !r.valid || r.sessions != 1 || r.files != "result.json roots.jsonl run.json " {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// Two sweeps of one file, and two loops of single runs, write one store at once: nothing is lost, nothing is done twice.
+func TestProcessesThatWriteOneStoreLoseNothing(t *testing.T) {
+	wanted, repeats := 5*time.Second, 10
+	if *long {
+		wanted, repeats = time.Minute, 100
+	}
+	store := filepath.Join(t.TempDir(), "store")
+	file := writeSweep(t, "store: %s\nengines: [cpu, {name: distributed, set: {partition: [1d, 2d]}}]\nscales: 6-7\nrepeats: %d\nroots: 20\n", store, repeats)
+	began := time.Now()
+	var wg sync.WaitGroup
+	measured := regexp.MustCompile(`(?m)^run \d+ of \d+: (.*); (about|more)`)
+	var cells [2][]string
+	for i := range 2 {
+		cmd, temp := teps(t, "sweep", file)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		wg.Go(func() {
+			if err := cmd.Run(); err != nil {
+				t.Errorf("sweep: %v\n%s", err, &stderr)
+			}
+			nothingLeft(t, temp)
+			for _, match := range measured.FindAllStringSubmatch(stderr.String(), -1) {
+				cells[i] = append(cells[i], match[1])
+			}
+		})
+	}
+	var singles [2]int
+	for i := range 2 {
+		wg.Go(func() {
+			for singles[i] == 0 || time.Since(began) < wanted {
+				cmd, temp := teps(t, "run", "--quiet", "--engine", "cpu", "--scale", "6", "--roots", "20", "--store", store)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("run: %v\n%s", err, out)
+					return
+				}
+				nothingLeft(t, temp)
+				singles[i]++
+			}
+		})
+	}
+	wg.Wait()
+
+	var inSweep, alone int
+	for name, r := range recordsIn(t, store) {
+		if r.state != harness.Complete || !r.valid || r.sessions != 1 || strings.Count(r.roots, ";") != 20 {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if strings.HasPrefix(name, "s0") {
+			inSweep++
+		} else {
+			alone++
+		}
+	}
+	all := slices.Concat(cells[0], cells[1])
+	slices.Sort(all)
+	if want := 6 * repeats; inSweep != want || len(all) != want || len(slices.Compact(all)) != want {
+		t.Errorf("%d cells in the store, %d and %d measured by the sweeps, want %d in all", inSweep, len(cells[0]), len(cells[1]), want)
+	}
+	if len(cells[0]) == 0 || len(cells[1]) == 0 {
+		t.Errorf("the work was not shared: %d and %d cells", len(cells[0]), len(cells[1]))
+	}
+	if alone != singles[0]+singles[1] || alone < 2 {
+		t.Errorf("%d single runs in the store, and %d were made", alone, singles[0]+singles[1])
+	}
+	t.Logf("%v: %d and %d cells, %d and %d single runs", time.Since(began).Round(time.Second), len(cells[0]), len(cells[1]), singles[0], singles[1])
+}
+
+func TestCtrlCStopsASweepInOrder(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: [12]\nroots: 4000\nrepeats: 2\n", store)
+	cmd, temp := teps(t, "sweep", file)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "some roots", func() bool {
+		list, _ := filepath.Glob(filepath.Join(store, "s*"))
+		return len(list) == 1 && rootsIn(list[0]) >= 20
+	})
+	engines := children(t, cmd.Process.Pid)
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
+		t.Errorf("exit code %d:\n%s", code, &stderr)
+	}
+	for _, pid := range engines {
+		if alive(pid) {
+			t.Errorf("engine process %d is still there", pid)
+		}
+	}
+	nothingLeft(t, temp)
+	for name, r := range recordsIn(t, store) {
+		if r.state != harness.Interrupted {
+			t.Errorf("%s: %s", name, r.state)
+		}
+	}
+}
+
+func TestASweepOnAFullDiskSaysSoAndContinues(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=96k"); err != nil {
+		t.Skipf("a small disk takes root: %v", err)
+	}
+	defer syscall.Unmount(disk, 0)
+	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: 6\nrepeats: 9\n", filepath.Join(disk, "store"))
+	cmd, temp := teps(t, "sweep", file)
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) || !bytes.Contains(out, []byte("the same command continues the sweep")) {
+		t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+	nothingLeft(t, temp)
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=8m"); err != nil {
+		t.Skipf("make room: %v", err)
+	}
+	cmd, _ = teps(t, "sweep", file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("with room: %v\n%s", err, out)
+	}
+	records := recordsIn(t, filepath.Join(disk, "store"))
+	if len(records) != 9 {
+		t.Errorf("%d records, want 9", len(records))
+	}
+	for name, r := range records {
+		if r.state != harness.Complete || !r.valid || r.sessions != 1 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

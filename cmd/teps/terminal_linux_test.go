@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/harness"
+)
+
+// terminal is a pseudoterminal that a command runs on.
+type terminal struct {
+	master *os.File
+	done   chan error
+
+	mu   sync.Mutex
+	seen bytes.Buffer
+}
+
+// onTerminal starts a command with its input and standard error on a terminal of 100 columns, and its output too unless
+// it has one already.
+func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudoterminal here: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100})
+	}
+	if err != nil {
+		t.Skipf("no pseudoterminal here: %v", err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudoterminal here: %v", err)
+	}
+	cmd.Stdin, cmd.Stderr = slave, slave
+	if cmd.Stdout == nil {
+		cmd.Stdout = slave
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	term := &terminal{master: master, done: make(chan error, 1)}
+	go func() {
+		_, err := io.Copy(term, master) // ends with EIO when the last process has left
+		term.done <- err
+	}()
+	return term
+}
+
+func (term *terminal) Write(p []byte) (int, error) {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.seen.Write(p)
+}
+
+func (term *terminal) text() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.seen.String()
+}
+
+// end waits for the command and for everything that it has written.
+func (term *terminal) end(t *testing.T, cmd *exec.Cmd) (text string, code int) {
+	t.Helper()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	select {
+	case <-term.done:
+	case <-time.After(time.Minute):
+		t.Error("the terminal is still open")
+	}
+	return term.text(), cmd.ProcessState.ExitCode()
+}
+
+// escape matches the sequences that control a terminal.
+var escape = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// left is what remains visible on a terminal of the lines that were written to it.
+func left(text string) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if i := strings.LastIndex(line, eraseLine); i >= 0 {
+			line = line[i+len(eraseLine):]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestATerminalGetsBarsAndColoursAndIsLeftClean(t *testing.T) {
+	for name, c := range map[string]struct {
+		env         []string
+		bars, color bool
+	}{
+		"a terminal":      {[]string{"TERM=xterm"}, true, true},
+		"without colours": {[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
+		"a dumb terminal": {[]string{"TERM=dumb"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "14", "--out", filepath.Join(t.TempDir(), "run"))
+			cmd.Env = append(cmd.Env, append([]string{"NO_COLOR="}, c.env...)...)
+			text, code := onTerminal(t, cmd).end(t, cmd)
+			if code != exitValid {
+				t.Fatalf("exit code %d:\n%s", code, text)
+			}
+			kinds := map[string]bool{}
+			for _, sequence := range escape.FindAllString(text, -1) {
+				kinds[sequence] = true
+			}
+			if kinds["\x1b[K"] != c.bars || kinds["\x1b[32m"] != c.color || kinds["\x1b[32m"] != kinds["\x1b[0m"] {
+				t.Errorf("escape sequences: %v", kinds)
+			}
+			for sequence := range kinds {
+				if sequence != "\x1b[K" && sequence != "\x1b[32m" && sequence != "\x1b[0m" {
+					t.Errorf("an escape sequence that nobody expects: %q", sequence)
+				}
+			}
+			visible := left(text)
+			for _, line := range visible {
+				if n := len([]rune(escape.ReplaceAllString(line, ""))); n > 100 && !strings.HasPrefix(line, "records, plots") {
+					t.Errorf("%d columns: %q", n, line)
+				}
+				if strings.Contains(line, "left") || strings.Contains(line, "[==") {
+					t.Errorf("a bar stays behind: %q", line)
+				}
+			}
+			if !strings.Contains(strings.Join(visible, "\n"), "\nscale 14: cpu: search: 64 roots, 0 invalid\n") {
+				t.Errorf("what is left:\n%s", strings.Join(visible, "\n"))
+			}
+			nothingLeft(t, temp)
+		})
+	}
+}
+
+func TestCtrlCOnATerminalLeavesItClean(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", "4000", "--out", dir)
+	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=1")
+	term := onTerminal(t, cmd)
+	waitFor(t, "a bar with a time", func() bool { return strings.Contains(term.text(), " left") && rootsIn(dir) > 20 })
+	if _, err := term.master.Write([]byte{3}); err != nil { // what the key sends
+		t.Fatal(err)
+	}
+	text, code := term.end(t, cmd)
+	if code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(text, "\x1b[?25l") && !strings.Contains(text, "\x1b[?25h") {
+		t.Error("the cursor stays hidden")
+	}
+	visible := left(text)
+	if last := visible[len(visible)-1]; last != "" {
+		t.Errorf("the prompt would follow %q", last)
+	}
+	for _, line := range visible {
+		if strings.Contains(line, "[==") || strings.Contains(line, "^C") {
+			t.Errorf("this stays behind: %q", line)
+		}
+	}
+	if !strings.Contains(text, "stopping in order") || !strings.Contains(text, "continue with: teps run --resume") {
+		t.Errorf("what is left:\n%s", strings.Join(visible, "\n"))
+	}
+	nothingLeft(t, temp)
+}
+
+// With --json, standard output is one document, whatever the terminal gets.
+func TestJSONIsOneDocument(t *testing.T) {
+	store := t.TempDir()
+	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: 8\nroots: 2\n", store)
+	for name, args := range map[string][]string{
+		"run":       {"run", "--engine", "cpu", "--scale", "8", "--json", "--out", filepath.Join(t.TempDir(), "run")},
+		"sweep":     {"sweep", file, "--json"},
+		"a dry run": {"sweep", file, "--json", "--dry-run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, _ := teps(t, args...)
+			var stdout bytes.Buffer
+			cmd.Stdout = &stdout
+			text, code := onTerminal(t, cmd).end(t, cmd)
+			if code != exitValid {
+				t.Fatalf("exit code %d:\n%s", code, text)
+			}
+			decoder := json.NewDecoder(&stdout)
+			var document struct {
+				Schema, Folder string
+				Result         harness.Result
+			}
+			if err := decoder.Decode(&document); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := decoder.Token(); err != io.EOF {
+				t.Errorf("something follows the document: %v", err)
+			}
+			if !strings.HasPrefix(document.Schema, "teps-") {
+				t.Errorf("the document says that it is %q", document.Schema)
+			}
+			if name == "run" && (len(document.Result.Runs) != 1 || len(document.Result.Runs[0].Roots) != 64 || document.Folder == "") {
+				t.Errorf("the result has %d runs, folder %q", len(document.Result.Runs), document.Folder)
+			}
+		})
+	}
+}

@@ -1,0 +1,427 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
+)
+
+// work is when an engine began and ended to be busy, in nanoseconds since 1970; 0: not yet.
+type work struct{ from, to atomic.Int64 }
+
+// seconds is for how long it was, up to a moment.
+func (w *work) seconds(until time.Time) float64 {
+	from, to := w.from.Load(), w.to.Load()
+	if to == 0 {
+		to = until.UnixNano()
+	}
+	if from == 0 {
+		return 0
+	}
+	return max(time.Duration(min(to, until.UnixNano())-from).Seconds(), 0)
+}
+
+// synthetic is a counter of energy that steps every so often: idle watts, and more while busy says so.
+type synthetic struct {
+	info       power.Info
+	idle, more float64
+	busy       *work
+	step       time.Duration
+	dies       *atomic.Bool // gone from then on
+	closed     *atomic.Int64
+
+	opened, update time.Time
+	shown          float64
+}
+
+func (m *synthetic) Info() power.Info { return m.info }
+
+func (m *synthetic) Read(context.Context) ([]power.Reading, error) {
+	if m.dies != nil && m.dies.Load() {
+		return nil, power.ErrGone
+	}
+	now := time.Now()
+	if m.opened.IsZero() {
+		m.opened, m.update = now, now
+	}
+	if now.Sub(m.update) >= m.step {
+		m.shown, m.update = m.idle*now.Sub(m.opened).Seconds(), now
+		if m.busy != nil {
+			m.shown += m.more * m.busy.seconds(now)
+		}
+	}
+	return []power.Reading{{Time: now, Value: m.shown}}, nil
+}
+
+func (m *synthetic) Close() error {
+	if m.closed != nil {
+		m.closed.Add(1)
+	}
+	return nil
+}
+
+// counter is a meter of the given name and scope.
+func counter(name string, scope power.Scope, idle float64) *synthetic {
+	return &synthetic{info: power.Info{Name: name, Source: "test", Scope: scope, Method: power.Measured, Quantity: power.Energy, Period: 10 * time.Millisecond}, idle: idle, step: 10 * time.Millisecond}
+}
+
+// looping is a serial engine with a Repeat that a test may replace.
+type looping struct {
+	*serial
+	busy   work
+	repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
+	late   time.Duration // from a call of Repeat to its first search
+	calls  int
+}
+
+func (l *looping) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (n int64, err error) {
+	l.calls++
+	if l.repeat != nil {
+		return l.repeat(ctx, roots, duration)
+	}
+	time.Sleep(l.late)
+	l.busy.from.Store(time.Now().UnixNano())
+	defer func() { l.busy.to.Store(time.Now().UnixNano()) }()
+	for start := time.Now(); time.Since(start) < duration; n++ {
+		if ctx.Err() != nil {
+			return n, ctx.Err()
+		}
+		if _, _, err := l.csr.Search(roots[n%int64(len(roots))]); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// metering is a host of one engine with meters.
+func metering(engine plugins.Engine, meters ...*synthetic) *inside {
+	h := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return engine, nil }}}
+	h.meters = func([]string) (all []power.Meter, _ []power.Absence, _ error) {
+		for _, m := range meters {
+			fresh := *m
+			all = append(all, &fresh)
+		}
+		return all, nil, nil
+	}
+	return h
+}
+
+func energyPlan(duration time.Duration) Plan {
+	p := planOf(8, "a")
+	p.Energy = duration
+	return p
+}
+
+const loopTime = 200 * time.Millisecond
+
+func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
+	engine := &looping{serial: &serial{}, late: loopTime}
+	meter := counter("wall", power.Wall, 50)
+	meter.busy, meter.more, meter.closed = &engine.busy, 150, &atomic.Int64{}
+	r, _, err := runs(t, t.Context(), metering(engine, meter), energyPlan(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	e := run.Energy
+	if run.State != Complete || !run.Valid || !run.Compliance.Compliant || e == nil || e.Failed() || e.Loop == nil || engine.calls != 1 {
+		t.Fatalf("state %s, valid %v, %d calls, energy %+v", run.State, run.Valid, engine.calls, e)
+	}
+	if n := meter.closed.Load(); n != 2 { // looked at when the run began, and recorded
+		t.Errorf("meters were closed %d times", n)
+	}
+	if e.Loop.Kind != LoopByRepeat || e.Loop.Roots != 64 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
+		t.Errorf("loop %+v", e.Loop)
+	}
+	want := int64(0)
+	for i := range e.Loop.Searches {
+		want += *run.Roots[i%64].NEdge
+	}
+	if e.Loop.NEdge != want || e.Loop.TEPS != float64(want)/e.Loop.Elapsed {
+		t.Errorf("%d edges and %g TEPS, want %d edges", e.Loop.NEdge, e.Loop.TEPS, want)
+	}
+	f, found := e.Headline()
+	if !found || !f.System || f.Of != "wall" {
+		t.Fatalf("headline %+v", f)
+	}
+	// The loop lasts from the call to its return, and the engine may be held up on either side of its work.
+	truth := 50 + 150*engine.busy.seconds(time.Now())/e.Loop.Elapsed
+	if off := math.Abs(f.Watts - truth); off > truth*f.Uncertainty || truth > 185 {
+		t.Errorf("%g W ± %.2g, want %g", f.Watts, f.Uncertainty, truth)
+	}
+	if off := math.Abs(e.Meters[0].Idle.Joules - 50*(e.Phases[1].To-e.Phases[1].From).Seconds()); off > e.Meters[0].Idle.Uncertainty || *f.IdleWatts != e.Meters[0].Idle.Watts {
+		t.Errorf("idle %g W ± %.2g J, want 50", *f.IdleWatts, e.Meters[0].Idle.Uncertainty)
+	}
+	if got, want := f.MTEPSPerWatt, e.Loop.TEPS/1e6/f.Watts; got != want {
+		t.Errorf("%g MTEPS/W, want %g", got, want)
+	}
+	if f.MTEPSPerWattOverIdle == nil {
+		t.Logf("nothing above idle: the machine was too busy to read the meter in time, ± %.2g", f.Uncertainty)
+	} else if got, want := *f.MTEPSPerWattOverIdle, e.Loop.TEPS/1e6/(f.Watts-*f.IdleWatts); got != want {
+		t.Errorf("%g MTEPS/W above idle, want %g", got, want)
+	}
+	if got, want := f.JoulesPerSearch, f.Watts*e.Loop.Elapsed/float64(e.Loop.Searches); got != want {
+		t.Errorf("%g J a search, want %g", got, want)
+	}
+	if e.After.Searches != mostAfter || e.After.Valid != mostAfter {
+		t.Errorf("after the loop %+v", e.After)
+	}
+	names := ""
+	for i, p := range e.Phases {
+		names += p.Name + " "
+		if p.To < p.From || i > 0 && p.From < e.Phases[i-1].To {
+			t.Errorf("phase %+v after %+v", p, e.Phases[i-1])
+		}
+	}
+	if names != "settle idle loop after " || e.Phases[2].From != 0 {
+		t.Errorf("phases %+v", e.Phases)
+	}
+	if e.Green.Class != SmallData || e.Green.Level != 0 || !strings.Contains(strings.Join(e.Green.Missing, "; "), "at least 60 s") {
+		t.Errorf("green %+v", e.Green)
+	}
+	if !strings.Contains(run.Compliance.Power, "system power: wall") {
+		t.Errorf("power: %s", run.Compliance.Power)
+	}
+}
+
+func TestAnEngineWithoutRepeatIsLoopedByCallsAndTheRecordSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, engine := range map[string]plugins.Engine{
+		"no method": &serial{},
+		"not there": &looping{serial: &serial{}, repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) {
+			return 0, fmt.Errorf("far away: %w", errors.ErrUnsupported)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(loopTime))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := r.Runs[0].Energy
+			if e.Failed() || e.Loop.Kind != LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// note keeps what a run says.
+type note struct {
+	Silent
+	said []string
+}
+
+func (n *note) Note(text string) { n.said = append(n.said, text) }
+
+func TestWithoutAMeterTheRunSaysSoOnceAndIsComplete(t *testing.T) {
+	engine := &looping{serial: &serial{}}
+	host := metering(engine)
+	host.engines["b"] = host.engines["a"]
+	host.meters = nil
+	plan := planOf(8, "a", "b")
+	plan.Energy = time.Hour
+	store, err := Create(t.TempDir()+"/run", NewManifest(nil, plan, someSoftware, someMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := Prepare(t.Context(), host, plan); err != nil {
+		t.Errorf("Prepare: %v", err)
+	}
+	n := &note{}
+	r, err := Execute(t.Context(), host, store, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(n.said) != 1 || !strings.Contains(n.said[0], "no power meter here") || !strings.Contains(n.said[0], "teps machine") {
+		t.Errorf("said %q", n.said)
+	}
+	for _, run := range r.Runs {
+		e := run.Energy
+		if run.State != Complete || !run.Valid || e == nil || e.Failed() || e.Loop != nil || len(e.Absent) != 1 || len(e.Figures) != 0 || e.Green != nil {
+			t.Errorf("state %s, %+v", run.State, e)
+		}
+		if !strings.HasPrefix(run.Compliance.Power, "not measured") {
+			t.Errorf("power: %s", run.Compliance.Power)
+		}
+	}
+}
+
+func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("the GPU has fallen off the bus")
+	for name, c := range map[string]struct {
+		repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
+		after  func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error
+		says   string
+	}{
+		"dies": {repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 0, fault }, says: "fallen off"},
+		"hangs": {repeat: func(ctx context.Context, _ []graph.Vertex, _ time.Duration) (int64, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, says: "did not end within 700ms"},
+		"ends early": {repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 5, nil }, says: "ended after"},
+		"does none": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
+			time.Sleep(d)
+			return 0, nil
+		}, says: "no search"},
+		"wrong after": {after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
+			if n == 1+64+2 {
+				parent[root] = graph.Unreached
+			}
+			return nil
+		}, says: "1 of 4 searches after the energy loop are wrong"},
+		"dies after": {after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+			if n == 1+64+2 {
+				return fault
+			}
+			return nil
+		}, says: "fallen off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			engine := &looping{serial: &serial{after: c.after}, repeat: c.repeat}
+			host := metering(engine, counter("node", power.Node, 70))
+			plan := energyPlan(loopTime)
+			plan.Timeout = 500 * time.Millisecond
+			r, store, err := runs(t, t.Context(), host, plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := r.Runs[0]
+			if run.State != Complete || !run.Valid || !run.Compliance.Compliant || len(run.Roots) != 64 {
+				t.Errorf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
+			}
+			if !run.Energy.Failed() || !strings.Contains(run.Energy.Failure, c.says) || len(run.Energy.Figures) != 0 || run.Energy.Green != nil {
+				t.Errorf("energy %+v, want %q", run.Energy, c.says)
+			}
+			if !strings.HasPrefix(run.Compliance.Power, "not measured: ") {
+				t.Errorf("power: %s", run.Compliance.Power)
+			}
+			engine.serial, engine.repeat = &serial{}, nil
+			again := resume(t, host, store.Dir()).Runs[0]
+			if again.State != Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 || again.Roots[63].Time != run.Roots[63].Time {
+				t.Errorf("after the resume: %s, %+v", again.State, again.Energy)
+			}
+			if engine.searches != mostAfter {
+				t.Errorf("%d searches after the resume, want %d", engine.searches, mostAfter)
+			}
+		})
+	}
+}
+
+func TestALoopThatIsCancelledIsRepeatedByAResume(t *testing.T) {
+	t.Parallel()
+	engine := &looping{serial: &serial{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	engine.repeat = func(ctx context.Context, _ []graph.Vertex, _ time.Duration) (int64, error) {
+		cancel()
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	host := metering(engine, counter("node", power.Node, 70))
+	start := time.Now()
+	r, store, err := runs(t, ctx, host, energyPlan(loopTime))
+	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+	if run := r.Runs[0]; run.State != Interrupted || run.Energy != nil || len(run.Roots) != 64 {
+		t.Errorf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
+	}
+	engine.repeat = nil
+	if run := resume(t, host, store.Dir()).Runs[0]; run.State != Complete || len(run.Energy.Figures) != 1 {
+		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
+	}
+	calls := engine.calls
+	if run := resume(t, host, store.Dir()).Runs[0]; run.State != Complete || engine.calls != calls {
+		t.Errorf("a complete run was metered again")
+	}
+}
+
+func TestAMeterThatDiesInTheLoopHasNoFigureAndTheOthersDo(t *testing.T) {
+	t.Parallel()
+	dead := &atomic.Bool{}
+	engine := &looping{serial: &serial{}}
+	engine.repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+		time.Sleep(duration / 3)
+		dead.Store(true)
+		time.Sleep(duration)
+		return 17, nil
+	}
+	dying := counter("wall", power.Wall, 300)
+	dying.dies = dead
+	r, _, err := runs(t, t.Context(), metering(engine, dying, counter("socket", power.Package, 70)), energyPlan(loopTime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	e := run.Energy
+	if run.State != Complete || e.Failed() || len(e.Figures) != 1 || e.Figures[0].Of != "socket" || e.Figures[0].System {
+		t.Fatalf("state %s, failure %q, figures %+v", run.State, e.Failure, e.Figures)
+	}
+	if m := e.Meters[0]; m.NoLoop == "" && m.Loop.Coverage > 0.9 || len(m.Faults) == 0 {
+		t.Errorf("the dead meter: %+v", m)
+	}
+	if e.Green.Level != 0 || !strings.Contains(e.Green.Missing[0], "a meter of the whole system") || !strings.Contains(e.Green.Missing[0], "components (package)") {
+		t.Errorf("green %+v", e.Green)
+	}
+	if !strings.Contains(run.Compliance.Power, "component power, which is not the system's: package") {
+		t.Errorf("power: %s", run.Compliance.Power)
+	}
+}
+
+func TestARunWithWrongSearchesIsNotMetered(t *testing.T) {
+	engine := &looping{serial: &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
+		if n == 10 {
+			parent[root] = graph.Unreached
+		}
+		return nil
+	}}}
+	r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := r.Runs[0]; run.Valid || engine.calls != 0 || !strings.Contains(run.Energy.Failure, "1 of 64 searches are wrong") {
+		t.Errorf("valid %v, %d loops, %+v", run.Valid, engine.calls, run.Energy)
+	}
+}
+
+func TestPlansOfEnergyThatCannotBeAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		energy time.Duration
+		meters []string
+		says   string
+	}{
+		{-time.Second, nil, "--energy -1s: want a positive duration such as 60s"},
+		{0, []string{"rapl"}, "--meter rapl is of no use without an energy loop"},
+	} {
+		p := planOf(8, "a")
+		p.Energy, p.Meters = c.energy, c.meters
+		if err := p.Check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, %v: %v", c.energy, c.meters, err)
+		}
+	}
+	host := metering(&serial{})
+	plan := energyPlan(time.Second)
+	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
+		return nil, nil, errors.New(`there is no source "coal"`)
+	}
+	if err := Prepare(t.Context(), host, plan); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), `--meter: there is no source "coal"`) {
+		t.Errorf("a specification that is wrong: %v", err)
+	}
+	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
+		return nil, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
+	}
+	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "the meter ipmi was asked for and is not there: ipmitool") {
+		t.Errorf("a meter that was asked for: %v", err)
+	}
+}

@@ -1,0 +1,49 @@
+package harness
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestRunsAreFoundWhereverTheyLie(t *testing.T) {
+	store := t.TempDir()
+	put := func(path, content string) {
+		t.Helper()
+		path = filepath.Join(store, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("b/run.json", "{}")
+	put("a/deep/er/run.json", "{}")
+	put("a/deep/er/inside/run.json", "{}") // in the folder of another run
+	put("lost/roots.jsonl", "{}\n")        // its run.json is missing
+	put("begun/roots.jsonl", "")           // killed in its first moment
+	put("other/result.txt", "")
+	put(".discarded/run.json", "{}")
+	folders, err := Runs(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a/deep/er", "a/deep/er/inside", "b", "lost"}
+	for i := range want {
+		want[i] = filepath.Join(store, filepath.FromSlash(want[i]))
+	}
+	if !slices.Equal(folders, want) {
+		t.Errorf("found %q\nwant %q", folders, want)
+	}
+	if one, err := Runs(want[2]); err != nil || !slices.Equal(one, want[2:3]) {
+		t.Errorf("the folder of a run: %q, %v", one, err)
+	}
+	for _, no := range []string{"missing", "b/run.json"} {
+		if _, err := Runs(filepath.Join(store, no)); !errors.Is(err, ErrUsage) {
+			t.Errorf("%s: %v, want ErrUsage", no, err)
+		}
+	}
+}
