@@ -46,7 +46,7 @@ func newSearch(b *builder) (*search, error) {
 		return nil, fmt.Errorf("cuda: status: %w: %w", plugins.ErrMemory, err)
 	}
 	s.status = (*deviceStatus)(s.pinned.host)
-	s.levels = make([]plugins.Level, 0, recorded)
+	s.levels = make([]plugins.Level, 0, mostLevels+1)
 	return s, s.size(int64(b.graph.Labels))
 }
 
@@ -58,8 +58,10 @@ func (s *search) size(length int64) (err error) {
 	if err := s.memory.release(&s.parents); err != nil {
 		return fmt.Errorf("cuda: parents: %w", err)
 	}
-	s.parents, err = s.memory.array("parents", parentBytes(length))
-	s.length = length
+	s.length = 0
+	if s.parents, err = s.memory.array("parents", parentBytes(length)); err == nil {
+		s.length = length
+	}
 	return err
 }
 
@@ -79,6 +81,9 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		return plugins.Traversal{}, err
 	}
 	elapsed := time.Since(start)
+	if len(s.levels) > mostLevels {
+		s.levels = s.levels[:0]
+	}
 	if err := read(parent, s.parents); err != nil {
 		return plugins.Traversal{}, fmt.Errorf("cuda: copy parents to the host: %w", err)
 	}
@@ -201,9 +206,15 @@ func (s *search) record() error {
 			}
 			level.Elapsed = time.Duration(ms * float64(time.Millisecond))
 		}
-		s.levels = append(s.levels, level)
+		if len(s.levels) <= mostLevels {
+			s.levels = append(s.levels, level)
+		}
 	}
 	return nil
 }
+
+// mostLevels is how many levels a search may have of which it says something, as in the engine cpu; more would have to be
+// made room for while the clock runs.
+const mostLevels = 1 << 16
 
 func (s *search) close() error { return s.pinned.free() }

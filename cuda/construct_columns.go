@@ -45,19 +45,12 @@ func (b *builder) columns() (err error) {
 	if err := k.wordHubs.launch(cu.NoStream, b.stride(), g.WordHub); err != nil {
 		return err
 	}
-	if err := b.clearScratch(); err != nil {
-		return err
-	}
 	hubBlocks := (int(g.Hubs) + blockThreads - 1) / blockThreads
-	if err := k.linkHubs.launch(cu.NoStream, max(hubBlocks, 1), g.Linked, b.scratch); err != nil {
+	if err := k.linkHubs.launch(cu.NoStream, max(hubBlocks, 1), g.Linked); err != nil {
 		return err
 	}
 	if err := k.outputTemplate.launch(cu.NoStream, b.stride(), g.Output); err != nil {
 		return err
-	}
-	var linked [1]uint64
-	if err := read(linked[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: links of hubs: %w", err)
 	}
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		hubEntries, err := b.offset(g.Hubs)

@@ -10,11 +10,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-const (
-	ranges    = 4096      // of vertices, to find out how many can be sorted together
-	pairBytes = 16        // two keys: a sort needs two arrays
-	leastSort = 256 << 20 // bytes that are always left for sorting
-)
+const ranges = 4096 // of vertices, to find out how many can be sorted together
 
 // lists makes the neighbour lists: keys of both directions of every tuple, sorted, without duplicates.
 func (b *builder) lists() (err error) {
@@ -27,11 +23,12 @@ func (b *builder) lists() (err error) {
 	if err != nil {
 		return err
 	}
-	total := int64(0)
+	total, widest := int64(0), int64(0)
 	for _, n := range entries {
 		total += int64(n)
+		widest = max(widest, int64(n))
 	}
-	if err := b.placeTargets(total); err != nil {
+	if err := b.placeTargets(total, widest); err != nil {
 		return err
 	}
 	// what a search needs beside the lists is allocated after the sort has given its memory back
@@ -92,11 +89,11 @@ func (b *builder) countEntries() (entries []uint64, width int64, err error) {
 }
 
 // placeTargets allocates the lists: on the device, or pinned in the host where the option says so or they do not fit beside
-// what a search needs.
-func (b *builder) placeTargets(entries int64) (err error) {
+// what a search needs, or beside the sort of the range with most entries.
+func (b *builder) placeTargets(entries, widest int64) (err error) {
 	g := &b.graph
 	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
-	inDevice := b.c.lists == "device" || b.c.lists == "auto" && 4*entries+rest+leastSort <= b.memory.room()
+	inDevice := b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.room(), entries, widest, rest)
 	if inDevice {
 		g.Target, err = b.memory.array("neighbour lists", 4*entries)
 		return err

@@ -72,6 +72,9 @@ func (b *builder) order() (err error) {
 		return fmt.Errorf("cuda: groups: %w", err)
 	}
 	g.Strays, g.Searched = uint64(strays[0]), uint64(leaves[0])
+	if err := checkSearched(int64(g.Searched)); err != nil {
+		return err
+	}
 	g.Words = uint64(words(int64(g.Searched)))
 	// the group of hub h begins at border[1+h], its leaves at border[2+hubs+h], and the last border is the number of vertices
 	g.GroupAt, g.LeafAt = border+4, border+uint64(4*(2+hubs))

@@ -47,11 +47,11 @@ func openDevice(number int) (d *device, err error) {
 	if d.context, err = gpu.RetainPrimaryCtx(); err != nil {
 		return nil, fmt.Errorf("cuda: open GPU %d: %w: %w", number, plugins.ErrUnavailable, err)
 	}
-	defer func() {
+	defer func(opened *device) { // a return with an error has made d nil by then
 		if err != nil {
-			err = errors.Join(err, d.close())
+			err = errors.Join(err, opened.close())
 		}
-	}()
+	}(d)
 	if err = cu.SetCurrentContext(d.context); err != nil {
 		return nil, fmt.Errorf("cuda: open GPU %d: %w", number, err)
 	}
@@ -59,7 +59,7 @@ func openDevice(number int) (d *device, err error) {
 		return nil, fmt.Errorf("cuda: open GPU %d: %w", number, err)
 	}
 	if d.module, err = cu.LoadData(image); err != nil {
-		return nil, fmt.Errorf("cuda: load the kernels into GPU %d: %w: %w; it needs compute capability 7.0, and a build for it (cuda/build.sh)",
+		return nil, fmt.Errorf("cuda: load the kernels into GPU %d: %w: %w; it needs compute capability 7.0 or later, and a build for what it has (TEPS_CUDA_ARCHS of cuda/build.sh)",
 			number, plugins.ErrUnavailable, err)
 	}
 	if err = d.kernels.load(d.module); err != nil {
@@ -148,7 +148,7 @@ func describeDevices() ([]plugins.Device, error) {
 			{Name: "largest clock of the multiprocessors", Value: fmt.Sprintf("%d MHz", attribute(cu.ClockRate)/1000)},
 			{Name: "largest clock of the memory", Value: fmt.Sprintf("%d MHz", attribute(cu.MemoryClockRate)/1000)},
 			{Name: "second-level cache", Value: fmt.Sprintf("%d MiB", attribute(cu.L2CacheSize)>>20)},
-			{Name: "driver", Value: fmt.Sprintf("CUDA %d.%d", cu.Version()/1000, cu.Version()%1000/10)},
+			{Name: "CUDA of the driver", Value: fmt.Sprintf("%d.%d", cu.Version()/1000, cu.Version()%1000/10)},
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cuda: describe GPU %d: %w", i, err)

@@ -24,6 +24,17 @@ func searchBytes(labels, vertices, searched int64) int64 {
 // parentBytes is the size of the parent array on the device.
 func parentBytes(labels int64) int64 { return 8 * labels }
 
+const (
+	pairBytes = 16        // two keys: a sort needs two arrays
+	leastSort = 256 << 20 // bytes that are always left for sorting
+)
+
+// listsFit says whether lists of so many entries fit into room bytes of the device, beside those that are sorted together at
+// least, widest entries, and later beside the rest bytes that a search needs.
+func listsFit(room, entries, widest, rest int64) bool {
+	return 4*entries+max(rest, pairBytes*widest)+leastSort <= room
+}
+
 // span is a range of vertices whose lists are sorted together.
 type span struct {
 	from, to int64 // vertices
@@ -68,10 +79,19 @@ func alignedIndex(at, v, k int64) int64 { return 4*(at+32*(k/4)+v%32) + k%4 }
 // checkTuples refuses what the engine cannot hold: tuples is their number, largest their largest label.
 func checkTuples(tuples int64, largest uint64, wide bool) error {
 	if wide || largest >= none {
-		return fmt.Errorf("cuda: labels of 32 bits and more are beyond this engine: %w; it holds scales up to 31", plugins.ErrTuples)
+		return fmt.Errorf("cuda: labels beyond %d are beyond this engine: %w", uint64(none)-1, plugins.ErrTuples)
 	}
 	if 2*tuples >= 1<<queueShift {
-		return fmt.Errorf("cuda: %d tuples are beyond this engine: %w; it holds fewer than %d", tuples, plugins.ErrTuples, int64(1)<<(queueShift-1))
+		return fmt.Errorf("cuda: %d tuples are beyond this engine: %w; it holds fewer than %d, which is scale 28 with 16 tuples a label",
+			tuples, plugins.ErrTuples, int64(1)<<(queueShift-1))
+	}
+	return nil
+}
+
+// checkSearched refuses more vertices with lists than a queue counts: it keeps their number above the links before them.
+func checkSearched(searched int64) error {
+	if most := int64(1) << (64 - queueShift); searched >= most {
+		return fmt.Errorf("cuda: %d vertices of degree 2 and more are beyond this engine: %w; it holds fewer than %d", searched, plugins.ErrTuples, most)
 	}
 	return nil
 }

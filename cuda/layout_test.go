@@ -97,6 +97,30 @@ func TestTuplesBeyondTheEngineAreRefused(t *testing.T) {
 	}
 }
 
+func TestMoreSearchedVerticesThanAQueueCountsAreRefused(t *testing.T) {
+	if err := checkSearched(1<<30 - 1); err != nil {
+		t.Error(err)
+	}
+	if err := checkSearched(1 << 30); !errors.Is(err, plugins.ErrTuples) {
+		t.Errorf("want ErrTuples, got %v", err)
+	}
+}
+
+// The room, entries, widest range and rest are those of kernel 1 at scale 26 with so much memory; see docs/results/cuda/memory.txt.
+func TestListsGoToTheHostWhereTheirRangesCouldNotBeSortedBesideThem(t *testing.T) {
+	const entries, widest, rest = 2_142_000_000, 278_008_872, 2_119_300_000
+	used := int64(894_000_000)
+	for memory, fits := range map[int64]bool{8 << 30: false, 11 << 30: false, 12 << 30: false, 13 << 30: false, 14 << 30: true, 16 << 30: true} {
+		room := memory - used
+		if got := listsFit(room, entries, widest, rest); got != fits {
+			t.Errorf("%d GiB: fits is %t", memory>>30, got)
+		}
+		if capacity := (room - 4*entries - leastSort) / pairBytes; fits && capacity < widest {
+			t.Errorf("%d GiB: lists fit, and a range of %d entries cannot be sorted in room for %d", memory>>30, widest, capacity)
+		}
+	}
+}
+
 func TestSearchesThatDoNotFitTheGraphAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		root    graph.Vertex

@@ -13,11 +13,10 @@ import (
 
 // memory owns every array of a graph, on the device and pinned in the host, and keeps to a limit on the device.
 type memory struct {
-	limit    int64 // bytes on the device
-	used     int64
-	held     map[uint64]block // by device address
-	inHost   int64            // bytes pinned
-	reserved int64            // bytes of limit that only the parents may take
+	limit  int64 // bytes on the device
+	used   int64
+	held   map[uint64]block // by device address
+	inHost int64            // bytes pinned
 }
 
 type block struct {
@@ -41,7 +40,7 @@ func newMemory(limit int64) (*memory, error) {
 const driverReserve = 512 << 20 // for device-side launches and the stacks of kernels
 
 // room returns how many bytes are left.
-func (m *memory) room() int64 { return m.limit - m.reserved - m.used }
+func (m *memory) room() int64 { return m.limit - m.used }
 
 // array allocates on the device.
 func (m *memory) array(what string, bytes int64) (uint64, error) {

@@ -56,15 +56,14 @@ const (
 
 // configuration is what the options say.
 type configuration struct {
-	device   int
-	dynamic  bool // topdown
-	aligned  int  // per cent of the vertices
-	stepped  bool
-	rule     graph.Switch
-	hubs     int   // 0: by hubShare
-	memory   int64 // bytes; 0: all that is free
-	lists    string
-	settings plugins.Settings
+	device  int
+	dynamic bool // topdown
+	aligned int  // per cent of the vertices
+	stepped bool
+	rule    graph.Switch
+	hubs    int   // 0: by hubShare
+	memory  int64 // bytes; 0: all that is free
+	lists   string
 }
 
 func configure(set map[string]string) (configuration, error) {
@@ -73,14 +72,13 @@ func configure(set map[string]string) (configuration, error) {
 		return configuration{}, err
 	}
 	c := configuration{
-		device:   settings.Int(optionDevice),
-		dynamic:  settings.Text(optionTopDown) == "dynamic",
-		aligned:  settings.Int(optionAligned),
-		stepped:  settings.Text(optionLevels) == "stepped",
-		rule:     graph.Switch{Alpha: settings.Float(optionAlpha), Beta: settings.Float(optionBeta)},
-		hubs:     settings.Int(optionHubs),
-		lists:    settings.Text(optionLists),
-		settings: settings,
+		device:  settings.Int(optionDevice),
+		dynamic: settings.Text(optionTopDown) == "dynamic",
+		aligned: settings.Int(optionAligned),
+		stepped: settings.Text(optionLevels) == "stepped",
+		rule:    graph.Switch{Alpha: settings.Float(optionAlpha), Beta: settings.Float(optionBeta)},
+		hubs:    settings.Int(optionHubs),
+		lists:   settings.Text(optionLists),
 	}
 	if settings.Text(optionBottomUp) == "csr" {
 		c.aligned = 0

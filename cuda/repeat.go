@@ -39,6 +39,9 @@ func (e *engine) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 // repeat searches around the roots until duration has passed. The parents have the length that they had in the last search, which is
 // the host's, or an entry for each label.
 func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	if err := s.size(max(s.length, int64(s.graph.Labels))); err != nil { // a search that had no room for its parents leaves none
+		return 0, err
+	}
 	if err := s.wake(); err != nil {
 		return 0, err
 	}

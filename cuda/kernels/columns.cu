@@ -22,22 +22,17 @@ extern "C" __global__ void word_hubs(u32* wordHub) {
   }
 }
 
-// link_hubs writes how many entries of each hub's list come before its group, and adds them up in *sum. Nothing in
-// the list of a hub lies behind its group.
-extern "C" __global__ void link_hubs(u32* linked, u64* sum) {
+// link_hubs writes how many entries of each hub's list come before its group. Nothing in the list of a hub lies behind
+// its group. A thread a hub.
+extern "C" __global__ void link_hubs(u32* linked) {
   u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  u64 n = 0;
-  if (h < graph.hubs) {
-    u64 low = graph.offset[h], high = graph.offset[h + 1];
-    while (low < high) {
-      u64 middle = (low + high) / 2;
-      if (graph.target[middle] < graph.groupAt[h]) low = middle + 1; else high = middle;
-    }
-    n = low - graph.offset[h];
-    linked[h] = u32(n);
+  if (h >= graph.hubs) return;
+  u64 low = graph.offset[h], high = graph.offset[h + 1];
+  while (low < high) {
+    u64 middle = (low + high) / 2;
+    if (graph.target[middle] < graph.groupAt[h]) low = middle + 1; else high = middle;
   }
-  n = warpSum(n);
-  if (lane() == 0) atomicAdd(sum, n);
+  linked[h] = u32(low - graph.offset[h]);
 }
 
 // aligned_rows decides how many rows the block of each word has: as many as ALIGNED_LANES lists need, ALIGNED_ROWS at most. at gets

@@ -1,4 +1,4 @@
-// A stable least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums (scan.cu), scatter.
+// A stable least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums (scan), scatter.
 //
 // A block owns consecutive tiles of keys in both kernels, so keys of one digit keep their order across blocks. Inside a tile
 // they keep it because warps own consecutive keys and a lane's rank is the number of equal digits in lower lanes.
