@@ -203,6 +203,9 @@ func (e *engine) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 func (e *engine) searchAgain(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
 	parent := make([]graph.Vertex, e.graph.Vertices)
 	for start := time.Now(); time.Since(start) < duration; searches++ {
+		if err := ctx.Err(); err != nil { // a search of a few microseconds may be over before it hears of it
+			return searches, err
+		}
 		if _, err := e.graph.Search(ctx, roots[searches%int64(len(roots))], parent); err != nil {
 			return searches, err
 		}

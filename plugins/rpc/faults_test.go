@@ -200,9 +200,10 @@ func TestACancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 			t.Fatalf("cancelled after %v: got %v, want Canceled alone", after, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	parents := s.parents(3)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	_, err := client.Search(ctx, 0, s.parents(3))
+	_, err := client.Search(ctx, 0, parents)
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want DeadlineExceeded alone", err)
 	}
@@ -232,7 +233,8 @@ func TestCloseEndsARunningCall(t *testing.T) {
 
 func TestASecondCallMeanwhileIsRefused(t *testing.T) {
 	s := newStage(t, HostOptions{})
-	client := s.open("waits")
+	note := filepath.Join(t.TempDir(), "waits")
+	client := s.open("waits", moreKey+"="+note)
 	ctx, cancel := context.WithCancel(context.Background())
 	returned := make(chan error)
 	parents := s.parents(3)
@@ -240,11 +242,16 @@ func TestASecondCallMeanwhileIsRefused(t *testing.T) {
 		_, err := client.Search(ctx, 0, parents)
 		returned <- err
 	}()
-	_, err := client.engine.Describe(context.Background(), nil)
-	for start := time.Now(); err == nil && time.Since(start) < 10*time.Second; { // until the first call has reached the engine
-		time.Sleep(time.Millisecond)
-		_, err = client.engine.Describe(context.Background(), nil)
+	for reached := false; !reached; { // the first call, the engine
+		select {
+		case err := <-returned:
+			t.Fatalf("the first call returned: %v", err)
+		case <-time.After(time.Millisecond):
+			_, err := os.Stat(note)
+			reached = err == nil
+		}
 	}
+	_, err := client.engine.Describe(context.Background(), nil)
 	if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrBusy) {
 		t.Errorf("by the engine's side: got %v, want ErrBusy", err)
 	}
