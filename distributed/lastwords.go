@@ -2,21 +2,39 @@ package distributed
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// lastWords keeps the end of what mpirun and the ranks print as errors.
+// lastWords keeps the end of what mpirun and the ranks print as errors, and the first reason that a rank of ours gave for
+// its end: a long trace comes behind that.
 type lastWords struct {
-	mu   sync.Mutex
-	text []byte
+	mu     sync.Mutex
+	text   []byte
+	line   []byte // the one that is being written, as far as it matters
+	reason string
 }
 
-const mostWords = 4096
+const (
+	mostWords = 4096
+	mostLine  = 512
+)
 
 func (l *lastWords) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for part := range bytes.Lines(p) {
+		l.line = append(l.line, part[:min(len(part), max(mostLine-len(l.line), 0))]...)
+		if part[len(part)-1] != '\n' {
+			break // the rest of it comes later
+		}
+		text := string(bytes.TrimSpace(l.line))
+		if l.reason == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
+			l.reason = text
+		}
+		l.line = l.line[:0]
+	}
 	l.text = append(l.text, p...)
 	if extra := len(l.text) - mostWords; extra > 0 {
 		l.text = append([]byte{}, l.text[extra:]...)
@@ -38,5 +56,9 @@ func (l *lastWords) String() string {
 	if len(lines) == 0 {
 		return "it said nothing"
 	}
-	return strings.Join(lines[max(0, len(lines)-12):], " ")
+	lines = lines[max(0, len(lines)-12):]
+	if l.reason != "" && !slices.Contains(lines, l.reason) {
+		lines = append([]string{l.reason, "..."}, lines...)
+	}
+	return strings.Join(lines, " ")
 }

@@ -157,12 +157,16 @@ func (j *job) greet(ctx context.Context, s *shortcut, out io.Reader, in io.Write
 	}()
 	go func() {
 		stdout := bufio.NewReader(out)
-		line, err := stdout.ReadString('\n')
-		switch {
-		case err != nil:
-			how <- nil
-		case line == overStdio:
-			how <- newWire(stdout, in)
+		for { // libraries may print lines before
+			line, err := stdout.ReadString('\n')
+			if err != nil {
+				how <- nil
+				return
+			}
+			if line == overStdio {
+				how <- newWire(stdout, in)
+				return
+			}
 		}
 	}()
 	select {

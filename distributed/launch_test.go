@@ -38,7 +38,24 @@ func withStandIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withLauncher(t, fmt.Sprintf("#!/bin/sh\nwhile [ \"$1\" != --ranks ]; do shift; done\nexec '%s' -distributed.standin \"$2\"\n", self))
+	withLauncher(t, fmt.Sprintf("#!/bin/sh\necho a library says hello\nwhile [ \"$1\" != --ranks ]; do shift; done\nexec '%s' -distributed.standin \"$2\"\n", self))
+}
+
+func TestLastWordsKeepTheReasonBeforeALongTrace(t *testing.T) {
+	var words lastWords
+	for _, part := range []string{"warning\npan", "ic: distributed: too long\n", "goroutine 1 [running]:\n", strings.Repeat("at some place\n", 1000), "mpirun noticed\n"} {
+		if n, err := words.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if got := words.String(); !strings.HasPrefix(got, "panic: distributed: too long ... at some place") || !strings.HasSuffix(got, "mpirun noticed") {
+		t.Errorf("got %q", got)
+	}
+	var short lastWords
+	_, _ = short.Write([]byte("panic: boom\nbye"))
+	if got := short.String(); got != "panic: boom bye" {
+		t.Errorf("got %q", got)
+	}
 }
 
 // leftovers are folders of jobs that have ended.

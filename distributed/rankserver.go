@@ -77,7 +77,7 @@ func listen(w *wire, requests chan<- asked, taken <-chan struct{}) {
 		a := asked{request: q}
 		a.ctx, cancel = context.WithCancel(context.Background())
 		requests <- a
-		if q.Kind == requestConstruct {
+		if q.Kind == requestConstruct && q.Recipe == nil {
 			<-taken
 		}
 	}

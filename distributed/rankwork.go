@@ -48,7 +48,9 @@ func (r *rank) construct(ctx context.Context, q request, w *wire, taken func()) 
 	start := time.Now()
 	tuples, position, err := r.tuples(ctx, q, w)
 	if w != nil {
-		taken()
+		if q.Recipe == nil {
+			taken()
+		}
 		if err != nil && ctx.Err() == nil {
 			return err
 		}

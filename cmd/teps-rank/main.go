@@ -21,9 +21,10 @@ func main() {
 		os.Exit(2)
 	}
 	dieWithParent()
+	stdout := ownStdout()
 	world, finish, err := distributed.StartMPI(*ranks)
 	if err == nil {
-		err = serve(world, *socket)
+		err = serve(world, *socket, stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "teps-rank: %v\n", err)
@@ -32,11 +33,11 @@ func main() {
 	finish()
 }
 
-func serve(world distributed.Comm, socket string) error {
+func serve(world distributed.Comm, socket string, stdout *os.File) error {
 	if world.Rank() != 0 {
 		return distributed.ServeRank(world, nil, nil)
 	}
-	in, out, err := distributed.ConnectRank(socket, os.Stdin, os.Stdout)
+	in, out, err := distributed.ConnectRank(socket, os.Stdin, stdout)
 	if err != nil {
 		return err
 	}
