@@ -23,18 +23,27 @@ func MannWhitney(a, b []float64, confidence float64) Test {
 	if result, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers); err == nil { // or all values are one
 		test.P = math.Min(1, result.P)
 	}
-	if k := mannWhitneyLimit(len(a), len(b), (1-confidence)/2); k > 0 {
+	if k := mannWhitneyLimit(len(a), len(b), exactLimit(a, b), (1-confidence)/2); k > 0 {
 		test.Shift.Low, test.Shift.High = kthDifference(a, b, k), kthDifference(a, b, pairs+1-k)
 	}
 	return test
 }
 
+// exactLimit is up to how many values of a side MannWhitneyUTest takes the exact distribution of these, both sorted.
+func exactLimit(a, b []float64) int {
+	all := slices.Sorted(slices.Values(slices.Concat(a, b)))
+	if len(slices.Compact(all)) < len(a)+len(b) {
+		return stats.MannWhitneyTiesExactLimit
+	}
+	return stats.MannWhitneyExactLimit
+}
+
 // mannWhitneyLimit is the largest k for which fewer than k of the sorted differences lie beyond the true shift on one side
 // with a probability of at most tail; 0: there is none.
-func mannWhitneyLimit(n, m int, tail float64) int {
+func mannWhitneyLimit(n, m, exact int, tail float64) int {
 	mean := float64(n) * float64(m) / 2
 	deviation := math.Sqrt(float64(n) * float64(m) * float64(n+m+1) / 12)
-	if limit := stats.MannWhitneyTiesExactLimit; n > limit || m > limit {
+	if n > exact || m > exact {
 		return max(0, int(math.Floor(mean+deviation*stats.InvCDF(stats.StdNormal)(tail)-0.5))+1)
 	}
 	u := stats.UDist{N1: n, N2: m}

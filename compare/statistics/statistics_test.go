@@ -190,6 +190,31 @@ func TestTheNormalDistributionContinuesTheExactOne(t *testing.T) {
 	}
 }
 
+// The interval leaves 0 out exactly where the test finds a difference: both are of one distribution.
+func TestTheIntervalOfMannWhitneyInvertsItsTest(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{8, 30, 50, 51} {
+		found := 0
+		for range 40 {
+			a, b := make([]float64, n), make([]float64, n)
+			for i := range n {
+				a[i], b[i] = random.NormFloat64(), random.NormFloat64()+2/math.Sqrt(float64(n))
+			}
+			test := MannWhitney(a, b, 0.95)
+			different := test.P < 0.05
+			if outside := test.Shift.Low > 0 || test.Shift.High < 0; outside != different {
+				t.Errorf("%d a side: p = %g, and the interval is %g to %g", n, test.P, test.Shift.Low, test.Shift.High)
+			}
+			if different {
+				found++
+			}
+		}
+		if found == 0 || found == 40 {
+			t.Errorf("%d a side: %d of 40 are different; the samples show nothing", n, found)
+		}
+	}
+}
+
 // Each interval holds the true shift about as often as it says, on values like those of searches: lognormal, with spikes.
 func TestIntervalsHoldTheTruthAsOftenAsTheySay(t *testing.T) {
 	const trials, n, shift = 1000, 64, 0.1
