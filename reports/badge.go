@@ -29,10 +29,15 @@ func badge(r harness.Result) (name, value string, worth grade) {
 	return fmt.Sprintf("teps s%d", run.Scale), fmt.Sprintf("%s GTEPS · %s · %d/%d valid", rate, where, validatedRoots(run), len(run.Roots)), judge(run).Grade
 }
 
+// worstFirst is the words of judge for what is not well, in the order of how bad that is.
+func worstFirst() []string {
+	return []string{"INVALID", "FAILED", "INTERRUPTED", "UNKNOWN", "NO ROOTS", "UNCHECKED", "PARTLY CHECKED"}
+}
+
 // noResult is the word of the worst run of a record without a result: that of a wrong search before that of an engine that
 // failed, and this before that of a run which was only broken off.
 func noResult(r harness.Result) string {
-	for _, word := range []string{"INVALID", "FAILED", "INTERRUPTED", "UNKNOWN", "NO ROOTS", "UNCHECKED", "PARTLY CHECKED"} { // as judge calls them
+	for _, word := range worstFirst() {
 		if slices.ContainsFunc(r.Runs, func(run harness.Run) bool { return judge(run).Word == word }) {
 			return strings.ToLower(word)
 		}

@@ -43,7 +43,13 @@ func List(folder string, r harness.Result, err error) Listing {
 		return Listing{Folder: folder, Damage: err.Error()}
 	}
 	l := Listing{Folder: folder, ID: r.ID, Started: &r.Started, Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Schema: r.Schema, Sealed: r.Sealed()}
-	worst := good
+	words := worstFirst()
+	place := func(word string) int {
+		if at := slices.Index(words, word); at >= 0 {
+			return at
+		}
+		return len(words) // well
+	}
 	for _, run := range r.Runs {
 		v := judge(run)
 		listed := ListedRun{Engine: run.Engine.Name, Scale: run.Scale, Roots: len(run.Roots), State: v.Word, Compliant: compliant(run)}
@@ -51,8 +57,8 @@ func List(folder string, r harness.Result, err error) Listing {
 			listed.TEPS = &s.TEPS.Mean
 		}
 		l.Runs = append(l.Runs, listed)
-		if l.State == "" || v.Grade > worst {
-			worst, l.State = v.Grade, v.Word
+		if l.State == "" || place(v.Word) < place(l.State) {
+			l.State = v.Word
 		}
 	}
 	return l

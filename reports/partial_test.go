@@ -106,7 +106,7 @@ func partial() map[string]harness.Result {
 		"nothing at all": {}, "no runs": sample(nil), "zero run": {Runs: make([]harness.Run, 3)},
 		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked, "not finite": notFinite, "rates beyond belief": damaged,
 		"levels beyond their search": instant,
-		"hostile names": evil, "five thousand levels": deep, "forty engines": many, "five thousand roots": thousands,
+		"hostile names":              evil, "five thousand levels": deep, "forty engines": many, "five thousand roots": thousands,
 		"nothing but rates": bare, "levels without times": silent, "ranks": rankedSample(),
 		"one root": {Runs: []harness.Run{sampleRun("cpu", 0, 16, 1)}},
 	}
