@@ -15,16 +15,20 @@ func Runs(dir string) (folders []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, Usage("%s is no folder; name a store: a folder with the folders of runs in it", dir)
 	}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	root := dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		root = real // a walk does not follow a link, not even at its beginning
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil && path != dir && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
+		case err != nil && path != root && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
 			return fs.SkipDir // somebody else's, or gone since its name was read
 		case err != nil:
 			return err
-		case d.IsDir() && path != dir && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir // a store's own
 		case d.IsDir() && holdsRun(path):
-			folders = append(folders, path)
+			folders = append(folders, filepath.Join(dir, strings.TrimPrefix(path, root)))
 		}
 		return nil
 	})

@@ -38,6 +38,13 @@ func TestRunsAreFoundWhereverTheyLie(t *testing.T) {
 	if !slices.Equal(folders, want) {
 		t.Errorf("found %q\nwant %q", folders, want)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(store, link); err != nil {
+		t.Skip(err)
+	}
+	if linked, err := Runs(link); err != nil || len(linked) != len(want) || linked[0] != filepath.Join(link, "a", "deep", "er") {
+		t.Errorf("behind a link: %q, %v", linked, err)
+	}
 	if one, err := Runs(want[2]); err != nil || !slices.Equal(one, want[2:3]) {
 		t.Errorf("the folder of a run: %q, %v", one, err)
 	}

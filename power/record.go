@@ -350,8 +350,8 @@ func (t *track) finish() Series {
 }
 
 // Margin is how long before and after an interval meters should be recorded so that its ends lie between updates: two
-// periods of the slowest and the time between two reads, at most ten seconds. A meter that does not say its period is taken for one
-// that updates every second.
+// periods of the slowest, and two of the longest times between two reads, at most ten seconds in all. A meter that does not say
+// its period is taken for one that updates every second.
 func Margin(meters []Meter) time.Duration {
 	longest := DefaultInterval
 	for _, m := range meters {
@@ -364,5 +364,5 @@ func Margin(meters []Meter) time.Duration {
 		}
 		longest = max(longest, period)
 	}
-	return min(2*longest+2*DefaultInterval, 10*time.Second)
+	return min(2*longest+2*longestRest, 10*time.Second)
 }

@@ -179,7 +179,7 @@ func (s *Schedule) Retry() error {
 
 // fits refuses the cells to do that need more memory than there is, and says how to leave them out.
 func (s *Schedule) fits() error {
-	if s.Available == 0 {
+	if s.AvailableSource == "" {
 		return nil
 	}
 	var lines []string

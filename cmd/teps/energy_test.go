@@ -223,7 +223,7 @@ func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
 	t.Parallel()
 	dir, pulled := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "pulled")
 	dying := script(t, `while [ ! -e '`+pulled+`' ]; do echo ",90"; sleep 0.025; done; echo "the plug was pulled" >&2; exit 3`)
-	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "2s", "--out", dir,
+	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "10s", "--out", dir,
 		"--meter", "command:wall="+dying, "--meter", "command:package="+script(t, steady))
 	var all bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &all, &all
@@ -305,7 +305,7 @@ func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
 // Ctrl-C in the loop ends it at once; a resume repeats the loop and searches from no root again.
 func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 	t.Parallel()
-	for _, long := range []string{"1h", "2s"} { // one that would not end by itself, and one that a resume can repeat
+	for _, long := range []string{"1h", "6s"} { // one that would not end by itself, and one that a resume can repeat
 		t.Run(long, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "run")
@@ -334,7 +334,7 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 			if run := before.Runs[0]; run.State != harness.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
 				t.Fatalf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
 			}
-			if long == "2s" {
+			if long == "6s" {
 				repeatsTheLoop(t, dir, before)
 			}
 		})

@@ -42,7 +42,7 @@ func TestALibraryThatMisbehavesEndsItsOwnPartAlone(t *testing.T) {
 		{"cycle", `the parents run in a cycle of 2 vertices`},
 		{"slow-clock", `reports 1h0m0s, and its call lasted .* its clock cannot be trusted`},
 		{"fast-clock", `reports 1µs, and its call lasted .* leaves most of the work out`},
-		{"leak", `the library leaks: the last 32 searches have kept 9\.\d MiB, \d+ KiB each`},
+		{"leak", `the library leaks: the last \d+ searches have kept \d+\.\d MiB, \d+ KiB each`},
 		{"tuple-write", `it wrote to tuple 3, and tuples can only be read`},
 		{"tuple-overrun", `it used memory behind the end of the 1048576 tuples`},
 		{"message", `no such device: engine is not available here`},

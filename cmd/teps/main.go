@@ -66,6 +66,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitValid
 	case errors.Is(err, errReported):
+		for _, e := range joined(err) {
+			if !errors.Is(e, errReported) && !errors.Is(e, context.Canceled) {
+				fmt.Fprintf(stderr, "teps: %v\n", e)
+			}
+		}
 		return exitFailed
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "teps: stopped")
@@ -76,6 +81,22 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "teps: %v\n", err)
 	return exitFailed
+}
+
+// joined returns the errors that errors.Join has made err of, those inside of them too.
+func joined(err error) (all []error) {
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	parts := several.Unwrap()
+	if errors.Join(parts...).Error() != err.Error() { // of fmt.Errorf, with words of its own
+		return []error{err}
+	}
+	for _, part := range parts {
+		all = append(all, joined(part)...)
+	}
+	return all
 }
 
 func rootCommand() *cobra.Command {

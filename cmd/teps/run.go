@@ -160,7 +160,7 @@ func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes
 	reporting := f.report(c, store.Dir(), result)
 	if running != nil && errors.Is(running, context.Canceled) {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps run --resume %s\n", store.Dir())
-		return result, errors.Join(errReported, reporting)
+		return result, errors.Join(errReported, running, reporting)
 	}
 	return result, errors.Join(running, reporting)
 }

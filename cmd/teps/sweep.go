@@ -96,7 +96,7 @@ func (f *sweepFlags) measure(ctx context.Context, c *cobra.Command, path string,
 	running := s.Run(ctx, host, &sweepProgress{Progress: progress, w: c.ErrOrStderr(), quiet: f.quiet, model: s.Model})
 	if running != nil && errors.Is(running, context.Canceled) {
 		fmt.Fprintf(c.ErrOrStderr(), "teps: stopped; continue with: teps sweep %s\n", path)
-		running = errReported
+		running = errors.Join(errReported, running)
 	} else if running != nil {
 		return fmt.Errorf("%w; the same command continues the sweep", running)
 	}

@@ -98,7 +98,7 @@ func writeSchedule(w io.Writer, path string, s *sweep.Schedule) error {
 		return p.err
 	}
 	p.printf("\n%d of %d runs to do; time %s; memory about %s", len(todo), len(s.Entries), estimateText(s.Model.Left(todo)), sizeText(most))
-	if s.Available > 0 {
+	if s.AvailableSource != "" {
 		p.printf(" of %s available (%s)", sizeText(s.Available), s.AvailableSource)
 	}
 	p.printf("\nTimes are estimates, carried over from the nearest scale that was measured by the number of tuples; memory is what the\n" +
