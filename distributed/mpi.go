@@ -89,9 +89,6 @@ func StartMPI(ranks int) (world Comm, finish func(), err error) {
 	if C.MPI_Init_thread(nil, nil, C.MPI_THREAD_FUNNELED, &provided) != C.MPI_SUCCESS {
 		return nil, nil, fmt.Errorf("MPI did not start")
 	}
-	// With a single processor the scheduler would take it away in every call that waits, pulse or not. mpirun binds ranks
-	// to cores, so that Go sees one.
-	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
 	c := newMPI(C.teps_world(), &pulse{})
 	if c.size != ranks {
 		C.MPI_Finalize() // a process by itself leaves a folder otherwise
