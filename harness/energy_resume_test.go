@@ -89,6 +89,7 @@ func TestAResumeForTheLoopAloneKeepsTheConstructionAndCompliance(t *testing.T) {
 	}
 	engine.repeat = nil
 	run := resume(t, host, store.Dir()).Runs[0]
+	readInTime(t, run.Energy)
 	if run.State != Complete || !run.Valid || !run.Compliance.Compliant || run.Sessions != 1 || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
 		t.Errorf("%s, valid %v, %d sessions, energy %+v, %+v", run.State, run.Valid, run.Sessions, run.Energy, run.Compliance)
 	}
@@ -166,6 +167,7 @@ func TestAnEngineThatFailsBeforeTheLoopIsRepeatedKeepsItsSearches(t *testing.T) 
 			}
 			host.engines["a"], engine.build, engine.repeat = sound, build, nil
 			run = resume(t, host, store.Dir()).Runs[0]
+			readInTime(t, run.Energy)
 			if run.State != Complete || !run.Compliance.Compliant || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
 				t.Errorf("and then: %s, compliant %v, energy %+v", run.State, run.Compliance.Compliant, run.Energy)
 			}

@@ -121,6 +121,20 @@ func energyPlan(duration time.Duration) Plan {
 	return p
 }
 
+// readInTime ends a test on a machine that was too busy to read a meter while a short loop went on: the record says so, has no
+// figure, and there is nothing to look at.
+func readInTime(t *testing.T, e *EnergyRecord) {
+	t.Helper()
+	if e == nil {
+		return
+	}
+	for _, m := range e.Meters {
+		if strings.Contains(m.NoLoop, "of the interval is covered by samples") {
+			t.Skipf("the machine is too busy: %s", m.NoLoop)
+		}
+	}
+}
+
 const loopTime = 200 * time.Millisecond
 
 func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
@@ -149,6 +163,7 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	if e.Loop.NEdge != want || e.Loop.TEPS != float64(want)/e.Loop.Elapsed {
 		t.Errorf("%d edges and %g TEPS, want %d edges", e.Loop.NEdge, e.Loop.TEPS, want)
 	}
+	readInTime(t, e)
 	f, found := e.Headline()
 	if !found || !f.System || f.Of != "wall" {
 		t.Fatalf("headline %+v", f)
@@ -207,6 +222,7 @@ func TestAnEngineWithoutRepeatIsLoopedByCallsAndTheRecordSaysSo(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := r.Runs[0].Energy
+			readInTime(t, e)
 			if e.Failed() || e.Loop.Kind != LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
 				t.Errorf("%+v", e)
 			}
@@ -309,6 +325,7 @@ func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) 
 			}
 			engine.serial, engine.repeat = &serial{}, nil
 			again := resume(t, host, store.Dir()).Runs[0]
+			readInTime(t, again.Energy)
 			if again.State != Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 || again.Roots[63].Time != run.Roots[63].Time {
 				t.Errorf("after the resume: %s, %+v", again.State, again.Energy)
 			}
@@ -338,7 +355,9 @@ func TestALoopThatIsCancelledIsRepeatedByAResume(t *testing.T) {
 		t.Errorf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
 	}
 	engine.repeat = nil
-	if run := resume(t, host, store.Dir()).Runs[0]; run.State != Complete || len(run.Energy.Figures) != 1 {
+	run := resume(t, host, store.Dir()).Runs[0]
+	readInTime(t, run.Energy)
+	if run.State != Complete || len(run.Energy.Figures) != 1 {
 		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
 	}
 	calls := engine.calls
@@ -365,6 +384,7 @@ func TestAMeterThatDiesInTheLoopHasNoFigureAndTheOthersDo(t *testing.T) {
 	}
 	run := r.Runs[0]
 	e := run.Energy
+	readInTime(t, &EnergyRecord{Meters: e.Meters[1:]})
 	if run.State != Complete || e.Failed() || len(e.Figures) != 1 || e.Figures[0].Of != "socket" || e.Figures[0].System {
 		t.Fatalf("state %s, failure %q, figures %+v", run.State, e.Failure, e.Figures)
 	}

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,18 +43,24 @@ func (s *subject) repeater(ctx context.Context, roots []graph.Vertex) (plugins.R
 	return engine, nil
 }
 
-// timed is a Repeat whose numbers can be.
+// timed is a Repeat whose numbers can be. One that takes too long is tried again: a busy machine does not hold up all.
 func timed(ctx context.Context, engine plugins.Repeater, roots []graph.Vertex, wanted time.Duration) (searches int64, took time.Duration, err error) {
-	start := time.Now()
-	searches, err = engine.Repeat(ctx, roots, wanted)
-	took = time.Since(start)
-	switch {
-	case err != nil:
-		err = fmt.Errorf("Repeat from roots %v: %w", roots, err)
-	case took < wanted || searches < 1 || took > wanted+patience+2*took/time.Duration(searches): // the last may have begun in time
-		err = fmt.Errorf("want Repeat to search for %v, got %d searches in %v", wanted, searches, took)
-	}
-	return searches, took, err
+	late := suspicious(func(int) error {
+		start := time.Now()
+		searches, err = engine.Repeat(ctx, roots, wanted)
+		took = time.Since(start)
+		strange := fmt.Errorf("want Repeat to search for %v, got %d searches in %v", wanted, searches, took)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("Repeat from roots %v: %w", roots, err)
+		case took < wanted || searches < 1:
+			err = strange
+		case took > wanted+patience+2*took/time.Duration(searches): // the last may have begun in time
+			return strange
+		}
+		return nil
+	})
+	return searches, took, cmp.Or(err, late)
 }
 
 func repeatDuration(ctx context.Context, s *subject) error {
