@@ -161,8 +161,7 @@ func (b *builder) route() error {
 		send[to] = append(send[to], pu.rowBase+slotU, pv.columnBase+slotV)
 	}
 	b.came = make([][]uint32, ranks)
-	// A group keeps room for its longest messages. None are as long as these, so they go over a group that is dropped with them.
-	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.came)
+	b.world.Alltoallv(send, b.came)
 	total := 0
 	for _, entries := range b.came {
 		total += len(entries) / 2

@@ -56,9 +56,11 @@ func (r *rank) construct(ctx context.Context, q request, w *wire, taken func()) 
 		}
 	}
 	generated := time.Since(start)
+	// Under MPI a group keeps room for its longest messages, and none are as long as those of kernel 1: it gets a group of its own.
+	own := r.world.Split(0, r.world.Rank())
 	r.world.Allreduce(Sum, []int64{0}) // all begin at the same time
 	start = time.Now()
-	part, phases, err := buildPart(ctx, r.world, q.Configuration, tuples, position)
+	part, phases, err := buildPart(ctx, own, q.Configuration, tuples, position)
 	if err == nil {
 		r.search = newSearch(part, r.world, q.Configuration)
 		n, _, _ := part.partition.Slots(r.world.Rank())
