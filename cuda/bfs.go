@@ -164,8 +164,10 @@ func (s *search) step(root uint64, fresh bool) error {
 	most := uint64(1) << 62
 	if s.c.stepped {
 		most = 1
-		if err := d.begun.Record(d.work); err != nil {
-			return fmt.Errorf("cuda: %w", err)
+		if fresh || s.status.Expand == 0 { // else the level has begun
+			if err := d.begun.Record(d.work); err != nil {
+				return fmt.Errorf("cuda: %w", err)
+			}
 		}
 	}
 	flags := uint64(0)
@@ -176,8 +178,9 @@ func (s *search) step(root uint64, fresh bool) error {
 	if s.c.dynamic {
 		flags |= flagHostExpands
 	}
+	d.launches++
 	err := d.kernels.search.launchTogether(d.work, d.units, root, flags, most, s.rule, s.pinned.device,
-		s.parents, uint64(s.length), s.least(), d.copies)
+		s.parents, uint64(s.length), s.least(), d.copies, d.launches)
 	if err != nil && fresh {
 		d.copies -= uint64(d.units) // they will not come
 	}

@@ -14,17 +14,18 @@ import (
 
 // device is an open GPU: its context, the kernels, and what a search launches into.
 type device struct {
-	number  int
-	uuid    string // as nvidia-smi prints it
-	context cu.CUContext
-	module  cu.Module
-	units   int // multiprocessors
-	kernels kernels
-	graph   uint64 // address of the kernels' constant `graph`
-	work    cu.Stream
-	begun   cu.Event
-	ended   cu.Event
-	copies  uint64 // of the output template that were launched, by blocks
+	number   int
+	uuid     string // as nvidia-smi prints it
+	context  cu.CUContext
+	module   cu.Module
+	units    int // multiprocessors
+	kernels  kernels
+	graph    uint64 // address of the kernels' constant `graph`
+	work     cu.Stream
+	begun    cu.Event
+	ended    cu.Event
+	copies   uint64 // of the output template that were launched, by blocks
+	launches uint64 // of the search
 }
 
 // openDevice opens a GPU. The caller has locked its goroutine to the thread (use).

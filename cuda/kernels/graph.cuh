@@ -109,7 +109,7 @@ struct State {
   u64 finds;    // in graph.finds, of all levels
   u64 stable;   // of those, written and seen by all: what the level before had found
   u64 taken;    // of those, taken by threads that write parents
-  u64 stopped;  // the search is over, or pauses: nothing will be added in this launch
+  u64 ended;    // the launch whose last level is over: nothing will be added in it. done says whether another one follows
   u64 search;   // `copies` of the search that this state is of
 };
 

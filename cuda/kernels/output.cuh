@@ -67,18 +67,19 @@ __device__ inline void writePart(i64* parent, u64 at, u64 n, u32 thread, u32 thr
   }
 }
 
-// follow writes the parents of finds while the search goes on, as soon as the template has been copied. The copying threads call it.
-__device__ inline void follow(i64* parent, u64 copies, u64* part, u64* size) {
+// follow writes the parents of finds while the search goes on, as soon as the template has been copied. Where the search is over it
+// writes all that are left; where it pauses, the next launch will. The copying threads call it.
+__device__ inline void follow(i64* parent, u64 launch, u64 copies, u64* part, u64* size) {
   bool first = threadIdx.x == SEARCH_THREADS;
   for (;;) {
     if (first) {
       u64 at = 0, n = 0;
       for (;;) {
-        bool stopped = *(volatile u64*)&state.search != copies || *(volatile u64*)&state.stopped != 0;
+        bool ended = *(volatile u64*)&state.ended == launch;
         __threadfence();
-        bool ready = *(volatile u64*)&copied >= copies;
-        if (ready) n = takePart(at);
-        if (n != 0 || stopped) break;
+        bool pauses = ended && *(volatile u64*)&state.done == 0;
+        if (!pauses && *(volatile u64*)&copied >= copies) n = takePart(at);
+        if (n != 0 || ended) break;
         __nanosleep(200);
       }
       __threadfence();

@@ -62,7 +62,7 @@ __device__ void begin(u64 root, u64 copies, State& s, Status* status, u64& writt
   if (first) {
     for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
     status->expand = status->queued = 0;
-    state.taken = state.stable = state.stopped = 0;
+    state.taken = state.stable = 0;
     state.finds = leaf;
     __threadfence();
     state.search = copies; // the copying threads may look
@@ -128,9 +128,10 @@ __device__ void finishLevel(State& s, const Rule& rule, Level* record) {
 // search runs levels from root until the frontier is empty, the record is full, or most levels were run. Beside it the template is
 // copied to parent[0 ... length), and when both are done, and at least `least` vertices were reached, the parents are corrected.
 // flags: FRESH: a new search, else one goes on; HOST_EXPANDS: stop before the top-down step of a level and let the host launch it.
-// copies: what `copied` is when all blocks have copied. rule: alpha in the lower half, beta in the upper one.
+// launch: its number, which no other launch has. copies: what `copied` is when all blocks have copied. rule: alpha in the lower half, beta in the upper one.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)
-search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u64 length, u64 least, u64 copies) {
+search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u64 length, u64 least, u64 copies,
+       u64 launch) {
   __shared__ Shared shared;
   bool fresh = flags & FRESH, hostExpands = flags & HOST_EXPANDS;
   if (threadIdx.x >= SEARCH_THREADS) {
@@ -144,7 +145,7 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
         }
       }
     }
-    follow(parent, copies, &shared.part[1], &shared.size[1]);
+    follow(parent, launch, copies, &shared.part[1], &shared.size[1]);
     return;
   }
   Rule rule{__uint_as_float(u32(rule64)), __uint_as_float(u32(rule64 >> 32))};
@@ -159,7 +160,6 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
     s = state;
     if (first) status->expand = 0;
     syncGrid();
-    if (first) state.stopped = 0;
   }
   for (u64 i = 0; i < most && !s.done && written < LEVELS; i++) {
     Counters* counters = &state.counters[s.number % 3];
@@ -199,7 +199,7 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
     status->reached = s.reached;
     status->finds = __ldcg(&state.finds);
     __threadfence();
-    state.stopped = 1;
+    state.ended = launch;
   }
   if (!s.done || s.reached < least) return;
   if (threadIdx.x == 0) {
