@@ -180,7 +180,7 @@ func (s *search) step(root uint64, fresh bool) error {
 	}
 	d.launches++
 	err := d.kernels.search.launchTogether(d.work, d.units, root, flags, most, s.rule, s.pinned.device,
-		s.parents, uint64(s.length), s.least(), d.copies, d.launches)
+		s.parents, uint64(s.length), s.least(), d.copies, d.launches, d.near)
 	if err != nil && fresh {
 		d.copies -= uint64(d.units) // they will not come
 	}

@@ -31,6 +31,7 @@ func (b *builder) columns() (err error) {
 		{&g.Finds, "finds", 8 * n},
 		{&g.Queue, "queue", 4 * n},
 		{&g.Before, "links before each queued vertex", 8 * n},
+		{&g.Written, "finds that blocks have written", 8 * int64(b.device.units)},
 	} {
 		if *array.at, err = b.memory.array(array.what, array.bytes); err != nil {
 			return err

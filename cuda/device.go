@@ -26,6 +26,7 @@ type device struct {
 	ended    cu.Event
 	copies   uint64 // of the output template that were launched, by blocks
 	launches uint64 // of the search
+	near     uint64 // vertices of which a block keeps the frontier bits
 }
 
 // openDevice opens a GPU. The caller has locked its goroutine to the thread (use).
@@ -71,6 +72,9 @@ func openDevice(number int) (d *device, err error) {
 		return nil, fmt.Errorf("cuda: the kernels have no graph: %w; build the program again with cuda/build.sh", err)
 	}
 	d.graph = uint64(at)
+	if err = d.share(gpu); err != nil {
+		return nil, err
+	}
 	if d.work, err = cu.MakeStream(cu.NonBlocking); err != nil {
 		return nil, fmt.Errorf("cuda: make a stream: %w", err)
 	}
@@ -84,6 +88,26 @@ func openDevice(number int) (d *device, err error) {
 		return nil, fmt.Errorf("cuda: make room for device-side launches: %w", err)
 	}
 	return d, nil
+}
+
+// share gives the blocks of the search their shared memory: what they need, and the frontier bits of as many of the first vertices as
+// the kernels want and there is room for.
+func (d *device) share(gpu cu.Device) error {
+	at, _, err := d.module.Global("shared_memory")
+	if err != nil {
+		return fmt.Errorf("cuda: the kernels have no shared_memory: %w; build the program again with cuda/build.sh", err)
+	}
+	var bytes [2]uint64 // needed, wanted for frontier bits
+	if err := read(bytes[:], uint64(at)); err != nil {
+		return fmt.Errorf("cuda: shared memory of the search: %w", err)
+	}
+	most, err := gpu.Attribute(mostShared)
+	if err != nil {
+		return fmt.Errorf("cuda: open GPU %d: %w", d.number, err)
+	}
+	near := nearBytes(int64(bytes[0]), int64(bytes[1]), int64(most))
+	d.near = uint64(8 * near)
+	return d.kernels.search.allow(int(int64(bytes[0]) + near))
 }
 
 const pendingLaunches = 1 << 15

@@ -7,7 +7,7 @@ package cuda
 //   - Package cu initialises the driver when the program starts, and ends the program where there is none. The program
 //     therefore brings a cuInit of its own, which loads the driver by name, keeps what came of it, and lets cu go on.
 //     Nothing else of the driver is called where that failed. It is linked without the driver's library (build.sh).
-//   - Cooperative launches, pinned host memory with a device address, and their release.
+//   - Cooperative launches, more shared memory than 48 KiB, pinned host memory with a device address, and its release.
 
 /*
 #cgo LDFLAGS: -ldl
@@ -30,10 +30,14 @@ CUresult cuInit(unsigned int flags) {
 static int driverLoaded(void) { return driverLibrary != 0; }
 static int driverResult(void) { return driverOutcome; }
 
-static int launchCooperative(void *function, unsigned blocks, unsigned threads, void *stream, uint64_t *values, int n) {
+static int launchCooperative(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, uint64_t *values, int n) {
 	void *arguments[16];
 	for (int i = 0; i < n && i < 16; i++) arguments[i] = &values[i];
-	return cuLaunchCooperativeKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, 0, (CUstream)stream, arguments);
+	return cuLaunchCooperativeKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, shared, (CUstream)stream, arguments);
+}
+
+static int allowShared(void *function, int bytes) {
+	return cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
 // allocatePinned allocates host memory that the device reads and writes at *device.
@@ -84,11 +88,22 @@ func outcome(r C.int) error {
 	return driverError(r)
 }
 
-// launchCooperative launches f with all of its blocks at once, so that they can wait for each other.
-func launchCooperative(f cu.Function, blocks, threads int, stream cu.Stream, args []uint64) error {
-	function := *(*unsafe.Pointer)(unsafe.Pointer(&f)) // cu.Function is a CUfunction, which it keeps to itself
-	return outcome(C.launchCooperative(function, C.uint(blocks), C.uint(threads), unsafe.Pointer(stream.C()),
+// address returns what cu.Function, which is a CUfunction, keeps to itself.
+func address(f cu.Function) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
+
+// launchCooperative launches f with all of its blocks at once, so that they can wait for each other, and with so many bytes of
+// shared memory for each.
+func launchCooperative(f cu.Function, blocks, threads, shared int, stream cu.Stream, args []uint64) error {
+	return outcome(C.launchCooperative(address(f), C.uint(blocks), C.uint(threads), C.uint(shared), unsafe.Pointer(stream.C()),
 		(*C.uint64_t)(unsafe.Pointer(&args[0])), C.int(len(args))))
+}
+
+// mostShared is the shared memory that a block may have at most, where it was allowed to.
+const mostShared = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+
+// allowShared allows launches of f with so many bytes of shared memory a block.
+func allowShared(f cu.Function, bytes int) error {
+	return outcome(C.allowShared(address(f), C.int(bytes)))
 }
 
 // pinned is host memory with a device address.

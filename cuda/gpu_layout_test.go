@@ -14,6 +14,7 @@ import (
 // built is what kernel 1 left on the device, copied to the host.
 type built struct {
 	deviceGraph
+	details                                        []plugins.Fact
 	offset, alignedAt                              []uint64
 	target, rows, first, wordHub, groupAt, leafAt  []uint32
 	original, vertex, output, linked, alignedWords []uint32
@@ -27,10 +28,11 @@ func construct(t *testing.T, tuples []graph.Edge, options map[string]string) (*e
 			t.Error(err)
 		}
 	})
-	if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: options}); err != nil {
+	c, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: options})
+	if err != nil {
 		t.Fatal(err)
 	}
-	g := built{deviceGraph: e.search.graph}
+	g := built{deviceGraph: e.search.graph, details: c.Details}
 	release, err := e.device.use()
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +63,50 @@ func construct(t *testing.T, tuples []graph.Edge, options map[string]string) (*e
 		g.alignedWords = narrow(g.Aligned, 4*(g.alignedAt[last]+32*uint64(g.rows[last]&^(1<<31))))
 	}
 	return e, g
+}
+
+// A limit on memory sends lists, and then tuples too, into the host; the graph and its searches are the same.
+func TestALimitOnMemorySendsListsAndTuplesIntoTheHost(t *testing.T) {
+	needGPU(t)
+	recipe := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, recipe.Tuples())
+	if err := recipe.Generate(context.Background(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	v, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, recipe.Vertices())
+	_, want := construct(t, tuples, nil)
+	for _, limited := range []struct {
+		memory        string
+		lists, tuples bool // in the host
+	}{{"2GiB", false, false}, {"450MiB", true, false}, {"350MiB", true, true}} {
+		t.Run(limited.memory, func(t *testing.T) {
+			e, g := construct(t, tuples, map[string]string{optionMemory: limited.memory})
+			in := func(name string) bool {
+				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
+			}
+			if in("neighbour lists") != limited.lists || in("tuples") != limited.tuples {
+				t.Errorf("lists and tuples in the host: want %v and %v, got the details %v", limited.lists, limited.tuples, g.details)
+			}
+			if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) || !slices.Equal(g.original, want.original) ||
+				!slices.Equal(g.output, want.output) {
+				t.Error("the graph differs from the one without a limit")
+			}
+			if limit, _ := parseBytes(limited.memory); e.memory.used > limit {
+				t.Errorf("%d bytes on the device", e.memory.used)
+			}
+			root, _ := tuples[0].Ends()
+			if _, err := e.Search(context.Background(), root, parent); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := v.Validate(context.Background(), root, parent); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // What kernel 1 leaves on the device is what graph.cuh says of it, for every vertex, list, block and template entry.

@@ -32,6 +32,7 @@ type deviceGraph struct {
 	Finds        uint64
 	Queue        uint64
 	Before       uint64
+	Written      uint64
 }
 
 // recorded is LEVELS: levels that one launch of the search records.

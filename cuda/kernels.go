@@ -20,6 +20,7 @@ type kernel struct {
 	name    string
 	f       cu.Function
 	threads int
+	shared  int // bytes of a block, beside what the kernel declares
 	args    arguments
 }
 
@@ -68,7 +69,7 @@ func (k *kernels) load(m cu.Module) error {
 
 // launch queues the kernel on a stream.
 func (k *kernel) launch(stream cu.Stream, blocks int, args ...uint64) error {
-	if err := k.f.Launch(blocks, 1, 1, k.threads, 1, 1, 0, stream, k.args.pack(args...)); err != nil {
+	if err := k.f.Launch(blocks, 1, 1, k.threads, 1, 1, k.shared, stream, k.args.pack(args...)); err != nil {
 		return fmt.Errorf("cuda: kernel %s: %w", k.name, err)
 	}
 	return nil
@@ -77,9 +78,18 @@ func (k *kernel) launch(stream cu.Stream, blocks int, args ...uint64) error {
 // launchTogether queues the kernel on a stream with all of its blocks at once.
 func (k *kernel) launchTogether(stream cu.Stream, blocks int, args ...uint64) error {
 	k.args.pack(args...)
-	if err := launchCooperative(k.f, blocks, k.threads, stream, k.args.values[:k.args.n]); err != nil {
+	if err := launchCooperative(k.f, blocks, k.threads, k.shared, stream, k.args.values[:k.args.n]); err != nil {
 		return fmt.Errorf("cuda: kernel %s: %w", k.name, err)
 	}
+	return nil
+}
+
+// allow gives blocks of the kernel so many bytes of shared memory.
+func (k *kernel) allow(shared int) error {
+	if err := allowShared(k.f, shared); err != nil {
+		return fmt.Errorf("cuda: kernel %s: %d bytes of shared memory: %w", k.name, shared, err)
+	}
+	k.shared = shared
 	return nil
 }
 

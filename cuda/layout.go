@@ -76,6 +76,10 @@ func digits(low, high int) int { return (high - low + 7) / 8 }
 // a quad for each of 32 vertices. Entries that a claim looks at are not in the block and are not counted.
 func alignedIndex(at, v, k int64) int64 { return 4*(at+32*(k/4)+v%32) + k%4 }
 
+// nearBytes returns how many bytes of frontier bits, in whole words, a block keeps in its shared memory beside what it needs: what is
+// wanted, or what is left of the most that a block may have.
+func nearBytes(needed, wanted, most int64) int64 { return min(wanted, max(most-needed, 0)) &^ 3 }
+
 // checkTuples refuses what the engine cannot hold: tuples is their number, largest their largest label.
 func checkTuples(tuples int64, largest uint64, wide bool) error {
 	if wide || largest >= none {

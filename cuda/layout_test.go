@@ -173,3 +173,16 @@ func TestLoopsThatDoNotFitTheGraphAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestFrontierBitsTakeWhatABlockHasLeft(t *testing.T) {
+	for _, c := range []struct{ needed, wanted, most, want int64 }{
+		{52_000, 65_536, 232_448, 65_536}, // compute capability 9.0
+		{52_000, 65_536, 65_536, 13_536},  // 7.5
+		{52_001, 65_536, 65_536, 13_532},
+		{52_000, 65_536, 49_152, 0},
+	} {
+		if got := nearBytes(c.needed, c.wanted, c.most); got != c.want {
+			t.Errorf("%d of %d bytes wanted beside %d: got %d, want %d", c.wanted, c.most, c.needed, got, c.want)
+		}
+	}
+}

@@ -25,17 +25,27 @@ __device__ inline bool anySearch(bool says) {
 extern __device__ u32 arrived;  // blocks at the grid's barrier; the highest bit changes when all are there
 extern __device__ u64 copied;   // blocks that have copied their part of the template, of all searches
 
-// syncGrid waits for the searching threads of all blocks. The first block adds what the others lack to the highest bit, so the
-// counter need never be reset.
-__device__ inline void syncGrid() {
+// fence orders what this thread, and those that it has met at a barrier, wrote and read before it against what they do after it, for the
+// whole device.
+__device__ inline void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// syncGrid waits for the searching threads of all blocks, and lets one thread of each do something before the others of its block go
+// on. The first block adds what the others lack to the highest bit, so the counter need never be reset.
+template <class Then>
+__device__ inline void syncGrid(const Then& then) {
   syncSearch();
   if (threadIdx.x == 0) {
-    __threadfence();
-    u32 mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u;
-    u32 before = atomicAdd(&arrived, mine);
-    while (((before ^ *(volatile u32*)&arrived) & 0x80000000u) == 0) {
-    }
-    __threadfence();
+    u32 mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before, now;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(&arrived), "r"(mine) : "memory");
+    do {
+      asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&arrived) : "memory");
+    } while (((before ^ now) & 0x80000000u) == 0);
+    fence();
+    then();
   }
   syncSearch();
+}
+
+__device__ inline void syncGrid() {
+  syncGrid([] {});
 }

@@ -6,11 +6,12 @@
 
 namespace {
 
-// add adds the tallies of a warp to the level's counters. All lanes call it.
-__device__ void add(Counters* counters, const Tally& t) {
+// add adds the tallies of a warp, and how many finds it has added, to the level's counters. All lanes call it.
+__device__ void add(Counters* counters, const Tally& t, u32 finds) {
   u64 found = warpSum(t.found), edges = warpSum(t.edges), hubs = warpSum(t.hubs);
   if (lane() != 0 || found == 0) return;
   atomicAdd(&counters->found, found);
+  if (finds != 0) atomicAdd(&counters->finds, u64(finds));
   if (hubs != 0) atomicAdd(&counters->hubs, hubs), atomicAdd(&counters->edges, edges);
 }
 
@@ -22,13 +23,13 @@ extern "C" __global__ void child(const u32* list, u64 links, u32 from, u32* next
   DirectFinds finds;
   u32 t[1] = {i < links ? list[i] : NONE};
   relax(t, from, next, tally, finds);
-  add(counters, tally);
+  add(counters, tally, finds.added);
 }
 
 extern "C" __global__ void expand_dynamic(u64 queued) {
   u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  Counters* counters = &state.counters[state.number % 3];
-  u32* next = graph.frontier[(state.number + 1) % 3];
+  Counters* counters = &state.counters[state.progress.number % 3];
+  u32* next = graph.frontier[(state.progress.number + 1) % 3];
   Tally tally;
   DirectFinds finds;
   u32 from = 0;
@@ -53,5 +54,5 @@ extern "C" __global__ void expand_dynamic(u64 queued) {
     u32 t[1] = {k < n ? list[k] : NONE};
     relax(t, from, next, tally, finds);
   }
-  add(counters, tally);
+  add(counters, tally, finds.added);
 }

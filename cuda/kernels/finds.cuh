@@ -9,6 +9,7 @@
 struct BufferedFinds {
   u64* buffer;  // [FINDS_BUFFER] of this warp
   u32 used = 0;
+  u32 added = 0; // to the list
 
   __device__ explicit BufferedFinds(u64* buffer) : buffer(buffer) {}
 
@@ -27,12 +28,15 @@ struct BufferedFinds {
     at = __shfl_sync(~0u, at, 0);
     for (u32 i = lane(); i < used; i += 32) graph.finds[at + i] = buffer[i];
     __syncwarp();
+    added += used;
     used = 0;
   }
 };
 
 // DirectFinds adds the finds of a warp to the list at once.
 struct DirectFinds {
+  u32 added = 0;
+
   __device__ void add(bool found, u32 v, u32 parent) {
     u32 lanes = __ballot_sync(~0u, found);
     if (lanes == 0) return;
@@ -40,5 +44,6 @@ struct DirectFinds {
     if (lane() == 0) at = atomicAdd(&state.finds, u64(__popc(lanes)));
     at = __shfl_sync(~0u, at, 0);
     if (found) graph.finds[at + __popc(lanes & ((1u << lane()) - 1))] = u64(v) << 32 | parent;
+    added += __popc(lanes);
   }
 };

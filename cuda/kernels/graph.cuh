@@ -49,6 +49,7 @@ struct Graph {
   u64* finds;               // [searched] vertex << 32 | parent of those visited whose parent the template does not have
   u32* queue;               // [searched] frontier of a top-down level: vertices with links
   u64* before;              // [searched] links of the queue before each vertex
+  u64* written;             // [blocks] of the finds whose parents a block writes, those written when a search pauses
 };
 
 extern __constant__ Graph graph;
@@ -61,6 +62,7 @@ struct Counters {
   u64 looked;     // entries looked at
   u64 leaves;     // leaves of the hubs in the frontier
   u64 queued;     // vertices in the queue << QUEUE_SHIFT | their links
+  u64 finds;      // added to the list of finds
 };
 
 constexpr int QUEUE_SHIFT = 34;
@@ -89,9 +91,8 @@ struct Status {
   Level level[LEVELS];
 };
 
-// State is what a search keeps on the device between two launches.
-struct State {
-  Counters counters[3];
+// Progress is where a search is. Every block has it, and all come to the same.
+struct Progress {
   u64 number;          // of the level
   u64 bottomUp;        // its direction
   u64 frontier;        // its vertices, leaves not counted
@@ -105,15 +106,19 @@ struct State {
   u64 listed;          // LISTED: the queue of this level stands; EXPANDED: the host has launched its expansion
   u64 done;
   u64 began;           // time of the begin of the level
-
-  u64 finds;    // in graph.finds, of all levels
-  u64 stable;   // of those, written and seen by all: what the level before had found
-  u64 taken;    // of those, taken by threads that write parents
-  u64 ended;    // the launch whose last level is over: nothing will be added in it. done says whether another one follows
-  u64 search;   // `copies` of the search that this state is of
 };
 
-constexpr u64 LISTED = 1, EXPANDED = 2;    // State.listed
+// State is what a search keeps on the device between two launches, and what its blocks share.
+struct State {
+  Counters counters[3];
+  Progress progress;
+  u64 search;               // `copies` of the search that this state is of
+  u64 ended;                // the launch whose last level is over: nothing will be added in it. progress.done: nor in another one
+  alignas(128) u64 finds;   // in graph.finds, of all levels; all blocks add to it, while their copying threads look at the rest
+  alignas(128) u64 stable;  // of those, written and seen by all: what the level before had found
+};
+
+constexpr u64 LISTED = 1, EXPANDED = 2;    // Progress.listed
 constexpr u64 FRESH = 1, HOST_EXPANDS = 2; // flags of the search
 
 extern __device__ State state;

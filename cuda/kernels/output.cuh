@@ -5,6 +5,7 @@
 // reached. So every entry is confirmed or replaced by each search, and nothing of one search is used in another.
 #pragma once
 #include "barrier.cuh"
+#include "claim.cuh"
 
 // copyTemplate fills parent[0 ... length): parent[l] = output[l], widened; Unreached (-1) where isolated or beyond the labels. The
 // copying threads of all blocks call it. A thread moves two parents at a time, so that a warp writes 512 bytes in a row, and reads
@@ -32,16 +33,16 @@ __device__ inline void copyTemplate(i64* parent, u64 length) {
   }
 }
 
-// takePart takes a part of the list of finds, as far as it is stable. It returns the length, 0 where nothing is left.
-__device__ inline u64 takePart(u64& at) {
+// takePart takes a part of the list of finds, as far as it is stable. It returns the length, 0 where nothing is left. The parts are
+// dealt to the blocks in turn, so that no two blocks ask for the same one: the searching and the copying threads of a block do.
+__device__ inline u64 takePart(Shared& shared, u64& at) {
   for (;;) {
-    u64 taken = *(volatile u64*)&state.taken, stable = *(volatile u64*)&state.stable;
-    if (taken >= stable) return 0;
-    u64 n = stable - taken < OUTPUT_PART ? stable - taken : OUTPUT_PART;
-    if (atomicCAS(&state.taken, taken, taken + n) == taken) {
-      at = taken;
-      return n;
-    }
+    u64 taken = *(volatile u64*)&shared.written, stable = *(volatile u64*)&state.stable;
+    at = (taken / OUTPUT_PART * gridDim.x + blockIdx.x) * OUTPUT_PART + taken % OUTPUT_PART;
+    if (at >= stable) return 0;
+    u64 n = OUTPUT_PART - taken % OUTPUT_PART;
+    if (stable - at < n) n = stable - at;
+    if (atomicCAS(&shared.written, taken, taken + n) == taken) return n;
   }
 }
 
@@ -69,24 +70,27 @@ __device__ inline void writePart(i64* parent, u64 at, u64 n, u32 thread, u32 thr
 
 // follow writes the parents of finds while the search goes on, as soon as the template has been copied. Where the search is over it
 // writes all that are left; where it pauses, the next launch will. The copying threads call it.
-__device__ inline void follow(i64* parent, u64 launch, u64 copies, u64* part, u64* size) {
+__device__ inline void follow(i64* parent, u64 launch, u64 copies, Shared& shared) {
   bool first = threadIdx.x == SEARCH_THREADS;
   for (;;) {
     if (first) {
       u64 at = 0, n = 0;
       for (;;) {
-        bool ended = *(volatile u64*)&state.ended == launch;
-        __threadfence();
-        bool pauses = ended && *(volatile u64*)&state.done == 0;
-        if (!pauses && *(volatile u64*)&copied >= copies) n = takePart(at);
+        bool ended = *(volatile u64*)&state.ended == launch, pauses = false;
+        if (ended) {
+          fence();
+          pauses = *(volatile u64*)&state.progress.done == 0;
+        }
+        if (!pauses && *(volatile u64*)&copied >= copies) n = takePart(shared, at);
         if (n != 0 || ended) break;
         __nanosleep(200);
       }
-      __threadfence();
-      *part = at, *size = n;
+      fence();
+      if (n == 0) graph.written[blockIdx.x] = shared.written;
+      shared.part[1] = at, shared.size[1] = n;
     }
     syncCopy();
-    u64 at = *part, n = *size;
+    u64 at = shared.part[1], n = shared.size[1];
     if (n == 0) return;
     writePart(parent, at, n, threadIdx.x - SEARCH_THREADS, COPY_THREADS);
     syncCopy();
@@ -95,7 +99,7 @@ __device__ inline void follow(i64* parent, u64 launch, u64 copies, u64* part, u6
 
 // correct writes the rest of what the template does not have: the finds that are left, Unreached where a vertex was lost, and the
 // root. The searching threads of all blocks call it, after the copy.
-__device__ inline void correct(i64* parent, u64 root, u64* part, u64* size) {
+__device__ inline void correct(i64* parent, u64 root, Shared& shared) {
   if (blockIdx.x == 0 && threadIdx.x == 0) parent[root] = i64(root);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
@@ -109,11 +113,11 @@ __device__ inline void correct(i64* parent, u64 root, u64* part, u64* size) {
   for (;;) {
     if (threadIdx.x == 0) {
       u64 at = 0;
-      *size = takePart(at);
-      *part = at;
+      shared.size[0] = takePart(shared, at);
+      shared.part[0] = at;
     }
     syncSearch();
-    u64 at = *part, n = *size;
+    u64 at = shared.part[0], n = shared.size[0];
     if (n == 0) return;
     writePart(parent, at, n, threadIdx.x, SEARCH_THREADS);
     syncSearch();

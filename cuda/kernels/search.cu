@@ -23,6 +23,11 @@ __constant__ Graph graph;
 __device__ State state;
 __device__ u32 arrived;
 __device__ u64 copied;
+__device__ Level levels[LEVELS]; // of a launch
+// Bytes of shared memory that a block needs, and that it wants for Shared.near: the host asks for both, and gives what there is.
+extern "C" {
+__device__ u64 shared_memory[2] = {sizeof(Shared), NEAR_VERTICES / 8};
+}
 
 namespace {
 
@@ -31,96 +36,119 @@ struct Rule {
   float alpha, beta;
 };
 
-__device__ bool nextBottomUp(const State& s, const Rule& rule) {
-  if (!s.bottomUp) {
-    return s.frontier > s.previous && rule.alpha > 0 && float(s.frontierEdges) * rule.alpha > float(s.unexplored);
+__device__ bool nextBottomUp(const Progress& p, const Rule& rule) {
+  if (!p.bottomUp) {
+    return p.frontier > p.previous && rule.alpha > 0 && float(p.frontierEdges) * rule.alpha > float(p.unexplored);
   }
-  bool shrinking = s.frontier < s.previous;
-  return !(shrinking && float(s.frontier) * rule.beta < float(graph.searched));
+  bool shrinking = p.frontier < p.previous;
+  return !(shrinking && float(p.frontier) * rule.beta < float(graph.searched));
 }
 
-// begin makes all vertices unvisited and root the frontier.
-__device__ void begin(u64 root, u64 copies, State& s, Status* status, u64& written) {
+// hubOf returns the hub of a leaf.
+__device__ u32 hubOf(u32 leaf) {
+  u64 low = 0, high = graph.hubs;
+  while (low + 1 < high) {
+    u64 middle = (low + high) / 2;
+    if (graph.leafAt[middle] <= leaf) low = middle; else high = middle;
+  }
+  return u32(low);
+}
+
+// beginAt returns the progress of a search from a root at vertex v. leaf: the root is a leaf of v, and has been expanded.
+__device__ Progress beginAt(u32 v, bool leaf) {
+  Progress p{};
+  p.unexplored = graph.entries;
+  p.extra = leaf;
+  if (v == NONE) { // a level of its own that has nothing to expand
+    p.frontierLeaves = 1;
+    return p;
+  }
+  p.frontier = 1;
+  p.frontierEdges = links(v);
+  p.frontierHubs = v < graph.hubs;
+  p.listed = v < graph.hubs ? 0 : LISTED; // the queue is made, and there is no group to claim
+  return p;
+}
+
+// begin makes all vertices unvisited and the root, or its hub if it is a leaf, the frontier. It returns the levels that are over: of a
+// leaf one.
+__device__ u64 begin(u64 root, u64 copies, Shared& shared, Status* status) {
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
     u64 rest = graph.searched - w * 32;
     graph.unvisited[w] = rest >= 32 ? ~0u : (1u << rest) - 1;
     for (int i = 0; i < 3; i++) graph.frontier[i][w] = 0;
   }
-  u32 v = root < graph.labels ? graph.vertex[root] : NONE;
+  u32 vertex = root < graph.labels ? graph.vertex[root] : NONE, v = vertex;
   bool leaf = v != NONE && v >= graph.searched;
-  u32 leafNumber = v;
-  if (leaf) { // it has been expanded already, and its hub is the frontier
-    u64 low = 0, high = graph.hubs;
-    while (low + 1 < high) {
-      u64 middle = (low + high) / 2;
-      if (graph.leafAt[middle] <= v) low = middle; else high = middle;
+  if (threadIdx.x == 0) {
+    if (leaf) v = hubOf(v);
+    shared.progress = beginAt(v, leaf);
+    if (blockIdx.x == 0) {
+      for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
+      if (shared.progress.listed) state.counters[0].queued = (u64(1) << QUEUE_SHIFT) + shared.progress.frontierEdges;
+      if (leaf) {
+        levels[0] = Level{0, 1, 0, 0};
+        graph.finds[0] = u64(v) << 32 | vertex;
+      }
+      status->expand = status->queued = 0;
+      state.stable = state.finds = leaf;
+      fence();
+      state.search = copies; // the copying threads may look
     }
-    v = u32(low);
   }
-  bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  if (first) {
-    for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
-    status->expand = status->queued = 0;
-    state.taken = state.stable = 0;
-    state.finds = leaf;
-    __threadfence();
-    state.search = copies; // the copying threads may look
-  }
-  s = State{};
-  s.frontier = 1;
-  s.unexplored = graph.entries;
-  s.extra = leaf;
-  if (v == NONE) {
-    s.frontierLeaves = 1, s.frontier = 0; // a level of its own that has nothing to expand
-  } else {
-    s.frontierEdges = links(v);
-    s.frontierHubs = v < graph.hubs;
-  }
-  if (leaf && first) status->level[0] = Level{0, 1, 0, 0};
-  written = leaf;
-  syncGrid();
-  if (first && v != NONE) {
+  syncGrid([&] {
+    if (blockIdx.x != 0 || v == NONE) return;
     graph.unvisited[v >> 5] &= ~(1u << (v & 31));
     graph.frontier[0][v >> 5] |= 1u << (v & 31);
-    if (leaf) graph.finds[0] = u64(v) << 32 | leafNumber;
     graph.queue[0] = v;
     graph.before[0] = 0;
-  }
-  if (v != NONE && v >= graph.hubs) { // the queue is made, and there is no group to claim
-    s.listed = LISTED;
-    if (first) state.counters[0].queued = (u64(1) << QUEUE_SHIFT) + s.frontierEdges;
-  }
-  syncGrid();
-  s.began = globalTime();
+  });
+  syncGrid([&] { shared.progress.began = globalTime(); });
+  return leaf;
 }
 
-// finishLevel reads what the level found, records it and turns to the next one. All threads come to the same State.
-__device__ void finishLevel(State& s, const Rule& rule, Level* record) {
-  const Counters* counted = &state.counters[s.number % 3];
-  u64 found = __ldcg(&counted->found), hubs = __ldcg(&counted->hubs), now = globalTime();
-  u64 leaves = __ldcg(&counted->leaves), looked = __ldcg(&counted->looked);
-  if (!s.bottomUp) looked += __ldcg(&counted->queued) & QUEUE_EDGES;
-  u64 edges = __ldcg(&counted->edges) + (found - hubs) * graph.average;
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    *record = Level{s.bottomUp, s.frontier + s.frontierLeaves, looked, now - s.began};
-    state.counters[(s.number + 2) % 3] = Counters{}; // last read before the last barrier
-    __threadfence();
-    state.stable = __ldcg(&state.finds);
+// load reads the counters of a level past the first-level cache.
+__device__ Counters load(const Counters* c) {
+  return Counters{__ldcg(&c->found), __ldcg(&c->edges),  __ldcg(&c->hubs), __ldcg(&c->looked),
+                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->finds)};
+}
+
+// finish records the level that is over and turns to the next one. One thread of every block calls it.
+__device__ void finish(Progress& p, const Counters& level, const Rule& rule, Level* record) {
+  u64 now = globalTime();
+  u64 looked = level.looked + (p.bottomUp ? 0 : level.queued & QUEUE_EDGES);
+  if (blockIdx.x == 0) {
+    *record = Level{p.bottomUp, p.frontier + p.frontierLeaves, looked, now - p.began};
+    state.counters[(p.number + 2) % 3] = Counters{}; // last read before the last barrier
+    fence();
+    state.stable += level.finds; // not up to state.finds: other blocks may be ahead, and add to it
   }
-  s.began = now;
-  s.reached += s.frontier;
-  s.previous = s.frontier;
-  s.frontier = found;
-  s.frontierHubs = hubs;
-  s.frontierLeaves = leaves - (leaves > 0 ? s.extra : 0);
-  if (leaves > 0) s.extra = 0;
-  s.unexplored -= s.frontierEdges < s.unexplored ? s.frontierEdges : s.unexplored;
-  s.frontierEdges = edges;
-  s.bottomUp = nextBottomUp(s, rule);
-  s.number++;
-  s.listed = 0;
-  s.done = s.frontier + s.frontierLeaves == 0;
+  p.began = now;
+  p.reached += p.frontier;
+  p.previous = p.frontier;
+  p.frontier = level.found;
+  p.frontierHubs = level.hubs;
+  p.frontierLeaves = level.leaves - (level.leaves > 0 ? p.extra : 0);
+  if (level.leaves > 0) p.extra = 0;
+  p.unexplored -= p.frontierEdges < p.unexplored ? p.frontierEdges : p.unexplored;
+  p.frontierEdges = level.edges + (level.found - level.hubs) * graph.average;
+  p.bottomUp = nextBottomUp(p, rule);
+  p.number++;
+  p.listed = 0;
+  p.done = p.frontier + p.frontierLeaves == 0;
+}
+
+// finishLevel waits for all blocks and finishes the level. Without a frontier, where leaves alone have nothing to expand, nobody has
+// counted anything.
+__device__ void finishLevel(Shared& shared, const Rule& rule, Level* record) {
+  if (shared.progress.frontier != 0) {
+    syncGrid([&] { finish(shared.progress, load(&state.counters[shared.progress.number % 3]), rule, record); });
+    return;
+  }
+  syncSearch();
+  if (threadIdx.x == 0) finish(shared.progress, Counters{}, rule, record);
+  syncSearch();
 }
 
 }  // namespace
@@ -128,16 +156,20 @@ __device__ void finishLevel(State& s, const Rule& rule, Level* record) {
 // search runs levels from root until the frontier is empty, the record is full, or most levels were run. Beside it the template is
 // copied to parent[0 ... length), and when both are done, and at least `least` vertices were reached, the parents are corrected.
 // flags: FRESH: a new search, else one goes on; HOST_EXPANDS: stop before the top-down step of a level and let the host launch it.
-// launch: its number, which no other launch has. copies: what `copied` is when all blocks have copied. rule: alpha in the lower half, beta in the upper one.
+// launch: its number, which no other launch has. copies: what `copied` is when all blocks have copied. nearby: vertices whose
+// frontier bits Shared.near has room for. rule: alpha in the lower half, beta in the upper one.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)
 search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u64 length, u64 least, u64 copies,
-       u64 launch) {
-  __shared__ Shared shared;
+       u64 launch, u64 nearby) {
+  extern __shared__ u64 sharedMemory[];
+  Shared& shared = *reinterpret_cast<Shared*>(sharedMemory);
   bool fresh = flags & FRESH, hostExpands = flags & HOST_EXPANDS;
+  if (threadIdx.x == 0) shared.written = fresh ? 0 : graph.written[blockIdx.x];
+  __syncthreads();
   if (threadIdx.x >= SEARCH_THREADS) {
     if (fresh) {
       copyTemplate(parent, length);
-      __threadfence();
+      fence();
       syncCopy();
       if (threadIdx.x == SEARCH_THREADS) {
         atomicAdd(&copied, u64(1));
@@ -145,70 +177,67 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
         }
       }
     }
-    follow(parent, launch, copies, &shared.part[1], &shared.size[1]);
+    follow(parent, launch, copies, shared);
     return;
   }
   Rule rule{__uint_as_float(u32(rule64)), __uint_as_float(u32(rule64 >> 32))};
   bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  State s;
+  Progress& progress = shared.progress;
   u64 written = 0;  // levels recorded by this launch
   if (fresh) {
     u64 start = globalTime();
-    begin(root, copies, s, status, written);
-    if (first) status->prepared = s.began - start;
+    written = begin(root, copies, shared, status);
+    if (first) status->prepared = progress.began - start;
   } else {
-    s = state;
     if (first) status->expand = 0;
-    syncGrid();
+    syncGrid([&] { progress = state.progress; });
   }
-  for (u64 i = 0; i < most && !s.done && written < LEVELS; i++) {
-    Counters* counters = &state.counters[s.number % 3];
-    u32* frontier = graph.frontier[s.number % 3];
-    u32* next = graph.frontier[(s.number + 1) % 3];
-    u32* spare = graph.frontier[(s.number + 2) % 3];
-    if (s.frontier == 0) { // leaves alone have nothing to expand
-    } else if (s.bottomUp) {
-      contract(shared, counters, frontier, next, spare);
-      syncGrid();
+  bool expands = false; // the host, now
+  for (u64 i = 0; i < most && !progress.done && written < LEVELS && !expands; i++) {
+    u64 number = progress.number, listed = progress.listed;
+    Counters* counters = &state.counters[number % 3];
+    u32* frontier = graph.frontier[number % 3];
+    u32* next = graph.frontier[(number + 1) % 3];
+    u32* spare = graph.frontier[(number + 2) % 3];
+    if (progress.frontier == 0) { // leaves alone have nothing to expand
+    } else if (progress.bottomUp) {
+      contract(shared, counters, u32(nearby), frontier, next, spare);
     } else {
-      if (s.listed == 0) {
-        claimAndList(shared, counters, s.frontierHubs != 0, frontier, next, spare);
-        syncGrid();
-        s.listed = LISTED;
-      }
-      if (s.listed == LISTED && hostExpands) {
-        if (first) status->expand = 1, status->queued = __ldcg(&counters->queued) >> QUEUE_SHIFT;
-        s.listed = EXPANDED; // when this kernel runs again
-        break;
-      }
-      if (s.listed == LISTED) {
-        expand(shared, counters, next);
+      if (listed == 0) {
+        claimAndList(shared, counters, progress.frontierHubs != 0, frontier, next, spare);
         syncGrid();
       }
+      expands = hostExpands && listed != EXPANDED;
+      if (!hostExpands) expand(shared, counters, next);
     }
-    finishLevel(s, rule, &status->level[written]);
-    written++;
+    if (expands) {
+      if (first) status->expand = 1, status->queued = __ldcg(&counters->queued) >> QUEUE_SHIFT;
+    } else {
+      finishLevel(shared, rule, &levels[written]);
+      written++;
+    }
   }
   if (first) {
-    state.number = s.number, state.bottomUp = s.bottomUp, state.frontier = s.frontier, state.frontierLeaves = s.frontierLeaves;
-    state.frontierHubs = s.frontierHubs, state.previous = s.previous, state.frontierEdges = s.frontierEdges;
-    state.unexplored = s.unexplored, state.reached = s.reached, state.extra = s.extra, state.listed = s.listed;
-    state.done = s.done, state.began = s.began;
-    status->done = s.done;
-    status->levels = written;
-    status->reached = s.reached;
-    status->finds = __ldcg(&state.finds);
-    __threadfence();
+    state.progress = progress;
+    if (expands) state.progress.listed = EXPANDED; // when this kernel runs again
+    fence();
     state.ended = launch;
+    status->done = progress.done;
+    status->levels = written;
+    status->reached = progress.reached;
+    status->finds = __ldcg(&state.finds);
   }
-  if (!s.done || s.reached < least) return;
+  if (blockIdx.x == 0) {
+    for (u64 l = threadIdx.x; l < written; l += SEARCH_THREADS) status->level[l] = levels[l];
+  }
+  if (!progress.done || progress.reached < least) return;
   if (threadIdx.x == 0) {
     while (*(volatile u64*)&copied < copies) {
     }
-    __threadfence();
+    fence();
   }
   syncSearch();
   u64 ready = globalTime();
-  correct(parent, root, &shared.part[0], &shared.size[0]);
-  if (first) status->waited = ready - s.began, status->corrected = globalTime() - ready;
+  correct(parent, root, shared);
+  if (first) status->waited = ready - progress.began, status->corrected = globalTime() - ready;
 }

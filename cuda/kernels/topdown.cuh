@@ -102,7 +102,7 @@ __device__ inline void claimAndList(Shared& shared, Counters* counters, bool hub
       if (anySearch(bits[i] != 0)) enqueue(shared, counters, w, bits[i], next, tally);
     }
   }
-  report(shared, counters, tally);
+  report(shared, counters, tally, 0);
 }
 
 // owner returns the last index of the queue whose vertex has no more than edge links before it. A warp searches together, in
@@ -120,24 +120,8 @@ __device__ inline u64 owner(u64 queued, u64 edge) {
   return low;
 }
 
-// expand finds the rest of the groups of the queue's hubs, and looks at every link of the queue. A warp takes consecutive links, EXPAND_STEP rows of 32 at a time.
-__device__ inline void expand(Shared& shared, Counters* counters, u32* next) {
-  Tally tally;
-  BufferedFinds finds(shared.finds[threadIdx.x / 32]);
-  u64 packed = __ldcg(&counters->queued);
-  u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
-  for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
-    if (graph.queue[i] < graph.hubs) claimBorders(graph.queue[i], next, tally);
-  }
-  u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
-  u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // few edges are spread over the multiprocessors
-  u64 share = (edges + warps - 1) / warps;
-  share = (share + LEAST_EDGES - 1) / LEAST_EDGES * LEAST_EDGES;
-  u64 edge = warp * share, end = edge + share < edges ? edge + share : edges;
-  if (edge >= end) {
-    report(shared, counters, tally);
-    return;
-  }
+// expandLinks looks at the links edge ... end-1 of the queue's `edges`, EXPAND_STEP rows of 32 at a time. A warp calls it.
+__device__ inline void expandLinks(u64 edge, u64 end, u64 queued, u64 edges, u32* next, Tally& tally, BufferedFinds& finds) {
   u64 at = owner(queued, edge); // in the queue: whose link edge is
   while (edge < end) {
     u64 following = at + 1 < queued ? graph.before[at + 1] : edges;
@@ -170,6 +154,25 @@ __device__ inline void expand(Shared& shared, Counters* counters, u32* next) {
     edge += 32;
     at += __popc(__ballot_sync(~0u, border <= edge));
   }
+}
+
+// expand finds the rest of the groups of the queue's hubs, and looks at every link of the queue. The links of a large level are dealt to
+// the warps in several pieces each, since links of hubs find more than others.
+__device__ inline void expand(Shared& shared, Counters* counters, u32* next) {
+  Tally tally;
+  BufferedFinds finds(shared.finds[threadIdx.x / 32]);
+  u64 packed = __ldcg(&counters->queued);
+  u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
+  for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
+    if (graph.queue[i] < graph.hubs) claimBorders(graph.queue[i], next, tally);
+  }
+  u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
+  u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // few edges are spread over the multiprocessors
+  u64 piece = (edges + warps * EXPAND_PIECES - 1) / (warps * EXPAND_PIECES);
+  piece = (piece + LEAST_EDGES - 1) / LEAST_EDGES * LEAST_EDGES;
+  for (u64 edge = warp * piece; edge < edges; edge += warps * piece) {
+    expandLinks(edge, edge + piece < edges ? edge + piece : edges, queued, edges, next, tally, finds);
+  }
   finds.flush();
-  report(shared, counters, tally);
+  report(shared, counters, tally, finds.added);
 }
