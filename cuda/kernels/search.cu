@@ -120,7 +120,8 @@ __device__ void finish(Progress& p, const Counters& level, const Rule& rule, Lev
   u64 looked = level.looked + (p.bottomUp ? 0 : level.queued & QUEUE_EDGES);
   if (blockIdx.x == 0) {
     *record = Level{p.bottomUp, p.frontier + p.frontierLeaves, looked, now - p.began};
-    state.counters[(p.number + 2) % 3] = Counters{}; // last read before the last barrier
+    // last read before the last barrier; without a frontier there was none, and there will be no further level
+    if (p.frontier != 0) state.counters[(p.number + 2) % 3] = Counters{};
     fence();
     state.stable += level.finds; // not up to state.finds: other blocks may be ahead, and add to it
   }
