@@ -202,7 +202,7 @@ func (s *search) record() error {
 		if l.BottomUp != 0 {
 			level.Direction = graph.BottomUp
 		}
-		if s.c.stepped && i == s.status.Levels-1 {
+		if s.c.stepped && s.status.Expand == 0 && i == s.status.Levels-1 { // else it is a root's that is a leaf
 			ms, err := s.device.begun.Elapsed(s.device.ended)
 			if err != nil {
 				return fmt.Errorf("cuda: time of a level: %w", err)

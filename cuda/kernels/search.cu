@@ -3,7 +3,8 @@
 // Between two levels these hold, for every searched vertex:
 //   frontier[number%3] has exactly those that the level before found;
 //   unvisited has exactly those that no level has found;
-//   finds has the visited ones whose parent is not the template's, with their parents; those before `stable` may be written out.
+//   finds has the visited ones whose parent is not the template's, with their parents, and some others; those before `stable`
+//   may be written out.
 //
 // A level top-down (Merrill, Garland, Grimshaw 2012; balanced as in Bisson, Bernaschi, Mastrostefano 2016, section 3.2):
 //   1. claim: hubs in the frontier find their groups, word by word; the frontier becomes a queue with prefix sums of links
@@ -94,7 +95,7 @@ __device__ u64 begin(u64 root, u64 copies, Shared& shared, Status* status) {
       status->expand = status->queued = 0;
       state.stable = state.finds = leaf;
       fence();
-      state.search = copies; // the copying threads may look
+      *(volatile u64*)&state.search = copies; // the copying threads may look
     }
   }
   syncGrid([&] {
@@ -123,7 +124,7 @@ __device__ void finish(Progress& p, const Counters& level, const Rule& rule, Lev
     // last read before the last barrier; without a frontier there was none, and there will be no further level
     if (p.frontier != 0) state.counters[(p.number + 2) % 3] = Counters{};
     fence();
-    state.stable += level.finds; // not up to state.finds: other blocks may be ahead, and add to it
+    *(volatile u64*)&state.stable = state.stable + level.finds; // not up to state.finds: other blocks may be ahead, and add to it
   }
   p.began = now;
   p.reached += p.frontier;
@@ -170,12 +171,13 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
   if (threadIdx.x >= SEARCH_THREADS) {
     if (fresh) {
       copyTemplate(parent, length);
-      fence();
       syncCopy();
       if (threadIdx.x == SEARCH_THREADS) {
+        fence();
         atomicAdd(&copied, u64(1));
         while (*(volatile u64*)&state.search != copies) {
         }
+        fence();
       }
     }
     follow(parent, launch, copies, shared);
@@ -191,7 +193,8 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
     if (first) status->prepared = progress.began - start;
   } else {
     if (first) status->expand = 0;
-    syncGrid([&] { progress = state.progress; });
+    if (threadIdx.x == 0) progress = state.progress; // block 0 may change it after the barrier
+    syncGrid();
   }
   bool expands = false; // the host, now
   for (u64 i = 0; i < most && !progress.done && written < LEVELS && !expands; i++) {
@@ -222,7 +225,7 @@ search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u
     state.progress = progress;
     if (expands) state.progress.listed = EXPANDED; // when this kernel runs again
     fence();
-    state.ended = launch;
+    *(volatile u64*)&state.ended = launch;
     status->done = progress.done;
     status->levels = written;
     status->reached = progress.reached;
