@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,18 @@ func addHelp(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// knownCommand refuses a first word that is no command before cobra looks for --help behind it, which it would answer.
+func knownCommand(root *cobra.Command, args []string) error {
+	asked := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+	if !asked || strings.HasPrefix(args[0], "-") {
+		return nil
+	}
+	if c, rest, _ := root.Find(args); c == root {
+		return noArgs(root, rest)
+	}
+	return nil
 }
 
 // oneCommand wants the words of one command, or none.
