@@ -23,7 +23,7 @@ const (
 
 func mpiOptions() []plugins.Option {
 	return append(searchOptions("2"),
-		plugins.Option{Name: optionHosts, Kind: plugins.Text, Meaning: "hosts and their slots as mpirun takes them, h1:2;h2:2; empty is this host alone"},
+		plugins.Option{Name: optionHosts, Kind: plugins.Text, Meaning: "hosts and their slots, h1:2,h2:2 (behind an engine's name h1:2;h2:2); empty is this host alone"},
 		plugins.Option{Name: optionHostFile, Kind: plugins.Text, Meaning: "file with hosts, as mpirun takes it"},
 		plugins.Option{Name: optionArguments, Kind: plugins.Text, Meaning: "more arguments of mpirun, separated by blanks"},
 	)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// lastWords keeps the end of what mpirun and the ranks print as errors, and the first reason that a rank of ours gave for
-// its end: a long trace comes behind that.
+// lastWords keeps the end of what mpirun and the ranks print as errors, and the first reason that a rank of ours or ssh gave
+// for its end: a long trace, or mpirun's guesses, come behind that.
 type lastWords struct {
 	mu     sync.Mutex
 	text   []byte
@@ -30,7 +30,7 @@ func (l *lastWords) Write(p []byte) (int, error) {
 			break // the rest of it comes later
 		}
 		text := string(bytes.TrimSpace(l.line))
-		if l.reason == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
+		if l.reason == "" && givesReason(text) {
 			l.reason = text
 		}
 		l.line = l.line[:0]
@@ -61,4 +61,14 @@ func (l *lastWords) String() string {
 		lines = append([]string{l.reason, "..."}, lines...)
 	}
 	return strings.Join(lines, " ")
+}
+
+// givesReason says whether a line is why a rank, or the way to a host, came to its end.
+func givesReason(line string) bool {
+	for _, begin := range []string{"panic: ", "fatal error: ", "ssh: ", "Host key verification failed"} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
 }

@@ -30,7 +30,7 @@ type job struct {
 const (
 	launcherMissing = "mpirun was not found in PATH: install Open MPI (on Debian: apt-get install openmpi-bin)"
 	programMissing  = "teps-rank was found neither beside this program nor in PATH: build it with go build -tags mpi ./cmd/teps-rank " +
-		"(on Debian: apt-get install libopenmpi-dev)"
+		"(on Debian: apt-get install libopenmpi-dev), and put it there"
 )
 
 // launcher finds mpirun. Where several MPIs are installed, Debian keeps Open MPI's under a name of its own.

@@ -51,6 +51,11 @@ func TestLastWordsKeepTheReasonBeforeALongTrace(t *testing.T) {
 	if got := words.String(); !strings.HasPrefix(got, "panic: distributed: too long ... at some place") || !strings.HasSuffix(got, "mpirun noticed") {
 		t.Errorf("got %q", got)
 	}
+	var lost lastWords
+	_, _ = lost.Write([]byte("ssh: Could not resolve hostname node1\n" + strings.Repeat("* one of many guesses\n", 30)))
+	if got := lost.String(); !strings.HasPrefix(got, "ssh: Could not resolve hostname node1 ... * one of") {
+		t.Errorf("got %q", got)
+	}
 	var short lastWords
 	_, _ = short.Write([]byte("panic: boom\nbye"))
 	if got := short.String(); got != "panic: boom bye" {

@@ -251,14 +251,31 @@ func TestEnginesGetTheRecipeOnlyWhenTheyAsk(t *testing.T) {
 	}
 }
 
-// asking notes whether it was told the recipe.
+// Who has the recipe may start programs and generate tuples before the clock of kernel 1; everyone else's call is its clock's.
+func TestOnlyAnEngineWithTheRecipeTakesTimeBeforeItsClock(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		e := &asking{before: hiccup + 300*time.Millisecond, serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }}}
+		host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }}}
+		r, _, err := runs(t, context.Background(), host, planOf(7, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Runs[0]; got.Valid != asks || !asks && !strings.Contains(got.Failure, "cannot be trusted") {
+			t.Errorf("asked %v: valid %v, %q", asks, got.Valid, got.Failure)
+		}
+	}
+}
+
+// asking notes whether it was told the recipe, and waits before kernel 1.
 type asking struct {
 	*serial
-	told bool
+	told   bool
+	before time.Duration
 }
 
 func (a *asking) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
 	a.told = g.Recipe != nil
+	time.Sleep(a.before)
 	return a.serial.Construct(ctx, g)
 }
 

@@ -51,8 +51,10 @@ func NewManifest(command []string, plan Plan, software Software, machine Machine
 
 // Create makes the folder dir, with its parents, for a new run. It refuses a folder that already holds one.
 func Create(dir string, m Manifest) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("results folder: %w; choose another with --out", err)
+	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
+		return nil, Usage("results folder: %v; choose another with --out or --store", err)
+	} else if err != nil {
+		return nil, fmt.Errorf("results folder: %w; choose another with --out or --store", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
 		return nil, Usage("%s already holds a run; continue it with --resume %s, or choose another folder with --out", dir, dir)
@@ -194,7 +196,7 @@ func (s *Store) open(flags int) error {
 	path := filepath.Join(s.dir, JournalFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|flags, 0o666)
 	if err != nil {
-		return fmt.Errorf("results folder: %w; choose another with --out", err)
+		return fmt.Errorf("results folder: %w; choose another with --out or --store", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()

@@ -14,21 +14,23 @@ type Format struct {
 	Name  string // as the option --format takes it
 	Says  string // what it is, for the help
 	Write func(o Options, w io.Writer, results ...harness.Result) error
+
+	References bool // it shows Options.References
 }
 
 // Formats are the renderings, in the order in which a help lists them. A new one is a line here.
 func Formats() []Format {
 	return []Format{
-		{"html", "the page, one file that needs nothing but itself", Options.HTML},
-		{"markdown", "tables and summary for an issue or a wiki", Options.Markdown},
-		{"graph500", "the official text, in the reference program's lines", each(Text)},
-		{"text", "the table that ends a run", each(func(w io.Writer, r harness.Result) error { return Table(w, r, false) })},
-		{"csv", "a row for each search, with all that identifies it", together(CSV)},
-		{"bench", "Go benchmarks, which benchstat reads", together(Bench)},
-		{"submission", "what the Graph500 list asks for, filled in as far as a record can", each(Submission)},
-		{"green", "what a submission to GreenGraph500 asks for, where an energy loop was metered", each(GreenGraph500)},
-		{"badge", "one line: the best result", each(Badge)},
-		{"badge-svg", "the same as a small picture", each(BadgeSVG)},
+		{"html", "the page, one file that needs nothing but itself", Options.HTML, true},
+		{"markdown", "tables and summary for an issue or a wiki", Options.Markdown, true},
+		{"graph500", "the official text, in the reference program's lines", each(Text), false},
+		{"text", "the table that ends a run", each(func(w io.Writer, r harness.Result) error { return Table(w, r, false) }), false},
+		{"csv", "a row for each search, with all that identifies it", together(CSV), false},
+		{"bench", "Go benchmarks, which benchstat reads", together(Bench), false},
+		{"submission", "what the Graph500 list asks for, filled in as far as a record can", each(Submission), false},
+		{"green", "what a submission to GreenGraph500 asks for, where an energy loop was metered", each(GreenGraph500), false},
+		{"badge", "one line: the best result", each(Badge), false},
+		{"badge-svg", "the same as a small picture", each(BadgeSVG), false},
 	}
 }
 

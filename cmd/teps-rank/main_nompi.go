@@ -9,6 +9,10 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "teps-rank: built without MPI; build it with: go build -tags mpi ./cmd/teps-rank (on Debian: apt-get install libopenmpi-dev)")
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	fmt.Fprintf(os.Stderr, "%s was built without MPI; build it again: go build -tags mpi -o %s ./cmd/teps-rank (on Debian: apt-get install libopenmpi-dev)\n", self, self)
 	os.Exit(2)
 }

@@ -95,5 +95,5 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, values []string) error {
 	}
 	err := flags.Set(flag.Name, strings.Join(values, ","))
 	flag.Changed = false // by the command line
-	return err
+	return settingError(err)
 }

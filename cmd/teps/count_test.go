@@ -25,7 +25,7 @@ func TestCountsThatCannotBeAreRefusedBeforeAnythingRuns(t *testing.T) {
 		{"--scale 1 --bandwidth 0", exitUsage, "--bandwidth 0: want bytes"},
 		{"--scale 1 --latency -1us", exitUsage, "--latency -1µs: want 0 to 1m0s"},
 		{"--scale 1 --latency 2000000h", exitUsage, "want 0 to 1m0s"},
-		{"--scale 1 --latency Inf", exitUsage, `invalid argument "Inf" for "--latency"`},
+		{"--scale 1 --latency Inf", exitUsage, "--latency Inf: want a time such as"},
 		{"--scale 1 --set alpha=Inf", exitUsage, `option alpha="Inf": want a number from 0 to 1000000000`},
 		{"--scale 1 --set beta=NaN", exitUsage, `option beta="NaN": want a number from 0 to 1000000000`},
 		// Scale 34 does not fit: an option that is refused nevertheless is refused before memory is looked at.

@@ -120,7 +120,7 @@ search against the input, and writes records, official text, plots and a page.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return harness.Usage("%v; see %s --help", err, c.CommandPath())
+		return harness.Usage("%v; see %s --help", flagError(err), c.CommandPath())
 	})
 	root.AddCommand(
 		runCommand(), sweepCommand(), enginesCommand(), machineCommand(), generateCommand(), reportCommand(), compareCommand(), listCommand(),

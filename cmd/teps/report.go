@@ -93,6 +93,9 @@ func (r reporting) run(c *cobra.Command, dirs []string) error {
 		if format, err = reports.FormatByName(r.format); err != nil {
 			return harness.Usage("--format: %v", err)
 		}
+		if len(references) > 0 && !format.References {
+			return harness.Usage("the format %s shows no published results: leave --reference away, or ask for html or markdown", format.Name)
+		}
 	}
 	var all []harness.Result
 	for _, dir := range dirs {

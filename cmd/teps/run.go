@@ -154,7 +154,7 @@ func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes
 	}
 	defer store.Close()
 	if store.Torn() > 0 {
-		progress.Note(fmt.Sprintf("the last line of %s was torn; that search is done again", harness.JournalFile))
+		progress.Note(fmt.Sprintf("the last line of %s was torn; what it said is done again", harness.JournalFile))
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	reporting := f.report(c, store.Dir(), result)

@@ -234,7 +234,8 @@ def certificate(folder):
 def serve(engine):
     """Hands the engine to the host that has started this process, and returns when the host is done with it."""
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
-        sys.exit("%s: this is an engine of teps and does nothing alone; run: teps run --engine %s" % (sys.argv[0], sys.argv[0]))
+        print("%s: this is an engine of teps and does nothing alone; run: teps run --engine %s" % (sys.argv[0], sys.argv[0]), file=sys.stderr)
+        sys.exit(2)
     done = threading.Event()
     with tempfile.TemporaryDirectory() as folder:
         pem, key = certificate(folder)
