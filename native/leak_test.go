@@ -10,7 +10,7 @@ func feed(g *growth, kibibytes ...int64) (err error) {
 	bytes := max(g.last, 100<<20)
 	for _, kib := range kibibytes {
 		bytes += kib << 10
-		if err = g.look(bytes); err != nil {
+		if err = g.look(bytes, func() int64 { return bytes }); err != nil {
 			return err
 		}
 	}
@@ -46,5 +46,19 @@ func TestLeaks(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func TestGarbageOfGoIsNoLeakOfALibrary(t *testing.T) {
+	g, bytes := &growth{}, int64(100<<20)
+	for range 100 {
+		bytes += 144 << 10
+		err := g.look(bytes, func() int64 {
+			bytes = 100 << 20
+			return bytes
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
