@@ -9,6 +9,7 @@
 //	kernels/topdown.cuh     top-down by prefix sums and search; kernels/dynamic.cu: by dynamic parallelism
 //	kernels/bottomup.cuh    bottom-up over aligned blocks
 //	kernels/claim.cuh       whole groups of vertices found by one look
+//	kernels/block.cuh       what the threads of a block share and count; kernels/barrier.cuh: how they wait
 //	kernels/output.cuh      the parents in original labels
 //	kernels/graph.cuh       the graph's arrays and the order of its vertices; kernels/order.cu and lists.cu make them
 //	kernels/tuning.cuh      every constant that was chosen by measuring

@@ -20,6 +20,17 @@ type built struct {
 	original, vertex, output, linked, alignedWords []uint32
 }
 
+// kronecker returns the official graph of a scale.
+func kronecker(t *testing.T, scale int) (vertices int64, tuples []graph.Edge) {
+	t.Helper()
+	recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples = make([]graph.Edge, recipe.Tuples())
+	if err := recipe.Generate(context.Background(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return recipe.Vertices(), tuples
+}
+
 func construct(t *testing.T, tuples []graph.Edge, options map[string]string) (*engine, built) {
 	t.Helper()
 	e := New().(*engine)
@@ -68,16 +79,12 @@ func construct(t *testing.T, tuples []graph.Edge, options map[string]string) (*e
 // A limit on memory sends lists, and then tuples too, into the host; the graph and its searches are the same.
 func TestALimitOnMemorySendsListsAndTuplesIntoTheHost(t *testing.T) {
 	needGPU(t)
-	recipe := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	v, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	vertices, tuples := kronecker(t, 20)
+	v, err := graph.NewValidator(tuples, vertices, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := make([]graph.Vertex, recipe.Vertices())
+	parent := make([]graph.Vertex, vertices)
 	_, want := construct(t, tuples, nil)
 	for _, limited := range []struct {
 		memory        string
@@ -112,11 +119,7 @@ func TestALimitOnMemorySendsListsAndTuplesIntoTheHost(t *testing.T) {
 // What kernel 1 leaves on the device is what graph.cuh says of it, for every vertex, list, block and template entry.
 func TestKernel1MakesTheGraphThatTheKernelsExpect(t *testing.T) {
 	needGPU(t)
-	recipe := graph.Kronecker{Scale: 12, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	_, tuples := kronecker(t, 12)
 	for name, options := range map[string]map[string]string{
 		"defaults": nil, "few hubs": {optionHubs: "5"}, "lists in the host": {optionLists: "host"}, "some aligned": {optionAligned: "40"},
 	} {

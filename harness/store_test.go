@@ -195,6 +195,18 @@ func TestAFolderThatLostItsRunCanBeUsed(t *testing.T) {
 	s.Close()
 }
 
+func TestAFileInThePlaceOfAFolderIsWrongUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "threads.yaml")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "run")} {
+		if _, err := Create(dir, Manifest{}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "--out or --store") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
 func TestStoreInAFolderThatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o666)

@@ -62,3 +62,14 @@ func TestGarbageOfGoIsNoLeakOfALibrary(t *testing.T) {
 		}
 	}
 }
+
+func TestALeakUnderGarbageOfGoIsSeen(t *testing.T) {
+	g, bytes := &growth{}, int64(100<<20)
+	for range 100 {
+		bytes += 144 << 10
+		if err := g.look(bytes, func() int64 { return bytes - 1<<20 }); err != nil {
+			return
+		}
+	}
+	t.Error("a hundred looks found nothing")
+}

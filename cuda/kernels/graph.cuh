@@ -46,7 +46,7 @@ struct Graph {
   const u32* output;        // [labels] output template: label of the first neighbour, NONE where isolated
   u32* unvisited;           // [words] bits
   u32* frontier[3];         // [words] bits; level l expands frontier[l%3], fills frontier[(l+1)%3], clears frontier[(l+2)%3]
-  u64* finds;               // [searched] vertex << 32 | parent of those visited whose parent the template does not have
+  u64* finds;               // [searched] vertex << 32 | parent of those visited whose parent the template may not have
   u32* queue;               // [searched] frontier of a top-down level: vertices with links
   u64* before;              // [searched] links of the queue before each vertex
   u64* written;             // [blocks] of the finds whose parents a block writes, those written when a search pauses
@@ -84,7 +84,7 @@ struct Status {
   u64 queued;     // vertices in the queue of that step
   u64 levels;     // in level[]
   u64 reached;    // vertices that are not leaves
-  u64 finds;      // parents that the template did not have
+  u64 finds;      // in graph.finds: parents that the template may not have
   u64 prepared;   // nanoseconds before the first level
   u64 waited;     // nanoseconds that the search waited for the copy of the template
   u64 corrected;  // nanoseconds of the correction that was left after the last level

@@ -4,8 +4,7 @@
 // streaming, and then writes the parents of vertices that were found through another neighbour and clears those that were not
 // reached. So every entry is confirmed or replaced by each search, and nothing of one search is used in another.
 #pragma once
-#include "barrier.cuh"
-#include "claim.cuh"
+#include "block.cuh"
 
 // copyTemplate fills parent[0 ... length): parent[l] = output[l], widened; Unreached (-1) where isolated or beyond the labels. The
 // copying threads of all blocks call it. A thread moves two parents at a time, so that a warp writes 512 bytes in a row, and reads

@@ -8,7 +8,7 @@
 //
 // A level top-down (Merrill, Garland, Grimshaw 2012; balanced as in Bisson, Bernaschi, Mastrostefano 2016, section 3.2):
 //   1. claim: hubs in the frontier find their groups, word by word; the frontier becomes a queue with prefix sums of links
-//   2. expand: every warp takes the same number of links, finds by search where they begin, and looks at their ends
+//   2. expand: every warp takes the same number of links, in a few pieces, finds by search where each begins, and looks at their ends
 // A level bottom-up (Beamer, Asanovic, Patterson 2012): claim, and every vertex left over scans its list (bottomup.cuh).
 //
 // The kernel can stop between levels and be launched again: when the record of levels is full, or to let the host launch
