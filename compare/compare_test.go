@@ -8,38 +8,45 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
-// recorded reads a committed record.
-func recorded(t *testing.T, name string) harness.Result {
+// committed reads a record of docs/results.
+func committed(t *testing.T, name string) record.Result {
 	t.Helper()
-	r, err := harness.Load(filepath.Join("..", "docs", "results", filepath.FromSlash(name)))
+	r, err := record.Load(filepath.Join("..", "docs", "results", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// made is a result of one engine at one scale, with a root for each rate.
-func made(id, engine string, rates ...float64) harness.Result {
-	r := harness.Result{Manifest: harness.Manifest{Schema: harness.Schema, ID: id, Seal: "s", Machine: harness.Machine{CPU: "a processor", Threads: 2, OS: "linux"}}}
-	run := harness.Run{
-		Engine: harness.EngineSpec{Name: engine}, Scale: 18, State: harness.Complete, Sessions: 1, Valid: true,
-		Graph: &harness.GraphRecord{Recipe: graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}}, Options: map[string]string{"threads": "2"},
+// made returns a result of one engine at one scale, with a root for each rate.
+func made(id, engine string, rates ...float64) record.Result {
+	run := record.Run{
+		Engine: record.EngineSpec{Name: engine}, Scale: 18, State: record.Complete, Sessions: 1, Valid: true,
+		Graph:       &record.GraphRecord{Recipe: graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}},
+		Options:     map[string]string{"threads": "2"},
 		Description: &plugins.Description{Name: engine, Version: "1.0"},
 	}
 	for i, rate := range rates {
 		nedge := int64(4e6)
-		run.Roots = append(run.Roots, harness.RootRecord{Index: i, Root: graph.Vertex(100 + i), Time: float64(nedge) / rate, Wall: 1, Validated: true, NEdge: &nedge})
+		run.Roots = append(run.Roots, record.RootRecord{
+			Index: i, Root: graph.Vertex(100 + i), Time: float64(nedge) / rate, Wall: 1, Validated: true, NEdge: &nedge,
+		})
 	}
-	r.Runs = []harness.Run{run}
+	r := record.Result{Runs: []record.Run{run}}
+	r.Schema, r.ID, r.Build = record.Schema, id, map[string]string{"GOARCH": "amd64"}
+	r.Machine = machine.Machine{CPU: "a processor", Threads: 2, OS: "linux"}
 	return r
 }
 
-// ramp are n rates that rise tenfold, times factor.
+// ramp returns n rates that rise tenfold, times factor.
 func ramp(n int, factor float64) []float64 {
 	rates := make([]float64, n)
 	for i := range rates {
@@ -48,209 +55,216 @@ func ramp(n int, factor float64) []float64 {
 	return rates
 }
 
-func TestAFactorThatIsTheSameForAllRootsIsFoundExactly(t *testing.T) {
-	c := Of([]harness.Result{made("a", "cpu", ramp(64, 1)...)}, []harness.Result{made("b", "cpu", ramp(64, 0.95)...)})
-	cell := c.Cells[0]
-	if cell.Verdict != Slower || cell.Method != ByRoot || cell.Matched != 64 || *cell.P > 1e-9 {
-		t.Fatalf("got %+v", cell)
+// compared returns the only cell of a comparison.
+func compared(t *testing.T, a, b []record.Result) Cell {
+	t.Helper()
+	cells := Of(a, b).Cells
+	if len(cells) != 1 {
+		t.Fatalf("got %d cells, want 1: %+v", len(cells), cells)
 	}
-	for what, got := range map[string]float64{"typical": cell.Typical.Estimate, "low": *cell.Typical.Low, "high": *cell.Typical.High, "means": cell.Means.Estimate, "GTEPS": cell.TEPSB / cell.TEPSA} {
-		if math.Abs(got-0.95) > 1e-9 {
-			t.Errorf("%s: the ratio is %g, want 0.95", what, got)
-		}
-	}
-	if !cell.SlowerThan(0.04) || cell.SlowerThan(0.06) || *cell.MannWhitneyP < 0.5 {
-		t.Errorf("slower than 4 %%: %v, than 6 %%: %v; Mann-Whitney p %g", cell.SlowerThan(0.04), cell.SlowerThan(0.06), *cell.MannWhitneyP)
-	}
-	back := Of([]harness.Result{made("b", "cpu", ramp(64, 0.95)...)}, []harness.Result{made("a", "cpu", ramp(64, 1)...)}).Cells[0]
-	if back.Verdict != Faster || back.SlowerThan(0) || math.Abs(back.Typical.Estimate*0.95-1) > 1e-9 {
-		t.Errorf("the other way round: %+v", back)
-	}
-	var want float64
-	for _, rate := range ramp(64, 1) {
-		want += 1 / rate / 64
-	}
-	if math.Abs(cell.TEPSA*want-1) > 1e-9 {
-		t.Errorf("harmonic mean %g, want %g", cell.TEPSA, 1/want)
-	}
+	return cells[0]
 }
 
-func TestRootsAreMatchedByVertexAndNotByPlace(t *testing.T) {
+func one(r record.Result) []record.Result { return []record.Result{r} }
+
+func TestAFactorCommonToAllRootsIsFoundExactly(t *testing.T) {
+	fast, slow := one(made("a", "cpu", ramp(64, 1)...)), one(made("b", "cpu", ramp(64, 0.95)...))
+	c := compared(t, fast, slow)
+	if c.Verdict != Slower || c.Common != 64 || *c.P > 1e-9 || c.Scatter != nil {
+		t.Fatalf("got %+v", c)
+	}
+	for what, got := range map[string]float64{
+		"typical": c.Typical.Estimate, "low": c.Typical.Low, "high": c.Typical.High, "harmonic means": c.TEPSB / c.TEPSA,
+	} {
+		near(t, what, got, 0.95)
+	}
+	if !c.SlowerThan(0.04) || c.SlowerThan(0.06) {
+		t.Errorf("slower than 4 %%: %v, than 6 %%: %v, want true and false", c.SlowerThan(0.04), c.SlowerThan(0.06))
+	}
+	back := compared(t, slow, fast)
+	if back.Verdict != Faster || back.SlowerThan(0) || math.Abs(back.Typical.Estimate*0.95-1) > 1e-9 {
+		t.Errorf("the other way round: got %+v", back)
+	}
+	var inverse float64
+	for _, rate := range ramp(64, 1) {
+		inverse += 1 / rate / 64
+	}
+	near(t, "harmonic mean", c.TEPSA*inverse, 1)
+}
+
+func TestRootsArePairedByVertex(t *testing.T) {
 	a, b := made("a", "cpu", ramp(20, 1)...), made("b", "cpu", ramp(20, 1)...)
 	slices.Reverse(b.Runs[0].Roots)
-	if cell := Of([]harness.Result{a}, []harness.Result{b}).Cells[0]; cell.Verdict != Same || cell.Typical.Estimate != 1 || *cell.Typical.Low != 1 {
-		t.Errorf("got %+v", cell)
+	if c := compared(t, one(a), one(b)); c.Verdict != Same || *c.Typical != (Ratio{1, 1, 1}) {
+		t.Errorf("got %+v", c)
 	}
 }
 
-func TestWhenRootsOrGraphsDifferOnlyRatesAreRanked(t *testing.T) {
-	other := made("b", "cpu", ramp(64, 0.95)...)
-	for i := range other.Runs[0].Roots {
-		other.Runs[0].Roots[i].Root += 1000
+func TestOnlyCommonRootsCount(t *testing.T) {
+	c := compared(t, one(made("a", "cpu", ramp(64, 1)...)), one(made("b", "cpu", ramp(64, 0.5)[:16]...)))
+	want := []string{"A has 64 roots, B 16, and they share 16; only those count"}
+	if diff := cmp.Diff(want, c.Warnings); diff != "" || c.Verdict != Slower || c.Common != 16 || c.RootsA != 64 ||
+		c.RootsB != 16 {
+		t.Errorf("got %+v; warnings (-want +got):\n%s", c, diff)
 	}
-	seeds := made("b", "cpu", ramp(64, 0.95)...)
-	seeds.Runs[0].Graph = &harness.GraphRecord{Recipe: graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 7, Seed2: 3}}
-	none := made("b", "cpu", ramp(64, 0.95)...)
-	none.Runs[0].Graph = nil
-	for name, b := range map[string]harness.Result{"roots": other, "seeds": seeds, "graph not recorded": none} {
-		cell := Of([]harness.Result{made("a", "cpu", ramp(64, 1)...)}, []harness.Result{b}).Cells[0]
-		want := OtherGraphs
-		if name == "roots" {
-			want = OtherRoots
-		}
-		if cell.Unmatched != want {
-			t.Errorf("%s: said that %s, want %s", name, cell.Unmatched, want)
-		}
-		if cell.Method != ByRate || cell.Matched != 0 || cell.Verdict != Same || *cell.P != *cell.MannWhitneyP || *cell.Visible < 0.3 {
-			t.Errorf("%s: %+v; want rates ranked, which cannot see 5 %%", name, cell)
-		}
-	}
-	slow := made("b", "cpu", ramp(64, 0.2)...)
-	slow.Runs[0].Graph = nil
-	if cell := Of([]harness.Result{made("a", "cpu", ramp(64, 1)...)}, []harness.Result{slow}).Cells[0]; cell.Verdict != Slower {
-		t.Errorf("a fifth of the rate: %+v", cell)
-	}
+	near(t, "harmonic means", c.TEPSB/c.TEPSA, 0.5)
 }
 
-// The test root by root finds nothing in fewer than six pairs, so rates are ranked; but it is not the roots that differ.
-func TestFewCommonRootsAreNotCalledOthers(t *testing.T) {
-	for _, c := range []struct {
-		a, b, common int
-		want         Unmatched
-	}{{1, 1, 1, FewRoots}, {5, 5, 5, FewRoots}, {6, 6, 6, ""}, {64, 5, 5, FewRoots}} {
-		cell := Of([]harness.Result{made("a", "cpu", ramp(64, 1)[:c.a]...)}, []harness.Result{made("b", "cpu", ramp(64, 1)[:c.b]...)}).Cells[0]
-		if cell.Unmatched != c.want || cell.Common != c.common || (cell.Matched > 0) != (c.want == "") {
-			t.Errorf("%d and %d roots: %d common, %d matched, %q; want %d and %q", c.a, c.b, cell.Common, cell.Matched, cell.Unmatched, c.common, c.want)
-		}
+func TestRunsThatCannotBeCompared(t *testing.T) {
+	change := func(f func(*record.Run)) record.Result {
+		r := made("b", "cpu", ramp(8, 1)...)
+		f(&r.Runs[0])
+		return r
 	}
-}
-
-func TestRootsThatOneSideLacksAreLeftOut(t *testing.T) {
-	cell := Of([]harness.Result{made("a", "cpu", ramp(64, 1)...)}, []harness.Result{made("b", "cpu", ramp(64, 0.5)[:16]...)}).Cells[0]
-	if cell.Matched != 16 || cell.RootsA != 64 || cell.RootsB != 16 || len(cell.Warnings) != 1 || math.Abs(cell.Means.Estimate-0.5) > 1e-9 {
-		t.Errorf("got %+v", cell)
-	}
-}
-
-// Two runs a side that differ as wholes: the searches of any two of them say "different", the runs do not.
-func TestRepeatsShowThatRunsScatter(t *testing.T) {
-	a := []harness.Result{made("a1", "cpu", ramp(64, 1)...), made("a2", "cpu", ramp(64, 1.10)...)}
-	b := []harness.Result{made("b1", "cpu", ramp(64, 1.05)...), made("b2", "cpu", ramp(64, 1.16)...)}
-	if cell := Of(a[:1], b[:1]).Cells[0]; cell.Verdict != Faster {
-		t.Errorf("one run a side: %+v", cell)
-	}
-	cell := Of(a, b).Cells[0]
-	if cell.Method != ByRun || cell.Verdict != Same || cell.RunsA != 2 || cell.RunsB != 2 {
-		t.Errorf("two runs a side: %+v", cell)
-	}
-	want := math.Sqrt(1.05 * 1.16 / 1.10)
-	if math.Abs(cell.Typical.Estimate-want) > 1e-9 {
-		t.Errorf("typical ratio %g, want %g", cell.Typical.Estimate, want)
-	}
-	if cell := Of(a, b[:1]).Cells[0]; cell.Method != ByRoot { // nothing tells how B scatters
-		t.Errorf("two runs against one: %+v", cell)
-	}
-}
-
-func TestWhatCannotBeComparedSaysWhy(t *testing.T) {
-	wrong := made("b", "cpu", ramp(8, 1)...)
-	wrong.Runs[0].Roots[3].Violation, wrong.Runs[0].Roots[3].Rule = "rule 3", 3
-	failed := made("b", "cpu")
-	failed.Runs[0].State, failed.Runs[0].Failure = harness.Failed, "no GPU"
-	crashed := made("b", "cpu", ramp(8, 1)...)
-	crashed.Runs[0].State, crashed.Runs[0].Failure = harness.Failed, "it crashed"
-	empty := made("b", "cpu")
-	uncounted := made("b", "cpu", ramp(8, 1)...)
-	for i := range uncounted.Runs[0].Roots {
-		uncounted.Runs[0].Roots[i].NEdge = nil
-	}
-	for want, b := range map[string]harness.Result{
-		"B has searches that are wrong": wrong, "B failed: no GPU": failed, "B failed after 8 of its searches: it crashed": crashed, "B has no search": empty, "no root has a rate": uncounted,
+	for want, b := range map[string]record.Result{
+		"B has wrong searches": change(func(r *record.Run) {
+			r.Roots[3].Violation,
+				r.Roots[3].Rule = "rule 3", 3
+		}),
+		"B failed after 8 searches: it crashed": change(func(r *record.Run) {
+			r.State, r.Failure = record.Failed,
+				"it crashed"
+		}),
+		"B has no searches":                            change(func(r *record.Run) { r.Roots = nil }),
+		"the graphs differ or were not recorded":       change(func(r *record.Run) { r.Graph = nil }),
+		"the graphs differ or were not recorded ":      change(func(r *record.Run) { r.Graph = &record.GraphRecord{} }),
+		"8 and 8 roots with a rate and 0 in common":    change(func(r *record.Run) { r.Roots = moved(r.Roots, 1000) }),
+		"8 and 8 roots with a rate and 5 in common":    change(func(r *record.Run) { r.Roots = moved(r.Roots, 3) }),
+		"8 and 0 roots with a rate and 0 in common, b": change(func(r *record.Run) { r.Roots = uncounted(r.Roots) }),
 	} {
-		cell := Of([]harness.Result{made("a", "cpu", ramp(8, 1)...)}, []harness.Result{b}).Cells[0]
-		if cell.Verdict != NotCompared || !strings.Contains(cell.Reason, want) || cell.Typical != nil {
-			t.Errorf("%s: got %+v", want, cell)
+		c := compared(t, one(made("a", "cpu", ramp(8, 1)...)), one(b))
+		if c.Verdict != Undecided || !strings.Contains(c.Reason, strings.TrimSpace(want)) || c.Compared() || c.SlowerThan(0) {
+			t.Errorf("got %+v, want %s", c, want)
+		}
+		if _, err := json.Marshal(c); err != nil {
+			t.Errorf("%s: as JSON: %v", want, err)
 		}
 	}
+	none := made("a", "cpu", ramp(8, 1)...)
+	none.Runs[0].Graph = nil
+	if c := compared(t, one(none), one(made("b", "cpu", ramp(8, 1)...))); c.Compared() {
+		t.Errorf("the graph of A is not recorded: got %+v", c)
+	}
+}
+
+func moved(roots []record.RootRecord, by graph.Vertex) []record.RootRecord {
+	for i := range roots {
+		roots[i].Root += by
+	}
+	return roots
+}
+
+func uncounted(roots []record.RootRecord) []record.RootRecord {
+	for i := range roots {
+		roots[i].NEdge = nil
+	}
+	return roots
+}
+
+func TestEnginesAndScalesAreMatched(t *testing.T) {
 	two := made("a", "cpu", ramp(8, 1)...)
 	two.Runs = append(two.Runs, made("", "gpu", ramp(8, 9)...).Runs...)
-	c := Of([]harness.Result{two}, []harness.Result{made("b", "gpu", ramp(8, 9)...)})
+	c := Of(one(two), one(made("b", "gpu", ramp(8, 9)...)))
 	if len(c.Cells) != 2 || c.Cells[0].Reason != "only A has it" || c.Cells[1].Verdict != Same {
-		t.Errorf("got %+v", c.Cells)
+		t.Errorf("two engines and one: got %+v", c.Cells)
+	}
+	c = Of(one(made("b", "gpu", ramp(8, 9)...)), one(two))
+	if len(c.Cells) != 2 || c.Cells[0].Verdict != Same || c.Cells[1].Engine != "cpu" ||
+		c.Cells[1].Reason != "only B has it" {
+		t.Errorf("one engine and two: got %+v", c.Cells)
+	}
+	renamed := compared(t, one(made("a", "old", ramp(8, 1)...)), one(made("b", "new", ramp(8, 2)...)))
+	if renamed.Engine != "old" || renamed.EngineB != "new" || renamed.Verdict != Faster {
+		t.Errorf("one engine a side: got %+v", renamed)
 	}
 }
 
-func TestEnginesThatAreAloneAreMatchedWhateverTheirLabels(t *testing.T) {
-	c := Of([]harness.Result{made("a", "old", ramp(8, 1)...)}, []harness.Result{made("b", "new", ramp(8, 2)...)})
-	if len(c.Cells) != 1 || c.Cells[0].Engine != "old" || c.Cells[0].EngineB != "new" || c.Cells[0].Verdict != Faster {
-		t.Errorf("got %+v", c.Cells)
+// The roots of two runs differ clearly, but so do runs of the same side.
+func TestADifferenceWithinTheScatterOfRunsIsNoVerdict(t *testing.T) {
+	a := []record.Result{made("a1", "cpu", ramp(64, 1)...), made("a2", "cpu", ramp(64, 1.10)...)}
+	b := []record.Result{made("b1", "cpu", ramp(64, 1.05)...), made("b2", "cpu", ramp(64, 1.16)...)}
+	if c := compared(t, a[:1], b[:1]); c.Verdict != Faster {
+		t.Errorf("one run a side: got %+v", c)
+	}
+	c := compared(t, a, b)
+	if c.Verdict != Undecided || c.Reason != "runs of the same side differ by as much as the sides do" || !c.Compared() {
+		t.Errorf("two runs a side: got %+v", c)
+	}
+	near(t, "typical", c.Typical.Estimate, math.Sqrt(1.05*1.16/1.10))
+	near(t, "scatter", *c.Scatter, 1.16/1.05-1)
+	if c := compared(t, a, b[:1]); c.Scatter == nil || c.Verdict != Same && c.Verdict != Undecided {
+		t.Errorf("two runs against one: got %+v", c)
+	}
+	a, b = nil, nil
+	for i, factor := range []float64{1, 1.1, 1.05, 0.95, 1.02, 0.9} {
+		a = append(a, made("a"+string(rune('0'+i)), "cpu", ramp(64, factor)...))
+		b = append(b, made("b"+string(rune('0'+i)), "cpu", ramp(64, factor*1.05)...))
+	}
+	if c := compared(t, a, b); c.Verdict != Faster || c.Unit != ByRun || c.Scatter != nil ||
+		math.Abs(c.Typical.Low-1.05) > 1e-9 {
+		t.Errorf("six runs a side, each 5 %% faster than its partner: got %+v", c)
+	}
+	far := []record.Result{made("b1", "cpu", ramp(64, 0.5)...), made("b2", "cpu", ramp(64, 0.55)...)}
+	if c := compared(t, a[:2], far); c.Verdict != Slower {
+		t.Errorf("a difference beyond the scatter: got %+v", c)
 	}
 }
 
-func TestFewRootsSayNothing(t *testing.T) {
-	cell := Of([]harness.Result{made("a", "cpu", ramp(5, 1)...)}, []harness.Result{made("b", "cpu", ramp(5, 0.1)...)}).Cells[0]
-	if cell.Method != ByRate || cell.SlowerThan(0) != (cell.Verdict == Slower) {
-		t.Errorf("got %+v", cell)
-	}
-	one := Of([]harness.Result{made("a", "cpu", 1e9)}, []harness.Result{made("b", "cpu", 1e8)}).Cells[0]
-	if one.Verdict != Same || one.Typical.Low != nil || one.SlowerThan(0) {
-		t.Errorf("one root: %+v", one)
-	}
-	if _, err := json.Marshal(one); err != nil {
-		t.Errorf("one root as JSON: %v", err)
-	}
-}
-
-func TestDifferencesAreTold(t *testing.T) {
+func TestOtherDifferencesAreListed(t *testing.T) {
 	a, b := made("a", "cpu", ramp(8, 1)...), made("b", "cpu", ramp(8, 1)...)
-	a.Machine.Governor = "" // not recorded: not known to differ
+	a.Machine.Governor = "" // not recorded, so not known to differ
 	b.Machine.Governor = "powersave"
 	b.Machine.Threads = 4
-	a.Machine.Clocks.Turbo, b.Machine.Clocks.Turbo = "on", "off"
-	b.Plan.WarmUps = 3
+	b.Plan.WarmUps, b.Plan.Validate = 3, record.AllRoots
 	a.Environment = map[string]string{"GOGC": "off"}
+	b.Build = map[string]string{"GOARCH": "amd64", "GOAMD64": "v3"}
+	b.Machine.GPUs = []machine.GPU{{PCI: "10de:2335"}, {PCI: "10de:2335"}}
+	a.Machine.GPUs = []machine.GPU{{PCI: "10de:2335"}}
 	b.Runs[0].Options = map[string]string{"threads": "4", "new": "1"}
 	b.Runs[0].Description.Version = "1.1"
 	b.Runs[0].Roots[2].Validated = false
-	b.Runs[0].Compliance.Rules = []harness.Check{{Rule: "64 roots"}}
-	c := Of([]harness.Result{a}, []harness.Result{b})
-	for what, want := range map[string]Difference{
-		"threads": {A: []string{"2"}, B: []string{"4"}}, "turbo": {A: []string{"on"}, B: []string{"off"}},
-		"warm-up searches": {A: []string{"0"}, B: []string{"3"}}, "environment: GOGC": {A: []string{"off"}, B: []string{"not set"}},
-		"option threads": {A: []string{"2"}, B: []string{"4"}}, "option new": {A: []string{"not set"}, B: []string{"1"}},
-		"engine": {A: []string{"cpu 1.0"}, B: []string{"cpu 1.1"}}, "validated": {A: []string{"8"}, B: []string{"7"}},
-		"rules of the benchmark that do not hold": {A: []string{"none"}, B: []string{"64 roots"}},
-	} {
-		all := append(c.Differences, c.Cells[0].Differences...)
-		i := slices.IndexFunc(all, func(d Difference) bool { return d.What == what })
-		if i < 0 || !slices.Equal(all[i].A, want.A) || !slices.Equal(all[i].B, want.B) {
-			t.Errorf("%s: not in %+v", what, all)
+	b.Runs[0].Compliance.Rules = []record.Check{{Rule: "64 roots"}}
+	difference := func(what, a, b string) Difference { return Difference{what, []string{a}, []string{b}} }
+	c := Of(one(a), one(b))
+	if diff := cmp.Diff([]Difference{
+		difference("threads", "2", "4"),
+		difference("GPUs", "10de:2335", "10de:2335, 10de:2335"),
+		difference("roots to validate", "0", "all"), difference("warm-up searches", "0", "3"),
+		difference("variable GOGC", "off", "not set"), difference("build setting GOAMD64", "not set", "v3"),
+	}, c.Differences); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Difference{
+		difference("validated searches", "8", "7"), difference("violated rules of the benchmark", "none", "64 roots"),
+		difference("engine", "cpu 1.0", "cpu 1.1"), difference("option new", "not set", "1"),
+		difference("option threads", "2", "4"),
+	}, c.Cells[0].Differences); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	a.Build = nil
+	for _, d := range Of(one(a), one(b)).Differences {
+		if strings.HasPrefix(d.What, "variable") {
+			t.Errorf("%s: the variables of A were not recorded", d.What)
 		}
 	}
-	if n := len(c.Differences); n != 4 {
-		t.Errorf("%d differences of the records, want 4: %+v", n, c.Differences)
-	}
-	b.Seal = ""
-	if c := Of([]harness.Result{a}, []harness.Result{b}); !strings.Contains(strings.Join(c.Warnings, " "), "1 of 2 records have no seals") {
-		t.Errorf("warnings: %q", c.Warnings)
-	}
-	if c := Of([]harness.Result{a}, []harness.Result{a}); !strings.Contains(strings.Join(c.Warnings, " "), "compared with itself") || len(c.Differences) != 0 {
-		t.Errorf("a run and itself: %q, %+v", c.Warnings, c.Differences)
+	c = Of(one(a), one(a))
+	if len(c.Differences) != 0 || len(c.Warnings) != 1 || c.Warnings[0] != "run a is compared with itself" {
+		t.Errorf("a run and itself: got %q, %+v", c.Warnings, c.Differences)
 	}
 }
 
 func TestCommittedRecordsAreCompared(t *testing.T) {
-	c := Of([]harness.Result{recorded(t, "runs/s18")}, []harness.Result{recorded(t, "runs/s16-22")})
-	compared := 0
+	c := Of(one(committed(t, "runs/s18")), one(committed(t, "runs/s16-22")))
+	n := 0
 	for _, cell := range c.Cells {
-		if cell.Verdict != NotCompared {
-			compared++
-			if cell.Engine != "cpu" || cell.Scale != 18 || cell.Matched != 64 {
+		if cell.Compared() {
+			n++
+			if cell.Engine != "cpu" || cell.Scale != 18 || cell.Common != 64 {
 				t.Errorf("compared %+v", cell)
 			}
 		}
 	}
-	if compared != 1 || len(c.Cells) != 9 {
-		t.Errorf("%d of %d cells compared, want cpu at scale 18 of 9", compared, len(c.Cells))
+	if n != 1 || len(c.Cells) != 7 {
+		t.Errorf("compared %d of %d cells, want cpu at scale 18 of 7", n, len(c.Cells))
 	}
 }

@@ -19,16 +19,17 @@ import (
 // The benchmark of the engine alone, without the protocol around it:
 //
 //	go test -c -o cpu.test ./cpu
-//	./cpu.test -test.run '^$' -test.bench Search -test.benchtime 1x -cpu.scale 22 -cpu.passes 5 -cpu.set threads=2,parents=32
+//	./cpu.test -test.run '^$' -test.bench Search -test.benchtime 1x -cpu.scale 22 -cpu.passes 5 \
+//		-cpu.set threads=2/threads=2,adjacency=packed
 //
-// A pass searches from every root once; least, median and most of the passes' harmonic means of tuples per second are
-// printed. Before the first pass every root of every set is searched once and validated against the tuples.
+// A pass searches from every root once; minimum, median and maximum of the passes' harmonic means of tuples per second
+// are printed. Before the first pass every root of every set is searched once and validated against the tuples.
 var (
 	flagScale  = flag.Int("cpu.scale", 16, "scale of the benchmark's graph")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
-	flagSet    = flag.String("cpu.set", "", "options of the engine: name=value,...; sets to compare in alternating passes are separated by a slash")
-	flagExport = flag.String("cpu.export", "", "write the tuples and the roots to this path with .tuples and .roots, for peers")
+	flagSet    = flag.String("cpu.set", "", "engine options, name=value,...; sets separated by slashes take turns")
+	flagExport = flag.String("cpu.export", "", "write PATH.tuples and PATH.roots for other programs")
 )
 
 // benchmarkOptions returns the sets of options that were asked for, one without any if none was.
@@ -53,13 +54,11 @@ func BenchmarkSearch(b *testing.B) {
 	for _, set := range benchmarkOptions() {
 		e := New()
 		defer e.Close()
-		built, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+		built, err := e.Construct(ctx, plugins.Input{Tuples: tuples, Options: set})
 		if err != nil {
 			b.Fatal(err)
 		}
-		fmt.Printf("%v kernel 1: %v, holds %d MB, peak %d MB", set, built.Elapsed.Round(time.Millisecond), built.Bytes>>20, e.(*engine).memory.peak>>20)
-		inLists, inColumns := e.(*engine).layout.lists.bytes()
-		fmt.Printf(", lists %d MB, columns %d MB", inLists>>20, inColumns>>20)
+		fmt.Printf("%v kernel 1: %v, holds %d MB", set, built.Elapsed.Round(time.Millisecond), built.Bytes>>20)
 		for _, p := range built.Phases {
 			fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
 		}
@@ -95,7 +94,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	for which, set := range benchmarkOptions() {
 		slices.Sort(rates[which])
-		fmt.Printf("%v: hmean of a pass: least %.3f median %.3f most %.3f GTEPS\n", set, rates[which][0],
+		fmt.Printf("%v: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n", set, rates[which][0],
 			rates[which][len(rates[which])/2], rates[which][len(rates[which])-1])
 		fmt.Printf("%v: mean of a search: %v\n", set, &parts[which])
 	}
@@ -211,7 +210,8 @@ func (d *breakdown) String() string {
 		fmt.Fprintf(&text, "%s", direction)
 		for k, sum := range d.levels[i] {
 			if sum.times > 0 {
-				fmt.Fprintf(&text, " 10^%d: %v (%d x %v)", k, sum.elapsed/n, sum.times*64/d.searches, (sum.elapsed / time.Duration(sum.times)).Round(time.Microsecond))
+				mean := (sum.elapsed / time.Duration(sum.times)).Round(time.Microsecond)
+				fmt.Fprintf(&text, " 10^%d: %v (%d x %v)", k, sum.elapsed/n, sum.times*64/d.searches, mean)
 			}
 		}
 		fmt.Fprint(&text, "; ")

@@ -4,181 +4,144 @@ import (
 	"context"
 	"time"
 
+	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// parents is an output array: 64-bit labels as the contract wants them, or 32-bit ones to be widened after the clock.
-type parents interface{ ~int64 | ~uint32 }
-
-// search is kernel 2: a direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012) over a layout.
+// Kernel 2: a breadth-first search from one root.
 //
-// What holds between two levels:
-//   - unvisited has exactly the vertices that no level has found, without leaves;
-//   - the frontier is the vertices that the level before found, as a queue or as a bitmap;
-//   - every vertex found so far whose parent is not its first neighbour has that parent in a worker's corrections.
+// What is returned: the parent of every vertex, in original labels, and the size, direction and time of every level.
 //
-// Leaves take no part in the search: a leaf is reached when its hub is expanded, and its parent is its hub (layout). They
-// are counted, hub by hub, for the sizes of the levels.
-type search[P parents] struct {
-	g       *layout
-	team    *team
-	rule    graph.Switch
-	serial  int // frontiers of at most this many edges are expanded by one worker
-	average int // links of a vertex that is not a hub, about: what hubs have in their own groups counts with it
+// Method: the direction-optimising search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
+// Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
+// unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
+// 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
+// parents.
+//
+// Data structures, all in the vertex numbers of package layout:
+//
+//	unvisited   a bitmap, in both directions
+//	top-down    the frontier is a queue if one worker made it, and a bitmap if the team did (then it becomes a queue
+//	            first). A large step goes through the unvisited vertices block by block, for the long lists of hubs, and
+//	            then through the short lists link by link (topdown.go)
+//	bottom-up   the frontier and the next one are bitmaps; a vertex looks at its first neighbour, at three more in
+//	            columns, then at its list (bottomup.go)
+//	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
+//	            are corrections, which finish merges with the template into the caller's array (output.go)
+//
+// Invariants between two levels:
+//
+//   - unvisited holds exactly the vertices that have not been discovered, without leaves;
+//   - the frontier holds exactly the vertices that the last step discovered;
+//   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels.
+//
+// Leaves, whose only neighbour is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
+// its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
+// s.leaves is the number of leaves of the frontier's hubs, and they belong to the level after it.
 
-	unvisited bitmap
-	frontier  bitmap
-	next      bitmap
-	queue     []uint32 // the frontier top-down
-	edges     []int    // edges of queue[:i]; len(queue)+1
-	workers   []worker
-	levels    []plugins.Level
-	parent    []P // the caller's, during run
-	widen     func(into []P, labels []uint32)
+// maxLevels is the maximum number of levels that a search reports. A path has as many levels as vertices, and the
+// report of a level takes more memory than a vertex.
+const maxLevels = 1 << 16
 
-	leaves int64 // that the frontier's hubs have
-
-	wide   []uint32  // wide vertices of the frontier
-	narrow int       // links of the others that a worker takes at a time
-	chunks []listing // what the chunks of the frontier hold, to make a queue of it
-
-	taken chunks
-	steps struct {
-		begin, weigh, list, topDown, offerNarrow, bottomUp, forget, output, erase func(worker int)
-	}
-}
-
-// worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
-type worker struct {
-	members     [pieceSize]uint32
-	decoded     [pieceSize]uint32
-	finds       []uint64 // top-down: vertex<<32 | parent; room for two pieces
-	corrections corrections
-	candidates  candidates // bottom-up
-	hits        hits
-	found       int    // vertices found in this level
-	leaves      int    // leaves of those
-	edges       int    // about so many edges leave them; top-down only
-	touched     uint32 // nothing; reads that the compiler must not drop end here
-	_           [64]byte
-}
-
-func newSearch[P parents](g *layout, t *team, m *memory, c configuration, widen func([]P, []uint32)) (*search[P], error) {
-	s := &search[P]{g: g, widen: widen, team: t, rule: c.rule, serial: c.sequential}
-	if rest := g.searched - g.hubs; rest > 0 {
-		edges := g.lists.entries()
-		for hub := range g.hubs {
-			edges -= int(g.linked[hub])
-		}
-		s.average = edges / rest
-	}
-	var err error
-	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
-		if *b, err = allocate[uint64](m, "bitmap", bitmapWords(g.searched)); err != nil {
-			return nil, err
-		}
-	}
-	if s.queue, err = allocate[uint32](m, "queue", g.searched); err != nil {
-		return nil, err
-	}
-	if s.edges, err = allocate[int](m, "edges before each queued vertex", g.searched+1); err != nil {
-		return nil, err
-	}
-	if s.chunks, err = allocate[listing](m, "chunks of the frontier", (bitmapWords(g.searched)+listGrain-1)/listGrain); err != nil {
-		return nil, err
-	}
-	if s.wide, err = allocate[uint32](m, "wide vertices of the frontier", g.segments.wide); err != nil {
-		return nil, err
-	}
-	s.workers = make([]worker, t.size)
-	for w := range s.workers {
-		mine := &s.workers[w]
-		if mine.finds, err = allocate[uint64](m, "finds", 2*pieceSize); err != nil {
-			return nil, err
-		}
-		mine.finds = mine.finds[:0]
-		if err = mine.corrections.allocate(m, g.labels, len(g.original)); err != nil {
-			return nil, err
-		}
-	}
-	s.levels = make([]plugins.Level, 0, 64)
-	s.steps.begin, s.steps.weigh, s.steps.list = s.beginShare, s.weigh, s.list
-	s.steps.topDown, s.steps.offerNarrow = s.topDown, s.offerNarrow
-	s.steps.bottomUp = s.bottomUp
-	s.steps.forget, s.steps.output, s.steps.erase = s.forget, s.output, s.erase
-	return s, nil
-}
-
-// run searches from root and fills parent, which has an entry for each label of the graph at least; root may be a label
-// beyond. It returns the levels, or none of a search with more than mostLevels. The result is valid until the next run. It allocates nothing once s.levels has grown to the depth of the graph.
-func (s *search[P]) run(ctx context.Context, root graph.Vertex, parent []P) ([]plugins.Level, error) {
-	g := s.g
+// run searches from root, which is a label of the graph, and fills parent, which has one entry for each label. It
+// returns the levels, valid until the next run, or none if there are more than maxLevels. It allocates nothing once
+// s.levels has grown to the depth of the graph.
+func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
 	s.parent, s.levels = parent, s.levels[:0]
-	s.team.run(s.steps.begin)
-	p := graph.Progress{Frontier: 1, Vertices: int64(g.searched), UnexploredEdges: int64(g.lists.entries())}
-	queued := true // the frontier is in s.queue, else in s.frontier
+	s.team.Run(s.tasks.begin)
+	p := graph.SwitchState{Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries()), Frontier: 1}
 	s.begin(root)
 	reached := int64(0)
-	for leaves := int64(0); p.Frontier+leaves > 0; { // leaves belong to the same level as the frontier
+	for leaves := int64(0); p.Frontier+leaves > 0; { // leaves of the frontier's level
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		began := time.Now()
+		start := time.Now()
 		level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + leaves}
 		leaves, s.leaves = s.leaves, 0
 		p.Previous = p.Frontier
 		reached += p.Frontier
 		switch {
-		case p.Frontier == 0: // leaves alone have nothing to expand
+		case p.Frontier == 0: // the level has only leaves, which discover nothing
 		case p.Direction == graph.TopDown:
-			queued = s.expand(&p, queued)
+			s.topDownStep(&p)
 		default:
-			if queued {
-				s.frontier.set(s.queue)
-				queued = false
-			}
-			s.contract(&p)
+			s.bottomUpStep(&p)
 		}
-		level.Elapsed = time.Since(began)
-		if len(s.levels) <= mostLevels {
+		level.Elapsed = time.Since(start)
+		if len(s.levels) <= maxLevels {
 			s.levels = append(s.levels, level)
 		}
 		p.Direction = s.rule.Next(p)
 	}
 	s.finish(root, reached)
-	if len(s.levels) > mostLevels {
+	if len(s.levels) > maxLevels {
 		s.levels = s.levels[:0]
 	}
 	return s.levels, nil
 }
 
-// mostLevels is how many levels a search may have of which it says something. A path has as many levels as vertices, and what is
-// said of one takes more memory than a vertex.
-const mostLevels = 1 << 16
-
-// beginShare makes all vertices unvisited, and forgets the worker's corrections.
-func (s *search[P]) beginShare(worker int) {
-	from, to := s.team.share(worker, len(s.unvisited), 8)
-	s.unvisited[from:to].fill(s.g.searched - from<<6)
-	s.workers[worker].corrections.reset()
+// topDownStep makes every frontier vertex the parent of its unvisited neighbours, which become the frontier.
+func (s *search) topDownStep(p *graph.SwitchState) {
+	if s.queued {
+		s.countQueue()
+	} else {
+		s.queueFrontier()
+	}
+	short := s.edges[len(s.queue)]
+	links := short + s.selectLong()
+	p.UnexploredEdges -= int64(links) // entries between hubs and their groups stay in it: alpha was chosen with them
+	if links <= s.serial && links+s.grouped() <= s.serial {
+		p.Frontier, p.FrontierEdges = s.topDownSerial()
+		s.queued = true
+		return
+	}
+	if s.queued {
+		s.frontier.set(s.queue)
+	}
+	s.team.Pieces(s.g.Segments.Blocks(), 1, s.tasks.topDownBlock)
+	if short > 0 {
+		size := min(max(short/(piecesPerShare*s.team.Size()), minShortPiece), maxShortPiece)
+		s.team.Pieces(short, size, s.tasks.topDownShort)
+	}
+	p.Frontier, p.FrontierEdges = s.collect()
+	s.frontier, s.next, s.queued = s.next, s.frontier, false
 }
 
-// begin makes root the frontier. If it is a leaf, it has been expanded already, and its hub is the frontier.
-func (s *search[P]) begin(root graph.Vertex) {
+// bottomUpStep gives every unvisited vertex with a neighbour in the frontier that neighbour as parent. These vertices
+// become the frontier.
+func (s *search) bottomUpStep(p *graph.SwitchState) {
+	if s.queued {
+		s.frontier.set(s.queue)
+	}
+	s.team.Pieces(len(s.unvisited), bottomUpWords, s.tasks.bottomUpPiece)
+	p.Frontier, _ = s.collect()
+	s.frontier, s.next, s.queued = s.next, s.frontier, false
+}
+
+// begin makes root the frontier. A root that is a leaf is a level of its own, and its hub is the frontier of the next.
+func (s *search) begin(root graph.Vertex) {
 	g := s.g
-	s.queue, s.leaves = s.queue[:0], 0
-	if int64(root) >= int64(g.labels) || g.vertex[root] == none {
-		return // the frontier has no edges
+	s.queue, s.queued, s.leaves = s.queue[:0], true, 0
+	v := g.Vertex[root]
+	if v == layout.None {
+		return // isolated: the frontier is only the root, which has no edges
 	}
-	v := g.vertex[root]
-	if int(v) >= g.searched {
+	if int(v) >= g.Searched {
 		s.levels = append(s.levels, plugins.Level{Direction: graph.TopDown, Frontier: 1})
-		v = g.hubOf(v)
-		s.workers[0].corrections.add(g.original[v], uint32(root))
-		s.leaves = -1
+		v = g.HubOf(v)
+		s.workers[0].corrections.add(g.Label[v], uint32(root))
+		s.leaves-- // the root, which is not discovered again
 	}
-	s.leaves += int64(g.leavesOf(v))
+	s.leaves += int64(len(g.LeavesOf(v)))
 	s.unvisited.remove(v)
 	s.queue = append(s.queue, v)
+}
+
+// beginShare makes the worker's share of the vertices unvisited and drops its corrections of the last search.
+func (s *search) beginShare(worker int) {
+	from, to := s.team.Share(worker, len(s.unvisited), 8)
+	s.unvisited[from:to].fill(s.g.Searched - from<<6)
+	s.workers[worker].corrections.reset()
 }

@@ -2,131 +2,74 @@ package cpu
 
 import (
 	"math/bits"
-	"slices"
 
-	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/cpu/layout"
 )
 
-// Bottom-up: every unvisited vertex looks for a parent in the frontier, which is a bitmap. A vertex belongs to one
-// worker, 64 vertices at a time, so nothing is shared and nothing is atomic.
+// The parts of a bottom-up step. A vertex belongs to one worker, 64 vertices at a time, so nothing is shared and
+// nothing is atomic.
 //
-// Nearly every vertex that finds a parent finds it at its first neighbour. Grouped vertices with the same first
-// neighbour have consecutive numbers, so that question is asked once for each hub in the frontier and answered for its
-// whole group, in words of 64 vertices. Only what is left then looks at its list, from the second neighbour on.
+// Nearly every vertex that finds a parent finds it at its first neighbour. A group has one first neighbour, so that
+// question is asked once for each hub in the frontier and answered for its whole group, in words of 64 vertices. Only
+// the remaining vertices look at their lists, from the second neighbour on.
 
-// Pieces of work, in words of 64 vertices: what a worker takes at a time, and how much of that looks at lists at once.
-const (
-	bottomUpGrain = 64
-	batchWords    = 16
-)
+// bottomUpWords is the number of words of 64 vertices that a worker takes at a time.
+const bottomUpWords = 64
 
-// contract finds the next frontier bottom-up and updates p.
-func (s *search[P]) contract(p *graph.Progress) {
-	s.taken.deal(s.team, len(s.unvisited), bottomUpGrain)
-	s.team.run(s.steps.bottomUp)
-	s.frontier, s.next = s.next, s.frontier
-	p.Frontier, _ = s.collect()
-}
-
-func (s *search[P]) bottomUp(worker int) {
+// bottomUpPiece discovers the unvisited vertices of words from..to-1 that have a neighbour in the frontier.
+func (s *search) bottomUpPiece(worker, from, to int) {
 	mine := &s.workers[worker]
-	var room [bottomUpGrain]uint64
-	found, leaves := 0, 0
-	for {
-		from, to, ok := s.taken.take(worker, bottomUpGrain)
-		if !ok {
-			break
-		}
-		now := bitmap(room[:to-from])
-		s.findGroups(now, from)
-		for i := range now {
-			now[i] &= s.unvisited[from+i]
-		}
-		s.findFirst(now, from)
-		for i := 0; i < len(now); i += batchWords {
-			s.findOthers(mine, now[i:min(i+batchWords, len(now))], from+i)
-		}
-		for i, word := range now {
-			s.next[from+i] = word
+	var room [bottomUpWords]uint64
+	now := bitmap(room[:to-from]) // discovered
+	s.addGroups(now, from)
+	for i := range now {
+		now[i] &= s.unvisited[from+i]
+	}
+	s.tryFirst(now, from)
+	for i := 0; i < len(now); i += batchWords {
+		s.tryOthers(mine, now[i:min(i+batchWords, len(now))], from+i)
+	}
+	for i, word := range now {
+		s.next[from+i] = word
+		if word != 0 {
 			s.unvisited[from+i] &^= word
-			found += bits.OnesCount64(word)
-			if (from+i)<<6 < s.g.hubs {
-				for ; word != 0; word &= word - 1 {
-					leaves += s.g.leavesOf(uint32((from+i)<<6 + bits.TrailingZeros64(word)))
-				}
-			}
+			s.count(mine, from+i, word)
 		}
-	}
-	mine.found, mine.leaves = found, leaves
-}
-
-// findGroups sets in into, which stands for the vertices of words from, from+1, ..., those whose first neighbour is a
-// hub of the frontier.
-func (s *search[P]) findGroups(into bitmap, from int) {
-	clear(into)
-	g := s.g
-	low, high := max(from<<6, g.hubs), min((from+len(into))<<6, g.strays)
-	if low >= high {
-		return
-	}
-	// The first group that ends beyond low.
-	hub, _ := slices.BinarySearch(g.groups, uint32(low+1))
-	hub--
-	base := from << 6
-	word := s.frontier[hub>>6] &^ (1<<(hub&63) - 1)
-	for w := hub >> 6; ; {
-		for ; word != 0; word &= word - 1 {
-			h := w<<6 + bits.TrailingZeros64(word)
-			if h >= g.hubs {
-				return
-			}
-			begin, end := int(g.groups[h]), int(g.groups[h+1])
-			if begin >= high {
-				return
-			}
-			into.add(max(begin, low)-base, min(end, high)-base)
-		}
-		if w++; w<<6 >= g.hubs || int(g.groups[w<<6]) >= high {
-			return
-		}
-		word = s.frontier[w]
 	}
 }
 
-// findFirst adds to now the unvisited vertices without a group, hubs and strays, whose first neighbour is in the
-// frontier.
-func (s *search[P]) findFirst(now bitmap, from int) {
+// tryFirst adds to now, which stands for the vertices of words from, from+1, ..., the unvisited ones without a group
+// (hubs and ungrouped vertices) whose first neighbour is in the frontier.
+func (s *search) tryFirst(now bitmap, from int) {
 	g := s.g
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
-		if hubs := left & all(w, g.hubs); hubs != 0 {
-			now[i] |= s.frontier.among(g.first[w<<6:g.hubs], hubs)
+		if hubs := left & wordBelow(w, g.Hubs); hubs != 0 {
+			now[i] |= s.frontier.filter(g.First[w<<6:g.Hubs], hubs)
 		}
-		if strays := left &^ all(w, g.strays); strays != 0 {
-			// The first stray of the graph may lie inside the word.
-			skip := max(g.strays-w<<6, 0)
-			now[i] |= s.frontier.among(g.first[g.hubs+w<<6+skip-g.strays:], strays>>skip) << skip
+		if ungrouped := left &^ wordBelow(w, g.Ungrouped); ungrouped != 0 {
+			skip := max(g.Ungrouped-w<<6, 0) // the first ungrouped vertex may be inside the word
+			now[i] |= s.frontier.filter(g.First[g.Hubs+w<<6+skip-g.Ungrouped:], ungrouped>>skip) << skip
 		}
 	}
 }
 
-// findOthers adds to now, which stands for the vertices of words from, from+1, ..., the other unvisited vertices that
-// have a neighbour in the frontier. First neighbours have been looked at; columns come next, then what is left of the
-// lists.
-func (s *search[P]) findOthers(mine *worker, now bitmap, from int) {
-	l, c, h := &s.g.lists, &mine.candidates, &mine.hits
+// tryOthers adds to now, which stands for the vertices of words from, from+1, ..., the other unvisited ones that have a
+// neighbour in the frontier. It looks at the columns, then at the rest of the lists.
+func (s *search) tryOthers(mine *worker, now bitmap, from int) {
+	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
 	c.n, h.found, h.spent = 0, 0, 0
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
-		for k := 0; k < columns && left != 0; k++ {
-			column := &l.columns[k]
-			hit := s.frontier.among(column.entry[w<<6:], left)
+		for k := 0; k < layout.NumColumns && left != 0; k++ {
+			column := &l.Columns[k]
+			hit := s.frontier.filter(column.Entry[w<<6:], left)
 			now[i] |= hit
 			left &^= hit
-			left &= column.more[w]
-			h.add(hit, w<<6, column.entry)
+			left &= column.More[w]
+			h.add(hit, w<<6, column.Entry)
 		}
 		if left != 0 {
 			c.begin(l, left, w<<6, h)
@@ -135,31 +78,146 @@ func (s *search[P]) findOthers(mine *worker, now bitmap, from int) {
 	inColumns := h.found
 	switch {
 	case c.n+h.spent == 0:
-	case l.packed:
-		look(l.near, s.frontier, c, h)
+	case l.Packed:
+		look(l.Near, s.frontier, c, h)
 		c.beginFar(l, h)
-		lookFar(&l.far, s.frontier, c, h)
+		lookFar(&l.Far, s.frontier, c, h)
 	default:
-		look(l.targets, s.frontier, c, h)
+		look(l.Targets, s.frontier, c, h)
 	}
 	for _, v := range h.vertex[inColumns:h.found] {
 		now[int(v>>6)-from] |= 1 << (v & 63)
 	}
-	h.translate(s.g.original)
+	h.translate(s.g.Label)
 	for i, label := range h.vertex[:h.found] {
 		mine.corrections.add(label, h.parent[i])
 	}
 }
 
-// among returns those bits i of which for which entry i is in the bitmap. It is a function of its own because its loop
-// needs all registers.
+// Bottom-up scans of neighbour lists, many vertices at a time.
 //
-//go:noinline
-func (b bitmap) among(entry []uint32, which uint64) (hit uint64) {
-	for ; which != 0; which &= which - 1 {
-		i := bits.TrailingZeros64(which)
-		u := entry[i]
-		hit |= b[u>>6] >> (u & 63) & 1 << (i & 63)
+// How long a list is and which of its entries is the first in the frontier cannot be predicted. A loop over the list of
+// one vertex therefore ends with a mispredicted branch, which costs more than the three or four entries that it looked
+// at. So a batch of candidates goes through its lists in step: all look at one entry, those that are left look at their
+// next one, and so on. The outcome for a candidate decides where it is written, not which branch is taken.
+
+const (
+	batchWords = 16 // words of 64 vertices
+	batch      = batchWords * 64
+	batchMask  = batch - 1
+)
+
+// candidates are vertices that look for a parent, each with the range of entries that it has not looked at yet. The
+// range is not empty.
+type candidates struct {
+	n      int
+	vertex [batch]uint32
+	at     [batch]uint64
+	end    [batch]uint64
+}
+
+// hits are the candidates that have finished: those that found a parent, and those that ran out of entries.
+type hits struct {
+	found  int
+	spent  int
+	vertex [batch]uint32 // [found]
+	parent [batch]uint32 // [found]
+	rest   [batch]uint32 // [spent] vertices that ran out of entries
+}
+
+// add adds the vertices of a word, which stands for vertices from base on, with their entries as parents.
+func (h *hits) add(word uint64, base int, entry []uint32) {
+	n := h.found
+	for ; word != 0; word &= word - 1 {
+		v := base + bits.TrailingZeros64(word)
+		h.vertex[n&batchMask], h.parent[n&batchMask] = uint32(v), entry[v]
+		n++
 	}
-	return hit
+	h.found = n
+}
+
+// translate replaces vertices by their labels. It does nothing else, so that as many cache misses as possible overlap.
+func (h *hits) translate(label []uint32) {
+	for i, v := range h.vertex[:h.found] {
+		h.vertex[i], h.parent[i] = label[v], label[h.parent[i]]
+	}
+}
+
+// less returns 1 if a < b and 0 otherwise, for numbers below 2^63.
+func less(a, b uint64) uint64 { return (a - b) >> 63 }
+
+// begin adds the vertices of a word, which stands for vertices from base on, with the entries that are not in columns.
+// In packed lists these are the near ones; vertices without any are spent.
+func (c *candidates) begin(l *layout.Lists, word uint64, base int, h *hits) {
+	n, spent := c.n, h.spent
+	for ; word != 0; word &= word - 1 {
+		v := uint32(base + bits.TrailingZeros64(word))
+		begin, end := l.At.Get(v)+layout.NumColumns+1, l.At.Get(v+1)
+		c.vertex[n&batchMask], c.at[n&batchMask], c.end[n&batchMask] = v, begin, end
+		h.rest[spent&batchMask] = v
+		more := less(begin, end)
+		n += int(more)
+		spent += int(more ^ 1)
+	}
+	c.n, h.spent = n, spent
+}
+
+// beginFar makes the spent vertices candidates again, with their far entries that are not in columns.
+func (c *candidates) beginFar(l *layout.Lists, h *hits) {
+	n := 0
+	for _, v := range h.rest[:h.spent] {
+		begin, end := l.FarAt.Get(v), l.FarAt.Get(v+1)
+		if near := l.At.Get(v+1) - l.At.Get(v); near < layout.NumColumns+1 {
+			begin += layout.NumColumns + 1 - near
+		}
+		c.vertex[n&batchMask], c.at[n&batchMask], c.end[n&batchMask] = v, begin, end
+		n += int(less(begin, end))
+	}
+	c.n, h.spent = n, 0
+}
+
+// look lets all candidates look through their entries until each has found a parent or is spent.
+func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hits) {
+	found, spent := h.found, h.spent
+	for c.n > 0 {
+		n := 0
+		for i := range c.n {
+			v, at, end := c.vertex[i&batchMask], c.at[i&batchMask], c.end[i&batchMask]
+			u := uint32(entries[at])
+			hit := frontier[u>>6] >> (u & 63) & 1
+			h.vertex[found&batchMask], h.parent[found&batchMask] = v, u
+			h.rest[spent&batchMask] = v
+			at++
+			c.vertex[n&batchMask], c.at[n&batchMask], c.end[n&batchMask] = v, at, end
+			more := less(at, end)
+			found += int(hit)
+			spent += int((hit | more) ^ 1)
+			n += int(more &^ hit)
+		}
+		c.n = n
+	}
+	h.found, h.spent = found, spent
+}
+
+// lookFar is look over far entries. Nothing is left to look at after them, so spent vertices are dropped.
+func lookFar(entries *layout.Fields, frontier bitmap, c *candidates, h *hits) {
+	found := h.found
+	words, width, mask := entries.Words, entries.Width, entries.Mask
+	for c.n > 0 {
+		n := 0
+		for i := range c.n {
+			v, at, end := c.vertex[i&batchMask], c.at[i&batchMask], c.end[i&batchMask]
+			bit := at * width
+			w, shift := bit>>6, bit&63
+			u := uint32((words[w]>>shift | words[w+1]<<1<<(63-shift)) & mask)
+			hit := frontier[u>>6] >> (u & 63) & 1
+			h.vertex[found&batchMask], h.parent[found&batchMask] = v, u
+			at++
+			c.vertex[n&batchMask], c.at[n&batchMask], c.end[n&batchMask] = v, at, end
+			found += int(hit)
+			n += int(less(at, end) &^ hit)
+		}
+		c.n = n
+	}
+	h.found = found
 }

@@ -12,31 +12,30 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-var flagProduct = flag.Bool("cpu.product", false, "run the conformance suite over every combination of options as well (minutes)")
+var flagProduct = flag.Bool("cpu.product", false, "also run the conformance suite with all combinations of options")
 
-// The whole suite over a few sets, in which every value of every option that takes a path of its own occurs.
+// The suite with a few sets of options, which together take every path of the engine.
 func TestConformance(t *testing.T) {
-	sets := []map[string]string{
-		nil,
-		{optionThreads: "3", optionAdjacency: "packed", optionParents: "32", optionAlpha: "0", optionSequential: "0", optionHubs: "2"},
-		{optionThreads: "1", optionAlpha: "1e9", optionBeta: "1e9", optionHubs: "3"},
-	}
+	enginetest.Test(t, opener)
 	if testing.Short() {
-		sets = sets[:1]
+		return
 	}
-	enginetest.Test(t, opener, sets...)
+	enginetest.Test(t, opener, map[string]string{
+		"threads": "3", "adjacency": "packed", "alpha": "0", "sequential": "0", "hubs": "2",
+	})
+	conform(t, map[string]string{"threads": "1", "alpha": "1e9", "beta": "1e9", "hubs": "3"}, affordable)
 }
 
 func opener(context.Context) (plugins.Engine, error) { return New(), nil }
 
-// Two more runs with -cpu.product: every combination on the suite's small graphs, and on all of its cases so many combinations
-// that every two values of two options meet in one.
+// Two more runs with -cpu.product: all cases of the suite with a few sets that contain every pair of values of two
+// options, and the cases with small graphs with every combination.
 func TestConformanceOfEveryCombination(t *testing.T) {
 	if !*flagProduct {
-		t.Skip("takes minutes; run with -cpu.product")
+		t.Skip("takes a minute; run with -cpu.product")
 	}
 	t.Run("pairs", func(t *testing.T) {
-		for _, set := range meetings(product()) {
+		for _, set := range pairwise(product()) {
 			conform(t, set, affordable)
 		}
 	})
@@ -47,7 +46,7 @@ func TestConformanceOfEveryCombination(t *testing.T) {
 	})
 }
 
-// conform runs the cases that are wanted with a set of options.
+// conform runs the wanted cases with a set of options.
 func conform(t *testing.T, set map[string]string, wanted func(enginetest.Case, map[string]string) bool) {
 	t.Run(strings.NewReplacer("map[", "", "]", "", " ", ",").Replace(fmt.Sprint(set)), func(t *testing.T) {
 		for _, c := range enginetest.Cases() {
@@ -61,29 +60,27 @@ func conform(t *testing.T, set map[string]string, wanted func(enginetest.Case, m
 	})
 }
 
-// values of every option for the product: all there are, or those of a number that take a path of their own.
+// values has the values of every option for the product: all of a choice, and the numbers that take different paths.
 var values = []struct {
 	name   string
 	values []string
 }{
-	{optionThreads, []string{"1", "3"}},
-	{optionAdjacency, []string{"csr", "packed"}},
-	{optionParents, []string{"64", "32"}},
-	{optionAlpha, []string{"0", "20", "1e9"}},
-	{optionBeta, []string{"0", "16384"}},
-	{optionSequential, []string{"0", "4096"}},
-	{optionHubs, []string{"0", "2"}},
-	{optionReorder, []string{reorderHub, reorderLabel, reorderNeighbour, reorderKolganov}},
+	{"threads", []string{"1", "3"}},
+	{"adjacency", []string{"csr", "packed"}},
+	{"alpha", []string{"0", "20", "1e9"}},
+	{"beta", []string{"0", "16384"}},
+	{"sequential", []string{"0", "4096"}},
+	{"hubs", []string{"0", "2"}},
 }
 
-// product returns every combination of the values; beta says nothing to a search that never goes bottom-up.
+// product returns every combination of the values, but only one beta for searches that never go bottom-up.
 func product() (sets []map[string]string) {
 	sets = []map[string]string{{}}
 	for _, option := range values {
 		var longer []map[string]string
 		for _, set := range sets {
 			for i, value := range option.values {
-				if option.name == optionBeta && set[optionAlpha] == "0" && i > 0 {
+				if option.name == "beta" && set["alpha"] == "0" && i > 0 {
 					continue
 				}
 				more := map[string]string{option.name: value}
@@ -98,27 +95,30 @@ func product() (sets []map[string]string) {
 	return sets
 }
 
-// meetings returns some of the sets, in which every two values meet that meet in any of all sets: again and again the
-// set with the most meetings that are still missing.
-func meetings(all []map[string]string) (some []map[string]string) {
-	type meeting struct{ name, value, other, otherValue string }
-	of := func(set map[string]string) (pairs []meeting) {
-		for i, a := range values {
-			for _, b := range values[:i] {
-				pairs = append(pairs, meeting{a.name, set[a.name], b.name, set[b.name]})
-			}
+// pair is two values of different options.
+type pair struct{ name, value, other, otherValue string }
+
+func pairsOf(set map[string]string) (pairs []pair) {
+	for i, a := range values {
+		for _, b := range values[:i] {
+			pairs = append(pairs, pair{a.name, set[a.name], b.name, set[b.name]})
 		}
-		return pairs
 	}
-	missing := map[meeting]bool{}
+	return pairs
+}
+
+// pairwise returns some of the sets, which contain every pair that occurs in any of them: again and again the set with
+// the largest number of missing pairs.
+func pairwise(all []map[string]string) (some []map[string]string) {
+	missing := map[pair]bool{}
 	for _, set := range all {
-		for _, pair := range of(set) {
-			missing[pair] = true
+		for _, p := range pairsOf(set) {
+			missing[p] = true
 		}
 	}
 	count := func(set map[string]string) (n int) {
-		for _, pair := range of(set) {
-			if missing[pair] {
+		for _, p := range pairsOf(set) {
+			if missing[p] {
 				n++
 			}
 		}
@@ -127,44 +127,43 @@ func meetings(all []map[string]string) (some []map[string]string) {
 	for len(missing) > 0 {
 		best := slices.MaxFunc(all, func(a, b map[string]string) int { return count(a) - count(b) })
 		some = append(some, best)
-		for _, pair := range of(best) {
-			delete(missing, pair)
+		for _, p := range pairsOf(best) {
+			delete(missing, p)
 		}
 	}
 	return some
 }
 
-// affordable leaves out the searches of some 70,000 levels where each of them goes through all vertices.
+// affordable leaves out searches of some 70,000 levels in which every level goes through all vertices.
 func affordable(c enginetest.Case, set map[string]string) bool {
-	return set[optionAlpha] != "1e9" || c.Name != "graph/path-deeper" && c.Name != "cancel/during-search"
+	return set["alpha"] != "1e9" || c.Name != "graph/path-deeper" && c.Name != "cancel/during-search"
 }
 
-// small says whether a case searches a graph whose oracle takes no more than some milliseconds.
+// small selects the cases with a graph that the oracle searches in a few milliseconds.
 func small(c enginetest.Case, _ map[string]string) bool {
-	if !strings.HasPrefix(c.Name, "graph/") {
-		return false
+	name, ok := strings.CutPrefix(c.Name, "graph/")
+	large := []string{
+		"path-deeper", "high-labels", "grid", "tree", "star-wide",
+		"kronecker-11", "kronecker-12", "kronecker-12-seeds", "kronecker-15",
 	}
-	switch strings.TrimPrefix(c.Name, "graph/") {
-	case "path-deeper", "high-labels", "grid", "tree", "star-wide", "kronecker-11", "kronecker-12", "kronecker-12-seeds", "kronecker-15":
-		return false
-	}
-	return true
+	return ok && !slices.Contains(large, name)
 }
 
-func TestEveryTwoValuesMeet(t *testing.T) {
+func TestPairwiseCoversEveryPairOfValues(t *testing.T) {
 	sets := product()
-	if len(sets) != 2*2*2*(1+2*2)*2*2*4 {
-		t.Errorf("the product has %d sets", len(sets))
+	if want := 2 * 2 * (1 + 2*2) * 2 * 2; len(sets) != want {
+		t.Errorf("the product has %d sets, want %d", len(sets), want)
 	}
-	some := meetings(sets)
+	some := pairwise(sets)
 	for _, a := range values {
 		for _, b := range values {
 			for _, x := range a.values {
 				for _, y := range b.values {
-					if a.name == b.name || a.name == optionAlpha && x == "0" || b.name == optionAlpha && y == "0" {
+					if a.name == b.name || a.name == "alpha" && x == "0" || b.name == "alpha" && y == "0" {
 						continue
 					}
-					if !slices.ContainsFunc(some, func(set map[string]string) bool { return set[a.name] == x && set[b.name] == y }) {
+					has := func(set map[string]string) bool { return set[a.name] == x && set[b.name] == y }
+					if !slices.ContainsFunc(some, has) {
 						t.Errorf("no set has %s=%s and %s=%s", a.name, x, b.name, y)
 					}
 				}
@@ -172,6 +171,6 @@ func TestEveryTwoValuesMeet(t *testing.T) {
 		}
 	}
 	if len(some) > 30 {
-		t.Errorf("%d sets where two values meet; some 15 should do", len(some))
+		t.Errorf("%d sets cover all pairs; some 10 should be enough", len(some))
 	}
 }

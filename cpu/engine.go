@@ -1,146 +1,154 @@
+// Package cpu is the engine that searches with goroutines on the processors of one machine.
+//
+// bfs.go is the search, package layout is kernel 1, and this file makes an engine of the two. The graph lies in arrays
+// without pointers outside the Go heap (package memory), and a team of workers that is started once (package team) runs
+// every parallel phase of both kernels.
 package cpu
 
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 	"time"
 
+	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/cpu/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Version of this engine; it changes with every change of the method or of what the options mean.
-const Version = "1.1"
+// Version of this engine. It changes whenever the method or the meaning of an option changes.
+const Version = "1.2"
 
-// engine holds at most one graph: kernel 1 makes it, Close or the next kernel 1 gives it back.
-type engine struct {
-	closed bool
-	team   *team
-	memory *memory
-	layout *layout
-	search searcher // nil: no graph
-}
+// New returns the engine. It holds no resources before Construct.
+func New() plugins.Engine { return plugins.New(describe, build) }
 
-// New returns an engine without a graph. It holds no resources before Construct.
-func New() plugins.Engine { return &engine{} }
-
-func (e *engine) Describe(context.Context) (plugins.Description, error) {
-	if e.closed {
-		return plugins.Description{}, fmt.Errorf("cpu: describe: %w", plugins.ErrClosed)
-	}
+func describe() (plugins.Description, error) {
 	return plugins.Description{
 		Name:    "cpu",
 		Version: Version,
 		Summary: "Direction-optimising search by goroutines over a degree-sorted graph on the processors of this machine.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: processorName(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(),
-		Memory:  need(min(runtime.GOMAXPROCS(0), maxThreads)),
+		Memory:  memoryBound(min(runtime.GOMAXPROCS(0), maxThreads)),
 	}, nil
 }
 
-func (e *engine) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
-	if e.closed {
-		return plugins.Construction{}, fmt.Errorf("cpu: construct: %w", plugins.ErrClosed)
+// processorName returns the name that the maker gave the processor on Linux, and elsewhere its architecture.
+func processorName() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
 	}
-	e.drop()
-	c, err := configure(g.Options)
-	if err != nil {
-		return plugins.Construction{}, fmt.Errorf("cpu: construct: %w", err)
-	}
-	e.team, e.memory = newTeam(c.threads), newMemory()
-	built, err := e.construct(ctx, g, c)
-	if err != nil {
-		e.drop()
-		return plugins.Construction{}, err
-	}
-	return built, nil
+	return runtime.GOARCH
 }
 
-func (e *engine) construct(ctx context.Context, g plugins.Graph, c configuration) (plugins.Construction, error) {
-	start := time.Now()
-	l, phases, err := build(ctx, g.Tuples, e.team, e.memory, c)
-	if err != nil {
-		return plugins.Construction{}, err
+const maxThreads = 1024
+
+func options() []plugins.Option {
+	return []plugins.Option{
+		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
+			Meaning: "number of workers; 0 is one for each processor that the process may use"},
+		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
+			Meaning: "neighbour lists in 32 bits, or packed: 16 bits for hubs and as few as the graph needs for other vertices"},
+		{Name: "alpha", Kind: plugins.Float, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
+			Meaning: "switch to bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"},
+		{Name: "beta", Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
+			Meaning: "switch back to top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"},
+		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
+			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
+		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
+			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536"},
 	}
-	prepare := time.Now()
-	if c.parentBits == 64 {
-		e.search, err = newWide(l, e.team, e.memory, c)
-	} else {
-		e.search, err = newNarrow(l, e.team, e.memory, c)
-	}
-	if err != nil {
-		return plugins.Construction{}, err
-	}
-	e.layout = l
-	end := time.Now()
-	inLists, inColumns := l.lists.bytes()
-	return plugins.Construction{
-		Elapsed: end.Sub(start),
-		Bytes:   e.memory.held,
-		Entries: plugins.Counted(int64(l.lists.entries())),
-		Phases:  append(phases, plugins.Phase{Name: "buffers", Elapsed: end.Sub(prepare)}),
-		Claims: plugins.Claims{
-			OriginalLabelsInClock: true,
-			ClearingInClock:       true,
-			ParentBits:            c.parentBits,
-			VertexBits:            32,
-			Tuning:                "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
-		},
-		Details: []plugins.Fact{
-			{Name: "threads", Value: fmt.Sprint(c.threads)},
-			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(l.original))},
-			{Name: "bytes of the neighbour lists with their offsets", Value: fmt.Sprint(inLists)},
-			{Name: "bytes of the columns beside them", Value: fmt.Sprint(inColumns)},
-			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
-			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original labels; " +
-				"each search copies it and confirms or replaces every entry inside its clock"},
-		},
-	}, nil
 }
 
-func (e *engine) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	switch {
-	case e.closed:
-		return plugins.Traversal{}, fmt.Errorf("cpu: search from %d: %w", root, plugins.ErrClosed)
-	case e.search == nil:
-		return plugins.Traversal{}, fmt.Errorf("cpu: search from %d: %w; call Construct first", root, plugins.ErrNotConstructed)
-	case len(parent) < e.layout.labels:
-		return plugins.Traversal{}, fmt.Errorf("cpu: search from %d: %d parents for a graph with labels below %d: %w; pass one for each label",
-			root, len(parent), e.layout.labels, plugins.ErrParent)
-	case root < 0 || int64(root) >= int64(len(parent)):
-		return plugins.Traversal{}, fmt.Errorf("cpu: search from %d: %w: want 0 to %d", root, plugins.ErrRoot, len(parent)-1)
-	}
-	if err := ctx.Err(); err != nil {
-		return plugins.Traversal{}, err
-	}
-	return e.search.traverse(ctx, root, parent)
+// memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The
+// peak is in the middle of the lists or during a search:
+//
+//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); in the middle
+//	             of the lists degree and bucket (6), in a search queue, counts and bitmaps (13); a worker's
+//	             corrections, or before them the neighbours of the vertex whose list it makes (9)
+//	per tuple    two entries to sort, half of them at a time where lists are packed or one vertex has as many (8), as
+//	             list entries of 32 bits (8), and in the segments of long lists (1)
+//	fixed        for each worker a begun block in each bucket and the arrays to sort one (12 MiB); tables of hubs and
+//	             regions; levels
+func memoryBound(workers int) plugins.Memory {
+	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 9*workers), PerTuple: 17}
 }
 
-func (e *engine) Close() error {
-	e.drop()
-	e.closed = true
+// instance is a graph that is ready to be searched, and what belongs to it.
+type instance struct {
+	team   *team.Team
+	memory *memory.Arena
+	graph  *layout.Graph
+	search *search
+	phases []plugins.Phase
+}
+
+// construct runs kernel 1.
+func construct(ctx context.Context, tuples []graph.Edge, options plugins.Settings) (*instance, error) {
+	threads := options.Int("threads")
+	if threads == 0 {
+		threads = min(runtime.GOMAXPROCS(0), maxThreads)
+	}
+	e := &instance{team: team.New(threads), memory: memory.New()}
+	lists := layout.Options{Packed: options.Text("adjacency") == "packed", Hubs: options.Int("hubs")}
+	var err error
+	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
+		prepare := time.Now()
+		e.search, err = newSearch(e.graph, e.team, e.memory, options)
+		e.phases = append(e.phases, plugins.Phase{Name: "buffers", Elapsed: time.Since(prepare)})
+	}
+	if err != nil {
+		_ = e.free()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *instance) free() error {
+	e.team.Stop()
+	e.memory.ReleaseAll()
 	return nil
 }
 
-// drop gives back the graph and what searches it.
-func (e *engine) drop() {
-	if e.team != nil {
-		e.team.stop()
-		e.memory.releaseAll()
+func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
+	e, err := construct(ctx, in.Tuples, options)
+	if err != nil {
+		return plugins.Built{}, err
 	}
-	*e = engine{closed: e.closed}
+	return plugins.Built{
+		Vertices:     int64(e.graph.Labels),
+		Bytes:        e.memory.Held(),
+		Entries:      plugins.Counted(int64(e.graph.Lists.Entries())),
+		VertexBits:   32,
+		OutsideClock: true, // workers are woken before the clock starts
+		Tuning:       "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
+		Phases:       e.phases,
+		Details: []plugins.Fact{
+			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
+			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(e.graph.Label))},
+			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
+			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
+				"labels; each search copies it and confirms or replaces every entry inside its clock"},
+		},
+		Search: e.traverse,
+		Free:   e.free,
+	}, nil
 }
 
-// need is an upper bound on the memory of any graph with default options and a number of workers. At the peak, in the middle of
-// the lists or during a search, there are
-//
-//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); in the middle of the
-//	             lists degree and bucket (6), in a search queue, counts and bitmaps (13); a worker's corrections, or before
-//	             them the neighbours of the vertex whose list it makes (9)
-//	per tuple    two entries to sort, half of them at a time where lists are packed or one vertex has as many (8), as list
-//	             entries of 32 bits (8), and in the segments of long lists (1)
-//	fixed        a begun block in each bucket and the arrays to sort one (12 MiB a worker), tables of hubs and regions, levels
-func need(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(56 + 9*workers), PerTuple: 17}
+// traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.
+func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	e.team.Wake()
+	start := time.Now()
+	levels, err := e.search.run(ctx, root, parent)
+	if err != nil {
+		return plugins.Traversal{}, err
+	}
+	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels}, nil
 }

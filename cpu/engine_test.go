@@ -31,7 +31,21 @@ func edges(labels ...graph.Vertex) []graph.Edge {
 	return tuples
 }
 
-// truth is what searches of one graph are held to.
+// construction runs kernel 1 without the adapter around it.
+func construction(t testing.TB, tuples []graph.Edge, set map[string]string) *instance {
+	t.Helper()
+	settings, err := plugins.Resolve(options(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := construct(context.Background(), tuples, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// truth is what searches of one graph are compared with.
 type truth struct {
 	oracle    *graph.CSR
 	validator *graph.Validator
@@ -50,8 +64,8 @@ func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) truth {
 	return truth{oracle, validator}
 }
 
-// check searches from root, has the parents validated, and holds them to the oracle: the same vertices, the same levels,
-// and each parent a neighbour one level nearer to the root.
+// check searches from root, validates the parents, and compares them with the oracle: the same vertices, the same
+// levels, and each parent a neighbour one level nearer to the root.
 func check(t *testing.T, e plugins.Engine, truth truth, root graph.Vertex) {
 	t.Helper()
 	oracle := truth.oracle
@@ -96,35 +110,30 @@ func admissible(oracle *graph.CSR, level []int64, root, v, p graph.Vertex) error
 				return nil
 			}
 		}
-		return fmt.Errorf("vertex %d has the parent %d, which is no neighbour", v, p)
+		return fmt.Errorf("vertex %d has the parent %d, which is not a neighbour", v, p)
 	}
 	return nil
 }
 
-// combinations are sets of options that between them take every path of the engine.
+// combinations are sets of options that together take every path of the engine.
 func combinations() []map[string]string {
 	var all []map[string]string
 	for _, threads := range []string{"1", "2", "3", "8"} {
-		for _, parents := range []string{"64", "32"} {
-			for _, direction := range []map[string]string{
-				{},
-				{optionAdjacency: "packed"},
-				{optionAdjacency: "packed", optionAlpha: "1e9", optionBeta: "0", optionHubs: "5"},
-				{optionAlpha: "0", optionHubs: "2", optionSequential: "0"},
-				{optionAlpha: "1e9", optionBeta: "0", optionHubs: "3"},
-				{optionAlpha: "1e9", optionBeta: "0"},
-				{optionReorder: reorderLabel, optionHubs: "2"},
-				{optionReorder: reorderNeighbour, optionHubs: "4"},
-				{optionReorder: reorderKolganov, optionHubs: "3"},
-				{optionReorder: reorderKolganov, optionAdjacency: "packed"},
-				{optionAlpha: "1000", optionBeta: "1.5", optionSequential: "0"},
-			} {
-				set := map[string]string{optionThreads: threads, optionParents: parents}
-				for name, value := range direction {
-					set[name] = value
-				}
-				all = append(all, set)
+		for _, direction := range []map[string]string{
+			{},
+			{"adjacency": "packed"},
+			{"adjacency": "packed", "alpha": "1e9", "beta": "0", "hubs": "5"},
+			{"adjacency": "packed", "alpha": "0", "sequential": "0"},
+			{"alpha": "0", "hubs": "2", "sequential": "0"},
+			{"alpha": "1e9", "beta": "0", "hubs": "3"},
+			{"alpha": "1e9", "beta": "0"},
+			{"alpha": "1000", "beta": "1.5", "sequential": "0"},
+		} {
+			set := map[string]string{"threads": threads}
+			for name, value := range direction {
+				set[name] = value
 			}
+			all = append(all, set)
 		}
 	}
 	return all
@@ -167,7 +176,7 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 				t.Run(fmt.Sprint(set), func(t *testing.T) {
 					e := New()
 					defer e.Close()
-					if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: g.tuples, Options: set}); err != nil {
+					if _, err := e.Construct(context.Background(), plugins.Input{Tuples: g.tuples, Options: set}); err != nil {
 						t.Fatal(err)
 					}
 					for i := range int64(12) {
@@ -180,14 +189,14 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-func TestParentsMayBeMuchLongerThanTheGraph(t *testing.T) {
+func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
 	tuples := kronecker(t, 10)
 	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
 	truth := truthOf(t, tuples, 200_000)
-	for _, set := range []map[string]string{{}, {optionParents: "32"}} {
+	for _, set := range []map[string]string{{}, {"threads": "1", "sequential": "0"}} {
 		e := New()
 		defer e.Close()
-		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+		if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 			t.Fatal(err)
 		}
 		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
@@ -196,10 +205,10 @@ func TestParentsMayBeMuchLongerThanTheGraph(t *testing.T) {
 	}
 }
 
-func TestAGraphWithoutTuplesHasOnlyItsRoot(t *testing.T) {
+func TestGraphWithoutTuplesHasOnlyItsRoot(t *testing.T) {
 	for _, set := range combinations() {
 		e := New()
-		if _, err := e.Construct(context.Background(), plugins.Graph{Options: set}); err != nil {
+		if _, err := e.Construct(context.Background(), plugins.Input{Options: set}); err != nil {
 			t.Fatal(err)
 		}
 		parent := []graph.Vertex{graph.Unwritten, graph.Unwritten, graph.Unwritten}
@@ -213,7 +222,7 @@ func TestAGraphWithoutTuplesHasOnlyItsRoot(t *testing.T) {
 	}
 }
 
-func TestErrorsAreTheContracts(t *testing.T) {
+func TestErrorsMatchTheContract(t *testing.T) {
 	ctx := context.Background()
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
@@ -223,7 +232,7 @@ func TestErrorsAreTheContracts(t *testing.T) {
 		return err
 	}
 	construct := func(ctx context.Context, e plugins.Engine, tuples []graph.Edge, set map[string]string) error {
-		_, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+		_, err := e.Construct(ctx, plugins.Input{Tuples: tuples, Options: set})
 		return err
 	}
 	ready := New()
@@ -260,35 +269,36 @@ func TestErrorsAreTheContracts(t *testing.T) {
 }
 
 func TestSearchAllocatesNothing(t *testing.T) {
-	for _, set := range []map[string]string{nil, {optionParents: "32"}, {optionThreads: "1"}} {
-		tuples := kronecker(t, 12)
-		e := New()
-		defer e.Close()
-		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
-			t.Fatal(err)
-		}
-		parent := make([]graph.Vertex, 1<<12)
+	tuples := kronecker(t, 12)
+	for _, set := range []map[string]string{nil, {"threads": "1"}, {"threads": "3", "adjacency": "packed"}} {
+		e := construction(t, tuples, set)
+		parent := make([]graph.Vertex, e.graph.Labels)
 		root := graph.Vertex(0)
 		if n := testing.AllocsPerRun(50, func() {
-			if _, err := e.Search(context.Background(), root, parent); err != nil {
+			if _, err := e.traverse(context.Background(), root, parent); err != nil {
 				t.Fatal(err)
 			}
 			root++
 		}); n != 0 {
 			t.Errorf("%v: a search allocates %v times, want 0", set, n)
 		}
+		if err := e.free(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-func TestASearchOfVeryManyLevelsReportsNone(t *testing.T) {
-	for _, c := range []struct{ vertices, levels int }{{mostLevels - 1, mostLevels - 1}, {mostLevels, mostLevels}, {mostLevels + 1, 0}, {mostLevels + 1000, 0}} {
+func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
+	for _, c := range []struct{ vertices, levels int }{
+		{maxLevels - 1, maxLevels - 1}, {maxLevels, maxLevels}, {maxLevels + 1, 0}, {maxLevels + 1000, 0},
+	} {
 		var tuples []graph.Edge
 		for v := range graph.Vertex(c.vertices - 1) {
 			tuples = append(tuples, graph.MakeEdge(v, v+1))
 		}
 		e := New()
 		defer e.Close()
-		if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples}); err != nil {
+		if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
 			t.Fatal(err)
 		}
 		parent := make([]graph.Vertex, c.vertices)

@@ -1,71 +1,132 @@
 package cpu
 
-// bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
-type bitmap []uint64
+import (
+	"math/bits"
+	"slices"
+)
 
-func bitmapWords(vertices int) int { return (vertices + 63) >> 6 }
+// The queue of a top-down step holds the frontier's vertices, and edges holds the number of links before each of them,
+// so that workers can share the links out evenly. A frontier that is a bitmap becomes a queue in two passes over chunks
+// of words: the first counts what each chunk has, the second knows from that where each chunk's vertices belong.
 
-func (b bitmap) has(v uint32) bool { return b[v>>6]>>(v&63)&1 != 0 }
+// chunkWords is the number of words of the frontier in a chunk.
+const chunkWords = 128
 
-func (b bitmap) remove(v uint32) { b[v>>6] &^= 1 << (v & 63) }
+// chunk is the number of vertices and links in a chunk, and then in all chunks before it.
+type chunk struct{ vertices, edges int }
 
-// fill makes the bitmap, which has room for n vertices and no more words, hold all of them.
-func (b bitmap) fill(n int) {
-	for w := range b {
-		b[w] = all(w, n)
+// shortLinks returns the links of a vertex whose list is short, and 0 for the others, which are shared out by segments.
+func (s *search) shortLinks(u uint32) int {
+	if int(u) < s.g.Segments.Long {
+		return 0
+	}
+	return s.g.Links(u)
+}
+
+// countQueue fills edges for a queue that one worker has made.
+func (s *search) countQueue() {
+	total := 0
+	s.edges = append(s.edges[:0], 0)
+	for _, u := range s.queue {
+		total += s.shortLinks(u)
+		s.edges = append(s.edges, total)
 	}
 }
 
-// all returns word w of the bitmap of all vertices below n.
-func all(w, n int) uint64 {
-	if left := n - w<<6; left < 64 {
-		return 1<<max(left, 0) - 1
+// queueFrontier makes the queue of the frontier's bitmap, in ascending order, and fills edges.
+func (s *search) queueFrontier() {
+	s.team.Pieces(len(s.frontier), chunkWords, s.tasks.countChunk)
+	var before chunk
+	for i, c := range s.chunks {
+		s.chunks[i] = before
+		before.vertices += c.vertices
+		before.edges += c.edges
 	}
-	return ^uint64(0)
+	s.queue, s.edges = s.queue[:before.vertices], s.edges[:before.vertices+1]
+	s.edges[before.vertices] = before.edges
+	s.team.Pieces(len(s.frontier), chunkWords, s.tasks.queueChunk)
 }
 
-// set makes the bitmap hold exactly the vertices of queue.
-func (b bitmap) set(queue []uint32) {
-	clear(b)
-	for _, v := range queue {
-		b[v>>6] |= 1 << (v & 63)
+// countChunk counts the vertices and links in words from..to-1 of the frontier.
+func (s *search) countChunk(_, from, to int) {
+	var sum chunk
+	for w := from; w < to; w++ {
+		for word := s.frontier[w]; word != 0; word &= word - 1 {
+			sum.vertices++
+			sum.edges += s.shortLinks(uint32(w<<6 + bits.TrailingZeros64(word)))
+		}
+	}
+	s.chunks[from/chunkWords] = sum
+}
+
+// queueChunk writes the vertices in words from..to-1 of the frontier to their places in the queue.
+func (s *search) queueChunk(_, from, to int) {
+	at := s.chunks[from/chunkWords]
+	for w := from; w < to; w++ {
+		for word := s.frontier[w]; word != 0; word &= word - 1 {
+			v := uint32(w<<6 + bits.TrailingZeros64(word))
+			s.queue[at.vertices], s.edges[at.vertices] = v, at.edges
+			at.vertices++
+			at.edges += s.shortLinks(v)
+		}
 	}
 }
 
-// span calls for the words that hold the vertices [from, to), which is not empty: first and last word, and which bits
-// of those two belong.
-func span(from, to int) (first, last int, head, tail uint64) {
-	first, last = from>>6, (to-1)>>6
-	head, tail = ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
-	if first == last {
-		head &= tail
-		tail = head
-	}
-	return first, last, head, tail
-}
+// Groups (package layout) let a hub discover all vertices that have it as their first neighbour without looking at an
+// edge. Their parent needs no correction: the template of the output has it already.
 
-// add puts the vertices [from, to) into the bitmap.
-func (b bitmap) add(from, to int) {
-	if from >= to {
+// addGroups makes into, which stands for the vertices of words from, from+1, ..., the set of those whose first
+// neighbour is a hub in the frontier.
+func (s *search) addGroups(into bitmap, from int) {
+	clear(into)
+	g := s.g
+	low, high := max(from<<6, g.Hubs), min((from+len(into))<<6, g.Ungrouped)
+	if low >= high {
 		return
 	}
-	first, last, head, tail := span(from, to)
-	b[first] |= head
-	for w := first + 1; w < last; w++ {
-		b[w] = ^uint64(0)
+	// The first group that ends beyond low.
+	hub, _ := slices.BinarySearch(g.Groups, uint32(low+1))
+	hub--
+	base := from << 6
+	word := s.frontier[hub>>6] &^ (1<<(hub&63) - 1)
+	for w := hub >> 6; ; {
+		for ; word != 0; word &= word - 1 {
+			h := w<<6 + bits.TrailingZeros64(word)
+			if h >= g.Hubs {
+				return
+			}
+			begin, end := int(g.Groups[h]), int(g.Groups[h+1])
+			if begin >= high {
+				return
+			}
+			into.addRange(max(begin, low)-base, min(end, high)-base)
+		}
+		if w++; w<<6 >= g.Hubs || int(g.Groups[w<<6]) >= high {
+			return
+		}
+		word = s.frontier[w]
 	}
-	b[last] |= tail
 }
 
-// cut takes the vertices [from, to) out of the bitmap.
-func (b bitmap) cut(from, to int) {
-	if from >= to {
-		return
+// visitGroups removes the groups of the frontier's hubs from words from..to-1 of the unvisited vertices.
+func (s *search) visitGroups(from, to int) {
+	var room [bottomUpWords]uint64
+	for ; from < to; from += len(room) {
+		now := room[:min(len(room), to-from)]
+		s.addGroups(now, from)
+		for i, word := range now {
+			s.unvisited[from+i] &^= word
+		}
 	}
-	first, last, head, tail := span(from, to)
-	b[first] &^= head
-	for w := first + 1; w < last; w++ {
-		b[w] = 0
+}
+
+// grouped returns how many vertices the groups of the queue's hubs have.
+func (s *search) grouped() int {
+	n := 0
+	for _, u := range s.queue {
+		if int(u) < s.g.Hubs {
+			n += int(s.g.Groups[u+1] - s.g.Groups[u])
+		}
 	}
-	b[last] &^= tail
+	return n
 }

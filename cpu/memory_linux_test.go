@@ -4,16 +4,14 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/plugins"
 )
 
-// Where arrays lie on the Go heap this would count them twice.
+// Not with arrays on the Go heap, which this would count twice.
 func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 	scales := []int{10, 14, 18}
 	if testing.Short() {
@@ -24,46 +22,41 @@ func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			used, bound := needed(t, tuples, 1<<scale, threads, nil)
 			if used*16 < bound && scale >= 18 {
-				t.Errorf("s%d, %d threads: used %d bytes, and a bound of %d says nothing", scale, threads, used, bound)
+				t.Errorf("s%d, %d threads: used %d bytes, so a bound of %d is useless", scale, threads, used, bound)
 			}
 		}
 	}
 }
 
-// needed builds and searches a graph, fails where that takes more memory than the engine says, and returns both.
+// needed builds and searches a graph, fails if that takes more memory than the engine's bound, and returns both.
 func needed(t *testing.T, tuples []graph.Edge, vertices, threads int, set map[string]string) (used, bound int64) {
 	t.Helper()
-	options := map[string]string{optionThreads: fmt.Sprint(threads)}
+	options := map[string]string{"threads": fmt.Sprint(threads)}
 	for name, value := range set {
 		options[name] = value
 	}
-	e := &engine{}
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: options}); err != nil {
-		t.Fatal(err)
-	}
-	parent := make([]graph.Vertex, vertices)
-	if _, err := e.Search(context.Background(), 0, parent); err != nil {
+	e := construction(t, tuples, options)
+	if _, err := e.traverse(context.Background(), 0, make([]graph.Vertex, e.graph.Labels)); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
 	// As if the collector freed nothing, and every page of every array were touched.
-	used = e.memory.peak + int64(after.TotalAlloc-before.TotalAlloc) - int64(8*vertices)
-	m := need(threads)
+	used = e.memory.Peak() + int64(after.TotalAlloc-before.TotalAlloc) - int64(8*e.graph.Labels)
+	m := memoryBound(threads)
 	bound = m.Fixed + int64(m.PerVertex*float64(vertices)+m.PerTuple*float64(len(tuples)))
 	if used > bound {
 		t.Errorf("%v: used %d bytes, bound is %d", options, used, bound)
 	}
-	e.Close()
-	if held := e.memory; held != nil {
-		t.Errorf("%v: Close left memory behind", options)
+	if err := e.free(); err != nil || e.memory.Held() != 0 {
+		t.Errorf("%v: free left %d bytes: %v", options, e.memory.Held(), err)
 	}
 	return used, bound
 }
 
-// Graphs unlike the benchmark's, in which single vertices have up to half of all entries, or there are hardly any.
+// Graphs unlike the benchmark's: single vertices have up to half of all entries, or there are hardly any entries.
 func TestMemoryNeededIsAnUpperBoundForOtherGraphs(t *testing.T) {
 	const million = 1_000_000
 	if testing.Short() {
@@ -85,8 +78,10 @@ func TestMemoryNeededIsAnUpperBoundForOtherGraphs(t *testing.T) {
 		}},
 		{"two stars with the same leaves", 2*million + 2, 4 * million, func(i int) (int, int) { return i % 2, 2 + i/2 }},
 		{"three stars with the same leaves", million + 3, 3 * million, func(i int) (int, int) { return i % 3, 3 + i/3 }},
-		{"sixteen stars with the same leaves", million/4 + 16, 4 * million, func(i int) (int, int) { return i % 16, 16 + i/16 }},
-		{"path", 4 * million, 4*million - 1, func(i int) (int, int) { return i, i + 1 }},
+		{"sixteen stars with the same leaves", million/4 + 16, 4 * million, func(i int) (int, int) {
+			return i % 16, 16 + i/16
+		}},
+		{"path", million, million - 1, func(i int) (int, int) { return i, i + 1 }},
 		{"clique", 2048, 2048 * 2048, func(i int) (int, int) { return i / 2048, i % 2048 }},
 		{"the same tuple", 2, 4 * million, func(int) (int, int) { return 0, 1 }},
 		{"loops", million, 4 * million, func(i int) (int, int) { return i % million, i % million }},
@@ -99,16 +94,10 @@ func TestMemoryNeededIsAnUpperBoundForOtherGraphs(t *testing.T) {
 			}
 			for _, adjacency := range []string{"csr", "packed"} {
 				for _, threads := range []int{1, 2, 16} {
-					used, bound := needed(t, tuples, c.vertices, threads, map[string]string{optionAdjacency: adjacency})
+					used, bound := needed(t, tuples, c.vertices, threads, map[string]string{"adjacency": adjacency})
 					t.Logf("%s, %d threads: %d MB of %d", adjacency, threads, used>>20, bound>>20)
 				}
 			}
 		})
-	}
-}
-
-func TestMemoryThatCannotBeHadIsAnError(t *testing.T) {
-	if _, err := allocate[uint64](newMemory(), "everything", 1<<55); !errors.Is(err, plugins.ErrMemory) {
-		t.Errorf("allocating 2^58 bytes: error is %v, want %v", err, plugins.ErrMemory)
 	}
 }

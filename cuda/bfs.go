@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -14,107 +15,132 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// search is kernel 2: a direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012) on a GPU, after
-// Kolganov 2018, section 3.2.
+// search is kernel 2: a direction-optimizing breadth-first search on a GPU (Beamer, Asanović, Patterson, SC 2012;
+// Kolganov 2018, section 3.2).
 //
-// The device runs as many levels as it can in one cooperative launch (kernels/search.cu has the steps and what holds between
-// them). Some threads of every block copy the output template to the parents meanwhile; when both are done, the parents that the
-// template does not have are corrected (kernels/output.cuh). The host launches once and waits once. It has more to do
+// Result: the parent of every label, 64 bits each, in device memory when the clock stops; the copy in the host's
+// memory is made afterwards. And the levels, with their times.
 //
-//   - when a search has more levels than one launch records: it launches again;
-//   - with topdown=dynamic: it launches the top-down step of each level between two launches of the rest;
-//   - with levels=stepped: it launches every level, with events around it;
-//   - when a search reached little: then clearing the parents and writing the few is cheaper than correcting the template.
+// Method: the device runs as many levels as it can in one cooperative launch; kernels/search.cu has both steps, the
+// data structures of either direction, and the invariants between two levels. Meanwhile some threads of every block
+// copy the output template to the parents, and correct it (kernels/output.cuh). So the host usually launches once and
+// waits once. It does more
+//
+//   - if a search has more levels than one launch records: it launches again;
+//   - with topdown=dynamic: it launches the top-down step of each level between two launches of the search;
+//   - with levels=stepped: it launches every level, between two events that time it;
+//   - if a search reached few vertices: then clearing the parents and writing those few is cheaper than correcting
+//     the template.
+//
+// Invariants between two launches: the state of the search is on the device, status describes the last launch, and
+// levels has the levels that are over.
 type search struct {
-	device *device
-	memory *memory
-	graph  deviceGraph
-	c      configuration
-	rule   uint64 // alpha, beta
-
-	status  *deviceStatus // in host memory that the device writes
-	pinned  pinned
-	parents uint64 // [length] on the device
-	length  int64
+	device  *gpu
+	memory  *allocator
+	c       configuration
+	params  searchParams  // of the last launch
+	status  *deviceStatus // of the last launch; in pinned host memory, written by the device
+	parents uint64        // [labels] on the device
 	levels  []plugins.Level
 }
 
-func newSearch(b *builder) (*search, error) {
-	s := &search{device: b.device, memory: b.memory, graph: b.graph, c: b.c, rule: floats(b.c.rule.Alpha, b.c.rule.Beta)}
-	var err error
-	if s.pinned, err = allocatePinned(int64(unsafe.Sizeof(deviceStatus{}))); err != nil {
-		return nil, fmt.Errorf("cuda: status: %w: %w", plugins.ErrMemory, err)
+// fewShare is the share of the vertices, 1/fewShare, below which a search has reached few.
+const fewShare = 8
+
+// maxLevels is how many levels a search records, as in package cpu. More would need allocations inside the clock.
+const maxLevels = 1 << 16
+
+// newSearch allocates what a search needs besides the graph.
+func (b *builder) newSearch() *search {
+	labels := b.graph.Labels
+	s := &search{device: b.device, memory: b.memory, c: b.c, levels: make([]plugins.Level, 0, maxLevels+1)}
+	s.parents = b.array("parents", parentBytes(int64(labels)))
+	status := b.hostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
+	s.status = (*deviceStatus)(b.memory.arrays[status].host.host)
+	s.params = searchParams{
+		MaxLevels: 1 << 62, Alpha: float32(b.c.rule.Alpha), Beta: float32(b.c.rule.Beta),
+		Status: status, Parent: s.parents, Length: labels, MinReached: b.graph.Searched / fewShare,
+		CachedVertices: b.device.cachedVertices,
 	}
-	s.status = (*deviceStatus)(s.pinned.host)
-	s.levels = make([]plugins.Level, 0, mostLevels+1)
-	return s, s.size(int64(b.graph.Labels))
+	if b.c.stepped {
+		s.params.MaxLevels = 1
+	}
+	if b.c.dynamic {
+		s.params.HostTopDown = 1
+	}
+	return s
 }
 
-// size makes the parents on the device length long.
-func (s *search) size(length int64) (err error) {
-	if length == s.length && s.parents != 0 {
+// run searches from root and copies the parents to parent. The levels are valid until the next run; a search with
+// more than maxLevels returns none.
+func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	err = s.device.do(func() error {
+		if err := s.wake(); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := s.traverse(ctx, root); err != nil {
+			return err
+		}
+		t.Elapsed = time.Since(start)
+		if len(s.levels) <= maxLevels {
+			t.Levels = s.levels
+		}
+		if err := read(parent, s.parents); err != nil {
+			return fmt.Errorf("copy parents to the host: %w", err)
+		}
 		return nil
-	}
-	if err := s.memory.release(&s.parents); err != nil {
-		return fmt.Errorf("cuda: parents: %w", err)
-	}
-	s.length = 0
-	if s.parents, err = s.memory.array("parents", parentBytes(length)); err == nil {
-		s.length = length
-	}
-	return err
+	})
+	return t, err
 }
 
-// run searches from root and fills parent. The clock stops when the parents lie in device memory, 64 bits each, in original
-// labels; the host's copy is made after it. The result is valid until the next run.
-func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	if err := s.size(int64(len(parent))); err != nil {
-		return plugins.Traversal{}, err
-	}
-	if err := s.wake(); err != nil {
-		return plugins.Traversal{}, err
-	}
-	s.levels = s.levels[:0]
-	start := time.Now()
-	if err := s.traverse(ctx, uint64(root)); err != nil {
-		_ = cu.Synchronize() // nothing may still run when the arrays are used again; the first error is the one to tell
-		return plugins.Traversal{}, err
-	}
-	elapsed := time.Since(start)
-	if len(s.levels) > mostLevels {
-		s.levels = s.levels[:0]
-	}
-	if err := read(parent, s.parents); err != nil {
-		return plugins.Traversal{}, fmt.Errorf("cuda: copy parents to the host: %w", err)
-	}
-	return plugins.Traversal{Elapsed: elapsed, Levels: s.levels}, nil
+// repeat searches from the roots in turn until duration has passed. Each search is the timed part of run: it leaves
+// its parents in device memory, without the copy to the host.
+func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	err = s.device.do(func() error {
+		if err := s.wake(); err != nil {
+			return err
+		}
+		for start := time.Now(); time.Since(start) < duration; searches++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return searches, err
 }
 
-// wake launches nothing and waits for it: after the host's work between two searches, which can be long, device and driver are slow
-// for some tens of microseconds that have nothing to do with a search. It knows neither root nor graph.
+// wake launches an empty kernel and waits for it. After the host's work between two searches, which can take long,
+// device and driver respond slowly for some tens of microseconds that have nothing to do with the search.
 func (s *search) wake() error {
-	if err := s.device.kernels.wake.launch(s.device.work, 1); err != nil {
+	if err := s.device.launch(s.device.stream, "wake", 1, 1); err != nil {
 		return err
 	}
-	if err := s.device.work.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: wake the device: %w", err)
+	if err := s.device.stream.Synchronize(); err != nil {
+		return fmt.Errorf("wake the device: %w", err)
 	}
 	return nil
 }
 
-// little is the share of the vertices, 1/little, below which a search has reached little.
-const little = 8
-
-func (s *search) least() uint64 { return s.graph.Searched / little }
-
-func (s *search) traverse(ctx context.Context, root uint64) error {
-	d, k := s.device, &s.device.kernels
-	if err := s.step(root, true); err != nil {
+// traverse is the loop: it launches levels until the search is over.
+func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
+	defer func() {
+		if err != nil {
+			_ = cu.Synchronize() // nothing may still run when the arrays are used again; err is the error to report
+		}
+	}()
+	s.levels = s.levels[:0]
+	s.params.Root = uint64(root)
+	if err := s.launchLevels(true); err != nil {
 		return err
 	}
 	for {
-		if err := d.work.Synchronize(); err != nil {
-			return fmt.Errorf("cuda: search from %d: %w", root, err)
+		if err := s.device.stream.Synchronize(); err != nil {
+			return err
 		}
 		if err := s.record(); err != nil {
 			return err
@@ -125,99 +151,98 @@ func (s *search) traverse(ctx context.Context, root uint64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.status.Expand != 0 && s.status.Queued > 0 {
-			masters := (s.status.Queued + blockThreads - 1) / blockThreads
-			if err := k.expandDynamic.launch(d.work, int(masters), s.status.Queued); err != nil {
+		if s.status.HostStep != 0 {
+			if err := s.topDownStep(); err != nil {
 				return err
 			}
 		}
-		if err := s.step(root, false); err != nil {
+		if err := s.launchLevels(false); err != nil {
 			return err
 		}
 	}
-	if s.status.Reached >= s.least() {
-		return nil
-	}
-	if err := k.erase.launch(d.work, d.units*outputBlocks, s.parents, uint64(s.length)); err != nil {
-		return err
-	}
-	if err := k.writeReached.launch(d.work, d.units*outputBlocks, s.parents); err != nil {
-		return err
-	}
-	if err := k.writeFinds.launch(d.work, d.units*outputBlocks, s.parents); err != nil {
-		return err
-	}
-	if err := k.writeRoot.launch(d.work, 1, s.parents, root); err != nil {
-		return err
-	}
-	if err := d.work.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: search from %d: %w", root, err)
+	if s.status.Reached < s.params.MinReached {
+		return s.writeFew()
 	}
 	return nil
 }
 
-const outputBlocks = 8 // of a multiprocessor, for the kernels of output.cu
-
-// step launches levels: as many as there are and the record holds, or one with levels=stepped.
-func (s *search) step(root uint64, fresh bool) error {
-	d := s.device
-	most := uint64(1) << 62
-	if s.c.stepped {
-		most = 1
-		if fresh || s.status.Expand == 0 { // else the level has begun
-			if err := d.begun.Record(d.work); err != nil {
-				return fmt.Errorf("cuda: %w", err)
-			}
+// launchLevels starts or continues a search: it launches all levels that one launch can run, or one with
+// levels=stepped.
+func (s *search) launchLevels(newSearch bool) error {
+	d, p := s.device, &s.params
+	if s.c.stepped && (newSearch || s.status.HostStep == 0) { // otherwise the level has begun
+		if err := d.start.Record(d.stream); err != nil {
+			return err
 		}
 	}
-	flags := uint64(0)
-	if fresh {
-		flags |= flagFresh
-		d.copies += uint64(d.units)
+	p.Launch++
+	p.NewSearch = 0
+	if newSearch {
+		p.NewSearch = 1
+		p.Copies += uint64(d.multiprocessors)
 	}
-	if s.c.dynamic {
-		flags |= flagHostExpands
+	err := launchCooperative(d.stream, d.searchFunction, d.multiprocessors, d.searchThreads, d.searchShared, *p)
+	if err != nil {
+		if newSearch {
+			p.Copies -= uint64(d.multiprocessors) // no block will copy
+		}
+		return fmt.Errorf("launch the search: %w", err)
 	}
-	d.launches++
-	err := d.kernels.search.launchTogether(d.work, d.units, root, flags, most, s.rule, s.pinned.device,
-		s.parents, uint64(s.length), s.least(), d.copies, d.launches, d.near)
-	if err != nil && fresh {
-		d.copies -= uint64(d.units) // they will not come
+	if s.c.stepped {
+		return d.end.Record(d.stream)
 	}
-	if err == nil && s.c.stepped {
-		err = d.ended.Record(d.work)
-	}
-	return err
+	return nil
 }
 
-// record takes over the levels of the last launch.
+// topDownStep launches the top-down step of a level by dynamic parallelism (Kolganov 2018, section 3.2;
+// kernels/dynamic.cu).
+func (s *search) topDownStep() error {
+	blocks := int((s.status.Queued + blockThreads - 1) / blockThreads)
+	if blocks == 0 {
+		return nil
+	}
+	return s.device.launch(s.device.stream, "top_down_dynamic", blocks, blockThreads, s.status.Queued)
+}
+
+// record appends the levels of the last launch.
 func (s *search) record() error {
-	for i := range s.status.Levels {
-		l := &s.status.Level[i]
+	for i, l := range s.status.Level[:s.status.Levels] {
 		level := plugins.Level{
 			Frontier: int64(l.Frontier),
-			Edges:    plugins.Counted(int64(l.Looked)),
+			Edges:    plugins.Counted(int64(l.Examined)),
 			Elapsed:  time.Duration(l.Nanoseconds),
 		}
 		if l.BottomUp != 0 {
 			level.Direction = graph.BottomUp
 		}
-		if s.c.stepped && s.status.Expand == 0 && i == s.status.Levels-1 { // else it is a root's that is a leaf
-			ms, err := s.device.begun.Elapsed(s.device.ended)
+		// The events are around the last level. A level before it is that of a root that is a leaf.
+		if s.c.stepped && s.status.HostStep == 0 && i == int(s.status.Levels)-1 {
+			ms, err := s.device.start.Elapsed(s.device.end)
 			if err != nil {
-				return fmt.Errorf("cuda: time of a level: %w", err)
+				return fmt.Errorf("time a level: %w", err)
 			}
 			level.Elapsed = time.Duration(ms * float64(time.Millisecond))
 		}
-		if len(s.levels) <= mostLevels {
+		if len(s.levels) <= maxLevels {
 			s.levels = append(s.levels, level)
 		}
 	}
 	return nil
 }
 
-// mostLevels is how many levels a search may have of which it says something, as in the engine cpu; more would have to be
-// made room for while the clock runs.
-const mostLevels = 1 << 16
+// writeFew writes the parents of a search that reached few vertices (kernels/output.cu).
+func (s *search) writeFew() error {
+	const blocksPerMultiprocessor = 8
+	d, p := s.device, &s.params
+	blocks := d.multiprocessors * blocksPerMultiprocessor
+	return errors.Join(
+		d.launch(d.stream, "clear_parents", blocks, blockThreads, p.Parent, p.Length),
+		d.launch(d.stream, "write_reached", blocks, blockThreads, p.Parent),
+		d.launch(d.stream, "write_corrections", blocks, blockThreads, p.Parent),
+		d.launch(d.stream, "write_root", 1, 1, p.Parent, p.Root),
+		d.stream.Synchronize())
+}
 
-func (s *search) close() error { return s.pinned.free() }
+func (s *search) close() error {
+	return s.device.do(func() error { return errors.Join(s.memory.freeAll(), s.device.close()) })
+}

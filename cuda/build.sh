@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Builds what needs CUDA, where a CUDA toolkit (11.8 or later), a C compiler and Go are:
-#   bash cuda/build.sh              the kernels, and the engine as ./teps-engine-cuda
-#   bash cuda/build.sh -o DIR       the engine as DIR/teps-engine-cuda
-#   bash cuda/build.sh kernels      the kernels alone
-#   bash cuda/build.sh go ARG...    any go command with what it needs to link: vet ./cuda, test -c ./cuda, ...
-#   bash cuda/build.sh test         the kernels, and every test of the engine on the first GPU
-# TEPS_CUDA_ARCHS="70 80 90" names the compute capabilities; without it, those that nvcc knows of 70, 80, 90 and 100.
+# Builds everything that needs CUDA. Requires a CUDA toolkit (11.8 or later), a C compiler and Go.
+#   bash cuda/build.sh              build the kernels, and the engine as ./teps-engine-cuda
+#   bash cuda/build.sh -o DIR       build the engine as DIR/teps-engine-cuda
+#   bash cuda/build.sh kernels      build only the kernels
+#   bash cuda/build.sh go ARG...    run a go command with the flags for linking: vet ./cuda, test -c ./cuda, ...
+#   bash cuda/build.sh test         build the kernels, and run all tests of the engine on the first GPU
+# TEPS_CUDA_ARCHS="70 80 90" selects compute capabilities; default: 70, 80, 90 and 100, as far as nvcc supports them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if ! [ -x "$nvcc" ]; then
-	echo "cuda/build.sh: nvcc was not found; install a CUDA toolkit (Debian: nvidia-cuda-toolkit nvidia-cuda-dev in non-free), or set NVCC" >&2
+	echo "cuda/build.sh: nvcc not found; install a CUDA toolkit (Debian: nvidia-cuda-toolkit nvidia-cuda-dev in non-free), or set NVCC" >&2
 	exit 1
 fi
 
@@ -25,14 +25,14 @@ kernels() {
 		fi
 	done
 	if [ -z "$newest" ]; then
-		echo "cuda/build.sh: $nvcc knows none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; name others in TEPS_CUDA_ARCHS" >&2
+		echo "cuda/build.sh: $nvcc supports none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; select others with TEPS_CUDA_ARCHS" >&2
 		exit 1
 	fi
 	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -rdc=true -dlink -fatbin cuda/kernels/*.cu -lcudadevrt -o cuda/kernels/kernels.fatbin
 }
 
-# The driver's library is loaded by name when the program starts, so that the program also starts where there is none: the
-# linker gets an empty one, and leaves the driver's functions to be found at their first call.
+# The program loads the driver's library by name when it starts, so that it also starts on machines without a driver. The linker
+# gets an empty library instead, and leaves the driver's functions to be resolved at their first call.
 golang() {
 	empty=$(mktemp -d)
 	trap 'rm -rf "$empty"' EXIT

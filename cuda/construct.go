@@ -4,7 +4,11 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
 	"time"
 
 	"gorgonia.org/cu"
@@ -13,121 +17,127 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// builder is kernel 1: it turns tuples into a graph on the device, in phases that are all kernels. What one phase leaves for
-// the next lies on the device; only counts come back.
-type builder struct {
-	ctx    context.Context
-	device *device
-	memory *memory
-	c      configuration
-	tuples []graph.Edge
-	graph  deviceGraph
-	notes  []plugins.Fact
-
-	pairs   uint64 // [tuples] u<<32 | v
-	degree  uint64 // [labels] duplicates included
-	largest uint64 // degree
-	scratch uint64 // a few counters
+// build is kernel 1, and makes the kernel 2 of its graph.
+func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+	_, built, err := construct(ctx, in.Tuples, set)
+	return built, err
 }
 
-// stride is how many blocks a kernel with a loop over its work gets.
-func (b *builder) stride() int { return b.device.units * 8 }
-
-// build runs kernel 1. What it allocated stays in m, on success only what a search needs.
-func build(ctx context.Context, d *device, m *memory, c configuration, tuples []graph.Edge) (*builder, []plugins.Phase, error) {
+// construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
+func construct(ctx context.Context, tuples []graph.Edge, set plugins.Settings) (*search, plugins.Built, error) {
+	c, err := configure(set)
+	if err != nil {
+		return nil, plugins.Built{}, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	d, err := openGPU(c.device)
+	if err != nil {
+		return nil, plugins.Built{}, err
+	}
+	start := time.Now()
+	m, err := newAllocator(c.memory)
+	if err != nil {
+		return nil, plugins.Built{}, errors.Join(err, d.close())
+	}
 	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: tuples}
-	var phases []plugins.Phase
+	s := b.run()
+	elapsed := time.Since(start)
+	if b.err != nil {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report
+		return nil, plugins.Built{}, errors.Join(b.err, m.freeAll(), d.close())
+	}
+	return s, plugins.Built{
+		Vertices:     int64(b.graph.Labels),
+		Elapsed:      elapsed,
+		Bytes:        m.used + m.inHost,
+		Entries:      plugins.Counted(int64(b.graph.Entries)),
+		VertexBits:   32,
+		Tuning:       "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
+		Phases:       b.phases,
+		Details:      b.facts(),
+		Search:       s.run,
+		Repeat:       s.repeat,
+		Free:         s.close,
+		OutsideClock: true,
+	}, nil
+}
+
+// run runs all phases, and returns the search of the graph.
+func (b *builder) run() *search {
 	for _, phase := range []struct {
 		name string
-		do   func() error
+		do   func()
 	}{
 		{"tuples to the device", b.transfer},
-		{"degrees", b.degrees},
-		{"order", b.order},
-		{"lists", b.lists},
-		{"columns", b.columns},
+		{"degrees", b.countDegrees},
+		{"order", b.numberVertices},
+		{"lists", b.makeLists},
+		{"derived arrays", b.derive},
 	} {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
+		b.fail("kernel 1", b.ctx.Err())
 		start := time.Now()
-		if err := phase.do(); err != nil {
-			return nil, nil, err
+		phase.do()
+		if b.err == nil {
+			b.fail(phase.name, cu.Synchronize())
 		}
-		if err := cu.Synchronize(); err != nil {
-			return nil, nil, fmt.Errorf("cuda: %s: %w", phase.name, err)
-		}
-		phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
+		b.phases = append(b.phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
 	}
-	return b, phases, nil
+	return b.newSearch()
 }
 
-func (b *builder) clearScratch() error { return cu.MemsetD8(cu.DevicePtr(b.scratch), 0, 8*16) }
-
-// degrees counts the tuples at every label.
-func (b *builder) degrees() (err error) {
-	labels := int64(b.graph.Labels)
-	if b.degree, err = b.zeroed("degrees", 4*labels); err != nil {
-		return err
-	}
-	k := &b.device.kernels
-	if err := k.countDegrees.launch(cu.NoStream, b.stride(), b.pairs, uint64(len(b.tuples)), b.degree); err != nil {
-		return err
-	}
-	if err := b.clearScratch(); err != nil {
-		return err
-	}
-	if err := k.largestDegree.launch(cu.NoStream, b.stride(), b.degree, b.graph.Labels, b.scratch); err != nil {
-		return err
-	}
-	var found [2]uint64
-	if err := read(found[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: degrees: %w", err)
-	}
-	b.largest, b.graph.Vertices = found[0], found[1]
-	return nil
+// facts describes the graph for the record.
+func (b *builder) facts() []plugins.Fact {
+	return slices.Concat([]plugins.Fact{
+		{Name: plugins.DeviceUUID, Value: b.device.uuid},
+		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
+		{Name: "vertices with neighbour lists", Value: fmt.Sprint(b.graph.Searched)},
+		{Name: "bytes on the device", Value: fmt.Sprint(b.memory.used)},
+		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.memory.inHost)},
+		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
+		{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
+		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
+			"labels; each search copies it and confirms or replaces every entry inside its clock"},
+	}, b.notes)
 }
 
-// zeroed allocates an array of zeros.
-func (b *builder) zeroed(what string, bytes int64) (uint64, error) { return b.filled(what, bytes, 0) }
-
-// filled allocates an array of equal bytes.
-func (b *builder) filled(what string, bytes int64, with byte) (uint64, error) {
-	at, err := b.memory.array(what, bytes)
-	if err != nil {
-		return 0, err
-	}
-	if err := cu.MemsetD8(cu.DevicePtr(at), with, max(bytes, 256)); err != nil {
-		return 0, fmt.Errorf("cuda: %s: %w", what, err)
-	}
-	return at, nil
+// countDegrees counts the tuples at every label.
+func (b *builder) countDegrees() {
+	b.degree = b.filled("degrees", 4*int64(b.graph.Labels), 0)
+	b.call("count_degrees", b.pairs, uint64(len(b.tuples)), b.degree)
+	b.clearCounters()
+	b.call("max_degree", b.degree, b.graph.Labels, b.counters)
+	b.maxDegree, b.graph.Vertices = b.counter(0), b.counter(1)
 }
 
-// sort sorts n keys by bits low to high, stably. The result is in keys; both arrays may change places.
-func (b *builder) sort(keys, spare *uint64, n int64, low, high int) error {
-	k := &b.device.kernels
-	tile := int64(blockThreads * sortKeys)
-	blocks := int(max(1, min((n+tile-1)/tile, int64(b.device.units)*4)))
-	places := int64(256 * blocks)
-	place, err := b.memory.array("places of digits", 8*(places+1))
-	if err != nil {
-		return err
-	}
-	for pass := range digits(low, high) {
-		shift := uint64(low + 8*pass)
-		if err := k.sortCount.launch(cu.NoStream, blocks, *keys, uint64(n), shift, place); err != nil {
-			return err
-		}
-		if err := k.scan.launch(cu.NoStream, 1, place, uint64(places), place+uint64(8*places)); err != nil {
-			return err
-		}
-		if err := k.sortScatter.launch(cu.NoStream, blocks, *keys, *spare, uint64(n), shift, place); err != nil {
-			return err
-		}
-		*keys, *spare = *spare, *keys
-		if err := b.ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return b.memory.release(&place)
+// numberVertices numbers the vertices (kernels/graph.cuh): by descending degree (Kolganov 2018, section 2.2), then by
+// group. Both sorts are stable, so the vertices of a group stay in descending order of degree.
+func (b *builder) numberVertices() {
+	g := &b.graph
+	labels, vertices := int64(g.Labels), int64(g.Vertices)
+	g.Label = b.array("label of each vertex", 4*vertices)
+	g.Vertex = b.filled("vertex of each label", 4*labels, 0xff)
+	keys := b.array("vertices to sort", 8*labels)
+	buffer := b.array("vertices to sort", 8*labels)
+	b.call("degree_keys", b.degree, g.Labels, b.maxDegree, keys)
+	b.sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
+	b.call("number_vertices", keys, g.Vertices, g.Label, g.Vertex)
+
+	smallest := b.filled("smallest neighbours", 4*vertices, 0xff)
+	b.call("smallest_neighbours", b.pairs, uint64(len(b.tuples)), g.Vertex, smallest)
+	g.Hubs = uint64(b.c.hubCount(vertices))
+	b.call("group_keys", g.Label, b.degree, smallest, g.Vertices, g.Hubs, keys)
+	groups := 2 + 2*g.Hubs // hubs, a group each, ungrouped vertices, the leaves of each
+	b.sort(&keys, &buffer, vertices, 32, 32+bits.Len64(groups))
+	b.call("number_vertices", keys, g.Vertices, g.Label, g.Vertex)
+
+	begin := b.array("begin of each group", 4*int64(groups+1))
+	b.call("group_begins", keys, g.Vertices, groups, begin)
+	ungrouped, leaves := 1+g.Hubs, 2+g.Hubs // the group of hub h is 1+h, and its leaves are 2+hubs+h
+	g.GroupBegin, g.LeafBegin = begin+4, begin+4*leaves
+	g.Ungrouped = uint64(readOne[uint32](b, begin, ungrouped))
+	g.Searched = uint64(readOne[uint32](b, begin, leaves))
+	g.Words = uint64(words(int64(g.Searched)))
+	b.fail("order", checkSearched(int64(g.Searched)))
+	b.release(&keys, &buffer, &smallest)
 }

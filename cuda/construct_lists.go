@@ -4,148 +4,161 @@ package cuda
 
 import (
 	"fmt"
-
-	"gorgonia.org/cu"
-
-	"github.com/tepsbench/teps/plugins"
+	"sort"
 )
 
-const ranges = 4096 // of vertices, to find out how many can be sorted together
+// maxRanges is how many ranges of vertices are counted separately, to find out how many can be sorted together.
+const maxRanges = 4096
 
-// lists makes the neighbour lists: keys of both directions of every tuple, sorted, without duplicates.
-func (b *builder) lists() (err error) {
+// makeLists makes the neighbour lists: keys of both directions of every tuple, sorted, without duplicates.
+func (b *builder) makeLists() {
 	g := &b.graph
 	searched := int64(g.Searched)
-	if g.Offset, err = b.zeroed("offsets", 8*(searched+1)); err != nil {
-		return err
-	}
-	entries, width, err := b.countEntries()
-	if err != nil {
-		return err
-	}
-	total, widest := int64(0), int64(0)
+	g.Offset = b.filled("offsets", 8*(searched+1), 0)
+	entries, width := b.countEntries()
+	total, maxRange := int64(0), int64(0)
 	for _, n := range entries {
 		total += int64(n)
-		widest = max(widest, int64(n))
+		maxRange = max(maxRange, int64(n))
 	}
-	if err := b.placeTargets(total, widest); err != nil {
-		return err
-	}
-	// what a search needs beside the lists is allocated after the sort has given its memory back
-	capacity := max((b.memory.room()-leastSort)/pairBytes, leastSort/pairBytes)
+	b.placeLists(total, maxRange)
+	// What a search needs besides the lists is allocated after the sort has freed its memory.
+	capacity := max((b.memory.room()-minSortBytes)/pairBytes, minSortBytes/pairBytes)
 	parts, err := spans(entries, width, searched, min(capacity, max(total, 1)))
-	if err != nil {
-		return err
-	}
-	largest := int64(0)
+	b.fail("lists", err)
+	maxPart := int64(0)
 	for _, s := range parts {
-		largest = max(largest, s.entries)
+		maxPart = max(maxPart, s.entries)
 	}
-	keys, err := b.memory.array("keys to sort", 8*largest)
-	if err != nil {
-		return err
-	}
-	spare, err := b.memory.array("keys to sort", 8*largest)
-	if err != nil {
-		return err
-	}
+	keys := b.array("keys to sort", 8*maxPart)
+	buffer := b.array("keys to sort", 8*maxPart)
 	for _, s := range parts {
-		if err := b.sortSpan(s, &keys, &spare); err != nil {
-			return err
-		}
+		b.appendLists(s, &keys, &buffer)
 	}
 	if len(parts) > 1 {
-		b.notes = append(b.notes, plugins.Fact{Name: "parts in which lists were sorted", Value: fmt.Sprint(len(parts))})
+		b.note("parts in which lists were sorted", fmt.Sprint(len(parts)))
 	}
-	for _, each := range []*uint64{&keys, &spare, &b.pairs, &b.degree} {
-		if err := b.memory.release(each); err != nil {
-			return err
-		}
-	}
-	return nil
+	b.release(&keys, &buffer, &b.pairs, &b.degree)
 }
 
-// countEntries returns the entries of ranges of vertices, duplicates included, and how wide a range is.
-func (b *builder) countEntries() (entries []uint64, width int64, err error) {
+// countEntries returns the entries of consecutive ranges of vertices, duplicates included, and the width of a range.
+func (b *builder) countEntries() (entries []uint64, width int64) {
 	searched := int64(b.graph.Searched)
-	width = max((searched+ranges-1)/ranges, 1)
-	n := (searched + width - 1) / width
-	if n == 0 {
-		return nil, width, nil
+	width = max((searched+maxRanges-1)/maxRanges, 1)
+	ranges := (searched + width - 1) / width
+	if ranges == 0 {
+		return nil, width
 	}
-	counts, err := b.memory.array("entries of ranges", 8*n)
-	if err != nil {
-		return nil, 0, err
-	}
-	err = b.device.kernels.rangeEntries.launch(cu.NoStream, int(n), b.graph.Original, b.degree, b.graph.Searched, uint64(width), counts)
-	if err != nil {
-		return nil, 0, err
-	}
-	entries = make([]uint64, n)
-	if err := read(entries, counts); err != nil {
-		return nil, 0, fmt.Errorf("cuda: entries: %w", err)
-	}
-	return entries, width, b.memory.release(&counts)
+	counts := b.array("entries of ranges", 8*ranges)
+	b.callBlocks(int(ranges), "range_entries", b.graph.Label, b.degree, b.graph.Searched, uint64(width), counts)
+	entries = readAll[uint64](b, counts, ranges)
+	b.release(&counts)
+	return entries, width
 }
 
-// placeTargets allocates the lists: on the device, or pinned in the host where the option says so or they do not fit beside
-// what a search needs, or beside the sort of the range with most entries.
-func (b *builder) placeTargets(entries, widest int64) (err error) {
+// placeLists allocates the lists on the device, or pinned in the host if the option says so or if they do not fit
+// besides what a search needs, or besides the sort of the largest range.
+func (b *builder) placeLists(entries, maxRange int64) {
 	g := &b.graph
 	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
-	inDevice := b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.room(), entries, widest, rest)
-	if inDevice {
-		g.Target, err = b.memory.array("neighbour lists", 4*entries)
-		return err
+	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.room(), entries, maxRange, rest) {
+		g.Target = b.array("neighbour lists", 4*entries)
+		return
 	}
-	b.notes = append(b.notes, plugins.Fact{Name: "neighbour lists", Value: "pinned in the host, read by the kernels over the bus"})
-	g.Target, err = b.memory.hostArray("neighbour lists", 4*entries)
-	return err
+	b.note("neighbour lists", "pinned in the host, read by the kernels over the bus")
+	g.Target = b.hostArray("neighbour lists", 4*entries)
 }
 
-// sortSpan makes the lists of the vertices of a span, behind those that are there.
-func (b *builder) sortSpan(s span, keys, spare *uint64) error {
-	g, k := &b.graph, &b.device.kernels
-	target, key := sortBits(s, int64(g.Searched))
-	if err := b.clearScratch(); err != nil {
-		return err
+// appendLists makes the lists of the vertices of s, behind the existing ones.
+func (b *builder) appendLists(s span, keys, buffer *uint64) {
+	g := &b.graph
+	from, to := uint64(s.from), uint64(s.to)
+	targetBits, keyBits := sortBits(s, int64(g.Searched))
+	b.clearCounters()
+	b.call("list_keys", b.pairs, uint64(len(b.tuples)), g.Vertex, g.Searched, from<<32|to, uint64(targetBits),
+		*keys, b.counters)
+	n := b.counter(0)
+	b.sort(keys, buffer, int64(n), 0, keyBits)
+
+	blocks := b.loopBlocks()
+	unique := b.array("entries of blocks", int64(8*blocks))
+	b.callBlocks(blocks, "count_unique", *keys, n, unique)
+	b.prefixSums(unique, uint64(blocks), b.counters)
+	b.callBlocks(blocks, "write_lists", *keys, n, uint64(targetBits), from, g.Entries, unique, g.Target, g.Offset)
+	g.Entries += b.counter(0)
+	b.call("end_lists", *keys, n, uint64(targetBits), from, to, g.Entries, g.Offset)
+	b.release(&unique)
+}
+
+// derive makes the arrays that follow from the lists, those that a search writes, and the aligned blocks in the
+// memory that is left.
+func (b *builder) derive() {
+	g := &b.graph
+	n, hubs := int64(g.Searched), int64(g.Hubs)
+	bitmap := 4 * words(n)
+	for _, a := range []struct {
+		at    *uint64
+		what  string
+		bytes int64
+	}{
+		{&g.FirstNeighbour, "first neighbours", 4 * n},
+		{&g.WordHub, "hubs of words", 4 * words(n)},
+		{&g.HubEdges, "edges of hubs", 4 * hubs},
+		{&g.OutputTemplate, "output template", 4 * int64(g.Labels)},
+		{&g.Unvisited, "bitmap", bitmap},
+		{&g.Frontier[0], "bitmap", bitmap},
+		{&g.Frontier[1], "bitmap", bitmap},
+		{&g.Frontier[2], "bitmap", bitmap},
+		{&g.Corrections, "corrections", 8 * n},
+		{&g.Queue, "queue", 4 * n},
+		{&g.EdgesBefore, "edges before each queued vertex", 8 * n},
+		{&g.Written, "corrections written by each block", 8 * int64(b.device.multiprocessors)},
+	} {
+		*a.at = b.array(a.what, a.bytes)
 	}
-	err := k.listKeys.launch(cu.NoStream, b.stride(), b.pairs, uint64(len(b.tuples)), g.Vertex, g.Searched,
-		uint64(s.from)<<32|uint64(s.to), uint64(target), *keys, b.scratch)
-	if err != nil {
-		return err
+	b.publish()
+	b.call("first_neighbours", g.FirstNeighbour)
+	b.call("word_hubs", g.WordHub)
+	b.callBlocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), "hub_edges", g.HubEdges)
+	b.call("output_template", g.OutputTemplate)
+	if rest := g.Searched - g.Hubs; rest > 0 {
+		g.AverageDegree = (g.Entries - readOne[uint64](b, g.Offset, g.Hubs)) / rest
 	}
-	var written [1]uint64
-	if err := read(written[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: keys of lists: %w", err)
+	b.align()
+	b.publish()
+}
+
+// publish makes the graph visible to the kernels.
+func (b *builder) publish() {
+	if b.err == nil {
+		b.fail("publish the graph", write(b.device.graph, b.graph))
 	}
-	n := int64(written[0])
-	if err := b.sort(keys, spare, n, 0, key); err != nil {
-		return err
+}
+
+const rowBytes = 16 // of one vertex in an aligned block: four entries of its list
+
+// align makes aligned blocks for the share of the vertices that the options ask for, or for as many as fit besides a
+// parent array.
+func (b *builder) align() {
+	g := &b.graph
+	count := words(int64(g.Searched) * int64(b.c.aligned) / 100)
+	if count == 0 {
+		return
 	}
-	blocks := b.stride()
-	counts, err := b.memory.array("entries of blocks", int64(8*blocks))
-	if err != nil {
-		return err
+	g.AlignedRows = b.array("rows of blocks", 4*count)
+	g.AlignedBegin = b.array("begin of each block", 8*(count+1))
+	b.call("aligned_rows", uint64(count), g.AlignedRows, g.AlignedBegin)
+	b.prefixSums(g.AlignedBegin, uint64(count), g.AlignedBegin+uint64(8*count))
+	ends := readAll[uint64](b, g.AlignedBegin, count+1)[1:]
+	room := uint64(max(b.memory.room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
+	fit := sort.Search(int(count), func(i int) bool { return ends[i] > room })
+	if fit < int(count) {
+		b.note("aligned", fmt.Sprintf("%d %% of the vertices, as many as fit", 100*32*int64(fit)/int64(g.Searched)))
 	}
-	if err := k.countUnique.launch(cu.NoStream, blocks, *keys, written[0], counts); err != nil {
-		return err
+	if fit == 0 {
+		return
 	}
-	if err := k.scan.launch(cu.NoStream, 1, counts, uint64(blocks), b.scratch); err != nil {
-		return err
-	}
-	err = k.writeLists.launch(cu.NoStream, blocks, *keys, written[0], uint64(target), uint64(s.from), g.Entries, counts, g.Target, g.Offset)
-	if err != nil {
-		return err
-	}
-	var unique [1]uint64
-	if err := read(unique[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: entries of lists: %w", err)
-	}
-	g.Entries += unique[0]
-	err = k.endLists.launch(cu.NoStream, b.stride(), *keys, written[0], uint64(target), uint64(s.from), uint64(s.to), g.Entries, g.Offset)
-	if err != nil {
-		return err
-	}
-	return b.memory.release(&counts)
+	g.Aligned = b.array("aligned blocks", rowBytes*int64(ends[fit-1]))
+	g.AlignedWords = uint64(fit)
+	b.call("aligned_fill", uint64(fit), g.AlignedRows, g.AlignedBegin, g.Aligned)
 }

@@ -12,71 +12,57 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
 
 // chunk is how many tuples go to the device at a time.
 const chunk = 4 << 20
 
-// transfer brings the tuples to the device, as pairs of 32-bit labels, and finds the largest label.
-func (b *builder) transfer() (err error) {
-	if b.scratch, err = b.memory.array("counters", 8*16); err != nil {
-		return err
-	}
+// transfer copies the tuples to the device as pairs of 32-bit labels, and finds the largest label.
+func (b *builder) transfer() {
 	n := int64(len(b.tuples))
-	if err := checkTuples(n, 0, false); err != nil {
-		return err
-	}
-	// lists are as large as pairs; where both and as much again to sort do not fit, the pairs wait in the host
+	b.counters = b.array("counters", 8*counters)
+	b.fail("tuples", checkTuples(n, 0, false))
+	// Lists are as large as pairs. If both, and as much again to sort, do not fit, the pairs stay in the host.
 	if 8*n*3 < b.memory.room() {
-		b.pairs, err = b.memory.array("tuples", 8*n)
+		b.pairs = b.array("tuples", 8*n)
 	} else {
-		b.notes = append(b.notes, plugins.Fact{Name: "tuples", Value: "pinned in the host during kernel 1"})
-		b.pairs, err = b.memory.hostArray("tuples", 8*n)
+		b.note("tuples", "pinned in the host during kernel 1")
+		b.pairs = b.hostArray("tuples", 8*n)
 	}
-	if err != nil {
-		return err
-	}
-	if err := b.clearScratch(); err != nil {
-		return err
-	}
-	if err := b.stream(); err != nil {
-		return err
-	}
-	var bounds [2]uint64
-	if err := read(bounds[:], b.scratch); err != nil {
-		return fmt.Errorf("cuda: look at tuples: %w", err)
-	}
-	if err := checkTuples(n, bounds[0], bounds[1] != 0); err != nil {
-		return err
-	}
+	b.clearCounters()
+	b.copyTuples()
+	maxLabel, tooLong := b.counter(0), b.counter(1) != 0
+	b.fail("tuples", checkTuples(n, maxLabel, tooLong))
 	if n > 0 {
-		b.graph.Labels = bounds[0] + 1
+		b.graph.Labels = maxLabel + 1
 	}
-	return nil
 }
 
-// stage is where a chunk of tuples waits for the bus. The tuples lie in memory of the host that the device cannot read by
-// itself, and the driver copies such memory with one thread; here all threads copy a chunk while the bus moves the one before.
+// stage is a pinned buffer for a chunk of tuples. The device cannot read the tuples where they are, and the driver
+// copies such memory with one thread; here all threads copy a chunk while the bus transfers the previous one.
 type stage struct {
 	pinned
-	tuples []graph.Edge // the view of pinned
-	moved  cu.Event     // the bus has read it
+	tuples      []graph.Edge // view of pinned
+	transferred cu.Event
 }
 
-func newStage(tuples int64) (s stage, err error) {
-	if s.moved, err = cu.MakeEvent(cu.DisableTiming); err != nil {
-		return s, fmt.Errorf("cuda: make an event: %w", err)
+func newStage(tuples int64) (s *stage, err error) {
+	s = &stage{}
+	if s.transferred, err = cu.MakeEvent(cu.DisableTiming); err != nil {
+		return nil, err
 	}
-	if s.pinned, err = allocatePinned(tuples * graph.EdgeBytes); err != nil {
-		return s, errors.Join(fmt.Errorf("cuda: staged tuples: %d MiB pinned in the host: %w: %w", tuples*graph.EdgeBytes>>20, plugins.ErrMemory, err),
-			cu.DestroyEvent(&s.moved))
+	bytes := tuples * graph.EdgeBytes
+	if s.pinned, err = allocatePinned(bytes); err != nil {
+		return nil, errors.Join(fmt.Errorf("pin %s of host memory: %w: %w", units.Bytes(bytes), plugins.ErrMemory, err),
+			cu.DestroyEvent(&s.transferred))
 	}
 	s.tuples = unsafe.Slice((*graph.Edge)(s.host), tuples)
 	return s, nil
 }
 
-func (s *stage) close() error { return errors.Join(s.free(), cu.DestroyEvent(&s.moved)) }
+func (s *stage) close() error { return errors.Join(s.free(), cu.DestroyEvent(&s.transferred)) }
 
 // fill copies a chunk with all threads.
 func (s *stage) fill(part []graph.Edge) {
@@ -88,49 +74,41 @@ func (s *stage) fill(part []graph.Edge) {
 	wg.Wait()
 }
 
-// stream moves the tuples over the bus, chunk by chunk through two stages, and unpacks each chunk on the device.
-func (b *builder) stream() (err error) {
+// copyTuples copies the tuples chunk by chunk, alternating between two stages, and unpacks each chunk on the device.
+func (b *builder) copyTuples() {
 	n := int64(len(b.tuples))
-	raw, err := b.memory.array("staged tuples", graph.EdgeBytes*min(n, chunk))
+	raw := b.array("staged tuples", graph.EdgeBytes*min(n, chunk))
+	var stages [2]*stage
+	for from := int64(0); from < n && b.err == nil; from += chunk {
+		part := b.tuples[from:min(from+chunk, n)]
+		b.fail("copy tuples to the device", b.copyChunk(&stages[from/chunk%2], part, raw))
+		b.call("unpack_tuples", raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters)
+		b.fail("kernel 1", b.ctx.Err())
+	}
+	err := cu.Synchronize() // the bus may still read a stage
+	for _, s := range stages {
+		if s != nil {
+			err = errors.Join(err, s.close())
+		}
+	}
+	b.fail("copy tuples to the device", err)
+	b.release(&raw)
+}
+
+// copyChunk copies part to raw on the device through a stage, which it makes if there is none yet.
+func (b *builder) copyChunk(s **stage, part []graph.Edge, raw uint64) (err error) {
+	if *s == nil {
+		*s, err = newStage(int64(len(part)))
+	} else {
+		err = (*s).transferred.Synchronize()
+	}
 	if err != nil {
 		return err
 	}
-	var stages []*stage
-	defer func() {
-		err = errors.Join(err, cu.Synchronize()) // the bus may still read a stage
-		for _, s := range stages {
-			err = errors.Join(err, s.close())
-		}
-		err = errors.Join(err, b.memory.release(&raw))
-	}()
-	for i := int64(0); i*chunk < n; i++ {
-		if err := b.ctx.Err(); err != nil {
-			return err
-		}
-		if i < 2 {
-			s, err := newStage(min(n-i*chunk, chunk))
-			if err != nil {
-				return err
-			}
-			stages = append(stages, &s)
-		}
-		s := stages[i%2]
-		if i >= 2 {
-			if err := s.moved.Synchronize(); err != nil {
-				return fmt.Errorf("cuda: copy tuples to the device: %w", err)
-			}
-		}
-		part := b.tuples[i*chunk : min((i+1)*chunk, n)]
-		s.fill(part)
-		if err := cu.MemcpyHtoDAsync(cu.DevicePtr(raw), s.host, graph.EdgeBytes*int64(len(part)), cu.NoStream); err != nil {
-			return fmt.Errorf("cuda: copy tuples to the device: %w", err)
-		}
-		if err := s.moved.Record(cu.NoStream); err != nil {
-			return fmt.Errorf("cuda: copy tuples to the device: %w", err)
-		}
-		if err := b.device.kernels.narrow.launch(cu.NoStream, b.stride(), raw, uint64(len(part)), b.pairs+uint64(8*i*chunk), b.scratch); err != nil {
-			return err
-		}
+	(*s).fill(part)
+	bytes := graph.EdgeBytes * int64(len(part))
+	if err := cu.MemcpyHtoDAsync(cu.DevicePtr(raw), (*s).host, bytes, cu.NoStream); err != nil {
+		return err
 	}
-	return nil
+	return (*s).transferred.Record(cu.NoStream)
 }

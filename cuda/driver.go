@@ -2,57 +2,70 @@
 
 package cuda
 
-// Beside the binding: what it lacks, or does in a way that an engine cannot live with.
+// What package cu lacks, or does in a way that an engine cannot use:
 //
-//   - Package cu initialises the driver when the program starts, and ends the program where there is none. The program
-//     therefore brings a cuInit of its own, which loads the driver by name, keeps what came of it, and lets cu go on.
-//     Nothing else of the driver is called where that failed. It is linked without the driver's library (build.sh).
-//   - Cooperative launches, more shared memory than 48 KiB, pinned host memory with a device address, and its release.
+//   - cu initializes the driver when the program starts, and ends the program on a machine without one. The program
+//     therefore defines its own cuInit, which loads the driver's library by name, keeps the result, and reports
+//     success to cu. If loading failed, the engine calls no other function of the driver. The program is linked
+//     without the driver's library (build.sh).
+//   - cu copies every launch argument as 8 bytes, and cannot launch cooperatively, raise the limit on shared memory,
+//     or allocate pinned host memory with a device address.
 
 /*
 #cgo LDFLAGS: -ldl
+#cgo noescape launchFunction
+#cgo nocallback launchFunction
 #include <dlfcn.h>
 #include <stdint.h>
 #include <cuda.h>
 
 static void *driverLibrary;
-static CUresult driverOutcome = CUDA_ERROR_NOT_INITIALIZED;
+static CUresult initResult = CUDA_ERROR_NOT_INITIALIZED;
 
 CUresult cuInit(unsigned int flags) {
 	driverLibrary = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
 	if (driverLibrary != 0) {
 		CUresult (*init)(unsigned int) = (CUresult (*)(unsigned int))dlsym(driverLibrary, "cuInit");
-		if (init != 0) driverOutcome = init(flags);
+		if (init != 0) initResult = init(flags);
 	}
 	return CUDA_SUCCESS;
 }
 
 static int driverLoaded(void) { return driverLibrary != 0; }
-static int driverResult(void) { return driverOutcome; }
+static int driverInitResult(void) { return initResult; }
 
-static int launchCooperative(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, uint64_t *values, int n) {
+// launchFunction takes n arguments of 8 bytes, or one argument of any size.
+static int launchFunction(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream,
+	void *values, int n, int cooperative) {
 	void *arguments[16];
-	for (int i = 0; i < n && i < 16; i++) arguments[i] = &values[i];
-	return cuLaunchCooperativeKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, shared, (CUstream)stream, arguments);
+	for (int i = 0; i < n && i < 16; i++) arguments[i] = (uint64_t *)values + i;
+	if (cooperative) {
+		return cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments);
+	}
+	return cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, 0);
 }
 
 static int allowShared(void *function, int bytes) {
 	return cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-// allocatePinned allocates host memory that the device reads and writes at *device.
-static int allocatePinned(size_t bytes, void **host, uint64_t *device) {
+static int allocatePinned(size_t bytes, void **host, uint64_t *address) {
 	CUdeviceptr at = 0;
 	CUresult r = cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_DEVICEMAP);
 	if (r != CUDA_SUCCESS) return r;
 	r = cuMemHostGetDevicePointer(&at, *host, 0);
 	if (r != CUDA_SUCCESS) cuMemFreeHost(*host);
-	*device = at;
+	*address = at;
 	return r;
 }
 
 static int freePinned(void *host) { return cuMemFreeHost(host); }
-static const char *errorName(int r) { const char *name = 0; cuGetErrorName((CUresult)r, &name); return name ? name : "unknown error"; }
+
+static const char *errorName(int r) {
+	const char *name = 0;
+	cuGetErrorName((CUresult)r, &name);
+	return name ? name : "unknown error";
+}
 */
 import "C"
 
@@ -63,47 +76,53 @@ import (
 	"gorgonia.org/cu"
 )
 
-// missing says in one sentence why there is no GPU to use here; empty: there is one.
+// missing explains in one sentence why this machine has no usable GPU; empty: it has one.
 func missing() string {
 	switch {
 	case C.driverLoaded() == 0:
-		return "there is no NVIDIA driver here: libcuda.so.1 was not found; install the driver, or set LD_LIBRARY_PATH to where it lies"
-	case C.driverResult() == C.CUDA_ERROR_NO_DEVICE:
-		return "the NVIDIA driver finds no GPU here; look at nvidia-smi and at CUDA_VISIBLE_DEVICES"
-	case C.driverResult() != C.CUDA_SUCCESS:
-		return fmt.Sprintf("the NVIDIA driver does not start: %v; look at nvidia-smi", driverError(C.driverResult()))
+		return "libcuda.so.1, the NVIDIA driver's library, was not found; install the driver, " +
+			"or add the library's directory to LD_LIBRARY_PATH"
+	case C.driverInitResult() == C.CUDA_ERROR_NO_DEVICE:
+		return "the NVIDIA driver finds no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES"
+	case C.driverInitResult() != C.CUDA_SUCCESS:
+		return fmt.Sprintf("the NVIDIA driver does not start: %v; check nvidia-smi", driverError(C.driverInitResult()))
 	}
 	return ""
 }
 
-// driverError is a result of the driver that is no success.
+// driverError is an error code of the driver.
 type driverError int
 
 func (e driverError) Error() string { return C.GoString(C.errorName(C.int(e))) }
 
-func outcome(r C.int) error {
+func result(r C.int) error {
 	if r == C.CUDA_SUCCESS {
 		return nil
 	}
 	return driverError(r)
 }
 
-// address returns what cu.Function, which is a CUfunction, keeps to itself.
-func address(f cu.Function) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
+// handle returns the CUfunction that a cu.Function hides.
+func handle(f cu.Function) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
 
-// launchCooperative launches f with all of its blocks at once, so that they can wait for each other, and with so many bytes of
-// shared memory for each.
-func launchCooperative(f cu.Function, blocks, threads, shared int, stream cu.Stream, args []uint64) error {
-	return outcome(C.launchCooperative(address(f), C.uint(blocks), C.uint(threads), C.uint(shared), unsafe.Pointer(stream.C()),
-		(*C.uint64_t)(unsafe.Pointer(&args[0])), C.int(len(args))))
+// launchKernel queues f on a stream.
+func launchKernel(stream cu.Stream, f cu.Function, blocks, threads int, args []uint64) error {
+	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), 0, unsafe.Pointer(stream.C()),
+		unsafe.Pointer(unsafe.SliceData(args)), C.int(len(args)), 0))
 }
 
-// mostShared is the shared memory that a block may have at most, where it was allowed to.
-const mostShared = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+// launchCooperative queues f on a stream. All its blocks run at the same time, so that they can wait for each other.
+func launchCooperative(stream cu.Stream, f cu.Function, blocks, threads, shared int, params searchParams) error {
+	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), C.uint(shared), unsafe.Pointer(stream.C()),
+		unsafe.Pointer(&params), 1, 1))
+}
 
-// allowShared allows launches of f with so many bytes of shared memory a block.
+// maxSharedMemory is the shared memory that a block may have after allowShared.
+const maxSharedMemory = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+
+// allowShared allows launches of f with the given bytes of shared memory in each block.
 func allowShared(f cu.Function, bytes int) error {
-	return outcome(C.allowShared(address(f), C.int(bytes)))
+	return result(C.allowShared(handle(f), C.int(bytes)))
 }
 
 // pinned is host memory with a device address.
@@ -114,11 +133,11 @@ type pinned struct {
 
 func allocatePinned(bytes int64) (p pinned, err error) {
 	var device C.uint64_t
-	if err := outcome(C.allocatePinned(C.size_t(bytes), &p.host, &device)); err != nil {
+	if err := result(C.allocatePinned(C.size_t(bytes), &p.host, &device)); err != nil {
 		return pinned{}, err
 	}
 	p.device = uint64(device)
 	return p, nil
 }
 
-func (p pinned) free() error { return outcome(C.freePinned(p.host)) }
+func (p pinned) free() error { return result(C.freePinned(p.host)) }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -11,13 +12,13 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// built is what kernel 1 left on the device, copied to the host.
-type built struct {
+// builtGraph is what kernel 1 left on the device, copied to the host.
+type builtGraph struct {
 	deviceGraph
-	details                                        []plugins.Fact
-	offset, alignedAt                              []uint64
-	target, rows, first, wordHub, groupAt, leafAt  []uint32
-	original, vertex, output, linked, alignedWords []uint32
+	details                                             []plugins.Fact
+	offset, alignedBegin                                []uint64
+	target, rows, first, wordHub, groupBegin, leafBegin []uint32
+	label, vertex, template, hubEdges, aligned          []uint32
 }
 
 // kronecker returns the official graph of a scale.
@@ -31,53 +32,66 @@ func kronecker(t *testing.T, scale int) (vertices int64, tuples []graph.Edge) {
 	return recipe.Vertices(), tuples
 }
 
-func construct(t *testing.T, tuples []graph.Edge, options map[string]string) (*engine, built) {
+func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*search, builtGraph) {
 	t.Helper()
-	e := New().(*engine)
+	settings, err := plugins.Resolve(options(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, described, err := construct(t.Context(), tuples, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
+		if err := s.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	c, err := e.Construct(context.Background(), plugins.Graph{Tuples: tuples, Options: options})
-	if err != nil {
+	g := builtGraph{details: described.Details}
+	if err := s.device.do(func() (err error) {
+		g, err = readGraph(s.device.graph, g)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
-	g := built{deviceGraph: e.search.graph, details: c.Details}
-	release, err := e.device.use()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	wide := func(at, n uint64) []uint64 {
-		all := make([]uint64, n)
-		if err := read(all, at); err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	narrow := func(at, n uint64) []uint32 {
-		all := make([]uint32, n)
-		if err := read(all, at); err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	g.offset = wide(g.Offset, g.Searched+1)
-	g.target = narrow(g.Target, g.Entries)
-	g.first, g.wordHub = narrow(g.First, g.Searched), narrow(g.WordHub, g.Words)
-	g.groupAt, g.leafAt, g.linked = narrow(g.GroupAt, g.Hubs+1), narrow(g.LeafAt, g.Hubs+1), narrow(g.Linked, g.Hubs)
-	g.original, g.vertex, g.output = narrow(g.Original, g.Vertices), narrow(g.Vertex, g.Labels), narrow(g.Output, g.Labels)
-	g.alignedAt, g.rows = wide(g.AlignedAt, g.AlignedWords), narrow(g.AlignedRows, g.AlignedWords)
-	if g.AlignedWords > 0 {
-		last := g.AlignedWords - 1
-		g.alignedWords = narrow(g.Aligned, 4*(g.alignedAt[last]+32*uint64(g.rows[last]&^(1<<31))))
-	}
-	return e, g
+	return s, g
 }
 
-// A limit on memory sends lists, and then tuples too, into the host; the graph and its searches are the same.
-func TestALimitOnMemorySendsListsAndTuplesIntoTheHost(t *testing.T) {
+// readGraph copies the graph, which is published at an address, to the host.
+func readGraph(published uint64, g builtGraph) (builtGraph, error) {
+	var one [1]deviceGraph
+	err := read(one[:], published)
+	g.deviceGraph = one[0]
+	for _, a := range []struct {
+		into  *[]uint64
+		at, n uint64
+	}{{&g.offset, g.Offset, g.Searched + 1}, {&g.alignedBegin, g.AlignedBegin, g.AlignedWords}} {
+		*a.into = make([]uint64, a.n)
+		err = errors.Join(err, read(*a.into, a.at))
+	}
+	for _, a := range []struct {
+		into  *[]uint32
+		at, n uint64
+	}{
+		{&g.target, g.Target, g.Entries}, {&g.first, g.FirstNeighbour, g.Searched}, {&g.wordHub, g.WordHub, g.Words},
+		{&g.groupBegin, g.GroupBegin, g.Hubs + 1}, {&g.leafBegin, g.LeafBegin, g.Hubs + 1}, {&g.hubEdges, g.HubEdges, g.Hubs},
+		{&g.label, g.Label, g.Vertices}, {&g.vertex, g.Vertex, g.Labels}, {&g.template, g.OutputTemplate, g.Labels},
+		{&g.rows, g.AlignedRows, g.AlignedWords},
+	} {
+		*a.into = make([]uint32, a.n)
+		err = errors.Join(err, read(*a.into, a.at))
+	}
+	if last := int(g.AlignedWords) - 1; last >= 0 {
+		g.aligned = make([]uint32, 4*(g.alignedBegin[last]+32*uint64(g.rows[last]&^longer)))
+		err = errors.Join(err, read(g.aligned, g.Aligned))
+	}
+	return g, err
+}
+
+const longer = 1 << 31 // LONGER of graph.cuh
+
+// A limit on memory moves lists, and then tuples too, to the host; the graph and its searches stay the same.
+func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 	needGPU(t)
 	vertices, tuples := kronecker(t, 20)
 	v, err := graph.NewValidator(tuples, vertices, 0)
@@ -85,102 +99,106 @@ func TestALimitOnMemorySendsListsAndTuplesIntoTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := make([]graph.Vertex, vertices)
-	_, want := construct(t, tuples, nil)
+	_, want := constructGraph(t, tuples, nil)
 	for _, limited := range []struct {
 		memory        string
 		lists, tuples bool // in the host
 	}{{"2GiB", false, false}, {"450MiB", true, false}, {"350MiB", true, true}} {
 		t.Run(limited.memory, func(t *testing.T) {
-			e, g := construct(t, tuples, map[string]string{optionMemory: limited.memory})
-			in := func(name string) bool {
+			s, g := constructGraph(t, tuples, map[string]string{optionMemory: limited.memory})
+			noted := func(name string) bool {
 				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
 			}
-			if in("neighbour lists") != limited.lists || in("tuples") != limited.tuples {
-				t.Errorf("lists and tuples in the host: want %v and %v, got the details %v", limited.lists, limited.tuples, g.details)
+			if noted("neighbour lists") != limited.lists || noted("tuples") != limited.tuples {
+				t.Errorf("lists and tuples in the host: want %t and %t, got the details %v",
+					limited.lists, limited.tuples, g.details)
 			}
-			if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) || !slices.Equal(g.original, want.original) ||
-				!slices.Equal(g.output, want.output) {
+			if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
+				!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) {
 				t.Error("the graph differs from the one without a limit")
 			}
-			if limit, _ := parseBytes(limited.memory); e.memory.used > limit {
-				t.Errorf("%d bytes on the device", e.memory.used)
+			if limit, _ := parseBytes(limited.memory); s.memory.used > limit {
+				t.Errorf("got %d bytes on the device, want at most %d", s.memory.used, limit)
 			}
 			root, _ := tuples[0].Ends()
-			if _, err := e.Search(context.Background(), root, parent); err != nil {
+			if _, err := s.run(t.Context(), root, parent[:g.Labels]); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := v.Validate(context.Background(), root, parent); err != nil {
+			for l := g.Labels; l < uint64(vertices); l++ {
+				parent[l] = graph.Unreached
+			}
+			if _, err := v.Validate(t.Context(), root, parent); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// What kernel 1 leaves on the device is what graph.cuh says of it, for every vertex, list, block and template entry.
-func TestKernel1MakesTheGraphThatTheKernelsExpect(t *testing.T) {
+func TestKernel1BuildsTheGraphThatGraphCuhDescribes(t *testing.T) {
 	needGPU(t)
 	_, tuples := kronecker(t, 12)
-	for name, options := range map[string]map[string]string{
-		"defaults": nil, "few hubs": {optionHubs: "5"}, "lists in the host": {optionLists: "host"}, "some aligned": {optionAligned: "40"},
+	for name, set := range map[string]map[string]string{
+		"defaults": nil, "few hubs": {optionHubs: "5"}, "lists in the host": {optionLists: "host"},
+		"some aligned": {optionAligned: "40"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, g := construct(t, tuples, options)
+			_, g := constructGraph(t, tuples, set)
 			checkGraph(t, tuples, g)
 		})
 	}
 }
 
-func checkGraph(t *testing.T, tuples []graph.Edge, g built) {
+func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 	degree := map[uint32]int{}
-	near := map[uint32]map[uint32]bool{}
+	neighbours := map[uint32]map[uint32]bool{}
 	for _, tuple := range tuples {
-		u, v, _ := tuple.Narrow()
+		u, v, _ := tuple.Ends32()
 		if u == v {
 			continue
 		}
 		for _, ends := range [][2]uint32{{u, v}, {v, u}} {
 			degree[ends[0]]++
-			if near[ends[0]] == nil {
-				near[ends[0]] = map[uint32]bool{}
+			if neighbours[ends[0]] == nil {
+				neighbours[ends[0]] = map[uint32]bool{}
 			}
-			near[ends[0]][ends[1]] = true
+			neighbours[ends[0]][ends[1]] = true
 		}
 	}
 	if int(g.Vertices) != len(degree) {
 		t.Fatalf("%d vertices, want %d", g.Vertices, len(degree))
 	}
-	for v, label := range g.original {
+	for v, label := range g.label {
 		if g.vertex[label] != uint32(v) {
 			t.Fatalf("vertex %d has label %d, which has vertex %d", v, label, g.vertex[label])
 		}
 	}
 	sorted := func(what string, from, to uint32) {
-		if !slices.IsSortedFunc(g.original[from:to], func(a, b uint32) int {
+		if !slices.IsSortedFunc(g.label[from:to], func(a, b uint32) int {
 			if degree[a] != degree[b] {
 				return degree[b] - degree[a]
 			}
 			return int(a) - int(b)
 		}) {
-			t.Errorf("%s are not by descending degree, then label", what)
+			t.Errorf("%s are not in descending order of degree, then ascending order of label", what)
 		}
 	}
 	sorted("hubs", 0, uint32(g.Hubs))
 	for h := range uint32(g.Hubs) {
-		sorted("the vertices of a group", g.groupAt[h], g.groupAt[h+1])
-		for leaf := g.leafAt[h]; leaf < g.leafAt[h+1]; leaf++ {
-			if label := g.original[leaf]; degree[label] != 1 || !near[label][g.original[h]] {
+		sorted("vertices of a group", g.groupBegin[h], g.groupBegin[h+1])
+		for leaf := g.leafBegin[h]; leaf < g.leafBegin[h+1]; leaf++ {
+			if label := g.label[leaf]; degree[label] != 1 || !neighbours[label][g.label[h]] {
 				t.Fatalf("leaf %d of hub %d has degree %d", leaf, h, degree[label])
 			}
-			if g.output[g.original[leaf]] != g.original[h] {
+			if g.template[g.label[leaf]] != g.label[h] {
 				t.Fatalf("the template of leaf %d is not its hub %d", leaf, h)
 			}
 		}
 	}
 	for v := range g.Searched {
 		list := g.target[g.offset[v]:g.offset[v+1]]
-		label := g.original[v]
+		label := g.label[v]
 		var want []uint32
-		for n := range near[label] {
+		for n := range neighbours[label] {
 			if g.vertex[n] < uint32(g.Searched) {
 				want = append(want, g.vertex[n])
 			}
@@ -189,32 +207,40 @@ func checkGraph(t *testing.T, tuples []graph.Edge, g built) {
 		if !slices.Equal(list, want) {
 			t.Fatalf("list of vertex %d: got %v, want %v", v, list, want)
 		}
-		checkColumns(t, g, v, list)
+		checkDerived(t, g, v, list)
 	}
-	for label, parent := range g.output {
-		if v := g.vertex[label]; v == none && parent != none || v != none && uint64(v) < g.Searched && parent != g.original[g.first[v]] {
-			t.Fatalf("template of label %d: got %d", label, parent)
+	for label, parent := range g.template {
+		want := uint32(none)
+		switch v := g.vertex[label]; {
+		case v == none:
+		case uint64(v) < g.Searched:
+			want = g.label[g.first[v]]
+		default: // a leaf, checked above
+			want = parent
+		}
+		if parent != want {
+			t.Fatalf("template of label %d: got %d, want %d", label, parent, want)
 		}
 	}
 }
 
-// checkColumns checks what lies beside the list of a vertex.
-func checkColumns(t *testing.T, g built, v uint64, list []uint32) {
+// checkDerived checks what kernel 1 derives from the list of a vertex.
+func checkDerived(t *testing.T, g builtGraph, v uint64, list []uint32) {
 	if len(list) > 0 && g.first[v] != list[0] || len(list) == 0 && g.first[v] != uint32(v) {
 		t.Fatalf("first neighbour of vertex %d: got %d, its list is %v", v, g.first[v], list)
 	}
 	if v < g.Hubs {
-		linked, _ := slices.BinarySearch(list, g.groupAt[v])
-		if int(g.linked[v]) != linked {
-			t.Fatalf("hub %d has %d links, want %d", v, g.linked[v], linked)
+		edges, _ := slices.BinarySearch(list, g.groupBegin[v])
+		if int(g.hubEdges[v]) != edges {
+			t.Fatalf("hub %d has %d edges, want %d", v, g.hubEdges[v], edges)
 		}
-	} else if v < g.Strays {
-		if h := g.first[v]; uint32(v) < g.groupAt[h] || uint32(v) >= g.groupAt[h+1] {
+	} else if v < g.Ungrouped {
+		if h := g.first[v]; uint32(v) < g.groupBegin[h] || uint32(v) >= g.groupBegin[h+1] {
 			t.Fatalf("vertex %d is not in the group of its hub %d", v, h)
 		}
 	}
 	w := v / 32
-	grouped := w*32 >= g.Hubs && w*32+32 <= g.Strays
+	grouped := w*32 >= g.Hubs && w*32+32 <= g.Ungrouped
 	if hub := g.wordHub[w]; hub != none && hub != g.first[v] {
 		t.Fatalf("the hub of word %d is %d, and the first neighbour of vertex %d is %d", w, hub, v, g.first[v])
 	}
@@ -224,16 +250,20 @@ func checkColumns(t *testing.T, g built, v uint64, list []uint32) {
 	if grouped {
 		list = list[1:]
 	}
-	for k := range 4 * int64(g.rows[w]&^(1<<31)) {
+	for k := range 4 * int64(g.rows[w]&^longer) {
 		want := uint32(none)
 		if k < int64(len(list)) {
 			want = list[k]
 		}
-		if got := g.alignedWords[alignedIndex(int64(g.alignedAt[w]), int64(v), k)]; got != want {
+		if got := g.aligned[alignedIndex(int64(g.alignedBegin[w]), int64(v), k)]; got != want {
 			t.Fatalf("entry %d of vertex %d in its aligned block: got %d, want %d", k, v, got, want)
 		}
 	}
-	if longer := len(list) > 4*int(g.rows[w]&^(1<<31)); longer && g.rows[w]>>31 == 0 {
-		t.Fatalf("the list of vertex %d goes on behind its block, and the block does not say so", v)
+	if continued := len(list) > 4*int(g.rows[w]&^longer); continued && g.rows[w]&longer == 0 {
+		t.Fatalf("the list of vertex %d continues behind its block, which is not marked LONGER", v)
 	}
 }
+
+// alignedIndex returns where entry k of the list of vertex v is: the block of its word begins at row `begin` of a
+// vertex, and row k/4 of the block has four entries of each of 32 vertices.
+func alignedIndex(begin, v, k int64) int64 { return 4*(begin+32*(k/4)+v%32) + k%4 }

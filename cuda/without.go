@@ -2,9 +2,19 @@
 
 package cuda
 
-import "github.com/tepsbench/teps/plugins"
+import (
+	"context"
+	"fmt"
 
-// New returns an engine that says what is missing: this program was built without CUDA.
-func New() plugins.Engine {
-	return &absent{why: "this program was built without CUDA; build it where a CUDA toolkit is: bash cuda/build.sh"}
+	"github.com/tepsbench/teps/plugins"
+)
+
+func missing() string {
+	return "this program was built without CUDA; on a machine with a CUDA toolkit, run: bash cuda/build.sh"
+}
+
+func describeDevices() ([]plugins.Device, error) { return nil, nil }
+
+func build(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
+	return plugins.Built{}, fmt.Errorf("%w: %s", plugins.ErrUnavailable, missing())
 }

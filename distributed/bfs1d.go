@@ -1,40 +1,100 @@
 package distributed
 
-import "math/bits"
+import (
+	"context"
+	"math/bits"
 
-// oneD is a level in one dimension: a rank has its own vertices with all their edges, and may have to talk to all others.
-// The graph is undirected, so one set of lists serves both directions.
-type oneD struct{ *search }
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+)
 
-// topDown: the rank scans the lists of its own frontier vertices, whose neighbours may be anybody's; what is fresh goes
-// to its owners, all to all; the owners take what is new to them. There is nothing to expand.
-func (s *oneD) topDown(l *LevelRecord) {
+// Direction-optimising breadth-first search over a graph partitioned in one dimension.
+//
+// Search returns, for every label of a rank, the label of its predecessor in some breadth-first tree: root for root,
+// and graph.Unreached for vertices of other components. All ranks call it with the same root.
+//
+// The processors form a single column: rank k owns the vertices of block k and stores the edges to them, row k of the
+// matrix. The matrix is symmetric, so the same lists lead from its own vertices to all others. For 3 ranks:
+//
+//	           from u:  block 0  block 1  block 2
+//	                    -------------------------
+//	to v:     block 0      0        0        0        expand: the frontier, from every rank to all others
+//	          block 1      1        1        1        fold: discovered vertices, from every rank to their owners, which
+//	          block 2      2        2        2        may be any rank
+//
+// Method:
+//   - Top-down levels send discovered vertices to their owners, which may be any rank: the first implementation of
+//     Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler Architecture", IEEE
+//     TPDS 2016, section 2.1. With owner=modulo vertices are assigned to ranks as there.
+//   - Bottom-up levels (Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012, section IV)
+//     send the frontier to all ranks. Each rank searches the lists of its own unvisited vertices.
+//   - Predecessors are late or early, as in bfs2d.go.
+//
+// Data: the graph is undirected, so one set of lists (Part.up, the neighbours of each own vertex) serves both
+// directions. Neighbours are Columns, and the blocks of visited, discovered and parent are those of all ranks, so a
+// Column is also an index of these.
+//
+// The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. There is no unsent set:
+// the frontier of a bottom-up level, which every rank receives, is all that others need to know.
+type search1D struct{ *state }
+
+func newSearch1D(p *Part, world comm.Group, c Configuration) *search1D {
+	return &search1D{newState(p, world, world, world, c)}
+}
+
+// Search writes the parent of the rank's label in slot k to parent[first+k*stride]. If ctx ends on any rank, all return
+// an error. The record is valid until the next search.
+func (s *search1D) Search(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
+) (*Record, error) {
+	next := s.begin(root)
+	for next.Frontier > 0 {
+		level := s.record.beginLevel(next)
+		if level.BottomUp {
+			s.bottomUpStep(level)
+		} else {
+			s.topDownStep(level)
+		}
+		if err := s.endLevel(ctx, level, &next); err != nil {
+			return nil, err
+		}
+	}
+	s.fetchPredecessors()
+	return s.writeParents(root, parent, first, stride), nil
+}
+
+// topDownStep:
+//  1. Scan: discover the unvisited neighbours of the own frontier. There is nothing to expand.
+//  2. Fold: send discovered vertices to their owners.
+//  3. Update: owners keep those that were not visited as the next frontier.
+func (s *search1D) topDownStep(l *Level) {
 	labels := s.label[s.self*s.width:]
 	for w, word := range s.frontier {
 		for ; word != 0; word &= word - 1 {
 			u := w<<5 + bits.TrailingZeros32(word)
 			neighbours := s.up.of(u)
 			l.Edges += int64(len(neighbours))
-			scanDown(&s.scratch, neighbours, labels[u], s.seen, s.fresh, s.above)
+			scanTopDown(&s.scratch, neighbours, labels[u], s.visited, s.discovered, s.parent)
 		}
 	}
 	s.watch.lap(&l.Phases[Scan])
-	s.fold(&l.Phases[Fold])
-	s.update()
-	s.watch.lap(&l.Phases[Update])
+	s.foldDiscovered(&l.Phases[Fold])
+	s.updateFrontier()
 }
 
-// bottomUp: every rank gets the frontier of all, and its own unseen vertices look for a neighbour there. What it finds is
-// its own, so there is nothing to fold.
-func (s *oneD) bottomUp(l *LevelRecord) {
-	s.expand(&l.Phases[Expand])
-	for w, word := range s.front { // frontiers of others need not be sent to them again
-		s.seen[w] |= word
+// bottomUpStep:
+//  1. Expand: send the frontier to all ranks.
+//  2. Scan: discover own unvisited vertices with a neighbour in the frontier. There is nothing to fold.
+//  3. Update: they are the next frontier.
+func (s *search1D) bottomUpStep(l *Level) {
+	s.expandFrontier(&l.Phases[Expand])
+	for w, word := range s.expanded { // later levels need not send these vertices to their owners
+		s.visited[w] |= word
 	}
-	own := s.block(s.fresh, s.self)
-	l.Edges = s.scanUp(&s.scratch, s.front, s.block(s.seen, s.self), own, s.above[s.self*s.width:])
+	own := s.words(s.discovered, s.self)
+	parent := s.parent[s.self*s.width:]
+	l.Edges += s.scanBottomUp(&s.scratch, s.expanded, s.words(s.visited, s.self), own, parent)
 	s.watch.lap(&l.Phases[Scan])
 	copy(s.frontier, own)
 	clear(own)
-	s.watch.lap(&l.Phases[Update])
 }

@@ -1,73 +1,128 @@
 package distributed
 
-import "math/bits"
+import (
+	"context"
+	"math/bits"
 
-// twoD is a level in two dimensions (Bisson et al., algorithm 1; bottom-up after Beamer et al. 2013, with the visited
-// vertices of a grid row exchanged at once, as Checconi et al., "Breaking the Speed and Scalability Barriers for Graph
-// Exploration on Distributed-Memory Machines", SC 2012, exchange theirs, instead of passing them round in C steps).
-type twoD struct{ *search }
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+)
 
-// topDown:
-//  1. expand: the frontier goes down the grid column; now each rank has the frontier among its columns
-//  2. scan: the rows in the lists of those columns, as far as they are unseen, are fresh
-//  3. fold: fresh rows go along the grid row to their owners
-//  4. update: what the owners have not seen is the next frontier
-func (s *twoD) topDown(l *LevelRecord) {
-	s.expand(&l.Phases[Expand])
+// Direction-optimising breadth-first search over a graph partitioned in two dimensions.
+//
+// Search returns, for every label of a rank, the label of its predecessor in some breadth-first tree: root for root,
+// and graph.Unreached for vertices of other components. All ranks call it with the same root.
+//
+// The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
+//
+//	0   2   4        expand: the frontier, from rank 2 to its grid column    2 -> 3
+//	1   3   5        fold: discovered vertices, from rank 2 to their owners  2 -> 0, 2 -> 4
+//
+// Method:
+//   - Top-down levels are algorithm 1 (section 2.2) of Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth
+//     First Search on the Kepler Architecture", IEEE TPDS 2016: expand, scan, fold, update.
+//   - Bottom-up levels and the choice of direction (graph.Switch) follow Beamer, Buluç, Asanović, Patterson,
+//     "Distributed Memory Breadth-First Search Revisited", MTAAP 2013. There the visited vertices of a grid row are
+//     passed around in C steps; here they are exchanged at once, as in Checconi et al., "Breaking the Speed and
+//     Scalability Barriers for Graph Exploration on Distributed-Memory Machines", SC 2012.
+//   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (late
+//     predecessors: Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012), unless they are sent
+//     with every vertex (early).
+//
+// Data: top-down reads the columns of the rank's part of the matrix (Part.down: for each column its rows), bottom-up
+// its rows (Part.up: for each row its columns, hubs first). Sets are bitmaps. A vertex is a Label outside, a Local at
+// its owner, and a Row or Column in a part; blocks of rows and columns are stored one after the other.
+//
+// Invariants between two levels, on every rank:
+//   - visited is exact for the rank's own vertices. For other rows it holds some of those visited: the ones that this
+//     rank has sent, or has received from their owners. So a rank sends a vertex to its owner at most once (Bisson et
+//     al., section 5).
+//   - frontier holds the own vertices that were first visited in the last level.
+//   - parent[v] of a row v that this rank discovered is the label of its predecessor + 1. For undiscovered rows it
+//     holds the template, the row's first neighbour.
+//   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
+//     are disjoint.
+//   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
+type search2D struct {
+	*state
+	unsent bitmap   // own block
+	visits []uint32 // message of unsent; s.message is in use in the grid column
+}
+
+func newSearch2D(p *Part, world comm.Group, c Configuration) *search2D {
+	inColumn, inRow := world.Split(p.j, p.i), world.Split(p.i, p.j)
+	return &search2D{state: newState(p, world, inColumn, inRow, c), unsent: make(bitmap, p.width/32)}
+}
+
+// Search writes the parent of the rank's label in slot k to parent[first+k*stride]. If ctx ends on any rank, all return
+// an error. The record is valid until the next search.
+func (s *search2D) Search(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
+) (*Record, error) {
+	next := s.begin(root)
+	copy(s.unsent, s.frontier)
+	for next.Frontier > 0 {
+		level := s.record.beginLevel(next)
+		if level.BottomUp {
+			s.bottomUpStep(level)
+		} else {
+			s.topDownStep(level)
+		}
+		if err := s.endLevel(ctx, level, &next); err != nil {
+			return nil, err
+		}
+	}
+	s.fetchPredecessors()
+	return s.writeParents(root, parent, first, stride), nil
+}
+
+// topDownStep:
+//  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.
+//  2. Scan: discover the unvisited rows of these columns.
+//  3. Fold: send discovered rows along the grid row to their owners.
+//  4. Update: owners keep those that were not visited as the next frontier.
+func (s *search2D) topDownStep(l *Level) {
+	s.expandFrontier(&l.Phases[Expand])
 	for block := range s.grid.R {
-		for w, word := range s.block(s.front, block) {
+		for w, word := range s.words(s.expanded, block) {
 			for ; word != 0; word &= word - 1 {
-				own := Own(w<<5 + bits.TrailingZeros32(word))
-				rows := s.down.of(int(s.key(block, own)))
+				u := Local(w<<5 + bits.TrailingZeros32(word))
+				rows := s.down.of(int(s.listOf(block, u)))
 				l.Edges += int64(len(rows))
-				scanDown(&s.scratch, rows, s.label[s.columnOf(block, own)], s.seen, s.fresh, s.above)
+				scanTopDown(&s.scratch, rows, s.label[s.columnOf(block, u)], s.visited, s.discovered, s.parent)
 			}
 		}
 	}
 	s.watch.lap(&l.Phases[Scan])
-	s.fold(&l.Phases[Fold])
-	s.update()
-	s.watch.lap(&l.Phases[Update])
+	s.foldAndUpdate(l)
 }
 
-// bottomUp:
-//  1. expand: as top-down; and what has been found since the last time goes along the grid row, so that nobody looks for
-//     a row that somebody has found in an earlier level
-//  2. scan: unseen rows with an entry in a column of the frontier are fresh
-//  3. fold and 4. update: as top-down
-func (s *twoD) bottomUp(l *LevelRecord) {
-	s.expand(&l.Phases[Expand])
-	s.share(&l.Phases[Expand])
-	l.Edges = s.scanUp(&s.scratch, s.front, s.seen, s.fresh, s.above)
+// bottomUpStep:
+//  1. Expand: as above. Also send newly visited vertices along the grid row, so that no rank looks for a parent of a
+//     row that was visited in an earlier level.
+//  2. Scan: discover unvisited rows with an entry in a column of the frontier.
+//  3. Fold and 4. update: as above.
+func (s *search2D) bottomUpStep(l *Level) {
+	s.expandFrontier(&l.Phases[Expand])
+	s.exchangeVisited(&l.Phases[Expand])
+	l.Edges += s.scanBottomUp(&s.scratch, s.expanded, s.visited, s.discovered, s.parent)
 	s.watch.lap(&l.Phases[Scan])
-	s.fold(&l.Phases[Fold])
-	s.update()
-	s.watch.lap(&l.Phases[Update])
+	s.foldAndUpdate(l)
 }
 
-// expand fills front with the frontiers of the grid column.
-func (s *search) expand(m *Measure) {
-	s.message = s.form.encode(s.message[:0], s.frontier, s.frontier.count(), nil)
-	m.sentToAll(s.message, s.reach.Size())
-	received := s.receive[:s.reach.Size()]
-	s.reach.Allgatherv(s.message, received)
-	for k, message := range received {
-		replace(s.block(s.front, k), message)
+func (s *search2D) foldAndUpdate(l *Level) {
+	s.foldDiscovered(&l.Phases[Fold])
+	s.updateFrontier()
+	for w, word := range s.frontier {
+		s.unsent[w] |= word
 	}
-	s.watch.lap(m)
 }
 
-// share tells the grid row what this rank's vertices have been found since the last time.
-func (s *twoD) share(m *Measure) {
-	if s.folds.Size() > 1 {
-		s.shared = s.form.encode(s.shared[:0], s.unshared, s.unshared.count(), nil)
-		m.sentToAll(s.shared, s.folds.Size())
-		received := s.receive[:s.folds.Size()]
-		s.folds.Allgatherv(s.shared, received)
-		for k, message := range received {
-			include(s.block(s.seen, k), message)
-		}
+// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row.
+func (s *search2D) exchangeVisited(m *Measure) {
+	if s.inRow.Size() > 1 {
+		s.visits = s.sendToAll(s.inRow, s.unsent, s.visits, s.visited, m)
 	}
-	clear(s.unshared)
+	clear(s.unsent)
 	s.watch.lap(m)
 }

@@ -5,95 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// part is what one rank holds of the graph. Kernel 1 writes it, searches only read it.
-type part struct {
-	partition Partition
-	grid      Grid
-	i, j      int // the rank's place in the grid
-	n         int // vertices owned that are not isolated
-	width     int // numbers in a block
-	rows      int // C*width
-	columns   int // R*width
+// ErrOtherRank is the error of a rank that stops because another rank has failed.
+var ErrOtherRank = errors.New("another rank has failed")
 
-	number []Own    // [slot] Own of each label owned; width where isolated
-	degree []uint32 // [Own] tuples at the vertex, duplicates counted
-	label  []uint32 // [Column] label + 1; 0 where a block has no vertex
-
-	up       lists[Column] // of rows: the columns that they have an entry in, hubs first, each once
-	down     lists[Row]    // of columns, by key: the rows that they have an entry in; none when the cut is 1D
-	filled   bitmap        // [Row] rows with an entry
-	first    []Column      // [Row] first column of the row's list
-	template []uint32      // [Row] its label + 1; 0 for an empty row
-}
-
-// lists are neighbour lists, one after the other: list k is targets[at[k]:at[k+1]].
-type lists[V Row | Column] struct {
-	at      []uint32
-	targets []V
-}
-
-// of returns list k.
-func (l *lists[V]) of(k int) []V { return l.targets[l.at[k]:l.at[k+1]] }
-
-// key is the place of a column in the order of hubs: blocks are numbered by descending degree, and equal numbers of
-// different blocks stand together.
-func (p *part) key(block int, own Own) key { return key(own)*key(p.grid.R) + key(block) }
-
-// errElsewhere is the error of a rank that stops because another one has to.
-var errElsewhere = errors.New("another rank has failed")
-
-// builder is kernel 1 on one rank. The ranks begin with the tuples wherever they lie, each with some, and end with their
-// parts.
+// builder is kernel 1 on one rank. Each rank starts with a slice of the tuples, in any order, and ends with its part.
 type builder struct {
-	*part
-	ctx    context.Context
-	world  Comm
-	column Comm // the ranks of the same grid column, by row
-	row    Comm // the ranks of the same grid row, by column
-	modulo bool
-	tuples []graph.Edge
-	first0 int64      // position of tuples[0] in the whole list
-	came   [][]uint32 // entries of this part from each rank: pairs of a row slot and a column slot
-	slots  []uint32   // [row slot] tuples counted
-	phases []timed
+	*Part
+	ctx      context.Context
+	world    comm.Group
+	column   comm.Group // ranks of the same grid column, by row
+	row      comm.Group // ranks of the same grid row, by column
+	modulo   bool
+	tuples   []graph.Edge
+	position int64      // of tuples[0] in the whole list
+	entries  [][]uint32 // of this part, from each rank: pairs of a row slot and a column slot
+	count    []uint32   // [row slot] entries
 }
 
-// timed is a phase of kernel 1 on one rank.
-type timed struct {
-	Name    string
-	Elapsed time.Duration
-}
+var buildPhases = [...]string{"measure", "route", "order", "lists"}
 
-// buildPart is kernel 1. All ranks of world call it, each with its share of the tuples and the position of its first.
-func buildPart(ctx context.Context, world Comm, c Configuration, tuples []graph.Edge, position int64) (*part, []timed, error) {
-	b := &builder{part: &part{grid: c.Grid}, ctx: ctx, world: world, modulo: c.Modulo, tuples: tuples, first0: position}
+// makePart distributes the graph and returns the rank's part and the times of buildPhases.
+func makePart(
+	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
+) (p *Part, phases []time.Duration, err error) {
+	b := &builder{Part: &Part{grid: c.Grid}, ctx: ctx, world: world, modulo: c.Modulo, tuples: tuples, position: position}
 	b.i, b.j = c.Grid.Place(world.Rank())
-	for _, phase := range []struct {
-		name string
-		do   func() error
-	}{
-		{"measure", b.measure},
-		{"route", b.route},
-		{"order", b.order},
-		{"lists", func() error { return b.lists(!c.OneD) }},
-	} {
+	for _, phase := range []func() error{b.measure, b.route, b.order, b.makeLists} {
 		start := time.Now()
-		err := b.agree(phase.do())
-		b.phases = append(b.phases, timed{Name: phase.name, Elapsed: time.Since(start)})
-		if err != nil {
+		if err := b.agree(phase()); err != nil {
 			return nil, nil, err
 		}
+		phases = append(phases, time.Since(start))
 	}
-	return b.part, b.phases, nil
+	if c.OneD {
+		b.down = lists[Row]{}
+	}
+	return b.Part, phases, nil
 }
 
-// agree lets all ranks stop when one has to.
+// agree makes all ranks return an error if any has one.
 func (b *builder) agree(err error) error {
 	if err == nil {
 		err = b.ctx.Err()
@@ -102,37 +60,43 @@ func (b *builder) agree(err error) error {
 	if err != nil {
 		failed[0] = 1
 	}
-	b.world.Allreduce(Max, failed[:])
+	b.world.Allreduce(failed[:])
 	if err == nil && failed[0] != 0 {
-		return errElsewhere
+		return ErrOtherRank
 	}
 	return err
 }
 
-// measure finds the largest label, and deals the labels to the ranks.
+// largest returns the largest of the numbers of all ranks.
+func (b *builder) largest(number uint32) uint32 {
+	all := make([][]uint32, b.world.Size())
+	b.world.Allgatherv([]uint32{number}, all)
+	return slices.Max(slices.Concat(all...))
+}
+
+// measure finds the largest label and assigns the labels to ranks.
 func (b *builder) measure() error {
 	var err error
-	var labels [1]int64
+	var labels uint32
 	for k, e := range b.tuples {
-		u, v, narrow := e.Narrow()
-		if !narrow || u >= none-1 || v >= none-1 {
-			err = fmt.Errorf("distributed: construct: tuple %d is %v: %w: labels must be below %d; relabel the vertices",
-				b.first0+int64(k), e, plugins.ErrTuples, uint32(none-1))
+		u, v, narrow := e.Ends32()
+		if !narrow || max(u, v) >= maxUint32-1 {
+			err = fmt.Errorf("tuple %d is %v; labels must be below %d, relabel the vertices: %w",
+				b.position+int64(k), e, uint32(maxUint32-1), plugins.ErrTuples)
 			break
 		}
-		labels[0] = max(labels[0], int64(max(u, v))+1)
+		labels = max(labels, u+1, v+1)
 	}
-	b.world.Allreduce(Max, labels[:])
-	b.partition = NewPartition(labels[0], b.world.Size(), b.modulo)
+	b.Partition = NewPartition(int64(b.largest(labels)), b.world.Size(), b.modulo)
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
 	return err
 }
 
-// route sends the two entries of every tuple, from each end to the other, to the ranks that hold them.
+// route sends the two entries of every tuple, one from each end to the other, to the ranks that store them.
 func (b *builder) route() error {
-	ranks, share := b.world.Size(), uint32(b.partition.Share)
-	// Where the vertices of an owner lie in the grid.
+	ranks, share := b.world.Size(), uint32(b.Partition.Share)
+	// The position in the grid of the vertices of each owner.
 	type place struct{ row, firstOfColumn, rowBase, columnBase uint32 }
 	places := make([]place, ranks)
 	for q := range places {
@@ -146,78 +110,75 @@ func (b *builder) route() error {
 	}
 	for k, e := range b.tuples {
 		if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
-			break // the end of the phase tells the others
+			break // agree notifies the other ranks
 		}
-		u, v, _ := e.Narrow()
+		u, v, _ := e.Ends32()
 		if u == v {
 			continue
 		}
-		ownerU, slotU := b.partition.Owner(Label(u))
-		ownerV, slotV := b.partition.Owner(Label(v))
+		ownerU, slotU := b.Partition.Owner(Label(u))
+		ownerV, slotV := b.Partition.Owner(Label(v))
 		pu, pv := &places[ownerU], &places[ownerV]
 		to := pu.firstOfColumn + pv.row // from u to v
 		send[to] = append(send[to], pv.rowBase+slotV, pu.columnBase+slotU)
 		to = pv.firstOfColumn + pu.row
 		send[to] = append(send[to], pu.rowBase+slotU, pv.columnBase+slotV)
 	}
-	b.came = make([][]uint32, ranks)
-	b.world.Alltoallv(send, b.came)
+	b.entries = make([][]uint32, ranks)
+	b.world.Alltoallv(send, b.entries)
 	total := 0
-	for _, entries := range b.came {
+	for _, entries := range b.entries {
 		total += len(entries) / 2
 	}
-	if total >= none {
-		return fmt.Errorf("distributed: construct: %d entries on one rank: %w: want fewer than %d; use more ranks", total, plugins.ErrMemory, uint32(none))
+	if total >= maxUint32 {
+		return fmt.Errorf("%d adjacency entries on one rank, want fewer than %d; use more ranks: %w",
+			total, uint32(maxUint32), plugins.ErrMemory)
 	}
-	b.slots = make([]uint32, b.grid.C*int(share))
-	for _, entries := range b.came {
+	b.count = make([]uint32, b.grid.C*int(share))
+	for _, entries := range b.entries {
 		if b.ctx.Err() != nil {
 			break
 		}
 		for k := 0; k+1 < len(entries); k += 2 {
-			b.slots[entries[k]]++
+			b.count[entries[k]]++
 		}
 	}
 	return nil
 }
 
-// order numbers the vertices that the rank owns by descending degree, and makes all blocks equally wide.
+// order numbers the rank's own vertices by descending degree and makes all blocks equally wide.
 func (b *builder) order() error {
-	share := int(b.partition.Share)
+	share := int(b.Partition.Share)
 	send := make([][]uint32, b.grid.C)
 	for m := range send {
-		send[m] = b.slots[m*share : (m+1)*share]
+		send[m] = b.count[m*share : (m+1)*share]
 	}
-	counted := make([][]uint32, b.grid.C)
-	b.row.Alltoallv(send, counted)
+	counts := make([][]uint32, b.grid.C)
+	b.row.Alltoallv(send, counts)
 	degree := make([]uint32, share)
-	for _, of := range counted {
-		for slot, d := range of {
-			degree[slot] += d
+	for _, count := range counts {
+		for slot, n := range count {
+			degree[slot] += n
 		}
 	}
 	sorted := byDescendingDegree(degree)
-	b.n = len(sorted)
-	widest := [1]int64{int64(b.n)}
-	b.world.Allreduce(Max, widest[:])
-	b.width = (int(widest[0]) + 31) &^ 31
+	b.width = (int(b.largest(uint32(len(sorted)))) + 31) &^ 31
 	b.rows, b.columns = b.grid.C*b.width, b.grid.R*b.width
-	if most := int64(b.width) * int64(b.world.Size()); most >= none {
-		return fmt.Errorf("distributed: construct: %d numbers for vertices: %w: want fewer than %d; use a smaller scale", most, plugins.ErrTuples, uint32(none))
+	if numbers := int64(b.width) * int64(b.world.Size()); numbers >= maxUint32 {
+		return fmt.Errorf("%d vertex numbers, want fewer than %d; use a smaller scale: %w",
+			numbers, uint32(maxUint32), plugins.ErrTuples)
 	}
-	b.number = make([]Own, share)
+	b.number = make([]uint32, share)
 	b.degree = make([]uint32, b.width)
 	labels := make([]uint32, b.width)
-	_, first, stride := b.partition.Slots(b.world.Rank())
-	for own, slot := range sorted {
-		b.degree[own] = degree[slot]
-		labels[own] = uint32(first+int64(slot)*stride) + 1
-	}
 	for slot := range b.number {
-		b.number[slot] = Own(b.width)
+		b.number[slot] = uint32(b.width)
 	}
-	for own, slot := range sorted {
-		b.number[slot] = Own(own)
+	_, first, stride := b.Partition.Slots(b.world.Rank())
+	for v, slot := range sorted {
+		b.number[slot] = uint32(v)
+		b.degree[v] = degree[slot]
+		labels[v] = uint32(first+int64(slot)*stride) + 1
 	}
 	b.label = make([]uint32, 0, b.columns)
 	blocks := make([][]uint32, b.grid.R)
@@ -228,8 +189,8 @@ func (b *builder) order() error {
 	return nil
 }
 
-// byDescendingDegree returns the slots whose degree is not 0, largest degree first and equal ones in ascending order: a
-// radix sort from the least significant digit.
+// byDescendingDegree returns the slots with nonzero degree by descending degree and then ascending slot: a radix sort
+// from the least significant digit.
 func byDescendingDegree(degree []uint32) []uint32 {
 	const digit = 11
 	var largest uint32
@@ -240,7 +201,7 @@ func byDescendingDegree(degree []uint32) []uint32 {
 			largest = max(largest, d)
 		}
 	}
-	spare := make([]uint32, len(slots))
+	next := make([]uint32, len(slots))
 	for low := 0; low < bits.Len32(largest); low += digit {
 		var start [1<<digit + 1]int
 		for _, s := range slots {
@@ -251,10 +212,69 @@ func byDescendingDegree(degree []uint32) []uint32 {
 		}
 		for _, s := range slots {
 			k := (largest - degree[s]) >> low & (1<<digit - 1)
-			spare[start[k]] = s
+			next[start[k]] = s
 			start[k]++
 		}
-		slots, spare = spare, slots
+		slots, next = next, slots
 	}
 	return slots
+}
+
+// makeLists makes the lists of the rank's rows and columns. Entries arrive in any
+// order as pairs of slots. Two counting sorts (lists.go) turn them into lists: the first by column, in the order of
+// list indexes; the second visits the columns in that order and appends each to its rows. So the lists of rows come
+// out sorted, hubs first, with duplicates next to each other.
+func (b *builder) makeLists() error {
+	row, index := b.translations()
+	byColumn := sortByColumn(b.ctx, b.entries, row, index, b.columns)
+	if err := b.ctx.Err(); err != nil {
+		return err // the sort is incomplete
+	}
+	b.entries = nil
+	counts := make([]uint32, b.rows+1)
+	for slot, n := range b.count {
+		if n != 0 {
+			counts[row[slot]] = n
+		}
+	}
+	b.count = nil
+	b.up = sortByRow(b.ctx, byColumn, counts, b.grid.R, b.width)
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	b.down = byColumn
+	b.nonEmpty = make(bitmap, b.rows/32)
+	b.first = make([]Column, b.rows)
+	b.template = make([]uint32, b.rows)
+	for v := range b.rows {
+		if at := b.up.at[v]; at < b.up.at[v+1] {
+			b.nonEmpty.add(uint32(v))
+			b.first[v] = b.up.targets[at]
+			b.template[v] = b.label[b.up.targets[at]]
+		}
+	}
+	return nil
+}
+
+// translations returns the row of every row slot and the list index of every column slot, which other ranks have
+// numbered.
+func (b *builder) translations() (row []Row, index []listIndex) {
+	share := int(b.Partition.Share)
+	blocks := make([][]uint32, b.grid.C)
+	b.row.Allgatherv(b.number, blocks)
+	row = make([]Row, b.grid.C*share)
+	for m, numbers := range blocks {
+		for slot, v := range numbers {
+			row[m*share+slot] = Row(m*b.width) + Row(v) // meaningless for isolated vertices, which have no entries
+		}
+	}
+	blocks = make([][]uint32, b.grid.R)
+	b.column.Allgatherv(b.number, blocks)
+	index = make([]listIndex, b.grid.R*share)
+	for block, numbers := range blocks {
+		for slot, v := range numbers {
+			index[block*share+slot] = b.listOf(block, Local(v))
+		}
+	}
+	return row, index
 }

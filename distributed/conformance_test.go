@@ -1,4 +1,4 @@
-package distributed
+package distributed_test
 
 import (
 	"context"
@@ -9,45 +9,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-var flagProduct = flag.Bool("distributed.product", false, "run the conformance suite over every grid of 1 to 16 ranks and every option (an hour)")
+var flagProduct = flag.Bool("distributed.product", false,
+	"run the conformance suite over every grid of 1 to 16 ranks and every option (an hour)")
 
-// fixed is an engine with some options set and no longer offered: the suite tries every option by itself, and a grid
-// stands and falls with its number of ranks.
-type fixed struct {
-	plugins.Engine
-	options map[string]string
-}
-
-func (f *fixed) Describe(ctx context.Context) (plugins.Description, error) {
-	d, err := f.Engine.Describe(ctx)
-	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return f.options[o.Name] != "" })
-	return d, err
-}
-
-func (f *fixed) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
-	all := maps.Clone(f.options)
-	maps.Copy(all, g.Options)
-	g.Options = all
-	return f.Engine.Construct(ctx, g)
-}
-
-func (f *fixed) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	return f.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
-}
-
-// By default the conformance suite runs over a few cuts in which every value of every option occurs; with
-// -distributed.product over every cut of 1 to 16 ranks with every form of messages and both kinds of predecessors.
+// By default the conformance suite runs with a few sets of options that include every value of every option; with
+// -distributed.product, over every partition of 1 to 16 ranks with every form of messages and both kinds of
+// predecessors.
 func TestConformance(t *testing.T) {
 	sets := []map[string]string{
-		{optionRanks: "4", optionRows: "2"},
-		{optionRanks: "3", optionPartition: "1d", optionOwner: "modulo", optionPredecessors: "early", optionBeta: "0"},
-		{optionRanks: "6", optionRows: "2", optionOwner: "modulo", optionMessages: "lists", optionAlpha: "0"},
-		{optionRanks: "5", optionPartition: "1d", optionMessages: "bitmaps", optionBeta: "1e9"},
+		{"ranks": "4", "partition": "2d", "rows": "2"},
+		{"ranks": "3", "partition": "1d", "owner": "modulo", "predecessors": "early", "beta": "0"},
+		{"ranks": "6", "partition": "2d", "rows": "2", "owner": "modulo", "messages": "lists", "alpha": "0"},
+		{"ranks": "5", "partition": "1d", "messages": "bitmaps", "beta": "1e9"},
 	}
 	if *flagProduct {
 		sets = combinations()
@@ -56,11 +35,39 @@ func TestConformance(t *testing.T) {
 	}
 	for _, set := range sets {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
-			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return &fixed{New(), set}, nil })
+			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return withOptions(distributed.New(), set), nil })
 		})
 	}
-	// What a user has without any option, and every option by itself.
+	// Without options, and with each option alone.
 	t.Run("defaults", func(t *testing.T) {
-		enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil })
+		enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return distributed.New(), nil })
 	})
+}
+
+// withOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
+// options one at a time, but the rows of a grid depend on the number of ranks.
+func withOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
+	return &configured{engine, options}
+}
+
+type configured struct {
+	plugins.Engine
+	options map[string]string
+}
+
+func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
+	d, err := e.Engine.Describe(ctx)
+	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
+	return d, err
+}
+
+func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	all := maps.Clone(e.options)
+	maps.Copy(all, in.Options)
+	in.Options = all
+	return e.Engine.Construct(ctx, in)
+}
+
+func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
 }

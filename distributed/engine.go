@@ -1,3 +1,11 @@
+// Package distributed is an engine that searches with many ranks. Each rank owns a part of the graph, and ranks share
+// nothing but messages. The graph is partitioned in one dimension (every vertex with all its edges belongs to one
+// rank) or in two (a grid of ranks over the adjacency matrix). All messages and bytes are counted and all phases are
+// timed on every rank, so the two can be compared.
+//
+// Here ranks are goroutines of one process, thousands of them if wanted; package mpi runs the same ranks as processes.
+//
+// Start reading with partition.go, which draws the grid, and with bfs2d.go and bfs1d.go, which hold the searches.
 package distributed
 
 import (
@@ -8,189 +16,173 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Version of this engine; it changes with every change of the method or of what the options mean.
-const Version = "1.0"
-
-// engine runs ranks as goroutines. It holds at most one graph.
-type engine struct {
-	closed   bool
-	searches []*search // by rank; nil: no graph
-	labels   int64
-	records  []*SearchRecord
-	report   report
+// New returns an engine whose ranks are goroutines.
+func New() plugins.Engine {
+	return plugins.New(func() (plugins.Description, error) {
+		return Describe("distributed", "Direction-optimising search with ranks that own parts of the graph, partitioned in "+
+			"one or two dimensions; ranks are goroutines.", 4), nil
+	}, build)
 }
 
-// New returns an engine with in-process ranks and without a graph. It holds no resources before Construct.
-func New() plugins.Engine { return &engine{} }
-
-func (e *engine) Describe(context.Context) (plugins.Description, error) {
-	if e.closed {
-		return plugins.Description{}, fmt.Errorf("distributed: describe: %w", plugins.ErrClosed)
-	}
+// Describe describes an engine with ranks of any kind.
+func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
-		Name:    "distributed",
-		Version: Version,
-		Summary: "Direction-optimising search over ranks that own parts of the graph, cut in one or two dimensions; ranks are goroutines.",
+		Name:    name,
+		Version: "1.0", // changes whenever the method or the meaning of an option changes
+		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: runtime.GOARCH, Units: runtime.GOMAXPROCS(0)}},
-		Options: searchOptions("4"),
-		Memory:  need(4),
-	}, nil
+		Options: options(defaultRanks),
+		Memory:  memory(defaultRanks),
+		Limits:  plugins.Limits{Vertices: maxUint32 - 1},
+	}
 }
 
-func (e *engine) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
-	if e.closed {
-		return plugins.Construction{}, fmt.Errorf("distributed: construct: %w", plugins.ErrClosed)
-	}
-	*e = engine{}
-	settings, err := plugins.Settle(searchOptions("4"), g.Options)
-	if err != nil {
-		return plugins.Construction{}, fmt.Errorf("distributed: construct: %w", err)
-	}
-	c, err := configure(settings)
-	if err != nil {
-		return plugins.Construction{}, fmt.Errorf("distributed: construct: %w", err)
+func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
+	c := Configure(options)
+	if err := fits(ctx, c.Grid.Ranks(), len(in.Tuples)); err != nil {
+		return plugins.Built{}, err
 	}
 	start := time.Now()
-	searches, phases, err := buildLocal(ctx, c, g.Tuples)
+	p := &process{ranks: make([]*Rank, c.Grid.Ranks()), records: make([]*Record, c.Grid.Ranks())}
+	results := make([]Construction, len(p.ranks))
+	err := each(comm.NewLocal(len(p.ranks)), func(k int, world comm.Group) (err error) {
+		from, to := len(in.Tuples)*k/len(p.ranks), len(in.Tuples)*(k+1)/len(p.ranks)
+		p.ranks[k], results[k], err = NewRank(ctx, world, c, in.Tuples[from:to], int64(from))
+		return err
+	})
 	if err != nil {
-		return plugins.Construction{}, err
+		return plugins.Built{}, err
 	}
-	e.searches, e.labels = searches, searches[0].partition.Labels
-	e.records = make([]*SearchRecord, len(searches))
-	built := plugins.Construction{Phases: phases}
-	var entries int64
-	for _, s := range searches {
-		built.Bytes += s.part.bytes() + s.bytes()
-		entries += int64(len(s.up.targets))
-	}
-	built.Entries = plugins.Counted(entries)
-	built.Claims = claims
-	built.Details = c.details("goroutines of one process; messages are handed over, not copied")
-	built.Elapsed = time.Since(start)
+	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
+	built.Search, built.Elapsed = p.search, time.Since(start)
 	return built, nil
 }
 
-// claims are what only the engine knows of its clock.
-var claims = plugins.Claims{
-	OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 32,
-	Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
+// Rank is one rank with its part of the graph, ready to search. Its Search is that of bfs1d.go or bfs2d.go.
+type Rank struct {
+	Search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64) (*Record, error)
+	Partition Partition
 }
 
-// details are the facts of a configuration for the record.
-func (c Configuration) details(ranks string) []plugins.Fact {
-	cut := "2D, grid of " + c.Grid.String()
+// Construction is the result of kernel 1 on one rank.
+type Construction struct {
+	Labels  int64 // of the graph
+	Bytes   int64 // of the part and of the search, without messages
+	Entries int64 // adjacency entries, without duplicates
+	Elapsed time.Duration
+	Phases  []time.Duration
+}
+
+// NewRank is kernel 1. All ranks of world call it, each with its slice of the tuples and the position of that slice in
+// the whole list.
+func NewRank(
+	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
+) (*Rank, Construction, error) {
+	start := time.Now()
+	// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
+	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, tuples, position)
+	if err != nil {
+		return nil, Construction{}, err
+	}
+	r := &Rank{Partition: part.Partition}
+	var bytes int64
 	if c.OneD {
-		cut = "1D, vertices by owner"
+		s := newSearch1D(part, world, c)
+		r.Search, bytes = s.Search, s.bytes()
+	} else {
+		s := newSearch2D(part, world, c)
+		r.Search, bytes = s.Search, s.bytes()
 	}
-	return []plugins.Fact{
-		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), ranks)},
-		{Name: "cut", Value: cut},
-		{Name: "output template", Value: "kernel 1 notes every row's first neighbour, in original labels; each search copies the notes and " +
-			"confirms or replaces every one inside its clock"},
-	}
+	entries := int64(len(part.up.targets))
+	return r, Construction{part.Partition.Labels, bytes, entries, time.Since(start), phases}, nil
 }
 
-// buildLocal builds all parts by as many goroutines, each beginning with an equal share of the tuples.
-func buildLocal(ctx context.Context, c Configuration, tuples []graph.Edge) ([]*search, []plugins.Phase, error) {
-	ranks := c.Grid.Ranks()
-	searches, errs, phases := make([]*search, ranks), make([]error, ranks), make([][]timed, ranks)
-	each(newLocal(ranks), func(world Comm) {
-		rank := world.Rank()
-		from, to := len(tuples)*rank/ranks, len(tuples)*(rank+1)/ranks
-		var p *part
-		if p, phases[rank], errs[rank] = buildPart(ctx, world, c, tuples[from:to], int64(from)); errs[rank] == nil {
-			searches[rank] = newSearch(p, world, c)
+// Combine combines the results of kernel 1 on all ranks. kind says what a rank is.
+func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
+	built := plugins.Built{
+		Vertices: ranks[0].Labels, VertexBits: 32, Details: c.details(kind),
+		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
+	}
+	var entries int64
+	for k, name := range buildPhases {
+		built.Phases = append(built.Phases, plugins.Phase{Name: name})
+		p := &built.Phases[k]
+		for _, r := range ranks {
+			p.Elapsed += r.Phases[k] / time.Duration(len(ranks))
+			p.Slowest = max(p.Slowest, r.Phases[k])
 		}
+	}
+	for _, r := range ranks {
+		built.Bytes += r.Bytes
+		entries += r.Entries
+		built.Elapsed = max(built.Elapsed, r.Elapsed)
+	}
+	built.Entries = plugins.Counted(entries)
+	return built
+}
+
+// fits refuses numbers of ranks that this machine has no memory for. (The memory in the description is that of the
+// default number.) It assumes the edge factor of Graph500, 16.
+func fits(ctx context.Context, ranks, tuples int) error {
+	available, source, err := machine.AvailableMemory(ctx)
+	if err != nil {
+		return nil // unknown
+	}
+	m := memory(ranks)
+	need := m.Fixed + int64(m.PerVertex*float64(tuples)/16+m.PerTuple*float64(tuples))
+	if need <= available {
+		return nil
+	}
+	return fmt.Errorf("%d ranks need %s, this machine has %s available (%s); use fewer ranks or a smaller graph: %w",
+		ranks, units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
+}
+
+// process is a graph that is searched by the ranks of this process.
+type process struct {
+	ranks   []*Rank
+	records []*Record
+}
+
+func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	start := time.Now()
+	err := each(p.ranks, func(k int, r *Rank) (err error) {
+		_, first, stride := r.Partition.Slots(k)
+		p.records[k], err = r.Search(ctx, root, parent, first, stride)
+		return err
 	})
-	if err := firstFailure(errs); err != nil {
-		return nil, nil, err
+	elapsed := time.Since(start)
+	if err != nil {
+		return plugins.Traversal{}, err
 	}
-	return searches, meanPhases(phases), nil
+	return Traversal(elapsed, p.records), nil
 }
 
-// each calls f for every rank at the same time and waits.
-func each(ranks []Comm, f func(world Comm)) {
+// each calls f for all ranks at once.
+func each[R any](ranks []R, f func(k int, rank R) error) error {
+	errs := make([]error, len(ranks))
 	var all sync.WaitGroup
-	for _, world := range ranks[1:] {
-		all.Go(func() { f(world) })
+	for k, r := range ranks[1:] {
+		all.Go(func() { errs[k+1] = f(k+1, r) })
 	}
-	f(ranks[0])
+	errs[0] = f(0, ranks[0])
 	all.Wait()
+	return FirstError(errs)
 }
 
-// firstFailure is the error that made others stop.
-func firstFailure(errs []error) error {
+// FirstError returns the error of the rank that made the others stop, or nil.
+func FirstError(ranks []error) error {
 	var first error
-	for _, err := range errs {
-		if err != nil && (first == nil || errors.Is(first, errElsewhere)) {
+	for _, err := range ranks {
+		if err != nil && (first == nil || errors.Is(first, ErrOtherRank)) {
 			first = err
 		}
 	}
 	return first
-}
-
-func (e *engine) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	if err := checkSearch(e.closed, e.searches != nil, e.labels, root, parent); err != nil {
-		return plugins.Traversal{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return plugins.Traversal{}, err
-	}
-	start := time.Now()
-	failure := searchLocal(ctx, e.searches, e.records, root, parent)
-	finishParents(parent, e.labels, root)
-	elapsed := time.Since(start)
-	if failure != nil {
-		if err := ctx.Err(); err != nil {
-			return plugins.Traversal{}, err
-		}
-		return plugins.Traversal{}, failure
-	}
-	return e.report.traversal(elapsed, e.records), nil
-}
-
-// checkSearch refuses what cannot be searched.
-func checkSearch(closed, constructed bool, labels int64, root graph.Vertex, parent []graph.Vertex) error {
-	switch {
-	case closed:
-		return fmt.Errorf("distributed: search from %d: %w", root, plugins.ErrClosed)
-	case !constructed:
-		return fmt.Errorf("distributed: search from %d: %w; call Construct first", root, plugins.ErrNotConstructed)
-	case int64(len(parent)) < labels:
-		return fmt.Errorf("distributed: search from %d: %d parents for a graph with labels below %d: %w; pass one for each label",
-			root, len(parent), labels, plugins.ErrParent)
-	case root < 0 || int64(root) >= int64(len(parent)):
-		return fmt.Errorf("distributed: search from %d: %w: want 0 to %d", root, plugins.ErrRoot, len(parent)-1)
-	}
-	return nil
-}
-
-// finishParents writes the parents beyond the labels of the tuples, which no rank owns.
-func finishParents(parent []graph.Vertex, labels int64, root graph.Vertex) {
-	for v := labels; v < int64(len(parent)); v++ {
-		parent[v] = graph.Unreached
-	}
-	if int64(root) >= labels {
-		parent[root] = root
-	}
-}
-
-func (e *engine) Close() error {
-	*e = engine{closed: true}
-	return nil
-}
-
-// need is an upper bound on the memory of the benchmark's graphs with so many ranks in a process. At the peak, when
-// lists are made,
-//
-//	per tuple    two entries of two words as sent (16, and an eighth more for room), each as a word by column and two by row (24)
-//	per vertex   what every rank has for its rows and columns: slots counted and numbered, rows and keys of slots, labels,
-//	             offsets, first columns, templates, parents above; each at most a word for 1/R or 1/C of all vertices
-func need(ranks int) plugins.Memory {
-	g := SquareGrid(ranks)
-	return plugins.Memory{Fixed: 32 << 20, PerVertex: float64(16*ranks + 40*g.R + 40*g.C + 64), PerTuple: 48}
 }

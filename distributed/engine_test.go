@@ -1,4 +1,4 @@
-package distributed
+package distributed_test
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// combinations are all cuts of 1 to 16 ranks with every form of messages and both kinds of predecessors; owners and
-// thresholds take turns.
+// combinations returns all partitions of 1 to 16 ranks with every form of messages and both kinds of predecessors.
+// Owners and thresholds alternate.
 func combinations() (sets []map[string]string) {
 	for ranks := 1; ranks <= 16; ranks++ {
 		for rows := 0; rows <= ranks; rows++ {
@@ -24,21 +25,24 @@ func combinations() (sets []map[string]string) {
 			}
 			for _, form := range []string{"adaptive", "lists", "bitmaps"} {
 				for _, predecessors := range []string{"late", "early"} {
-					set := map[string]string{optionRanks: strconv.Itoa(ranks), optionMessages: form, optionPredecessors: predecessors}
+					set := map[string]string{
+						"ranks": strconv.Itoa(ranks), "messages": form, "predecessors": predecessors,
+					}
 					if rows == 0 {
-						set[optionPartition] = "1d"
+						set["partition"] = "1d"
 					} else {
-						set[optionRows] = strconv.Itoa(rows)
+						set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
 					}
 					switch len(sets) % 5 {
 					case 1:
-						set[optionOwner] = "modulo"
+						set["owner"] = "modulo"
 					case 2:
-						set[optionAlpha] = "0"
+						set["alpha"] = "0"
 					case 3:
-						set[optionAlpha], set[optionBeta] = "1e9", "4096" // a long path is not searched bottom-up, which takes minutes
+						// Long paths are not searched bottom-up, which would take minutes.
+						set["alpha"], set["beta"] = "1e9", "4096"
 					case 4:
-						set[optionOwner], set[optionBeta] = "modulo", "0"
+						set["owner"], set["beta"] = "modulo", "0"
 					}
 					sets = append(sets, set)
 				}
@@ -58,9 +62,8 @@ func kronecker(t testing.TB, scale, edgeFactor int) []graph.Edge {
 	return tuples
 }
 
-// Every cut of 1 to 16 ranks gives the oracle's levels and valid parents, with every form of messages and both kinds of
-// predecessors.
-func TestEveryGridFindsTheLevelsOfTheOracle(t *testing.T) {
+// Every partition of 1 to 16 ranks has the oracle's levels and valid parents.
+func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 	const scale = 9
 	inputs := map[string][]graph.Edge{"dense": kronecker(t, scale, 16), "sparse": kronecker(t, scale, 1)}
 	for name, tuples := range inputs {
@@ -79,14 +82,14 @@ func TestEveryGridFindsTheLevelsOfTheOracle(t *testing.T) {
 		}
 		for k, set := range combinations() {
 			if testing.Short() && k%6 != k/6%6 {
-				continue // every cut once, forms and predecessors in turn
+				continue // every partition once, alternating forms and predecessors
 			}
-			e := New()
-			if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+			e := distributed.New()
+			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 				t.Fatalf("%s, %v: %v", name, set, err)
 			}
 			for i, root := range roots {
-				if err := checkSearchFrom(t, e, csr, tuples, root, oracle[i]); err != nil {
+				if err := checkSearchFrom(t, e, csr, root, oracle[i]); err != nil {
 					t.Errorf("%s, %v, root %d: %v", name, set, root, err)
 				}
 			}
@@ -95,7 +98,7 @@ func TestEveryGridFindsTheLevelsOfTheOracle(t *testing.T) {
 	}
 }
 
-func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, tuples []graph.Edge, root graph.Vertex, want []int64) error {
+func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, root graph.Vertex, want []int64) error {
 	t.Helper()
 	parent := slices.Repeat([]graph.Vertex{graph.Unwritten}, len(want))
 	traversal, err := e.Search(t.Context(), root, parent)
@@ -107,24 +110,24 @@ func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, tuples []gr
 		p := parent[v]
 		switch {
 		case level < 0 && p != graph.Unreached:
-			return fmt.Errorf("vertex %d is unreached, and has the parent %d", v, p)
+			return fmt.Errorf("vertex %d: got parent %d, want unreached", v, p)
 		case level == 0 && p != root:
-			return fmt.Errorf("the root has the parent %d", p)
+			return fmt.Errorf("root %d: got parent %d, want itself", v, p)
 		case level > 0 && (p < 0 || want[p] != level-1 || !slices.Contains(csr.Neighbours(graph.Vertex(v)), p)):
-			return fmt.Errorf("vertex %d of level %d has the parent %d", v, level, p)
+			return fmt.Errorf("vertex %d: got parent %d, want a neighbour of level %d", v, p, level-1)
 		}
 		sizes[level]++
 	}
 	for k, level := range traversal.Levels {
 		if level.Frontier != sizes[int64(k)] {
-			return fmt.Errorf("level %d has %d vertices, the search says %d", k, sizes[int64(k)], level.Frontier)
+			return fmt.Errorf("level %d: got %d vertices, want %d", k, level.Frontier, sizes[int64(k)])
 		}
 	}
 	return nil
 }
 
-// With many ranks and few labels the last ranks own none, wherever the array of parents ends.
-func TestRanksMayOwnNothing(t *testing.T) {
+// With many ranks and few labels, the last ranks own none.
+func TestRanksWithoutLabels(t *testing.T) {
 	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {6, 128}, {10, 48}} {
 		tuples := kronecker(t, c.scale, 16)
 		csr, err := graph.NewCSR(tuples, 1<<c.scale)
@@ -135,11 +138,13 @@ func TestRanksMayOwnNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, more := range []map[string]string{{}, {optionPartition: "1d"}, {optionOwner: "modulo"}, {optionPredecessors: "early"}} {
+		for _, more := range []map[string]string{
+			{}, {"partition": "1d"}, {"owner": "modulo"}, {"predecessors": "early"},
+		} {
 			set := maps.Clone(more)
-			set[optionRanks] = strconv.Itoa(c.ranks)
-			e := New()
-			if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: set}); err != nil {
+			set["ranks"] = strconv.Itoa(c.ranks)
+			e := distributed.New()
+			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 				t.Fatal(err)
 			}
 			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
@@ -153,7 +158,8 @@ func TestRanksMayOwnNothing(t *testing.T) {
 				_, level, _ := csr.Search(root)
 				for v, p := range parent {
 					if (p >= 0) != (level[v] >= 0) {
-						t.Errorf("scale %d, %v, root %d: parent of %d is %d, its level %d", c.scale, set, root, v, p, level[v])
+						t.Errorf("scale %d, %v, root %d: vertex %d of level %d: got parent %d",
+							c.scale, set, root, v, level[v], p)
 					}
 				}
 			}
@@ -162,41 +168,43 @@ func TestRanksMayOwnNothing(t *testing.T) {
 	}
 }
 
-// The records of a very deep search are bounded: none of its levels are told, and all of its phases.
-func TestASearchOfVeryManyLevelsReportsNone(t *testing.T) {
-	for _, c := range []struct{ vertices, levels int }{{mostLevels, mostLevels}, {mostLevels + 1, 0}, {mostLevels + 100, 0}} {
+// A search with more levels than are recorded reports none, but all messages.
+func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
+	const maxLevels = 1 << 12
+	for _, c := range []struct{ vertices, levels int }{{maxLevels, maxLevels}, {maxLevels + 1, 0}, {maxLevels + 100, 0}} {
 		var tuples []graph.Edge
 		for v := range graph.Vertex(c.vertices - 1) {
 			tuples = append(tuples, graph.MakeEdge(v, v+1))
 		}
-		e := New()
+		e := distributed.New()
 		defer e.Close()
-		if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: map[string]string{optionRanks: "2", optionBeta: "1e9"}}); err != nil {
+		options := map[string]string{"ranks": "2", "beta": "1e9"}
+		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
 			t.Fatal(err)
 		}
 		parent := make([]graph.Vertex, c.vertices)
-		found, err := e.Search(t.Context(), 0, parent)
+		got, err := e.Search(t.Context(), 0, parent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(found.Levels) != c.levels {
-			t.Errorf("a path of %d vertices: %d levels, want %d", c.vertices, len(found.Levels), c.levels)
+		if len(got.Levels) != c.levels {
+			t.Errorf("path of %d vertices: got %d levels, want %d", c.vertices, len(got.Levels), c.levels)
 		}
 		var messages int64
-		for _, rank := range found.Ranks {
+		for _, rank := range got.Ranks {
 			for _, phase := range rank.Phases {
 				if n, known := phase.Messages.Get(); known {
 					messages += n
 				}
 			}
 		}
-		if messages < 2*int64(c.vertices) { // each rank tells the other of each level
-			t.Errorf("a path of %d vertices: %d messages", c.vertices, messages)
+		if want := 2 * int64(c.vertices); messages < want { // one from each rank in each level
+			t.Errorf("path of %d vertices: got %d messages, want at least %d", c.vertices, messages, want)
 		}
 	}
 }
 
-// Kernel 1 ends with its context wherever it is, on all ranks, and the engine is as good as new then.
+// Kernel 1 can be cancelled at any point, on all ranks, and the engine stays usable.
 func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 	const scale = 14
 	tuples := kronecker(t, scale, 16)
@@ -204,11 +212,11 @@ func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []map[string]string{{optionRanks: "4"}, {optionRanks: "3", optionPartition: "1d"}} {
-		e := New()
+	for _, set := range []map[string]string{{"ranks": "4"}, {"ranks": "3", "partition": "1d"}} {
+		e := distributed.New()
 		defer e.Close()
 		construct := func(ctx context.Context) error {
-			_, err := e.Construct(ctx, plugins.Graph{Tuples: tuples, Options: set})
+			_, err := e.Construct(ctx, plugins.Input{Tuples: tuples, Options: set})
 			return err
 		}
 		start := time.Now()

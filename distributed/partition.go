@@ -5,17 +5,19 @@ import (
 	"math/bits"
 )
 
-// Which rank holds what.
+// Which rank stores what.
 //
-// Vertices are dealt to ranks by their labels, in blocks or by turns (Partition). Every rank then numbers the vertices
-// it owns from 0 by descending degree and leaves isolated ones out. Ranks own different numbers of vertices, so every
-// block of numbers is as wide as the widest (width, a multiple of 32, which keeps bitmaps apart by the word).
+// Labels are distributed over ranks in consecutive blocks or cyclically (Partition). Every rank numbers the vertices
+// that it owns from 0 by descending degree and leaves out isolated ones. Ranks own different numbers of vertices, so
+// all blocks of numbers get the width of the largest, rounded up to a multiple of 32: no word of a bitmap belongs to
+// two blocks.
 //
-// In two dimensions the ranks form a grid of R rows and C columns, numbered down the columns: rank j*R+i stands in row i
-// and column j. The grid is laid over the adjacency matrix once across and C times down (Bisson, Bernaschi, Mastrostefano,
-// "Parallel Distributed Breadth First Search on the Kepler Architecture", IEEE TPDS 2016, figure 1; Yoo et al., "A
-// Scalable Distributed Parallel Breadth-First Search Algorithm on BlueGene/L", SC 2005). For R = 2, C = 3, with the rank
-// that holds each part, and blocks of vertices named after their owners:
+// In two dimensions the ranks form a grid of R rows and C columns. Rank j*R+i is in row i and column j. The grid
+// covers the adjacency matrix once from left to right and C times from top to bottom, as in Bisson, Bernaschi,
+// Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler Architecture", IEEE TPDS 2016, figure 1,
+// and Yoo et al., "A Scalable Distributed Parallel Breadth-First Search Algorithm on BlueGene/L", SC 2005. For R = 2
+// and C = 3, the numbers below are the ranks that store the edges from a block of vertices (columns) to another
+// (rows). Block k holds the vertices owned by rank k.
 //
 //	            from u:  block 0  block 1 | block 2  block 3 | block 4  block 5
 //	                     -----------------+------------------+-----------------
@@ -28,32 +30,31 @@ import (
 //	           block 4           0        |        2         |        4
 //	           block 5           1        |        3         |        5
 //
-// So a rank's columns are the blocks of its own grid column, and its rows are the blocks of its own grid row. To expand
-// a frontier it needs what the R-1 others of its column own, and what it finds belongs to it or to the C-1 others of its
-// row: it talks to (R-1)+(C-1) ranks, and never to the rest.
+// The columns that a rank stores are the blocks owned by the ranks of its grid column, and its rows are the blocks
+// owned by the ranks of its grid row. To expand a frontier, it needs those of the R-1 other ranks in its grid column;
+// what it discovers belongs to itself or to the C-1 other ranks in its grid row. It never sends to any other rank.
 //
-// One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, its columns are all
-// vertices. The graph is undirected, so the same lists lead from its own vertices to any other.
+// One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, and its columns are
+// all vertices. The graph is undirected, so the same lists lead from its own vertices to any other.
 
-// The numbers that a vertex has. They are types of their own so that one cannot be taken for another.
+// A vertex has a number of a distinct type in each of these spaces, so that one cannot be mistaken for another.
 type (
-	// Label is a vertex as the tuples name it.
+	// Label is the global number of a vertex, as in the tuples.
 	Label uint32
-	// Own is a vertex of the rank that looks at it: its place among those it owns, 0 <= Own < width.
-	Own uint32
-	// Row is a row of a rank's part of the matrix: block*width + Own at the owner, with blocks in the order of the ranks
-	// of its grid row.
+	// Local is the number of a vertex at its owner, 0 <= Local < width.
+	Local uint32
+	// Row is a row of a rank's part of the matrix: block*width + Local. Blocks are in the order of the ranks of its
+	// grid row.
 	Row uint32
-	// Column is a column of a rank's part of the matrix: block*width + Own at the owner, with blocks in the order of the
-	// ranks of its grid column.
+	// Column is a column of a rank's part of the matrix: block*width + Local. Blocks are in the order of the ranks of
+	// its grid column.
 	Column uint32
+	// listIndex is the position of a column's list among those of all columns of the part (Part.listOf).
+	listIndex uint32
 )
 
-// key is the place of a column among all columns of the part in the order of hubs (part.key).
-type key uint32
-
-// none stands where there is no vertex in 32 bits.
-const none = 1<<32 - 1
+// maxUint32 bounds everything that is counted or numbered in 32 bits.
+const maxUint32 = 1<<32 - 1
 
 // Grid is R rows and C columns of ranks.
 type Grid struct{ R, C int }
@@ -61,24 +62,17 @@ type Grid struct{ R, C int }
 // Ranks returns the number of ranks.
 func (g Grid) Ranks() int { return g.R * g.C }
 
-// Place returns the row and the column in which a rank stands.
+// Place returns the row and the column of a rank.
 func (g Grid) Place(rank int) (i, j int) { return rank % g.R, rank / g.R }
 
 // Rank returns the rank in row i and column j.
 func (g Grid) Rank(i, j int) int { return j*g.R + i }
 
-// Holder returns the rank that holds the entry of the matrix from a vertex of owner u to one of owner v, the block of v
-// among the holder's rows, and the block of u among its columns.
-func (g Grid) Holder(u, v int) (rank, rowBlock, columnBlock int) {
-	i, m := g.Place(v)
-	r, j := g.Place(u)
-	return g.Rank(i, j), m, r
-}
-
 func (g Grid) String() string { return fmt.Sprintf("%dx%d", g.R, g.C) }
 
-// SquareGrid returns the grid of so many ranks that is closest to a square, with at least as many rows as columns:
-// what is expanded down a column is smaller than what is folded along a row when predecessors are sent along.
+// SquareGrid returns the grid with the given number of ranks that is closest to a square. It has at least as many
+// rows as columns, because expanding down a column is cheaper than folding along a row when predecessors are sent
+// with vertices.
 func SquareGrid(ranks int) Grid {
 	c := 1
 	for k := 1; k*k <= ranks; k++ {
@@ -89,17 +83,17 @@ func SquareGrid(ranks int) Grid {
 	return Grid{ranks / c, c}
 }
 
-// Partition says which rank owns which label. It depends on nothing but the number of labels and of ranks.
+// Partition maps labels to the ranks that own them. It depends only on the numbers of labels and ranks.
 type Partition struct {
 	Ranks  int
 	Labels int64 // 0 <= label < Labels
-	Modulo bool  // by turns, label mod Ranks; otherwise in blocks of Share
-	Share  int64 // the most labels that a rank owns
+	Modulo bool  // cyclic, label mod Ranks; otherwise in blocks of Share
+	Share  int64 // largest number of labels of a rank
 
-	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor, for labels of 32 bits
+	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor for 32-bit labels
 }
 
-// NewPartition deals labels below the given number to ranks.
+// NewPartition distributes labels over ranks.
 func NewPartition(labels int64, ranks int, modulo bool) Partition {
 	p := Partition{Ranks: ranks, Labels: labels, Modulo: modulo}
 	p.Share = max((labels+int64(ranks)-1)/int64(ranks), 1)
@@ -113,7 +107,7 @@ func NewPartition(labels int64, ranks int, modulo bool) Partition {
 	return p
 }
 
-// Owner returns the rank that owns a label, and the label's slot among the labels of that rank, 0 <= slot < Share.
+// Owner returns the rank that owns a label and the label's slot at that rank, 0 <= slot < Share.
 func (p *Partition) Owner(l Label) (rank int, slot uint32) {
 	quotient := uint64(l)
 	if p.divisor != 0 {
@@ -125,20 +119,60 @@ func (p *Partition) Owner(l Label) (rank int, slot uint32) {
 	return int(quotient), uint32(uint64(l) - quotient*uint64(p.Share))
 }
 
-// Slots returns the labels of a rank: their number, the label of slot 0, and how far labels of neighbouring slots are
-// apart.
+// Slots returns the number of labels of a rank, the label of its slot 0, and the difference between the labels of
+// consecutive slots.
 func (p *Partition) Slots(rank int) (n int, first, stride int64) {
+	end := p.Labels
 	if p.Modulo {
 		first, stride = int64(rank), int64(p.Ranks)
 	} else {
 		first, stride = int64(rank)*p.Share, 1
-	}
-	end := p.Labels
-	if !p.Modulo {
 		end = min(end, first+p.Share)
 	}
 	if first >= end {
 		return 0, first, stride
 	}
 	return int((end - first + stride - 1) / stride), first, stride
+}
+
+// Part is what one rank stores of the graph. Kernel 1 writes it; searches only read it.
+type Part struct {
+	Partition Partition
+	grid      Grid
+	i, j      int // the rank's row and column in the grid
+	width     int // of a block, a multiple of 32
+	rows      int // C*width
+	columns   int // R*width
+
+	number []uint32 // [slot] Local of each label owned; width if isolated
+	degree []uint32 // [Local] tuples at the vertex, duplicates counted
+	label  []uint32 // [Column] label + 1; 0 where a block has no vertex
+
+	up       lists[Column] // for each row, the columns of its entries, by ascending list index, without duplicates
+	down     lists[Row]    // for each column, by list index, the rows of its entries; empty in one dimension
+	nonEmpty bitmap        // [Row] rows with an entry
+	first    []Column      // [Row] first column of the row's list
+	template []uint32      // [Row] label + 1 of first; 0 for an empty row
+}
+
+// lists are adjacency lists, concatenated: list k is targets[at[k]:at[k+1]].
+type lists[V Row | Column] struct {
+	at      []uint32
+	targets []V
+}
+
+func (l *lists[V]) of(k int) []V { return l.targets[l.at[k]:l.at[k+1]] }
+
+// listOf returns the index of a column's list. Lists are in the order of local numbers, that is by descending degree
+// within each block, and those of equal numbers in different blocks are adjacent. So hubs come first.
+func (p *Part) listOf(block int, v Local) listIndex {
+	return listIndex(v)*listIndex(p.grid.R) + listIndex(block)
+}
+
+func (p *Part) columnOf(block int, v Local) Column { return Column(block*p.width) + Column(v) }
+
+// words returns block k of a bitmap with consecutive blocks.
+func (p *Part) words(b bitmap, k int) bitmap {
+	n := p.width / 32
+	return b[k*n : (k+1)*n]
 }

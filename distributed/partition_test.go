@@ -8,13 +8,21 @@ import (
 	"pgregory.net/rapid"
 )
 
+// holder returns the rank that stores the edges from vertices of owner u to vertices of owner v, the block of v among
+// that rank's rows, and the block of u among its columns.
+func holder(g Grid, u, v int) (rank, rowBlock, columnBlock int) {
+	i, rowBlock := g.Place(v)
+	columnBlock, j := g.Place(u)
+	return g.Rank(i, j), rowBlock, columnBlock
+}
+
 // The picture in partition.go: two rows and three columns of ranks over the blocks of the matrix.
-func ExampleGrid_Holder() {
+func ExampleGrid_Rank() {
 	g := Grid{R: 2, C: 3}
 	for v := range g.Ranks() {
 		var line []string
 		for u := range g.Ranks() {
-			rank, _, _ := g.Holder(u, v)
+			rank, _, _ := holder(g, u, v)
 			line = append(line, fmt.Sprint(rank))
 		}
 		fmt.Printf("to block %d: %s\n", v, strings.Join(line, " "))
@@ -55,7 +63,8 @@ func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
 			}
 			n, first, stride := p.Slots(rank)
 			if int(slot) >= n || first+int64(slot)*stride != label {
-				t.Fatalf("label %d has slot %d of rank %d, which is label %d (of %d slots)", label, slot, rank, first+int64(slot)*stride, n)
+				t.Fatalf("label %d has slot %d of rank %d, which is label %d (%d slots)",
+					label, slot, rank, first+int64(slot)*stride, n)
 			}
 		}
 	})
@@ -75,15 +84,16 @@ func TestGridPlacesAreInverse(t *testing.T) {
 	}
 }
 
-// An entry lies in its holder's own grid row and column, at the blocks that Holder says.
+// An entry is in its holder's own grid row and column, at the blocks that holder returns.
 func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
 	for _, g := range []Grid{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {4, 4}, {3, 7}} {
 		for u := range g.Ranks() {
 			for v := range g.Ranks() {
-				rank, rowBlock, columnBlock := g.Holder(u, v)
+				rank, rowBlock, columnBlock := holder(g, u, v)
 				i, j := g.Place(rank)
 				if g.Rank(i, rowBlock) != v || g.Rank(columnBlock, j) != u {
-					t.Errorf("grid %v: the entry from block %d to %d lies with rank %d at %d, %d", g, u, v, rank, rowBlock, columnBlock)
+					t.Errorf("grid %v: rank %d stores the entry from block %d to %d at row block %d, column block %d",
+						g, rank, u, v, rowBlock, columnBlock)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package distributed
+package distributed_test
 
 import (
 	"context"
@@ -8,76 +8,104 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// In two dimensions a rank talks to at most (R-1)+(C-1) others between two reductions, in one dimension to at most P-1,
-// and in graphs with edges between all it does.
-func TestRanksTalkToTheirGridRowAndColumnAlone(t *testing.T) {
+// In two dimensions a rank exchanges messages with (R-1)+(C-1) others in a level, in one dimension with P-1.
+func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 	tuples := kronecker(t, 10, 16)
-	for _, c := range []Configuration{
-		{Grid: Grid{4, 4}}, {Grid: Grid{2, 8}}, {Grid: Grid{5, 3}}, {Grid: Grid{7, 1}}, {Grid: Grid{1, 7}},
-		{Grid: Grid{16, 1}, OneD: true}, {Grid: Grid{7, 1}, OneD: true},
+	for _, c := range []distributed.Configuration{
+		{Grid: distributed.Grid{R: 4, C: 4}}, {Grid: distributed.Grid{R: 2, C: 8}}, {Grid: distributed.Grid{R: 5, C: 3}},
+		{Grid: distributed.Grid{R: 7, C: 1}}, {Grid: distributed.Grid{R: 1, C: 7}},
+		{Grid: distributed.Grid{R: 16, C: 1}, OneD: true}, {Grid: distributed.Grid{R: 7, C: 1}, OneD: true},
 	} {
 		for _, alpha := range []float64{0, 15} {
 			c.Rule = graph.Switch{Alpha: alpha, Beta: 64}
-			ranks := c.Grid.Ranks()
+			size := c.Grid.Ranks()
 			want := c.Grid.R - 1 + c.Grid.C - 1
 			if c.OneD {
-				want = ranks - 1
+				want = size - 1
 			}
-			n := &notes{talks: map[int]map[int]bool{}}
-			var worlds []Comm
-			for _, world := range newLocal(ranks) {
-				worlds = append(worlds, watch(world, n))
+			p := &partners{level: map[int]map[int]bool{}}
+			var worlds []comm.Group
+			for _, world := range comm.NewLocal(size) {
+				worlds = append(worlds, recordPartners(world, p))
 			}
-			searches := make([]*search, ranks)
-			each(worlds, func(world Comm) {
-				rank := world.Rank()
-				p, _, err := buildPart(t.Context(), world, c, tuples[len(tuples)*rank/ranks:len(tuples)*(rank+1)/ranks], 0)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				searches[rank] = newSearch(p, world, c)
-			})
-			n.talks, n.most = map[int]map[int]bool{}, 0 // kernel 1 talks to all
-			parent := make([]graph.Vertex, 1<<10)
-			if err := searchLocal(t.Context(), searches, make([]*SearchRecord, ranks), 1, parent); err != nil {
+			ranks := make([]*distributed.Rank, size)
+			if err := onAll(worlds, func(world comm.Group) (err error) {
+				k := world.Rank()
+				ranks[k], _, err = distributed.NewRank(t.Context(), world, c,
+					tuples[len(tuples)*k/size:len(tuples)*(k+1)/size], 0)
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
-			if n.most != want {
-				t.Errorf("%+v: a rank has talked to %d others in a level, want %d", c, n.most, want)
+			p.level, p.max = map[int]map[int]bool{}, 0 // in kernel 1 all exchange messages
+			parent := make([]graph.Vertex, 1<<10)
+			if err := onAll(worlds, func(world comm.Group) error {
+				rank := ranks[world.Rank()]
+				_, first, stride := rank.Partition.Slots(world.Rank())
+				_, err := rank.Search(t.Context(), 1, parent, first, stride)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if p.max != want {
+				t.Errorf("%+v: a rank exchanged messages with %d others in a level, want %d", c, p.max, want)
 			}
 		}
 	}
 }
 
-// count counts four searches of a graph.
-func count(t *testing.T, tuples []graph.Edge, scale int, options map[string]string) Traffic {
+// traffic is what the ranks send in some searches.
+type traffic struct {
+	messages, bytes float64
+	busiest         int64   // messages of the rank that sends most
+	modelled        float64 // seconds that rank needs with 2 us a message and 10 GB/s
+}
+
+// measureTraffic searches four times and validates the results.
+func measureTraffic(t *testing.T, tuples []graph.Edge, scale int, options map[string]string) (sum traffic) {
 	t.Helper()
-	var roots []graph.Vertex
-	for _, e := range tuples[:4] {
-		u, _ := e.Ends()
-		roots = append(roots, u)
-	}
 	validator, err := graph.NewValidator(tuples, 1<<scale, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	traffic, err := CountTraffic(t.Context(), tuples, 1<<scale, options, roots, Cost{2 * time.Microsecond, 10e9},
-		func(root graph.Vertex, parent []graph.Vertex) error {
-			_, err := validator.Validate(t.Context(), root, parent)
-			return err
-		})
-	if err != nil {
+	e := distributed.New()
+	defer e.Close()
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
 		t.Fatal(err)
 	}
-	return traffic
+	parent := make([]graph.Vertex, 1<<scale)
+	for _, tuple := range tuples[:4] {
+		root, _ := tuple.Ends()
+		got, err := e.Search(t.Context(), root, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := validator.Validate(t.Context(), root, parent); err != nil {
+			t.Fatal(err)
+		}
+		var busiest int64
+		var modelled float64
+		for _, rank := range got.Ranks {
+			var messages, bytes int64
+			for _, p := range rank.Phases {
+				messages, bytes = messages+number(p.Messages), bytes+number(p.Bytes)
+			}
+			busiest, modelled = max(busiest, messages), max(modelled, float64(messages)*2e-6+float64(bytes)/10e9)
+			sum.messages, sum.bytes = sum.messages+float64(messages), sum.bytes+float64(bytes)
+		}
+		sum.busiest, sum.modelled = sum.busiest+busiest, sum.modelled+modelled
+	}
+	return sum
 }
 
-// Adaptive messages take at most the bytes of either pure form.
+func number(c plugins.Count) int64 { n, _ := c.Get(); return n }
+
 func TestAdaptiveMessagesAreAtMostAsLongAsEitherForm(t *testing.T) {
 	const scale = 12
 	tuples := kronecker(t, scale, 16)
@@ -86,43 +114,54 @@ func TestAdaptiveMessagesAreAtMostAsLongAsEitherForm(t *testing.T) {
 			for _, predecessors := range []string{"late", "early"} {
 				bytes := map[string]float64{}
 				for _, form := range []string{"adaptive", "lists", "bitmaps"} {
-					bytes[form] = count(t, tuples, scale, map[string]string{
-						optionRanks: strconv.Itoa(ranks), optionPartition: partition, optionPredecessors: predecessors, optionMessages: form,
-					}).Bytes
+					bytes[form] = measureTraffic(t, tuples, scale, map[string]string{
+						"ranks": strconv.Itoa(ranks), "partition": partition, "predecessors": predecessors, "messages": form,
+					}).bytes
 				}
 				if bytes["adaptive"] > bytes["lists"] || bytes["adaptive"] > bytes["bitmaps"] {
-					t.Errorf("%d ranks, %s, %s: %v", ranks, partition, predecessors, bytes)
+					t.Errorf("%d ranks, %s, %s: got %v bytes", ranks, partition, predecessors, bytes)
 				}
 			}
 		}
 	}
 }
 
-// In two dimensions modelled transfers take less time than in one, and the more so the more ranks there are.
-func TestTwoDimensionsWinWithManyRanks(t *testing.T) {
+// The busiest rank has much less to send in two dimensions than in one, and the more so the more ranks there are.
+func TestTwoDimensionsSendLessWithManyRanks(t *testing.T) {
 	const scale = 12
 	tuples := kronecker(t, scale, 16)
-	before := 0.0
+	previous := 0.0
 	for _, ranks := range []int{64, 256} {
-		one := count(t, tuples, scale, map[string]string{optionRanks: strconv.Itoa(ranks), optionPartition: "1d"})
-		two := count(t, tuples, scale, map[string]string{optionRanks: strconv.Itoa(ranks), optionPartition: "2d"})
-		ratio := one.Modelled / two.Modelled
-		if ratio < 2 || ratio < before {
-			t.Errorf("%d ranks: 1D %.3g s, 2D %.3g s, %.1f times; with fewer ranks %.1f times", ranks, one.Modelled, two.Modelled, ratio, before)
+		one := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "1d"})
+		two := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "2d"})
+		ratio := one.modelled / two.modelled
+		if ratio < 2 || ratio < previous {
+			t.Errorf("%d ranks: modelled 1D %.3g s, 2D %.3g s, ratio %.1f, with fewer ranks %.1f",
+				ranks, one.modelled, two.modelled, ratio, previous)
 		}
-		before = ratio
-		if one.Busiest != int64(ranks-1) {
-			t.Errorf("%d ranks in 1D: the busiest rank has sent %d messages in a level, want one to every other", ranks, one.Busiest)
+		previous = ratio
+		if want := float64(one.busiest) * float64(ranks); one.messages != want || one.busiest%int64(ranks-1) != 0 {
+			t.Errorf("%d ranks in 1D: %v messages, busiest rank %d, want every rank to send one to every other",
+				ranks, one.messages, one.busiest)
 		}
 	}
 }
 
-// What phases, levels and ranks report adds up.
+// Thousands of ranks search a small graph, so that their messages can be counted.
+func TestManyRanks(t *testing.T) {
+	const scale, ranks = 10, 1024
+	tuples := kronecker(t, scale, 16)
+	if got := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks)}); got.messages == 0 {
+		t.Error("no messages were counted")
+	}
+}
+
+// The messages, bytes and times of phases, levels and ranks add up.
 func TestRecordsAddUp(t *testing.T) {
 	tuples := kronecker(t, 12, 16)
-	for _, options := range []map[string]string{{optionRanks: "6"}, {optionRanks: "5", optionPartition: "1d"}} {
-		e := New()
-		if _, err := e.Construct(t.Context(), plugins.Graph{Tuples: tuples, Options: options}); err != nil {
+	for _, options := range []map[string]string{{"ranks": "6"}, {"ranks": "5", "partition": "1d"}} {
+		e := distributed.New()
+		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
 			t.Fatal(err)
 		}
 		u, _ := tuples[0].Ends()
@@ -130,56 +169,75 @@ func TestRecordsAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var byLevel, byRank [2]int64
-		number := func(c plugins.Count) int64 { n, _ := c.Get(); return n }
-		var inside time.Duration
+		type sum struct {
+			messages, bytes int64
+			elapsed         time.Duration
+		}
+		add := func(to *sum, p plugins.Phase) {
+			to.messages, to.bytes = to.messages+number(p.Messages), to.bytes+number(p.Bytes)
+			to.elapsed += p.Elapsed
+		}
+		var byLevel, byRank sum
 		for k, level := range got.Levels {
-			var messages, bytes int64
-			var sum time.Duration
+			var phases sum
 			for _, p := range level.Phases {
-				messages, bytes, sum = messages+number(p.Messages), bytes+number(p.Bytes), sum+p.Elapsed
+				add(&phases, p)
+				add(&byLevel, p)
 				if p.Slowest < p.Elapsed {
-					t.Errorf("level %d, %s: the slowest rank took %v, and the mean is %v", k, p.Name, p.Slowest, p.Elapsed)
+					t.Errorf("level %d, %s: slowest %v, mean %v", k, p.Name, p.Slowest, p.Elapsed)
 				}
 			}
-			if messages != number(level.Messages) || bytes != number(level.Bytes) || sum != level.Elapsed {
-				t.Errorf("level %d: phases have %d messages, %d bytes, %v; the level %v", k, messages, bytes, sum, level)
+			if want := (sum{number(level.Messages), number(level.Bytes), level.Elapsed}); phases != want {
+				t.Errorf("level %d: phases add up to %v, want %v", k, phases, want)
 			}
-			byLevel[0], byLevel[1], inside = byLevel[0]+messages, byLevel[1]+bytes, inside+sum
 		}
 		for _, p := range got.Phases {
-			byLevel[0], byLevel[1], inside = byLevel[0]+number(p.Messages), byLevel[1]+number(p.Bytes), inside+p.Elapsed
+			add(&byLevel, p)
 		}
 		for _, rank := range got.Ranks {
 			for _, p := range rank.Phases {
-				byRank[0], byRank[1] = byRank[0]+number(p.Messages), byRank[1]+number(p.Bytes)
+				add(&byRank, p)
 			}
 		}
-		if byLevel != byRank || byLevel[0] == 0 || inside > got.Elapsed {
-			t.Errorf("%v: levels sent %v, ranks %v (messages, bytes); phases take %v of %v", options, byLevel, byRank, inside, got.Elapsed)
+		if byLevel.messages != byRank.messages || byLevel.bytes != byRank.bytes || byLevel.messages == 0 {
+			t.Errorf("%v: levels sent %v, ranks %v", options, byLevel, byRank)
+		}
+		if byLevel.elapsed > got.Elapsed {
+			t.Errorf("%v: phases take %v, the search %v", options, byLevel.elapsed, got.Elapsed)
 		}
 		e.Close()
 	}
 }
 
-func TestRefusalsNameTheWayOut(t *testing.T) {
-	e := New()
+func TestConstructRefuses(t *testing.T) {
+	e := distributed.New()
 	defer e.Close()
-	for want, g := range map[string]struct {
-		graph plugins.Graph
-		is    error
+	options := func(name, value, name2, value2 string) plugins.Input {
+		return plugins.Input{Options: map[string]string{name: value, name2: value2}}
+	}
+	for _, c := range []struct {
+		want string
+		in   plugins.Input
+		is   error
 	}{
-		"want a divisor of ranks": {plugins.Graph{Options: map[string]string{optionRanks: "6", optionRows: "4"}}, plugins.ErrOption},
-		"relabel the vertices":    {plugins.Graph{Tuples: []graph.Edge{graph.MakeEdge(1, 1<<40)}}, plugins.ErrTuples},
+		{"rows=4 does not divide ranks=6", options("ranks", "6", "rows", "4"), plugins.ErrOption},
+		{"rows=2 needs partition=2d", options("partition", "1d", "rows", "2"), plugins.ErrOption},
+		{"relabel the vertices", plugins.Input{Tuples: []graph.Edge{graph.MakeEdge(1, 1<<40)}}, plugins.ErrTuples},
 	} {
-		_, err := e.Construct(t.Context(), g.graph)
-		if !errors.Is(err, g.is) || !strings.Contains(err.Error(), want) {
-			t.Errorf("want %q of %v, got: %v", want, g.is, err)
+		if _, err := e.Construct(t.Context(), c.in); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q of %v", err, c.want, c.is)
 		}
 	}
-	over, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Construct(over, plugins.Graph{Tuples: kronecker(t, 8, 16)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled construction returns %v", err)
+	if _, err := e.Construct(ended, plugins.Input{Tuples: kronecker(t, 8, 16)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestFirstErrorSkipsRanksThatWereStopped(t *testing.T) {
+	err := distributed.FirstError([]error{distributed.ErrOtherRank, nil, plugins.ErrMemory, distributed.ErrOtherRank})
+	if err != plugins.ErrMemory {
+		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}
 }

@@ -1,5 +1,5 @@
-// Package examples holds engines to begin from: complete, small, and tested like every engine. `teps new-engine` copies
-// them, with another name in the place of the word "mine".
+// Package examples contains small complete engines, which are tested like all others. `teps new-engine` copies them and
+// replaces the word "mine".
 package examples
 
 import "embed"
@@ -7,5 +7,5 @@ import "embed"
 //go:embed go c openmp python
 var files embed.FS
 
-// Files are the examples, a folder each.
+// Files returns the examples, one directory each.
 func Files() embed.FS { return files }

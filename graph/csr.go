@@ -4,19 +4,18 @@ import "fmt"
 
 // CSR is a plain compressed sparse row adjacency: the neighbours of v are Targets[Offsets[v]:Offsets[v+1]].
 //
-// It keeps everything that the tuples say. Each tuple {u, v} stands in both lists, v in that of u and u in that of v;
-// a duplicate stands there again, and a self-loop stands twice in the list of its vertex. So a list's length is the
-// vertex's degree with duplicates counted, and len(Targets) is twice the number of tuples. The neighbours of a vertex
-// are in no promised order.
+// It keeps all tuples. For each tuple {u, v}, v is in the list of u and u is in the list of v; duplicates are repeated,
+// and a self-loop is in the list of its vertex twice. So the length of a list is the degree of its vertex with
+// duplicates, and len(Targets) is twice the number of tuples. The neighbours of a vertex are not sorted.
 //
-// The oracle and tests search it; engines build layouts of their own.
+// Search and tests use it; engines build layouts of their own.
 type CSR struct {
 	Offsets []int64  // NumVertices()+1 positions in Targets, ascending, from 0 to len(Targets)
 	Targets []Vertex // neighbours, list after list
 }
 
-// NewCSR builds the adjacency of the vertices 0..vertices-1. It fails on a negative number of vertices and on a tuple
-// with a label beyond them.
+// NewCSR builds the adjacency of the vertices 0..vertices-1. It returns an error if vertices is negative or a tuple has
+// a larger label.
 func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 	if vertices < 0 {
 		return nil, fmt.Errorf("graph: building a CSR of %d vertices: the number of vertices cannot be negative", vertices)
@@ -25,14 +24,14 @@ func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 	for i, e := range edges {
 		u, v := e.Ends()
 		if int64(max(u, v)) >= vertices {
-			return nil, fmt.Errorf("graph: building a CSR: tuple %d is %v, but labels end at %d: pass a number of vertices above every label",
-				i, e, vertices-1)
+			return nil, fmt.Errorf("graph: building a CSR of %d vertices: tuple %d is %v: "+
+				"pass a number of vertices larger than every label", vertices, i, e)
 		}
 		offsets[u]++
 		offsets[v]++
 	}
 
-	// Counts become the ends of the lists; filling them from the back turns each end into its list's beginning.
+	// Counts become the ends of the lists. Filling a list from the back turns its end into its beginning.
 	var end int64
 	for v, degree := range offsets {
 		end += degree
@@ -52,5 +51,34 @@ func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 // NumVertices returns the number of vertices, isolated ones included.
 func (g *CSR) NumVertices() int64 { return int64(len(g.Offsets)) - 1 }
 
-// Neighbours returns the list of v, which must be a vertex. The list belongs to g.
+// Neighbours returns the list of v, which must be a vertex. The caller must not change it.
 func (g *CSR) Neighbours(v Vertex) []Vertex { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
+
+// Search is the textbook breadth-first search with one queue, one vertex after the other. Everything faster is compared
+// with it, so it stays simple and is never optimised.
+//
+// Both results have one entry for each vertex of g: the parent (see the package comment) and the level, which is 0 for
+// root, one more than the parent's level for other reached vertices, and -1 for unreached ones. It returns an error if
+// root is not a vertex.
+func (g *CSR) Search(root Vertex) (parent []Vertex, level []int64, err error) {
+	if root < 0 || int64(root) >= g.NumVertices() {
+		return nil, nil, fmt.Errorf("graph: searching from root %d: want a vertex below %d", root, g.NumVertices())
+	}
+	parent, level = make([]Vertex, g.NumVertices()), make([]int64, g.NumVertices())
+	for v := range parent {
+		parent[v], level[v] = Unreached, -1
+	}
+	parent[root], level[root] = root, 0
+	queue := []Vertex{root}
+	for len(queue) > 0 {
+		u := queue[0]
+		queue = queue[1:]
+		for _, v := range g.Neighbours(u) {
+			if parent[v] == Unreached {
+				parent[v], level[v] = u, level[u]+1
+				queue = append(queue, v)
+			}
+		}
+	}
+	return parent, level, nil
+}

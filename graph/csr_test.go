@@ -44,8 +44,8 @@ func TestCSRWithoutTuplesOrVertices(t *testing.T) {
 	}
 }
 
-func TestCSRRefusesWhatIsNotAGraph(t *testing.T) {
-	if _, err := NewCSR(tuples(0, 1, 2, 4), 4); err == nil || !strings.Contains(err.Error(), "tuple 1 is (2,4), but labels end at 3") {
+func TestNewCSRRejectsLabelsBeyondTheVertices(t *testing.T) {
+	if _, err := NewCSR(tuples(0, 1, 2, 4), 4); !errorContains(err, "4 vertices: tuple 1 is (2,4)") {
 		t.Errorf("label 4 of 4 vertices: %v", err)
 	}
 	if _, err := NewCSR(tuples(0, 0), 0); err == nil {
@@ -86,14 +86,14 @@ func TestSearchLevelsOfNamedGraphs(t *testing.T) {
 				case Vertex(v) == c.root && p != c.root, level[v] < 0 && p != Unreached:
 					t.Errorf("parent of %d is %d", v, p)
 				case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbours(p), Vertex(v))):
-					t.Errorf("parent of %d is %d, which is no neighbour one level above", v, p)
+					t.Errorf("parent of %d is %d, which is not a neighbour one level above", v, p)
 				}
 			}
 		})
 	}
 }
 
-// Levels are distances: the oracle agrees with Bellman's relaxation over the tuples, which knows no queue and no CSR.
+// Levels are distances: Search agrees with Bellman's relaxation over the tuples, which uses neither a queue nor a CSR.
 func TestSearchLevelsAreDistances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vertices := rapid.Int64Range(1, 24).Draw(t, "vertices")
@@ -130,7 +130,7 @@ func TestSearchLevelsAreDistances(t *testing.T) {
 	})
 }
 
-func TestSearchRefusesARootThatIsNoVertex(t *testing.T) {
+func TestSearchRejectsRootOutsideTheGraph(t *testing.T) {
 	g := mustCSR(t, tuples(0, 1), 2)
 	for _, root := range []Vertex{-1, 2, MaxVertex} {
 		if _, _, err := g.Search(root); err == nil {

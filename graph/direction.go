@@ -1,29 +1,62 @@
 package graph
 
-// Switch decides the direction of the next level of a search, after Beamer, Asanović and Patterson,
-// "Direction-Optimizing Breadth-First Search" (SC 2012), section 5. It is a pure function of what the search knows of
-// its frontier; the constants belong to the engine that uses it.
+import "fmt"
+
+// Direction is the direction of a step from one level of a search to the next.
+type Direction uint8
+
+const (
+	TopDown  Direction = iota // from the frontier to unvisited neighbours
+	BottomUp                  // from unvisited vertices to a parent in the frontier (Beamer et al. 2012)
+)
+
+func (d Direction) String() string {
+	switch d {
+	case TopDown:
+		return "top-down"
+	case BottomUp:
+		return "bottom-up"
+	}
+	return fmt.Sprintf("Direction(%d)", uint8(d))
+}
+
+// MarshalText writes the direction as String does.
+func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Direction) UnmarshalText(text []byte) error {
+	for _, known := range []Direction{TopDown, BottomUp} {
+		if string(text) == known.String() {
+			*d = known
+			return nil
+		}
+	}
+	return fmt.Errorf("graph: %q is not a direction; want %q or %q", text, TopDown, BottomUp)
+}
+
+// Switch chooses the direction of the next step of a search, after Beamer, Asanović and Patterson,
+// "Direction-Optimizing Breadth-First Search" (SC 2012), section 5. The constants belong to the engine that uses it.
 //
-// Top-down looks at every edge out of the frontier; bottom-up looks at the edges of unvisited vertices, but at few of
-// them once the frontier is dense. So a search goes bottom-up while its frontier grows and holds more than 1/Alpha of
-// the edges that are still unexplored, and comes back when the frontier has shrunk below 1/Beta of all vertices.
+// A top-down step looks at every edge out of the frontier. A bottom-up step looks at the edges of unvisited vertices,
+// but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier grows and has more
+// than 1/Alpha of the unexplored edges, and switches back when the frontier has shrunk below 1/Beta of all vertices.
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never
 	Beta  float64 // larger: back to top-down later; 0: at once
 }
 
-// Progress is what a search knows between two levels. Edges are adjacency entries (every edge counts at both ends).
-type Progress struct {
-	Direction       Direction // of the level just finished
-	Frontier        int64     // vertices found by it, to be expanded next
-	Previous        int64     // vertices it expanded
+// SwitchState is what a search knows between two steps. Edges are adjacency entries: every edge counts at both ends.
+type SwitchState struct {
+	Direction       Direction // of the last step
+	Frontier        int64     // vertices that it discovered
+	Previous        int64     // vertices in the frontier before it
 	FrontierEdges   int64     // adjacency entries of Frontier; needed when Direction is TopDown
 	UnexploredEdges int64     // adjacency entries of unvisited vertices; needed when Direction is TopDown
 	Vertices        int64     // of the graph
 }
 
-// Next returns the direction in which to expand p.Frontier.
-func (s Switch) Next(p Progress) Direction {
+// Next returns the direction of the next step.
+func (s Switch) Next(p SwitchState) Direction {
 	if p.Direction == TopDown {
 		growing := p.Frontier > p.Previous
 		if growing && s.Alpha > 0 && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {

@@ -6,15 +6,15 @@ func TestSwitchFollowsTheFrontier(t *testing.T) {
 	s := Switch{Alpha: 15, Beta: 18}
 	for _, c := range []struct {
 		name string
-		p    Progress
+		p    SwitchState
 		want Direction
 	}{
-		{"a small frontier stays top-down", Progress{TopDown, 10, 1, 100, 10_000, 1000}, TopDown},
-		{"a frontier with many edges goes bottom-up", Progress{TopDown, 10, 1, 1000, 10_000, 1000}, BottomUp},
-		{"a shrinking frontier does not go bottom-up", Progress{TopDown, 10, 20, 1000, 10_000, 1000}, TopDown},
-		{"a growing frontier stays bottom-up", Progress{BottomUp, 20, 10, 0, 0, 1000}, BottomUp},
-		{"a large shrinking frontier stays bottom-up", Progress{BottomUp, 100, 200, 0, 0, 1000}, BottomUp},
-		{"a small shrinking frontier comes back top-down", Progress{BottomUp, 10, 200, 0, 0, 1000}, TopDown},
+		{"a small frontier stays top-down", SwitchState{TopDown, 10, 1, 100, 10_000, 1000}, TopDown},
+		{"a frontier with many edges goes bottom-up", SwitchState{TopDown, 10, 1, 1000, 10_000, 1000}, BottomUp},
+		{"a shrinking frontier does not go bottom-up", SwitchState{TopDown, 10, 20, 1000, 10_000, 1000}, TopDown},
+		{"a growing frontier stays bottom-up", SwitchState{BottomUp, 20, 10, 0, 0, 1000}, BottomUp},
+		{"a large shrinking frontier stays bottom-up", SwitchState{BottomUp, 100, 200, 0, 0, 1000}, BottomUp},
+		{"a small shrinking frontier comes back top-down", SwitchState{BottomUp, 10, 200, 0, 0, 1000}, TopDown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := s.Next(c.p); got != c.want {
@@ -25,7 +25,8 @@ func TestSwitchFollowsTheFrontier(t *testing.T) {
 }
 
 func TestSwitchWithoutAlphaNeverGoesBottomUp(t *testing.T) {
-	if got := (Switch{}).Next(Progress{Direction: TopDown, Frontier: 9, Previous: 1, FrontierEdges: 1 << 40}); got != TopDown {
+	state := SwitchState{Direction: TopDown, Frontier: 9, Previous: 1, FrontierEdges: 1 << 40}
+	if got := (Switch{}).Next(state); got != TopDown {
 		t.Errorf("Next = %v, want %v", got, TopDown)
 	}
 }

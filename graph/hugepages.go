@@ -2,5 +2,5 @@
 
 package graph
 
-// hugePages does nothing where the system is not asked for huge pages.
+// hugePages does nothing on systems without a call for huge pages.
 func hugePages[T int32 | uint16 | uint32](array []T) []T { return array }

@@ -5,9 +5,8 @@ import (
 	"unsafe"
 )
 
-// hugePages asks the system to put an array that is still untouched on huge pages. Validation reads its arrays at random, and on
-// pages of 4 KiB nearly every read of a large one has to look its page up first. Without them it is only slower, so a refusal is
-// not an error.
+// hugePages asks the system to use huge pages for an array that has not been touched. Validation reads its arrays at
+// random, and on pages of 4 KiB nearly every read of a large array misses the TLB. A refusal is not an error.
 func hugePages[T int32 | uint16 | uint32](array []T) []T {
 	const page = 2 << 20
 	bytes := uintptr(len(array)) * unsafe.Sizeof(*new(T))

@@ -6,26 +6,23 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"sync"
-	"sync/atomic"
 )
 
 // The reference's Kronecker generator, bit for bit (Graph500 specification 2.0, section "Generating the edge list";
 // Leskovec, Chakrabarti, Kleinberg, Faloutsos, Ghahramani, "Kronecker graphs", 2010). The adjacency matrix is halved
 // in both directions, Scale times; each time the tuple falls into one of four quadrants, chosen at random. Tuple i
 // draws from a stream of its own, which begins i*2^64 outputs into the seeded one, so every tuple can be made alone
-// and the list does not depend on who makes which part. At last both labels are scrambled by a keyed permutation.
+// and the list does not depend on how it is divided. Finally both labels are scrambled by a keyed permutation.
 //
-// makeTuple says all of this in the order of the specification. Generate makes the same tuples several times as fast
-// (quadrants.go), and hands the rare tuple with a rejected draw to makeTuple.
+// quadrants.go does this for batches of tuples; the rare one with a rejected draw is made alone, by makeTuple.
 
-// Bounds of a recipe. The tuples of a graph must have a size in bytes that an int64 holds, which bounds the product.
+// Bounds of a recipe. The size of the tuples in bytes must fit an int64, which bounds the edge factor.
 const (
 	MinScale = 1
-	MaxScale = 42 // class "huge", the largest of the specification
+	MaxScale = 42 // class "huge", the largest in the specification
 )
 
-// Kronecker is the recipe of a Graph500 input: the reference generator's parameters.
+// Kronecker is the recipe of a Graph500 input: the parameters of the reference generator.
 type Kronecker struct {
 	Scale      int    `json:"scale"`
 	EdgeFactor int    `json:"edgefactor"`
@@ -39,24 +36,24 @@ func (k Kronecker) Vertices() int64 { return 1 << k.Scale }
 // Tuples returns the length of the list, EdgeFactor * 2^Scale.
 func (k Kronecker) Tuples() int64 { return int64(k.EdgeFactor) << k.Scale }
 
-// Check says whether tuples can be generated from k. Everything else about k needs a recipe that passes.
+// Check returns an error if tuples cannot be generated from k. The other methods need a recipe that passes.
 func (k Kronecker) Check() error {
 	if k.Scale < MinScale || k.Scale > MaxScale {
 		return fmt.Errorf("graph: scale %d is out of range: want %d to %d", k.Scale, MinScale, MaxScale)
 	}
-	if most := int64(math.MaxInt64/EdgeBytes) >> k.Scale; k.EdgeFactor < 1 || int64(k.EdgeFactor) > most {
-		return fmt.Errorf("graph: edgefactor %d is out of range: want 1 to %d at scale %d", k.EdgeFactor, most, k.Scale)
+	if limit := int64(math.MaxInt64/EdgeBytes) >> k.Scale; k.EdgeFactor < 1 || int64(k.EdgeFactor) > limit {
+		return fmt.Errorf("graph: edgefactor %d is out of range: want 1 to %d at scale %d", k.EdgeFactor, limit, k.Scale)
 	}
 	return nil
 }
 
-// generateBlock is what a goroutine generates before it looks whether to stop and takes more: about a millisecond.
+// generateBlock is the number of tuples that a thread makes at a time, in about a millisecond.
 const generateBlock = 1 << 15
 
-// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0: all that Go
-// may use). What it writes depends on nothing but k and the position in the list. Setting up costs some 20
-// microseconds a call, so a list may be generated in chunks. When ctx ends it returns ctx.Err() within milliseconds,
-// and dst is partly written. It fails when k does not pass Check or when the list ends before dst does.
+// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0 or less: all
+// that Go may use). A tuple depends only on k and its position in the list. Setting up costs some 20 microseconds, so a
+// list may be generated in chunks. When ctx ends, Generate returns ctx.Err() within milliseconds, and dst is partly
+// written. It returns an error if k does not pass Check or if the list ends before dst does.
 func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -65,44 +62,25 @@ func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, thread
 		return fmt.Errorf("graph: generating %d tuples from number %d: the list has %d (scale %d, edgefactor %d)",
 			len(dst), first, k.Tuples(), k.Scale, k.EdgeFactor)
 	}
-	if threads < 0 {
-		return fmt.Errorf("graph: generating on %d threads: want 0 (all) or more", threads)
-	}
-	if threads == 0 {
+	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	blocks := int64(len(dst)+generateBlock-1) / generateBlock
-	threads = int(min(int64(threads), blocks))
-
 	g := newGenerator(k)
-	var taken atomic.Int64
-	work := func() {
-		for ctx.Err() == nil {
-			block := taken.Add(1) - 1
-			if block >= blocks {
-				return
-			}
-			begin := block * generateBlock
-			end := min(begin+generateBlock, int64(len(dst)))
-			g.fill(dst[begin:end], first+begin)
-		}
-	}
-	var workers sync.WaitGroup
-	for range threads {
-		workers.Go(work)
-	}
-	workers.Wait()
-	return ctx.Err()
+	_, err := parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
+		g.fill(dst[begin:end], first+begin)
+		return true
+	})
+	return err
 }
 
-// generator is a recipe with everything that all of its tuples need. It is not changed after newGenerator.
+// generator is a recipe with everything that all of its tuples need. newGenerator fills it; then it is only read.
 type generator struct {
 	scale      int
 	stream     Stream          // as seeded
 	jumps      [tupleBits]jump // jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
 	arcs       arcs
-	key        uint64    // added to a label, and
-	multiplier [2]uint64 // what scrambling multiplies it by
+	key        uint64    // of scramble: added to a label
+	multiplier [2]uint64 // of scramble
 }
 
 // tupleBits is the width of a tuple's position in the longest list.
@@ -143,9 +121,9 @@ func (g *generator) streamOf(i int64) Stream {
 	return s
 }
 
-// The odds of the quadrants in ten-thousandths, in the order in which a draw is compared with them; A has the rest
-// up to oddsD, D what is left. A draw is a number below 2^31-1 modulo oddsAll; the first (2^31-1) mod oddsAll numbers
-// are rejected, so that every remainder is equally likely.
+// The odds of the quadrants in ten-thousandths, in the order in which a draw is compared with them; D has the rest. A
+// draw is a number below 2^31-1 modulo oddsAll. The first (2^31-1) mod oddsAll numbers are rejected, so that every
+// remainder is equally likely.
 const (
 	oddsB        = 1900
 	oddsC        = 1900
@@ -154,35 +132,21 @@ const (
 	rejectedDraw = mrgModulus % oddsAll // draws below this are rejected
 )
 
-// makeTuple is the definition of tuple i.
+// makeTuple makes tuple i alone.
 func (g *generator) makeTuple(i int64) Edge {
 	s := g.streamOf(i)
-	var u, v uint64 // upper bits of both labels; u <= v
+	var l labels
 	for range g.scale {
 		draw := s.Next31()
 		for draw < rejectedDraw {
 			draw = s.Next31()
 		}
-		var bitU, bitV uint64
-		switch draw %= oddsAll; {
-		case draw < oddsB:
-			bitU, bitV = 0, 1
-		case draw < oddsB+oddsC:
-			bitU, bitV = 1, 0
-		case draw < oddsB+oddsC+oddsA:
-			bitU, bitV = 0, 0
-		default:
-			bitU, bitV = 1, 1
-		}
-		if u == v && bitU > bitV { // clip and flip: below the diagonal is where the mirror image is
-			bitU, bitV = bitV, bitU
-		}
-		u, v = u<<1|bitU, v<<1|bitV
+		l = l.choose(uint64(draw)*g.arcs.unit, g.arcs.differ, g.arcs.turn, g.arcs.v)
 	}
-	return MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v)))
+	return g.edge(l)
 }
 
-// scramble permutes the labels below 2^scale: twice it multiplies by an odd number and reverses the bits that count.
+// scramble permutes the labels below 2^scale: twice, it multiplies by an odd number and reverses the low scale bits.
 func (g *generator) scramble(label uint64) uint64 {
 	label = bits.Reverse64((label+g.key)*g.multiplier[0]) >> (64 - g.scale)
 	return bits.Reverse64(label*g.multiplier[1]) >> (64 - g.scale)

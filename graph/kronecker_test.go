@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// specifiedTuple is tuple i as the specification and its papers describe it, transcribed on its own: the stream moves
-// by powers of the 5x5 matrix of the recurrence, numbers are big, labels are halved intervals, bits are reversed one by
-// one. It takes milliseconds.
+// specifiedTuple is tuple i as the specification and its papers describe it, in the simplest form: the stream moves by
+// powers of the 5x5 matrix of the recurrence, numbers are big, labels are halved intervals, and bits are reversed one
+// by one. It takes milliseconds.
 func specifiedTuple(k Kronecker, i int64) Edge {
 	modulus := big.NewInt(1<<31 - 1)
 	type matrix [5][5]*big.Int
@@ -124,7 +124,7 @@ func specifiedTuple(k Kronecker, i int64) Edge {
 	return MakeEdge(scrambled(u), scrambled(v))
 }
 
-func TestAnyTupleIsTheSpecifiedOne(t *testing.T) {
+func TestTuplesMatchTheSpecification(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := Kronecker{
 			Scale:      rapid.IntRange(MinScale, MaxScale).Draw(t, "scale"),
@@ -144,9 +144,11 @@ func TestAnyTupleIsTheSpecifiedOne(t *testing.T) {
 	})
 }
 
-func TestBatchesAreTheirTuples(t *testing.T) {
+func TestBatchesMatchSingleTuples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		k := Kronecker{rapid.IntRange(7, MaxScale).Draw(t, "scale"), 16, rapid.Uint64().Draw(t, "seed1"), rapid.Uint64().Draw(t, "seed2")}
+		k := Kronecker{
+			rapid.IntRange(7, MaxScale).Draw(t, "scale"), 16, rapid.Uint64().Draw(t, "seed1"), rapid.Uint64().Draw(t, "seed2"),
+		}
 		count := rapid.Int64Range(1, 3*batchTuples+1).Draw(t, "count")
 		first := rapid.Int64Range(0, k.Tuples()-count).Draw(t, "first")
 		edges := make([]Edge, count)
@@ -160,7 +162,7 @@ func TestBatchesAreTheirTuples(t *testing.T) {
 	})
 }
 
-func TestABatchWithARejectedDrawIsItsTuples(t *testing.T) {
+func TestBatchWithRejectedDrawMatchesSingleTuples(t *testing.T) {
 	k := Kronecker{16, 16, 2, 3}
 	g := newGenerator(k)
 	found := 0
@@ -184,7 +186,7 @@ func TestABatchWithARejectedDrawIsItsTuples(t *testing.T) {
 	}
 }
 
-func TestFiveProductsOfABatchsJumpFitInto64Bits(t *testing.T) {
+func TestBatchJumpFits64Bits(t *testing.T) {
 	var sum uint64
 	for _, coefficient := range newGenerator(Kronecker{1, 1, 0, 0}).jumps[batchJump] {
 		sum += coefficient
@@ -212,7 +214,7 @@ func TestRemaindersAreComparedWithoutDivision(t *testing.T) {
 }
 
 // Any part of a list, made by any number of threads, is that part of the whole.
-func TestTheSplitDoesNotMatter(t *testing.T) {
+func TestGenerateDoesNotDependOnTheSplit(t *testing.T) {
 	k := Kronecker{14, 16, 2, 3}
 	whole := make([]Edge, k.Tuples())
 	newGenerator(k).fill(whole, 0)
@@ -232,7 +234,9 @@ func TestTheSplitDoesNotMatter(t *testing.T) {
 func TestOtherRecipesGiveOtherLists(t *testing.T) {
 	k := Kronecker{10, 16, 2, 3}
 	list := generate(t, k, 0, k.Tuples())
-	for _, other := range []Kronecker{{10, 16, 3, 2}, {10, 16, 2, 4}, {10, 16, 1, 3}, {10, 16, 2 | 1<<62, 3}, {11, 16, 2, 3}} {
+	for _, other := range []Kronecker{
+		{10, 16, 3, 2}, {10, 16, 2, 4}, {10, 16, 1, 3}, {10, 16, 2 | 1<<62, 3}, {11, 16, 2, 3},
+	} {
 		if slices.Equal(generate(t, other, 0, k.Tuples()), list) {
 			t.Errorf("%+v gives the list of %+v", other, k)
 		}
@@ -282,13 +286,13 @@ func TestCheckBoundsTheRecipe(t *testing.T) {
 	}
 }
 
-func TestGenerateRefusesWhatIsNotInTheList(t *testing.T) {
+func TestGenerateRejectsTuplesBeyondTheList(t *testing.T) {
 	k := Kronecker{4, 16, 2, 3}
 	for _, c := range []struct {
 		first   int64
 		count   int
 		threads int
-	}{{-1, 1, 1}, {256, 1, 1}, {0, 257, 1}, {1, 256, 1}, {1 << 62, 1, 1}, {0, 1, -1}} {
+	}{{-1, 1, 1}, {256, 1, 1}, {0, 257, 1}, {1, 256, 1}, {1 << 62, 1, 1}} {
 		if err := k.Generate(context.Background(), make([]Edge, c.count), c.first, c.threads); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
@@ -298,7 +302,7 @@ func TestGenerateRefusesWhatIsNotInTheList(t *testing.T) {
 	}
 }
 
-// endingContext ends after its Err has been asked for a number of times.
+// endingContext ends after a number of calls of Err.
 type endingContext struct {
 	context.Context
 	asked, ends int
@@ -346,14 +350,14 @@ func TestReversingTwoLabelsInOneWord(t *testing.T) {
 	})
 }
 
-// What every call of Generate costs before its first tuple.
+// BenchmarkGenerateSetUp measures a call of Generate before its first tuple.
 func BenchmarkGenerateSetUp(b *testing.B) {
 	for b.Loop() {
 		newGenerator(Kronecker{20, 16, 2, 3})
 	}
 }
 
-// The figures that matter are ns/tuple and Mtuples/s; docs/results/generation compares them with the reference's.
+// BenchmarkGenerate reports ns/tuple and Mtuples/s; docs/results/host.md compares them with the reference's.
 func BenchmarkGenerate(b *testing.B) {
 	for _, scale := range []int{16, 20} {
 		for _, threads := range []int{1, 2} {

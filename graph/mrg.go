@@ -7,12 +7,12 @@ package graph
 // from L'Ecuyer, Blouin and Couture, "A search for good multiple recursive random number generators", ACM TOMACS 3(2),
 // 1993, table 3. Its state is the last five outputs, each in 0..2^31-2 and not all zero.
 //
-// Skipping ahead works on polynomials, not on matrices. One step is a linear map A of the state that satisfies
-// A^5 = 107374182 A^4 + 104480, so each power of A is a combination of 1, A, ..., A^4; five coefficients (a jump) are
-// all there is to A^n. Multiplying two jumps is multiplying two polynomials modulo x^5 - 107374182 x^4 - 104480
-// (Haramoto, Matsumoto, Nishimura, Panneton, L'Ecuyer, "Efficient jump ahead for F2-linear random number generators",
-// 2008, does the same for other generators). Applying one needs A^j of a state for j = 0..4, which is the state's
-// window moved on by j outputs.
+// Skipping ahead uses polynomials instead of matrices. One step is a linear map A of the state that satisfies A^5 =
+// 107374182 A^4 + 104480, so each power of A is a combination of 1, A, ..., A^4, given by five coefficients (a jump).
+// The product of two jumps is the product of two polynomials modulo x^5 - 107374182 x^4 - 104480 (Haramoto, Matsumoto,
+// Nishimura, Panneton, L'Ecuyer, "Efficient jump ahead for F2-linear random number generators", 2008, does the same for
+// other generators). Applying a jump needs A^j of a state for j = 0..4, which is the state's window moved on by j
+// outputs.
 
 const (
 	mrgModulus = 1<<31 - 1 // a Mersenne prime: 2^31 is 1, so a number is congruent to its 31-bit digits' sum
@@ -20,12 +20,12 @@ const (
 	mrgFar     = 104480    // coefficient of the output five steps back
 )
 
-// Stream is a position in a random stream. A copy goes its own way from where it was copied.
+// Stream is a position in a random stream. A copy continues independently from the same position.
 type Stream struct {
 	z [5]uint64 // the last five outputs, oldest first, each below mrgModulus
 }
 
-// NewStream spreads two seeds over the state, as the reference does: four words of 30 bits each and the rest.
+// NewStream spreads two seeds over the state as the reference does: four words of 30 bits each, and the rest.
 func NewStream(seed1, seed2 uint64) Stream {
 	const word = 1<<30 - 1
 	return Stream{[5]uint64{
@@ -44,7 +44,7 @@ func (s *Stream) Next31() uint32 {
 	return uint32(next)
 }
 
-// Float64 returns a number from 0 to below 1 made of the next two outputs, in the reference's arithmetic: the
+// Float64 returns a number in [0, 1) made of the next two outputs, with the arithmetic of the reference: the
 // conversions keep the compiler from fusing multiplication and addition, which would round differently.
 func (s *Stream) Float64() float64 {
 	const (
@@ -55,7 +55,7 @@ func (s *Stream) Float64() float64 {
 	return float64(high*first) + float64(low*second)
 }
 
-// Skip moves on by high*2^128 + middle*2^64 + low outputs.
+// Skip skips high*2^128 + middle*2^64 + low outputs.
 func (s *Stream) Skip(high, middle, low uint64) {
 	step := jump{0, 1}
 	for _, bits := range [3]uint64{low, middle, high} {
@@ -74,8 +74,8 @@ func mrgNext(near, far uint64) uint64 { return mrgReduce(mrgNear*near + mrgFar*f
 // mrgFold returns a number congruent to t that is below 2^31 + 2^33: t's upper 33 bits added to its lower 31.
 func mrgFold(t uint64) uint64 { return t&mrgModulus + t>>31 }
 
-// mrgReduce returns t modulo mrgModulus, for t below 2^61. Then t's upper bits are an estimate of the quotient that
-// is at most one too low.
+// mrgReduce returns t modulo mrgModulus, for t below 2^61. The upper bits of such a t are an estimate of the quotient
+// that is at most one too low.
 func mrgReduce(t uint64) uint64 {
 	quotient := (t + t>>31 + 1) >> 31
 	return (t + quotient) & mrgModulus // the low bits of t - quotient*(2^31 - 1)

@@ -64,7 +64,7 @@ func TestReductionIsTheRemainder(t *testing.T) {
 	})
 }
 
-func TestSkippingIsSteppingThatOften(t *testing.T) {
+func TestSkipEqualsRepeatedSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		skipped := anyStream(t)
 		stepped := skipped
@@ -79,13 +79,18 @@ func TestSkippingIsSteppingThatOften(t *testing.T) {
 	})
 }
 
-// Skip(a) and Skip(b) lead where Skip(a+b) does, for distances of up to 192 bits; the sum may wrap around, for which
-// the carry beyond 192 bits is skipped as 2^191 twice.
+// Skip(a) and Skip(b) lead to the same place as Skip(a+b), for distances of up to 192 bits. If the sum overflows, the
+// carry is skipped as 2^191 twice.
 func TestSkipsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := anyStream(t)
-		a := [3]uint64{rapid.Uint64Range(0, 1<<62).Draw(t, "a high"), rapid.Uint64().Draw(t, "a middle"), rapid.Uint64().Draw(t, "a low")}
-		b := [3]uint64{rapid.Uint64Range(0, 1<<62).Draw(t, "b high"), rapid.Uint64().Draw(t, "b middle"), rapid.Uint64().Draw(t, "b low")}
+		distance := func(name string) [3]uint64 {
+			return [3]uint64{
+				rapid.Uint64Range(0, 1<<62).Draw(t, name+" high"), rapid.Uint64().Draw(t, name+" middle"),
+				rapid.Uint64().Draw(t, name+" low"),
+			}
+		}
+		a, b := distance("a"), distance("b")
 		number := func(d [3]uint64) *big.Int {
 			n := new(big.Int)
 			for _, word := range d {
@@ -109,8 +114,9 @@ func TestSkipsAddUp(t *testing.T) {
 	})
 }
 
-// 2^31-1 is prime and the recurrence's polynomial is primitive, so the period is (2^31-1)^5 - 1, and no divisor of it.
-func TestThePeriodIsTheLongestPossible(t *testing.T) {
+// 2^31-1 is prime and the recurrence's polynomial is primitive, so the period is (2^31-1)^5 - 1 and not a divisor of
+// it.
+func TestPeriodIsMaximal(t *testing.T) {
 	period := new(big.Int).Exp(big.NewInt(mrgModulus), big.NewInt(5), nil)
 	period.Sub(period, big.NewInt(1))
 	after := func(steps *big.Int) Stream {
@@ -132,12 +138,13 @@ func TestThePeriodIsTheLongestPossible(t *testing.T) {
 	}
 }
 
-func TestFloat64IsTheReferencesArithmetic(t *testing.T) {
+func TestFloat64MatchesTheReference(t *testing.T) {
 	s := NewStream(2, 3)
 	s.Skip(2, 0, 0)
 	outputs := s
 	a, b := float64(outputs.Next31()), float64(outputs.Next31())
-	if got, want := s.Float64(), a*.000000000465661287524579692+float64(b*.0000000000000000002168404346990492787); got != want {
+	want := a*.000000000465661287524579692 + float64(b*.0000000000000000002168404346990492787)
+	if got := s.Float64(); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if s != outputs {

@@ -2,17 +2,17 @@ package graph
 
 import "math/bits"
 
-// The fast way to the tuples of kronecker.go. It differs from makeTuple in four places, and in nothing that it writes:
+// How tuples are made. It differs from the specification in four places, and makes the same tuples:
 //
 //   - It works on batches of 64 tuples, whose streams run side by side: all of them make their first output, then
-//     their second. One output depends on the one before it, so this is what keeps the multipliers busy. The streams
-//     of the next batch come from those of this one by a jump over 64 tuples: five products for each of five outputs.
+//     their second. An output depends on the one before it, so this keeps the multipliers busy. The streams of the
+//     next batch come from those of this one by a jump over 64 tuples: five products for each of five outputs.
 //   - A draw is not divided. With unit = ceil(2^64 / 10000), draw*unit modulo 2^64 is the draw's remainder by 10000 as
 //     a fraction of 2^64, too large by less than one unit, so comparing it with r*unit compares the remainder with r
 //     (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
 //   - Quadrants B, C, A, D lie on a circle in this order. The labels' bits differ in B and C, and v's bit is set in D
 //     and B: two arcs, and so two comparisons, whose borrows are shifted into two words.
-//   - Clip and flip matters at one bit only, the highest one in which the labels differ, and is done at the end.
+//   - Clip and flip matters only at the highest bit in which the labels differ, and is done at the end.
 //
 // A tuple with a rejected draw, about one in 30,000, is left to makeTuple.
 
@@ -28,7 +28,7 @@ type column [batchTuples]uint64
 // batch is the working memory of one goroutine.
 type batch struct {
 	next    [5]column            // the first five outputs for the tuples of the next batch
-	outputs [MaxScale + 1]column // all outputs for the tuples of this batch, and one more where two are made at a time
+	outputs [MaxScale + 1]column // all outputs for the tuples of this batch; one more because two are made at a time
 }
 
 // fill makes len(dst) tuples from number first on.
@@ -46,7 +46,7 @@ func (g *generator) fill(dst []Edge, first int64) {
 	}
 }
 
-// start gets ready for the batch that begins with tuple first.
+// start prepares b for the batch that begins with tuple first.
 func (b *batch) start(g *generator, first int64) {
 	s := g.streamOf(first)
 	for lane := range batchTuples {
@@ -58,7 +58,7 @@ func (b *batch) start(g *generator, first int64) {
 	}
 }
 
-// fillBatch makes the batch that b is ready for, and gets b ready for the next one.
+// fillBatch makes the batch that b is prepared for, and prepares b for the next one.
 func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
 	copy(b.outputs[:], b.next[:])
 	for k := 5; k < max(g.scale, fewOutputs); k += 2 {
@@ -86,8 +86,8 @@ func twoOutputs(w *[7]column) {
 	}
 }
 
-// jumpOutputs makes the outputs that lie a jump behind those in w[0], where w holds five outputs in a row. The
-// coefficients of f must add up to at most 2^33, so that five products fit into 64 bits.
+// jumpOutputs makes the outputs that are a jump after those in w[0], where w is five outputs in a row. The coefficients
+// of f must add up to at most 2^33, so that five products fit into 64 bits.
 func jumpOutputs(out *column, f *jump, w *[5]column) {
 	a, b, c, d, e := f[0], f[1], f[2], f[3], f[4]
 	for lane := range out {
@@ -95,13 +95,12 @@ func jumpOutputs(out *column, f *jump, w *[5]column) {
 	}
 }
 
-// labels are the bits of a tuple's labels, highest first, before clip and flip: in which the two differ, and those
-// of v.
+// labels are the bits of a tuple's labels, highest first, before clip and flip: those that differ, and those of v.
 type labels struct{ differ, v uint64 }
 
-// arcs says where on the circle of quadrants the labels' bits differ and where v's bit is set; both begin at 0, the
-// second one after a turn. All are fractions of 2^64. They are variables because the compiler would put constants this
-// wide into the loop again and again, which takes a twentieth more time.
+// arcs are the parts of the circle of quadrants where the labels' bits differ and where v's bit is set. Both begin at
+// 0, the second after a turn. All are fractions of 2^64. They are variables because the compiler would load constants
+// of this width again in every iteration, which takes a twentieth more time.
 type arcs struct {
 	unit   uint64 // a ten-thousandth
 	differ uint64 // B and C
@@ -115,7 +114,7 @@ func newArcs() arcs {
 	return arcs{unit, unit * (oddsB + oddsC), unit * d, unit * (d + oddsB)}
 }
 
-// chooseTwo walks down the quadrants of the tuples in lane and lane+1; lane is even. It gives up at a rejected draw.
+// chooseTwo chooses the quadrants of the tuples in lane and lane+1; lane is even. It returns false at a rejected draw.
 func chooseTwo(draws []column, lane int, a *arcs) (p, q labels, ok bool) {
 	lane &= batchTuples - 2
 	unit, differ, turn, v := a.unit, a.differ, a.turn, a.v
@@ -129,7 +128,7 @@ func chooseTwo(draws []column, lane int, a *arcs) (p, q labels, ok bool) {
 	return p, q, true
 }
 
-// choose returns the labels with one bit more, for a draw's place on the circle and arcs' last three fields.
+// choose returns the labels with one more bit, for a draw's place on the circle and the last three fields of arcs.
 func (l labels) choose(place, differ, turn, v uint64) labels {
 	_, bit := bits.Sub64(place, differ, 0)
 	l.differ, _ = bits.Add64(l.differ, l.differ, bit)
@@ -146,7 +145,7 @@ func (g *generator) edge(l labels) Edge {
 	if g.scale > 32 {
 		return MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v)))
 	}
-	// Only the low bits of a product count, so two labels are reversed in one word, and change places by that.
+	// Only the low bits of a product count, so two labels are reversed in one word, which also swaps them.
 	shift := (64 - g.scale) & 63
 	both := bits.Reverse64((u+g.key)*g.multiplier[0]<<32 | (v+g.key)*g.multiplier[0]&0xFFFFFFFF)
 	u, v = both<<32>>shift, both>>shift

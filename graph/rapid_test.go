@@ -2,8 +2,8 @@ package graph
 
 import "flag"
 
-// Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
-// -rapid.seed=0, more of them with -rapid.checks=N.
+// Property tests draw the same cases in every run, so that a failure is due to a change of the code. Use
+// -rapid.seed=0 for other cases and -rapid.checks=N for more of them.
 func init() {
 	if err := flag.Set("rapid.seed", "500"); err != nil {
 		panic(err)

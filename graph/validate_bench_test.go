@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkValidate validates correct searches from four roots of the reference's graphs in turn. docs/results/validation
-// compares it with the reference's own validation.
+// BenchmarkValidate validates correct searches from four roots of the reference's graphs in turn.
+// docs/results/host.md compares it with the reference's own validation.
 func BenchmarkValidate(b *testing.B) {
 	for _, scale := range []int{18, 20, 22} {
 		b.Run(fmt.Sprintf("scale=%d", scale), func(b *testing.B) {

@@ -5,26 +5,22 @@ import (
 	"strings"
 )
 
-// What is broken, in words. These run after something was found wrong, on one thread, and search all of the parents
-// again in order, so that the same breach is named however the work was split. Where they find nothing wrong any more,
-// the array changed in the meantime, and they say that.
+// These functions describe what is broken. They run on one thread after a pass has failed, and search all parents again
+// in order, so that the message does not depend on how the work was divided. If they find nothing wrong, the array has
+// changed in the meantime, and the error says so.
 
-// explainTree names the breach of rule 1 or 2: the root's parent, then the lowest vertex that has a parent it may not
-// have or that is in a cycle, then the lowest vertex with an unreached parent.
+// explainTree describes a breach of rule 1 or 2: a wrong parent of the root, then the lowest vertex that has an
+// unusable parent or is in a cycle, then the lowest vertex with an unreached parent.
 func (v *Validator) explainTree(root Vertex, parent []Vertex) error {
 	if p := parent[root]; p != root {
-		return violation(RuleTree, root, []Vertex{root}, "the root %d must be its own parent, but %s", root, v.sayParent(p))
+		return violation(RuleTree, root, []Vertex{root}, "the root %d must be its own parent, but %s", root, v.describe(p))
 	}
-	cycle := v.lowestCycle(root, parent)
+	cycle := v.lowestInCycle(root, parent)
 	for at, p := range parent {
-		u := Vertex(at)
-		switch {
-		case len(cycle) > 0 && cycle[0] == u:
-			return explainCycle(root, cycle)
-		case p != Unreached && !v.isVertex(p):
-			return violation(RuleTree, root, []Vertex{u}, "vertex %d has no usable parent: %s", u, v.sayParent(p))
-		case p == u && u != root:
-			return violation(RuleTree, root, []Vertex{u}, "vertex %d is its own parent, but the root is %d", u, root)
+		if u := Vertex(at); u == cycle {
+			return v.explainCycle(root, u, parent)
+		} else if p != Unreached && !v.isVertex(p) {
+			return violation(RuleTree, root, []Vertex{u}, "vertex %d has no usable parent: %s", u, v.describe(p))
 		}
 	}
 	for at, p := range parent {
@@ -33,13 +29,14 @@ func (v *Validator) explainTree(root Vertex, parent []Vertex) error {
 				"vertex %d has parent %d, which is unreached, so neither has a level", at, p)
 		}
 	}
-	return fmt.Errorf("graph: validating a search from root %d: the parents changed while they were read; nothing may write to them after the search returns", root)
+	return fmt.Errorf("graph: validating a search from root %d: the parents changed while they were read, or the tree "+
+		"has 2^31 levels or more; nothing may write to the parents after the search returns", root)
 }
 
 func (v *Validator) isVertex(p Vertex) bool { return p >= 0 && int64(p) < v.vertices }
 
-// sayParent says what a wrong entry of a parent array is.
-func (v *Validator) sayParent(p Vertex) string {
+// describe describes a wrong entry of a parent array.
+func (v *Validator) describe(p Vertex) string {
 	switch {
 	case p == Unreached:
 		return "it is marked unreached"
@@ -48,84 +45,85 @@ func (v *Validator) sayParent(p Vertex) string {
 	case v.isVertex(p):
 		return fmt.Sprintf("its parent is %d", p)
 	}
-	return fmt.Sprintf("its parent is %d, and vertices are 0 to %d", p, v.vertices-1)
+	return fmt.Sprintf("its parent is %d, which is not one of the vertices 0 to %d", p, v.vertices-1)
 }
 
-// lowestCycle returns the cycle with the lowest member, from that member on along the parents, cut at maxNamed+1
-// vertices; nil without one. It uses the levels as scratch.
-func (v *Validator) lowestCycle(root Vertex, parent []Vertex) (cycle []Vertex) {
+// lowestInCycle returns the lowest vertex that is in a cycle, or -1. It ignores the root, and overwrites the levels.
+func (v *Validator) lowestInCycle(root Vertex, parent []Vertex) Vertex {
 	const unknown, walking, done = 0, 1, 2
 	state := v.levels
 	clear(state)
 	state[root] = done
+	low := Vertex(-1)
 	for at := range parent {
 		u := Vertex(at)
-		for v.isVertex(u) && state[u] == unknown {
+		for ; v.isVertex(u) && state[u] == unknown; u = parent[u] {
 			state[u] = walking
-			u = parent[u]
 		}
-		if v.isVertex(u) && state[u] == walking && u != parent[u] {
-			if found := membersOf(u, parent); len(cycle) == 0 || found[0] < cycle[0] {
-				cycle = found
+		for ; v.isVertex(u) && state[u] == walking; u = parent[u] { // around the cycle
+			state[u] = done
+			if low < 0 || u < low {
+				low = u
 			}
 		}
 		for u = Vertex(at); v.isVertex(u) && state[u] == walking; u = parent[u] {
 			state[u] = done
 		}
 	}
-	return cycle
+	return low
 }
 
-// membersOf returns the cycle that u is in, as lowestCycle does.
-func membersOf(u Vertex, parent []Vertex) []Vertex {
-	low := u
-	for w, steps := parent[u], 0; w != u && w >= 0 && int(w) < len(parent) && steps < len(parent); w, steps = parent[w], steps+1 {
-		low = min(low, w)
-	}
-	members := []Vertex{low}
-	for w := parent[low]; w != low && w >= 0 && int(w) < len(parent) && len(members) <= maxNamed; w = parent[w] {
-		members = append(members, w)
-	}
-	return members
-}
-
-func explainCycle(root Vertex, cycle []Vertex) error {
+// explainCycle describes the cycle that low is in.
+func (v *Validator) explainCycle(root, low Vertex, parent []Vertex) error {
 	var chain strings.Builder
-	for _, u := range cycle[:min(maxNamed, len(cycle))] {
+	var members []Vertex
+	u := low
+	for len(members) < maxNamed && v.isVertex(u) && (u != low || len(members) == 0) {
+		members = append(members, u)
 		fmt.Fprintf(&chain, "%d -> ", u)
+		u = parent[u]
 	}
-	if len(cycle) > maxNamed {
-		return violation(RuleTree, root, cycle[:maxNamed], "the parents run in a cycle of more than %d vertices: %s...", maxNamed, chain.String())
+	switch {
+	case u != low:
+		return violation(RuleTree, root, members, "the parents form a cycle of more than %d vertices: %s...",
+			len(members), chain.String())
+	case len(members) == 1:
+		return violation(RuleTree, root, members, "vertex %d is its own parent, but the root is %d", u, root)
 	}
-	return violation(RuleTree, root, cycle, "the parents run in a cycle of %d vertices: %s%d", len(cycle), chain.String(), cycle[0])
+	return violation(RuleTree, root, members, "the parents form a cycle of %d vertices: %s%d",
+		len(members), chain.String(), low)
 }
 
-// explainTuple names the breach of rule 3 or 4 by the number of a tuple; none stands for no breach. A tuple in changed
-// is one that is not what it was when the validator was made.
-func (v *Validator) explainTuple(root Vertex, far, unspanned, changed int64) error {
-	switch {
-	case changed != none:
-		return fmt.Errorf("graph: validating: tuples changed in or after number %d since the validator was made; nothing may write to them", changed)
-	case far != none:
-		a, b := v.edges[far].Ends()
-		return violation(RuleLevel, root, []Vertex{a, b}, "tuple %d (%d,%d) joins vertex %d on level %d to vertex %d on level %d",
-			far, a, b, a, v.levels[a], b, v.levels[b])
-	case unspanned != none:
-		a, b := v.edges[unspanned].Ends()
+// explainTuple describes a breach of rule 3 or 4, or returns nil if there is none.
+func (v *Validator) explainTuple(root Vertex, broken *breaches) error {
+	if i := broken.changed.get(); i >= 0 {
+		return fmt.Errorf("graph: validating: tuple %d or a later one changed since the validator was made; "+
+			"nothing may write to the tuples", i)
+	}
+	if i := broken.far.get(); i >= 0 {
+		a, b := v.edges[i].Ends()
+		return violation(RuleLevel, root, []Vertex{a, b},
+			"tuple %d (%d,%d) joins vertex %d on level %d to vertex %d on level %d",
+			i, a, b, a, v.levels[a], b, v.levels[b])
+	}
+	if i := broken.unspanned.get(); i >= 0 {
+		a, b := v.edges[i].Ends()
 		in, out := a, b
 		if v.levels[a] < 0 {
 			in, out = b, a
 		}
-		return violation(RuleSpan, root, []Vertex{in, out}, "tuple %d (%d,%d) joins vertex %d on level %d to vertex %d, which is unreached",
-			unspanned, a, b, in, v.levels[in], out)
+		return violation(RuleSpan, root, []Vertex{in, out},
+			"tuple %d (%d,%d) joins vertex %d on level %d to vertex %d, which is unreached",
+			i, a, b, in, v.levels[in], out)
 	}
 	return nil
 }
 
-// explainEdge names the breach of rule 5 by the child of an edge that no tuple is.
+// explainEdge describes a breach of rule 5 by the child of a tree edge that is not a tuple.
 func (v *Validator) explainEdge(root, child Vertex, parent []Vertex) error {
 	p := parent[child]
-	return violation(RuleTuple, root, []Vertex{child, p}, "vertex %d on level %d has parent %d, but neither (%d,%d) nor (%d,%d) is a tuple",
+	return violation(RuleTuple, root, []Vertex{child, p},
+		"vertex %d on level %d has parent %d, but neither (%d,%d) nor (%d,%d) is a tuple",
 		child, v.levels[child], p, child, p, p, child)
 }
 

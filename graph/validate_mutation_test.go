@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// mutation breaks a correct result in one way. apply changes m.parent and returns whether the graph has what it takes.
+// mutation breaks a correct result in one way. apply changes m.parent and returns whether that is possible in the
+// graph.
 type mutation struct {
 	name  string
 	rule  Rule
@@ -24,7 +25,7 @@ type subject struct {
 	rng    *rand.Rand
 }
 
-// pick returns a vertex at random among those that suit.
+// pick returns a random vertex among the suitable ones.
 func (m *subject) pick(suits func(v Vertex) bool) (Vertex, bool) {
 	var all []Vertex
 	for v := range Vertex(m.vertices) {
@@ -43,7 +44,7 @@ func (m *subject) nonRoot(v Vertex) bool  { return m.level[v] > 0 }
 func (m *subject) isolated(v Vertex) bool { return len(m.csr.Neighbours(v)) == 0 }
 func (m *subject) isLeaf(v Vertex) bool   { return m.nonRoot(v) && !slices.Contains(m.parent, v) }
 
-// below says whether v is u or hangs on it.
+// below reports whether v is u or a descendant of u.
 func (m *subject) below(v, u Vertex) bool {
 	for ; v != u && v != m.root; v = m.parent[v] {
 	}
@@ -189,7 +190,7 @@ var mutations = []mutation{
 		m.parent[v] = m.root
 		return true
 	}},
-	{"attached one level up to what is no neighbour", RuleTuple, func(m *subject) bool {
+	{"attached one level up to what is not a neighbour", RuleTuple, func(m *subject) bool {
 		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
 		u, ok2 := m.pick(func(u Vertex) bool { return ok && m.level[u] == m.level[v]-1 && !m.adjacent(u, v) })
 		m.parent[v] = u
@@ -197,7 +198,7 @@ var mutations = []mutation{
 	}},
 }
 
-// attach gives a vertex v a neighbour u as its parent that suits.
+// attach gives a vertex v a suitable neighbour u as its parent.
 func (m *subject) attach(suits func(v, u Vertex) bool) bool {
 	v, ok := m.pick(func(v Vertex) bool {
 		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbours(v), func(u Vertex) bool { return suits(v, u) })
@@ -210,7 +211,7 @@ func (m *subject) attach(suits func(v, u Vertex) bool) bool {
 	return true
 }
 
-// drop makes vertices unreached, and says whether there were any.
+// drop makes vertices unreached, and reports whether there were any.
 func (m *subject) drop(which func(v Vertex) bool) bool {
 	var all []Vertex
 	for v := range Vertex(m.vertices) {
@@ -245,7 +246,7 @@ func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper b
 	return parent, deeper
 }
 
-func TestEveryMutationOfACorrectResultIsCaughtAndItsRuleNamed(t *testing.T) {
+func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 	list := samples(t)
 	validators := make([][]*Validator, len(list))
 	subjects := make([]subject, len(list))

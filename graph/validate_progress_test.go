@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Progress tells of each pass over the tuples from its begin to its end, also while it runs.
-func TestAValidatorTellsHowFarItHasCome(t *testing.T) {
+// Progress counts the tuples of each pass from beginning to end, also while it runs.
+func TestProgressCountsTuples(t *testing.T) {
 	recipe := Kronecker{Scale: 14, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := make([]Edge, recipe.Tuples())
 	if err := recipe.Generate(context.Background(), edges, 0, 0); err != nil {
@@ -40,7 +40,8 @@ func TestAValidatorTellsHowFarItHasCome(t *testing.T) {
 			}
 		}
 	}()
-	for start := time.Now(); !between.Load() && time.Since(start) < time.Minute; { // a pass takes a millisecond, and a busy machine many
+	// A pass takes a millisecond, so on a busy machine it may take many passes until one is seen on its way.
+	for start := time.Now(); !between.Load() && time.Since(start) < time.Minute; {
 		if _, err := v.Validate(context.Background(), root, parents); err != nil {
 			t.Fatal(err)
 		}
@@ -57,6 +58,6 @@ func TestAValidatorTellsHowFarItHasCome(t *testing.T) {
 	over.Store(true)
 	<-watched
 	if !between.Load() {
-		t.Error("nobody ever saw a pass that was under way")
+		t.Error("no call of Progress saw a pass on its way")
 	}
 }

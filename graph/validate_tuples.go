@@ -7,25 +7,24 @@ import (
 )
 
 // The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads are the
-// cost, so what is read there is small and everything else stays out of their way.
+// cost, so what they read is small, and everything else stays out of their way.
 //
-// Each vertex has a word of 16 bits: in the high byte its level plus two, 0 for an unreached vertex; in the low byte the
-// lowest bits of its parent's label. So two words tell whether the levels of a tuple are in order, and, but for one
-// false alarm in 256, whether one end is the parent of the other. Trees that are deeper than a byte can say, and labels
-// of more than 32 bits, take the plain loop of validate_wide.go.
+// Each vertex has a word of 16 bits: its level plus two in the high byte, or 0 for an unreached vertex, and the lowest
+// bits of its parent's label in the low byte. So two words show whether the levels of a tuple are in order and, with
+// one false alarm in 256, whether one end is the parent of the other. Trees with more levels than fit a byte and labels
+// of more than 32 bits are left to the plain loop of validate_plain.go.
 //
-// A thread works on a block of tuples in loops of their own, each with hardly a branch that cannot be predicted, so that
+// A thread works on a block of tuples in separate loops, each with hardly a branch that cannot be predicted, so that
 // the cache misses of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as
-// lanes of a 64-bit word, and note where the low bytes agree; collect those tuples. The tree edges among some thousands
-// of collected ones are found by looking their parents up, all at once again, and ticked off.
+// lanes of a 64-bit word, and note where the low bytes agree; collect those tuples. Some thousands of collected tuples
+// later, all their parents are looked up at once, and those that are tree edges are marked.
 
 const (
 	blockTuples = 256
 	poolHits    = 4096 // tuples to collect before their parents are looked up
 
-	// narrowDepth is the largest level that fits into a word.
-	narrowDepth = 0xff - levelBias
-	levelBias   = 2 // 0 is unreached, and no reached vertex may be one away from it
+	levelBias    = 2 // 0 is unreached, and no reached vertex may be one level from it
+	maxWordLevel = 0xff - levelBias
 
 	lanes     = 0x0001_0001_0001_0001 // a one in each lane
 	highBits  = 0x8000 * lanes
@@ -33,97 +32,87 @@ const (
 	byteCarry = 0x0100 * lanes
 )
 
-// packWord makes the word of a vertex on level with parent p. The level must be at most narrowDepth to be kept.
+// packWord makes the word of a vertex on level with parent p. The word is useless for a level above maxWordLevel.
 func packWord(level int32, p Vertex) uint16 { return uint16(level+levelBias)<<8 | uint16(uint8(p)) }
 
 // scanner is one thread's share of a pass over the tuples.
 type scanner struct {
 	missed    int64 // tuples outside the component
-	selfLoops int64 // self-loops inside
-	nHits     int   // how many of hits below are in use
+	selfLoops int64 // self-loops in the component
+	nHits     int   // number of hits in use
 
-	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that it is zero
-	// where u may be the child of v; wordsV is the same with u and v swapped.
+	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
+	// zero where u may be the child of v; wordsV is the same with u and v swapped.
 	wordsU, wordsV [2 * blockTuples]byte
 	groups         [blockTuples / 4]group
 
-	// Tuples that may be tree edges: what would be the child in the high half, what would be the parent in the low one.
-	// Last, for its end is hardly ever written, and the counters of the next thread's scanner begin in that cache line.
+	// Tuples that may be tree edges, with the possible child in the high half and the possible parent in the low half. It
+	// is the last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.
 	hits [poolHits + 2*blockTuples]uint64
 }
 
-// group is four tuples of a block, some of which may be tree edges.
+// group is four tuples of a block, with at least one that may be a tree edge.
 type group struct {
 	first int    // its first tuple
 	hit   uint64 // in the lane of a tuple, bit 0 if u may be the child and bit 4 if v may be
 }
 
-// scanTuples holds the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
-// and fills Tuples and SelfLoops of t. The levels must be derived.
+// scanTuples checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
+// and fills Tuples and SelfLoops of t. deriveLevels must have run.
 func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex, t *Tree) error {
 	for i := range v.scanners {
 		v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
 	}
-	narrow := t.Depth <= narrowDepth && v.parent32 != nil
-	far, unspanned, changed := newLowest(), newLowest(), newLowest()
-	_, err := v.parallel(ctx, int64(len(v.edges)), v.tupleGrain, func(s *scanner, first, last int64) bool {
+	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
+	var broken breaches
+	_, err := v.overTuples(ctx, func(s *scanner, first, last int64) bool {
 		v.scanned.Add(last - first)
-		edges, good := v.edges[first:last], false
-		if narrow {
-			good = s.scanNarrow(edges, v.words, v.parent32, v.pending)
-		} else {
-			good = s.scanWide(edges, v.levels, parent, v.pending)
-		}
-		if good {
+		if useWords && s.scanWords(v.edges[first:last], v.words, v.parent32, v.pending) {
 			return true
 		}
-		v.searchBroken(first, last, far, unspanned, changed)
-		return far.get() == none // ranges beyond this one cannot hold an earlier breach of a lower rule
+		if v.scanPlain(s, parent, first, last, &broken) && useWords {
+			broken.changed.put(first) // back to what it was
+		}
+		return broken.far.get() < 0 // later ranges cannot have an earlier breach of a lower rule
 	})
 	if err != nil {
 		return err
 	}
-	if err := v.explainTuple(root, far.get(), unspanned.get(), changed.get()); err != nil {
+	if err := v.explainTuple(root, &broken); err != nil {
 		return err
 	}
 	t.Tuples = int64(len(v.edges))
 	for i := range v.scanners {
 		t.Tuples -= v.scanners[i].missed
 		t.SelfLoops += v.scanners[i].selfLoops
-		v.scanners[i].tickOff(v.parent32, v.pending)
+		v.scanners[i].markTreeEdges(v.parent32, v.pending)
 	}
 	return nil
 }
 
-// scanNarrow works on any number of tuples, and may leave hits behind for the next call. It returns false when a tuple
-// breaks rule 3 or 4, or has a label that is no vertex.
-func (s *scanner) scanNarrow(edges []Edge, words []uint16, parent []uint32, pending []uint64) bool {
+// scanWords works on any number of tuples, and may leave hits for the next call. It returns false if a tuple breaks
+// rule 3 or 4, or has a label that is not a vertex.
+func (s *scanner) scanWords(edges []Edge, words []uint16, parent []uint32, pending []uint64) bool {
 	for len(edges) > 0 {
-		if s.nHits >= poolHits { // first, for a block that ended an earlier call may have left as many
-			s.tickOff(parent, pending)
+		if s.nHits >= poolHits { // first, because an earlier call may have left that many
+			s.markTreeEdges(parent, pending)
 		}
 		block := edges[:min(blockTuples, len(edges))]
 		edges = edges[len(block):]
-		if !s.scanBlock(block, words) {
+		if !s.gather(block, words) {
 			return false
 		}
+		groups, good := s.compare(len(block))
+		if !good {
+			return false
+		}
+		s.collect(block, s.groups[:groups])
 	}
 	return true
 }
 
-// scanBlock works on a block of at most blockTuples tuples. It returns false when a tuple breaks rule 3 or 4, or has a
-// label that is no vertex.
-func (s *scanner) scanBlock(block []Edge, words []uint16) bool {
-	if !s.gather(block, words) {
-		return false
-	}
-	groups, good := s.compare(len(block))
-	s.collect(block, s.groups[:groups])
-	return good
-}
-
-// gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false when a label
-// is no vertex.
+// gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false if a label is
+// not a vertex.
 func (s *scanner) gather(block []Edge, words []uint16) bool {
 	var high uint32
 	for i := range block {
@@ -147,8 +136,8 @@ func (s *scanner) gather(block []Edge, words []uint16) bool {
 	return high == 0
 }
 
-// compare looks at the lanes of a block of n tuples. It returns how many groups it wrote, and whether all levels are in
-// order.
+// compare looks at the lanes of a block of n tuples. It returns the number of groups it wrote, and whether all levels
+// are in order.
 func (s *scanner) compare(n int) (groups int, good bool) {
 	var wrong uint64
 	for first := 0; first < n; first += 4 {
@@ -157,8 +146,8 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 		wordV := binary.LittleEndian.Uint64(s.wordsV[lane:])
 		levelU, levelV := wordU>>8&lowBytes, wordV>>8&lowBytes
 
-		// In each lane the difference of the levels plus one, which is 0, 1 or 2 if all is well, then a high bit if it
-		// is anything else. The 0x4000 keeps lanes from borrowing of each other.
+		// In each lane, first the difference of the levels plus one, which is 0, 1 or 2 if they are in order, then a high bit
+		// if it is anything else. The 0x4000 keeps lanes from borrowing from each other.
 		difference := levelU + 0x4001*lanes - levelV
 		wrong |= (difference ^ 0x4000*lanes) + 0x7ffd*lanes
 		if zero := (highBits - levelU) & highBits; zero != 0 {
@@ -188,9 +177,9 @@ func (s *scanner) collect(block []Edge, groups []group) {
 	s.nHits = n
 }
 
-// tickOff looks the parents of the collected hits up, clears the pending bits of those that are tree edges, and
-// forgets them.
-func (s *scanner) tickOff(parent []uint32, pending []uint64) {
+// markTreeEdges looks up the parents of the collected hits, clears the pending bits of those that are tree edges, and
+// drops the hits.
+func (s *scanner) markTreeEdges(parent []uint32, pending []uint64) {
 	hits, edges := s.hits[:s.nHits], 0
 	s.nHits = 0
 	for _, hit := range hits {

@@ -6,290 +6,212 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
 )
 
-// The energy loop, after the searches that were timed and validated:
+// The energy loop follows the searches that were timed and validated:
 //
-//	settle, idle        the engine holds its graph and does nothing           (the baseline)
-//	loop                searches from the roots, around and around            (what the figures are of)
-//	after               some searches, validated                              (or the loop counts for nothing)
+//	rest    the engine does nothing, so that clocks and fans slow down
+//	idle    the engine holds its graph and does nothing: the baseline
+//	loop    searches from the roots in turn: the interval of the figures
+//	after   some searches, validated; if one is wrong, the loop does not count
 //
-// One search lasts from fractions of a millisecond to seconds, and a meter may be updated ten times a second: energy is
-// taken over many searches, or not at all. GreenGraph500 measures in the same way, for at least a minute.
+// A search takes from fractions of a millisecond to seconds, and a meter may be updated ten times per second, so energy
+// is measured over many searches. GreenGraph500 does the same, for at least a minute.
 
 const (
-	longestIdle   = 10 * time.Second       // the baseline is as long as the loop, up to this
-	longestSettle = 2 * time.Second        // before the baseline; a tenth of the loop, up to this
-	longestTail   = 2 * time.Second        // after the loop at least, so that meters of one update a second cover its end; half of the loop, up to this
-	mostAfter     = 4                      // searches after the loop
-	tick          = 500 * time.Millisecond // between two updates of the progress bar
+	maxRest  = 2 * time.Second  // a tenth of the loop, at most this
+	maxIdle  = 10 * time.Second // as long as the loop, at most this
+	maxTail  = 2 * time.Second  // recorded after the loop: half of the loop, at most this
+	maxAfter = 4                // searches after the loop
 )
 
-// energy measures the energy of the engine, which has searched from all roots. An engine that fails here has an
-// EnergyRecord that says so, and keeps its other results: the error is about the run as a whole.
-func (r *engineRun) energy(ctx context.Context, host Host, done []RootRecord) error {
-	e := &EnergyRecord{Wanted: r.plan.Energy.Seconds()}
-	if err := r.measureEnergy(ctx, host, done, e); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err() // nothing is recorded: the loop is repeated when the run is resumed
-		}
-		return r.energyFailed(e, err)
+// energy measures the energy of an engine that has searched from all roots. A failure is recorded and leaves the other
+// results as they are; the error is that of the run as a whole.
+func (e *engineRun) energy(ctx context.Context) error {
+	out := &record.EnergyRecord{}
+	err := e.meter(ctx, out)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // nothing is recorded, so a resume repeats the loop
 	}
-	return r.record(entry{Energy: e})
+	return e.recordEnergy(out, err)
 }
 
-func (r *engineRun) energyFailed(e *EnergyRecord, err error) error {
-	e.Failure = err.Error()
-	r.progress.Note(fmt.Sprintf("scale %d: energy of %s: %s", r.recipe.Scale, r.spec.Name, e.Failure))
-	return r.record(entry{Energy: e})
+func (e *engineRun) recordEnergy(out *record.EnergyRecord, err error) error {
+	out.Wanted = e.plan.Energy.Seconds()
+	if err != nil {
+		out.Failure = err.Error()
+		e.note("energy not measured: %s", out.Failure)
+	}
+	return e.record(record.Entry{Energy: out})
 }
 
-func (r *engineRun) measureEnergy(ctx context.Context, host Host, done []RootRecord, e *EnergyRecord) error {
-	nedge, err := edgesOf(done)
+// meter runs the energy loop and records all meters meanwhile.
+func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
+	nedge, err := edgesOf(e.done)
 	if err != nil {
 		return err
 	}
-	meters, absent, err := host.Meters(ctx, r.plan.Meters)
+	meters, absent, err := e.host.Meters(ctx, e.plan.Meters)
 	if err != nil {
 		return fmt.Errorf("power meters: %w", err)
 	}
 	defer power.Close(meters)
-	for _, a := range absent {
-		if a.Asked {
-			return fmt.Errorf("the meter %s was asked for and has gone: %s", a.Source, a.Reason)
-		}
+	if err := missingMeter(absent); err != nil {
+		return err
 	}
 	if len(meters) == 0 {
-		e.Absent = absent
-		return nil // said once, when the run began
+		out.Absent = absent
+		return nil
 	}
-	l := loopOf{engineRun: r, record: e, margin: power.Margin(meters)}
-	recorder := power.Record(ctx, meters, power.DefaultInterval)
-	err = l.run(ctx, nedge)
+	recorder := power.Record(ctx, meters)
+	start, err := e.energyPhases(ctx, out, nedge, power.Margin(meters))
 	series := recorder.Stop()
-	if err != nil && e.Loop == nil {
-		return err // the engine did not get through its loop: nothing is to be said of any energy
+	if out.Loop == nil {
+		return err
 	}
 	for _, s := range series {
-		m := metered(s, l.start, e.Phases)
-		m.Used, m.Why = r.uses(s.Info)
-		e.Meters = append(e.Meters, m)
+		m := record.NewMetered(s, start, out.Phases)
+		m.Used, m.Why = e.uses(s.Info)
+		out.Meters = append(out.Meters, m)
 	}
 	return err
 }
 
-// edgesOf returns the tuples of each root's search, in the order of the roots.
-func edgesOf(done []RootRecord) ([]int64, error) {
-	wrong := 0
-	var nedge []int64
+// edgesOf returns the number of tuples of each search, in the order of the roots.
+func edgesOf(done []record.RootRecord) (nedge []int64, err error) {
 	for _, root := range done {
-		if root.Broken() || root.NEdge == nil {
-			wrong++
-			continue
+		if !root.Broken() {
+			nedge = append(nedge, *root.NEdge)
 		}
-		nedge = append(nedge, *root.NEdge)
 	}
 	switch {
-	case wrong > 0:
-		return nil, fmt.Errorf("not measured: %d of %d searches are wrong", wrong, len(done))
 	case len(done) == 0:
-		return nil, errors.New("not measured: there is no root to search from")
+		return nil, errors.New("there is no root to search from")
+	case len(nedge) < len(done):
+		return nil, fmt.Errorf("%d of %d searches are wrong", len(done)-len(nedge), len(done))
 	}
 	return nedge, nil
 }
 
-// EnergyTime is how long the energy loop of a run takes, with what comes before and after it. Meters that are updated less
-// than once in two seconds add to it.
-func (p Plan) EnergyTime() time.Duration {
-	return min(p.Energy/10, longestSettle) + min(p.Energy, longestIdle) + p.Energy + min(p.Energy/2, longestTail)
-}
+// energyPhases goes through the phases, and records for at least margin before and after the loop. It returns the
+// start of the loop. If it fails, out.Loop is nil unless the engine completed its loop.
+func (e *engineRun) energyPhases(
+	ctx context.Context, out *record.EnergyRecord, nedge []int64, margin time.Duration) (start time.Time, err error) {
+	wanted := e.plan.Energy
+	rest, idle := min(wanted/10, maxRest), max(min(wanted, maxIdle), margin)
+	tail := max(min(wanted/2, maxTail), margin)
+	step, summary := e.step("energy", 0, rest+idle+wanted+tail), ""
+	defer func() { step.End(summary, err) }()
 
-// loopOf is one energy loop in the making.
-type loopOf struct {
-	*engineRun
-	record *EnergyRecord
-	margin time.Duration // to record before and after the loop
-	start  time.Time     // of the loop
-	step   Step
-	ticks  int64 // that step has not been told of
-}
-
-// run goes through the phases. It leaves record.Loop empty if the engine did not get through its loop, and record.After if it
-// did not get through its searches after that.
-func (l *loopOf) run(ctx context.Context, nedge []int64) (err error) {
-	wanted := l.plan.Energy
-	settle, idle := min(wanted/10, longestSettle), max(min(wanted, longestIdle), l.margin)
-	tail := max(min(wanted/2, longestTail), l.margin)
-	l.ticks = int64((settle+idle+wanted+tail)/tick) + 1
-	l.step = l.progress.Step(fmt.Sprintf("scale %d: %s: energy", l.recipe.Scale, l.spec.Name), l.ticks)
-	defer func() {
-		if err != nil {
-			l.step.Fail(err)
-			return
-		}
-		l.step.Done(fmt.Sprintf("%d searches in %s, %d validated after them", l.record.Loop.Searches,
-			round(time.Duration(l.record.Loop.Elapsed*float64(time.Second))), l.record.After.Valid))
-	}()
 	began := time.Now()
-	if err := l.rest(ctx, settle); err != nil {
-		return err
+	if err := wait(ctx, rest); err != nil {
+		return start, err
 	}
-	settled := time.Now()
-	if err := l.rest(ctx, idle); err != nil {
-		return err
+	rested := time.Now()
+	if err := wait(ctx, idle); err != nil {
+		return start, err
 	}
-	if err := l.loop(ctx, nedge); err != nil {
-		return err
+	if start, out.Loop, err = e.energyLoop(ctx, nedge); err != nil {
+		return start, err
 	}
-	ended := l.start.Add(time.Duration(l.record.Loop.Elapsed * float64(time.Second)))
-	err = l.after(ctx)
-	if resting := l.rest(ctx, tail-time.Since(ended)); err == nil {
-		err = resting
+	ended := start.Add(time.Duration(out.Loop.Elapsed * float64(time.Second)))
+	out.After, err = e.searchAfterLoop(ctx)
+	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {
+		err = waitErr
 	}
-	at := func(name string, from, to time.Time) {
-		l.record.Phases = append(l.record.Phases, EnergyPhase{name, from.Sub(l.start), to.Sub(l.start)})
+	phase := func(name string, from, to time.Time) record.EnergyPhase {
+		return record.EnergyPhase{Name: name, From: from.Sub(start), To: to.Sub(start)}
 	}
-	at(PhaseSettle, began, settled)
-	at(PhaseIdle, settled, l.start)
-	at(PhaseLoop, l.start, ended)
-	at(PhaseAfter, ended, time.Now())
-	return err
+	out.Phases = []record.EnergyPhase{
+		phase(record.PhaseRest, began, rested),
+		phase(record.PhaseIdle, rested, start),
+		phase(record.PhaseLoop, start, ended),
+		phase(record.PhaseAfter, ended, time.Now()),
+	}
+	summary = fmt.Sprintf("%d searches in %s", out.Loop.Searches, units.Seconds(out.Loop.Elapsed))
+	return start, err
 }
 
-// rest lets the engine do nothing for a while.
-func (l *loopOf) rest(ctx context.Context, duration time.Duration) error {
-	if duration <= 0 {
+// wait leaves the engine idle for a while.
+func wait(ctx context.Context, duration time.Duration) error {
+	select {
+	case <-ctx.Done():
 		return ctx.Err()
-	}
-	return l.watch(func() error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(duration):
-			return nil
-		}
-	})
-}
-
-// watch moves the progress bar while f runs.
-func (l *loopOf) watch(f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-ticker.C:
-			if l.ticks > 1 { // a full bar would say that it is over
-				l.ticks--
-				l.step.Add(1)
-			}
-		}
+	case <-time.After(duration):
+		return nil
 	}
 }
 
-// loop searches from the roots around and around for the time of the plan.
-func (l *loopOf) loop(ctx context.Context, nedge []int64) error {
-	made := EnergyLoop{Kind: LoopByRepeat, Roots: len(nedge)}
-	var elapsed time.Duration
-	err := l.watch(func() (err error) {
-		l.start = time.Now()
-		made.Searches, err = l.repeat(ctx)
-		if errors.Is(err, errors.ErrUnsupported) {
-			made.Kind = LoopByCalls
-			l.start = time.Now()
-			made.Searches, err = l.searchAgain(ctx)
+// energyLoop searches from the roots in turn for the duration in the plan. It ends after that and the timeout in the
+// plan, even if a search does not. It returns when it started, and nil after an error.
+func (e *engineRun) energyLoop(
+	ctx context.Context, nedge []int64) (start time.Time, loop *record.EnergyLoop, err error) {
+	timeout := e.plan.Energy + e.plan.Timeout
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(nedge)}
+	start, err = time.Now(), errors.ErrUnsupported
+	if repeater, ok := e.opened.(plugins.Repeater); ok {
+		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		loop.Kind, start, err = record.LoopByCalls, time.Now(), nil
+		for ; err == nil && time.Since(start) < e.plan.Energy; loop.Searches++ {
+			root := e.in.roots[loop.Searches%int64(len(e.in.roots))]
+			_, err = e.opened.Search(limited, root, e.in.parents)
 		}
-		elapsed = time.Since(l.start)
-		return err
-	})
+	}
+	elapsed := time.Since(start)
 	switch {
 	case err != nil:
-		return err
-	case elapsed < l.plan.Energy:
-		return fmt.Errorf("the engine's loop ended after %v, and %v were asked for", elapsed, l.plan.Energy)
-	case made.Searches < 1:
-		return fmt.Errorf("the engine's loop did no search in %v", elapsed)
+		return start, nil, callError(ctx, limited, "the energy loop", timeout, err)
+	case elapsed < e.plan.Energy:
+		return start, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, e.plan.Energy)
+	case loop.Searches < 1:
+		return start, nil, fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
 	}
-	made.Elapsed = elapsed.Seconds()
-	made.NEdge = edgesAround(nedge, made.Searches)
-	made.TEPS = float64(made.NEdge) / made.Elapsed
-	l.record.Loop = &made
-	return nil
+	loop.Elapsed, loop.NEdge = elapsed.Seconds(), sumInTurn(nedge, loop.Searches)
+	loop.TEPS = float64(loop.NEdge) / loop.Elapsed
+	return start, loop, nil
 }
 
-// edgesAround adds up the tuples of so many searches from roots that take turns.
-func edgesAround(nedge []int64, searches int64) (sum int64) {
-	rounds, last := searches/int64(len(nedge)), searches%int64(len(nedge))
-	for i, n := range nedge {
-		sum += rounds * n
+// sumInTurn adds up n values taken from nedge in turn.
+func sumInTurn(nedge []int64, n int64) (sum int64) {
+	rounds, last := n/int64(len(nedge)), n%int64(len(nedge))
+	for i, edges := range nedge {
+		sum += rounds * edges
 		if int64(i) < last {
-			sum += n
+			sum += edges
 		}
 	}
 	return sum
 }
 
-// repeat is the loop inside of the engine: one call, which may take as much longer than asked as any call may take.
-func (l *loopOf) repeat(ctx context.Context) (searches int64, err error) {
-	engine, ok := l.engine.(plugins.Repeater)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	_, err = l.limited(ctx, "the energy loop", l.plan.Energy+l.plan.Timeout, func(ctx context.Context) (err error) {
-		searches, err = engine.Repeat(ctx, l.roots, l.plan.Energy)
-		return err
-	})
-	return searches, err
-}
-
-// searchAgain is the loop by calls.
-func (l *loopOf) searchAgain(ctx context.Context) (searches int64, err error) {
-	for ; time.Since(l.start) < l.plan.Energy; searches++ {
-		root := l.roots[searches%int64(len(l.roots))]
-		_, err := l.call(ctx, "a search of the energy loop", func(ctx context.Context) error {
-			_, err := l.engine.Search(ctx, root, l.parents)
-			return err
-		})
-		if err != nil {
-			return searches, err
+// searchAfterLoop searches from some roots, spread over the order of the draw, and validates.
+func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, error) {
+	after := &record.AfterLoop{Searches: min(maxAfter, len(e.in.roots))}
+	for i := range after.Searches {
+		root := e.in.roots[i*len(e.in.roots)/after.Searches]
+		found, err := e.search(ctx, root)
+		if err == nil {
+			err = e.validate(ctx, &found)
 		}
-	}
-	return searches, nil
-}
-
-// after searches from some of the roots and validates, all over the order in which they were drawn.
-func (l *loopOf) after(ctx context.Context) error {
-	after := &AfterLoop{}
-	n := min(mostAfter, len(l.roots))
-	for i := range n {
-		root := l.roots[i*len(l.roots)/n]
-		if _, _, err := l.search(ctx, root); err != nil {
-			return fmt.Errorf("search from root %d after the energy loop: %w", root, err)
-		}
-		_, err := l.validator.Validate(ctx, root, l.parents)
-		var violation *graph.Violation
 		switch {
-		case errors.As(err, &violation):
-			if after.Violation == "" {
-				after.Violation = fmt.Sprintf("root %d: %v", root, violation)
-			}
 		case err != nil:
-			return fmt.Errorf("validate root %d after the energy loop: %w", root, err)
-		default:
+			return nil, fmt.Errorf("root %d after the energy loop: %w", root, err)
+		case !found.Broken():
 			after.Valid++
+		case after.Violation == "":
+			after.Violation = fmt.Sprintf("root %d: %s", root, found.Violation)
 		}
-		after.Searches++
 	}
-	l.record.After = after
 	if after.Valid < after.Searches {
-		return fmt.Errorf("%d of %d searches after the energy loop are wrong, so the loop counts for nothing: %s",
+		return after, fmt.Errorf("%d of %d searches after the energy loop are wrong, so the loop does not count: %s",
 			after.Searches-after.Valid, after.Searches, after.Violation)
 	}
-	return nil
+	return after, nil
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
 )
 
-// numbered is an engine whose constructions say in Details which they are, from 1.
+// numbered returns an engine that numbers its constructions in Details, from 1.
 func numbered() *looping {
 	n := 0
 	return &looping{serial: &serial{build: func(c *plugins.Construction) error {
@@ -25,8 +26,8 @@ func numbered() *looping {
 	}}}
 }
 
-// construction says which kernel 1 is the run's, and which that of its energy loop; empty: the same.
-func construction(r Run) (searched, looped string) {
+// construction returns the numbers of the constructions that were searched and looped over; empty if not rebuilt.
+func construction(r record.Run) (searched, looped string) {
 	if r.Construction != nil {
 		searched = r.Construction.Details[0].Value
 	}
@@ -45,9 +46,9 @@ func stopping(cancel context.CancelFunc) func(context.Context, []graph.Vertex, t
 	}
 }
 
-func resumeUnder(t *testing.T, ctx context.Context, host *inside, dir string) Result {
+func resumeUnder(t *testing.T, ctx context.Context, host *inside, dir string) record.Result {
 	t.Helper()
-	store, err := Resume(dir, someSoftware, someMachine)
+	store, err := record.Resume(dir, someSoftware, someMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func resumeUnder(t *testing.T, ctx context.Context, host *inside, dir string) Re
 	return r
 }
 
-func rule(t *testing.T, r Run, words string) Check {
+func rule(t *testing.T, r record.Run, words string) record.Check {
 	t.Helper()
 	for _, c := range r.Compliance.Rules {
 		if strings.Contains(c.Rule, words) {
@@ -67,11 +68,11 @@ func rule(t *testing.T, r Run, words string) Check {
 		}
 	}
 	t.Fatalf("no rule of %q", words)
-	return Check{}
+	return record.Check{}
 }
 
-// The timed searches are all of the graph of the first session, and nothing that comes after them changes what is said of it.
-func TestAResumeForTheLoopAloneKeepsTheConstructionAndCompliance(t *testing.T) {
+// All timed searches use the graph of the first session, and later sessions do not change its record.
+func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 	t.Parallel()
 	engine := numbered()
 	host := metering(engine, counter("node", power.Node, 70))
@@ -84,36 +85,42 @@ func TestAResumeForTheLoopAloneKeepsTheConstructionAndCompliance(t *testing.T) {
 	before := first.Runs[0]
 	ctx, cancel = context.WithCancel(t.Context())
 	engine.repeat = stopping(cancel) // and once more
-	if run := resumeUnder(t, ctx, host, store.Dir()).Runs[0]; run.State != Interrupted || run.Energy != nil || run.Sessions != 1 {
+	if run := resumeUnder(t, ctx, host, store.Dir()).Runs[0]; run.State != record.Interrupted || run.Energy != nil ||
+		run.Sessions != 1 {
 		t.Fatalf("stopped again: %s, %d sessions, energy %+v", run.State, run.Sessions, run.Energy)
 	}
 	engine.repeat = nil
 	run := resume(t, host, store.Dir()).Runs[0]
 	readInTime(t, run.Energy)
-	if run.State != Complete || !run.Valid || !run.Compliance.Compliant || run.Sessions != 1 || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
+	if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || run.Sessions != 1 ||
+		run.Energy.Failed() ||
+		len(run.Energy.Figures) != 1 {
 		t.Errorf("%s, valid %v, %d sessions, energy %+v, %+v", run.State, run.Valid, run.Sessions, run.Energy, run.Compliance)
 	}
 	if searched, looped := construction(run); searched != "1" || looped != "3" {
 		t.Errorf("searched construction %s, looped over %s; want 1 and 3", searched, looped)
 	}
-	if run.ConstructWall != before.ConstructWall || !reflect.DeepEqual(run.Construction, before.Construction) || !reflect.DeepEqual(run.Graph, before.Graph) {
-		t.Errorf("construction or graph have changed: %+v was %+v, %+v was %+v", run.Construction, before.Construction, run.Graph, before.Graph)
+	if run.ConstructWall != before.ConstructWall || !reflect.DeepEqual(run.Construction, before.Construction) ||
+		!reflect.DeepEqual(run.Graph, before.Graph) {
+		t.Errorf("construction or graph have changed: %+v was %+v, %+v was %+v", run.Construction, before.Construction,
+			run.Graph, before.Graph)
 	}
 	kernel1 := rule(t, run, "Kernel 1 was timed, and ran once")
-	want := fmt.Sprintf("the graph built anew (%.6g s) for the energy loop alone", run.Rebuilt.Construction.Elapsed.Seconds())
+	want := fmt.Sprintf("built the graph again (%.6g s), for the energy loop only",
+		run.Rebuilt.Construction.Elapsed.Seconds())
 	if !kernel1.Holds || !strings.Contains(kernel1.Detail, want) {
 		t.Errorf("%+v, want %q", kernel1, want)
 	}
-	if !strings.HasSuffix(run.Compliance.Power, "; the loop ran over a graph that a resume built anew") {
+	if !strings.HasSuffix(run.Compliance.Power, "; the loop searched a graph that a resume built again") {
 		t.Errorf("power: %s", run.Compliance.Power)
 	}
-	if loaded, err := Load(store.Dir()); err != nil || !reflect.DeepEqual(loaded.Runs[0].Rebuilt, run.Rebuilt) {
+	if loaded, err := record.Load(store.Dir()); err != nil || !reflect.DeepEqual(loaded.Runs[0].Rebuilt, run.Rebuilt) {
 		t.Errorf("loaded: %v, %+v", err, loaded.Runs[0].Rebuilt)
 	}
 }
 
-// A run whose searches were of two graphs stays what it is, however often its loop is repeated.
-func TestAResumeWithSearchesMissingIsNotCompliant(t *testing.T) {
+// A run with searches over two constructions stays noncompliant, however often its loop is repeated.
+func TestResumeWithMissingSearchesIsNotCompliant(t *testing.T) {
 	t.Parallel()
 	engine := numbered()
 	host := metering(engine, counter("node", power.Node, 70))
@@ -135,17 +142,21 @@ func TestAResumeWithSearchesMissingIsNotCompliant(t *testing.T) {
 	engine.repeat = nil
 	run := resume(t, host, store.Dir()).Runs[0]
 	searched, looped := construction(run)
-	if run.State != Complete || run.Sessions != 2 || searched != "2" || looped != "3" || run.Compliance.Compliant || rule(t, run, "Kernel 1 was timed").Holds {
-		t.Errorf("%s, %d sessions, constructions %s and %s, compliant %v", run.State, run.Sessions, searched, looped, run.Compliance.Compliant)
+	if run.State != record.Complete || run.Sessions != 2 || searched != "2" || looped != "3" || run.Compliance.Compliant ||
+		rule(t, run, "Kernel 1 was timed").Holds {
+		t.Errorf("%s, %d sessions, constructions %s and %s, compliant %v", run.State, run.Sessions, searched, looped,
+			run.Compliance.Compliant)
 	}
 }
 
-// An engine that does not come up again costs the run its loop, and nothing that it had.
-func TestAnEngineThatFailsBeforeTheLoopIsRepeatedKeepsItsSearches(t *testing.T) {
+// An engine that does not start again fails the energy loop only.
+func TestFailureBeforeRepeatedLoopKeepsSearches(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("no GPU here any more")
-	for name, spoil := range map[string]func(*inside, *looping){
-		"does not open":      func(h *inside, _ *looping) { h.engines["a"] = func() (plugins.Engine, error) { return nil, fault } },
+	for name, disturb := range map[string]func(*inside, *looping){
+		"does not open": func(h *inside, _ *looping) {
+			h.engines["a"] = func() (plugins.Engine, error) { return nil, fault }
+		},
 		"does not construct": func(_ *inside, e *looping) { e.build = func(*plugins.Construction) error { return fault } },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,16 +171,18 @@ func TestAnEngineThatFailsBeforeTheLoopIsRepeatedKeepsItsSearches(t *testing.T) 
 			}
 			sound := host.engines["a"]
 			build := engine.build
-			spoil(host, engine)
+			disturb(host, engine)
 			run := resume(t, host, store.Dir()).Runs[0]
-			if run.State != Complete || !run.Valid || !run.Compliance.Compliant || !run.Energy.Failed() || !strings.Contains(run.Energy.Failure, fault.Error()) {
-				t.Errorf("%s %q, valid %v, compliant %v, energy %+v", run.State, run.Failure, run.Valid, run.Compliance.Compliant, run.Energy)
+			if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || !run.Energy.Failed() ||
+				!strings.Contains(run.Energy.Failure, fault.Error()) {
+				t.Errorf("%s %q, valid %v, compliant %v, energy %+v", run.State, run.Failure, run.Valid, run.Compliance.Compliant,
+					run.Energy)
 			}
 			host.engines["a"], engine.build, engine.repeat = sound, build, nil
 			run = resume(t, host, store.Dir()).Runs[0]
 			readInTime(t, run.Energy)
-			if run.State != Complete || !run.Compliance.Compliant || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
-				t.Errorf("and then: %s, compliant %v, energy %+v", run.State, run.Compliance.Compliant, run.Energy)
+			if run.State != record.Complete || !run.Compliance.Compliant || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
+				t.Errorf("after another resume: %s, compliant %v, energy %+v", run.State, run.Compliance.Compliant, run.Energy)
 			}
 		})
 	}

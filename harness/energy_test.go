@@ -13,12 +13,13 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
 )
 
-// work is when an engine began and ended to be busy, in nanoseconds since 1970; 0: not yet.
+// work is when an engine started and stopped being busy, in nanoseconds since 1970; 0: not yet.
 type work struct{ from, to atomic.Int64 }
 
-// seconds is for how long it was, up to a moment.
+// seconds returns how long it was busy until now.
 func (w *work) seconds(until time.Time) float64 {
 	from, to := w.from.Load(), w.to.Load()
 	if to == 0 {
@@ -30,7 +31,7 @@ func (w *work) seconds(until time.Time) float64 {
 	return max(time.Duration(min(to, until.UnixNano())-from).Seconds(), 0)
 }
 
-// synthetic is a counter of energy that steps every so often: idle watts, and more while busy says so.
+// synthetic is an energy counter with a step: it shows idle watts, and more while busy.
 type synthetic struct {
 	info       power.Info
 	idle, more float64
@@ -69,12 +70,23 @@ func (m *synthetic) Close() error {
 	return nil
 }
 
-// counter is a meter of the given name and scope.
+// counter returns a meter of the given name and scope.
 func counter(name string, scope power.Scope, idle float64) *synthetic {
-	return &synthetic{info: power.Info{Name: name, Source: "test", Scope: scope, Method: power.Measured, Quantity: power.Energy, Period: 10 * time.Millisecond}, idle: idle, step: 10 * time.Millisecond}
+	return &synthetic{
+		info: power.Info{
+			Name:     name,
+			Source:   "test",
+			Scope:    scope,
+			Method:   power.Measured,
+			Quantity: power.Energy,
+			Period:   10 * time.Millisecond,
+		},
+		idle: idle,
+		step: 10 * time.Millisecond,
+	}
 }
 
-// looping is a serial engine with a Repeat that a test may replace.
+// looping is a serial engine with a replaceable Repeat.
 type looping struct {
 	*serial
 	busy   work
@@ -102,28 +114,29 @@ func (l *looping) Repeat(ctx context.Context, roots []graph.Vertex, duration tim
 	return n, nil
 }
 
-// metering is a host of one engine with meters.
+// metering returns a host of one engine with meters.
 func metering(engine plugins.Engine, meters ...*synthetic) *inside {
-	h := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return engine, nil }}}
+	h := &inside{
+		engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return engine, nil }},
+	}
 	h.meters = func([]string) (all []power.Meter, _ []power.Absence, _ error) {
 		for _, m := range meters {
-			fresh := *m
-			all = append(all, &fresh)
+			opened := *m
+			all = append(all, &opened)
 		}
 		return all, nil, nil
 	}
 	return h
 }
 
-func energyPlan(duration time.Duration) Plan {
+func energyPlan(duration time.Duration) record.Plan {
 	p := planOf(8, "a")
 	p.Energy = duration
 	return p
 }
 
-// readInTime ends a test on a machine that was too busy to read a meter while a short loop went on: the record says so, has no
-// figure, and there is nothing to look at.
-func readInTime(t *testing.T, e *EnergyRecord) {
+// readInTime skips the test if the machine was too busy to read a meter during the short loop, so there is no figure.
+func readInTime(t *testing.T, e *record.EnergyRecord) {
 	t.Helper()
 	if e == nil {
 		return
@@ -137,7 +150,7 @@ func readInTime(t *testing.T, e *EnergyRecord) {
 
 const loopTime = 200 * time.Millisecond
 
-func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
+func TestEnergyLoopIsMetered(t *testing.T) {
 	engine := &looping{serial: &serial{}, late: loopTime}
 	meter := counter("wall", power.Wall, 50)
 	meter.busy, meter.more, meter.closed = &engine.busy, 150, &atomic.Int64{}
@@ -147,13 +160,15 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	}
 	run := r.Runs[0]
 	e := run.Energy
-	if run.State != Complete || !run.Valid || !run.Compliance.Compliant || e == nil || e.Failed() || e.Loop == nil || engine.calls != 1 {
+	if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || e == nil || e.Failed() ||
+		e.Loop == nil ||
+		engine.calls != 1 {
 		t.Fatalf("state %s, valid %v, %d calls, energy %+v", run.State, run.Valid, engine.calls, e)
 	}
 	if n := meter.closed.Load(); n != 2 { // looked at when the run began, and recorded
 		t.Errorf("meters were closed %d times", n)
 	}
-	if e.Loop.Kind != LoopByRepeat || e.Loop.Roots != 64 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
+	if e.Loop.Kind != record.LoopByRepeat || e.Loop.Roots != 64 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
 		t.Errorf("loop %+v", e.Loop)
 	}
 	want := int64(0)
@@ -173,7 +188,9 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	if off := math.Abs(f.Watts - truth); off > f.Watts*f.Uncertainty {
 		t.Errorf("%g W ± %.2g, want %g", f.Watts, f.Uncertainty, truth)
 	}
-	if off := math.Abs(e.Meters[0].Idle.Joules - 50*(e.Phases[1].To-e.Phases[1].From).Seconds()); off > e.Meters[0].Idle.Uncertainty || *f.IdleWatts != e.Meters[0].Idle.Watts {
+	if off := math.Abs(float64(e.Meters[0].Idle.Joules) - 50*(e.Phases[1].To-e.Phases[1].From).Seconds()); off > float64(
+		e.Meters[0].Idle.Uncertainty) ||
+		*f.IdleWatts != float64(e.Meters[0].Idle.Watts) {
 		t.Errorf("idle %g W ± %.2g J, want 50", *f.IdleWatts, e.Meters[0].Idle.Uncertainty)
 	}
 	if got, want := f.MTEPSPerWatt, e.Loop.TEPS/1e6/f.Watts; got != want {
@@ -187,7 +204,7 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	if got, want := f.JoulesPerSearch, f.Watts*e.Loop.Elapsed/float64(e.Loop.Searches); got != want {
 		t.Errorf("%g J a search, want %g", got, want)
 	}
-	if e.After.Searches != mostAfter || e.After.Valid != mostAfter {
+	if e.After.Searches != maxAfter || e.After.Valid != maxAfter {
 		t.Errorf("after the loop %+v", e.After)
 	}
 	names := ""
@@ -200,7 +217,8 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	if names != "settle idle loop after " || e.Phases[2].From != 0 {
 		t.Errorf("phases %+v", e.Phases)
 	}
-	if e.Green.Class != SmallData || e.Green.Level != 0 || !strings.Contains(strings.Join(e.Green.Missing, "; "), "at least 60 s") {
+	if e.Green.Class != record.SmallData || e.Green.Level != 0 ||
+		!strings.Contains(strings.Join(e.Green.Missing, "; "), "at least 60 s") {
 		t.Errorf("green %+v", e.Green)
 	}
 	if !strings.Contains(run.Compliance.Power, "system power: wall") {
@@ -208,13 +226,16 @@ func TestTheEnergyLoopIsMeteredAndItsFigureIsRateOverPower(t *testing.T) {
 	}
 }
 
-func TestAnEngineWithoutRepeatIsLoopedByCallsAndTheRecordSaysSo(t *testing.T) {
+func TestEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 	t.Parallel()
 	for name, engine := range map[string]plugins.Engine{
 		"no method": &serial{},
-		"not there": &looping{serial: &serial{}, repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) {
-			return 0, fmt.Errorf("far away: %w", errors.ErrUnsupported)
-		}},
+		"unsupported": &looping{
+			serial: &serial{},
+			repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) {
+				return 0, fmt.Errorf("far away: %w", errors.ErrUnsupported)
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(loopTime))
@@ -223,29 +244,29 @@ func TestAnEngineWithoutRepeatIsLoopedByCallsAndTheRecordSaysSo(t *testing.T) {
 			}
 			e := r.Runs[0].Energy
 			readInTime(t, e)
-			if e.Failed() || e.Loop.Kind != LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
+			if e.Failed() || e.Loop.Kind != record.LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
 				t.Errorf("%+v", e)
 			}
 		})
 	}
 }
 
-// note keeps what a run says.
+// note collects the notes of a run.
 type note struct {
 	Silent
-	said []string
+	notes []string
 }
 
-func (n *note) Note(text string) { n.said = append(n.said, text) }
+func (n *note) Note(text string) { n.notes = append(n.notes, text) }
 
-func TestWithoutAMeterTheRunSaysSoOnceAndIsComplete(t *testing.T) {
+func TestRunWithoutMeterIsCompleteWithOneNote(t *testing.T) {
 	engine := &looping{serial: &serial{}}
 	host := metering(engine)
 	host.engines["b"] = host.engines["a"]
 	host.meters = nil
 	plan := planOf(8, "a", "b")
 	plan.Energy = time.Hour
-	store, err := Create(t.TempDir()+"/run", NewManifest(nil, plan, someSoftware, someMachine))
+	store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,12 +279,15 @@ func TestWithoutAMeterTheRunSaysSoOnceAndIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(n.said) != 1 || !strings.Contains(n.said[0], "no power meter here") || !strings.Contains(n.said[0], "teps machine") {
-		t.Errorf("said %q", n.said)
+	if len(n.notes) != 1 || !strings.Contains(n.notes[0], "no power meter found") ||
+		!strings.Contains(n.notes[0], "teps machine") {
+		t.Errorf("notes %q", n.notes)
 	}
 	for _, run := range r.Runs {
 		e := run.Energy
-		if run.State != Complete || !run.Valid || e == nil || e.Failed() || e.Loop != nil || len(e.Absent) != 1 || len(e.Figures) != 0 || e.Green != nil {
+		if run.State != record.Complete || !run.Valid || e == nil || e.Failed() || e.Loop != nil || len(e.Absent) != 1 ||
+			len(e.Figures) != 0 ||
+			e.Green != nil {
 			t.Errorf("state %s, %+v", run.State, e)
 		}
 		if !strings.HasPrefix(run.Compliance.Power, "not measured") {
@@ -272,7 +296,7 @@ func TestWithoutAMeterTheRunSaysSoOnceAndIsComplete(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) {
+func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("the GPU has fallen off the bus")
 	for name, c := range map[string]struct {
@@ -280,16 +304,20 @@ func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) 
 		after  func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error
 		says   string
 	}{
-		"dies": {repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 0, fault }, says: "fallen off"},
+		"dies": {
+			repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 0, fault }, says: "fallen off",
+		},
 		"hangs": {repeat: func(ctx context.Context, _ []graph.Vertex, _ time.Duration) (int64, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
-		}, says: "did not end within 700ms"},
-		"ends early": {repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 5, nil }, says: "ended after"},
+		}, says: "exceeded the timeout of 700ms"},
+		"ends early": {
+			repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 5, nil }, says: "ended after",
+		},
 		"does none": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 			time.Sleep(d)
 			return 0, nil
-		}, says: "no search"},
+		}, says: "did not finish a search"},
 		"wrong after": {after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
 			if n == 1+64+2 {
 				parent[root] = graph.Unreached
@@ -314,10 +342,11 @@ func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) 
 				t.Fatal(err)
 			}
 			run := r.Runs[0]
-			if run.State != Complete || !run.Valid || !run.Compliance.Compliant || len(run.Roots) != 64 {
+			if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || len(run.Roots) != 64 {
 				t.Errorf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
 			}
-			if !run.Energy.Failed() || !strings.Contains(run.Energy.Failure, c.says) || len(run.Energy.Figures) != 0 || run.Energy.Green != nil {
+			if !run.Energy.Failed() || !strings.Contains(run.Energy.Failure, c.says) || len(run.Energy.Figures) != 0 ||
+				run.Energy.Green != nil {
 				t.Errorf("energy %+v, want %q", run.Energy, c.says)
 			}
 			if !strings.HasPrefix(run.Compliance.Power, "not measured: ") {
@@ -326,17 +355,18 @@ func TestAnEngineThatFailsInTheLoopKeepsItsResultsAndIsTriedAgain(t *testing.T) 
 			engine.serial, engine.repeat = &serial{}, nil
 			again := resume(t, host, store.Dir()).Runs[0]
 			readInTime(t, again.Energy)
-			if again.State != Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 || again.Roots[63].Time != run.Roots[63].Time {
+			if again.State != record.Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 ||
+				again.Roots[63].Time != run.Roots[63].Time {
 				t.Errorf("after the resume: %s, %+v", again.State, again.Energy)
 			}
-			if engine.searches != mostAfter {
-				t.Errorf("%d searches after the resume, want %d", engine.searches, mostAfter)
+			if engine.searches != maxAfter {
+				t.Errorf("%d searches after the resume, want %d", engine.searches, maxAfter)
 			}
 		})
 	}
 }
 
-func TestALoopThatIsCancelledIsRepeatedByAResume(t *testing.T) {
+func TestResumeRepeatsCancelledLoop(t *testing.T) {
 	t.Parallel()
 	engine := &looping{serial: &serial{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -351,22 +381,22 @@ func TestALoopThatIsCancelledIsRepeatedByAResume(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
-	if run := r.Runs[0]; run.State != Interrupted || run.Energy != nil || len(run.Roots) != 64 {
+	if run := r.Runs[0]; run.State != record.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
 		t.Errorf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
 	}
 	engine.repeat = nil
 	run := resume(t, host, store.Dir()).Runs[0]
 	readInTime(t, run.Energy)
-	if run.State != Complete || len(run.Energy.Figures) != 1 {
+	if run.State != record.Complete || len(run.Energy.Figures) != 1 {
 		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
 	}
 	calls := engine.calls
-	if run := resume(t, host, store.Dir()).Runs[0]; run.State != Complete || engine.calls != calls {
+	if run := resume(t, host, store.Dir()).Runs[0]; run.State != record.Complete || engine.calls != calls {
 		t.Errorf("a complete run was metered again")
 	}
 }
 
-func TestAMeterThatDiesInTheLoopHasNoFigureAndTheOthersDo(t *testing.T) {
+func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 	t.Parallel()
 	dead := &atomic.Bool{}
 	engine := &looping{serial: &serial{}}
@@ -384,14 +414,16 @@ func TestAMeterThatDiesInTheLoopHasNoFigureAndTheOthersDo(t *testing.T) {
 	}
 	run := r.Runs[0]
 	e := run.Energy
-	readInTime(t, &EnergyRecord{Meters: e.Meters[1:]})
-	if run.State != Complete || e.Failed() || len(e.Figures) != 1 || e.Figures[0].Of != "socket" || e.Figures[0].System {
+	readInTime(t, &record.EnergyRecord{Meters: e.Meters[1:]})
+	if run.State != record.Complete || e.Failed() || len(e.Figures) != 1 || e.Figures[0].Of != "socket" ||
+		e.Figures[0].System {
 		t.Fatalf("state %s, failure %q, figures %+v", run.State, e.Failure, e.Figures)
 	}
 	if m := e.Meters[0]; m.NoLoop == "" && m.Loop.Coverage > 0.9 || len(m.Faults) == 0 {
 		t.Errorf("the dead meter: %+v", m)
 	}
-	if e.Green.Level != 0 || !strings.Contains(e.Green.Missing[0], "a meter of the whole system") || !strings.Contains(e.Green.Missing[0], "components (package)") {
+	if e.Green.Level != 0 || !strings.Contains(e.Green.Missing[0], "a meter of the whole system") ||
+		!strings.Contains(e.Green.Missing[0], "metered instead: package") {
 		t.Errorf("green %+v", e.Green)
 	}
 	if !strings.Contains(run.Compliance.Power, "component power, which is not the system's: package") {
@@ -399,34 +431,37 @@ func TestAMeterThatDiesInTheLoopHasNoFigureAndTheOthersDo(t *testing.T) {
 	}
 }
 
-func TestARunWithWrongSearchesIsNotMetered(t *testing.T) {
-	engine := &looping{serial: &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
-		if n == 10 {
-			parent[root] = graph.Unreached
-		}
-		return nil
-	}}}
+func TestRunWithWrongSearchesIsNotMetered(t *testing.T) {
+	engine := &looping{
+		serial: &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
+			if n == 10 {
+				parent[root] = graph.Unreached
+			}
+			return nil
+		}},
+	}
 	r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := r.Runs[0]; run.Valid || engine.calls != 0 || !strings.Contains(run.Energy.Failure, "1 of 64 searches are wrong") {
+	if run := r.Runs[0]; run.Valid || engine.calls != 0 ||
+		!strings.Contains(run.Energy.Failure, "1 of 64 searches are wrong") {
 		t.Errorf("valid %v, %d loops, %+v", run.Valid, engine.calls, run.Energy)
 	}
 }
 
-func TestPlansOfEnergyThatCannotBeAreRefused(t *testing.T) {
+func TestPlanRejectsWrongEnergyAndMeters(t *testing.T) {
 	for _, c := range []struct {
 		energy time.Duration
 		meters []string
 		says   string
 	}{
-		{-time.Second, nil, "--energy -1s: want a positive duration such as 60s"},
-		{0, []string{"rapl"}, "--meter rapl is of no use without an energy loop"},
+		{-time.Second, nil, "must be a positive duration such as 60s, or 0 for none, not -1s"},
+		{0, []string{"rapl"}, "meter rapl requires an energy loop"},
 	} {
 		p := planOf(8, "a")
 		p.Energy, p.Meters = c.energy, c.meters
-		if err := p.Check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says) {
+		if err := p.Check(); !errors.Is(err, record.ErrUsage) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, %v: %v", c.energy, c.meters, err)
 		}
 	}
@@ -435,13 +470,15 @@ func TestPlansOfEnergyThatCannotBeAreRefused(t *testing.T) {
 	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
 		return nil, nil, errors.New(`there is no source "coal"`)
 	}
-	if err := Prepare(t.Context(), host, plan); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), `--meter: there is no source "coal"`) {
-		t.Errorf("a specification that is wrong: %v", err)
+	if err := Prepare(t.Context(), host, plan); !errors.Is(err, record.ErrUsage) ||
+		!strings.Contains(err.Error(), `there is no source "coal"`) {
+		t.Errorf("wrong specification: %v", err)
 	}
 	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
 		return nil, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
 	}
-	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "the meter ipmi was asked for and is not there: ipmitool") {
-		t.Errorf("a meter that was asked for: %v", err)
+	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, record.ErrUsage) ||
+		!strings.Contains(err.Error(), "meter ipmi is not available: ipmitool") {
+		t.Errorf("unavailable meter: %v", err)
 	}
 }

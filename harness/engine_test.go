@@ -4,14 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
 )
 
-// serial is an engine over the oracle. Its hooks make it misbehave.
+var (
+	someSoftware = record.Software{Version: "v0", Compiler: "go", Program: strings.Repeat("0123456789abcdef", 4)}
+	someMachine  = machine.Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
+)
+
+// serial is an engine that uses the oracle, with hooks to make it misbehave.
 type serial struct {
 	csr      *graph.CSR
 	searches int
@@ -23,14 +31,16 @@ type serial struct {
 
 func (s *serial) Describe(context.Context) (plugins.Description, error) {
 	d := plugins.Description{Name: "serial", Version: "1", Summary: "the oracle",
-		Options: []plugins.Option{{Name: "speed", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Meaning: "nothing"}}}
+		Options: []plugins.Option{
+			{Name: "speed", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Meaning: "nothing"},
+		}}
 	if s.describe != nil {
 		s.describe(&d)
 	}
 	return d, nil
 }
 
-func (s *serial) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
+func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	start := time.Now()
 	var err error
 	n := graph.Vertex(0)
@@ -73,7 +83,7 @@ func (s *serial) Close() error {
 	return nil
 }
 
-// inside is a Host whose engines live in this process.
+// inside is a Host whose engines run in this process.
 type inside struct {
 	engines map[string]func() (plugins.Engine, error)
 	lent    int
@@ -95,7 +105,7 @@ func hostOf(engines map[string]*serial) *inside {
 	return h
 }
 
-func (h *inside) Open(_ context.Context, spec EngineSpec) (plugins.Engine, error) {
+func (h *inside) Open(_ context.Context, spec record.EngineSpec) (plugins.Engine, error) {
 	open, ok := h.engines[spec.Name]
 	if !ok {
 		return nil, fmt.Errorf("no engine %s", spec.Name)
@@ -105,17 +115,17 @@ func (h *inside) Open(_ context.Context, spec EngineSpec) (plugins.Engine, error
 
 func (h *inside) Tuples(n int64) ([]graph.Edge, func() error, error) {
 	h.lent++
-	return make([]graph.Edge, n), h.giveBack, nil
+	return make([]graph.Edge, n), h.release, nil
 }
 
 func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
 	h.lent++
-	return make([]graph.Vertex, n), h.giveBack, nil
+	return make([]graph.Vertex, n), h.release, nil
 }
 
-func (h *inside) giveBack() error {
+func (h *inside) release() error {
 	if h.lent--; h.lent < 0 {
-		return errors.New("given back twice")
+		return errors.New("released twice")
 	}
 	return nil
 }

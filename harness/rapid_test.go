@@ -2,8 +2,7 @@ package harness
 
 import "flag"
 
-// Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
-// -rapid.seed=0, more of them with -rapid.checks=N.
+// Property tests draw the same cases in every run. -rapid.seed=0 draws others, -rapid.checks=N more.
 func init() {
 	if err := flag.Set("rapid.seed", "500"); err != nil {
 		panic(err)

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"math/bits"
 	"runtime"
 	"sync"
@@ -9,40 +8,27 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Search keys (Graph500 specification 2.0, section "Sampling 64 search keys"): distinct vertices, drawn at random,
-// that have at least one neighbour other than themselves. Draws are the reference's, so its roots are ours; where the
-// reference runs out of draws and keeps a bad root, drawing goes on here.
+// Search keys (Graph500 specification 2.0, section "Sampling 64 search keys") are distinct vertices, drawn at random,
+// that have a neighbour other than themselves. The draws are those of the reference, so its roots are ours; if the
+// reference runs out of draws and keeps a bad root, drawing continues here.
 
-// drawsPerVertex bounds the draws, as a multiple of the number of vertices. Finding every one of n vertices takes
-// about n ln n draws, so the bound is met only where nearly everything has been found.
+// drawsPerVertex bounds the draws, as a multiple of the number of vertices. Finding all of n vertices takes about n ln
+// n draws, so the bound is reached only if nearly all have been found.
 const drawsPerVertex = 64
 
-// DrawRoots draws wanted roots of the graph that recipe describes and edges, its tuples, span, on the given number of
-// threads (0: all that Go may use). It returns fewer where fewer vertices have a neighbour, and none where none has;
-// rejected counts the draws that hit a vertex without a neighbour or one drawn before.
-//
-// It always ends: after 64 draws a vertex of the graph it takes the vertices that are left in ascending order.
-// It fails when the recipe cannot be, wanted or threads is negative, or a tuple's label is not below the recipe's
-// number of vertices.
-func DrawRoots(recipe graph.Kronecker, edges []graph.Edge, wanted int, threads int) (roots []graph.Vertex, rejected int, err error) {
-	if err := recipe.Check(); err != nil {
-		return nil, 0, fmt.Errorf("harness: drawing roots: %w", err)
-	}
-	if wanted < 0 || threads < 0 {
-		return nil, 0, fmt.Errorf("harness: drawing %d roots on %d threads: want 0 or more of both", wanted, threads)
-	}
-	left, err := withNeighbours(edges, recipe.Vertices(), threads)
-	if err != nil {
-		return nil, 0, err
-	}
-	roots, rejected = left.draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
-	return roots, rejected, nil
+// DrawRoots draws wanted roots of the graph of recipe, whose tuples are edges; a graph.Validator has checked their
+// labels. It returns fewer if fewer vertices have a neighbour. rejected counts the draws of a vertex without a
+// neighbour, or of one drawn before. After drawsPerVertex draws per vertex it takes the vertices that are left in
+// ascending order, so it always ends.
+func DrawRoots(recipe graph.Kronecker, edges []graph.Edge, wanted int) (roots []graph.Vertex, rejected int) {
+	return withNeighbours(edges, recipe.Vertices()).draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
 }
 
 // vertexSet has a bit for each vertex.
 type vertexSet []uint64
 
 func (s vertexSet) has(v graph.Vertex) bool { return s[v/64]>>(v%64)&1 != 0 }
+func (s vertexSet) add(v graph.Vertex)      { s[v/64] |= 1 << (v % 64) }
 func (s vertexSet) remove(v graph.Vertex)   { s[v/64] &^= 1 << (v % 64) }
 
 func (s vertexSet) size() (n int64) {
@@ -52,75 +38,54 @@ func (s vertexSet) size() (n int64) {
 	return n
 }
 
-// add adds the ends of every edge that joins two vertices. It stops at the first edge with a label that is not in the
-// set's range and returns its position, or -1.
-func (s vertexSet) add(edges []graph.Edge, vertices int64) int {
-	for i, e := range edges {
-		u, v := e.Ends()
-		if int64(max(u, v)) >= vertices {
-			return i
-		}
-		if u != v {
-			s[u/64] |= 1 << (u % 64)
-			s[v/64] |= 1 << (v % 64)
-		}
-	}
-	return -1
-}
-
-// withNeighbours returns the vertices that a tuple joins to another vertex. Each thread fills a set of its own: in a
-// shared one the threads would take each other's cache lines, at an eighth of a byte a vertex saved.
-func withNeighbours(edges []graph.Edge, vertices int64, threads int) (vertexSet, error) {
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	sets, strangers := make([]vertexSet, threads), make([]int, threads)
-	part := (len(edges) + threads - 1) / threads
+// withNeighbours returns the vertices that a tuple joins to another vertex. Each thread fills its own set, because in a
+// shared one the threads would invalidate each other's cache lines; a set takes an eighth of a byte per vertex.
+func withNeighbours(edges []graph.Edge, vertices int64) vertexSet {
+	sets := make([]vertexSet, runtime.GOMAXPROCS(0))
+	share := len(edges)/len(sets) + 1
 	var workers sync.WaitGroup
-	for t := range threads {
-		begin := min(t*part, len(edges))
-		end := min(begin+part, len(edges))
+	for t := range sets {
+		part := edges[min(t*share, len(edges)):min((t+1)*share, len(edges))]
 		workers.Go(func() {
-			sets[t] = make(vertexSet, (vertices+63)/64)
-			strangers[t] = sets[t].add(edges[begin:end], vertices)
+			set := make(vertexSet, (vertices+63)/64)
+			for _, e := range part {
+				if u, v := e.Ends(); u != v {
+					set.add(u)
+					set.add(v)
+				}
+			}
+			sets[t] = set
 		})
 	}
 	workers.Wait()
-	for t, i := range strangers {
-		if i >= 0 {
-			at := t*part + i
-			return nil, fmt.Errorf("harness: drawing roots: tuple %d is %v, but the recipe's labels end at %d: the tuples are of another recipe",
-				at, edges[at], vertices-1)
-		}
-	}
 	for _, set := range sets[1:] {
 		for i, word := range set {
 			sets[0][i] |= word
 		}
 	}
-	return sets[0], nil
+	return sets[0]
 }
 
-// draw takes up to wanted vertices out of left, at random for limit draws and then in ascending order.
-func (left vertexSet) draw(recipe graph.Kronecker, wanted int, limit int64) (roots []graph.Vertex, rejected int) {
-	found := int(min(int64(wanted), left.size()))
-	roots = make([]graph.Vertex, 0, found)
+// draw takes up to wanted vertices out of s, at random for limit draws and then in ascending order.
+func (s vertexSet) draw(recipe graph.Kronecker, wanted int, limit int64) (roots []graph.Vertex, rejected int) {
+	n := int(min(int64(wanted), s.size()))
+	roots = make([]graph.Vertex, 0, n)
 	vertices := recipe.Vertices()
 
 	stream := graph.NewStream(recipe.Seed1, recipe.Seed2)
 	stream.Skip(2, 0, 0)
-	for draws := int64(0); len(roots) < found && draws < limit; draws++ {
+	for draws := int64(0); len(roots) < n && draws < limit; draws++ {
 		first, second := stream.Float64(), stream.Float64()
 		root := graph.Vertex(int64((first+second)*float64(vertices)) % vertices)
-		if !left.has(root) {
+		if !s.has(root) {
 			rejected++
 			continue
 		}
-		left.remove(root)
+		s.remove(root)
 		roots = append(roots, root)
 	}
-	for v := graph.Vertex(0); len(roots) < found; v++ {
-		if left.has(v) {
+	for v := graph.Vertex(0); len(roots) < n; v++ {
+		if s.has(v) {
 			roots = append(roots, v)
 		}
 	}

@@ -13,22 +13,24 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
-// planOf is the official plan at a small scale.
-func planOf(scale int, engines ...string) Plan {
-	p := DefaultPlan()
+// planOf returns the official plan at a small scale.
+func planOf(scale int, engines ...string) record.Plan {
+	p := record.DefaultPlan()
 	p.Scales = []int{scale}
 	for _, name := range engines {
-		p.Engines = append(p.Engines, EngineSpec{Name: name, Builtin: name})
+		p.Engines = append(p.Engines, record.EngineSpec{Name: name, Builtin: name})
 	}
 	return p
 }
 
-// runs executes plan over host in a fresh folder.
-func runs(t *testing.T, ctx context.Context, host *inside, plan Plan) (Result, *Store, error) {
+// runs executes plan on host in a new directory.
+func runs(t *testing.T, ctx context.Context, host *inside, plan record.Plan) (record.Result, *record.Store, error) {
 	t.Helper()
-	store, err := Create(filepath.Join(t.TempDir(), "run"), NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine))
+	store, err := record.Create(filepath.Join(t.TempDir(), "run"),
+		record.NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,14 +39,14 @@ func runs(t *testing.T, ctx context.Context, host *inside, plan Plan) (Result, *
 		t.Fatal(closing)
 	}
 	if host.lent != 0 {
-		t.Errorf("%d pieces of memory were not given back", host.lent)
+		t.Errorf("%d blocks of memory were not released", host.lent)
 	}
 	return r, store, err
 }
 
-func resume(t *testing.T, host *inside, dir string) Result {
+func resume(t *testing.T, host *inside, dir string) record.Result {
 	t.Helper()
-	store, err := Resume(dir, someSoftware, someMachine)
+	store, err := record.Resume(dir, someSoftware, someMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +66,13 @@ func TestOfficialRunIsValidAndCompliant(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := r.Runs[0]
-	if run.State != Complete || !run.Valid || len(run.Roots) != 64 || run.Statistics.NBFS != 64 {
+	if run.State != record.Complete || !run.Valid || len(run.Roots) != 64 || run.Statistics.NBFS != 64 {
 		t.Fatalf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
 	}
 	if !run.Compliance.Compliant {
 		for _, c := range run.Compliance.Rules {
 			if !c.Holds {
-				t.Errorf("does not hold: %s: %s", c.Rule, c.Detail)
+				t.Errorf("rule violated: %s: %s", c.Rule, c.Detail)
 			}
 		}
 	}
@@ -87,29 +89,31 @@ func TestOfficialRunIsValidAndCompliant(t *testing.T) {
 	if closed != 1 {
 		t.Errorf("engine closed %d times", closed)
 	}
-	var file Result
-	data, err := os.ReadFile(filepath.Join(store.Dir(), ResultFile))
+	var file record.Result
+	data, err := os.ReadFile(filepath.Join(store.Dir(), record.ResultFile))
 	if err != nil || json.Unmarshal(data, &file) != nil || len(file.Runs[0].Roots) != 64 {
-		t.Errorf("%s does not hold the result: %v", ResultFile, err)
+		t.Errorf("%s does not contain the result: %v", record.ResultFile, err)
 	}
 }
 
-func TestDeviationsFromTheRulesAreNotCompliant(t *testing.T) {
+func TestDeviationsAreNotCompliant(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Plan)
-		claim  func(*plugins.Claims)
+		change func(*record.Plan)
+		claims func(*plugins.Claims)
 		rule   string
 	}{
-		"other seeds":            {change: func(p *Plan) { p.Seed1 = 5 }, rule: "seeds"},
-		"other edge factor":      {change: func(p *Plan) { p.EdgeFactor = 8 }, rule: "edge factor"},
-		"fewer roots":            {change: func(p *Plan) { p.Roots = 8 }, rule: "64 distinct"},
-		"not all validated":      {change: func(p *Plan) { p.Validate = 63 }, rule: "validated"},
-		"none validated":         {change: func(p *Plan) { p.Validate = 0 }, rule: "validated"},
-		"many warm-ups":          {change: func(p *Plan) { p.WarmUps = 5 }, rule: "warm-up"},
-		"labels outside clock":   {claim: func(c *plugins.Claims) { c.OriginalLabelsInClock = false }, rule: "original labels"},
-		"clearing outside clock": {claim: func(c *plugins.Claims) { c.ClearingInClock = false }, rule: "cleared"},
-		"narrow parents":         {claim: func(c *plugins.Claims) { c.ParentBits = 32 }, rule: "48 bits wide when"},
-		"tuning not declared":    {claim: func(c *plugins.Claims) { c.Tuning = "" }, rule: "Tuning"},
+		"other seeds":       {change: func(p *record.Plan) { p.Seed1 = 5 }, rule: "seeds"},
+		"other edge factor": {change: func(p *record.Plan) { p.EdgeFactor = 8 }, rule: "edge factor"},
+		"fewer roots":       {change: func(p *record.Plan) { p.Roots = 8 }, rule: "64 distinct"},
+		"not all validated": {change: func(p *record.Plan) { p.Validate = 63 }, rule: "validated"},
+		"none validated":    {change: func(p *record.Plan) { p.Validate = 0 }, rule: "validated"},
+		"many warm-ups":     {change: func(p *record.Plan) { p.WarmUps = 5 }, rule: "warm-up"},
+		"labels outside clock": {
+			claims: func(c *plugins.Claims) { c.OriginalLabelsInClock = false }, rule: "original labels",
+		},
+		"clearing outside clock": {claims: func(c *plugins.Claims) { c.ClearingInClock = false }, rule: "cleared"},
+		"narrow parents":         {claims: func(c *plugins.Claims) { c.ParentBits = 32 }, rule: "48 bits wide when"},
+		"tuning not declared":    {claims: func(c *plugins.Claims) { c.Tuning = "" }, rule: "Tuning"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := planOf(8, "a")
@@ -117,8 +121,8 @@ func TestDeviationsFromTheRulesAreNotCompliant(t *testing.T) {
 				c.change(&plan)
 			}
 			e := &serial{build: func(built *plugins.Construction) error {
-				if c.claim != nil {
-					c.claim(&built.Claims)
+				if c.claims != nil {
+					c.claims(&built.Claims)
 				}
 				return nil
 			}}
@@ -133,20 +137,21 @@ func TestDeviationsFromTheRulesAreNotCompliant(t *testing.T) {
 				}
 			}
 			if len(broken) != 1 || !strings.Contains(broken[0], c.rule) || r.Runs[0].Compliance.Compliant {
-				t.Errorf("rules that do not hold: %q, compliant %v; want the one with %q", broken, r.Runs[0].Compliance.Compliant, c.rule)
+				t.Errorf("rules that do not hold: %q, compliant %v; want the one with %q", broken, r.Runs[0].Compliance.Compliant,
+					c.rule)
 			}
 		})
 	}
 }
 
-func TestRootsBeyondValidateAreCountedAlike(t *testing.T) {
+func TestUnvalidatedRootsAreCounted(t *testing.T) {
 	plan := planOf(9, "a")
 	plan.Validate = 3
 	some, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Validate = AllRoots
+	plan.Validate = record.AllRoots
 	all, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +159,8 @@ func TestRootsBeyondValidateAreCountedAlike(t *testing.T) {
 	for i, root := range some.Runs[0].Roots {
 		want := all.Runs[0].Roots[i]
 		if *root.M != *want.M || *root.NEdge != *want.NEdge || *root.Reached != *want.Reached {
-			t.Errorf("root %d: m %d nedge %d reached %d, validated %d %d %d", i, *root.M, *root.NEdge, *root.Reached, *want.M, *want.NEdge, *want.Reached)
+			t.Errorf("root %d: m %d nedge %d reached %d, validated %d %d %d", i, *root.M, *root.NEdge, *root.Reached, *want.M,
+				*want.NEdge, *want.Reached)
 		}
 		if root.Validated != (i < 3) {
 			t.Errorf("root %d: validated %v", i, root.Validated)
@@ -162,7 +168,7 @@ func TestRootsBeyondValidateAreCountedAlike(t *testing.T) {
 	}
 }
 
-func TestWrongParentsAreNamedAndTheRunIsInvalid(t *testing.T) {
+func TestWrongParentsMakeRunInvalid(t *testing.T) {
 	e := &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
 		switch n { // the first is the warm-up
 		case 3:
@@ -182,21 +188,22 @@ func TestWrongParentsAreNamedAndTheRunIsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad, good := r.Runs[0], r.Runs[1]
-	if bad.Valid || bad.State != Complete || bad.Roots[1].Rule != 1 || bad.Roots[3].Rule != 1 || bad.Roots[2].Violation != "" {
+	if bad.Valid || bad.State != record.Complete || bad.Roots[1].Rule != 1 || bad.Roots[3].Rule != 1 ||
+		bad.Roots[2].Violation != "" {
 		t.Errorf("valid %v, state %s, rules %d %d", bad.Valid, bad.State, bad.Roots[1].Rule, bad.Roots[3].Rule)
 	}
 	if !strings.Contains(bad.Roots[3].Violation, "never written") {
-		t.Errorf("a forgotten entry is called %q", bad.Roots[3].Violation)
+		t.Errorf("an unwritten entry is reported as %q", bad.Roots[3].Violation)
 	}
 	if bad.Compliance.Compliant || !good.Valid {
 		t.Errorf("bad compliant %v, good valid %v", bad.Compliance.Compliant, good.Valid)
 	}
 }
 
-func TestATimeMuchShorterThanItsCallEndsTheEngine(t *testing.T) {
+func TestTimeMuchShorterThanCallIsRejected(t *testing.T) {
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
 		if n == 4 {
-			time.Sleep(hiccup + 300*time.Millisecond)
+			time.Sleep(maxDelay + 300*time.Millisecond)
 			tr.Elapsed = time.Nanosecond
 		}
 		return nil
@@ -205,12 +212,13 @@ func TestATimeMuchShorterThanItsCallEndsTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Runs[0]; got.State != Failed || len(got.Roots) != 2 || !strings.Contains(got.Failure, "cannot be trusted") {
+	if got := r.Runs[0]; got.State != record.Failed || len(got.Roots) != 2 ||
+		!strings.Contains(got.Failure, "cannot be trusted") {
 		t.Errorf("state %s, %d roots kept, %q", got.State, len(got.Roots), got.Failure)
 	}
 }
 
-func TestAClockThatLeavesMostOfEverySearchOutIsNotCompliant(t *testing.T) {
+func TestClockThatOmitsMostOfSearchesIsNotCompliant(t *testing.T) {
 	for name, c := range map[string]struct {
 		says      func(time.Duration) time.Duration
 		compliant bool
@@ -237,25 +245,32 @@ func TestAClockThatLeavesMostOfEverySearchOutIsNotCompliant(t *testing.T) {
 	}
 }
 
-func TestEnginesGetTheRecipeOnlyWhenTheyAsk(t *testing.T) {
+func TestRecipeIsGivenOnRequestOnly(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		e := &asking{serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }}}
-		host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }}}
+		host := &inside{
+			engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }},
+		}
 		r, _, err := runs(t, context.Background(), host, planOf(7, "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.told != asks || r.Runs[0].Compliance.Compliant == asks {
-			t.Errorf("asked %v, told %v, compliant %v", asks, e.told, r.Runs[0].Compliance.Compliant)
+		if e.given != asks || r.Runs[0].Compliance.Compliant == asks {
+			t.Errorf("requested %v, given %v, compliant %v", asks, e.given, r.Runs[0].Compliance.Compliant)
 		}
 	}
 }
 
-// Who has the recipe may start programs and generate tuples before the clock of kernel 1; everyone else's call is its clock's.
-func TestOnlyAnEngineWithTheRecipeTakesTimeBeforeItsClock(t *testing.T) {
+// An engine with the recipe may start programs and generate tuples before the clock of kernel 1 starts.
+func TestOnlyRecipeEnginesMayWorkBeforeTheirClock(t *testing.T) {
 	for _, asks := range []bool{false, true} {
-		e := &asking{before: hiccup + 300*time.Millisecond, serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }}}
-		host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }}}
+		e := &asking{
+			before: maxDelay + 300*time.Millisecond,
+			serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }},
+		}
+		host := &inside{
+			engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return e, nil }},
+		}
 		r, _, err := runs(t, context.Background(), host, planOf(7, "a"))
 		if err != nil {
 			t.Fatal(err)
@@ -266,21 +281,21 @@ func TestOnlyAnEngineWithTheRecipeTakesTimeBeforeItsClock(t *testing.T) {
 	}
 }
 
-// asking notes whether it was told the recipe, and waits before kernel 1.
+// asking remembers whether it was given the recipe, and waits before kernel 1.
 type asking struct {
 	*serial
-	told   bool
+	given  bool
 	before time.Duration
 }
 
-func (a *asking) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
-	a.told = g.Recipe != nil
+func (a *asking) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
+	a.given = g.Recipe != nil
 	time.Sleep(a.before)
 	return a.serial.Construct(ctx, g)
 }
 
 func TestOnlyValidatedRunsAreValid(t *testing.T) {
-	for validate, valid := range map[int]bool{0: false, 63: false, 64: true, AllRoots: true} {
+	for validate, valid := range map[int]bool{0: false, 63: false, 64: true, record.AllRoots: true} {
 		plan := planOf(8, "a")
 		plan.Validate = validate
 		r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), plan)
@@ -293,38 +308,7 @@ func TestOnlyValidatedRunsAreValid(t *testing.T) {
 	}
 }
 
-func TestAnEditedRecordIsNotCompliant(t *testing.T) {
-	_, store, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unseal(t, store.Dir()) // with seals, an edit is seen before anything is made of it
-	journal := filepath.Join(store.Dir(), JournalFile)
-	whole, _ := os.ReadFile(journal)
-	for name, edit := range map[string][2]string{
-		"times longer than the calls": {`"time":[0-9.e-]+`, `"time":99`},
-		"times below zero":            {`"time":[0-9.e-]+`, `"time":-1`},
-		"one root over and over":      {`"root":[0-9]+`, `"root":5`},
-		"a broken rule":               {`"validated":true`, `"validated":true,"rule":3`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			os.WriteFile(journal, regexp.MustCompile(edit[0]).ReplaceAll(whole, []byte(edit[1])), 0o666)
-			r, err := Load(store.Dir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Runs[0].Compliance.Compliant {
-				t.Error("it is called compliant")
-			}
-		})
-	}
-	os.WriteFile(journal, regexp.MustCompile(`"seed1":2`).ReplaceAll(whole, []byte(`"seed1":7`)), 0o666)
-	if _, err := Load(store.Dir()); err == nil {
-		t.Error("a graph that is not the plan's was taken")
-	}
-}
-
-func TestTimesThatCannotBeTrueEndTheEngine(t *testing.T) {
+func TestImpossibleTimesAreRejected(t *testing.T) {
 	for name, lie := range map[string]time.Duration{"longer than the wall clock": time.Hour, "zero": 0, "negative": -1} {
 		t.Run(name, func(t *testing.T) {
 			e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
@@ -337,7 +321,8 @@ func TestTimesThatCannotBeTrueEndTheEngine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.Runs[0]; got.State != Failed || len(got.Roots) != 2 || !strings.Contains(got.Failure, "cannot be trusted") {
+			if got := r.Runs[0]; got.State != record.Failed || len(got.Roots) != 2 ||
+				!strings.Contains(got.Failure, "cannot be trusted") {
 				t.Errorf("state %s, %d roots kept, %q", got.State, len(got.Roots), got.Failure)
 			}
 			if !r.Runs[1].Valid {
@@ -347,12 +332,12 @@ func TestTimesThatCannotBeTrueEndTheEngine(t *testing.T) {
 	}
 	e := &serial{build: func(c *plugins.Construction) error { c.Elapsed = time.Hour; return nil }}
 	r, _, _ := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
-	if r.Runs[0].State != Failed || r.Runs[0].Construction != nil {
-		t.Errorf("a lie about kernel 1 was taken: %+v", r.Runs[0].State)
+	if r.Runs[0].State != record.Failed || r.Runs[0].Construction != nil {
+		t.Errorf("a wrong time of kernel 1 was accepted: %+v", r.Runs[0].State)
 	}
 }
 
-func TestAFailingEngineLeavesItsRootsAndTheOthers(t *testing.T) {
+func TestFailingEngineKeepsRootsAndLeavesOthers(t *testing.T) {
 	bang := errors.New("bang")
 	for name, e := range map[string]*serial{
 		"in a search": {after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
@@ -372,7 +357,7 @@ func TestAFailingEngineLeavesItsRootsAndTheOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := r.Runs[0]
-			if got.State != Failed || got.Valid || !strings.Contains(got.Failure, "bang") || closed != 1 {
+			if got.State != record.Failed || got.Valid || !strings.Contains(got.Failure, "bang") || closed != 1 {
 				t.Errorf("state %s, failure %q, closed %d times", got.State, got.Failure, closed)
 			}
 			if name == "in a search" && len(got.Roots) != 9 {
@@ -385,7 +370,7 @@ func TestAFailingEngineLeavesItsRootsAndTheOthers(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunResumesAndLosesOneRoot(t *testing.T) {
+func TestResumeContinuesInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
 		if n == 21 {
@@ -401,17 +386,17 @@ func TestAnInterruptedRunResumesAndLosesOneRoot(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want a cancelled run", err)
 	}
-	if got := r.Runs[0]; got.State != Interrupted || len(got.Roots) != 19 {
+	if got := r.Runs[0]; got.State != record.Interrupted || len(got.Roots) != 19 {
 		t.Fatalf("state %s, %d roots; want 19 of an interrupted run", got.State, len(got.Roots))
 	}
-	if _, err := os.Stat(filepath.Join(store.Dir(), ResultFile)); err != nil {
-		t.Errorf("an interrupted run leaves no result: %v", err)
+	if _, err := os.Stat(filepath.Join(store.Dir(), record.ResultFile)); err != nil {
+		t.Errorf("an interrupted run has no result: %v", err)
 	}
 
 	e.after = nil
 	full := resume(t, host, store.Dir())
 	for _, run := range full.Runs {
-		if run.State != Complete || !run.Valid || len(run.Roots) != 64 {
+		if run.State != record.Complete || !run.Valid || len(run.Roots) != 64 {
 			t.Errorf("%s at %d: %s, %d roots", run.Engine.Name, run.Scale, run.State, len(run.Roots))
 		}
 	}
@@ -430,7 +415,7 @@ func TestAnInterruptedRunResumesAndLosesOneRoot(t *testing.T) {
 	}
 }
 
-func TestAFailedEngineIsTriedAgainByResume(t *testing.T) {
+func TestResumeRetriesFailedEngine(t *testing.T) {
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
 		if n == 3 {
 			return errors.New("bang")
@@ -447,16 +432,18 @@ func TestAFailedEngineIsTriedAgainByResume(t *testing.T) {
 	}
 }
 
-func TestASearchThatDoesNotEndIsCalledSo(t *testing.T) {
+func TestSearchExceedingTimeoutFails(t *testing.T) {
 	plan := planOf(7, "a")
 	plan.Timeout = 50 * time.Millisecond
 	slow := &serial{}
-	host := &inside{engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return sleeper{slow}, nil }}}
+	host := &inside{
+		engines: map[string]func() (plugins.Engine, error){"a": func() (plugins.Engine, error) { return sleeper{slow}, nil }},
+	}
 	r, _, err := runs(t, context.Background(), host, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Runs[0]; got.State != Failed || !strings.Contains(got.Failure, "--timeout") {
+	if got := r.Runs[0]; got.State != record.Failed || !strings.Contains(got.Failure, "exceeded the timeout of 50ms") {
 		t.Errorf("state %s, %q", got.State, got.Failure)
 	}
 }
@@ -469,37 +456,106 @@ func (s sleeper) Search(ctx context.Context, _ graph.Vertex, _ []graph.Vertex) (
 	return plugins.Traversal{}, ctx.Err()
 }
 
-func TestPrepareRefusesBeforeAnythingIsAllocated(t *testing.T) {
+func TestPrepareRejectsImpossiblePlans(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Plan)
+		change func(*record.Plan)
 		want   string
 		usage  bool
 	}{
-		"scale 0":              {func(p *Plan) { p.Scales = []int{0} }, "scale", true},
-		"scale 99":             {func(p *Plan) { p.Scales = []int{99} }, "scale", true},
-		"edge factor 0":        {func(p *Plan) { p.EdgeFactor = 0 }, "edge", true},
-		"no engine":            {func(p *Plan) { p.Engines = nil }, "--engine", true},
-		"engine twice":         {func(p *Plan) { p.Engines = append(p.Engines, p.Engines[0]) }, "twice", true},
-		"scale twice":          {func(p *Plan) { p.Scales = []int{8, 8} }, "twice", true},
-		"no roots":             {func(p *Plan) { p.Roots = 0 }, "--roots", true},
-		"validate -2":          {func(p *Plan) { p.Validate = -2 }, "--validate", true},
-		"no time":              {func(p *Plan) { p.Timeout = 0 }, "--timeout", true},
-		"unknown option":       {func(p *Plan) { p.Engines[0].Options = map[string]string{"sped": "1"} }, "speed", true},
-		"bad option":           {func(p *Plan) { p.Engines[0].Options = map[string]string{"speed": "0"} }, "at least 1", true},
-		"more than the memory": {func(p *Plan) { p.Scales = []int{8, 40} }, "scale 40", false},
-		"unknown engine":       {func(p *Plan) { p.Engines[0].Name = "z" }, "no engine z", false},
+		"scale 0":       {func(p *record.Plan) { p.Scales = []int{0} }, "scale", true},
+		"scale 99":      {func(p *record.Plan) { p.Scales = []int{99} }, "scale", true},
+		"edge factor 0": {func(p *record.Plan) { p.EdgeFactor = 0 }, "edge", true},
+		"no engine":     {func(p *record.Plan) { p.Engines = nil }, "no engine is named", true},
+		"engine twice":  {func(p *record.Plan) { p.Engines = append(p.Engines, p.Engines[0]) }, "twice", true},
+		"scale twice":   {func(p *record.Plan) { p.Scales = []int{8, 8} }, "twice", true},
+		"no roots":      {func(p *record.Plan) { p.Roots = 0 }, "number of roots must be", true},
+		"validate -2":   {func(p *record.Plan) { p.Validate = -2 }, "to validate must be", true},
+		"no time":       {func(p *record.Plan) { p.Timeout = 0 }, "timeout must be", true},
+		"unknown option": {
+			func(p *record.Plan) { p.Engines[0].Options = map[string]string{"sped": "1"} }, "speed", true,
+		},
+		"bad option": {
+			func(p *record.Plan) { p.Engines[0].Options = map[string]string{"speed": "0"} }, "at least 1", true,
+		},
+		"more than the memory": {func(p *record.Plan) { p.Scales = []int{8, 40} }, "scale 40", false},
+		"unknown engine":       {func(p *record.Plan) { p.Engines[0].Name = "z" }, "no engine z", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := hostOf(map[string]*serial{"a": {}})
 			plan := planOf(8, "a")
 			c.change(&plan)
 			err := Prepare(context.Background(), host, plan)
-			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUsage) != c.usage {
-				t.Errorf("got %v (usage %v), want an error with %q (usage %v)", err, errors.Is(err, ErrUsage), c.want, c.usage)
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, record.ErrUsage) != c.usage {
+				t.Errorf("got %v (usage %v), want an error with %q (usage %v)", err, errors.Is(err, record.ErrUsage), c.want,
+					c.usage)
 			}
 		})
 	}
 	if err := Prepare(context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a", "missing")); err != nil {
 		t.Errorf("one engine of two that does not start: %v", err)
+	}
+}
+
+func TestPrepareRejectsGraphBeyondLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits plugins.Limits
+		want   string
+	}{
+		{
+			plugins.Limits{Vertices: 1<<8 - 1},
+			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
+		},
+		{
+			plugins.Limits{Tuples: 1<<12 - 1},
+			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
+		},
+		{plugins.Limits{Vertices: 1 << 8, Tuples: 1 << 12}, ""},
+	} {
+		e := &serial{describe: func(d *plugins.Description) { d.Limits = c.limits }}
+		err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+		if c.want == "" && err != nil ||
+			c.want != "" && (!errors.Is(err, plugins.ErrTuples) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("limits %+v: got %v, want %q", c.limits, err, c.want)
+		}
+	}
+}
+
+func TestUsageErrorNamesField(t *testing.T) {
+	plan := planOf(8, "a")
+	plan.Roots = 0
+	var usage *record.UsageError
+	if err := Prepare(t.Context(), hostOf(nil), plan); !errors.As(err, &usage) || usage.Field != "roots" {
+		t.Errorf("got %v, want a UsageError of the field roots", err)
+	}
+}
+
+func TestEditedRecordIsNotCompliant(t *testing.T) {
+	_, store, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(store.Dir(), record.ResultFile)) // with its digest, the edits would be detected first
+	journal := filepath.Join(store.Dir(), record.JournalFile)
+	whole, _ := os.ReadFile(journal)
+	for name, edit := range map[string][2]string{
+		"times longer than the calls": {`"time":[0-9.e-]+`, `"time":99`},
+		"times below zero":            {`"time":[0-9.e-]+`, `"time":-1`},
+		"one root over and over":      {`"root":[0-9]+`, `"root":5`},
+		"a broken rule":               {`"validated":true`, `"validated":true,"rule":3`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.WriteFile(journal, regexp.MustCompile(edit[0]).ReplaceAll(whole, []byte(edit[1])), 0o666)
+			r, err := record.Load(store.Dir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Runs[0].Compliance.Compliant {
+				t.Error("the run is compliant")
+			}
+		})
+	}
+	os.WriteFile(journal, regexp.MustCompile(`"seed1":2`).ReplaceAll(whole, []byte(`"seed1":7`)), 0o666)
+	if _, err := record.Load(store.Dir()); err == nil {
+		t.Error("a graph that does not match the plan was accepted")
 	}
 }

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,64 +11,87 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
-// What surrounds one search, outside every clock: the parent array is spoilt before it, its time is held against the
-// host's clock after it, and what the engine says of its levels is kept.
-
-// handOver is how long moving so many bytes between the host and an engine's device may take, generously.
-func handOver(bytes int64) time.Duration {
-	const slowest = 1 << 30 // bytes a second
-	return time.Duration(float64(bytes) / slowest * float64(time.Second))
-}
-
-// hiccup is a delay that a busy machine may put into any call.
-const hiccup = time.Second
-
-// honest refuses a time that cannot be true: none at all, longer than the call, or so short that the rest of the call
-// can be neither a hiccup of the machine nor the moving of the call's bytes. One call cannot tell more; over all calls
-// of a run, the compliance statement compares the clocks closely.
-func honest(what string, elapsed, wall time.Duration, bytes int64) error {
-	if elapsed > 0 && elapsed < wall/4 && wall-elapsed > hiccup+handOver(bytes) {
-		return fmt.Errorf("the engine reports %v for %s, and the whole call lasted %v on the host's clock, which moving %d bytes does not explain; its clock cannot be trusted", elapsed, what, wall, bytes)
+// search is kernel 2 from one root. All entries of the parent array are overwritten first, outside the clock, so that
+// an entry that the engine does not write is detected.
+func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
+	parents := e.in.parents
+	fill(parents, graph.Unwritten)
+	limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
+	defer cancel()
+	start := time.Now()
+	t, err := e.opened.Search(limited, root, parents)
+	wall := time.Since(start)
+	if err != nil {
+		return record.RootRecord{}, callError(ctx, limited, "search", e.plan.Timeout, err)
 	}
-	return possible(what, elapsed, wall)
+	outside := maxDelay + plugins.MoveTime(int64(len(parents))*8)
+	if err := plugins.CheckClock("search", t.Elapsed, wall, outside); err != nil {
+		return record.RootRecord{}, err
+	}
+	t = copyOf(t)
+	return record.RootRecord{
+		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
+	}, nil
 }
 
-// possible refuses no time at all, and one longer than the call. It is all that can be said where an engine works before its clock
-// starts, as one does whose ranks generate the tuples from the recipe; such a run is not called compliant.
-func possible(what string, elapsed, wall time.Duration) error {
+// check validates the parents of the last search, or only counts its tuples if the plan validates fewer roots.
+func (e *engineRun) check(ctx context.Context, r *record.RootRecord, step Step) error {
+	v := e.in.validator
+	if e.plan.Validate == record.AllRoots || r.Index < e.plan.Validate {
+		defer step.Watch("validate", v.Progress)()
+		return e.validate(ctx, r)
+	}
+	defer step.Watch("count", v.Progress)()
+	tree, err := v.Count(ctx, e.in.parents)
+	if err == nil {
+		r.SetTree(tree)
+	}
+	return err
+}
+
+// validate checks the parents of the last search against the five rules of the specification.
+func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
+	start := time.Now()
+	tree, err := e.in.validator.Validate(ctx, r.Root, e.in.parents)
+	r.Validated, r.Validation = true, time.Since(start).Seconds()
+	var violation *graph.Violation
 	switch {
-	case elapsed <= 0:
-		return fmt.Errorf("the engine reports %v for %s, which is no time at all; its clock cannot be trusted", elapsed, what)
-	case elapsed > wall:
-		return fmt.Errorf("the engine reports %v for %s, and the whole call lasted %v on the host's clock; its clock cannot be trusted", elapsed, what, wall)
+	case errors.As(err, &violation):
+		r.Rule, r.Violation = int(violation.Rule), violation.Error()
+	case err != nil:
+		return fmt.Errorf("validate: %w", err)
+	default:
+		r.SetTree(tree)
+		r.Depth = &tree.Depth
 	}
 	return nil
 }
 
-// spoil fills a parent array with Unwritten.
-func spoil(parents []graph.Vertex) {
+// fill sets all entries of a large array, on all threads.
+func fill(parents []graph.Vertex, v graph.Vertex) {
 	var wg sync.WaitGroup
 	share := len(parents)/runtime.GOMAXPROCS(0) + 1
 	for part := range slices.Chunk(parents, share) {
 		wg.Go(func() {
 			for i := range part {
-				part[i] = graph.Unwritten
+				part[i] = v
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// keep copies what an engine says of a search, which it may reuse.
-func keep(t plugins.Traversal) (levels []plugins.Level, phases []plugins.Phase, ranks []plugins.Rank) {
-	levels, phases, ranks = slices.Clone(t.Levels), slices.Clone(t.Phases), slices.Clone(t.Ranks)
-	for i := range levels {
-		levels[i].Phases = slices.Clone(levels[i].Phases)
+// copyOf copies the slices of a report, which the engine may use again.
+func copyOf(t plugins.Traversal) plugins.Traversal {
+	t.Levels, t.Phases, t.Ranks = slices.Clone(t.Levels), slices.Clone(t.Phases), slices.Clone(t.Ranks)
+	for i := range t.Levels {
+		t.Levels[i].Phases = slices.Clone(t.Levels[i].Phases)
 	}
-	for i := range ranks {
-		ranks[i].Phases = slices.Clone(ranks[i].Phases)
+	for i := range t.Ranks {
+		t.Ranks[i].Phases = slices.Clone(t.Ranks[i].Phases)
 	}
-	return levels, phases, ranks
+	return t
 }

@@ -1,10 +1,45 @@
 //go:build cgo
 
-/* Loads a library and calls its functions, with a note of where the process is for the case that it crashes. */
+/* Loads a library and calls its functions. bridge_now says which one is running, in case it crashes. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 
 #include "bridge.h"
 
 #include <dlfcn.h>
+
+#if defined(__linux__)
+#include <link.h>
+
+typedef struct {
+	uintptr_t inside, low, high;
+} range;
+
+/* Finds the addresses of the loaded object that holds the address inside. Addresses in its file are relative to low. */
+static int find_object(struct dl_phdr_info *info, size_t size, void *data) {
+	(void)size;
+	range *r = data;
+	uintptr_t high = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && end > high) high = end;
+	}
+	if (r->inside < info->dlpi_addr || r->inside >= high) return 0;
+	r->low = info->dlpi_addr;
+	r->high = high;
+	return 1;
+}
+
+static void watch_library(const char *name, const bridge_library *library) {
+	range r = {.inside = (uintptr_t)library->describe};
+	dl_iterate_phdr(find_object, &r);
+	bridge_watch(name, r.low, r.high);
+}
+#else
+static void watch_library(const char *name, const bridge_library *library) { (void)name, (void)library; }
+#endif
 
 static void *symbol(void *library, const char *path, const char *name, char *message, size_t room) {
 	void *address = dlsym(library, name);
@@ -13,9 +48,10 @@ static void *symbol(void *library, const char *path, const char *name, char *mes
 	return address;
 }
 
-int bridge_load(const char *path, bridge_library *library, char *message, size_t room) {
+int bridge_load(const char *path, const char *name, bridge_library *library, char *message, size_t room) {
 	char ignored[8] = "";
 	message[0] = 0;
+	bridge_watch(name, 0, 0); /* its constructors run while it is loaded */
 	bridge_now.function = "its own code while it was loaded";
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	bridge_now.function = NULL;
@@ -29,8 +65,9 @@ int bridge_load(const char *path, bridge_library *library, char *message, size_t
 	*(void **)&library->search = symbol(handle, path, "teps_search", message, room);
 	*(void **)&library->free = symbol(handle, path, "teps_free", message, room);
 	*(void **)&library->repeat = symbol(handle, path, "teps_repeat", ignored, 0);
-	return message[0] == 0 ? 0 : -1;
-	/* It is never unloaded: threads that it has started may be inside of it until the process ends. */
+	if (message[0] != 0) return -1;
+	watch_library(name, library);
+	return 0; /* It is never unloaded, because threads that it has started may run until the process ends. */
 }
 
 static void enter(const char *function, const teps_tuple *tuples, int64_t count, const teps_graph *graph, const int64_t *parent) {
@@ -43,7 +80,7 @@ static void enter(const char *function, const teps_tuple *tuples, int64_t count,
 
 static void leave(void) {
 	bridge_now.function = NULL;
-	fflush(NULL); /* what the library printed */
+	fflush(NULL); /* output of the library */
 }
 
 int bridge_describe(const bridge_library *library, teps_description *description) {

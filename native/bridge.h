@@ -12,8 +12,8 @@ typedef struct {
 	void (*free)(teps_graph *);
 } bridge_library;
 
-/* Loads a library. After an error, message says why. */
-int bridge_load(const char *path, bridge_library *library, char *message, size_t room);
+/* Loads a library and reports its crashes under the given name from then on. After an error, message says why. */
+int bridge_load(const char *path, const char *name, bridge_library *library, char *message, size_t room);
 
 int bridge_describe(const bridge_library *library, teps_description *description);
 int bridge_construct(const bridge_library *library, teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph);
@@ -22,9 +22,9 @@ int bridge_repeat(const bridge_library *library, teps_call *call, const teps_gra
                   int64_t duration_ns, int64_t *searches);
 void bridge_free(const bridge_library *library, teps_graph *graph);
 
-/* Everything that a crash inside of a library's function is described with (crash.c). */
+/* What crash.c needs to know about the running function of the library. */
 typedef struct {
-	const char *volatile function; /* NULL: not inside of the library */
+	const char *volatile function; /* NULL: none is running */
 	const teps_tuple *tuples;
 	int64_t tuple_count;
 	const int64_t *parent;
@@ -33,7 +33,7 @@ typedef struct {
 
 extern bridge_inside bridge_now;
 
-/* Watches for crashes from now on. name is the library's, [low, high) where its code lies, both for messages. */
+/* Reports crashes from now on. name and the addresses [low, high) are the library's. */
 void bridge_watch(const char *name, uintptr_t low, uintptr_t high);
 
 #endif

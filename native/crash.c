@@ -1,7 +1,7 @@
 //go:build cgo
 
-/* Says in one line how a library crashed, before the process dies of it. Go's runtime would print every thread's stack,
- * none of which is the library's. A signal that comes while no function of the library runs is Go's matter. */
+/* Reports in one line how a library crashed, before the process dies of it. Go's runtime would print the stacks of all
+ * goroutines, but not that of the library. Signals outside the library's functions are left to Go. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ static const struct {
 enum { signal_count = sizeof signals / sizeof signals[0] };
 static struct sigaction former[signal_count];
 
-/* A line that is put together without anything that a signal handler may not call. */
+/* A line that is built with functions that a signal handler may call. */
 typedef struct {
 	char text[400];
 	size_t length;
@@ -54,7 +54,7 @@ static void add_number(line *l, uint64_t n, unsigned base) {
 	add(l, digits + i);
 }
 
-/* The program counter and the stack pointer at the fault; 0 where they are not known. */
+/* The program counter and the stack pointer at the fault, or 0 if they are unknown. */
 static void place(void *context, uintptr_t *pc, uintptr_t *sp) {
 	*pc = *sp = 0;
 #if defined(__linux__) && defined(__x86_64__)
@@ -68,7 +68,7 @@ static void place(void *context, uintptr_t *pc, uintptr_t *sp) {
 #endif
 }
 
-/* What lies at the address of a memory fault. */
+/* Explains the address of a memory fault. */
 static void add_address(line *l, uintptr_t at, uintptr_t sp) {
 	uintptr_t end = (uintptr_t)(bridge_now.parent + bridge_now.parent_count);
 	uintptr_t tuples = (uintptr_t)bridge_now.tuples;
@@ -103,7 +103,7 @@ static void crashed(int number, siginfo_t *info, void *context) {
 	size_t which = 0;
 	while (which < signal_count - 1 && signals[which].number != number) which++;
 	const char *function = bridge_now.function;
-	if (function == NULL) { /* not the library's: as if this handler were not there */
+	if (function == NULL) { /* not in the library: do what would happen without this handler */
 		if (former[which].sa_flags & SA_SIGINFO) {
 			former[which].sa_sigaction(number, info, context);
 			return;
@@ -128,14 +128,14 @@ static void crashed(int number, siginfo_t *info, void *context) {
 		add(&l, ": addr2line -f -e the library)");
 	}
 	l.text[l.length++] = '\n';
-	if (write(STDERR_FILENO, l.text, l.length) < 0) { /* nobody to tell */
+	if (write(STDERR_FILENO, l.text, l.length) < 0) { /* it cannot be reported */
 	}
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 	sigaction(number, &usual, NULL);
 	raise(number);
 }
 
-/* exit() in a library would otherwise end the process without a word. */
+/* Without this, exit() in a library would end the process without a message. */
 static void left(void) {
 	if (bridge_now.function == NULL) return;
 	line l = {.length = 0};

@@ -2,8 +2,8 @@
 
 package native
 
-// The functions of a loaded library as Go functions over Go types. This is the only file of the package that knows C
-// and uses unsafe: it looks at the slices of package plugins as the arrays of teps_engine.h, whose layouts are the same.
+// This is the only file of the package that knows C and uses unsafe: it views the slices of package plugins as the
+// arrays of teps_engine.h, which have the same memory layout.
 
 /*
 #cgo CFLAGS: -std=gnu99 -O2 -Wall -Wextra
@@ -14,8 +14,10 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,62 +27,111 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// The layouts that C and Go share.
+// The memory layouts that C and Go share.
 var (
 	_ [unsafe.Sizeof(graph.Edge{})]byte    = [C.sizeof_teps_tuple]byte{}
 	_ [unsafe.Sizeof(graph.Vertex(0))]byte = [C.sizeof_int64_t]byte{}
 )
 
-// levelRoom is the number of levels that a search can report. A Kronecker graph has some ten.
-const levelRoom = 4096
+// maxLevels is the number of levels that a search can report. A Kronecker graph has about ten.
+const maxLevels = 4096
 
-// library is a loaded library. Its memory lies outside of the Go heap, where C may keep looking at it.
+// library is a shared library as an engine. What C sees of it lies outside the Go heap.
 type library struct {
+	path      string
+	calls     chan func() // made on one thread, which lives as long as the process
 	functions C.bridge_library
-	call      *C.teps_call
+	call      *C.teps_call // nil: not loaded
 	graph     *C.teps_graph
+	about     plugins.Description
 	levels    []plugins.Level // reused by each search
 }
 
-// load loads the library at path and watches over it from then on. Only one library may be loaded by a process.
-func load(path string) (*library, error) {
-	l := &library{}
-	text, message := C.CString(path), (*C.char)(C.calloc(1, 1024))
-	defer C.free(unsafe.Pointer(text))
-	defer C.free(unsafe.Pointer(message))
-	name := C.CString(filepath.Base(path))
-	defer C.free(unsafe.Pointer(name))
-	C.bridge_watch(name, 0, 0) // what a library runs while it is loaded may crash already
-	if C.bridge_load(text, &l.functions, message, 1024) != 0 {
-		return nil, fmt.Errorf("load %s: %s", path, C.GoString(message))
-	}
-	low, high := codeOf(path)
-	C.bridge_watch(name, C.uintptr_t(low), C.uintptr_t(high))
-	// calloc of so little does not fail.
-	l.call = (*C.teps_call)(C.calloc(1, C.sizeof_teps_call))
-	l.call.levels = (*C.teps_level)(C.calloc(levelRoom, C.sizeof_teps_level))
-	l.call.level_room = levelRoom
-	l.graph = (*C.teps_graph)(C.calloc(1, C.sizeof_teps_graph))
-	return l, nil
+// New returns an engine of the library at path. The first call loads it: a library may print anything while it is
+// loaded, and whatever is wrong with it is an error of that call. A process can have one library.
+func New(path string) plugins.Engine {
+	l := newLibrary(path)
+	return plugins.New(l.describe, l.build)
 }
 
-// describe calls teps_describe and checks what can be wrong with its answer.
-func (l *library) describe() (plugins.Description, error) {
-	const spare = 1 << 16 // for a library that was compiled with a later header and writes more
-	d := (*C.teps_description)(C.calloc(1, C.sizeof_teps_description+spare))
+func newLibrary(path string) *library {
+	l := &library{path: path, calls: make(chan func())}
+	go func() {
+		runtime.LockOSThread()
+		for call := range l.calls {
+			call()
+		}
+	}()
+	return l
+}
+
+// onThread makes a call on the library's thread. It returns the time of the call without that to wake the thread.
+func (l *library) onThread(call func()) (elapsed time.Duration) {
+	done := make(chan struct{})
+	l.calls <- func() {
+		start := time.Now()
+		call()
+		elapsed = time.Since(start)
+		close(done)
+	}
+	<-done
+	return elapsed
+}
+
+func (l *library) describe() (d plugins.Description, err error) {
+	if l.call == nil {
+		l.onThread(func() { err = l.load() })
+	}
+	return l.about, err
+}
+
+// load loads the library, reports its crashes from then on, and asks what it is.
+func (l *library) load() error {
+	path, err := filepath.Abs(l.path) // dlopen searches for names without a directory
+	if err != nil {
+		return err
+	}
+	file, name := C.CString(path), C.CString(filepath.Base(path))
+	message := (*C.char)(C.calloc(1, 1024))
+	defer C.free(unsafe.Pointer(file))
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(message))
+	if C.bridge_load(file, name, &l.functions, message, 1024) != 0 {
+		return fmt.Errorf("load %s: %s", path, C.GoString(message))
+	}
+	if l.about, err = l.ask(); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	// calloc does not fail for so few bytes.
+	l.call = (*C.teps_call)(C.calloc(1, C.sizeof_teps_call))
+	l.call.levels = (*C.teps_level)(C.calloc(maxLevels, C.sizeof_teps_level))
+	l.call.level_room = maxLevels
+	l.graph = (*C.teps_graph)(C.calloc(1, C.sizeof_teps_graph))
+	return nil
+}
+
+// ask calls teps_describe and checks the answer.
+func (l *library) ask() (plugins.Description, error) {
+	const margin = 1 << 16 // for a library that was compiled with a later header and writes more
+	d := (*C.teps_description)(C.calloc(1, C.sizeof_teps_description+margin))
 	defer C.free(unsafe.Pointer(d))
 	if code := C.bridge_describe(&l.functions, d); code != 0 {
-		return plugins.Description{}, fmt.Errorf("teps_describe returned %d; it must return TEPS_OK, and say in unavailable what is missing", code)
+		return plugins.Description{}, fmt.Errorf("teps_describe returned %d; it must return TEPS_OK, and write into "+
+			"unavailable what is missing", code)
 	}
-	if d.abi < 1 || d.abi > C.TEPS_ABI {
-		return plugins.Description{}, fmt.Errorf("it was compiled for version %d of teps_engine.h, this teps loads versions 1 to %d: set abi = TEPS_ABI and compile both from one release", d.abi, C.TEPS_ABI)
+	if d.abi != C.TEPS_ABI {
+		return plugins.Description{}, fmt.Errorf("it was compiled for version %d of teps_engine.h, and this teps needs "+
+			"version %d: set abi = TEPS_ABI and compile it with the header of this release", d.abi, C.TEPS_ABI)
 	}
-	description := plugins.Description{
-		Name: text(d.name[:]), Version: text(d.version[:]), Summary: text(d.summary[:]), Unavailable: text(d.unavailable[:]),
-		Memory: plugins.Memory{Fixed: int64(d.bytes_fixed), PerVertex: float64(d.bytes_per_vertex), PerTuple: float64(d.bytes_per_tuple)},
+	about := plugins.Description{
+		Name: text(d.name[:]), Version: text(d.version[:]), Summary: text(d.summary[:]),
+		Unavailable: text(d.unavailable[:]),
+		Memory: plugins.Memory{
+			Fixed: int64(d.bytes_fixed), PerVertex: float64(d.bytes_per_vertex), PerTuple: float64(d.bytes_per_tuple),
+		},
 	}
 	if device := text(d.device[:]); device != "" {
-		description.Devices = []plugins.Device{{Kind: "device", Name: device, Units: int(d.units)}}
+		about.Devices = []plugins.Device{{Kind: "device", Name: device, Units: int(d.units)}}
 	}
 	for _, o := range d.options {
 		if o.name[0] == 0 {
@@ -90,20 +141,22 @@ func (l *library) describe() (plugins.Description, error) {
 		if err != nil {
 			return plugins.Description{}, err
 		}
-		description.Options = append(description.Options, option)
+		about.Options = append(about.Options, option)
 	}
-	return description, nil
+	return about, nil
 }
 
 func optionOf(o *C.teps_option) (plugins.Option, error) {
 	kinds := map[C.int32_t]plugins.Kind{
-		C.TEPS_INT: plugins.Int, C.TEPS_FLOAT: plugins.Float, C.TEPS_BOOL: plugins.Bool, C.TEPS_CHOICE: plugins.Choice, C.TEPS_TEXT: plugins.Text,
+		C.TEPS_INT: plugins.Int, C.TEPS_FLOAT: plugins.Float, C.TEPS_BOOL: plugins.Bool,
+		C.TEPS_CHOICE: plugins.Choice, C.TEPS_TEXT: plugins.Text,
 	}
 	option := plugins.Option{
 		Name: text(o.name[:]), Kind: kinds[o.kind], Default: text(o.value[:]), Meaning: text(o.meaning[:]),
 	}
 	if option.Kind == "" {
-		return option, fmt.Errorf("option %s has the unknown kind %d; want TEPS_INT, TEPS_FLOAT, TEPS_BOOL, TEPS_CHOICE or TEPS_TEXT", option.Name, o.kind)
+		return option, fmt.Errorf("option %s has the unknown kind %d; want TEPS_INT, TEPS_FLOAT, TEPS_BOOL, TEPS_CHOICE "+
+			"or TEPS_TEXT", option.Name, o.kind)
 	}
 	if o.bounded != 0 {
 		option.Min, option.Max = plugins.Bound(float64(o.min)), plugins.Bound(float64(o.max))
@@ -114,141 +167,144 @@ func optionOf(o *C.teps_option) (plugins.Option, error) {
 	return option, nil
 }
 
-// construct calls teps_construct.
-func (l *library) construct(ctx context.Context, tuples []graph.Edge, names []string, set plugins.Settings) (made, error) {
-	l.begin()
-	l.call.setting_count = C.int32_t(len(names))
-	for i, name := range names {
-		value := set.All()[name]
-		if len(value) >= len(l.call.settings[i].value) {
-			return made{}, fmt.Errorf("option %s: %d bytes are too long, a library takes up to %d: %w", name, len(value), len(l.call.settings[i].value)-1, plugins.ErrOption)
+// build is kernel 1.
+func (l *library) build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
+	for i, o := range l.about.Options {
+		setting, value := &l.call.settings[i], options.All()[o.Name]
+		if len(value) >= len(setting.value) {
+			return plugins.Built{}, fmt.Errorf("the value of option %s has %d bytes; a library takes at most %d: %w",
+				o.Name, len(value), len(setting.value)-1, plugins.ErrOption)
 		}
-		put(l.call.settings[i].name[:], name)
-		put(l.call.settings[i].value[:], value)
+		put(setting.name[:], o.Name)
+		put(setting.value[:], value)
 	}
+	l.call.setting_count = C.int32_t(len(l.about.Options))
 	*l.graph = C.teps_graph{}
-	code := l.cancellable(ctx, func() C.int {
-		return C.bridge_construct(&l.functions, l.call, (*C.teps_tuple)(unsafe.Pointer(unsafe.SliceData(tuples))), C.int64_t(len(tuples)), l.graph)
+	tuples := (*C.teps_tuple)(unsafe.Pointer(unsafe.SliceData(in.Tuples)))
+	elapsed, err := l.run(ctx, "teps_construct", func() C.int {
+		return C.bridge_construct(&l.functions, l.call, tuples, C.int64_t(len(in.Tuples)), l.graph)
 	})
-	if code != C.TEPS_OK {
-		return made{}, l.failure(ctx, "teps_construct", code)
+	if err != nil {
+		return plugins.Built{}, err
 	}
 	g := l.graph
 	if g.state == nil {
-		return made{}, fmt.Errorf("teps_construct returned TEPS_OK and left graph->state NULL: point it to what the search needs")
+		return plugins.Built{}, errors.New("teps_construct returned TEPS_OK but left graph->state NULL; it must point to " +
+			"what teps_search needs")
 	}
 	if g.vertices < 0 || g.bytes < 0 || g.entries < 0 {
-		l.free()
-		return made{}, fmt.Errorf("teps_construct reports %d vertices, %d bytes, %d entries; none can be negative", g.vertices, g.bytes, g.entries)
+		return plugins.Built{}, errors.Join(l.free(), fmt.Errorf("teps_construct reports %d vertices, %d bytes and %d "+
+			"entries; they must not be negative", g.vertices, g.bytes, g.entries))
 	}
-	m := made{vertices: int64(g.vertices), bytes: int64(g.bytes), vertexBits: int(g.vertex_bits), tuning: text(g.tuning[:])}
+	built := plugins.Built{
+		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),
+		Tuning: text(g.tuning[:]), Search: l.search, Free: l.free,
+	}
 	if g.entries > 0 {
-		m.entries = plugins.Counted(int64(g.entries))
+		built.Entries = plugins.Counted(int64(g.entries))
 	}
-	return m, nil
+	if l.functions.repeat != nil {
+		built.Repeat = l.repeat
+	}
+	return built, nil
 }
 
-// search calls teps_search. Elapsed is the library's own time; 0 if it takes none.
+// search is kernel 2, timed by the library if it has a clock of its own.
 func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	l.begin()
-	code := l.cancellable(ctx, func() C.int {
-		return C.bridge_search(&l.functions, l.call, l.graph, C.int64_t(root), (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent))))
+	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
+	elapsed, err := l.run(ctx, "teps_search", func() C.int {
+		return C.bridge_search(&l.functions, l.call, l.graph, C.int64_t(root), array)
 	})
-	if code != C.TEPS_OK {
-		return plugins.Traversal{}, l.failure(ctx, "teps_search", code)
+	if err != nil {
+		return plugins.Traversal{}, err
 	}
 	c := l.call
-	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > levelRoom {
-		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels of %d; neither can be", c.elapsed_ns, c.level_count, levelRoom)
+	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
+		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels; want no negative time and at most "+
+			"%d levels", c.elapsed_ns, c.level_count, maxLevels)
+	}
+	if c.elapsed_ns > 0 {
+		elapsed = time.Duration(c.elapsed_ns)
 	}
 	l.levels = l.levels[:0]
-	for _, level := range unsafe.Slice(c.levels, int(c.level_count)) {
-		l.levels = append(l.levels, levelOf(level))
+	for _, from := range unsafe.Slice(c.levels, int(c.level_count)) {
+		level := plugins.Level{Frontier: int64(from.frontier), Elapsed: time.Duration(from.elapsed_ns)}
+		if from.bottom_up != 0 {
+			level.Direction = graph.BottomUp
+		}
+		if from.edges >= 0 {
+			level.Edges = plugins.Counted(int64(from.edges))
+		}
+		l.levels = append(l.levels, level)
 	}
-	return plugins.Traversal{Elapsed: time.Duration(c.elapsed_ns), Levels: l.levels}, nil
+	return plugins.Traversal{Elapsed: elapsed, Levels: l.levels}, nil
 }
-
-func levelOf(level C.teps_level) plugins.Level {
-	converted := plugins.Level{Direction: graph.TopDown, Frontier: int64(level.frontier), Elapsed: time.Duration(level.elapsed_ns)}
-	if level.bottom_up != 0 {
-		converted.Direction = graph.BottomUp
-	}
-	if level.edges >= 0 {
-		converted.Edges = plugins.Counted(int64(level.edges))
-	}
-	return converted
-}
-
-// repeats tells whether the library has teps_repeat.
-func (l *library) repeats() bool { return l.functions.repeat != nil }
 
 // repeat calls teps_repeat.
 func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	l.begin()
 	var searches C.int64_t
-	code := l.cancellable(ctx, func() C.int {
-		return C.bridge_repeat(&l.functions, l.call, l.graph, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots))), C.int64_t(len(roots)), C.int64_t(duration), &searches)
+	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
+	_, err := l.run(ctx, "teps_repeat", func() C.int {
+		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), &searches)
 	})
-	if code != C.TEPS_OK {
-		return 0, l.failure(ctx, "teps_repeat", code)
-	}
-	return int64(searches), nil
+	return int64(searches), err
 }
 
-// free calls teps_free.
-func (l *library) free() {
-	C.bridge_free(&l.functions, l.graph)
-	*l.graph = C.teps_graph{}
+func (l *library) free() error {
+	l.onThread(func() { C.bridge_free(&l.functions, l.graph) })
+	return nil
 }
 
-func (l *library) begin() {
+// run calls a function of the library and returns the time that it took. When ctx ends, it sets call->cancelled.
+func (l *library) run(ctx context.Context, name string, function func() C.int) (elapsed time.Duration, err error) {
 	c := l.call
 	c.message[0], c.elapsed_ns, c.level_count = 0, 0, 0
-	atomic.StoreInt32((*int32)(unsafe.Pointer(&c.cancelled)), 0)
-}
-
-// cancellable makes a call and tells the library of the end of ctx.
-func (l *library) cancellable(ctx context.Context, call func() C.int) C.int {
-	told := make(chan struct{})
+	cancelled := (*int32)(unsafe.Pointer(&c.cancelled))
+	atomic.StoreInt32(cancelled, 0)
+	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		atomic.StoreInt32((*int32)(unsafe.Pointer(&l.call.cancelled)), 1)
-		close(told)
+		atomic.StoreInt32(cancelled, 1)
+		close(set)
 	})
-	code := call()
+	var code C.int
+	elapsed = l.onThread(func() { code = function() })
 	if !stop() {
-		<-told // the next call must not be told
+		<-set // so that it is not set during the next call
 	}
-	return code
+	return elapsed, l.failure(ctx, name, code)
 }
 
-// failure is the error of a function that has returned code.
+// failure returns the error of a function that has returned code, or nil.
 func (l *library) failure(ctx context.Context, function string, code C.int) error {
 	message := text(l.call.message[:])
 	if message == "" {
 		message = fmt.Sprintf("%s returned %d", function, code)
 	}
 	kinds := map[C.int]error{
-		C.TEPS_UNAVAILABLE: plugins.ErrUnavailable, C.TEPS_OPTION: plugins.ErrOption, C.TEPS_TUPLES: plugins.ErrTuples, C.TEPS_MEMORY: plugins.ErrMemory,
+		C.TEPS_UNAVAILABLE: plugins.ErrUnavailable, C.TEPS_OPTION: plugins.ErrOption,
+		C.TEPS_TUPLES: plugins.ErrTuples, C.TEPS_MEMORY: plugins.ErrMemory,
 	}
 	switch kind := kinds[code]; {
+	case code == C.TEPS_OK:
+		return nil
 	case code == C.TEPS_CANCELLED && ctx.Err() != nil:
 		return ctx.Err()
 	case code == C.TEPS_CANCELLED:
-		return fmt.Errorf("%s returned TEPS_CANCELLED, and nobody has cancelled it", function)
+		return fmt.Errorf("%s returned TEPS_CANCELLED, but call->cancelled was not set", function)
 	case kind != nil:
 		return fmt.Errorf("%s: %w", message, kind)
 	}
-	return fmt.Errorf("%s", message)
+	return errors.New(message)
 }
 
-// text is what a C array of characters holds, up to its zero byte or its end.
+// text returns the contents of a C string.
 func text(array []C.char) string {
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(array))), len(array))
-	word, _, _ := strings.Cut(string(bytes), "\x00")
-	return word
+	contents, _, _ := strings.Cut(string(bytes), "\x00")
+	return contents
 }
 
-// put writes a text that fits.
+// put writes a C string that fits.
 func put(array []C.char, value string) {
 	for i := range len(value) {
 		array[i] = C.char(value[i])

@@ -1,4 +1,4 @@
-/* teps_engine.h - how a shared library is an engine of teps, version 1.
+/* teps_engine.h - shared libraries as engines of teps, version 1.
  *
  * An engine builds a graph from a list of tuples (kernel 1) and searches it breadth first (kernel 2). A library that
  * defines the four functions below is one:
@@ -13,11 +13,10 @@
  *     teps_construct  teps_search ...   kernel 1 once for each graph, kernel 2 many times
  *     teps_free                         before the next graph, and at the end
  *
- * teps takes the time around each call, refuses options, roots and arrays that cannot be before the library sees them,
- * and validates what it returns. Every function returns TEPS_OK or one of the codes below; teps_fail says more.
+ * teps measures the time of each call, checks options, roots and arrays before the library sees them, and validates the
+ * results. Every function returns TEPS_OK or one of the codes below; teps_fail adds a message.
  *
- * Plain C99, and C++. Structures may grow at their end with a new TEPS_ABI; teps loads libraries of every TEPS_ABI up
- * to its own.
+ * The header is C99 and C++. teps loads libraries that were compiled with its own TEPS_ABI.
  */
 #ifndef TEPS_ENGINE_H
 #define TEPS_ENGINE_H
@@ -37,18 +36,18 @@ extern "C" {
 #define TEPS_EXPORT __attribute__((visibility("default")))
 #define TEPS_UNUSED __attribute__((unused))
 
-/* What a function returns. */
+/* Return values. */
 enum {
 	TEPS_OK = 0,
 	TEPS_UNAVAILABLE = 1, /* the device, driver or launcher is missing */
-	TEPS_OPTION = 2,      /* the value of an option cannot be used here */
+	TEPS_OPTION = 2,      /* the value of an option cannot be used */
 	TEPS_TUPLES = 3,      /* a label is beyond the engine's limits */
 	TEPS_MEMORY = 4,      /* the graph does not fit */
-	TEPS_CANCELLED = 9,   /* call->cancelled was seen */
+	TEPS_CANCELLED = 9,   /* because call->cancelled was set */
 	TEPS_FAILED = 100     /* anything else */
 };
 
-/* One tuple {u, v}: an undirected edge, perhaps a self-loop or a duplicate; 12 bytes, labels of 48 bits. */
+/* A tuple {u, v}: an undirected edge, possibly a self-loop or a duplicate. 12 bytes; labels have 48 bits. */
 typedef struct {
 	uint32_t low_u, low_v;
 	uint32_t high; /* bits 32..47 of u in the low half, of v in the high half */
@@ -57,31 +56,31 @@ typedef struct {
 TEPS_UNUSED static inline int64_t teps_u(teps_tuple t) { return (int64_t)t.low_u | (int64_t)(t.high & 0xffff) << 32; }
 TEPS_UNUSED static inline int64_t teps_v(teps_tuple t) { return (int64_t)t.low_v | (int64_t)(t.high >> 16) << 32; }
 
-/* Something that a user can set: --set ENGINE.NAME=VALUE. */
+/* An option of the engine: --set ENGINE.NAME=VALUE. */
 enum { TEPS_INT = 1, TEPS_FLOAT = 2, TEPS_BOOL = 3, TEPS_CHOICE = 4, TEPS_TEXT = 5 };
 
 typedef struct {
 	char name[32];
 	int32_t kind;       /* TEPS_INT ... TEPS_TEXT */
-	int32_t bounded;    /* 1: min and max hold (TEPS_INT, TEPS_FLOAT) */
+	int32_t bounded;    /* 1: min and max apply (TEPS_INT, TEPS_FLOAT) */
 	double min, max;
 	char value[64];     /* the default, as a user would write it */
 	char choices[128];  /* of TEPS_CHOICE: "forward,backward" */
 	char meaning[128];  /* one sentence, with its unit */
 } teps_option;
 
-/* What an engine says of itself. Texts end with a zero byte; what is not set stays zero. */
+/* A description of the engine. Texts end with a zero byte; unused fields are zero. */
 typedef struct {
 	int32_t abi;           /* TEPS_ABI */
-	int32_t units;         /* hardware threads, multiprocessors, ...; 0: not said */
+	int32_t units;         /* hardware threads, multiprocessors, ...; 0: unknown */
 	char name[32];         /* one lower-case word */
 	char version[64];      /* of the engine */
 	char summary[256];     /* one sentence: method and hardware */
-	char unavailable[256]; /* what is missing here, in one sentence; empty: ready to run */
-	char device[128];      /* what it runs on, as its maker calls it; empty: not said */
-	/* Upper bound of host memory in bytes, beside tuples and parents: what does not fit is refused beforehand. */
+	char unavailable[256]; /* one sentence that says what is missing on this machine; empty: ready to run */
+	char device[128];      /* the device it runs on, as its maker calls it; empty: unknown */
+	/* Upper bounds of host memory in bytes, without tuples and parents. A graph that does not fit is refused early. */
 	double bytes_fixed, bytes_per_vertex, bytes_per_tuple;
-	teps_option options[16]; /* up to the first without a name */
+	teps_option options[16]; /* ends before the first one without a name */
 } teps_description;
 
 typedef struct {
@@ -93,56 +92,56 @@ typedef struct {
 typedef struct {
 	int32_t bottom_up;  /* 0: top-down */
 	int32_t reserved;
-	int64_t frontier;   /* vertices that were expanded */
-	int64_t edges;      /* adjacency entries looked at; -1: not counted */
+	int64_t frontier;   /* vertices in the frontier */
+	int64_t edges;      /* adjacency entries read; -1: not counted */
 	int64_t elapsed_ns; /* part of the search's time */
 } teps_level;
 
-/* What belongs to one call. */
+/* Inputs and outputs of one call. */
 typedef struct {
-	volatile int32_t cancelled; /* becomes 1 when teps has given up: return TEPS_CANCELLED within a second */
+	volatile int32_t cancelled; /* set to 1 when teps gives up: return TEPS_CANCELLED within a second */
 	int32_t setting_count;
-	teps_setting settings[16];  /* every option of the description, checked, with its value or default */
-	char message[512];          /* out: what went wrong; see teps_fail */
-	/* The rest may be filled in by teps_search. */
-	int64_t elapsed_ns;         /* out: a time of the library's own, within the call; 0 (better): teps takes the call's */
-	int64_t level_count;        /* out: levels filled in; 0: not counted */
-	int64_t level_room;         /* elements of levels; a deeper search leaves level_count 0 */
+	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
+	char message[512];          /* out: the error; see teps_fail */
+	/* teps_search may set the following. */
+	int64_t elapsed_ns;         /* out: the library's own time of the search; 0 (better): teps uses the time of the call */
+	int64_t level_count;        /* out: number of levels set; 0: not counted */
+	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;
 } teps_call;
 
-/* What teps_construct has made. */
+/* The result of teps_construct. */
 typedef struct {
-	void *state;         /* the library's own; not NULL */
+	void *state;         /* for the library; not NULL */
 	int64_t vertices;    /* 1 + the largest label of the tuples; 0 without tuples */
-	int64_t bytes;       /* held for searching: adjacency and everything else */
-	int64_t entries;     /* of the adjacency; 0: not counted */
-	int32_t vertex_bits; /* width of a vertex label inside the library */
+	int64_t bytes;       /* in memory for searching: adjacency and everything else */
+	int64_t entries;     /* adjacency entries; 0: not counted */
+	int32_t vertex_bits; /* width of a vertex label in the library */
 	int32_t reserved;
-	char tuning[128];    /* where thresholds come from, never from timed searches; empty: there are none */
+	char tuning[128];    /* the origin of thresholds, which must not be timed searches; empty: there are none */
 } teps_graph;
 
-/* Says what the engine is. Quick, and without touching a device: what is missing goes into unavailable. */
+/* Describes the engine, quickly and without using a device. A missing device is reported in unavailable. */
 TEPS_EXPORT int teps_describe(teps_description *description);
 
-/* Kernel 1: builds a graph of count tuples, which cannot be written to and are gone when it returns. The number of
- * vertices is not given. After an error there is no graph, and nothing to free. */
+/* Kernel 1: builds a graph from count tuples, which are read-only and must not be used after it returns. It finds the
+ * number of vertices in the tuples. After an error there is no graph and nothing to free. */
 TEPS_EXPORT int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph);
 
 /* Kernel 2: a breadth-first search from root, 0 <= root < graph->vertices. Writes all graph->vertices entries of
- * parent, which hold anything before: the predecessor of each vertex, root for root itself, TEPS_UNREACHED for others.
- * Nothing is learned from one search for another; nothing should be allocated. */
+ * parent, whose old contents mean nothing: the predecessor of each reached vertex, root for root itself, TEPS_UNREACHED
+ * for the others. A search must not use anything learned in another one and should not allocate memory. */
 TEPS_EXPORT int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent);
 
-/* Optional, for measuring energy: searches from roots[0], roots[1], ... and around again, without handing parents over,
- * until duration_ns have passed; *searches is how many were done. Without it teps repeats teps_search. */
+/* Optional, for measuring energy: searches from roots[0], roots[1], ... and again from roots[0] until duration_ns have
+ * passed, and sets *searches to the number of searches. Without this function teps repeats teps_search. */
 TEPS_EXPORT int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
                             int64_t duration_ns, int64_t *searches);
 
-/* Gives back all that teps_construct has made. */
+/* Frees what teps_construct has allocated. */
 TEPS_EXPORT void teps_free(teps_graph *graph);
 
-/* ------ what follows is here to be called ------ */
+/* ------ helpers for libraries ------ */
 
 /* Sets the message of an error and returns its code: return teps_fail(call, TEPS_MEMORY, "%lld bytes", n); */
 TEPS_UNUSED __attribute__((format(printf, 3, 4)))
@@ -154,19 +153,19 @@ static inline int teps_fail(teps_call *call, int code, const char *format, ...) 
 	return code;
 }
 
-/* The value of an option of the description, as text; "" for any other name. */
+/* The value of an option as text; "" for a name that is not an option. */
 TEPS_UNUSED static inline const char *teps_set(const teps_call *call, const char *name) {
 	for (int i = 0; i < call->setting_count; i++)
 		if (strcmp(call->settings[i].name, name) == 0) return call->settings[i].value;
 	return "";
 }
 
-/* The same as a number. */
+/* The value of an option as a number. */
 TEPS_UNUSED static inline int64_t teps_set_int(const teps_call *call, const char *name) {
 	return strtoll(teps_set(call, name), NULL, 10);
 }
 
-/* 1 + the largest label, 0 without tuples, or -1 if a label does not fit into bits. It reads all tuples. */
+/* 1 + the largest label, 0 without tuples, -1 if a label has more than the given bits. It reads all tuples. */
 TEPS_UNUSED static inline int64_t teps_vertices(const teps_tuple *tuples, int64_t count, int bits) {
 	int64_t largest = -1;
 	for (int64_t i = 0; i < count; i++) {

@@ -1,21 +1,20 @@
 // Package plugins is the contract between the host and its engines: the one file that an engine author reads.
 //
-// An engine is a program that can build a graph from a list of tuples and search it breadth first. It implements
-// Engine below and hands itself to rpc.Serve; the host does everything else. The host makes these calls, one at a
-// time, in this order:
+// An engine builds a graph from a list of tuples and searches it breadth first. It implements Engine, most simply with
+// New (adapter.go), and passes itself to rpc.Serve. The host makes these calls, one at a time:
 //
-//	Describe                       at any time, also before Construct and without any Construct
+//	Describe                       at any time
 //	Construct(tuples, options)     kernel 1, timed by the engine; may come again with another graph
-//	Search(root, parent)           kernel 2, timed by the engine; 64 times and more, any root, any order
+//	Search(root, parent)           kernel 2, timed by the engine; any number of times, from any root
 //	Close                          once, last
 //
-// What the engine says about itself is recorded under its name; what can be checked is checked by the host. An engine
-// never says how many edges it traversed or whether it is right: the host derives levels from the parents, counts the
-// tuples of the component and validates every parent array against the tuple list. An engine's Elapsed may not exceed
-// the wall time of the call as the host saw it.
+// The host records what the engine says about itself and checks what can be checked. An engine does not report how many
+// edges it traversed or whether it is right: the host derives levels from the parents, counts the tuples of the
+// component, and validates every parent array against the tuples. An engine's Elapsed may not exceed the wall time of
+// the call.
 //
-// The same value runs inside the host's process in tests and in a process of its own behind package rpc; errors keep
-// their identity across that border (errors.Is works on the sentinels below).
+// In tests an engine runs inside the host's process, otherwise behind package rpc in a process of its own. Errors keep
+// their identity on the way: errors.Is works with the sentinels below.
 package plugins
 
 import (
@@ -27,49 +26,49 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Engine builds a graph and searches it. Calls come one at a time; none may print to standard output. When ctx ends,
-// a call returns soon (within a second or two) with ctx.Err(), and the engine stays usable.
+// Engine builds a graph and searches it. Calls come one at a time and must not print to standard output. When ctx ends,
+// a call returns within a second or two with ctx.Err(), and the engine stays usable.
 type Engine interface {
-	// Describe says what the engine is and takes. It must be quick, and must not need the device: an engine whose
-	// GPU, driver or launcher is missing says so in Description.Unavailable.
+	// Describe returns what the engine is and which options it takes. It must be quick and must not need the device: an
+	// engine whose GPU, driver or launcher is missing says so in Description.Unavailable.
 	Describe(ctx context.Context) (Description, error)
 
-	// Construct is kernel 1: it builds whatever the engine searches from g and replaces an earlier graph. The number
-	// of vertices is not given; the engine finds it in the tuples, inside its clock. The engine may change nothing
-	// in g.Tuples, and may not read them after Construct returns.
+	// Construct is kernel 1: it builds the graph to be searched from in and replaces an earlier one. The number of
+	// vertices is not given; the engine finds it in the tuples, inside its clock. The engine must not change in.Tuples,
+	// nor read them after Construct returns.
 	//
 	// Errors: ErrOption for an option whose value cannot be used, ErrTuples for labels beyond the engine's limits,
 	// ErrMemory when the graph does not fit, ErrUnavailable without the device. After an error there is no graph.
-	Construct(ctx context.Context, g Graph) (Construction, error)
+	Construct(ctx context.Context, in Input) (Construction, error)
 
-	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (see package graph for
-	// the rules), in original labels; parent may be longer than the largest label of the tuples, and the vertices
-	// beyond it are unreached unless root is one of them. Nothing that one search learned may be used in another.
+	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (package graph has the
+	// rules) in original labels. parent may be longer than the largest label of the tuples; the vertices beyond it are
+	// unreached unless root is one of them. Nothing learned in one search may be used in another.
 	//
 	// The engine's clock (Traversal.Elapsed) starts before the first thing done for this root and stops when every
 	// parent is in its place in original labels. Nothing may be logged or allocated in between.
 	//
-	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short
-	// for the graph. After any of these the engine is as it was before the call.
+	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short for the
+	// graph. After any of these the engine is as it was before the call.
 	Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
 	// Close releases everything. Calls after Close return ErrClosed; a second Close does nothing.
 	Close() error
 }
 
-// Repeater is what an engine may have beside Engine: the loop during which energy is measured. It searches from
-// roots[0], roots[1], ... and around again until duration has passed, without handing parents over, and returns how many
-// searches it has finished; a search that has begun is finished, so the loop ends a little later than asked. Each search is the
-// timed one of Search and leaves its parents, in original labels, in memory of the engine's own. Nothing is skipped because a
-// root comes again. When ctx ends, the loop ends soon, with ctx.Err().
+// Repeater is an optional interface of engines: the loop during which energy is measured. Repeat searches from
+// roots[0], roots[1], ... and around again until duration has passed, and returns how many searches it finished. It
+// finishes the search it is in, so the loop ends a little late. Each search is the timed one of Search and leaves its
+// parents, in original labels, in memory of the engine; a root that comes again is searched again. When ctx ends, the
+// loop ends soon with ctx.Err().
 //
-// An engine behind a connection that has no such loop returns errors.ErrUnsupported; other errors are those of Search, with
-// ErrRoot for a root that is no label of the tuples.
+// An engine behind a connection returns errors.ErrUnsupported if it has no such loop. Other errors are those of Search,
+// with ErrRoot for a root that is not a label of the tuples.
 type Repeater interface {
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
 }
 
-// Errors that an engine returns, wrapped with what it knows (fmt.Errorf("cpu: threads=0: %w", plugins.ErrOption)).
+// Errors that an engine returns, wrapped with details: fmt.Errorf("cpu: threads=0: %w", plugins.ErrOption).
 var (
 	ErrUnavailable    = errors.New("engine is not available here")
 	ErrOption         = errors.New("unusable option")
@@ -81,18 +80,20 @@ var (
 	ErrClosed         = errors.New("engine is closed")
 )
 
-// Description is what an engine says of itself.
+// Description is what an engine says about itself.
 type Description struct {
-	Name    string `json:"name"`    // one lower-case word, the name in --engine and --set
+	Name    string `json:"name"`    // one lower-case word
 	Version string `json:"version"` // of the engine, not of the protocol
 	Summary string `json:"summary"` // one sentence: method and hardware
 	// Unavailable says in one sentence what is missing here (no GPU, no driver, no mpirun). Empty: ready to run.
 	Unavailable string   `json:"unavailable,omitempty"`
 	Devices     []Device `json:"devices,omitempty"` // what it would run on
-	Options     []Option `json:"options,omitempty"` // what --set ENGINE.OPTION=VALUE takes
-	Memory      Memory   `json:"memory"`            // what it needs, to refuse a graph that does not fit before building it
-	// WantsRecipe asks for Graph.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
-	// tells the number of vertices, which kernel 1 is to find out: such a result is not called compliant.
+	Options     []Option `json:"options,omitempty"` // what a user may set
+	Memory      Memory   `json:"memory"`            // what it needs; a graph that does not fit is refused
+	// Limits are the largest graph that the engine takes, so that a larger one is refused before it is generated.
+	Limits Limits `json:"limits,omitzero"`
+	// WantsRecipe asks for Input.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
+	// contains the number of vertices, which kernel 1 has to find, so such a result is not called compliant.
 	WantsRecipe bool `json:"wants_recipe,omitempty"`
 }
 
@@ -110,23 +111,29 @@ type Device struct {
 // Construction.Details for each one that it does run on.
 const DeviceUUID = "uuid"
 
-// Memory is an upper bound on the host memory of an engine with default options, in bytes, beside the tuples and the
-// parent array, both of which the host owns: Fixed + PerVertex*vertices + PerTuple*tuples at the peak of Construct or
-// Search.
+// Memory is an upper bound on the host memory of an engine with default options, in bytes, at the peak of Construct or
+// Search: Fixed + PerVertex*vertices + PerTuple*tuples. It does not include the tuples and the parent array, which
+// belong to the host.
 type Memory struct {
 	Fixed     int64   `json:"fixed"`
 	PerVertex float64 `json:"per_vertex"`
 	PerTuple  float64 `json:"per_tuple"`
 }
 
-// Graph is the input of kernel 1.
-type Graph struct {
+// Limits are the largest numbers of vertices and tuples that Construct accepts, whatever the memory. 0 means no limit.
+type Limits struct {
+	Vertices int64 `json:"vertices,omitempty"`
+	Tuples   int64 `json:"tuples,omitempty"`
+}
+
+// Input is the input of kernel 1.
+type Input struct {
 	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
 	Tuples []graph.Edge
-	// Recipe tells how Tuples was generated. Nil unless the engine asks for it (Description.WantsRecipe).
+	// Recipe is how Tuples was generated; nil unless the engine asks for it (Description.WantsRecipe).
 	Recipe *graph.Kronecker
-	// Options holds what the user set, by name. The host has checked them against Description.Options, and an option
-	// that is not here has its default; Settings (options.go) reads both.
+	// Options are the values that the user set, by name. The host has checked them against Description.Options. An
+	// option that is missing has its default (Resolve).
 	Options map[string]string
 }
 
@@ -143,11 +150,11 @@ type Construction struct {
 // Claims are statements that only the engine can make, for the options of this Construct. The host quotes them in the
 // compliance statement; a claim that is false or empty makes the result "not compliant".
 type Claims struct {
-	OriginalLabelsInClock bool   `json:"original_labels_in_clock"` // Elapsed stops after parents are back in original labels
+	OriginalLabelsInClock bool   `json:"original_labels_in_clock"` // parents are in original labels when it stops
 	ClearingInClock       bool   `json:"clearing_in_clock"`        // buffers are cleared inside Elapsed
 	ParentBits            int    `json:"parent_bits"`              // width of a parent as written inside the clock
 	VertexBits            int    `json:"vertex_bits"`              // width of a vertex label inside the engine
-	Tuning                string `json:"tuning"`                   // where alpha, beta and thresholds come from; never from timed searches
+	Tuning                string `json:"tuning"`                   // where thresholds come from; never from timed searches
 }
 
 // Traversal is what kernel 2 reports.
@@ -163,10 +170,10 @@ type Rank struct {
 	Phases []Phase `json:"phases"` // by name, over all levels and outside them
 }
 
-// Level describes the expansion of one frontier. Its slices may be reused by the next search.
+// Level describes one step from a frontier to the next. The next search may reuse its slices.
 type Level struct {
 	Direction graph.Direction `json:"direction"`
-	Frontier  int64           `json:"frontier"`          // vertices that were expanded
+	Frontier  int64           `json:"frontier"`          // vertices of the frontier
 	Edges     Count           `json:"edges,omitzero"`    // adjacency entries looked at
 	Bytes     Count           `json:"bytes,omitzero"`    // sent between ranks
 	Messages  Count           `json:"messages,omitzero"` // sent between ranks
@@ -174,8 +181,8 @@ type Level struct {
 	Phases    []Phase         `json:"phases,omitempty"`  // parts of Elapsed, in order
 }
 
-// Phase is a named part of a time. Where ranks work side by side and the phase is not that of one of them, Elapsed is
-// their mean, Slowest the longest time of any, and Bytes and Messages are sums.
+// Phase is a named part of a time. If it is that of several ranks, Elapsed is their mean, Slowest the maximum, and
+// Bytes and Messages are sums.
 type Phase struct {
 	Name     string        `json:"name"`
 	Elapsed  time.Duration `json:"elapsed_ns"`
@@ -190,7 +197,7 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Count is a number that an engine may not have taken. The zero Count is a missing number, which is not zero.
+// Count is a number that may be missing. The zero Count is missing, which is not the same as 0.
 type Count struct {
 	n     int64
 	known bool

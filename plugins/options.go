@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,49 +29,46 @@ type Option struct {
 	Max     *float64 `json:"max,omitempty"`
 	Choices []string `json:"choices,omitempty"`
 	Meaning string   `json:"meaning"` // one sentence, with its unit
+
+	// What the value must fit to, so that a combination of options is refused before a graph is generated.
+	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
+	Needs   string `json:"needs,omitempty"`   // NAME=VALUE of another option, without which this one keeps its default
 }
 
 // Bound makes a bound for Option.Min and Option.Max.
 func Bound(x float64) *float64 { return &x }
 
-// Check says whether value can be given to o; the error wraps ErrOption and names what would do.
+// Check returns an error wrapping ErrOption, which says what o takes, if value is not a value of o.
 func (o Option) Check(value string) error {
-	var (
-		x   float64
-		err error
-	)
+	good := false
 	switch o.Kind {
 	case Int:
-		var n int64
-		n, err = strconv.ParseInt(value, 10, 64)
-		x = float64(n)
+		n, err := strconv.ParseInt(value, 10, 64)
+		good = err == nil && o.inBounds(float64(n))
 	case Float:
-		x, err = strconv.ParseFloat(value, 64)
-		if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			err = strconv.ErrRange
-		}
+		x, err := strconv.ParseFloat(value, 64)
+		good = err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) && o.inBounds(x)
 	case Bool:
-		_, err = strconv.ParseBool(value)
-		return o.refuse(value, err != nil, o.Takes())
+		_, err := strconv.ParseBool(value)
+		good = err == nil
 	case Choice:
-		return o.refuse(value, !slices.Contains(o.Choices, value), o.Takes())
+		good = slices.Contains(o.Choices, value)
 	case Text:
-		return nil
+		good = true
 	default:
 		return fmt.Errorf("option %s has the unknown kind %q: %w", o.Name, o.Kind, ErrOption)
 	}
-	bad := err != nil || o.Min != nil && x < *o.Min || o.Max != nil && x > *o.Max
-	return o.refuse(value, bad, o.Takes())
-}
-
-func (o Option) refuse(value string, bad bool, want string) error {
-	if !bad {
-		return nil
+	if !good {
+		return fmt.Errorf("option %s=%q: want %s: %w", o.Name, value, o.Takes(), ErrOption)
 	}
-	return fmt.Errorf("option %s=%q: want %s: %w", o.Name, value, want, ErrOption)
+	return nil
 }
 
-// Takes says in words which values o takes.
+func (o Option) inBounds(x float64) bool {
+	return (o.Min == nil || x >= *o.Min) && (o.Max == nil || x <= *o.Max)
+}
+
+// Takes describes the values of o: a whole number from 1 to 8.
 func (o Option) Takes() string {
 	want := "a number"
 	switch o.Kind {
@@ -98,8 +96,8 @@ func (o Option) Takes() string {
 // Settings are the values of all options of an engine: what was set, and defaults for the rest.
 type Settings struct{ values map[string]string }
 
-// Settle checks set against options. Errors wrap ErrOption and name every option that exists.
-func Settle(options []Option, set map[string]string) (Settings, error) {
+// Resolve checks set against options. Errors wrap ErrOption and name every option that exists.
+func Resolve(options []Option, set map[string]string) (Settings, error) {
 	s := Settings{values: make(map[string]string, len(options))}
 	names := make([]string, 0, len(options))
 	for _, o := range options {
@@ -114,24 +112,36 @@ func Settle(options []Option, set map[string]string) (Settings, error) {
 	}
 	for name := range set {
 		if _, known := s.values[name]; !known {
-			return Settings{}, fmt.Errorf("unknown option %s; this engine takes: %s: %w", name, listed(names), ErrOption)
+			takes := cmp.Or(strings.Join(names, ", "), "none")
+			return Settings{}, fmt.Errorf("unknown option %s; this engine takes: %s: %w", name, takes, ErrOption)
+		}
+	}
+	for _, o := range options {
+		if err := s.checkTogether(o); err != nil {
+			return Settings{}, err
 		}
 	}
 	return s, nil
 }
 
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
+// checkTogether checks the value of o against those of other options.
+func (s Settings) checkTogether(o Option) error {
+	value := s.values[o.Name]
+	if other, want, _ := strings.Cut(o.Needs, "="); value != o.Default && s.values[other] != want {
+		return fmt.Errorf("option %s=%s needs %s, but %s is %s: %w",
+			o.Name, value, o.Needs, other, s.values[other], ErrOption)
 	}
-	return strings.Join(names, ", ")
+	if n := s.Int(o.Name); o.Divides != "" && n != 0 && s.Int(o.Divides)%n != 0 {
+		return fmt.Errorf("option %s=%s does not divide %s=%s: %w", o.Name, value, o.Divides, s.values[o.Divides], ErrOption)
+	}
+	return nil
 }
 
 // All returns name and value of every option, for the record.
 func (s Settings) All() map[string]string { return s.values }
 
 // Int returns an option of Kind Int. Like its siblings it must name an option of the right kind: the value was
-// checked by Settle.
+// checked by Resolve.
 func (s Settings) Int(name string) int {
 	n, _ := strconv.ParseInt(s.values[name], 10, 64)
 	return int(n)

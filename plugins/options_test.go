@@ -7,18 +7,21 @@ import (
 	"testing"
 )
 
-func TestOptionsTakeWhatTheySay(t *testing.T) {
+func TestCheckOption(t *testing.T) {
 	for _, c := range []struct {
 		option    Option
 		good, bad []string
 	}{
-		{Option{Kind: Int, Min: Bound(1), Max: Bound(8)}, []string{"1", "8"}, []string{"0", "9", "1.5", "", "x", "99999999999999999999"}},
+		{
+			Option{Kind: Int, Min: Bound(1), Max: Bound(8)}, []string{"1", "8"},
+			[]string{"0", "9", "1.5", "", "x", "99999999999999999999"},
+		},
 		{Option{Kind: Int}, []string{"-5", "0"}, []string{"1e3"}},
 		{Option{Kind: Float, Min: Bound(0)}, []string{"0", "1.5", "1e3"}, []string{"-1", "NaN", "Inf", "", "x"}},
 		{Option{Kind: Bool}, []string{"true", "false", "1"}, []string{"yes", ""}},
 		{Option{Kind: Choice, Choices: []string{"csr", "packed"}}, []string{"csr", "packed"}, []string{"", "CSR", "other"}},
 		{Option{Kind: Text}, []string{"", "anything"}, nil},
-		{Option{Kind: "colour"}, nil, []string{"red"}},
+		{Option{Kind: "color"}, nil, []string{"red"}},
 	} {
 		c.option.Name = "o"
 		for _, v := range c.good {
@@ -34,25 +37,26 @@ func TestOptionsTakeWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestSettleFillsDefaultsAndNamesWhatExists(t *testing.T) {
+func TestResolveFillsDefaultsAndNamesOptions(t *testing.T) {
 	options := []Option{
 		{Name: "threads", Kind: Int, Default: "4"},
 		{Name: "alpha", Kind: Float, Default: "0.5"},
 		{Name: "sort", Kind: Bool, Default: "true"},
 		{Name: "adjacency", Kind: Choice, Default: "csr", Choices: []string{"csr", "packed"}},
 	}
-	s, err := Settle(options, map[string]string{"threads": "2"})
+	s, err := Resolve(options, map[string]string{"threads": "2"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Int("threads") != 2 || s.Float("alpha") != 0.5 || !s.Bool("sort") || s.Text("adjacency") != "csr" || len(s.All()) != 4 {
-		t.Errorf("settled to %v", s.All())
+	if s.Int("threads") != 2 || s.Float("alpha") != 0.5 || !s.Bool("sort") || s.Text("adjacency") != "csr" ||
+		len(s.All()) != 4 {
+		t.Errorf("got %v", s.All())
 	}
-	_, err = Settle(options, map[string]string{"thread": "2"})
+	_, err = Resolve(options, map[string]string{"thread": "2"})
 	if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "threads, alpha, sort, adjacency") {
 		t.Errorf("unknown option: %v", err)
 	}
-	if _, err = Settle(nil, map[string]string{"a": ""}); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err = Resolve(nil, map[string]string{"a": ""}); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("engine without options: %v", err)
 	}
 }
@@ -78,5 +82,29 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"a":"x"}`), &back); err == nil {
 		t.Error("a text became a number")
+	}
+}
+
+func TestResolveRefusesCombinations(t *testing.T) {
+	options := []Option{
+		{Name: "ranks", Kind: Int, Default: "4"},
+		{Name: "partition", Kind: Choice, Default: "2d", Choices: []string{"2d", "1d"}},
+		{Name: "rows", Kind: Int, Default: "0", Divides: "ranks", Needs: "partition=2d"},
+	}
+	for _, c := range []struct {
+		set  map[string]string
+		want string // part of the error; empty: none
+	}{
+		{map[string]string{"ranks": "6", "rows": "3"}, ""},
+		{map[string]string{"partition": "1d"}, ""},
+		{map[string]string{"partition": "1d", "rows": "0"}, ""},
+		{map[string]string{"rows": "3"}, "option rows=3 does not divide ranks=4"},
+		{map[string]string{"partition": "1d", "rows": "2"}, "option rows=2 needs partition=2d, but partition is 1d"},
+	} {
+		_, err := Resolve(options, c.set)
+		if c.want == "" && err != nil ||
+			c.want != "" && (!errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: got error %v, want %q", c.set, err, c.want)
+		}
 	}
 }

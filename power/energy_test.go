@@ -1,8 +1,6 @@
 package power
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,8 +8,8 @@ import (
 	"time"
 )
 
-// A curve is a power over time whose energy is known exactly: pieces on which power goes along a line, with or without a
-// jump between two, and a wave on top that averages to nothing over its length.
+// A curve is a power over time whose energy is known exactly: linear pieces, with or without jumps between them, plus
+// a sine wave.
 type curve struct {
 	ends          []float64    // of the pieces, in seconds; the first begins at 0
 	watts         [][2]float64 // at the two ends of a piece
@@ -58,7 +56,7 @@ func (c curve) energy(t float64) float64 {
 	return e
 }
 
-// randomCurve draws a curve of that many seconds whose pieces and waves are no shorter than shortest.
+// randomCurve draws a curve whose pieces and waves last at least shortest seconds.
 func randomCurve(r *rand.Rand, seconds, shortest float64) curve {
 	var c curve
 	jumps := r.IntN(2) == 0
@@ -91,13 +89,13 @@ type sampling struct {
 	interval float64 // seconds
 	jitter   float64 // of each read, as a part of the interval
 	missing  float64 // probability that a read is left out
-	burst    int     // most reads left out in a row
-	window   float64 // longest read call
+	burst    int     // maximum number of reads left out in a row
+	window   float64 // of the longest read call, in seconds
 }
 
-// record reads a meter that shows(t) over a time, through the same code that a recorder uses.
+// record reads a meter that shows(t), and keeps its readings as a recorder does.
 func record(r *rand.Rand, info Info, s sampling, seconds float64, shows func(t float64) float64) Series {
-	track := &track{series: Series{Info: info}, since: midnight.Add(-time.Hour)}
+	track := &track{series: Series{Info: info}}
 	for t, skip := 0.0, 0; t < seconds; t += s.interval {
 		if skip > 0 {
 			skip--
@@ -108,14 +106,15 @@ func record(r *rand.Rand, info Info, s sampling, seconds float64, shows func(t f
 			continue
 		}
 		begin := t + r.Float64()*s.jitter*s.interval
-		window := s.window * math.Pow(r.Float64(), 4) // most are short
-		true := begin + r.Float64()*window            // the moment that the value is of
-		track.append(Reading{Time: moment(begin + window/2), Value: shows(true), Window: time.Duration(window * 1e9)})
+		window := s.window * math.Pow(r.Float64(), 4) // usually short
+		valid := begin + r.Float64()*window           // when the value was right
+		track.append(Reading{Time: moment(begin + window/2), Value: shows(valid), Window: time.Duration(window * 1e9)})
 	}
-	return track.finish()
+	track.series.Period = observedPeriod(info.Quantity, track.series.Readings)
+	return track.series
 }
 
-// steps makes a counter of a curve: it shows the energy at its last update. Updates come every period, give or take a tenth.
+// steps returns what a counter shows of a curve: the energy at its last update. Updates come about every period.
 func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) float64 {
 	var at, shown []float64
 	for t := -r.Float64() * period; t < seconds+period; t += period * (0.95 + 0.1*r.Float64()) {
@@ -132,37 +131,40 @@ func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) f
 }
 
 func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
-	// The H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave as searches make it.
-	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}}, sums: []float64{120, 6240, 6396}, wave: 40, seconds: 0.3}
+	// Like the H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave like that of
+	// searches.
+	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}},
+		sums: []float64{120, 6240, 6396}, wave: 40, seconds: 0.3}
 	var worst, widest float64
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := record(r, Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
-			sampling{interval: DefaultInterval.Seconds(), jitter: 0.3, missing: 0.01, burst: 2, window: 200e-6}, 12.5, steps(r, c, 12.5, 0.1, 1e-3))
+			sampling{interval: Interval.Seconds(), jitter: 0.3, missing: 0.01, burst: 2, window: 200e-6}, 12.5,
+			steps(r, c, 12.5, 0.1, 1e-3))
 		from := 1.1 + r.Float64()*0.1
 		a, err := s.Energy(moment(from), moment(from+10))
 		if err != nil {
 			t.Fatal(err)
 		}
 		truth := c.energy(from+10) - c.energy(from)
-		off := math.Abs(a.Joules-truth) / truth
+		off := math.Abs(float64(a.Joules)-truth) / truth
 		if off > 0.01 {
 			t.Errorf("seed %d: %.2f %% off", seed, off*100)
 		}
-		worst, widest = max(worst, off), max(widest, a.Uncertainty/truth)
+		worst, widest = max(worst, off), max(widest, float64(a.Uncertainty)/truth)
 		if a.Coverage != 1 || a.How != "counter" || a.Updates < 95 || a.Updates > 105 || a.LargestGap > 300*time.Millisecond {
 			t.Errorf("seed %d: %+v", seed, a)
 		}
-		if math.Abs(a.Watts-a.Joules/10) > 1e-6 {
+		if math.Abs(float64(a.Watts)-float64(a.Joules)/10) > 1e-6 {
 			t.Errorf("seed %d: %v W and %v J over 10 s", seed, a.Watts, a.Joules)
 		}
 	}
-	t.Logf("100 recordings: at most %.2f %% off, and said to be at most %.2f %%", worst*100, widest*100)
+	t.Logf("100 recordings: largest error %.2f %%, largest bound %.2f %%", worst*100, widest*100)
 }
 
-// Over all trials of a kind, the bound must hold in each, and be of use: so many times the power of a period and a read at each
-// end, at most.
-func TestUncertaintyCoversTheErrorOfCounters(t *testing.T) {
+// The bound must hold in every trial, and must not be wider than what the meter can draw during a period and the
+// reads around it at each end.
+func TestUncertaintyBoundsTheErrorOfCounters(t *testing.T) {
 	var worst, sum, widest float64
 	for trial := range uint64(1000) {
 		r := rand.New(rand.NewPCG(trial, 2))
@@ -172,7 +174,8 @@ func TestUncertaintyCoversTheErrorOfCounters(t *testing.T) {
 		if r.IntN(2) == 0 {
 			info.Period = time.Duration(period * 1e9)
 		}
-		how := sampling{interval: []float64{0.01, DefaultInterval.Seconds()}[r.IntN(2)], jitter: 0.9 * r.Float64(), missing: r.Float64() * 0.2, burst: 1 + r.IntN(10), window: 0.008 * r.Float64()}
+		how := sampling{interval: []float64{0.01, Interval.Seconds()}[r.IntN(2)], jitter: 0.9 * r.Float64(),
+			missing: r.Float64() * 0.2, burst: 1 + r.IntN(10), window: 0.008 * r.Float64()}
 		s := record(r, info, how, 16, steps(r, c, 16, period, 1e-3))
 		length := 1 + r.Float64()*9
 		from := 2.1 + r.Float64()*0.5
@@ -182,34 +185,36 @@ func TestUncertaintyCoversTheErrorOfCounters(t *testing.T) {
 			continue
 		}
 		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(a.Joules - truth)
-		if off > a.Uncertainty {
-			t.Errorf("trial %d: %.3f J of %.3f J, %.3f J off and said to be at most %.3f J (period %v, %+v)", trial, a.Joules, truth, off, a.Uncertainty, period, how)
+		off := math.Abs(float64(a.Joules) - truth)
+		if off > float64(a.Uncertainty) {
+			t.Errorf("trial %d: got %.3f J, want %.3f J; the error is %.3f J and its bound %.3f J (period %v, %+v)", trial,
+				a.Joules, truth, off, a.Uncertainty, period, how)
 		}
 		worst, sum = max(worst, off/truth), sum+off/truth
-		// What can be spent in an update and the reads around it, at both ends, at 750 W.
+		// What 750 W spend in a period and the reads around it, at both ends.
 		gap := 2 * (2*period + float64(how.burst+3)*how.interval) * 750
-		widest = max(widest, a.Uncertainty/gap)
+		widest = max(widest, float64(a.Uncertainty)/gap)
 	}
-	t.Logf("1000 trials: mean error %.3f %%, largest %.3f %%; the widest bound is %.2f of what an update and the reads around can hold",
+	t.Logf("1000 trials: mean error %.3f %%, largest %.3f %%; the widest bound is %.2f of its limit",
 		sum/10, worst*100, widest)
 	if widest > 1 {
-		t.Errorf("a bound is %.2f times what it may be", widest)
+		t.Errorf("a bound is %.2f times as wide as it may be", widest)
 	}
 }
 
-func TestUncertaintyCoversTheErrorOfPowerMeters(t *testing.T) {
+func TestUncertaintyBoundsTheErrorOfPowerMeters(t *testing.T) {
 	var worst, sum float64
 	var wide []float64
 	for trial := range uint64(1000) {
 		r := rand.New(rand.NewPCG(trial, 3))
 		interval := []float64{0.1, 1}[r.IntN(2)]
-		how := sampling{interval: interval, jitter: 0.5 * r.Float64(), missing: r.Float64() * 0.1, burst: 1 + r.IntN(2), window: 0.05 * interval * r.Float64()}
-		// What the bound assumes: power does not go up and down again between two samples that are there.
-		longest := interval * float64(how.burst+2) * 1.5
-		c := randomCurve(r, 90*interval, longest)
-		if c.wave == 0 { // no load is without one, and a meter of which no period is known shows it
-			c.wave, c.seconds = 5, longest*3
+		how := sampling{interval: interval, jitter: 0.5 * r.Float64(), missing: r.Float64() * 0.1, burst: 1 + r.IntN(2),
+			window: 0.05 * interval * r.Float64()}
+		// The bound assumes that power does not rise and fall again between two readings.
+		maxGap := interval * float64(how.burst+2) * 1.5
+		c := randomCurve(r, 90*interval, maxGap)
+		if c.wave == 0 { // every load has one, and a meter of unknown period shows it
+			c.wave, c.seconds = 5, maxGap*3
 		}
 		info := Info{Name: "watts", Quantity: Power, Step: 0.1}
 		shows := func(at float64) float64 { return math.Floor(c.power(at)*10) / 10 }
@@ -230,65 +235,72 @@ func TestUncertaintyCoversTheErrorOfPowerMeters(t *testing.T) {
 			continue
 		}
 		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(a.Joules - truth)
-		if off > a.Uncertainty {
-			t.Errorf("trial %d: %.1f J of %.1f J, %.1f J off and said to be at most %.1f J", trial, a.Joules, truth, off, a.Uncertainty)
+		off := math.Abs(float64(a.Joules) - truth)
+		if off > float64(a.Uncertainty) {
+			t.Errorf("trial %d: got %.1f J, want %.1f J; the error is %.1f J and its bound %.1f J", trial, a.Joules, truth,
+				off, a.Uncertainty)
 		}
-		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, a.Uncertainty/truth)
+		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, float64(a.Uncertainty)/truth)
 		if a.How != "trapezoid" || a.Coverage != 1 {
 			t.Errorf("trial %d: %+v", trial, a)
 		}
 	}
 	slices.Sort(wide)
-	t.Logf("1000 trials: mean error %.2f %%, largest %.2f %%; bounds: median %.0f %%, widest %.0f %%", sum/10, worst*100, wide[500]*100, wide[999]*100)
+	t.Logf("1000 trials: mean error %.2f %%, largest %.2f %%; bounds: median %.0f %%, widest %.0f %%", sum/10,
+		worst*100, wide[500]*100, wide[999]*100)
 	if wide[500] > 0.1 || wide[999] > 1 {
-		t.Errorf("bounds of no use: median %.0f %%, widest %.0f %%", wide[500]*100, wide[999]*100)
+		t.Errorf("bounds are too wide: median %.0f %%, widest %.0f %%", wide[500]*100, wide[999]*100)
 	}
 }
 
 func TestUncertaintyOfASteadyLoadIsSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	c := curve{ends: []float64{100}, watts: [][2]float64{{300, 310}}, sums: []float64{30500}, wave: 3, seconds: 7}
-	s := record(r, Info{Name: "wall", Quantity: Power, Period: time.Second, Step: 0.1}, sampling{interval: 1, jitter: 0.1, window: 0.01}, 100, c.power)
+	s := record(r, Info{Name: "wall", Quantity: Power, Period: time.Second, Step: 0.1}, sampling{interval: 1,
+		jitter: 0.1, window: 0.01}, 100, c.power)
 	a, err := s.Energy(moment(10), moment(70))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part := a.Uncertainty / a.Joules; part > 0.02 {
-		t.Errorf("power that stays within 2 %% of its mean is known to %.1f %%", part*100)
+	if part := float64(a.Uncertainty / a.Joules); part > 0.02 {
+		t.Errorf("the bound for power that stays within 2 %% of its mean is %.1f %%", part*100)
 	}
 }
 
 func constant(info Info, seconds ...float64) Series {
 	s := Series{Info: info}
 	for _, at := range seconds {
-		s.Samples = append(s.Samples, Sample{Time: moment(at), Value: 100 * map[Quantity]float64{Energy: at, Power: 1}[info.Quantity]})
+		s.Readings = append(s.Readings, Reading{Time: moment(at), Value: 100 * map[Quantity]float64{Energy: at,
+			Power: 1}[info.Quantity]})
 	}
 	return s
 }
 
-func TestWhatIsNotKnownIsMissing(t *testing.T) {
+func TestEnergyIsMissingWhereReadingsDoNotCoverIt(t *testing.T) {
 	watts, joules := Info{Name: "wall", Quantity: Power}, Info{Name: "gpu", Quantity: Energy}
-	flat := Series{Info: joules, Samples: []Sample{{Time: moment(0), Value: 5}, {Time: moment(20), Value: 5}}}
+	flat := Series{Info: joules, Readings: []Reading{{Time: moment(0), Value: 5}, {Time: moment(20), Value: 5}}}
 	faulty := Series{Info: watts, Faults: []Fault{{Text: "the program has ended", Count: 1}}}
 	for name, s := range map[string]Series{
-		"nothing": {Info: watts}, "one sample": constant(watts, 5), "only before": constant(watts, 0, 1, 2), "only after": constant(watts, 30, 31),
-		"half": constant(watts, 0, 5, 15), "half of a counter": constant(joules, 0, 5, 15), "a counter that stands": flat, "a fault": faulty,
+		"nothing": {Info: watts}, "one sample": constant(watts, 5), "only before": constant(watts, 0, 1, 2),
+		"only after": constant(watts, 30, 31),
+		"half":       constant(watts, 0, 5, 15), "half of a counter": constant(joules, 0, 5, 15),
+		"a counter that does not move": flat, "a fault": faulty,
 	} {
 		a, err := s.Energy(moment(10), moment(20))
-		if !errors.Is(err, ErrNoEnergy) || a != (Amount{}) {
+		if !contains(err, "the energy is not known") || a != (Amount{}) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 		if name == "a fault" && !contains(err, "the program has ended") {
 			t.Errorf("the error does not say what went wrong: %v", err)
 		}
 	}
-	if _, err := constant(watts, 0, 30).Energy(moment(20), moment(20)); !errors.Is(err, ErrNoEnergy) {
-		t.Errorf("an interval without length: %v", err)
+	_, err := constant(watts, 0, 30).Energy(moment(20), moment(20))
+	if !contains(err, "the energy is not known: the interval is empty") {
+		t.Errorf("an empty interval: %v", err)
 	}
 }
 
-func TestPartsThatAreNotCoveredAreNotCounted(t *testing.T) {
+func TestEnergyIsThatOfTheCoveredPart(t *testing.T) {
 	info := Info{Name: "wall", Quantity: Power}
 	var seconds []float64
 	for at := 0.0; at <= 19.5; at += 0.5 {
@@ -298,7 +310,8 @@ func TestPartsThatAreNotCoveredAreNotCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(a.Coverage, 0.95) || !near(a.Joules, 950) || !near(a.Watts, 100) || a.LargestGap != 500*time.Millisecond {
+	if !near(a.Coverage, 0.95) || !near(float64(a.Joules), 950) || !near(float64(a.Watts), 100) ||
+		a.LargestGap != 500*time.Millisecond {
 		t.Errorf("%+v", a)
 	}
 	a, err = constant(info, 0, 12, 13, 17, 21).Energy(moment(10), moment(20))
@@ -307,41 +320,36 @@ func TestPartsThatAreNotCoveredAreNotCounted(t *testing.T) {
 	}
 }
 
-func TestCounterThatWasSetBackIsNotCountedAcross(t *testing.T) {
+func TestCounterIsNotCountedAcrossABreak(t *testing.T) {
 	info := Info{Name: "package", Quantity: Energy}
 	s := Series{Info: info}
-	for i := range 2001 { // 100 W at 100 Hz; between 9.995 and 10 s nothing is known
-		s.Samples = append(s.Samples, Sample{Time: moment(float64(i) / 100), Value: float64(i), Break: i == 1000})
+	for i := range 2001 { // 100 W at 100 Hz; between 9.99 and 10 s the energy is not known
+		s.Readings = append(s.Readings, Reading{Time: moment(float64(i) / 100), Value: float64(i), Break: i == 1000})
 	}
 	a, err := s.Energy(moment(5), moment(15))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(a.Watts-100) > 0.5 {
+	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(float64(a.Watts)-100) > 0.5 {
 		t.Errorf("%+v", a)
-	}
-	watts := s.Watts()
-	if len(watts) < 1990 {
-		t.Fatalf("%d points of power", len(watts))
-	}
-	for _, p := range watts {
-		if math.Abs(p.Value-100) > 1e-3 {
-			t.Errorf("%v W at %v", p.Value, p.Time)
-		}
 	}
 }
 
-func TestCounterKeepsFirstAndLastOfEqualSamples(t *testing.T) {
-	tr := &track{series: Series{Info: Info{Quantity: Energy}}, since: midnight}
-	for i, v := range []float64{1, 1, 1, 1, 2, 2, 3, 3, 3, 3} {
-		tr.append(Reading{Time: moment(float64(i)), Value: v, Window: 1})
-	}
-	got := ""
-	for _, s := range tr.finish().Samples {
-		got += fmt.Sprint(s.Time.Sub(midnight).Seconds(), "=", s.Value, " ")
-	}
-	if want := "0=1 3=1 4=2 5=2 6=3 9=3 "; got != want {
-		t.Errorf("%s, want %s", got, want)
+func TestMeanPower(t *testing.T) {
+	flat := Series{Info: Info{Quantity: Energy}, Readings: []Reading{{Time: moment(0), Value: 5}, {Time: moment(1),
+		Value: 5}}}
+	for name, c := range map[string]struct {
+		series Series
+		want   Watts
+	}{
+		"power":                 {constant(Info{Quantity: Power}, 1, 2, 3), 100},
+		"a counter":             {constant(Info{Quantity: Energy}, 1, 2, 3, 4), 100},
+		"no reading":            {Series{Info: Info{Quantity: Power}}, 0},
+		"a counter that stands": {flat, 0},
+	} {
+		if got := c.series.Mean(); !near(float64(got), float64(c.want)) && got != c.want {
+			t.Errorf("%s: got %v W, want %v W", name, got, c.want)
+		}
 	}
 }
 

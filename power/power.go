@@ -1,106 +1,223 @@
-// Package power measures energy and power of a machine or of its parts. It imports nothing of the project: meters, their
-// samples over time, and what energy an interval of time took, with what that is worth.
+// Package power records what power meters show, and computes the energy of an interval of time with a bound on its
+// error. Package meters, below it, finds the meters of a machine.
 //
-// Words: a meter is a source of readings with a scope (what part of the machine it covers), a method (measured, estimated
-// or declared) and a quantity (a counter of energy, or power). Component power (a package, a GPU) is never system power (a
-// node, a wall meter): Scope.System tells them apart, and nothing in this package adds one to the other.
+// A meter has a scope (the part of the machine that it covers), a method (measured or estimated) and a quantity (a
+// counter of energy, or power). The power of a component, such as a processor package or a GPU, is not the power of
+// the system: Scope.System tells them apart, and nothing here adds components up to a system.
 package power
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
+
+// Joules is an amount of energy.
+type Joules float64
+
+// Watts is a power: joules a second.
+type Watts float64
+
+// Over returns the mean power of the energy j spent in a time.
+func (j Joules) Over(d time.Duration) Watts { return Watts(float64(j) / d.Seconds()) }
+
+// For returns the energy spent by the power w in a time.
+func (w Watts) For(d time.Duration) Joules { return Joules(float64(w) * d.Seconds()) }
 
 // Scope is the part of a machine that a meter covers.
 type Scope string
 
 const (
-	Package Scope = "package" // a processor package, with its cores and caches (RAPL package zone)
-	Core    Scope = "core"    // the cores of a package, a part of it (RAPL core zone)
-	Uncore  Scope = "uncore"  // graphics or the uncore of a package, a part of it
-	DRAM    Scope = "dram"    // memory modules, beside their package (RAPL dram zone)
-	SoC     Scope = "soc"     // the platform as its processor sees it (RAPL psys): overlaps packages and dram
-	GPU     Scope = "gpu"     // a whole board: chip, memory, regulators
-	Device  Scope = "device"  // another component of its own
-	Node    Scope = "node"    // a whole node as its own controller or power supply sees it
-	Wall    Scope = "wall"    // a whole system at its plug, power supplies included
+	Package Scope = "package" // a processor package with its cores and caches (RAPL package zone)
+	Core    Scope = "core"    // the cores of a package; part of it (RAPL core zone)
+	Uncore  Scope = "uncore"  // the uncore or graphics of a package; part of it
+	DRAM    Scope = "dram"    // memory modules; not part of a package (RAPL dram zone)
+	SoC     Scope = "soc"     // the platform as seen by its processor (RAPL psys zone); overlaps packages and dram
+	GPU     Scope = "gpu"     // a whole board: chip, memory and regulators
+	Device  Scope = "device"  // any other component
+	Node    Scope = "node"    // a node as seen by its controller or power supply
+	Wall    Scope = "wall"    // a system at its plug, power supplies included
 )
 
-// System says whether the scope is that of a whole system: the only power that GreenGraph500 ranks by.
+// Scopes returns all scopes, from the smallest to the largest.
+func Scopes() []Scope { return []Scope{Package, Core, Uncore, DRAM, SoC, GPU, Device, Node, Wall} }
+
+// System reports whether s covers a whole system. GreenGraph500 ranks by the power of a system only.
 func (s Scope) System() bool { return s == Node || s == Wall }
 
-// Method says where a reading comes from.
+// Method is how a meter gets its readings.
 type Method string
 
 const (
 	Measured  Method = "measured"  // by a sensor
-	Estimated Method = "estimated" // by a model, also one in hardware
-	Declared  Method = "declared"  // by a person, before the run
+	Estimated Method = "estimated" // by a model in hardware
+	Declared  Method = "declared"  // stated by the user; no meter does so any more, but older records have such meters
 )
 
-// Quantity is what a meter reads.
+// Quantity is what the readings of a meter mean.
 type Quantity string
 
 const (
-	Energy Quantity = "energy" // a counter that only grows, in joules; power is its slope
-	Power  Quantity = "power"  // watts at a moment, or a mean over the time since the last update
+	Energy Quantity = "energy" // joules since the meter was opened; they never decrease
+	Power  Quantity = "power"  // watts at one moment, or their mean since the last update
 )
 
-// Info says what a meter is. It does not change while the meter is open.
+// Info describes a meter. It does not change while the meter is open.
 type Info struct {
 	Name     string   `json:"name"`   // unique among the meters of a machine: rapl:package-0, nvml:GPU-5f2c...
-	Source   string   `json:"source"` // rapl, nvml, hwmon, battery, ipmi, redfish, command, stream, declared
+	Source   string   `json:"source"` // rapl, nvml, hwmon, ipmi, redfish, command
 	Scope    Scope    `json:"scope"`
 	Method   Method   `json:"method"`
 	Quantity Quantity `json:"quantity"`
-	// Device is what the meter is of, in the words that engines use for it (the UUID of a GPU), so that a meter can be
-	// matched with the devices of an engine. Empty where there is nothing to match.
+	// ScopeStated reports that the user stated Scope, because the meter does not know what it covers.
+	ScopeStated bool `json:"-"`
+	// Device is the name of the metered device as engines report it (the UUID of a GPU). Empty: not known.
 	Device string `json:"device,omitempty"`
-	// Within names the meter that this one is a part of (a core zone is within its package), whose energy it must not be
-	// added to. Empty: a part of none.
+	// Within is the name of the meter whose energy includes that of this one, as that of a package includes its cores.
 	Within string `json:"within,omitempty"`
-	// Period is the time between two updates of what the meter shows; a read between them shows the last. Zero: not known.
+	// Period is the time between two updates of the meter. Zero: not known.
 	Period time.Duration `json:"period_ns,omitempty"`
+	// Pace is the minimum time between two reads of a meter that is slow to read. Zero: it may be read at any time.
+	Pace time.Duration `json:"-"`
 	// Step is the smallest change that the meter shows, in joules or watts. Zero: not known.
 	Step float64 `json:"step,omitempty"`
-	// Error is the relative error its maker states (0.05: five per cent). Zero: not stated, which is not "exact".
+	// Error is the relative error stated by the maker of the meter, such as 0.05. Zero: not stated.
 	Error  float64 `json:"error,omitempty"`
-	Detail string  `json:"detail,omitempty"` // file, command, model: what a person needs to find the source
+	Detail string  `json:"detail,omitempty"` // file, command or model, to help a person find the source
 }
 
-// Reading is what a meter showed.
+// Reading is what a meter showed at one moment.
 type Reading struct {
-	// Time is when the reading was true: the meter's own time stamp where it has one, and the middle of the read call
-	// otherwise, on the clock of this process.
+	// Time is the meter's own time stamp if it has one. Otherwise it is the middle of the read call.
 	Time  time.Time
 	Value float64 // joules since the meter was opened, or watts
-	// Window is how long the read call took: the reading is from some moment within half of it around Time. Zero: Time is
-	// exact, as far as the meter knows.
+	// Window is how long the read call took: Time may be off by half of it. Zero: Time is exact.
 	Window time.Duration
+	// Break reports that the energy between the previous reading and this one is not known, because the counter was
+	// reset.
+	Break bool
 }
 
-// Meter is an open source of readings. Its methods are called by one goroutine at a time. Read may be called often; it
-// returns all readings that are new since the last call, in the order of their times: none where a stream has brought
-// nothing, one from a register. A counter is already unwrapped: its joules only grow. After an error a meter may recover; ErrGone
-// says that it will not.
+// Meter is an open source of readings. Its methods are called by one goroutine at a time.
 type Meter interface {
 	Info() Info
+	// Read returns the readings since the last call, in the order of their times. It may return both readings and an
+	// error. The meter may recover after an error, but not after one that wraps ErrGone.
 	Read(ctx context.Context) ([]Reading, error)
 	Close() error
 }
 
-var (
-	// ErrGone says that a meter has ended for good: its zone vanished, its program died.
-	ErrGone = errors.New("the meter is gone")
-	// ErrBreak says that a counter was set back or has wrapped more often than can be told: what passed between the last
-	// reading and the next one (which may come with this error) is not known.
-	ErrBreak = errors.New("the counter has lost count")
-)
+// ErrGone reports that a meter has ended for good: its device was removed, or its program has ended.
+var ErrGone = errors.New("the meter is gone")
 
-// Absence says why a source gives no meter here. It is a normal answer, unless the meter was asked for.
+// Absence says why a source has no meter on this machine. That is an error only if the user asked for the source.
 type Absence struct {
-	Source string `json:"source"`          // rapl, nvml, ..., or the words with which it was asked for
-	Reason string `json:"reason"`          // one sentence, with what would change it where something would
-	Asked  bool   `json:"asked,omitempty"` // it was asked for: whoever asked will not want to go on without it
+	Source string `json:"source"`          // its name, or the specification that asked for it
+	Reason string `json:"reason"`          // with a remedy where there is one
+	Asked  bool   `json:"asked,omitempty"` // the user asked for it
+}
+
+// Close closes all meters.
+func Close(meters []Meter) (err error) {
+	for _, m := range meters {
+		err = errors.Join(err, m.Close())
+	}
+	return err
+}
+
+// Fault is something that went wrong with a meter while it was recorded.
+type Fault struct {
+	Time  time.Time // of the first time
+	Text  string
+	Count int // how often it happened
+}
+
+// Series is what a meter showed while it was recorded.
+type Series struct {
+	Info     Info
+	Readings []Reading // in the order of their times
+	Faults   []Fault
+	// ReadTime is how long all reads of this meter took on the wall clock.
+	ReadTime time.Duration
+	// Period is the observed time between two updates. Zero: there were fewer than two.
+	Period time.Duration
+}
+
+// Amount is the energy of an interval.
+type Amount struct {
+	// Joules is the energy of the part of the interval that the readings cover; of all of it if Coverage is 1.
+	Joules Joules `json:"joules"`
+	// Watts is the mean power over that part.
+	Watts Watts `json:"watts"`
+	// Uncertainty is a bound on the error of Joules that comes from reading a meter at moments, and from updates in
+	// steps, under the assumptions stated at Series.Energy. It does not include the error of the sensor (Info.Error).
+	Uncertainty Joules `json:"uncertainty"`
+	// Coverage is the fraction of the interval that lies between the first and the last usable reading.
+	Coverage float64 `json:"coverage"`
+	// LargestGap is the longest time in the interval between two readings of power, or between two updates of a counter.
+	LargestGap time.Duration `json:"largest_gap_ns"`
+	Updates    int           `json:"updates"` // of a counter, or readings of power, within the interval
+	How        string        `json:"how"`     // "counter" or "trapezoid"
+}
+
+// gaps counts the moments inside an interval and returns the longest part of it that has none: from one moment to the
+// next, also if one of them lies outside the interval, or to the end of the interval if no moment lies beyond.
+func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Duration) {
+	previous := from
+	for _, t := range moments {
+		if t.After(from) {
+			if previous.Before(to) {
+				largest = max(largest, t.Sub(previous))
+			}
+			if !t.After(to) {
+				inside++
+			}
+		}
+		previous = t
+	}
+	if previous.Before(to) {
+		largest = max(largest, to.Sub(later(previous, from)))
+	}
+	return inside, largest
+}
+
+// observedPeriod returns the time between two updates as seen in readings: between two changes of what the meter
+// showed or, if the meter stamps its readings (they have no window), between two readings. Every update of a counter
+// is a change, so the median is the period. Power may stay the same over many updates, so the tenth percentile is
+// closer.
+func observedPeriod(q Quantity, readings []Reading) time.Duration {
+	var between []time.Duration
+	previous := time.Time{}
+	for i, r := range readings {
+		if i == 0 || r.Window > 0 && r.Value == readings[i-1].Value {
+			continue
+		}
+		if !previous.IsZero() && !r.Break {
+			between = append(between, r.Time.Sub(previous))
+		}
+		previous = r.Time
+	}
+	if len(between) == 0 {
+		return 0
+	}
+	slices.Sort(between)
+	if q == Power {
+		return between[len(between)/10]
+	}
+	return between[len(between)/2]
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
 }

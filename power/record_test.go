@@ -10,20 +10,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// scripted is a meter that does what a test says.
+// scripted is a meter that reads what a test says; n counts its reads from 0.
 type scripted struct {
 	info  Info
-	pace  time.Duration
 	mu    sync.Mutex
 	reads int
 	read  func(ctx context.Context, n int) ([]Reading, error)
 }
 
-func (s *scripted) Info() Info          { return s.info }
-func (s *scripted) Close() error        { return nil }
-func (s *scripted) Pace() time.Duration { return s.pace }
+func (s *scripted) Info() Info   { return s.info }
+func (s *scripted) Close() error { return nil }
 
 func (s *scripted) Read(ctx context.Context) ([]Reading, error) {
 	s.mu.Lock()
@@ -33,83 +33,74 @@ func (s *scripted) Read(ctx context.Context) ([]Reading, error) {
 	return s.read(ctx, n)
 }
 
-// recordFree is Record where reads take nothing of a processor: in a bubble of synctest the clock is not the machine's, and what
-// a thread really took must not mix with it.
-func recordFree(ctx context.Context, meters []Meter, interval time.Duration) *Recorder {
-	return recordBy(ctx, meters, interval, func() (time.Duration, bool) { return 0, true })
+// steady is a meter that always shows the same power.
+func steady(name string, watts float64) Meter {
+	read := func(context.Context, int) ([]Reading, error) { return []Reading{{Time: time.Now(), Value: watts}}, nil }
+	return &scripted{info: Info{Name: name, Source: "steady", Quantity: Power}, read: read}
 }
 
-// unpaced hides that a meter could be slow.
-type unpaced struct{ Meter }
-
-func watts(name string, w float64) Meter {
-	return unpaced{&scripted{info: Info{Name: name, Quantity: Power}, read: func(context.Context, int) ([]Reading, error) {
-		return []Reading{{Time: time.Now(), Value: w}}, nil
-	}}}
-}
-
-func TestRecorderReadsEveryInterval(t *testing.T) {
+func TestRecorderReadsEveryMeterAtItsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := &scripted{info: Info{Name: "bmc", Quantity: Power}, pace: time.Second, read: func(context.Context, int) ([]Reading, error) {
+		answer := func(context.Context, int) ([]Reading, error) {
 			begin := time.Now()
 			time.Sleep(300 * time.Millisecond)
 			return []Reading{{Time: begin.Add(150 * time.Millisecond), Value: 250, Window: 300 * time.Millisecond}}, nil
-		}}
+		}
+		slow := &scripted{info: Info{Name: "bmc", Source: "ipmi", Quantity: Power, Pace: time.Second}, read: answer}
 		begin := time.Now()
-		r := recordFree(t.Context(), []Meter{watts("a", 10), slow, watts("b", 20)}, 0)
+		r := Record(t.Context(), []Meter{steady("a", 10), slow, steady("b", 20)})
 		time.Sleep(10*time.Second - time.Millisecond)
 		series := r.Stop()
-		if len(series) != 3 || len(r.Stop()) != 3 {
-			t.Fatalf("%d series", len(series))
+		if len(series) != 3 {
+			t.Fatalf("got %d series, want 3", len(series))
 		}
 		for i, name := range []string{"a", "bmc", "b"} {
 			if series[i].Info.Name != name {
-				t.Errorf("series %d is of %s", i, series[i].Info.Name)
+				t.Errorf("series %d is of %s, want %s", i, series[i].Info.Name, name)
 			}
 		}
-		if n := len(series[0].Samples); n != 201 {
-			t.Errorf("%d samples of a register in 10 s", n)
+		if n := len(series[0].Readings); n != 201 {
+			t.Errorf("got %d readings of a quick meter in 10 s, want 201", n)
 		}
-		if n := len(series[1].Samples); n != 11 || series[1].ReadTime != 11*300*time.Millisecond {
-			t.Errorf("%d samples of a slow meter in 10 s, %v", n, series[1].ReadTime)
+		if n := len(series[1].Readings); n != 11 || series[1].ReadTime != 11*300*time.Millisecond {
+			t.Errorf("got %d readings of a slow meter in 10 s that took %v, want 11 of 300 ms", n, series[1].ReadTime)
 		}
 		for i, want := range map[int]float64{0: 80, 1: 250 * 8, 2: 160} {
 			a, err := series[i].Energy(begin.Add(time.Second), begin.Add(9*time.Second))
-			if err != nil || math.Abs(a.Joules-want) > 1e-6 || a.Uncertainty > 1e-6 {
-				t.Errorf("series %d: %+v, %v", i, a, err)
+			if err != nil || math.Abs(float64(a.Joules)-want) > 1e-6 || a.Uncertainty > 1e-6 {
+				t.Errorf("series %d: got %+v, %v, want %g J", i, a, err, want)
 			}
 		}
 	})
 }
 
-// often is an interval of which many fit into a second.
-const often = 10 * time.Millisecond
-
-func TestRecorderGoesOnWithoutAMeterThatHangs(t *testing.T) {
+func TestRecorderReadsOtherMetersWhileOneHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hangs := unpaced{&scripted{info: Info{Name: "hangs", Quantity: Power}, read: func(_ context.Context, n int) ([]Reading, error) {
+		stuck := func(_ context.Context, n int) ([]Reading, error) {
+			begin := time.Now()
 			if n == 100 {
 				<-release
 			}
-			return []Reading{{Time: time.Now(), Value: 1}}, nil
-		}}}
-		r := recordFree(t.Context(), []Meter{watts("before", 10), hangs, watts("after", 20)}, often)
-		time.Sleep(10 * time.Second)
-		time.Sleep(time.Millisecond)
-		close(release) // it comes back, and is read again
+			return []Reading{{Time: begin, Value: 1}}, nil
+		}
+		hangs := &scripted{info: Info{Name: "hangs", Source: "nvml", Quantity: Power}, read: stuck}
+		r := Record(t.Context(), []Meter{steady("before", 10), hangs, steady("after", 20)})
+		time.Sleep(10*time.Second + time.Millisecond)
+		close(release) // the read returns, and the meter is read again
 		time.Sleep(5 * time.Second)
 		series := r.Stop()
-		for i, least := range []int{1200, 590, 1200} {
-			if n := len(series[i].Samples); n < least {
-				t.Errorf("%s: %d samples in 15 s", series[i].Info.Name, n)
+		for i, want := range []int{300, 200, 300} {
+			if n := len(series[i].Readings); n < want {
+				t.Errorf("%s: got %d readings in 15 s, want at least %d", series[i].Info.Name, n, want)
 			}
 		}
-		if f := series[1].Faults; len(f) != 1 || f[0].Count != 1 || !strings.Contains(f[0].Text, "did not come back within 2s") {
-			t.Errorf("%+v", f)
+		if f := series[1].Faults; len(f) != 1 || f[0].Count != 1 || !strings.Contains(f[0].Text,
+			"did not return within 2.5s") {
+			t.Errorf("faults of the meter that hangs: %+v", f)
 		}
 		if len(series[0].Faults)+len(series[2].Faults) != 0 {
-			t.Errorf("%+v %+v", series[0].Faults, series[2].Faults)
+			t.Errorf("faults of the other meters: %+v %+v", series[0].Faults, series[2].Faults)
 		}
 	})
 }
@@ -123,21 +114,25 @@ func TestStopDoesNotWaitForAMeterThatHangs(t *testing.T) {
 			}
 			return []Reading{{Time: time.Now(), Value: 1}}, nil
 		}
-		r := recordFree(t.Context(), []Meter{watts("good", 10), unpaced{&scripted{info: Info{Name: "hangs"}, read: hang}},
-			&scripted{info: Info{Name: "slow hangs"}, pace: time.Second, read: hang}}, often)
+		r := Record(t.Context(), []Meter{
+			steady("good", 10), &scripted{info: Info{Name: "hangs", Source: "nvml"}, read: hang},
+			&scripted{info: Info{Name: "slow, hangs", Source: "ipmi", Pace: time.Second}, read: hang},
+		})
 		time.Sleep(time.Second + time.Millisecond)
 		begin := time.Now()
 		series := r.Stop()
-		if took := time.Since(begin); took > 2*readLimit {
-			t.Errorf("it took %v", took)
+		if took := time.Since(begin); took > 2*hangLimit {
+			t.Errorf("Stop took %v", took)
 		}
-		if len(series[1].Samples) != 1 || len(series[2].Samples) != 1 || len(series[1].Faults) != 1 || len(series[2].Faults) != 1 {
-			t.Errorf("%+v\n%+v", series[1], series[2])
+		for _, s := range series[1:] {
+			if len(s.Readings) != 1 || len(s.Faults) != 1 {
+				t.Errorf("got %+v, want one reading and one fault", s)
+			}
 		}
 		close(release)
 		synctest.Wait()
-		if len(series[1].Samples) != 1 {
-			t.Error("a read that came late changed a series that was handed over")
+		if len(series[1].Readings) != 1 {
+			t.Error("a read that returned late changed a series that Stop had returned")
 		}
 	})
 }
@@ -150,75 +145,60 @@ func TestRecorderLeavesAMeterThatIsGone(t *testing.T) {
 			}
 			return []Reading{{Time: time.Now(), Value: 5}}, nil
 		}}
-		r := recordFree(t.Context(), []Meter{unpaced{gone}, watts("good", 1)}, often)
-		time.Sleep(2 * time.Second)
+		r := Record(t.Context(), []Meter{gone, steady("good", 1)})
+		time.Sleep(5 * time.Second)
 		series := r.Stop()
-		if gone.reads != 51 || len(series[0].Samples) != 51 || series[0].Samples[50].Value != 7 {
-			t.Errorf("%d reads, %d samples", gone.reads, len(series[0].Samples))
+		if gone.reads != 51 || len(series[0].Readings) != 51 || series[0].Readings[50].Value != 7 {
+			t.Errorf("got %d reads and %d readings, want 51", gone.reads, len(series[0].Readings))
 		}
 		if f := series[0].Faults; len(f) != 1 || f[0].Text != "the meter is gone: exit status 1" || f[0].Time.IsZero() {
-			t.Errorf("%+v", f)
+			t.Errorf("faults: %+v", f)
 		}
-		if n := len(series[1].Samples); n < 200 {
-			t.Errorf("the other has %d samples", n)
+		if n := len(series[1].Readings); n < 100 {
+			t.Errorf("got %d readings of the other meter", n)
 		}
 	})
 }
 
-func TestRecorderBoundsFaultsAndMarksBreaks(t *testing.T) {
+func TestRecorderBoundsFaultsAndKeepsBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &scripted{info: Info{Name: "m", Quantity: Energy}, read: func(_ context.Context, n int) ([]Reading, error) {
-			now := []Reading{{Time: time.Now(), Value: float64(n)}}
+			r := Reading{Time: time.Now(), Value: float64(n)}
 			switch {
-			case n == 0:
-				return now, ErrBreak // what was before the recording
-			case n == 10:
-				return now, ErrBreak
+			case n == 0, n == 10: // what was lost before the first reading does not matter
+				r.Break = true
+				return []Reading{r}, errors.New("the counter was reset")
 			case n == 20:
-				return append(now, now...), nil
+				again := r
+				again.Break = true // must not get lost with its reading
+				return []Reading{r, again}, nil
 			case n >= 30:
 				return nil, fmt.Errorf("fault %d", n)
 			}
-			return now, nil
+			return []Reading{r}, nil
 		}}
-		r := recordFree(t.Context(), []Meter{unpaced{m}}, often)
-		time.Sleep(time.Second)
+		r := Record(t.Context(), []Meter{m})
+		time.Sleep(5 * time.Second)
 		s := r.Stop()[0]
-		breaks := 0
-		for i, p := range s.Samples {
+		var breaks []float64
+		for _, p := range s.Readings {
 			if p.Break {
-				breaks++
-				if i != 10 {
-					t.Errorf("sample %d is after a break", i)
-				}
+				breaks = append(breaks, p.Value)
 			}
 		}
-		if breaks != 1 || len(s.Samples) != 30 || len(s.Faults) != mostFaults {
-			t.Errorf("%d breaks, %d samples, %d faults", breaks, len(s.Samples), len(s.Faults))
+		if diff := cmp.Diff([]float64{10, 21}, breaks); diff != "" {
+			t.Errorf("readings after a break (-want +got):\n%s", diff)
+		}
+		if len(s.Readings) != 30 || len(s.Faults) != maxFaults {
+			t.Errorf("got %d readings and %d faults, want 30 and %d", len(s.Readings), len(s.Faults), maxFaults)
 		}
 		sum := 0
 		for _, f := range s.Faults {
 			sum += f.Count
 		}
-		if sum != 2+m.reads-30 || s.Faults[0].Text != ErrBreak.Error() || !strings.Contains(s.Faults[1].Text, "not later than the one before") {
+		if sum != maxFaults+1 || s.Faults[0].Count != 2 || !strings.Contains(s.Faults[1].Text,
+			"not later than the one before") {
 			t.Errorf("%d faults: %+v", sum, s.Faults)
-		}
-	})
-}
-
-func TestRecorderTakesOnlyWhatBelongsToIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begin := time.Now()
-		m := unpaced{&scripted{info: Info{Name: "log", Quantity: Power}, read: func(_ context.Context, n int) ([]Reading, error) {
-			if n > 0 {
-				return nil, nil
-			}
-			return []Reading{{Time: begin.Add(-time.Hour), Value: 1}, {Time: begin.Add(-4 * time.Second), Value: 2}, {Time: begin, Value: 3}}, nil
-		}}}
-		r := recordFree(t.Context(), []Meter{m}, often)
-		time.Sleep(time.Second)
-		if s := r.Stop()[0]; len(s.Samples) != 2 || s.Samples[0].Value != 2 {
-			t.Errorf("%+v", s.Samples)
 		}
 	})
 }
@@ -226,68 +206,53 @@ func TestRecorderTakesOnlyWhatBelongsToIt(t *testing.T) {
 func TestRecorderEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := recordFree(ctx, []Meter{watts("a", 1), &scripted{info: Info{Name: "slow"}, pace: time.Second, read: func(ctx context.Context, n int) ([]Reading, error) {
+		wait := func(ctx context.Context, _ int) ([]Reading, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}}}, often)
+		}
+		slow := &scripted{info: Info{Name: "slow", Source: "ipmi", Pace: time.Second}, read: wait}
+		r := Record(ctx, []Meter{steady("a", 1), slow})
 		time.Sleep(100 * time.Millisecond)
 		cancel()
 		begin := time.Now()
 		series := r.Stop()
 		synctest.Wait()
-		if len(series[0].Samples) == 0 || time.Since(begin) > time.Millisecond || len(series[1].Faults) != 0 {
-			t.Errorf("%+v after %v", series, time.Since(begin))
+		if len(series[0].Readings) == 0 || time.Since(begin) > time.Millisecond || len(series[1].Faults) != 0 {
+			t.Errorf("got %+v after %v", series, time.Since(begin))
 		}
 	})
 }
 
-func TestRecorderWithoutMeters(t *testing.T) {
-	if s := Record(t.Context(), nil, 0).Stop(); len(s) != 0 {
-		t.Errorf("%v", s)
+// closing is a meter whose Close fails.
+type closing struct{ Meter }
+
+func (closing) Close() error { return errors.New("failure") }
+
+func TestCloseClosesAllMeters(t *testing.T) {
+	if err := Close([]Meter{closing{}, steady("good", 1), closing{}}); !contains(err, "failure\nfailure") {
+		t.Errorf("got %v, want both failures", err)
 	}
 }
 
-func TestMeterIsReadByOneAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		m := exclusive(&scripted{pace: time.Second, info: Info{Name: "m"}, read: func(context.Context, int) ([]Reading, error) {
-			<-release
-			return nil, nil
-		}})
-		if p, ok := m.(Paced); !ok || p.Pace() != time.Second {
-			t.Error("the pace is lost")
-		}
-		if _, ok := exclusive(unpaced{m}).(Paced); ok {
-			t.Error("a pace is made up")
-		}
-		go func() { _, _ = m.Read(t.Context()) }()
-		synctest.Wait()
-		if _, err := m.Read(t.Context()); !errors.Is(err, errHangs) {
-			t.Errorf("%v", err)
-		}
-		if err := m.Close(); !errors.Is(err, errHangs) {
-			t.Errorf("%v", err)
-		}
-		go func() {
-			time.Sleep(readLimit / 2)
-			close(release)
-		}()
-		if err := m.Close(); err != nil {
-			t.Errorf("a read that comes back soon is not waited for: %v", err)
-		}
-	})
+func TestRecorderWithoutMeters(t *testing.T) {
+	if s := Record(t.Context(), nil).Stop(); len(s) != 0 {
+		t.Errorf("got %v", s)
+	}
 }
 
-// The whole way under a simulated clock: a counter as the H200's, read by the recorder itself, over a loop of 10 s.
+// The whole path under a simulated clock: a counter like the H200's, read by the recorder, over a loop of 10 s.
 func TestRecordedCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := curve{ends: []float64{1.03, 11.03, 13}, watts: [][2]float64{{120, 120}, {650, 610}, {125, 125}}, sums: []float64{123.6, 6423.6, 6669.85}, wave: 30, seconds: 0.37}
+		c := curve{ends: []float64{1.03, 11.03, 13}, watts: [][2]float64{{120, 120}, {650, 610}, {125, 125}},
+			sums: []float64{123.6, 6423.6, 6669.85}, wave: 30, seconds: 0.37}
 		begin := time.Now()
-		m := unpaced{&scripted{info: Info{Name: "gpu", Quantity: Energy, Period: nvmlPeriod, Step: 1e-3}, read: func(context.Context, int) ([]Reading, error) {
-			update := math.Floor((time.Since(begin).Seconds()+0.07)/0.1)*0.1 - 0.07
-			return []Reading{{Time: time.Now(), Value: math.Floor(c.energy(max(update, 0))*1e3) / 1e3, Window: time.Microsecond}}, nil
-		}}}
-		r := recordFree(t.Context(), []Meter{m}, 0)
+		m := &scripted{info: Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
+			read: func(context.Context, int) ([]Reading, error) {
+				update := math.Floor((time.Since(begin).Seconds()+0.07)/0.1)*0.1 - 0.07
+				return []Reading{{Time: time.Now(), Value: math.Floor(c.energy(max(update, 0))*1e3) / 1e3,
+					Window: time.Microsecond}}, nil
+			}}
+		r := Record(t.Context(), []Meter{m})
 		time.Sleep(1030 * time.Millisecond)
 		from := time.Now()
 		time.Sleep(10 * time.Second)
@@ -295,76 +260,27 @@ func TestRecordedCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 		time.Sleep(Margin([]Meter{m}))
 		a, err := r.Stop()[0].Energy(from, to)
 		truth := c.energy(11.03) - c.energy(1.03)
-		if err != nil || math.Abs(a.Joules-truth) > 0.01*truth || math.Abs(a.Joules-truth) > a.Uncertainty || a.Uncertainty > 0.03*truth || a.Coverage != 1 {
-			t.Errorf("%+v, %v; the truth is %.1f J", a, err, truth)
+		off := math.Abs(float64(a.Joules) - truth)
+		if err != nil || off > 0.01*truth || off > float64(a.Uncertainty) || float64(a.Uncertainty) > 0.03*truth ||
+			a.Coverage != 1 {
+			t.Errorf("got %+v, %v, want %.1f J", a, err, truth)
 		}
 	})
 }
 
-// A register that costs much to read is read less often, so that reading it takes a hundredth of a core; where it is not known
-// what reads cost, a tenth of the time. But four times a second it is read, however slow.
-func TestCostlyRegistersAreReadLessOften(t *testing.T) {
-	for _, test := range []struct {
-		takes   time.Duration // on the clock
-		costs   float64       // the part of that on a processor; negative: the system does not tell
-		between time.Duration
-	}{
-		{0, 0, DefaultInterval},
-		{40 * time.Millisecond, 0, DefaultInterval}, // it waits
-		{5 * time.Millisecond, 0.1, DefaultInterval},
-		{4 * time.Millisecond, 0.25, 103 * time.Millisecond},
-		{time.Millisecond, 1, 100 * time.Millisecond},
-		{5 * time.Millisecond, 1, 255 * time.Millisecond},
-		{5 * time.Millisecond, -1, DefaultInterval},
-		{10 * time.Millisecond, -1, 100 * time.Millisecond},
-		{100 * time.Millisecond, -1, 350 * time.Millisecond},
+func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
+	for want, infos := range map[time.Duration][]Info{
+		600 * time.Millisecond:  {{Period: time.Millisecond}},
+		2500 * time.Millisecond: {{Period: time.Millisecond}, {}},
+		6500 * time.Millisecond: {{Period: time.Second, Pace: 3 * time.Second}},
+		10 * time.Second:        {{Period: time.Minute}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			var spent time.Duration
-			m := unpaced{&scripted{info: Info{Name: "gpu", Quantity: Power}, read: func(context.Context, int) ([]Reading, error) {
-				time.Sleep(test.takes)
-				spent += time.Duration(test.costs * float64(test.takes))
-				return []Reading{{Time: time.Now(), Value: 100}}, nil
-			}}}
-			r := recordBy(t.Context(), []Meter{m}, 0, func() (time.Duration, bool) { return time.Hour + spent, test.costs >= 0 })
-			time.Sleep(10 * time.Second)
-			s := r.Stop()[0]
-			n := len(s.Samples)
-			if want := int(10 * time.Second / test.between); n < want-1 || n > want+3 {
-				t.Errorf("reads of %v, %v of it on a processor: %d in 10 s, want about %d", test.takes, test.costs, n, want)
-			}
-			if want := max(0, time.Duration(n)*time.Duration(test.costs*float64(test.takes))); s.ProcessorTime != want {
-				t.Errorf("reads of %v, %v of it on a processor: %d took %v of it, want %v", test.takes, test.costs, n, s.ProcessorTime, want)
-			}
-		})
-	}
-}
-
-// What is recorded of a processor is what the reads took: a meter that computes, beside one that sleeps.
-func TestRecordKnowsWhatReadsTakeOfAProcessor(t *testing.T) {
-	if _, known := threadTime(); !known {
-		t.Skip("this system does not tell what a thread took of a processor")
-	}
-	var computed time.Duration
-	busy := unpaced{&scripted{info: Info{Name: "busy", Quantity: Power}, read: func(context.Context, int) ([]Reading, error) {
-		begin, _ := threadTime() // reads are made by one thread from begin to end
-		for now := begin; now-begin < 2*time.Millisecond; now, _ = threadTime() {
+		var meters []Meter
+		for _, i := range infos {
+			meters = append(meters, &scripted{info: i})
 		}
-		end, _ := threadTime()
-		computed += end - begin
-		return []Reading{{Time: time.Now(), Value: 100}}, nil
-	}}}
-	asleep := unpaced{&scripted{info: Info{Name: "asleep", Quantity: Power}, read: func(context.Context, int) ([]Reading, error) {
-		time.Sleep(20 * time.Millisecond)
-		return []Reading{{Time: time.Now(), Value: 100}}, nil
-	}}}
-	r := Record(t.Context(), []Meter{busy, asleep}, 0)
-	time.Sleep(500 * time.Millisecond)
-	series := r.Stop()
-	if got := series[0].ProcessorTime; got < computed {
-		t.Errorf("a meter that took %v of a processor was recorded with %v", computed, got)
-	}
-	if got, most := series[1].ProcessorTime, series[1].ReadTime/2; got == 0 || got > most {
-		t.Errorf("a meter that sleeps for %v was recorded with %v of a processor", series[1].ReadTime, got)
+		if got := Margin(meters); got != want {
+			t.Errorf("%+v: got %v, want %v", infos, got, want)
+		}
 	}
 }

@@ -1,216 +1,268 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"github.com/tepsbench/teps/record"
 )
 
-// figure is a drawing: a legend above (outside the data), one plot or several below each other with a common left edge,
-// and notes under them that say how to read it. The same figure drawn twice gives the same bytes.
-type figure struct {
-	name   string // of its files, without extension
-	title  string // one sentence for those who cannot see it, and for the page's caption
-	width  vg.Length
-	height vg.Length // of the plots; legend and notes come on top
-	legend []entry
-	notes  []string
-	plots  []*plot.Plot
-	pen    pen
+// Figure is a drawing as data: a legend at the top, panels below each other with a common left edge, and notes under
+// them that say how to read it. Package plot draws it.
+type Figure struct {
+	Name   string  // of its files, without extension
+	Title  string  // one sentence: the caption, and the text for readers who cannot see the figure
+	Width  float64 // inches
+	Legend []Key
+	Panels []Panel
+	Notes  []string
 }
 
-// entry is a line of the legend: a sample and what it stands for.
-type entry struct {
-	label  string
-	sample func(c draw.Canvas) // draws into the whole of c, a box of sampleWidth by the text's height
-}
-
+// Widths of figures in inches: two columns of a journal page, or a little more than one.
 const (
-	figureWidth  = 6.8 * vg.Inch // two columns of a journal page
-	margin       = vg.Length(6)
-	sampleWidth  = vg.Length(22)
-	lineHeight   = vg.Length(14)
-	noteHeight   = vg.Length(12)
-	resolution   = 300 // dots an inch of a PNG
-	tallestPixel = 12000
+	fullWidth   = 6.8
+	narrowWidth = 4.4
 )
 
-// draw draws f on a canvas of size().
-func (f *figure) draw(canvas vg.Canvas) {
-	width, height := f.size()
-	c := draw.NewCanvas(canvas, width, height)
-	c = draw.Crop(c, margin, -margin, margin, -margin)
+// maxRows is the number of runs with a row of their own in a figure.
+const maxRows = 24
 
-	rows := f.legendRows()
-	style := f.pen.text(9, ink)
-	y := c.Max.Y
-	for _, row := range rows {
-		y -= lineHeight
-		x := c.Min.X
-		for _, e := range row {
-			e.sample(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + sampleWidth, Y: y + 9}}})
-			c.FillText(style, vg.Point{X: x + sampleWidth + 4, Y: y}, e.label)
-			if len(rows) > 1 {
-				x += f.columnWidth(f.legend...) // columns line up
-			} else {
-				x += f.columnWidth(e)
-			}
+// Key is an entry of the legend: a line with its mark, or a block of color.
+type Key struct {
+	Label string
+	Look  Look
+	Block bool
+}
+
+// Panel is a pair of axes with shapes in the order in which they are drawn.
+type Panel struct {
+	Height float64 // inches
+	X, Y   Axis
+	Shapes []Shape
+}
+
+// Axis goes from Min to Max, linearly or by the decimal logarithm. Shapes beyond an end are drawn at the end.
+type Axis struct {
+	Title    string
+	Min, Max float64
+	Log      bool
+	Grid     bool   // light lines across the panel at the labelled ticks
+	Ticks    []Tick // nil: round numbers
+	Names    bool   // the ticks are names, without tick lines
+}
+
+// Tick is a place on an axis. Without a label it is a small tick.
+type Tick struct {
+	At    float64
+	Label string
+}
+
+// Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Places are in units of the axes, sizes in points.
+type Shape interface{ shape() }
+
+// Point is a place in a panel.
+type Point struct{ X, Y float64 }
+
+// Line joins points.
+type Line struct {
+	Points []Point
+	Color  Color
+	Width  float64
+	Dash   Dash
+}
+
+// Mark is a glyph.
+type Mark struct {
+	At     Point
+	Glyph  Glyph
+	Color  Color
+	Radius float64
+	Hollow bool
+}
+
+// Bar is a rectangle around At on one axis that goes from From to To on the other: upright over the x axis, or Across,
+// to the right from the y axis.
+type Bar struct {
+	Across   bool
+	At, Half float64 // Half is half of its width
+	From, To float64
+	Color    Color
+}
+
+// Box is a box plot around At: whiskers to minimum and maximum, a box between the quartiles, a line at the median.
+type Box struct {
+	Across   bool
+	At, Half float64
+	Spread   record.Spread // in units of the axis
+	Color    Color
+}
+
+// Text is a label. It is left out where it is wider than Room on the x axis (0: no limit). Its middle lies at At unless
+// Left is set; DX and DY move it by points.
+type Text struct {
+	At     Point
+	Text   string
+	Color  Color
+	Size   float64
+	Left   bool
+	Room   float64
+	DX, DY float64
+}
+
+func (Line) shape() {}
+func (Mark) shape() {}
+func (Bar) shape()  {}
+func (Box) shape()  {}
+func (Text) shape() {}
+
+// span is an interval of positive numbers.
+type span struct{ low, high float64 }
+
+func newSpan() span { return span{math.Inf(1), 0} }
+
+// add widens the interval by values that are positive numbers.
+func (s *span) add(values ...float64) {
+	for _, v := range values {
+		if v > 0 && Finite(v) {
+			s.low, s.high = min(s.low, v), max(s.high, v)
 		}
 	}
-	if len(rows) > 0 {
-		y -= 4
-	}
-
-	note := f.pen.text(8, faint)
-	bottom := c.Min.Y
-	lines := f.noteLines()
-	for _, line := range slices.Backward(lines) {
-		c.FillText(note, vg.Point{X: c.Min.X, Y: bottom}, line)
-		bottom += noteHeight
-	}
-	if len(lines) > 0 {
-		bottom += 4
-	}
-
-	area := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X, Y: y}}}
-	if len(f.plots) == 1 {
-		f.plots[0].Draw(area)
-		return
-	}
-	column := make([][]*plot.Plot, len(f.plots))
-	for i, p := range f.plots {
-		column[i] = []*plot.Plot{p}
-	}
-	for i, cell := range plot.Align(column, draw.Tiles{Rows: len(f.plots), Cols: 1, PadY: 10}, area) {
-		f.plots[i].Draw(cell[0])
-	}
 }
 
-// size is the whole of the figure, in points.
-func (f *figure) size() (width, height vg.Length) {
-	height = f.height + 2*margin + lineHeight*vg.Length(len(f.legendRows())) + noteHeight*vg.Length(len(f.noteLines())) + 8
-	return f.width, height
+func (s span) empty() bool { return s.high == 0 }
+
+// valueAxis is the axis of a positive quantity: linear from 0, or logarithmic if the values span more than a factor of
+// 12.
+func valueAxis(title string, values span) Axis {
+	if values.high > 12*values.low {
+		return logAxis(title, values)
+	}
+	return linearAxis(title, values.high*1.08)
 }
 
-// columnWidth is the room that the widest of some entries takes in the legend.
-func (f *figure) columnWidth(entries ...entry) vg.Length {
-	widest := vg.Length(0)
-	style := f.pen.text(9, ink)
-	for _, e := range entries {
-		widest = max(widest, style.Width(e.label))
-	}
-	return sampleWidth + 4 + widest + 16
+// linearAxis goes from 0 to high.
+func linearAxis(title string, high float64) Axis { return Axis{Title: title, Max: high, Grid: true} }
+
+func logAxis(title string, values span) Axis {
+	return Axis{Title: title + ", log scale", Min: values.low / 1.5, Max: values.high * 1.5, Log: true, Grid: true}
 }
 
-// legendRows breaks the legend into rows: one if it fits, else rows of equal columns.
-func (f *figure) legendRows() [][]entry {
-	if len(f.legend) == 0 {
-		return nil
-	}
-	room, all := f.width-2*margin+16, vg.Length(0)
-	for _, e := range f.legend {
-		all += f.columnWidth(e)
-	}
-	if all <= room {
-		return [][]entry{f.legend}
-	}
-	columns := max(1, int(room/f.columnWidth(f.legend...)))
-	var rows [][]entry
-	for i := 0; i < len(f.legend); i += columns {
-		rows = append(rows, f.legend[i:min(i+columns, len(f.legend))])
-	}
-	return rows
-}
-
-// noteLines breaks the notes between words where they are wider than the figure.
-func (f *figure) noteLines() []string {
-	style := f.pen.text(8, faint)
-	var lines []string
-	for _, note := range f.notes {
-		line := ""
-		for _, word := range strings.Fields(note) {
-			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && style.Width(longer) > f.width-2*margin {
-				lines = append(lines, line)
-				longer = word
-			}
-			line = longer
+// scaleAxis is the axis of graph sizes by their scales. With many scales only some are labelled.
+func scaleAxis(scales span) Axis {
+	first, last := int(scales.low), int(scales.high)
+	a := Axis{Title: "Number of vertices", Min: scales.low - 0.5, Max: scales.high + 0.5}
+	every := (last-first)/16 + 1
+	for s := first; s <= last; s++ {
+		label := ""
+		if (s-first)%every == 0 {
+			label = "2" + Superscript(s)
 		}
-		lines = append(lines, line)
+		a.Ticks = append(a.Ticks, Tick{float64(s), label})
 	}
-	return lines
+	return a
 }
 
-// svg draws f as an SVG document on white. Texts stay texts: the typeface is named, not embedded, with others of nearly
-// the same widths behind it.
-func (f *figure) svg() ([]byte, error) {
-	width, height := f.size()
-	canvas := vgsvg.New(width, height)
-	c := draw.NewCanvas(canvas, width, height)
-	c.FillPolygon(paper, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
-	f.draw(canvas)
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("reports: draw %s.svg: %w", f.name, err)
+// rowAxis has names from the top.
+func rowAxis(names []string) Axis {
+	a := Axis{Min: -0.55, Max: float64(len(names)) - 0.45, Names: true}
+	for i, name := range names {
+		a.Ticks = append(a.Ticks, Tick{float64(len(names) - 1 - i), name})
 	}
-	return fallbackFonts(b.Bytes()), nil
+	return a
 }
 
-// png draws f at 300 dots an inch, or fewer where it is very tall, on white.
-func (f *figure) png() ([]byte, error) {
-	width, height := f.size()
-	dpi := min(resolution, int(tallestPixel/height.Points()*72))
-	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))}
-	f.draw(canvas)
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("reports: draw %s.png: %w", f.name, err)
-	}
-	return withResolution(b.Bytes(), dpi), nil
+// curve is a series of points with its name in the legend.
+type curve struct {
+	label  string
+	look   Look
+	points []Point
 }
 
-// withResolution adds the size of a dot to a PNG (the pHYs chunk, PNG specification 11.3.4.3), which programs that set
-// pages go by. It comes right after the header, which has a fixed size.
-func withResolution(png []byte, dpi int) []byte {
-	const header = 8 + 25 // signature, IHDR chunk
-	chunk := []byte("pHYs")
-	dotsAMetre := uint32(math.Round(float64(dpi) / 0.0254))
-	chunk = binary.BigEndian.AppendUint32(chunk, dotsAMetre)
-	chunk = binary.BigEndian.AppendUint32(chunk, dotsAMetre)
-	chunk = append(chunk, 1) // the unit is the metre
-	sum := crc32.ChecksumIEEE(chunk)
-	chunk = binary.BigEndian.AppendUint32(chunk, sum)
-	size := binary.BigEndian.AppendUint32(nil, 9)
-	return slices.Concat(png[:header], size, chunk, png[header:])
-}
-
-// gridLines draws light lines across the plot at the labelled ticks of the axes that are asked for, but not on an axis.
-type gridLines struct{ x, y bool }
-
-func (g gridLines) Plot(c draw.Canvas, p *plot.Plot) {
-	style := draw.LineStyle{Color: grid, Width: 0.5}
-	if g.x {
-		for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-			if x := c.X(p.X.Norm(t.Value)); !t.IsMinor() && t.Value > p.X.Min && c.ContainsX(x) {
-				c.StrokeLine2(style, x, c.Min.Y, x, c.Max.Y)
-			}
+// draw draws the points as marks that a line joins. Values that are not positive and finite are left out.
+func (c curve) draw() (shapes []Shape) {
+	var drawn []Point
+	for _, p := range c.points {
+		if p.Y > 0 && Finite(p.X, p.Y) {
+			drawn = append(drawn, p)
 		}
 	}
-	if g.y {
-		for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-			if y := c.Y(p.Y.Norm(t.Value)); !t.IsMinor() && t.Value > p.Y.Min && c.ContainsY(y) {
-				c.StrokeLine2(style, c.Min.X, y, c.Max.X, y)
+	if len(drawn) > 1 {
+		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Dash})
+	}
+	for _, p := range drawn {
+		shapes = append(shapes, Mark{p, c.look.Glyph, c.look.Color, 3.2, c.look.Hollow})
+	}
+	return shapes
+}
+
+// curvePanel draws curves over x. The y axis is made from their values, by valueAxis or logAxis.
+func curvePanel(height float64, x Axis, title string, axis func(string, span) Axis, curves []curve) Panel {
+	panel, values := Panel{Height: height, X: x}, newSpan()
+	for _, c := range curves {
+		for _, p := range c.points {
+			values.add(p.Y)
+		}
+		panel.Shapes = append(panel.Shapes, c.draw()...)
+	}
+	panel.Y = axis(title, values)
+	return panel
+}
+
+// legend has a key for every curve.
+func legend(curves []curve) (keys []Key) {
+	for _, c := range curves {
+		keys = append(keys, Key{Label: c.label, Look: c.look})
+	}
+	return keys
+}
+
+// barRow is a row of a panel with bars: its name, the parts of the bar, and the text after it.
+type barRow struct {
+	name  string
+	parts []float64
+	label string
+}
+
+// barPanel draws rows of bars to the right, the first row at the top. Each part has its color; parts beyond the colors
+// have the last one.
+func barPanel(title string, rows []barRow, colors ...Color) Panel {
+	panel := Panel{Height: 0.27*float64(len(rows)) + 0.65}
+	var names []string
+	highest, labelLength := 0.0, 0
+	for i, r := range rows {
+		names, labelLength = append(names, r.name), max(labelLength, utf8.RuneCountInString(r.label))
+		place, sum := float64(len(rows)-1-i), 0.0
+		for k, v := range r.parts {
+			if v > 0 && Finite(v) {
+				color := colors[min(k, len(colors)-1)]
+				panel.Shapes = append(panel.Shapes, Bar{Across: true, At: place, Half: 0.32, From: sum, To: sum + v, Color: color})
+				sum += v
 			}
+		}
+		highest = max(highest, sum)
+		panel.Shapes = append(panel.Shapes, Text{At: Point{sum, place}, Text: r.label, Color: Ink(), Size: 8, Left: true,
+			DX: 3, DY: -3})
+	}
+	panel.X, panel.Y = linearAxis(title, max(highest, 1e-9)*(1.06+0.02*float64(labelLength))), rowAxis(names)
+	return panel
+}
+
+// limited keeps the first of many rows of a figure, and adds a note that says so.
+func limited[T any](f *Figure, rows []T, limit int, what string) []T {
+	if len(rows) <= limit {
+		return rows
+	}
+	f.note(fmt.Sprintf("The first %d of %d %s.", limit, len(rows), what))
+	return rows[:limit]
+}
+
+// note appends the notes that are not there yet.
+func (f *Figure) note(notes ...string) {
+	for _, n := range notes {
+		if !slices.Contains(f.Notes, n) {
+			f.Notes = append(f.Notes, n)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package reports
 
-import "flag"
+import (
+	"flag"
+)
 
 // Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
 // -rapid.seed=0, more of them with -rapid.checks=N.

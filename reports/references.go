@@ -1,19 +1,19 @@
 package reports
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Published results that a report can show beside measured ones. They lie in references/, one file for each publication,
-// with the place in it where every number stands. They were read, not measured: they are drawn in grey with hollow marks,
-// stand in a table of their own with the way in which their authors counted, and appear only when asked for.
+// Published results that a report can show next to measured ones are in references/, one file for each publication,
+// with the place of every number in it. They are drawn in gray with hollow marks, have a table of their own that says
+// how their authors counted, and appear only if asked for.
 
 //go:embed references/*.json
 var referenceFiles embed.FS
@@ -33,7 +33,7 @@ type Reference struct {
 type ReferenceRow struct {
 	Where        string  `json:"where"`                // table, figure or section
 	System       string  `json:"system"`               // the hardware
-	Graph        string  `json:"graph,omitempty"`      // where it is no Kronecker graph, or one of no single scale
+	Graph        string  `json:"graph,omitempty"`      // for other graphs than Kronecker graphs of one scale
 	Scale        int     `json:"scale,omitempty"`      // of a Kronecker graph
 	EdgeFactor   int     `json:"edgefactor,omitempty"` // of a Kronecker graph
 	GTEPS        float64 `json:"gteps,omitempty"`
@@ -48,33 +48,31 @@ type ReferenceRow struct {
 // References returns the publications of these names, in the order of the names; "all" stands for every one. The error
 // names those that there are.
 func References(names ...string) ([]Reference, error) {
-	files, err := referenceFiles.ReadDir("references")
+	files, err := fs.Glob(referenceFiles, "references/*.json")
 	if err != nil {
-		return nil, fmt.Errorf("reports: read the built-in references: %w", err)
+		return nil, fmt.Errorf("reports: list the built-in references: %w", err)
 	}
-	var all []Reference
+	var all, out []Reference
 	var known []string
 	for _, file := range files {
-		data, err := referenceFiles.ReadFile(path.Join("references", file.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("reports: read the built-in references: %w", err)
+		r := Reference{Name: strings.TrimSuffix(path.Base(file), ".json")}
+		data, err := referenceFiles.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(data, &r)
 		}
-		r := Reference{Name: strings.TrimSuffix(file.Name(), ".json")}
-		strict := json.NewDecoder(bytes.NewReader(data))
-		strict.DisallowUnknownFields()
-		if err := strict.Decode(&r); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("reports: read the built-in reference %s: %w", r.Name, err)
 		}
 		all, known = append(all, r), append(known, r.Name)
 	}
-	var out []Reference
 	for _, name := range names {
 		if name == "all" {
 			return all, nil
 		}
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, fmt.Errorf("there is no reference %q; there are %s, and all", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("reports: unknown reference %q; the references are %s, and all", name,
+				strings.Join(known, ", "))
 		}
 		if !slices.ContainsFunc(out, func(r Reference) bool { return r.Name == name }) {
 			out = append(out, all[i])
@@ -83,25 +81,12 @@ func References(names ...string) ([]Reference, error) {
 	return out, nil
 }
 
-// referenceNames lists names as the option --reference takes them.
-func referenceNames(references []Reference) string {
-	var names []string
-	for _, r := range references {
-		names = append(names, r.Name)
-	}
-	return strings.Join(names, ",")
-}
-
 // input says what a row searched.
 func (r ReferenceRow) input() string {
 	if r.Scale == 0 {
-		return clean(r.Graph, 2*nameRunes)
+		return Clean(r.Graph, 2*NameLength)
 	}
-	text := fmt.Sprintf("scale %d, edgefactor %d", r.Scale, r.EdgeFactor)
-	if r.Graph != "" {
-		text = r.Graph + ", " + text
-	}
-	return text
+	return Joined(", ", r.Graph, fmt.Sprintf("scale %d, edge factor %d", r.Scale, r.EdgeFactor))
 }
 
 // rates spells the GTEPS of a row.
@@ -112,33 +97,12 @@ func (r ReferenceRow) rates() string {
 	}
 	switch {
 	case r.GTEPS > 0:
-		return about + shortest(r.GTEPS)
+		return about + exactly(r.GTEPS)
 	case r.Max > 0:
-		return about + shortest(r.Min) + " … " + shortest(r.Max)
+		return about + exactly(r.Min) + " … " + exactly(r.Max)
 	}
-	return missing
+	return Missing
 }
 
-// shortest spells a published number with the digits that it was published with.
-func shortest(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
-// referencesTable lists the rows of publications. It never has a measured row.
-func referencesTable(references []Reference) tableView {
-	t := tableView{
-		Name: "Published elsewhere, not measured here",
-		Head: append(append(words("published in", "system", "graph"), numbers("GTEPS", "MTEPS/W")...), words("of", "read from")...),
-	}
-	for _, r := range references {
-		for _, row := range r.Rows {
-			watts := missing
-			if row.MTEPSPerWatt > 0 {
-				if watts = shortest(row.MTEPSPerWatt); row.Estimate != "" {
-					watts += " (estimate)"
-				}
-			}
-			t.Rows = append(t.Rows, slices.Concat(words(r.Short, row.System, row.input()), numbers(row.rates(), watts),
-				[]cell{{joined("; ", row.Of, row.Estimate), "why"}, {row.Where, "why"}}))
-		}
-	}
-	return t
-}
+// exactly spells a published number with the digits that it was published with.
+func exactly(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -15,7 +15,7 @@ func references(t *testing.T, names ...string) []Reference {
 	return all
 }
 
-func TestEveryReferenceSaysWhereItsNumbersStand(t *testing.T) {
+func TestEveryReferenceNamesThePlaceOfItsNumbers(t *testing.T) {
 	all := references(t, "all")
 	if len(all) < 5 {
 		t.Fatalf("%d references, want at least 5", len(all))
@@ -25,14 +25,14 @@ func TestEveryReferenceSaysWhereItsNumbersStand(t *testing.T) {
 			t.Errorf("%s lacks its source, date, way of counting or rows", r.Name)
 		}
 		if r.Link != "" && !strings.HasPrefix(r.Link, "https://doi.org/") {
-			t.Errorf("%s: %s is no address that stays", r.Name, r.Link)
+			t.Errorf("%s: %s is not a permanent address", r.Name, r.Link)
 		}
 		for i, row := range r.Rows {
 			switch {
 			case row.Where == "" || row.System == "" || row.Of == "":
-				t.Errorf("%s, row %d does not say of what it is, or where it stands", r.Name, i)
+				t.Errorf("%s, row %d lacks its system, quantity or place", r.Name, i)
 			case (row.Scale > 0) != (row.EdgeFactor > 0), row.Scale == 0 && row.Graph == "":
-				t.Errorf("%s, row %d does not say what was searched", r.Name, i)
+				t.Errorf("%s, row %d lacks the graph", r.Name, i)
 			case row.GTEPS <= 0 && row.Max <= 0 && row.MTEPSPerWatt <= 0:
 				t.Errorf("%s, row %d has no number", r.Name, i)
 			case row.Min > row.Max || row.GTEPS > 0 && row.Max > 0 && (row.GTEPS < row.Min || row.GTEPS > row.Max):
@@ -43,7 +43,7 @@ func TestEveryReferenceSaysWhereItsNumbersStand(t *testing.T) {
 }
 
 // A few numbers of each publication, typed a second time from its text.
-func TestReferencesHoldThePublishedNumbers(t *testing.T) {
+func TestReferencesHaveThePublishedNumbers(t *testing.T) {
 	for _, want := range []struct {
 		reference, where, system, graph string
 		scale                           int
@@ -57,7 +57,8 @@ func TestReferencesHoldThePublishedNumbers(t *testing.T) {
 		{"kolganov-2018", "table 3", "Intel Xeon Phi 7250 (KNL)", "", 26, ReferenceRow{MTEPSPerWatt: 149.3}},
 		{"bisson-2014", "table 2", "1 NVIDIA Tesla K20X", "", 21, ReferenceRow{GTEPS: 1.13}},
 		{"bisson-2014", "table 3", "64 NVIDIA Tesla K20X", "com-Friendster", 0, ReferenceRow{GTEPS: 15.68}},
-		{"merrill-2012", "table of performance", "NVIDIA Tesla C2050, hybrid, predecessors", "kron_g500-logn20", 20, ReferenceRow{GTEPS: 2.5}},
+		{"merrill-2012", "table of performance", "NVIDIA Tesla C2050, hybrid, predecessors", "kron_g500-logn20", 20,
+			ReferenceRow{GTEPS: 2.5}},
 		{"merrill-2012", "table of performance", "CPU, parallel", "rmat.2Mv.128Me", 0, ReferenceRow{GTEPS: 0.70}},
 		{"habr-2014", "text", "NVIDIA GTX Titan", "", 19, ReferenceRow{GTEPS: 4.2}},
 		{"romeo-2017", "section 3.5.2", "16 NVIDIA K20Xm, ROMEO", "", 21, ReferenceRow{GTEPS: 4.8}},
@@ -83,52 +84,12 @@ func TestReferencesHoldThePublishedNumbers(t *testing.T) {
 	}
 }
 
-func TestAnUnknownReferenceIsAnErrorThatNamesThem(t *testing.T) {
-	if _, err := References("kolganov"); err == nil || !strings.Contains(err.Error(), "kolganov-2018") || !strings.Contains(err.Error(), "all") {
+func TestUnknownReferenceIsRejectedWithTheKnownOnes(t *testing.T) {
+	if _, err := References("kolganov"); err == nil || !strings.Contains(err.Error(), "kolganov-2018") ||
+		!strings.Contains(err.Error(), "all") {
 		t.Errorf("got %v", err)
 	}
 	if got := references(t, "habr-2014", "bisson-2014", "habr-2014"); len(got) != 2 || got[0].Name != "habr-2014" {
 		t.Errorf("got %d references", len(got))
-	}
-}
-
-// What others published appears when asked for, and then in a section, a table and a colour of its own.
-func TestPublishedRatesStayApartFromMeasuredOnes(t *testing.T) {
-	r := sample([]string{"cpu"}, 25, 26)
-	without := page(t, r)
-	var b strings.Builder
-	if err := (Options{References: references(t, "all")}).HTML(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	with := b.String()
-	safePage(t, []byte(with))
-	for _, word := range []string{"Kolganov", "Tesla P100", "not measured here"} {
-		if strings.Contains(without, word) {
-			t.Errorf("a page that did not ask for references has %q", word)
-		}
-		if !strings.Contains(with, word) {
-			t.Errorf("a page with references lacks %q", word)
-		}
-	}
-	// A table that has a measured engine has no published system, and the other way round.
-	for table := range strings.SplitSeq(with, "<table>") {
-		table, _, _ = strings.Cut(table, "</table>")
-		if strings.Contains(table, "<td>cpu</td>") && strings.Contains(table, "Tesla") {
-			t.Error("a table holds measured and published rows")
-		}
-	}
-	p, err := newPen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	svg, err := overScale(p, labels(r), references(t, "all")).svg()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(svg), "published by others") || !strings.Contains(string(svg), "edgefactor 48") {
-		t.Error("the figure does not say what is published, or that a graph has another edgefactor")
-	}
-	if lines := publishedRates(references(t, "bisson-2014")); len(lines) != 4 {
-		t.Errorf("%d systems of Bisson are drawn, want 4: graphs without a scale have no place", len(lines))
 	}
 }

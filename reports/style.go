@@ -1,148 +1,97 @@
 package reports
 
-import (
-	"fmt"
-	"image/color"
-	"strconv"
-	"strings"
+// Color is a color of the palette, let through by Alpha (0 and 255: opaque).
+type Color struct {
+	Paint Paint
+	Alpha uint8
+}
 
-	"codeberg.org/go-fonts/dejavu/dejavusans"
-	"golang.org/x/image/font/opentype"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
+// Paint is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page, which has other values in a
+// dark scheme.
+type Paint struct {
+	RGB      uint32
+	Variable string
+}
 
-// Colours of everything that is not data, 0xRRGGBB. The page recolours these and the palette in a dark scheme
-// (inline.go).
+// Palette returns all paints. Those of series are Okabe and Ito's (Color Universal Design, 2008) without yellow, which
+// vanishes on white paper, and black, which is ink.
+func Palette() []Paint {
+	return []Paint{
+		{0x222222, "--ink"}, {0x666666, "--faint"}, {0xdddddd, "--grid"}, {0xffffff, "--paper"}, {0xbbbbbb, "--outside"},
+		{0x101010, "--on-bar"}, {0x0072b2, "--series-0"}, {0xd55e00, "--series-1"}, {0x009e73, "--series-2"},
+		{0xcc79a7, "--series-3"}, {0xe69f00, "--series-4"}, {0x56b4e9, "--series-5"},
+	}
+}
+
 const (
-	ink   rgb = 0x222222
-	faint rgb = 0x666666
-	grid  rgb = 0xdddddd
-	paper rgb = 0xffffff
+	inkPaint = iota
+	faintPaint
+	gridPaint
+	paperPaint
+	outsidePaint
+	onBarPaint
+	firstSeries
+	seriesPaints = 6
 )
 
-// rgb is an opaque colour.
-type rgb uint32
+func paint(i int) Color { return Color{Paint: Palette()[i]} }
 
-// RGBA makes rgb a color.Color.
-func (c rgb) RGBA() (r, g, b, a uint32) {
-	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
+// Ink is for texts and axes, Faint for what is less important, Grid for lines behind the data, Paper for the ground.
+func Ink() Color   { return paint(inkPaint) }
+func Faint() Color { return paint(faintPaint) }
+func Grid() Color  { return paint(gridPaint) }
+func Paper() Color { return paint(paperPaint) }
+
+// fade lets a color through.
+func (c Color) fade(alpha uint8) Color { return Color{c.Paint, alpha} }
+
+// Area is the color for the inside of what has c as its outline.
+func (c Color) Area() Color { return c.fade(areaAlpha) }
+
+const (
+	pointAlpha = 0x80
+	areaAlpha  = 0x48
+)
+
+// Glyph is the form of a mark, Dash that of a line.
+type (
+	Glyph int
+	Dash  int
+)
+
+// Forms of marks, all of them filled.
+const (
+	Circle Glyph = iota
+	Square
+	Triangle
+	Diamond
+	Wedge
+	glyphs
+)
+
+// Forms of lines.
+const (
+	Solid Dash = iota
+	Dashed
+	Dotted
+	DashDot
+	LongDash
+	Broken
+	dashes = Broken // those of series; Broken lines are modelled or published
+)
+
+// Look distinguishes a series from others. Color and glyph change together, so that a print without colors and a reader
+// who cannot see all of them can still distinguish series.
+type Look struct {
+	Color  Color
+	Glyph  Glyph
+	Dash   Dash
+	Hollow bool
 }
-
-// near says whether #RRGGBB is c but for the rounding that vgsvg does to colours that let others through.
-func (c rgb) near(hex string) bool {
-	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
-	if err != nil {
-		return false
-	}
-	for _, shift := range []uint{0, 8, 16} {
-		if d := int(n>>shift&0xff) - int(c>>shift&0xff); d < -2 || d > 2 {
-			return false
-		}
-	}
-	return true
-}
-
-// look is one way of marking a series. Colour and glyph change together, so that a print without colours and a reader
-// who does not see all of them can still tell the series apart.
-type look struct {
-	line   color.Color
-	point  color.Color // the same, let through
-	area   color.Color // the same, let through more
-	glyph  draw.GlyphDrawer
-	dashes []vg.Length
-}
-
-// palette is that of Okabe and Ito (Color Universal Design, 2008) without its yellow, which vanishes on white paper, and
-// its black, which is ink.
-func palette() []rgb { return []rgb{0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9} }
 
 // looks returns the look of series i. After 180 series they repeat.
-func looks(i int) look {
-	palette := palette()
-	glyphs := [...]draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}, wedge{}, cross{},
-	}
-	dashes := [...][]vg.Length{nil, {5, 2}, {1.5, 2}, {7, 2, 1.5, 2}, {9, 3}}
-	c := palette[i%len(palette)]
-	round := i / len(palette)
-	return look{
-		line:   c,
-		point:  color.NRGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 0x80},
-		area:   color.NRGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 0x48},
-		glyph:  glyphs[(i+round)%len(glyphs)],
-		dashes: dashes[round%len(dashes)],
-	}
-}
-
-// diamond, wedge and cross are filled glyphs that gonum/plot lacks.
-type diamond struct{}
-
-func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	r := sty.Radius * 1.25
-	c.FillPolygon(sty.Color, []vg.Point{{X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X - r, Y: at.Y}})
-}
-
-type wedge struct{}
-
-func (wedge) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	r := sty.Radius * 1.2
-	c.FillPolygon(sty.Color, []vg.Point{{X: at.X - r, Y: at.Y + r*0.7}, {X: at.X + r, Y: at.Y + r*0.7}, {X: at.X, Y: at.Y - r}})
-}
-
-type cross struct{}
-
-func (cross) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	r, t := sty.Radius*1.15, sty.Radius*0.4
-	c.FillPolygon(sty.Color, []vg.Point{
-		{X: at.X - t, Y: at.Y - r}, {X: at.X + t, Y: at.Y - r}, {X: at.X + t, Y: at.Y - t}, {X: at.X + r, Y: at.Y - t},
-		{X: at.X + r, Y: at.Y + t}, {X: at.X + t, Y: at.Y + t}, {X: at.X + t, Y: at.Y + r}, {X: at.X - t, Y: at.Y + r},
-		{X: at.X - t, Y: at.Y + t}, {X: at.X - r, Y: at.Y + t}, {X: at.X - r, Y: at.Y - t}, {X: at.X - t, Y: at.Y - t},
-	})
-}
-
-// pen makes texts and empty plots in one typeface. DejaVu Sans has the superscripts that gonum/plot's own Liberation
-// lacks.
-type pen struct{ handler text.Handler }
-
-func newPen() (pen, error) {
-	face, err := opentype.Parse(dejavusans.TTF)
-	if err != nil {
-		return pen{}, fmt.Errorf("reports: read the built-in typeface: %w", err)
-	}
-	return pen{text.Plain{Fonts: font.NewCache(font.Collection{{Font: font.Font{Typeface: "DejaVu"}, Face: face}})}}, nil
-}
-
-// text is a style of that size in points, aligned to the left and its baseline's bottom unless changed.
-func (p pen) text(size vg.Length, c color.Color) text.Style {
-	return text.Style{Color: c, Font: font.Font{Typeface: "DejaVu", Size: size}, Handler: p.handler}
-}
-
-// plot returns an empty plot with its axes' titles; it has no background, title or legend of its own.
-func (p pen) plot(x, y string) *plot.Plot {
-	out := plot.New()
-	out.BackgroundColor = nil
-	out.TextHandler = p.handler
-	out.Title.TextStyle.Handler = p.handler
-	out.Legend.TextStyle = p.text(9, ink)
-	for _, a := range []struct {
-		axis  *plot.Axis
-		title string
-	}{{&out.X, x}, {&out.Y, y}} {
-		label, tick := p.text(10, ink), p.text(9, ink)
-		label.XAlign, label.YAlign = a.axis.Label.TextStyle.XAlign, a.axis.Label.TextStyle.YAlign
-		tick.XAlign, tick.YAlign = a.axis.Tick.Label.XAlign, a.axis.Tick.Label.YAlign
-		a.axis.Label.Text = a.title
-		a.axis.Label.TextStyle = label
-		a.axis.Label.Padding = 4
-		a.axis.Tick.Label = tick
-		a.axis.Tick.LineStyle = draw.LineStyle{Color: ink, Width: 0.6}
-		a.axis.Tick.Length = 4
-		a.axis.LineStyle = draw.LineStyle{Color: ink, Width: 0.6}
-		a.axis.Padding = 0
-	}
-	return out
+func looks(i int) Look {
+	round := i / seriesPaints
+	return Look{Color: paint(firstSeries + i%seriesPaints), Glyph: Glyph((i + round) % int(glyphs)),
+		Dash: Dash(round % int(dashes))}
 }

@@ -1,57 +1,70 @@
 package reports
 
-import (
-	"io"
-	"strconv"
+import "strings"
 
-	"github.com/tepsbench/teps/harness"
-)
-
-// coloured puts a text between the escape sequences of its grade (ECMA-48, select graphic rendition).
-func coloured(s string, g grade) string {
-	return [...]string{good: "\x1b[32m", fair: "\x1b[33m", bad: "\x1b[31m"}[g] + s + "\x1b[0m"
+// Table is a table of texts.
+type Table struct {
+	Name string // for readers who cannot see where it stands; also the summary of a folded table
+	Head []Cell
+	Rows [][]Cell
+	Note string
 }
 
-// Table writes the summary of r for a terminal: one line a run, at most TerminalWidth columns. Rates are GTEPS (10^9
-// input tuples of the component a second): the harmonic mean over the roots, and the slowest and fastest root. color
-// colours the verdicts. The error is that of w.
-func Table(w io.Writer, r harness.Result, color bool) error {
-	columns := []Column{
-		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "valid"}, {Head: "kernel 1 s"}, {Head: "median ms"}, {Head: "GTEPS"},
-		{Head: "min … max", Optional: true}, {Head: "state", Left: true},
-	}
-	metered := anyMeasured(r)
-	if metered {
-		columns = append(columns, Column{Head: "MTEPS/W"})
-	}
-	var rows [][]string
-	for _, run := range r.Runs {
-		row := tableRow(run, color)
-		if metered {
-			row = append(row, perWatt(run))
+// Long reports whether a table should scroll in a place of its own.
+func (t Table) Long() bool { return len(t.Rows) > 32 }
+
+// Cell is a text in a table.
+type Cell struct {
+	Text  string
+	Class string // "num", a grade's class, "why" for a text that wraps, or empty
+}
+
+// newTable makes a table without rows. Columns are separated by bars; those that begin with # hold numbers.
+func newTable(columns, note string) Table {
+	t := Table{Note: note}
+	for column := range strings.SplitSeq(columns, "|") {
+		cell := Cell{Text: column}
+		if head, numeric := strings.CutPrefix(column, "#"); numeric {
+			cell = Cell{head, "num"}
 		}
-		rows = append(rows, row)
+		t.Head = append(t.Head, cell)
 	}
-	return Columns(w, columns, rows)
+	return t
 }
 
-func tableRow(run harness.Run, color bool) []string {
-	construction, median, mean, around := missing, missing, missing, missing
-	if run.Construction != nil {
-		construction = significant(run.Construction.Elapsed.Seconds(), 4)
+// add appends a row. A cell has the class of its column.
+func (t *Table) add(texts ...string) {
+	row := make([]Cell, len(texts))
+	for i, text := range texts {
+		row[i] = Cell{text, t.Head[i].Class}
 	}
-	if s := drawable(run); s != nil {
-		median = significant(s.Time.Median*1e3, 4)
-		mean = gteps(s.TEPS.Mean)
-		around = significant(s.TEPS.Min/1e9, 3) + " … " + significant(s.TEPS.Max/1e9, 3)
+	t.Rows = append(t.Rows, row)
+}
+
+// style sets the class of a cell of the last row.
+func (t *Table) style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
+
+// Facts are named values under a heading.
+type Facts struct {
+	Name  string
+	Facts []Fact
+}
+
+// Fact is a named value.
+type Fact struct{ Name, Value string }
+
+// add appends a fact unless its value is missing.
+func (f *Facts) add(name, value string) {
+	if value != "" && value != Missing {
+		f.Facts = append(f.Facts, Fact{name, value})
 	}
-	v := judge(run)
-	state := v.Word
-	if color {
-		state = coloured(state, v.Grade)
+}
+
+// Table is the facts as a table.
+func (f Facts) Table() Table {
+	t := newTable(f.Name+"|", "")
+	for _, fact := range f.Facts {
+		t.add(fact.Name, fact.Value)
 	}
-	return []string{
-		clean(run.Engine.Name, sentenceRunes), strconv.Itoa(run.Scale), strconv.Itoa(validatedRoots(run)) + "/" + strconv.Itoa(len(run.Roots)),
-		construction, median, mean, around, state,
-	}
+	return t
 }

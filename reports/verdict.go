@@ -1,161 +1,204 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
 )
 
-// grade sorts verdicts by what a reader may do with the numbers.
-type grade int
+// Grade sorts verdicts by how far the numbers of a run can be trusted.
+type Grade int
 
 const (
-	good grade = iota // every search of the plan was done and found right
-	fair              // done, and nothing found wrong, but not every search was checked
-	bad               // no number of it may be called a result
+	Good Grade = iota // every search of the plan was done and is valid
+	Fair              // done, and nothing was found wrong, but not every search was validated
+	Bad               // the numbers are not a result
 )
 
-// verdict is what a run is worth: one word or two, and the sentence that says why.
-type verdict struct {
+// Verdict says whether the numbers of a run are a result, in a word or two, and in a sentence.
+type Verdict struct {
 	Word  string
 	Why   string
-	Grade grade
+	Grade Grade
+}
+
+// Words of verdicts. VALID is the only one of Good.
+const (
+	invalid       = "INVALID"
+	failed        = "FAILED"
+	interrupted   = "INTERRUPTED"
+	unknownState  = "UNKNOWN"
+	noRoots       = "NO ROOTS"
+	unchecked     = "UNCHECKED"
+	partlyChecked = "PARTLY CHECKED"
+	valid         = "VALID"
+)
+
+// WorstWord returns the worst of the words of verdicts.
+func WorstWord(words ...string) string {
+	for _, word := range []string{invalid, failed, interrupted, unknownState, noRoots, unchecked, partlyChecked} {
+		if slices.Contains(words, word) {
+			return word
+		}
+	}
+	return valid
 }
 
 // Class names the grade for style sheets.
-func (v verdict) Class() string { return [...]string{"good", "fair", "bad"}[v.Grade] }
+func (v Verdict) Class() string { return [...]string{"good", "fair", "bad"}[v.Grade] }
 
-// judge looks at the searches themselves as well as at the record's own summary: whichever is worse counts.
-func judge(run harness.Run) verdict {
-	validated, broken := 0, 0
-	first := -1
-	for i, root := range run.Roots {
+// Verdict judges a run by its searches and by the record's own summary; the worse of the two counts.
+func (r Run) Verdict() Verdict {
+	n, validated := len(r.Roots), 0
+	var broken []record.RootRecord
+	for _, root := range r.Roots {
 		if root.Validated {
 			validated++
 		}
-		if root.Violation != "" || root.Rule != 0 {
-			if broken == 0 {
-				first = i
-			}
-			broken++
+		if root.Broken() {
+			broken = append(broken, root)
 		}
 	}
-	n := len(run.Roots)
 	switch {
-	case broken > 0:
-		root := run.Roots[first]
-		return verdict{"INVALID", fmt.Sprintf("%d of %s validation; the first is search %d from vertex %d, rule %d: %s",
-			broken, plural(n, "search fails", "searches fail"), root.Index, root.Root, root.Rule, clean(root.Violation, sentenceRunes)), bad}
-	case run.State == harness.Failed:
-		return verdict{"FAILED", "the engine failed: " + clean(run.Failure, sentenceRunes), bad}
-	case run.State == harness.Interrupted:
-		return verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", plural(n, "search", "searches")), bad}
-	case run.State != harness.Complete:
-		return verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", run.State), bad}
+	case len(broken) > 0:
+		first := broken[0]
+		return Verdict{invalid, fmt.Sprintf("%d of %s validation; the first is search %d from vertex %d, rule %d: %s",
+			len(broken), Plural(n, "search fails", "searches fail"), first.Index, first.Root, first.Rule,
+			Sentence(first.Violation)), Bad}
+	case r.State == record.Failed:
+		return Verdict{failed, "the engine failed: " + Sentence(r.Failure), Bad}
+	case r.State == record.Interrupted:
+		return Verdict{interrupted, fmt.Sprintf("the run was interrupted after %s; it can be resumed.",
+			Plural(n, "search", "searches")), Bad}
+	case r.State != record.Complete:
+		return Verdict{unknownState, fmt.Sprintf("the record does not say that the run is complete (state %q).", r.State),
+			Bad}
 	case n == 0:
-		return verdict{"NO ROOTS", "no root was searched.", bad}
-	case validated == n && !run.Valid:
-		return verdict{"INVALID", "the record marks the run as invalid.", bad}
+		return Verdict{noRoots, "no root was searched.", Bad}
+	case validated == n && !r.Valid:
+		return Verdict{invalid, "the record marks the run as invalid.", Bad}
 	case validated == 0:
-		return verdict{"UNCHECKED", fmt.Sprintf("None of %s was validated.", plural(n, "search", "searches")), fair}
+		return Verdict{unchecked, fmt.Sprintf("None of %s was validated.", Plural(n, "search", "searches")), Fair}
 	case validated < n:
-		return verdict{"PARTLY CHECKED", fmt.Sprintf("%d of %s validated, all of them valid.", validated, plural(n, "search was", "searches were")), fair}
+		return Verdict{partlyChecked, fmt.Sprintf("%d of %s validated, all of them valid.", validated,
+			Plural(n, "search was", "searches were")), Fair}
 	}
-	return verdict{"VALID", "Every search was validated against the input tuples, and every one is valid.", good}
+	return Verdict{valid, "Every search was validated against the input tuples and is valid.", Good}
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+// Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.
+func (r Run) Compliant() bool {
+	return r.Compliance.Compliant && len(r.BrokenRules()) == 0 && r.Verdict().Grade == Good
+}
+
+// BrokenRules are the compliance rules that the run breaks.
+func (r Run) BrokenRules() []record.Check {
+	return slices.DeleteFunc(r.Rules(), func(rule record.Check) bool { return rule.Holds })
+}
+
+// Rules are the compliance rules with their texts cleaned.
+func (r Run) Rules() []record.Check {
+	out := slices.Clone(r.Compliance.Rules)
+	for i, rule := range out {
+		out[i].Rule, out[i].Detail = Sentence(rule.Rule), Sentence(rule.Detail)
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return out
 }
 
-// compliant says whether the word may be used of a run: the record says so, and nothing else in it says otherwise.
-func compliant(run harness.Run) bool {
-	return run.Compliance.Compliant && len(brokenRules(run.Compliance)) == 0 && judge(run).Grade == good
-}
-
-// brokenRules are the compliance rules that do not hold.
-func brokenRules(c harness.Compliance) []harness.Check {
-	return slices.DeleteFunc(slices.Clone(c.Rules), func(rule harness.Check) bool { return rule.Holds })
-}
-
-// validatedRoots counts the searches that were validated and found right.
-func validatedRoots(run harness.Run) int {
-	n := 0
-	for _, root := range run.Roots {
-		if root.Validated && root.Violation == "" && root.Rule == 0 {
-			n++
-		}
+// RuleCount is "compliant", or says how many rules the run breaks.
+func (r Run) RuleCount() string {
+	n := len(r.BrokenRules())
+	switch {
+	case r.Compliant():
+		return "compliant"
+	case len(r.Compliance.Rules) == 0:
+		return "rules not checked"
+	case n == 0:
+		return "not established"
 	}
-	return n
+	return fmt.Sprintf("breaks %d of %s", n, Plural(len(r.Compliance.Rules), "rule", "rules"))
 }
 
-// Rates beyond these are those of a damaged record: one tuple a second, and a million million GTEPS. Axes end well within
-// what a float64 can hold.
+// ValidRoots counts the searches that were validated and are valid.
+func (r Run) ValidRoots() int {
+	return len(slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
+		return !root.Validated || root.Broken()
+	}))
+}
+
+// Unofficial says why a run has no official numbers; empty: it has them.
+func (r Run) Unofficial() string {
+	if v := r.Verdict(); v.Grade == Bad {
+		return v.Why
+	}
+	s := r.Statistics
+	switch {
+	case s == nil || s.NBFS == 0:
+		return "no search has a count of tuples, so there are no TEPS (validate at least one root)."
+	case r.Graph == nil:
+		return "the record does not say which graph was searched."
+	case r.Construction == nil:
+		return "the record has no kernel 1."
+	}
+	if !Finite(s.TEPS.Mean, s.TEPS.Min, s.TEPS.Max, s.Time.Min, s.Time.Max) {
+		return "the statistics contain a value that is not a finite number."
+	}
+	if s.Time.Min <= 0 || s.TEPS.Min <= 0 {
+		return "the record has a search without a time or without tuples."
+	}
+	return ""
+}
+
+// Rates beyond these come from a damaged record: one tuple a second, and 10^12 GTEPS. Axes end well within a float64.
 const (
-	slowestTEPS = 1
-	fastestTEPS = 1e21
+	minTEPS = 1
+	maxTEPS = 1e21
 )
 
-// drawable returns the statistics of a run whose rates may be drawn or tabulated: they exist, could be rates of a
-// search, and no search was found wrong. A rate of wrong answers is no rate.
-func drawable(run harness.Run) *harness.Statistics {
-	s := run.Statistics
-	if s == nil || judge(run).Word == "INVALID" {
+// Rates returns the statistics of a run whose rates may be shown: they exist, are plausible, and no search was wrong.
+// Otherwise it returns nil.
+func (r Run) Rates() *record.Statistics {
+	s := r.Statistics
+	if s == nil || r.Verdict().Word == invalid {
 		return nil
 	}
-	for _, x := range []float64{s.TEPS.Min, s.TEPS.FirstQuartile, s.TEPS.Median, s.TEPS.ThirdQuartile, s.TEPS.Max, s.TEPS.Mean} {
-		if !(x >= slowestTEPS && x <= fastestTEPS) {
+	x := s.TEPS
+	for _, teps := range []float64{x.Min, x.FirstQuartile, x.Median, x.ThirdQuartile, x.Max, x.Mean} {
+		if !(teps >= minTEPS && teps <= maxTEPS) {
 			return nil
 		}
 	}
 	return s
 }
 
-// rate is the TEPS of one search, with the reference's count of tuples.
-func rate(root harness.RootRecord) (teps float64, known bool) {
-	if root.NEdge == nil || *root.NEdge <= 0 || !finite(root.Time) || root.Time <= 0 {
+// Rate is the TEPS of one search, with the reference's count of tuples.
+func Rate(root record.RootRecord) (teps float64, known bool) {
+	if root.NEdge == nil || *root.NEdge <= 0 || !Finite(root.Time) || root.Time <= 0 {
 		return 0, false
 	}
 	teps = float64(*root.NEdge) / root.Time
-	return teps, teps >= slowestTEPS && teps <= fastestTEPS
+	return teps, teps >= minTEPS && teps <= maxTEPS
 }
 
-// medianRoot returns the search with the median rate among those that recorded levels: the one to show when one must
-// stand for all. Searches without a count of tuples are ranked by time when no search has one.
-func medianRoot(run harness.Run) (harness.RootRecord, bool) {
-	type ranked struct {
-		root harness.RootRecord
-		cost float64 // seconds a tuple, or seconds
-	}
-	var byRate, byTime []ranked
-	for _, root := range run.Roots {
-		if len(root.Levels) == 0 || root.Violation != "" || root.Rule != 0 {
-			continue
-		}
-		byTime = append(byTime, ranked{root, root.Time})
-		if teps, known := rate(root); known {
-			byRate = append(byRate, ranked{root, 1 / teps})
-		}
-	}
-	candidates := byRate
-	if len(candidates) == 0 {
-		candidates = byTime
-	}
-	if len(candidates) == 0 {
-		return harness.RootRecord{}, false
-	}
-	slices.SortStableFunc(candidates, func(a, b ranked) int {
-		switch {
-		case a.cost < b.cost:
-			return -1
-		case a.cost > b.cost:
-			return 1
-		}
-		return 0
+// medianRoot returns the search with the median time among those that recorded levels.
+func (r Run) medianRoot() (record.RootRecord, bool) {
+	candidates := slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
+		return len(root.Levels) == 0 || root.Broken()
 	})
-	return candidates[(len(candidates)-1)/2].root, true
+	if len(candidates) == 0 {
+		return record.RootRecord{}, false
+	}
+	slices.SortStableFunc(candidates, func(a, b record.RootRecord) int { return cmp.Compare(a.Time, b.Time) })
+	return candidates[(len(candidates)-1)/2], true
+}
+
+// deviation is the harmonic deviation of the rates in GTEPS.
+func (r Run) deviation() string {
+	if s := r.Rates(); s != nil && s.TEPS.StdDev != nil {
+		return units.Significant(*s.TEPS.StdDev/1e9, 2)
+	}
+	return Missing
 }

@@ -3,12 +3,10 @@ package sweep
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,17 +15,27 @@ import (
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
 )
 
-// inside is a Host whose engines live in this process: the CPU engine, which may be made to misbehave.
-type inside struct {
-	wrap func(spec harness.EngineSpec, e plugins.Engine) plugins.Engine
+// silent is a harness.Progress that shows nothing.
+type silent struct{}
 
-	mu     sync.Mutex
-	inputs int // tuples lent
+func (silent) Step(string, int64, time.Duration) harness.Step { return silent{} }
+func (silent) Note(string)                                    {}
+func (silent) Add(int64)                                      {}
+func (silent) End(string, error)                              {}
+
+func (silent) Watch(string, func() (int64, int64)) (stop func()) { return func() {} }
+
+// inside is a Host that runs the CPU engine in this process. wrap can make it misbehave.
+type inside struct {
+	wrap func(spec record.EngineSpec, e plugins.Engine) plugins.Engine
+
+	inputs int // generated
 }
 
-func (h *inside) Open(_ context.Context, spec harness.EngineSpec) (plugins.Engine, error) {
+func (h *inside) Open(_ context.Context, spec record.EngineSpec) (plugins.Engine, error) {
 	if h.wrap != nil {
 		return h.wrap(spec, cpu.New()), nil
 	}
@@ -35,8 +43,6 @@ func (h *inside) Open(_ context.Context, spec harness.EngineSpec) (plugins.Engin
 }
 
 func (h *inside) Tuples(n int64) ([]graph.Edge, func() error, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.inputs++
 	return make([]graph.Edge, n), func() error { return nil }, nil
 }
@@ -49,7 +55,7 @@ func (h *inside) Meters(context.Context, []string) ([]power.Meter, []power.Absen
 	return nil, nil, nil
 }
 
-// wrong hands over a parent array that breaks rule 1, or fails, in every search.
+// wrong returns a parent array that breaks rule 1, or fails, in every search.
 type wrong struct {
 	plugins.Engine
 	fail error
@@ -61,113 +67,116 @@ func (w wrong) Search(ctx context.Context, root graph.Vertex, parent []graph.Ver
 	return t, errors.Join(err, w.fail)
 }
 
-// quiet is an Observer that keeps what it is told.
-type quiet struct {
-	harness.Silent
-	begun   []string
-	left    []Estimate
-	waiting int
-	began   func(n int)
-}
-
-func (q *quiet) Begin(e *Entry, n, _ int, left Estimate) {
-	q.begun, q.left = append(q.begun, describe(e.Cell)), append(q.left, left)
-	if q.began != nil {
-		q.began(n)
-	}
-}
-func (q *quiet) Waiting(e []*Entry) { q.waiting = len(e) }
-
 func prepared(t *testing.T, host harness.Host, s Sweep, dir string) *Schedule {
 	t.Helper()
-	out, err := Prepare(t.Context(), host, s, NewStore(dir), []string{"teps", "sweep"}, someSoftware, someMachine)
+	out, err := Prepare(t.Context(), host, s, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
+// measured runs a schedule and returns its jobs in the order in which they were measured.
+func measured(t *testing.T, s *Schedule, host harness.Host) (begun []string) {
+	t.Helper()
+	begin := func(j *Job, _, _ int) { begun = append(begun, describe(j)) }
+	if err := s.Run(t.Context(), host, []string{"teps", "sweep"}, silent{}, begin); err != nil {
+		t.Fatal(err)
+	}
+	return begun
+}
+
+func ignore(*Job, int, int) {}
+
 func states(s *Schedule) map[State]int {
 	n := map[State]int{}
-	for _, e := range s.Entries {
-		n[e.State]++
+	for _, j := range s.Jobs {
+		n[j.State]++
 	}
 	return n
 }
 
-func TestASweepMeasuresEveryCellOnceAndGeneratesAScaleOnce(t *testing.T) {
+func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 	dir, host := filepath.Join(t.TempDir(), "store"), &inside{}
 	s := prepared(t, host, someSweep(), dir)
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("Prepare made the store")
 	}
-	see := &quiet{}
-	if err := s.Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
-	}
+	begun := measured(t, s, host)
 	if host.inputs != 2 {
-		t.Errorf("tuples were generated %d times for 2 scales", host.inputs)
+		t.Errorf("the input was generated %d times for 2 scales", host.inputs)
 	}
-	if len(see.begun) != 20 || len(slices.Compact(slices.Sorted(slices.Values(see.begun)))) != 20 {
-		t.Errorf("begun: %v", see.begun)
+	if len(begun) != 20 || len(slices.Compact(slices.Sorted(slices.Values(begun)))) != 20 {
+		t.Errorf("begun: %v", begun)
 	}
-	for _, e := range s.Entries {
-		r, err := harness.Load(s.Store.Path(e.Cell))
+	for _, j := range s.Jobs {
+		r, err := record.Load(filepath.Join(dir, j.Folder))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if run := r.Runs[0]; e.State != Done || !run.Valid || len(run.Roots) != 4 || run.Sessions != 1 || run.Graph == nil || run.Engine.Options["threads"] != e.Engine().Options["threads"] {
-			t.Errorf("%s: state %s, record %+v", describe(e.Cell), e.State, run)
+		if run := r.Runs[0]; j.State != Done || !run.Valid || len(run.Roots) != 4 || run.Sessions != 1 || run.Graph == nil ||
+			run.Engine.Options["threads"] != j.Engine().Options["threads"] {
+			t.Errorf("%s: state %s, record %+v", describe(j), j.State, run)
 		}
 	}
 
 	// Again: nothing is done twice, and a sweep that has grown measures what is new.
 	again := prepared(t, host, someSweep(), dir)
-	if n := states(again); n[Done] != 20 {
+	if n := states(again); n[Done] != 20 || len(measured(t, again, host)) != 0 {
 		t.Errorf("states after the sweep: %v", n)
 	}
 	grown := someSweep()
-	grown.Repeats, see = 3, &quiet{}
-	if err := prepared(t, host, grown, dir).Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
-	}
-	if len(see.begun) != 10 || !strings.HasSuffix(see.begun[0], "#3") {
-		t.Errorf("with one more repeat, measured: %v", see.begun)
+	grown.Repeats = 3
+	if begun := measured(t, prepared(t, host, grown, dir), host); len(begun) != 10 || !strings.HasSuffix(begun[0], "#3") {
+		t.Errorf("with one more repeat, measured: %v", begun)
 	}
 }
 
-func TestAnInterruptedSweepMeasuresTheRest(t *testing.T) {
+func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	dir, host := t.TempDir(), &inside{}
 	ctx, cancel := context.WithCancel(t.Context())
-	see := &quiet{began: func(n int) {
+	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, silent{}, func(_ *Job, n, _ int) {
 		if n == 7 {
 			cancel()
 		}
-	}}
-	if err := prepared(t, host, someSweep(), dir).Run(ctx, host, see); !errors.Is(err, context.Canceled) {
+	})
+	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("the error is %v", err)
 	}
+	// What processes leave that are killed at other moments.
 	s := prepared(t, host, someSweep(), dir)
-	if n := states(s); n[Done] != 6 || n[Stopped] != 1 || n[Missing] != 13 {
+	for i, files := range [][]string{{}, {record.JournalFile}, {record.ManifestFile, record.JournalFile}} {
+		path := filepath.Join(dir, s.Jobs[10+i].Folder)
+		must(t, os.MkdirAll(path, 0o777))
+		for _, name := range files {
+			must(t, os.WriteFile(filepath.Join(path, name), nil, 0o666))
+		}
+	}
+	s = prepared(t, host, someSweep(), dir)
+	if n := states(s); n[Done] != 6 || n[Missing] != 14 {
 		t.Errorf("states after the interruption: %v", n)
 	}
-	see = &quiet{}
-	if err := s.Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
+	begun := measured(t, s, host)
+	if n := states(s); n[Done] != 20 || len(begun) != 14 {
+		t.Errorf("states in the end: %v; %d measured", n, len(begun))
 	}
-	if n := states(s); n[Done] != 20 || len(see.begun) != 14 {
-		t.Errorf("states in the end: %v; %d measured", n, len(see.begun))
-	}
-	for _, e := range s.Entries {
-		if r, err := harness.Load(s.Store.Path(e.Cell)); err != nil || r.Runs[0].Sessions != 1 {
-			t.Errorf("%s was not measured in one piece: %v", e.Folder, err)
+	for _, j := range s.Jobs {
+		if r, err := record.Load(filepath.Join(dir, j.Folder)); err != nil || r.Runs[0].Sessions != 1 {
+			t.Errorf("%s was not measured in one piece: %v", j.Folder, err)
 		}
 	}
 }
 
-func TestCellsThatGoWrongDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	sick := true
-	host := &inside{wrap: func(spec harness.EngineSpec, e plugins.Engine) plugins.Engine {
+	host := &inside{wrap: func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
 		switch {
 		case sick && spec.Options["threads"] == "2":
 			return wrong{Engine: e, fail: errors.New("the device is on fire")}
@@ -178,106 +187,88 @@ func TestCellsThatGoWrongDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	s := prepared(t, host, someSweep(), dir)
-	if err := s.Run(t.Context(), host, &quiet{}); err != nil {
-		t.Fatal(err)
-	}
-	if n := states(s); n[Done] != 8 || n[Failed] != 8 || n[Invalid] != 4 {
+	measured(t, s, host)
+	if n := states(s); n[Done] != 8 || n[Failed] != 8 || n[Invalid] != 4 || len(s.Bad()) != 12 {
 		t.Errorf("states: %v", n)
 	}
-	for _, e := range s.Entries {
-		if e.State == Failed && !strings.Contains(e.Why, "on fire") || e.State == Invalid && !strings.Contains(e.Why, "4 of 4 searches wrong: ") || e.State == Done && e.Why != "" {
-			t.Errorf("%s is %s because %q", describe(e.Cell), e.State, e.Why)
+	for _, j := range s.Jobs {
+		if j.State == Failed && !strings.Contains(j.Reason, "on fire") ||
+			j.State == Invalid && !strings.Contains(j.Reason, "4 of 4 searches are wrong: ") ||
+			j.State == Done && j.Reason != "" {
+			t.Errorf("%s is %s because %q", describe(j), j.State, j.Reason)
 		}
 	}
 	sick = false
-	// Not asked for, nothing is measured again, and the reasons are those of the records.
+	// Nothing is measured again before its directory is removed, and the reasons are those of the records.
 	s = prepared(t, host, someSweep(), dir)
-	see := &quiet{}
-	if err := s.Run(t.Context(), host, see); err != nil || len(see.begun) != 0 {
-		t.Errorf("without a retry: %v, %v", see.begun, err)
+	if begun := measured(t, s, host); len(begun) != 0 {
+		t.Errorf("measured again: %v", begun)
 	}
 	if n := states(s); n[Failed] != 8 || n[Invalid] != 4 {
 		t.Errorf("states: %v", n)
 	}
-	if err := s.Retry(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
-	}
-	if n := states(s); n[Done] != 20 || len(see.begun) != 12 {
-		t.Errorf("after a retry: %v; %d measured", n, len(see.begun))
-	}
-}
-
-// Several sweeps of one file at once share the cells: each is measured once, and everybody learns of all of them.
-func TestSweepsAtOnceShareTheWork(t *testing.T) {
-	dir := t.TempDir()
-	const sweeps = 4
-	var wg sync.WaitGroup
-	var begun [sweeps]quiet
-	for i := range sweeps {
-		host := &inside{}
-		s := prepared(t, host, someSweep(), dir)
-		wg.Go(func() {
-			if err := s.Run(t.Context(), host, &begun[i]); err != nil {
-				t.Error(err)
-			}
-			if n := states(s); n[Done] != 20 {
-				t.Errorf("sweep %d ends with %v", i, n)
-			}
-		})
-	}
-	wg.Wait()
-	var all []string
-	for i := range begun {
-		all = append(all, begun[i].begun...)
-	}
-	slices.Sort(all)
-	if len(all) != 20 || len(slices.Compact(all)) != 20 {
-		t.Errorf("%d measured by all together: %v", len(all), all)
-	}
-}
-
-func TestAnUnreadableRecordIsLeftAlone(t *testing.T) {
-	dir, host := t.TempDir(), &inside{}
-	s := prepared(t, host, someSweep(), dir)
-	if err := s.Run(t.Context(), host, &quiet{}); err != nil {
-		t.Fatal(err)
-	}
-	path := s.Store.Path(s.Entries[0].Cell)
-	if err := os.WriteFile(filepath.Join(path, harness.ManifestFile), []byte("{torn"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	other := s.Store.Path(s.Entries[1].Cell)
-	if err := os.RemoveAll(other); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(other, os.DirFS(s.Store.Path(s.Entries[2].Cell))); err != nil {
-		t.Fatal(err)
+	for _, j := range s.Bad() {
+		if err := os.RemoveAll(filepath.Join(dir, j.Folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s = prepared(t, host, someSweep(), dir)
-	if err := s.Retry(); err != nil {
-		t.Fatal(err)
-	}
-	see := &quiet{}
-	if err := s.Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
-	}
-	if n := states(s); n[Done] != 18 || n[Damaged] != 2 || len(see.begun) != 0 {
-		t.Errorf("states %v, measured %v", n, see.begun)
-	}
-	if why := s.Entries[0].Why; !strings.Contains(why, "out of the store") {
-		t.Errorf("the torn record: %s", why)
-	}
-	if why := s.Entries[1].Why; !strings.Contains(why, "another run") {
-		t.Errorf("the record of another cell: %s", why)
+	begun := measured(t, s, host)
+	if n := states(s); n[Done] != 20 || len(begun) != 12 {
+		t.Errorf("after removing what was bad: %v; %d measured", n, len(begun))
 	}
 }
 
-// An engine that cannot run here keeps nobody from measuring the others.
-func TestAnUnavailableEngineIsReported(t *testing.T) {
-	host := &inside{wrap: func(spec harness.EngineSpec, e plugins.Engine) plugins.Engine {
+func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
+	dir, host := t.TempDir(), &inside{}
+	first, second := prepared(t, host, someSweep(), dir), prepared(t, host, someSweep(), dir)
+	var refusal error
+	err := first.Run(t.Context(), host, nil, silent{}, func(_ *Job, n, _ int) {
+		if n == 2 {
+			refusal = second.Run(t.Context(), host, nil, silent{}, ignore)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(refusal, record.ErrUsage) || !strings.Contains(refusal.Error(), "another sweep is writing to "+dir) {
+		t.Errorf("the second sweep: %v", refusal)
+	}
+	if n := states(first); n[Done] != 20 {
+		t.Errorf("states: %v", n)
+	}
+}
+
+func TestRunReportsAStoreThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o666))
+	host := &inside{}
+	s := prepared(t, host, someSweep(), file)
+	err := s.Run(t.Context(), host, nil, silent{}, ignore)
+	if err == nil || !strings.Contains(err.Error(), "choose another store") {
+		t.Errorf("a file as the store: %v", err)
+	}
+}
+
+func TestUnreadableRecordIsKept(t *testing.T) {
+	dir, host := t.TempDir(), &inside{}
+	s := prepared(t, host, someSweep(), dir)
+	measured(t, s, host)
+	path := filepath.Join(dir, s.Jobs[0].Folder)
+	must(t, os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
+	s, err := Prepare(t.Context(), host, someSweep(), dir)
+	must(t, err)
+	begun := measured(t, s, host)
+	if n := states(s); n[Done] != 19 || n[Unreadable] != 1 || len(begun) != 0 {
+		t.Errorf("states %v, measured %v", n, begun)
+	}
+	if why := s.Jobs[0].Reason; !strings.Contains(why, "remove "+path+" to measure it again") {
+		t.Errorf("the reason: %s", why)
+	}
+}
+
+func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
+	host := &inside{wrap: func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
 		if spec.Builtin == "gpu" {
 			return absent{e}
 		}
@@ -286,16 +277,13 @@ func TestAnUnavailableEngineIsReported(t *testing.T) {
 	x := someSweep()
 	x.Engines[1].Spec.Builtin = "gpu"
 	s := prepared(t, host, x, t.TempDir())
-	if err := s.Run(t.Context(), host, &quiet{}); err != nil {
-		t.Fatal(err)
-	}
-	if n := states(s); n[Done] != 16 || n[Absent] != 4 {
+	measured(t, s, host)
+	if n := states(s); n[Done] != 16 || n[Unavailable] != 4 {
 		t.Errorf("states %v", n)
 	}
 	x.Engines = x.Engines[1:]
-	_, err := Prepare(t.Context(), host, x, NewStore(t.TempDir()), nil, someSoftware, someMachine)
-	if !errors.Is(err, plugins.ErrUnavailable) {
-		t.Errorf("a sweep of unavailable engines alone: %v", err)
+	if _, err := Prepare(t.Context(), host, x, t.TempDir()); !errors.Is(err, plugins.ErrUnavailable) {
+		t.Errorf("a sweep of unavailable engines only: %v", err)
 	}
 }
 
@@ -307,81 +295,29 @@ func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 	return d, err
 }
 
-func TestWhatDoesNotFitIsRefusedByName(t *testing.T) {
+func TestPrepareRefusesWhatDoesNotFitIntoMemory(t *testing.T) {
 	s := someSweep()
 	s.Plan.Scales = []int{6, 33, 34}
-	_, err := Prepare(t.Context(), &inside{}, s, NewStore(t.TempDir()), nil, someSoftware, someMachine)
-	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "mine at scale 33 needs") || strings.Contains(err.Error(), "scale 6 needs") || !strings.Contains(err.Error(), "exclude: [{scales: 33") {
+	_, err := Prepare(t.Context(), &inside{}, s, t.TempDir())
+	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "at scale 33 needs") ||
+		!strings.Contains(err.Error(), "smaller scales") {
 		t.Errorf("the refusal: %v", err)
 	}
 	s.Engines[0].Options[0].Values[0] = "many"
-	if _, err := Prepare(t.Context(), &inside{}, s, NewStore(t.TempDir()), nil, someSoftware, someMachine); !errors.Is(err, harness.ErrUsage) {
+	if _, err := Prepare(t.Context(), &inside{}, s, t.TempDir()); !errors.Is(err, record.ErrUsage) {
 		t.Errorf("a value that no engine takes: %v", err)
 	}
 }
 
-func TestTheEstimateIsOfWhatWasMeasured(t *testing.T) {
-	host := &inside{}
-	s := prepared(t, host, someSweep(), filepath.Join(t.TempDir(), "store"))
-	if left := s.Model.Left(s.ToDo()); left.Unknown != 20 || left.Seconds != 0 {
-		t.Errorf("before anything was measured: %+v", left)
-	}
-	if err := s.Calibrate(t.Context(), host, time.Minute, harness.Silent{}); err != nil {
-		t.Fatal(err)
-	}
-	if left := s.Model.Left(s.ToDo()); left.Unknown != 0 || left.Seconds <= 0 {
-		t.Errorf("after the calibration: %+v", left)
-	}
-	if list, _ := os.ReadDir(s.Store.Dir()); len(list) != 0 {
-		t.Errorf("the calibration left %v in the store", list)
-	}
-	see := &quiet{}
-	if err := s.Run(t.Context(), host, see); err != nil {
-		t.Fatal(err)
-	}
-	if left := s.Model.Left(s.ToDo()); left.Seconds != 0 || left.Unknown != 0 {
-		t.Errorf("in the end: %+v", left)
-	}
-
-	// A run of a known time is estimated at that time, one of twice the tuples at twice the time.
-	m := NewModel()
-	c := s.Entries[0].Cell
-	run := harness.Run{Engine: c.Engine(), Graph: &harness.GraphRecord{Tuples: c.Tuples(), Generation: 3}, Construction: &plugins.Construction{}, ConstructWall: 10}
-	for range 4 {
-		run.Roots = append(run.Roots, harness.RootRecord{Wall: 2, Validated: true, Validation: 1})
-	}
-	m.learnWall(harness.Result{Manifest: harness.Manifest{Plan: c.Plan}, Runs: []harness.Run{run}}, 30) // 10 + 5 x 2 + 4 x 1, and 6 beside
-	if got, _ := m.Cell(c); math.Abs(got-30) > 1e-9 {
-		t.Errorf("the run of 30 s is estimated at %v s", got)
-	}
-	c.Plan.Scales = []int{c.Scale() + 1}
-	if got, _ := m.Cell(c); math.Abs(got-54) > 1e-9 {
-		t.Errorf("with twice the tuples: %v s, want 54", got)
-	}
-	c.Plan.Energy = time.Minute
-	if got, _ := m.Cell(c); math.Abs(got-54-74) > 1e-9 {
-		t.Errorf("with an energy loop of a minute: %v s, want 128", got)
-	}
-	c.Plan.Energy, c.Plan.Validate = 0, 1
-	if got, _ := m.Cell(c); math.Abs(got-48) > 1e-9 {
-		t.Errorf("with one validation: %v s, want 48", got)
-	}
-	if got, _ := m.Generation(c.Tuples()); math.Abs(got-6) > 1e-9 {
-		t.Errorf("generation of twice the tuples: %v s, want 6", got)
-	}
-}
-
-// A graph whose vertices have no neighbours gives no result, and no engine is to blame.
-func TestACellWithoutRootsSaysSo(t *testing.T) {
+func TestJobWithoutRootsTellsWhy(t *testing.T) {
 	s := someSweep()
 	s.Plan.EdgeFactor, s.Plan.Scales = 1, []int{1}
-	out := prepared(t, &inside{}, s, t.TempDir())
-	if err := out.Run(t.Context(), &inside{}, &quiet{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range out.Entries {
-		if e.State == Done || !strings.Contains(e.Why, "no vertex of the graph has a neighbour") {
-			t.Errorf("%s is %s because %q", describe(e.Cell), e.State, e.Why)
+	host := &inside{}
+	out := prepared(t, host, s, t.TempDir())
+	measured(t, out, host)
+	for _, j := range out.Jobs {
+		if j.State == Done || !strings.Contains(j.Reason, "no vertex of the graph has a neighbour") {
+			t.Errorf("%s is %s because %q", describe(j), j.State, j.Reason)
 		}
 	}
 }

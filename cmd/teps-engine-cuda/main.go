@@ -2,7 +2,7 @@
 //
 //	teps run --engine ./teps-engine-cuda
 //
-// It is built with cuda/build.sh. Built without, it is an engine that says so.
+// cuda/build.sh builds it. Built by go build alone, without CUDA, the engine only reports that it is unavailable.
 package main
 
 import (

@@ -1,24 +1,26 @@
-// Command teps-engine-native serves a shared library as an engine. teps does that by itself for --engine ./libmine.so;
-// this program is for an engine that needs something around it, such as a script
+// Command teps-engine-native runs a shared library as an engine. teps itself does that for an engine ./libmine.so. This
+// program is for a library that needs a special environment, which a script can set up:
 //
 //	#!/bin/sh
 //	export OMP_NUM_THREADS=8
 //	exec numactl -N 0 teps-engine-native /opt/mine/libmine.so
 //
-// which is then the engine: teps run --engine ./teps-engine-mine. (Records hold the checksum of the script.)
+// The script is the engine. Records hold its checksum.
 package main
 
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
 func main() {
-	if len(os.Args) != 2 || os.Args[1] == "-h" || os.Args[1] == "--help" {
-		fmt.Fprintln(os.Stderr, "usage: teps-engine-native LIBRARY\nIt is started by teps; a library alone runs with: teps run --engine ./libmine.so")
+	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintln(os.Stderr, "usage: teps-engine-native LIBRARY\n"+
+			"This is an engine of teps, which does not run by itself; name a script that calls it, or the library, to teps run.")
 		os.Exit(2)
 	}
 	rpc.Serve(native.New(os.Args[1]))

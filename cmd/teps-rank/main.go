@@ -1,7 +1,7 @@
 //go:build mpi
 
-// Command teps-rank is one rank of the engine mpi, which starts as many of it as it needs with mpirun. It is built with
-// MPI: go build -tags mpi ./cmd/teps-rank.
+// Command teps-rank is one rank of the engine mpi, which starts as many of them as it needs with mpirun. Build it with
+// the tag mpi.
 package main
 
 import (
@@ -9,20 +9,20 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/mpi"
 )
 
 func main() {
 	ranks := flag.Int("ranks", 0, "number of ranks that were started")
-	socket := flag.String("socket", "", "where rank 0 finds the engine if it is on the same host")
+	socket := flag.String("socket", "", "socket of the engine, if it is on the same host as rank 0")
 	flag.Parse()
 	if *ranks < 1 || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "teps-rank: want --ranks N; teps starts this program itself: teps run --engine mpi")
+		fmt.Fprintln(os.Stderr, "teps-rank: this program is started by the engine mpi; run teps run --engine mpi instead")
 		os.Exit(2)
 	}
 	dieWithParent()
-	stdout := ownStdout()
-	world, finish, err := distributed.StartMPI(*ranks)
+	stdout := takeStdout()
+	world, finish, err := mpi.Start(*ranks)
 	if err == nil {
 		err = serve(world, *socket, stdout)
 	}
@@ -33,13 +33,13 @@ func main() {
 	finish()
 }
 
-func serve(world distributed.Comm, socket string, stdout *os.File) error {
+func serve(world mpi.World, socket string, stdout *os.File) error {
 	if world.Rank() != 0 {
-		return distributed.ServeRank(world, nil, nil)
+		return mpi.Serve(world, nil, nil)
 	}
-	in, out, err := distributed.ConnectRank(socket, os.Stdin, stdout)
+	in, out, err := mpi.Connect(socket, os.Stdin, stdout)
 	if err != nil {
 		return err
 	}
-	return distributed.ServeRank(world, in, out)
+	return mpi.Serve(world, in, out)
 }

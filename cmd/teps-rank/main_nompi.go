@@ -1,6 +1,6 @@
 //go:build !mpi
 
-// Command teps-rank is one rank of the engine mpi. This build is without MPI and says so.
+// Command teps-rank is one rank of the engine mpi. This build is without MPI, and can only report that.
 package main
 
 import (
@@ -13,6 +13,7 @@ func main() {
 	if err != nil {
 		self = os.Args[0]
 	}
-	fmt.Fprintf(os.Stderr, "%s was built without MPI; build it again: go build -tags mpi -o %s ./cmd/teps-rank (on Debian: apt-get install libopenmpi-dev)\n", self, self)
+	fmt.Fprintf(os.Stderr, "%s was built without MPI; rebuild it with: go build -tags mpi -o %s ./cmd/teps-rank "+
+		"(on Debian: apt-get install libopenmpi-dev)\n", self, self)
 	os.Exit(2)
 }

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent lets the kernel kill this rank when mpirun, or its daemon on this host, is gone.
+// dieWithParent makes the kernel kill this rank when mpirun, or its daemon on this host, dies.
 func dieWithParent() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0)
 }
 
-// ownStdout is standard output for the conversation with the engine alone: what libraries print there goes to standard error
-// from now on.
-func ownStdout() *os.File {
+// takeStdout returns standard output for messages to the engine. What libraries print there goes to standard error from
+// now on.
+func takeStdout() *os.File {
 	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return os.Stdout

@@ -4,8 +4,8 @@ package main
 
 import "os"
 
-// dieWithParent has no means here; MPI ends its ranks itself when it loses its launcher.
+// dieWithParent does nothing: MPI itself ends the ranks when their launcher is gone.
 func dieWithParent() {}
 
-// ownStdout is standard output, which libraries may print to as well here.
-func ownStdout() *os.File { return os.Stdout }
+// takeStdout returns standard output. Libraries may print there, too.
+func takeStdout() *os.File { return os.Stdout }

@@ -9,33 +9,31 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
-// BenchmarkRepeat compares three ways to search from the roots of a run, in turn: as a run does, with a validation after
-// every search; one search after the other; and by the engine's own loop, in which nobody gets the parents. That the last two take
-// the same time says that the loop does whole searches; the first is slower because validation empties the caches.
+// BenchmarkRepeat compares three ways to search from the roots of a run: with a validation after every search, as a run
+// does; one search after the other; and by the engine's own loop, which returns no parents. The last two take the same
+// time if the loop does whole searches; the first one is slower because validation empties the caches.
 //
-//	go test -c -o energy.test ./cmd/teps && (cd cmd/teps && ../../energy.test -test.run '^$' -test.bench Repeat -test.benchtime 5x)
+//	go test ./cmd/teps -run '^$' -bench Repeat -benchtime 5x
 func BenchmarkRepeat(b *testing.B) {
 	for _, scale := range []int{18, 20} {
-		recipe := harness.DefaultPlan().Recipe(scale)
+		recipe := record.DefaultPlan().Recipe(scale)
 		tuples := make([]graph.Edge, recipe.Tuples())
 		if err := recipe.Generate(b.Context(), tuples, 0, 0); err != nil {
 			b.Fatal(err)
 		}
-		roots, _, err := harness.DrawRoots(recipe, tuples, harness.OfficialRoots, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
+		roots, _ := harness.DrawRoots(recipe, tuples, record.OfficialRoots)
 		validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for _, name := range []string{"cpu", "distributed"} {
 			b.Run(fmt.Sprintf("s%d/%s", scale, name), func(b *testing.B) {
-				engine := builtin(name)()
+				engine := builtins().find(name)()
 				defer engine.Close()
-				if _, err := engine.Construct(b.Context(), plugins.Graph{Tuples: tuples}); err != nil {
+				if _, err := engine.Construct(b.Context(), plugins.Input{Tuples: tuples}); err != nil {
 					b.Fatal(err)
 				}
 				parent := make([]graph.Vertex, recipe.Vertices())

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/record"
 )
 
 // script writes a program of a few shell lines.
@@ -27,8 +27,8 @@ func script(t *testing.T, lines string) string {
 // steady is a wall meter that says 120 W, forty times a second.
 const steady = `while :; do echo ",120.0"; sleep 0.025; done`
 
-// energyEngines are engines of every kind, as --engine takes them, made where their tools are; one can be followed by a folder
-// that PATH must have.
+// energyEngines are engines of every kind, as --engine takes them. A function builds its engine, or skips the test if
+// tools are missing. One engine needs a folder in PATH, which follows " with ".
 func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 	examples := filepath.Join(repository(t), "examples")
 	tools := func(t *testing.T, language string) {
@@ -45,7 +45,8 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 		return func(t *testing.T) string {
 			tools(t, language)
 			path := filepath.Join(t.TempDir(), "libmine.so")
-			built(t, "cc", append([]string{"-std=gnu11", "-O2", "-shared", "-fPIC", "-I", filepath.Join(repository(t), "native"), "-o", path, filepath.Join(examples, language, "mine.c")}, flags...)...)
+			built(t, "cc", append(flags, "-std=gnu11", "-O2", "-shared", "-fPIC", "-I", filepath.Join(repository(t), "native"),
+				"-o", path, filepath.Join(examples, language, "mine.c"))...)
 			return path
 		}
 	}
@@ -79,7 +80,8 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 				}
 				writeProgram(t, filepath.Join(dir, name), string(text))
 			}
-			built(t, "protoc", "--python_out="+dir, "-I", filepath.Join(repository(t), "plugins", "rpc", "internal", "enginepb"), "engine.proto")
+			protocol := filepath.Join(repository(t), "plugins", "rpc", "internal", "enginepb")
+			built(t, "protoc", "--python_out="+dir, "-I", protocol, "engine.proto")
 			return filepath.Join(dir, "teps-engine-mine")
 		},
 	}
@@ -97,19 +99,20 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			name, bin, _ := strings.Cut(engine(t), " with ")
-			cmd, temp := teps(t, "run", "--engine", name, "--scale", "10", "--energy", "1s", "--meter", "command:wall="+meter, "--out", dir)
+			cmd, temp := teps(t, "run", "--engine", name, "--scale", "10", "--energy", "1s",
+				"--meter", "command:wall="+meter, "--out", dir)
 			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			nothingLeft(t, temp)
-			r, err := harness.Load(dir)
+			r, err := record.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e := r.Runs[0].Energy
-			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != harness.LoopByRepeat || e.After.Valid != 4 {
+			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != record.LoopByRepeat || e.After.Valid != 4 {
 				t.Fatalf("energy %+v\n%s", e, out)
 			}
 			f, found := e.Headline()
@@ -142,16 +145,17 @@ func TestEnergyOfAnEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--engine", path, "--scale", "10", "--energy", "1s", "--meter", "command:node="+script(t, steady), "--out", dir)
+	cmd, temp := teps(t, "run", "--engine", path, "--scale", "10", "--energy", "1s",
+		"--meter", "command:node="+script(t, steady), "--out", dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	r, err := harness.Load(dir)
+	r, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := r.Runs[0].Energy; e.Failed() || e.Loop.Kind != harness.LoopByCalls || len(e.Figures) != 1 {
+	if e := r.Runs[0].Energy; e.Failed() || e.Loop.Kind != record.LoopByCalls || len(e.Figures) != 1 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -159,12 +163,13 @@ func TestEnergyOfAnEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 // hasMeters says whether the machine of whoever runs the tests has a power meter.
 func hasMeters(t *testing.T) bool {
 	t.Helper()
-	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "6", "--energy", "100ms", "--out", filepath.Join(t.TempDir(), "run"))
+	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "6", "--energy", "100ms",
+		"--out", filepath.Join(t.TempDir(), "run"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return !bytes.Contains(out, []byte("no power meter here"))
+	return !bytes.Contains(out, []byte("no power meter found"))
 }
 
 func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
@@ -178,7 +183,7 @@ func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if n := bytes.Count(out, []byte("no power meter here")); n != 1 || bytes.Contains(out, []byte("MTEPS/W")) {
+	if n := bytes.Count(out, []byte("no power meter found")); n != 1 || bytes.Contains(out, []byte("MTEPS/W")) {
 		t.Errorf("%d lines say that there is no meter:\n%s", n, out)
 	}
 	if n := bytes.Count(out, []byte(" 64/64 ")); n != 2 {
@@ -187,8 +192,7 @@ func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
 	nothingLeft(t, temp)
 }
 
-// waitForLoop waits until the engine of a run, a built-in one, has begun with its energy loop: after the roots, and before the
-// loop, it takes no processor time.
+// waitForLoop waits until the built-in engine of a run is in its energy loop.
 func waitForLoop(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
 	waitFor(t, "the roots", func() bool { return rootsIn(dir) == 64 })
@@ -222,7 +226,9 @@ func hundredths(pid int) int {
 func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
 	t.Parallel()
 	dir, pulled := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "pulled")
-	dying := script(t, `while [ ! -e '`+pulled+`' ]; do echo ",90"; sleep 0.025; done; echo "the plug was pulled" >&2; exit 3`)
+	dying := script(t, `while [ ! -e '`+pulled+`' ]; do echo ",90"; sleep 0.025; done
+		echo "the plug was pulled" >&2
+		exit 3`)
 	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "10s", "--out", dir,
 		"--meter", "command:wall="+dying, "--meter", "command:package="+script(t, steady))
 	var all bytes.Buffer
@@ -240,7 +246,7 @@ func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	r, err := harness.Load(dir)
+	r, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,12 +271,13 @@ func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
 	code := `#include <unistd.h>
 		#include <stdlib.h>
 		#include "` + repository(t) + `/examples/c/mine.c"
-		int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration, int64_t *searches) {
+		int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration,
+				int64_t *searches) {
 			(void)call; (void)graph; (void)roots; (void)count; (void)duration; (void)searches;
 			FAULT
 		}`
 	for name, c := range map[string]struct{ fault, timeout, says string }{
-		"hangs":   {"for (;;) pause();", "5s", "the energy loop did not end within"},
+		"hangs":   {"for (;;) pause();", "5s", "the energy loop exceeded the timeout"},
 		"crashes": {"abort();", "10m", "crashed in teps_repeat: aborted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +298,7 @@ func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
 				t.Errorf("%d runs are complete:\n%s", n, out)
 			}
 			nothingLeft(t, temp)
-			r, err := harness.Load(dir)
+			r, err := record.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +316,8 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 		t.Run(long, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "run")
-			cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", long, "--meter", "command:wall="+script(t, steady), "--out", dir)
+			cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", long,
+				"--meter", "command:wall="+script(t, steady), "--out", dir)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			if err := cmd.Start(); err != nil {
@@ -318,7 +326,8 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 			waitForLoop(t, cmd, dir)
 			processes := children(t, cmd.Process.Pid)
 			cmd.Process.Signal(os.Interrupt)
-			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "--resume "+dir) {
+			err := cmd.Wait()
+			if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "--resume "+dir) {
 				t.Errorf("exit code %d (%v):\n%s", cmd.ProcessState.ExitCode(), err, &stderr)
 			}
 			for _, pid := range processes {
@@ -327,11 +336,11 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 				}
 			}
 			nothingLeft(t, temp)
-			before, err := harness.Load(dir)
+			before, err := record.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if run := before.Runs[0]; run.State != harness.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
+			if run := before.Runs[0]; run.State != record.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
 				t.Fatalf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
 			}
 			if long == "6s" {
@@ -342,18 +351,19 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 }
 
 // repeatsTheLoop resumes a run that was stopped in its energy loop.
-func repeatsTheLoop(t *testing.T, dir string, before harness.Result) {
+func repeatsTheLoop(t *testing.T, dir string, before record.Result) {
 	t.Helper()
 	cmd, temp := teps(t, "run", "--resume", dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("resume: %v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	after, err := harness.Load(dir)
+	after, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := after.Runs[0]; run.State != harness.Complete || len(run.Energy.Figures) != 1 || run.Roots[63].Time != before.Runs[0].Roots[63].Time {
+	if run := after.Runs[0]; run.State != record.Complete || len(run.Energy.Figures) != 1 ||
+		run.Roots[63].Time != before.Runs[0].Roots[63].Time {
 		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
 	}
 }

@@ -1,30 +1,28 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
 
-// Asking for help with what there is not is wrong usage, as it is to call it.
-func TestHelpWithWhatThereIsNotIsWrongUsage(t *testing.T) {
+func TestAnUnknownCommandIsAUsageError(t *testing.T) {
 	for line, want := range map[string]int{
-		"help": exitValid, "--help": exitValid, "run --help": exitValid, "help run": exitValid, "help completion bash": exitValid, "completion": exitValid, "completion zsh": exitValid,
-		"nope": exitUsage, "nope --help": exitUsage, "nope run --help": exitUsage, "help nope": exitUsage, "help run nope": exitUsage, "completion nope": exitUsage, "completion zsh nope": exitUsage,
+		"help": exitValid, "--help": exitValid, "run --help": exitValid, "help run": exitValid,
+		"--version": exitValid, "help completion": exitValid, "completion bash": exitValid, "nope": exitUsage,
 	} {
-		var stdout, stderr bytes.Buffer
-		if code := command(t.Context(), strings.Fields(line), &stdout, &stderr); code != want {
-			t.Errorf("teps %s: exit code %d, want %d", line, code, want)
+		got := run(t, strings.Fields(line)...)
+		if got.code != want {
+			t.Errorf("teps %s: exit code %d, want %d", line, got.code, want)
 		}
-		if n := strings.Count(stderr.String(), "\n"); (n == 1) != (want == exitUsage) || (stdout.Len() == 0) != (want == exitUsage) {
-			t.Errorf("teps %s writes %d bytes, and the error %q", line, stdout.Len(), &stderr)
+		wrong := want == exitUsage
+		if n := strings.Count(got.stderr, "\n"); (n == 1) != wrong || (got.stdout == "") != wrong {
+			t.Errorf("teps %s writes %d bytes, and the error %q", line, len(got.stdout), got.stderr)
 		}
 	}
 }
 
-func TestShellsCanAskHowAWordGoesOn(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if code := command(t.Context(), []string{"__complete", "ru"}, &stdout, &stderr); code != exitValid || !strings.Contains(stdout.String(), "run\t") {
-		t.Errorf("exit code %d, %q", code, &stdout)
+func TestShellsCanCompleteCommands(t *testing.T) {
+	if got := run(t, "__complete", "ru"); got.code != exitValid || !strings.Contains(got.stdout, "run\t") {
+		t.Errorf("exit code %d, %q", got.code, got.stdout)
 	}
 }

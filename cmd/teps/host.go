@@ -6,71 +6,68 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/spf13/cobra"
+
+	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/find"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/power/meters"
+	"github.com/tepsbench/teps/record"
 )
 
-// processes is a harness.Host whose engines are child processes: rpc.Host, and the knowledge of which program an
-// engine is.
+// processes is a harness.Host that runs every engine in a child process. Built-in engines and shared libraries are
+// served by this same program, started as `teps serve-engine`.
 type processes struct{ *rpc.Host }
 
-func newProcesses(log *slog.Logger) (processes, error) {
-	h, err := rpc.NewHost(rpc.HostOptions{Logger: log})
-	return processes{h}, err
-}
-
-func (p processes) Open(ctx context.Context, spec harness.EngineSpec) (plugins.Engine, error) {
-	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
-	if spec.Path == "" || find.Library(spec.Path) {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
-		}
-		program.Path, program.Args = self, []string{"serve-engine", spec.Builtin}
-		if spec.Path != "" {
-			program.Args, program.Library = []string{"serve-library", spec.Path}, spec.Path
-		}
-	}
-	trusted, err := p.trusted(&program, spec)
-	if err != nil {
-		return nil, err
-	}
-	client, err := p.Host.Open(ctx, program)
-	if err != nil {
-		if trusted {
-			err = distrusted(err, spec.Path)
-		}
-		return nil, err // not client: a nil *Client in an interface is not nil
-	}
-	return client, nil
-}
-
-// Meters finds power meters of this machine, and those that specifications describe.
-func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
-	return power.Find(ctx, power.Config{Meters: specifications})
-}
-
-// trusted holds an outside engine that is in the trust list to its checksum there, unless --checksum asks for one.
-func (processes) trusted(program *rpc.Program, spec harness.EngineSpec) (bool, error) {
-	if spec.Path == "" || spec.Checksum != "" {
-		return false, nil
-	}
-	sum, err := trustedSum(spec.Path)
-	if err != nil {
-		return false, fmt.Errorf("engine %s: %w", spec.Name, err)
-	}
-	program.SHA256 = sum
-	return sum != "", nil
-}
-
-// newLog makes the logger of the host; what engines log goes there too.
-func newLog(verbose bool) *slog.Logger {
+func newProcesses(verbose bool) processes {
 	level := slog.LevelWarn
 	if verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	return processes{rpc.NewHost(log)}
+}
+
+func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
+	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
+	if spec.Path == "" || isLibrary(spec.Path) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
+		}
+		program.Path, program.Library = self, spec.Path
+		program.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
+	}
+	client, err := p.Host.Open(ctx, program)
+	if err != nil {
+		return nil, err // not client: a nil *rpc.Client in an interface is not nil
+	}
+	return client, nil
+}
+
+// Meters finds the power meters of this machine and those that specifications describe.
+func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+	return meters.Find(ctx, meters.Config{Specs: specifications})
+}
+
+// serveEngineCommand is the child process of an engine.
+func serveEngineCommand(engines catalog) *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve-engine NAME|LIBRARY",
+		Short:  "Serve a built-in engine or a shared library (used by teps itself)",
+		Hidden: true,
+		Args:   exactArgs(1, "a built-in engine or the path of a library"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch open := engines.find(args[0]); {
+			case open != nil:
+				rpc.Serve(open())
+			case isLibrary(args[0]):
+				rpc.Serve(native.New(args[0]))
+			default:
+				return usage("%s is neither a built-in engine nor a shared library", args[0])
+			}
+			return nil
+		},
+	}
 }

@@ -1,103 +1,131 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
-	"strings"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/power/meters"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/text"
 )
 
 func machineCommand() *cobra.Command {
-	var asJSON bool
-	var meters []string
+	var specifications []string
 	c := &cobra.Command{
 		Use:   "machine",
-		Short: "Show this machine as a record does, and its power meters",
-		Long: `machine shows processor, memory, system and build as they stand in every record, and
-how much memory a run may take. What cannot be found out here is left out. It reads
-every power meter for a second, and says of each source that gives none why.
+		Short: "Show this machine as a record describes it, and its power meters",
+		Long: `machine shows processor, memory, system and build as every record has them, and how much
+memory a run can use. It reads every power meter for a second, and explains why the other
+sources have none.
 
-` + power.Grammar,
+` + meters.Help(meters.Sources()),
 		Example: `  teps machine
-  teps machine --json
-  teps machine --meter auto --meter declared:wall=350
-  teps machine --meter command:wall=./meter.sh             does my meter work?`,
+  teps machine --meter command:wall=./meter.sh    does my meter work?`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			listing, err := listMeters(c.Context(), meters)
+			ctx, w := c.Context(), c.OutOrStdout()
+			readings, absent, err := readMeters(ctx, specifications)
 			if err != nil {
 				return err
 			}
-			m := harness.ThisMachine(c.Context())
-			w := c.OutOrStdout()
-			available, source, err := harness.AvailableMemory(c.Context())
-			if asJSON {
-				encoder := json.NewEncoder(w)
-				encoder.SetIndent("", "  ")
-				return errors.Join(encoder.Encode(struct {
-					Machine   harness.Machine  `json:"machine"`
-					Software  harness.Software `json:"software"`
-					Available int64            `json:"available_memory_bytes,omitempty"`
-					Power     powerListing     `json:"power"`
-				}{m, harness.ThisSoftware(), available, listing}), listing.missing())
-			}
-			p := newPrinter(w)
-			line := func(name, format string, missing bool, args ...any) {
-				if missing {
-					p.printf("%-20s not known here\n", name)
-				} else {
-					p.printf("%-20s %s\n", name, fmt.Sprintf(format, args...))
-				}
-			}
-			line("processor", "%s", m.CPU == "", m.CPU)
-			line("sockets", "%d", m.Sockets == 0, m.Sockets)
-			line("cores", "%d", m.Cores == 0, m.Cores)
-			line("threads for teps", "%d", m.Threads == 0, m.Threads)
-			line("last-level cache", "%.1f MiB", m.CacheBytes == 0, float64(m.CacheBytes)/(1<<20))
-			line("clock", "%.0f MHz", m.ClockMHz == 0, m.ClockMHz)
-			line("clocks", "%s", m.Clocks == harness.Clocks{}, describeClocks(m.Clocks))
-			line("threads of a core", "%s", m.SMT == "", m.SMT)
-			line("governor", "%s", m.Governor == "", m.Governor)
-			line("NUMA nodes", "%d", m.NUMANodes == 0, m.NUMANodes)
-			for _, gpu := range m.GPUs {
-				line("GPU", "%s", false, strings.TrimSpace(fmt.Sprintf("%s PCI %s at %s %s", gpu.Name, gpu.PCI, gpu.Address, gpu.Driver)))
-			}
-			line("memory", "%.1f GiB", m.MemoryBytes == 0, float64(m.MemoryBytes)/(1<<30))
-			line("available memory", "%.1f GiB (%s)", err != nil, float64(available)/(1<<30), source)
-			line("huge pages", "%s", m.HugePages == "", m.HugePages)
-			line("system", "%s", m.OS == "", m.OS)
-			line("kernel", "%s", m.Kernel == "", m.Kernel)
-			line("virtual machine", "%s", m.Virtual == "", m.Virtual)
-			line("teps", "%s", false, harness.ThisSoftware())
-			return errors.Join(p.err, listing.print(w), listing.missing())
+			printMachine(ctx, w)
+			return printMeters(w, readings, absent)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringArrayVar(&meters, "meter", nil, "a power meter, as SOURCE[:SCOPE][=VALUE] (repeatable; default: auto)")
+	c.Flags().StringArrayVar(&specifications, "meter", nil,
+		"a power meter, as SOURCE[:SCOPE][=VALUE] (repeatable; default: auto)")
 	return c
 }
 
-// describeClocks says what is known of the frequencies.
-func describeClocks(c harness.Clocks) string {
-	var parts []string
-	for _, clock := range []struct {
-		what string
-		mhz  float64
-	}{{"now", c.CurrentMHz}, {"from", c.MinMHz}, {"base", c.BaseMHz}, {"up to", c.MaxMHz}} {
-		if clock.mhz > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.0f MHz", clock.what, clock.mhz))
+// printMachine prints the facts of this machine that reports show, the memory that a run can use, and this program.
+func printMachine(ctx context.Context, w io.Writer) {
+	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: machine.This(ctx)}}}
+	for _, fact := range result.Facts()[0].Facts {
+		printFact(w, fact.Name, fact.Value)
+	}
+	if available, source, err := machine.AvailableMemory(ctx); err == nil {
+		printFact(w, "available memory", fmt.Sprintf("%s (%s)", units.Bytes(available), source))
+	}
+	printFact(w, "teps", record.ThisSoftware().String())
+}
+
+func printFact(w io.Writer, name, value string) { fmt.Fprintf(w, "%-20s %s\n", name, value) }
+
+// readMeters finds meters and reads them for a second.
+func readMeters(ctx context.Context, specifications []string) ([]power.Series, []power.Absence, error) {
+	found, absent, err := meters.Find(ctx, meters.Config{Specs: specifications})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return nil, nil, usage("--meter: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, absent, ctx.Err()
+	}
+	recorder := power.Record(ctx, found)
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+	readings := recorder.Stop()
+	if err := power.Close(found); err != nil {
+		return nil, nil, fmt.Errorf("power meters: %w", err)
+	}
+	return readings, absent, ctx.Err()
+}
+
+// printMeters shows meters with what they read, and the sources that have none. A meter that was asked for and is
+// missing is an error.
+func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (err error) {
+	var rows [][]string
+	for _, s := range readings {
+		rows = append(rows, meterRow(s))
+	}
+	if len(rows) == 0 {
+		printFact(w, "power meters", "none")
+	} else {
+		fmt.Fprintf(w, "\npower meters\n")
+		_ = text.Columns(w, []text.Column{ // w keeps its error
+			{Head: "meter", Left: true}, {Head: "covers", Left: true}, {Head: "kind", Left: true},
+			{Head: "shows", Left: true, Optional: true}, {Head: "every"}, {Head: "now"}, {Head: "what", Left: true},
+		}, rows)
+	}
+	for i, a := range absent {
+		if i == 0 {
+			fmt.Fprintf(w, "\nno meter from\n")
+		}
+		fmt.Fprintf(w, "  %-18s %s\n", a.Source, a.Reason)
+		if a.Asked && err == nil {
+			err = fmt.Errorf("no power meter %s: %s", a.Source, a.Reason)
 		}
 	}
-	if c.Turbo != "" {
-		parts = append(parts, "turbo "+c.Turbo)
+	return err
+}
+
+func meterRow(s power.Series) []string {
+	m := s.Info
+	what := m.Detail
+	if m.Error > 0 {
+		what += fmt.Sprintf("; stated error %.4g %%", 100*m.Error)
 	}
-	if c.Driver != "" {
-		parts = append(parts, c.Driver)
+	if m.Within != "" {
+		what += "; a part of " + m.Within
 	}
-	return strings.Join(parts, ", ")
+	if len(s.Faults) > 0 {
+		what += "; " + s.Faults[0].Text
+	}
+	now := units.Missing
+	if watts := s.Mean(); watts > 0 {
+		now = fmt.Sprintf("%.4g W", float64(watts))
+	}
+	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), m.Period.String(), now, what}
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
+	"flag"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,14 +14,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary the command teps for the scripts, and for the engines that it starts: they are the
-// same binary.
+// TestMain makes this test binary the command teps, in the processes of scripts and tests and in those of engines.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve-engine" {
+		os.Exit(execute(context.Background(), withSerial(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
 	testscript.Main(stoppable{m}, map[string]func(){"teps": main})
 }
 
-// stoppable are tests whose processes can be stopped by signals also where whoever runs the tests has them ignored (nohup, a
-// job in the background of a script): processes inherit what is ignored, and not what is waited for.
+// stoppable makes the processes of tests receive signals that whoever runs the tests ignores (nohup, a background job
+// of a script): a process inherits what is ignored, but not what is caught.
 type stoppable struct{ *testing.M }
 
 func (m stoppable) Run() int {
@@ -37,11 +41,6 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": editFile, "cut": cutFile, "slower": slowDown},
-		Setup: func(e *testscript.Env) error {
-			first, err := filepath.Abs("../../harness/testdata/first-release")
-			e.Setenv("FIRST", first)
-			return err
-		},
 	})
 }
 

@@ -16,15 +16,16 @@ func needs() map[string]string {
 		"go":     "go version",
 		"c":      "make --version && cc --version",
 		"openmp": "make --version && echo '#include <omp.h>' | cc -fopenmp -E -",
-		"python": "make --version && protoc --version && openssl version && /usr/bin/python3 -c 'import numpy, grpc, google.protobuf'",
+		"python": "make --version && protoc --version && openssl version && " +
+			"/usr/bin/python3 -c 'import numpy, grpc, google.protobuf'",
 	}
 }
 
 // TestANewEngineWithOpenMPConformsAndRuns does what `teps new-engine` says to do next. The other languages are in
 // docs/writing-an-engine.md, which TestWritingAnEngineWordByWord follows.
 func TestANewEngineWithOpenMPConformsAndRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds an engine and runs the conformance suite over it")
+	if !*long {
+		t.Skip("builds an engine and runs the conformance suite, as the documents' test does for other languages")
 	}
 	if out, err := exec.Command("sh", "-c", needs()["openmp"]).CombinedOutput(); err != nil {
 		t.Skipf("needs more than there is here (%s): %v\n%s", needs()["openmp"], err, out)

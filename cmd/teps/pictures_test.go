@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,8 +12,8 @@ import (
 	"testing"
 )
 
-// The commands of docs/images/README.md are run as they stand there, but for the place of their files, and must give the
-// pictures that are committed. To make these anew, run the commands.
+// The commands of docs/images/README.md, with another place for their files, must draw the pictures that are committed.
+// To draw these again, run the commands.
 func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile("docs/images/README.md")
@@ -22,8 +21,8 @@ func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := regexp.MustCompile(`(?m)^teps (report .*) --out (docs/images/\S+)$`).FindAllSubmatch(text, -1)
-	if len(commands) < 5 {
-		t.Fatalf("%d commands in docs/images/README.md, want at least 5", len(commands))
+	if len(commands) < 4 {
+		t.Fatalf("%d commands in docs/images/README.md, want at least 4", len(commands))
 	}
 	var made []string
 	for _, c := range commands {
@@ -31,9 +30,8 @@ func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
 		made = append(made, filepath.Base(want))
 		t.Run(filepath.Base(want), func(t *testing.T) {
 			got := filepath.Join(t.TempDir(), filepath.Base(want))
-			var stdout, stderr bytes.Buffer
-			if code := command(context.Background(), append(strings.Fields(string(c[1])), "--out", got), &stdout, &stderr); code != exitValid {
-				t.Fatalf("exit code %d: %s", code, stderr.String())
+			if e := run(t, append(strings.Fields(string(c[1])), "--out", got)...); e.code != exitValid {
+				t.Fatalf("exit code %d: %s", e.code, e.stderr)
 			}
 			drawn, err := os.ReadFile(got)
 			if err != nil {

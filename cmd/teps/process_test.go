@@ -12,17 +12,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/record"
 )
 
-// teps makes a process of the command, with a temp folder of its own so that leftovers can be seen. The program is this
-// test binary under the name that testscript.Main has given it: a hard link, or a copy that was whole before any test began.
-// A copy of each test's own could not be started for certain (see writeProgram).
+// teps returns a process of the command, and its own temp folder, which shows what a process leaves behind. The program
+// is this test binary under the name that testscript.Main has given it.
 func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
 	program, err := exec.LookPath("teps")
@@ -35,8 +33,7 @@ func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	return cmd, temp
 }
 
-// shortTemp is a temp folder that takes the sockets of engines. T.TempDir's name is too long for them: they would go to /tmp,
-// and what is left of them would not be seen.
+// shortTemp is a temp folder whose name is short enough for the sockets of engines; that of T.TempDir is not.
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	temp, err := os.MkdirTemp("/tmp", "t")
@@ -47,9 +44,9 @@ func shortTemp(t *testing.T) string {
 	return temp
 }
 
-// writeProgram writes a script that can be started at once. Nobody forks meanwhile (syscall.ForkLock): a child holds every
-// file that is open here until it has become its own program, and as long as one is open for writing the kernel does not start
-// it (ETXTBSY, https://go.dev/issue/22315).
+// writeProgram writes a script that can be started at once. No other process may be started meanwhile: until it becomes
+// its own program it would keep the script open for writing, and the kernel does not start such a file (ETXTBSY,
+// https://go.dev/issue/22315).
 func writeProgram(t *testing.T, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -57,38 +54,6 @@ func writeProgram(t *testing.T, path, text string) {
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestProgramsOfTestsStartWhileOthersAreStarted(t *testing.T) {
-	first, _ := teps(t, "version")
-	second, _ := teps(t, "version")
-	if first.Path != second.Path {
-		t.Errorf("%s and %s: each was written for its test", first.Path, second.Path)
-	}
-	stop := make(chan struct{})
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer close(stop)
-	for range 4 {
-		others.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					exec.Command("true").Run()
-				}
-			}
-		})
-	}
-	path := filepath.Join(t.TempDir(), "program")
-	for i := range 100 {
-		os.Remove(path)
-		writeProgram(t, path, "#!/bin/sh\nexit 0\n")
-		if err := exec.Command(path).Run(); err != nil {
-			t.Fatalf("the %d. program: %v", i+1, err)
-		}
 	}
 }
 
@@ -132,7 +97,7 @@ func waitFor(t *testing.T, what string, f func() bool) {
 }
 
 func rootsIn(dir string) int {
-	data, _ := os.ReadFile(filepath.Join(dir, harness.JournalFile))
+	data, _ := os.ReadFile(filepath.Join(dir, record.JournalFile))
 	return bytes.Count(data, []byte(`"root":{`))
 }
 
@@ -144,9 +109,10 @@ func nothingLeft(t *testing.T, temp string) {
 	}
 }
 
-func TestAKilledRunLeavesNothingAndResumes(t *testing.T) {
+func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--scale", "12", "--roots", "2000", "--out", dir)
+	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", "1000", "--out", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +128,7 @@ func TestAKilledRunLeavesNothingAndResumes(t *testing.T) {
 	}
 	nothingLeft(t, temp)
 
-	before, err := harness.Load(dir)
+	before, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,11 +137,11 @@ func TestAKilledRunLeavesNothingAndResumes(t *testing.T) {
 		t.Fatalf("resume: %v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	after, err := harness.Load(dir)
+	after, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := after.Runs[0]; !run.Valid || len(run.Roots) != 2000 {
+	if run := after.Runs[0]; !run.Valid || len(run.Roots) != 1000 {
 		t.Errorf("after the resume: %s, %d roots", run.State, len(run.Roots))
 	}
 	for i, root := range before.Runs[0].Roots {
@@ -185,7 +151,8 @@ func TestAKilledRunLeavesNothingAndResumes(t *testing.T) {
 	}
 }
 
-func TestCtrlCStopsInOrder(t *testing.T) {
+func TestCtrlCEndsARunInAnOrderlyWay(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, temp := teps(t, "run", "--scale", "12", "--roots", "4000", "--out", dir)
 	var stderr bytes.Buffer
@@ -209,11 +176,11 @@ func TestCtrlCStopsInOrder(t *testing.T) {
 		}
 	}
 	nothingLeft(t, temp)
-	r, err := harness.Load(dir)
+	r, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := r.Runs[0]; run.State != harness.Interrupted || len(run.Roots) < 20 || run.Statistics == nil {
+	if run := r.Runs[0]; run.State != record.Interrupted || len(run.Roots) < 20 || run.Statistics == nil {
 		t.Errorf("state %s, %d roots", run.State, len(run.Roots))
 	}
 	for _, f := range []string{"result.json", "report.html"} {
@@ -223,7 +190,7 @@ func TestCtrlCStopsInOrder(t *testing.T) {
 	}
 }
 
-// Who starts teps may have it ignore signals (nohup, a job in the background of a script); those that are left stop it.
+// teps may be started with signals ignored (nohup, a background job of a script); the others stop it.
 func TestIgnoredSignalsDoNotStopARun(t *testing.T) {
 	for _, c := range []struct {
 		ignored string
@@ -259,7 +226,7 @@ func TestIgnoredSignalsDoNotStopARun(t *testing.T) {
 				t.Errorf("exit code %d, want %d:\n%s", code, c.code, &out)
 			}
 			nothingLeft(t, temp)
-			r, err := harness.Load(dir)
+			r, err := record.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +238,7 @@ func TestIgnoredSignalsDoNotStopARun(t *testing.T) {
 }
 
 func TestGenerateStreamsTheGoldenTuples(t *testing.T) {
-	cmd, _ := teps(t, "generate", "--scale", "16", "--out", "-")
+	cmd, _ := teps(t, "generate", "--scale", "16")
 	sum := fnv.New64a()
 	cmd.Stdout = sum
 	if err := cmd.Run(); err != nil {
@@ -285,8 +252,9 @@ func TestGenerateStreamsTheGoldenTuples(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	for _, args := range [][]string{
-		{"generate", "--scale", "10", "--out", "-"}, {"machine"}, {"machine", "--json"}, {"engines"}, {"engines", "--json"}, {"conform", "cpu"},
-		{"version"}, {"new-engine", "mine", "--language", "c", "--dir", filepath.Join(t.TempDir(), "mine")},
+		{"generate", "--scale", "10"}, {"machine"}, {"engines"}, {"conform", "cpu"}, {"help", "run"},
+		{"list", "../../docs/results"}, {"--version"},
+		{"new-engine", "mine", "--language", "c", "--dir", filepath.Join(t.TempDir(), "mine")},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -312,11 +280,12 @@ func TestFullDisk(t *testing.T) {
 		dir := filepath.Join(disk, "run")
 		cmd, temp := teps(t, "run", "--scale", "8", "--roots", "4000", "--out", dir)
 		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) || !bytes.Contains(out, []byte("--resume")) {
+		if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) ||
+			!bytes.Contains(out, []byte("--resume")) {
 			t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
 		}
 		nothingLeft(t, temp)
-		r, err := harness.Load(dir)
+		r, err := record.Load(dir)
 		if err != nil {
 			t.Fatalf("what was measured before cannot be read: %v", err)
 		}
@@ -327,7 +296,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestClosedStandardOutputIsAnError(t *testing.T) {
-	cmd, _ := teps(t, "generate", "--scale", "18", "--quiet", "--out", "-")
+	cmd, _ := teps(t, "generate", "--scale", "18")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	pipe, err := cmd.StdoutPipe()

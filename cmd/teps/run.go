@@ -5,209 +5,206 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/harness"
-	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/text"
 )
 
+// defaultStore is the directory in which runs without a directory of their own are put.
+const defaultStore = "teps-results"
+
 type runFlags struct {
-	plan    planFlags
-	config  string
-	out     string
-	into    string
-	resume  string
-	quiet   bool
-	asJSON  bool
-	verbose bool
-	old     *harness.Result // the run to resume, as it was
+	planFlags
+	out, store, resume string
+	quiet, verbose     bool
+	asJSON             bool
 }
 
-func runCommand() *cobra.Command {
+func runCommand(engines catalog) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Run the benchmark: generate, construct, search 64 roots, validate, report",
-		Long: `run does the whole Graph500 protocol for every engine at every scale. The official
-text goes to standard output, everything else to standard error, and records,
-plots and a page into a folder. A run that was stopped (Ctrl-C, a crash, a power
-cut) loses at most the search it was in: --resume FOLDER continues it.`,
+		Short: "Run the benchmark: generate, construct, search, validate, report",
+		Long: `run follows the Graph500 protocol for every engine at every scale. It prints the
+official text to standard output and everything else to standard error, and writes
+records, plots and a page into a directory. A run that was stopped (Ctrl-C, a crash, a
+power cut) loses at most the search it was in; --resume DIR continues it.`,
 		Example: `  teps run                                              cpu, and distributed in 2D and 1D, at scale 18
-  teps run --scale 16-20 --out results/sweep            five scales into one folder
+  teps run --scale 16-20 --out results/sweep            five scales into one directory
   teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
-  teps run --engine distributed:ranks=16:partition=1d   options of an engine behind its name
+  teps run --engine distributed:ranks=16:partition=1d   options of an engine after its name
   teps run --engine ./teps-engine-mine --validate 8     an engine of your own
-  teps run --scale 22 --energy 60s                      MTEPS per watt too, of every power meter here
-  teps run --store results                              a folder of its own among others
-  teps run --resume results/sweep                       continue what was interrupted
-  teps run --config nightly.yaml --scale 22             flags from a file; the command line wins`,
+  teps run --scale 22 --energy 60s                      MTEPS per watt too, for every power meter here
+  teps run --store results                              a new directory in results
+  teps run --resume results/sweep                       continue what was interrupted`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			host := newProcesses(f.verbose)
+			defer func() { err = errors.Join(err, host.Close()) }()
+			if c.Flags().Changed("resume") {
+				return f.continueRun(c, host)
+			}
+			return f.newRun(c, engines, host)
+		},
 	}
 	flags := c.Flags()
-	f.plan.register(flags)
-	flags.StringVar(&f.config, "config", "", "YAML file with these flags by name (engine, scale, set, ...)")
-	flags.StringVar(&f.out, "out", "", "folder for records, plots and page (default DATE-TIME in the store)")
-	flags.StringVar(&f.into, "store", "teps-results", "folder in which the run makes a folder of its own, beside others")
-	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this folder")
+	f.register(flags)
+	flags.StringVar(&f.out, "out", "", "directory for records, plots and page (default STORE/DATE-TIME)")
+	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
+	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
-	flags.BoolVar(&f.asJSON, "json", false, "print the folder and the whole result as one JSON document, instead of the official text")
+	flags.BoolVar(&f.asJSON, "json", false, "print directory and result as one JSON document, not the official text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
 	flags.SortFlags = false
 	return c
 }
 
-func (f *runFlags) run(c *cobra.Command) error {
-	ctx := c.Context()
-	progress := newProgress(c.ErrOrStderr(), f.quiet)
-	plan, err := f.decide(c)
-	if err != nil {
-		return err
-	}
-	if f.old != nil && finished(*f.old) {
-		progress.Note("this run is complete; there is nothing to resume")
-		return errors.Join(f.report(c, f.resume, *f.old), soundness(*f.old))
-	}
-	host, err := newProcesses(newLog(f.verbose))
-	if err != nil {
-		return err
-	}
-	result, err := f.execute(ctx, c, host, plan, progress)
-	if err := errors.Join(err, host.Close()); err != nil {
-		return err
-	}
-	return soundness(result)
-}
-
-// finished says whether every engine has searched every root at every scale, and has been metered where that was asked for.
-func finished(r harness.Result) bool {
-	for _, run := range r.Runs {
-		if run.State != harness.Complete || run.Energy.Failed() {
-			return false
-		}
-	}
-	return true
-}
-
-// soundness is errReported unless every run is complete, no search was found wrong, and no energy loop has failed. That
-// there is no meter is no failure.
-func soundness(r harness.Result) error {
-	for _, run := range r.Runs {
-		if !run.Sound() || run.Energy.Failed() {
-			return errReported
-		}
-	}
-	return nil
-}
-
-// decide makes the plan: of the flags and the file, or of the run to resume.
-func (f *runFlags) decide(c *cobra.Command) (harness.Plan, error) {
+func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) error {
 	if c.Flags().Changed("out") && c.Flags().Changed("store") {
-		return harness.Plan{}, harness.Usage("--out names the run's folder and --store the folder around it; give one of them")
+		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
-	if !c.Flags().Changed("resume") {
-		if c.Flags().Changed("config") {
-			if err := readConfig(f.config, c.Flags()); err != nil {
-				return harness.Plan{}, err
-			}
+	plan, err := f.plan(c.Context(), engines, host)
+	if err != nil {
+		return err
+	}
+	return f.execute(c, host, plan, func(software record.Software, machine machine.Machine) (*record.Store, error) {
+		manifest := record.NewManifest(commandLine(), plan, software, machine)
+		if f.out != "" {
+			return record.Create(f.out, manifest)
 		}
-		return f.plan.plan()
-	}
-	if f.resume == "" {
-		return harness.Plan{}, harness.Usage("--resume names no folder")
-	}
+		first := filepath.Join(f.store, time.Now().Format("20060102-150405"))
+		for n, dir := 2, first; ; n++ {
+			store, err := record.Create(dir, manifest)
+			if !errors.Is(err, record.ErrUsage) || n > 100 { // another run has begun in the same second
+				return store, err
+			}
+			dir = fmt.Sprintf("%s-%d", first, n)
+		}
+	})
+}
+
+func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	var other string
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains([]string{"resume", "quiet", "json", "verbose"}, flag.Name) {
 			other = flag.Name
 		}
 	})
-	if other != "" {
-		return harness.Plan{}, harness.Usage("--resume continues a run as it was planned; --%s cannot be given with it", other)
+	switch {
+	case f.resume == "":
+		return usage("--resume: want the directory of a run")
+	case other != "":
+		return usage("--resume continues a run as it was planned; leave out --%s", other)
 	}
-	old, err := harness.Load(f.resume)
+	old, err := record.Load(f.resume)
 	if err != nil {
-		return harness.Plan{}, err
+		return err
 	}
-	f.old = &old
-	return old.Plan, nil
+	if finished(old) {
+		newProgress(c.ErrOrStderr(), f.quiet).Note("this run is complete; there is nothing to resume")
+		if err := f.report(c, f.resume, old); err != nil {
+			return err
+		}
+		return verdict(old)
+	}
+	return f.execute(c, host, old.Plan, func(software record.Software, machine machine.Machine) (*record.Store, error) {
+		return record.Resume(f.resume, software, machine)
+	})
 }
 
-func (f *runFlags) execute(ctx context.Context, c *cobra.Command, host processes, plan harness.Plan, progress harness.Progress) (harness.Result, error) {
-	stderr := c.ErrOrStderr()
+// execute runs a plan into the store that open opens once the plan has been found to be possible here.
+func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
+	open func(record.Software, machine.Machine) (*record.Store, error)) error {
+	ctx, stderr := c.Context(), c.ErrOrStderr()
+	progress := newProgress(stderr, f.quiet)
 	if !f.quiet {
-		fmt.Fprintf(stderr, "teps run: %s\n", describePlan(plan))
+		fmt.Fprintf(stderr, "teps run: %s\n", planText(plan))
 	}
 	if err := harness.Prepare(ctx, host, plan); err != nil {
-		return harness.Result{}, err
+		return withFlag(err)
 	}
-	store, err := f.store(ctx, plan)
+	store, err := open(record.ThisSoftware(), machine.This(ctx))
 	if err != nil {
-		return harness.Result{}, err
+		return withFlag(err)
 	}
 	defer store.Close()
 	if store.Torn() > 0 {
-		progress.Note(fmt.Sprintf("the last line of %s was torn; what it said is done again", harness.JournalFile))
+		progress.Note(fmt.Sprintf("the last line of %s is incomplete; its search is done again", record.JournalFile))
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	reporting := f.report(c, store.Dir(), result)
-	if running != nil && errors.Is(running, context.Canceled) {
+	var notWritten *record.StoreError
+	if errors.As(running, &notWritten) {
+		fmt.Fprintf(stderr, "teps: continue with: teps run --resume %s\n", store.Dir())
+	}
+	if errors.Is(running, context.Canceled) {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps run --resume %s\n", store.Dir())
-		return result, errors.Join(errReported, running, reporting)
+		running = nil // the verdict is that the run is incomplete
 	}
-	return result, errors.Join(running, reporting)
-}
-
-func (f *runFlags) store(ctx context.Context, plan harness.Plan) (*harness.Store, error) {
-	software, machine := harness.ThisSoftware(), harness.ThisMachine(ctx)
-	if f.resume != "" {
-		return harness.Resume(f.resume, software, machine)
-	}
-	manifest := harness.NewManifest(commandLine(), plan, software, machine)
-	if f.out != "" {
-		return harness.Create(f.out, manifest)
-	}
-	first := filepath.Join(f.into, time.Now().Format("20060102-150405"))
-	for n, dir := 2, first; ; n++ {
-		store, err := harness.Create(dir, manifest)
-		if !errors.Is(err, harness.ErrUsage) || n > 100 { // somebody has begun in the same second
-			return store, err
-		}
-		dir = fmt.Sprintf("%s-%d", first, n)
-	}
-}
-
-// commandLine is what the user typed, without the folder of the program: a record may be shown to others.
-func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
-
-// report prints the official text, draws everything into the run's folder and shows the final table.
-func report(c *cobra.Command, dir string, result harness.Result, quiet bool) error {
-	return reportWith(c, dir, reports.Options{}, result, quiet)
-}
-
-// report is report, with JSON in the place of the official text if that was asked for.
-func (f *runFlags) report(c *cobra.Command, dir string, result harness.Result) error {
-	if !f.asJSON {
-		return report(c, dir, result, f.quiet)
-	}
-	stdout := c.OutOrStdout()
-	c.SetOut(io.Discard)
-	defer c.SetOut(stdout)
-	if err := report(c, dir, result, f.quiet); err != nil {
+	if err := errors.Join(running, reporting); err != nil {
 		return err
 	}
-	encoder := json.NewEncoder(stdout)
+	return verdict(result)
+}
+
+// finished reports whether every engine has completed every scale, and its energy loop where one was planned.
+func finished(r record.Result) bool {
+	return !slices.ContainsFunc(r.Runs, func(run record.Run) bool {
+		return run.State != record.Complete || run.Energy.Failed()
+	})
+}
+
+// verdict is errReported if a run is incomplete, a search is wrong, or an energy loop has failed.
+func verdict(r record.Result) error {
+	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !run.Sound() || run.Energy.Failed() }) {
+		return errReported
+	}
+	return nil
+}
+
+// commandLine is what the user typed, without the program's directory: others may see the record.
+func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
+
+// report draws everything into the run's directory and prints the official text, or JSON.
+func (f *runFlags) report(c *cobra.Command, dir string, result record.Result) error {
+	report, err := draw(dir, nil, result)
+	if err != nil {
+		return err
+	}
+	if !f.quiet {
+		defer printTable(c.ErrOrStderr(), dir, report)
+	}
+	if !f.asJSON {
+		return text.Graph500(c.OutOrStdout(), report.Results[0])
+	}
+	encoder := json.NewEncoder(c.OutOrStdout())
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(struct {
-		Schema string         `json:"schema"` // of this document
-		Folder string         `json:"folder"`
-		Result harness.Result `json:"result"` // as result.json holds it
-	}{"teps-run/1", dir, result})
+		Directory string        `json:"directory"`
+		Result    record.Result `json:"result"` // as in result.json
+	}{dir, result})
+}
+
+// planText is the first line of a run.
+func planText(p record.Plan) string {
+	var names []string
+	for _, e := range p.Engines {
+		names = append(names, e.Name)
+	}
+	text := fmt.Sprintf("%s, scale %v, edge factor %d, %d roots",
+		strings.Join(names, ", "), p.Scales, p.EdgeFactor, p.Roots)
+	if p.Energy > 0 {
+		text += fmt.Sprintf(", energy over %v", p.Energy)
+	}
+	return text
 }

@@ -10,50 +10,48 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/record"
 )
 
-var long = flag.Bool("long", false, "test stores for a minute, and sweeps with 20 kills")
+var long = flag.Bool("long", false, "long tests: 100 repeats in a store, sweeps with 20 kills, one more engine")
 
-// record is what must be the same in every measurement of a cell, whenever and by whomever it was measured: everything
-// but times.
-type record struct {
-	state    harness.State
+// searched is what must be the same in every measurement of a job: everything but times.
+type searched struct {
+	state    record.State
 	valid    bool
 	sessions int
 	roots    string
 	files    string
 }
 
-// recordsIn reads every run folder of a store. Anything that is no run folder and not the store's lock is an error.
-func recordsIn(t *testing.T, store string) map[string]record {
+// recordsIn reads every run of a store. Anything but runs and the lock of the store is an error.
+func recordsIn(t *testing.T, store string) map[string]searched {
 	t.Helper()
 	list, err := os.ReadDir(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]record{}
+	all := map[string]searched{}
 	for _, f := range list {
 		if f.Name() == ".lock" {
 			continue
 		}
-		r, err := harness.Load(filepath.Join(store, f.Name()))
+		r, err := record.Load(filepath.Join(store, f.Name()))
 		if err != nil {
 			t.Errorf("left in the store: %v", err)
 			continue
 		}
 		run := r.Runs[0]
-		got := record{state: run.State, valid: run.Valid, sessions: run.Sessions}
+		got := searched{state: run.State, valid: run.Valid, sessions: run.Sessions}
 		for _, root := range run.Roots {
-			got.roots += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ", root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
+			got.roots += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
+				root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
 		}
 		files, _ := os.ReadDir(filepath.Join(store, f.Name()))
 		for _, file := range files {
@@ -79,13 +77,14 @@ func writeSweep(t *testing.T, format string, args ...any) string {
 	return path
 }
 
-// A sweep that is killed again and again, at moments that nobody chose, comes to the same records as one that is left alone.
-func TestASweepKilledAtAnyMomentComesToTheSameRecords(t *testing.T) {
+// A sweep that is killed several times, at random moments, makes the same records as one that is not.
+func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	kills := 4
 	if *long {
 		kills = 20
 	}
-	const text = "store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\nscales: 6-7\nrepeats: %d\nroots: 6\n"
+	const text = "store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n" +
+		"scales: 6-7\nrepeats: %d\nroots: 6\n"
 	repeats := 2 * kills
 	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
 	first, temp := teps(t, "sweep", "--quiet", writeSweep(t, text, undisturbed, repeats))
@@ -109,8 +108,8 @@ func TestASweepKilledAtAnyMomentComesToTheSameRecords(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// A kill has 12 cells of its own. It waits for up to 7, and then for a time that 4 more take, or until they are there:
-		// so the sweep is still running on a machine of any speed.
+		// There are 12 runs for each kill. It waits for up to 7, and then for the time that 4 more take, or until they are
+		// there, so that the sweep is still running on a machine of any speed.
 		cells = min(cells+random.IntN(8), 6*repeats)
 		waitFor(t, "some cells of the sweep", func() bool { return entriesIn(store) >= cells })
 		pause := time.Duration(random.Int64N(int64(took) * 4 / int64(6*repeats)))
@@ -137,7 +136,7 @@ func TestASweepKilledAtAnyMomentComesToTheSameRecords(t *testing.T) {
 	compareRecords(t, recordsIn(t, store), recordsIn(t, undisturbed), 6*repeats)
 }
 
-func compareRecords(t *testing.T, got, want map[string]record, n int) {
+func compareRecords(t *testing.T, got, want map[string]searched, n int) {
 	t.Helper()
 	if len(want) != n || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
 		t.Fatalf("%d records and %d undisturbed ones, want %d of the same names", len(got), len(want), n)
@@ -146,57 +145,49 @@ func compareRecords(t *testing.T, got, want map[string]record, n int) {
 		if got[name] != want[name] {
 			t.Errorf("%s: %+v, undisturbed %+v", name, got[name], want[name])
 		}
-		if r := got[name]; r.state != harness.Complete || !r.valid || r.sessions != 1 || r.files != "result.json roots.jsonl run.json " {
+		if r := got[name]; r.state != record.Complete || !r.valid || r.sessions != 1 ||
+			r.files != "result.json roots.jsonl run.json " {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }
 
-// Two sweeps of one file, and two loops of single runs, write one store at once: nothing is lost, nothing is done twice.
+// A sweep and single runs may write to one store; a second sweep has to wait.
 func TestProcessesThatWriteOneStoreLoseNothing(t *testing.T) {
-	wanted, repeats := 5*time.Second, 10
+	repeats := 3
 	if *long {
-		wanted, repeats = time.Minute, 100
+		repeats = 100
 	}
 	store := filepath.Join(t.TempDir(), "store")
-	file := writeSweep(t, "store: %s\nengines: [cpu, {name: distributed, set: {partition: [1d, 2d]}}]\nscales: 6-7\nrepeats: %d\nroots: 20\n", store, repeats)
-	began := time.Now()
-	var wg sync.WaitGroup
-	measured := regexp.MustCompile(`(?m)^run \d+ of \d+: (.*); (about|more)`)
-	var cells [2][]string
-	for i := range 2 {
-		cmd, temp := teps(t, "sweep", file)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		wg.Go(func() {
-			if err := cmd.Run(); err != nil {
-				t.Errorf("sweep: %v\n%s", err, &stderr)
-			}
-			nothingLeft(t, temp)
-			for _, match := range measured.FindAllStringSubmatch(stderr.String(), -1) {
-				cells[i] = append(cells[i], match[1])
-			}
-		})
+	file := writeSweep(t, "store: %s\nengines: [cpu, distributed]\nscales: 6-7\nrepeats: %d\nroots: 20\n", store, repeats)
+	sweep, temp := teps(t, "sweep", file)
+	var stderr bytes.Buffer
+	sweep.Stderr = &stderr
+	if err := sweep.Start(); err != nil {
+		t.Fatal(err)
 	}
-	var singles [2]int
-	for i := range 2 {
-		wg.Go(func() {
-			for singles[i] == 0 || time.Since(began) < wanted {
-				cmd, temp := teps(t, "run", "--quiet", "--engine", "cpu", "--scale", "6", "--roots", "20", "--store", store)
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("run: %v\n%s", err, out)
-					return
-				}
-				nothingLeft(t, temp)
-				singles[i]++
-			}
-		})
+	waitFor(t, "the first run of the sweep", func() bool { return entriesIn(store) >= 2 })
+	second, _ := teps(t, "sweep", file)
+	out, _ := second.CombinedOutput()
+	code := second.ProcessState.ExitCode()
+	if code != exitUsage || !bytes.Contains(out, []byte("another sweep is writing to "+store)) {
+		t.Errorf("a second sweep: exit code %d, want %d:\n%s", code, exitUsage, out)
 	}
-	wg.Wait()
-
-	var inSweep, alone int
+	const singles = 4
+	for range singles {
+		cmd, temp := teps(t, "run", "--quiet", "--engine", "cpu", "--scale", "6", "--roots", "20", "--store", store)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("run: %v\n%s", err, out)
+		}
+		nothingLeft(t, temp)
+	}
+	if err := sweep.Wait(); err != nil {
+		t.Errorf("sweep: %v\n%s", err, &stderr)
+	}
+	nothingLeft(t, temp)
+	inSweep, alone := 0, 0
 	for name, r := range recordsIn(t, store) {
-		if r.state != harness.Complete || !r.valid || r.sessions != 1 || strings.Count(r.roots, ";") != 20 {
+		if r.state != record.Complete || !r.valid || r.sessions != 1 || strings.Count(r.roots, ";") != 20 {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if strings.HasPrefix(name, "s0") {
@@ -205,18 +196,9 @@ func TestProcessesThatWriteOneStoreLoseNothing(t *testing.T) {
 			alone++
 		}
 	}
-	all := slices.Concat(cells[0], cells[1])
-	slices.Sort(all)
-	if want := 6 * repeats; inSweep != want || len(all) != want || len(slices.Compact(all)) != want {
-		t.Errorf("%d cells in the store, %d and %d measured by the sweeps, want %d in all", inSweep, len(cells[0]), len(cells[1]), want)
+	if inSweep != 4*repeats || alone != singles {
+		t.Errorf("the store has %d runs of the sweep and %d others, want %d and %d", inSweep, alone, 4*repeats, singles)
 	}
-	if len(cells[0]) == 0 || len(cells[1]) == 0 {
-		t.Errorf("the work was not shared: %d and %d cells", len(cells[0]), len(cells[1]))
-	}
-	if alone != singles[0]+singles[1] || alone < 2 {
-		t.Errorf("%d single runs in the store, and %d were made", alone, singles[0]+singles[1])
-	}
-	t.Logf("%v: %d and %d cells, %d and %d single runs", time.Since(began).Round(time.Second), len(cells[0]), len(cells[1]), singles[0], singles[1])
 }
 
 func TestCtrlCStopsASweepInOrder(t *testing.T) {
@@ -235,7 +217,8 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 	engines := children(t, cmd.Process.Pid)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
+	code := cmd.ProcessState.ExitCode()
+	if code != exitFailed || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
 		t.Errorf("exit code %d:\n%s", code, &stderr)
 	}
 	for _, pid := range engines {
@@ -245,7 +228,7 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 	}
 	nothingLeft(t, temp)
 	for name, r := range recordsIn(t, store) {
-		if r.state != harness.Interrupted {
+		if r.state != record.Interrupted {
 			t.Errorf("%s: %s", name, r.state)
 		}
 	}
@@ -260,7 +243,8 @@ func TestASweepOnAFullDiskSaysSoAndContinues(t *testing.T) {
 	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: 6\nrepeats: 9\n", filepath.Join(disk, "store"))
 	cmd, temp := teps(t, "sweep", file)
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) || !bytes.Contains(out, []byte("the same command continues the sweep")) {
+	if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) ||
+		!bytes.Contains(out, []byte("the same command continues the sweep")) {
 		t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
 	}
 	nothingLeft(t, temp)
@@ -276,7 +260,7 @@ func TestASweepOnAFullDiskSaysSoAndContinues(t *testing.T) {
 		t.Errorf("%d records, want 9", len(records))
 	}
 	for name, r := range records {
-		if r.state != harness.Complete || !r.valid || r.sessions != 1 {
+		if r.state != record.Complete || !r.valid || r.sessions != 1 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

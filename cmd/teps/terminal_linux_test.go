@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +16,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/tepsbench/teps/harness"
 )
 
 // terminal is a pseudoterminal that a command runs on.
@@ -183,46 +180,8 @@ func TestCtrlCOnATerminalLeavesItClean(t *testing.T) {
 			t.Errorf("this stays behind: %q", line)
 		}
 	}
-	if !strings.Contains(text, "stopping in order") || !strings.Contains(text, "continue with: teps run --resume") {
+	if !strings.Contains(text, "finishing up") || !strings.Contains(text, "continue with: teps run --resume") {
 		t.Errorf("what is left:\n%s", strings.Join(visible, "\n"))
 	}
 	nothingLeft(t, temp)
-}
-
-// With --json, standard output is one document, whatever the terminal gets.
-func TestJSONIsOneDocument(t *testing.T) {
-	store := t.TempDir()
-	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: 8\nroots: 2\n", store)
-	for name, args := range map[string][]string{
-		"run":       {"run", "--engine", "cpu", "--scale", "8", "--json", "--out", filepath.Join(t.TempDir(), "run")},
-		"sweep":     {"sweep", file, "--json"},
-		"a dry run": {"sweep", file, "--json", "--dry-run"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cmd, _ := teps(t, args...)
-			var stdout bytes.Buffer
-			cmd.Stdout = &stdout
-			text, code := onTerminal(t, cmd).end(t, cmd)
-			if code != exitValid {
-				t.Fatalf("exit code %d:\n%s", code, text)
-			}
-			decoder := json.NewDecoder(&stdout)
-			var document struct {
-				Schema, Folder string
-				Result         harness.Result
-			}
-			if err := decoder.Decode(&document); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := decoder.Token(); err != io.EOF {
-				t.Errorf("something follows the document: %v", err)
-			}
-			if !strings.HasPrefix(document.Schema, "teps-") {
-				t.Errorf("the document says that it is %q", document.Schema)
-			}
-			if name == "run" && (len(document.Result.Runs) != 1 || len(document.Result.Runs[0].Roots) != 64 || document.Folder == "") {
-				t.Errorf("the result has %d runs, folder %q", len(document.Result.Runs), document.Folder)
-			}
-		})
-	}
 }

@@ -32,8 +32,8 @@ func sections(page string) []section {
 	return all
 }
 
-// TestWritingAnEngineWordByWord runs the shell blocks of docs/writing-an-engine.md as they stand there, in a folder that
-// has teps beside it. A section whose tools are missing here is left out.
+// TestWritingAnEngineWordByWord runs the shell blocks of docs/writing-an-engine.md in a directory that contains teps. A
+// section whose tools are missing here is left out.
 func TestWritingAnEngineWordByWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds teps and engines")
@@ -69,7 +69,8 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		cmd.Dir = work
 		// What is installed goes to a folder of the test; modules come from the cache of whoever runs the tests.
 		bin := filepath.Join(work, "gopath", "bin")
-		cmd.Env = append(os.Environ(), "PWD="+work, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "GOPROXY=off", "GOFLAGS=")
+		cmd.Env = append(os.Environ(), "PWD="+work, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"),
+			"GOPROXY=off", "GOFLAGS=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", part.heading, err, out)

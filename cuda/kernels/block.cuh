@@ -1,75 +1,127 @@
-// What the threads of a block of the search share, and what they count.
+// The threads of a block of the search: their barriers, their shared memory, and what they count.
+//
+// A block has SEARCH_THREADS threads that search, followed by COPY_THREADS threads that copy the output template at
+// the same time. The two never wait for each other in a barrier of the whole block, so each has a named barrier of
+// its own.
 #pragma once
-#include "barrier.cuh"
+#include "search.cuh"
 
-// Left is a word of which vertices are left over to be scanned.
-struct Left {
-  u64 at;       // its aligned block
-  u32 rows;     // of the block, perhaps with LONGER
+constexpr int SEARCH_BARRIER = 1, COPY_BARRIER = 2;
+
+// syncSearch waits for all searching threads of the block.
+__device__ inline void syncSearch() {
+  asm volatile("bar.sync %0, %1;" ::"n"(SEARCH_BARRIER), "n"(SEARCH_THREADS) : "memory");
+}
+
+// syncCopy waits for all copying threads of the block.
+__device__ inline void syncCopy() {
+  asm volatile("bar.sync %0, %1;" ::"n"(COPY_BARRIER), "n"(COPY_THREADS) : "memory");
+}
+
+// anySearch waits for all searching threads of the block, and reports whether the predicate is true for one of them.
+__device__ inline bool anySearch(bool predicate) {
+  u32 any;
+  asm volatile(
+      "{\n\t.reg .pred p, q;\n\tsetp.ne.u32 p, %1, 0;\n\tbar.red.or.pred q, %2, %3, p;\n\tselp.u32 %0, 1, 0, q;\n\t}"
+      : "=r"(any)
+      : "r"(u32(predicate)), "n"(SEARCH_BARRIER), "n"(SEARCH_THREADS)
+      : "memory");
+  return any != 0;
+}
+
+// fence orders what this thread, and the threads it has met at a barrier, read and wrote before it against what they
+// do after it, for the whole device.
+__device__ inline void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// syncGrid waits for the searching threads of all blocks, and lets one thread of each block call then before the
+// others continue. The first block adds what is missing to reach the highest bit, so the counter is never reset.
+template <class Then>
+__device__ inline void syncGrid(const Then& then) {
+  syncSearch();
+  if (threadIdx.x == 0) {
+    u32 mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before, now;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(&arrived), "r"(mine) : "memory");
+    do {
+      asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&arrived) : "memory");
+    } while (((before ^ now) & 0x80000000u) == 0);
+    fence();
+    then();
+  }
+  syncSearch();
+}
+
+__device__ inline void syncGrid() {
+  syncGrid([] {});
+}
+
+// PendingWord is a word with unvisited vertices whose lists have to be scanned bottom-up.
+struct PendingWord {
+  u64 block;      // where its aligned block begins
+  u32 rows;       // of the block, perhaps with LONGER
   u32 word;
-  u32 rest;     // the vertices
-  u32 claimed;  // those found by a claim
+  u32 unvisited;  // the vertices
+  u32 found;      // those of the same word that were found through their hubs
 };
 
 // Shared is the shared memory of a block of the search.
 struct Shared {
-  Left left[CLAIM_STEP * SEARCH_THREADS];  // bottom-up: words with vertices that are not claimed
-  u32 words, taken;              // how many there are, and how many the warps have taken
-  u64 sums[32];                  // top-down: of the warps, for prefix sums
+  PendingWord pending[WORDS_PER_THREAD * SEARCH_THREADS];  // bottom-up
+  u32 words, taken;              // pending words, and how many of them the warps have taken
+  u64 sums[32];                  // top-down: prefix sums over the warps
   u64 base;
   Counters counters;             // of the block
-  Progress progress;
-  u64 finds[SEARCH_THREADS / 32][FINDS_BUFFER];
-  u64 written;                   // of the finds whose parents this block writes, those taken by its threads
-  u64 part[2], size[2];          // of them, what the searching and the copying threads write now
-  u32 near[];                    // bottom-up: frontier bits of the first vertices, as many as there is room for
+  LevelState level;
+  u64 corrections[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
+  u64 written;                   // this block's corrections that its threads have written out or are writing
+  u64 part[2], size[2];          // of those, what the searching [0] and the copying [1] threads are writing
+  u32 cached[];                  // bottom-up: frontier bits of the first vertices, as many as fit
 };
 
 // Tally is what a thread counts in a level.
 struct Tally {
   u64 edges = 0;
-  u32 found = 0, hubs = 0, looked = 0, leaves = 0;
+  u32 found = 0, hubs = 0, examined = 0, leaves = 0;
 
-  // find counts v as found.
-  __device__ void find(u32 v) {
+  // addFound counts v as found.
+  __device__ void addFound(u32 v) {
     found++;
-    if (v < graph.hubs) hubs++, edges += graph.linked[v];
+    if (v < graph.hubs) hubs++, edges += graph.hubEdges[v];
   }
 
-  // findWord counts the vertices in a word as found.
-  __device__ void findWord(u64 w, u32 bits) {
+  // addFoundWord counts the vertices in a word as found.
+  __device__ void addFoundWord(u64 w, u32 bits) {
     found += __popc(bits);
     if (w * 32 < graph.hubs) {
       for (; bits != 0; bits &= bits - 1) {
         u32 v = u32(w * 32) + __ffs(bits) - 1;
-        if (v < graph.hubs) hubs++, edges += graph.linked[v];
+        if (v < graph.hubs) hubs++, edges += graph.hubEdges[v];
       }
     }
   }
 
-  // expandWord counts the leaves of the hubs among the frontier's vertices in a word.
-  __device__ void expandWord(u64 w, u32 bits) {
+  // addLeaves counts the leaves of the hubs among the frontier's vertices in a word.
+  __device__ void addLeaves(u64 w, u32 bits) {
     for (; bits != 0; bits &= bits - 1) {
       u32 v = u32(w * 32) + __ffs(bits) - 1;
-      if (v < graph.hubs) leaves += graph.leafAt[v + 1] - graph.leafAt[v];
+      if (v < graph.hubs) leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
     }
   }
 };
 
-// report adds the tallies of a block, and how many finds each warp has added, to the level's counters. All searching threads of the
-// block call it.
-__device__ inline void report(Shared& shared, Counters* counters, const Tally& t, u32 finds) {
+// addToCounters adds the tallies of a block, and how many corrections each warp has added, to the level's counters.
+// All searching threads of the block call it.
+__device__ inline void addToCounters(Shared& shared, Counters* counters, const Tally& t, u32 corrections) {
   syncSearch();
   if (threadIdx.x == 0) shared.counters = Counters{};
   syncSearch();
-  u64 sums[5] = {warpSum(t.found), warpSum(t.edges), warpSum(t.hubs), warpSum(t.looked), warpSum(t.leaves)};
+  u64 sums[5] = {warpSum(t.found), warpSum(t.edges), warpSum(t.hubs), warpSum(t.examined), warpSum(t.leaves)};
   if (lane() == 0) {
-    u64* into[5] = {&shared.counters.found, &shared.counters.edges, &shared.counters.hubs, &shared.counters.looked,
+    u64* into[5] = {&shared.counters.found, &shared.counters.edges, &shared.counters.hubs, &shared.counters.examined,
                     &shared.counters.leaves};
     for (int i = 0; i < 5; i++) {
       if (sums[i] != 0) atomicAdd(into[i], sums[i]);
     }
-    if (finds != 0) atomicAdd(&shared.counters.finds, u64(finds));
+    if (corrections != 0) atomicAdd(&shared.counters.corrections, u64(corrections));
   }
   syncSearch();
   if (threadIdx.x == 0) {
@@ -77,8 +129,8 @@ __device__ inline void report(Shared& shared, Counters* counters, const Tally& t
     if (c.found != 0) atomicAdd(&counters->found, c.found);
     if (c.edges != 0) atomicAdd(&counters->edges, c.edges);
     if (c.hubs != 0) atomicAdd(&counters->hubs, c.hubs);
-    if (c.looked != 0) atomicAdd(&counters->looked, c.looked);
+    if (c.examined != 0) atomicAdd(&counters->examined, c.examined);
     if (c.leaves != 0) atomicAdd(&counters->leaves, c.leaves);
-    if (c.finds != 0) atomicAdd(&counters->finds, c.finds);
+    if (c.corrections != 0) atomicAdd(&counters->corrections, c.corrections);
   }
 }

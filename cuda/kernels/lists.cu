@@ -1,43 +1,44 @@
-// Kernel 1, second half: from numbered tuples to neighbour lists. Every tuple that is no self-loop gives two keys
-// source<<bits | target; sorted, they are the lists, ascending, with duplicates side by side. Where the keys of the whole graph
-// do not fit, the host asks for one range of sources after the other.
+// Kernel 1, third part: from tuples with numbered ends to neighbour lists. Every tuple except self-loops gives two
+// keys source<<bits | target. Sorted, the keys are the lists in ascending order, with duplicates next to each other.
+// If the keys of the whole graph do not fit, the host builds the lists of one range of sources after the other.
 #include "graph.cuh"
 
 namespace {
-constexpr int EACH = 4; // tuples of a thread at a time
+constexpr int TUPLES_PER_THREAD = 4; // at a time
 }
 
 // range_entries counts the list entries, duplicates included, of each range of `width` vertices.
-extern "C" __global__ void range_entries(const u32* original, const u32* degree, u64 searched, u64 width, u64* entries) {
+extern "C" __global__ void range_entries(const u32* label, const u32* degree, u64 searched, u64 width, u64* entries) {
   __shared__ u64 sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
   u64 from = u64(blockIdx.x) * width, to = from + width < searched ? from + width : searched;
   u64 mine = 0;
-  for (u64 v = from + threadIdx.x; v < to; v += blockDim.x) mine += degree[original[v]];
+  for (u64 v = from + threadIdx.x; v < to; v += blockDim.x) mine += degree[label[v]];
   mine = warpSum(mine);
   if (lane() == 0) atomicAdd(&sum, mine);
   __syncthreads();
   if (threadIdx.x == 0) entries[blockIdx.x] = sum;
 }
 
-// list_keys writes the keys whose sources lie in [from, to), in any order, and adds their number to *written.
+// list_keys writes the keys whose sources lie in [from, to), packed into fromTo, in any order, and adds their number
+// to *written.
 extern "C" __global__ void __launch_bounds__(THREADS)
 list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, u64 bits, u64* keys, u64* written) {
   __shared__ u32 sums[THREADS / 32];
   __shared__ u64 base;
   u32 from = u32(fromTo >> 32), to = u32(fromTo);
-  u64 stride = u64(gridDim.x) * THREADS * EACH;
-  for (u64 begin = u64(blockIdx.x) * THREADS * EACH; begin < n; begin += stride) {
-    u64 mine[2 * EACH];
+  u64 stride = u64(gridDim.x) * THREADS * TUPLES_PER_THREAD;
+  for (u64 begin = u64(blockIdx.x) * THREADS * TUPLES_PER_THREAD; begin < n; begin += stride) {
+    u64 mine[2 * TUPLES_PER_THREAD];
     u32 count = 0;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < TUPLES_PER_THREAD; i++) {
       u64 at = begin + i * THREADS + threadIdx.x;
       mine[2 * i] = mine[2 * i + 1] = ~u64(0);
       if (at >= n) continue;
       u32 u = vertex[u32(pairs[at] >> 32)], v = vertex[u32(pairs[at])];
-      if (u == v || u >= searched || v >= searched) continue; // self-loops, and leaves, which no list holds
+      if (u == v || u >= searched || v >= searched) continue; // self-loops, and leaves, which are in no list
       if (u >= from && u < to) mine[2 * i] = u64(u - from) << bits | v, count++;
       if (v >= from && v < to) mine[2 * i + 1] = u64(v - from) << bits | u, count++;
     }
@@ -57,14 +58,14 @@ list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, 
     __syncthreads();
     u64 at = base + before + until - count;
 #pragma unroll
-    for (int i = 0; i < 2 * EACH; i++) {
+    for (int i = 0; i < 2 * TUPLES_PER_THREAD; i++) {
       if (mine[i] != ~u64(0)) keys[at++] = mine[i];
     }
     __syncthreads();
   }
 }
 
-// count_unique counts, for every block, the keys that differ from the one before them.
+// count_unique counts, for every block, the keys that differ from their predecessor.
 extern "C" __global__ void __launch_bounds__(THREADS) count_unique(const u64* keys, u64 n, u64* counts) {
   __shared__ u64 sum;
   if (threadIdx.x == 0) sum = 0;
@@ -78,9 +79,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_unique(const u64* ke
   if (threadIdx.x == 0) counts[blockIdx.x] = sum;
 }
 
-// write_lists writes the targets of unique keys behind the `base` entries that are there, and where the list of each source
-// begins: offset[s] for sources from the first of the range up to the last one with an entry. before holds the exclusive prefix
-// sums of what count_unique counted.
+// write_lists appends the targets of unique keys to the `base` entries of earlier ranges, and writes where the list
+// of each source begins: offset[s] for sources from the first of the range to the last one with an entry. before has
+// the exclusive prefix sums of what count_unique counted.
 extern "C" __global__ void __launch_bounds__(THREADS)
 write_lists(const u64* keys, u64 n, u64 bits, u64 from, u64 base, const u64* before, u32* target, u64* offset) {
   __shared__ u32 sums[THREADS / 32];
@@ -110,7 +111,7 @@ write_lists(const u64* keys, u64 n, u64 bits, u64 from, u64 base, const u64* bef
   }
 }
 
-// end_lists writes the offsets of sources behind the last one that has an entry, up to and including `to`.
+// end_lists writes the offsets of the sources after the last one with an entry, up to and including `to`.
 extern "C" __global__ void end_lists(const u64* keys, u64 n, u64 bits, u64 from, u64 to, u64 end, u64* offset) {
   u64 first = from + (n > 0 ? (keys[n - 1] >> bits) + 1 : 0);
   u64 stride = u64(gridDim.x) * blockDim.x;

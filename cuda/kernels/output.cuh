@@ -1,86 +1,141 @@
 // Output: the parent array in original labels, 64 bits a parent, inside the clock.
 //
-// Kernel 1 prepares the template, every label's first neighbour, as part of the graph. A search copies it, which is pure
-// streaming, and then writes the parents of vertices that were found through another neighbour and clears those that were not
-// reached. So every entry is confirmed or replaced by each search, and nothing of one search is used in another.
+// Kernel 1 prepares the template, every label's first neighbour, as part of the graph. A search copies it, which
+// streams through memory, and then corrects it: it writes the parents of vertices that were found through another
+// neighbour and clears those of vertices that were not reached. So each search confirms or replaces every entry, and
+// carries nothing over from another search.
+//
+// Corrections are vertices whose parent is not the template's, in a list that grows level by level. Writing their
+// parents at once, 8 bytes at a random address, would cost memory a read and a write of a whole sector in the middle
+// of the search; the list is written in rows, and the copying threads write the parents while the search continues.
 #pragma once
 #include "block.cuh"
 
-// copyTemplate fills parent[0 ... length): parent[l] = output[l], widened; Unreached (-1) where isolated or beyond the labels. The
-// copying threads of all blocks call it. A thread moves two parents at a time, so that a warp writes 512 bytes in a row, and reads
-// COPY_STEP times before it writes. Nothing of it is read again soon, so it goes past the caches.
+// BufferedCorrections collects the corrections of a warp in shared memory, and adds them to the list when the buffer
+// is full. All lanes of the warp call its functions.
+struct BufferedCorrections {
+  u64* buffer;  // [CORRECTIONS_PER_WARP] of this warp
+  u32 used = 0;
+  u32 added = 0; // to the list
+
+  __device__ explicit BufferedCorrections(u64* buffer) : buffer(buffer) {}
+
+  __device__ void add(bool wanted, u32 v, u32 parent) {
+    u32 lanes = __ballot_sync(~0u, wanted);
+    if (lanes == 0) return;
+    if (used + __popc(lanes) > CORRECTIONS_PER_WARP) flush();
+    if (wanted) buffer[used + __popc(lanes & ((1u << lane()) - 1))] = u64(v) << 32 | parent;
+    used += __popc(lanes);
+  }
+
+  __device__ void flush() {
+    __syncwarp();
+    u64 at = 0;
+    if (lane() == 0 && used != 0) at = atomicAdd(&state.corrections, u64(used));
+    at = __shfl_sync(~0u, at, 0);
+    for (u32 i = lane(); i < used; i += 32) graph.corrections[at + i] = buffer[i];
+    __syncwarp();
+    added += used;
+    used = 0;
+  }
+};
+
+// DirectCorrections adds the corrections of a warp to the list at once.
+struct DirectCorrections {
+  u32 added = 0;
+
+  __device__ void add(bool wanted, u32 v, u32 parent) {
+    u32 lanes = __ballot_sync(~0u, wanted);
+    if (lanes == 0) return;
+    u64 at = 0;
+    if (lane() == 0) at = atomicAdd(&state.corrections, u64(__popc(lanes)));
+    at = __shfl_sync(~0u, at, 0);
+    if (wanted) graph.corrections[at + __popc(lanes & ((1u << lane()) - 1))] = u64(v) << 32 | parent;
+    added += __popc(lanes);
+  }
+};
+
+__device__ inline i64 widen(u32 parent) { return parent == NONE ? -1 : i64(parent); }
+
+// copyTemplate fills parent[0 ... length) with the template, widened to 64 bits; Unreached (-1) where isolated or
+// beyond the labels. The copying threads of all blocks call it. A thread moves two parents at a time, so that a warp
+// writes 512 consecutive bytes, and reads COPY_PAIRS times before it writes. None of it is read again soon, so it
+// bypasses the caches.
 __device__ inline void copyTemplate(i64* parent, u64 length) {
   u64 at = u64(blockIdx.x) * COPY_THREADS + threadIdx.x - SEARCH_THREADS, stride = u64(gridDim.x) * COPY_THREADS;
   u64 pairs = (graph.labels < length ? graph.labels : length) / 2;
-  const uint2* from = reinterpret_cast<const uint2*>(graph.output);
+  const uint2* from = reinterpret_cast<const uint2*>(graph.outputTemplate);
   longlong2* into = reinterpret_cast<longlong2*>(parent);
-  for (u64 i = at; i < pairs; i += stride * COPY_STEP) {
-    uint2 t[COPY_STEP];
+  for (u64 i = at; i < pairs; i += stride * COPY_PAIRS) {
+    uint2 t[COPY_PAIRS];
 #pragma unroll
-    for (int k = 0; k < COPY_STEP; k++) {
+    for (int k = 0; k < COPY_PAIRS; k++) {
       if (i + k * stride < pairs) t[k] = __ldcs(from + i + k * stride);
     }
 #pragma unroll
-    for (int k = 0; k < COPY_STEP; k++) {
+    for (int k = 0; k < COPY_PAIRS; k++) {
       if (i + k * stride >= pairs) break;
-      __stcs(into + i + k * stride, make_longlong2(t[k].x == NONE ? -1 : i64(t[k].x), t[k].y == NONE ? -1 : i64(t[k].y)));
+      __stcs(into + i + k * stride, make_longlong2(widen(t[k].x), widen(t[k].y)));
     }
   }
   for (u64 l = 2 * pairs + at; l < length; l += stride) {
-    u32 t = l < graph.labels ? graph.output[l] : NONE;
-    parent[l] = t == NONE ? -1 : i64(t);
+    u32 t = l < graph.labels ? graph.outputTemplate[l] : NONE;
+    parent[l] = widen(t);
   }
 }
 
-// takePart takes a part of the list of finds, as far as it is stable. It returns the length, 0 where nothing is left. The parts are
-// dealt to the blocks in turn, so that no two blocks ask for the same one: the searching and the copying threads of a block do.
+// takePart takes a part of the stable corrections. It returns its length, 0 if nothing is left for this block. The
+// parts are assigned to the blocks in turn, so that only the searching and the copying threads of one block compete
+// for a part.
 __device__ inline u64 takePart(Shared& shared, u64& at) {
   for (;;) {
     u64 taken = *(volatile u64*)&shared.written, stable = *(volatile u64*)&state.stable;
-    at = (taken / OUTPUT_PART * gridDim.x + blockIdx.x) * OUTPUT_PART + taken % OUTPUT_PART;
+    at = (taken / CORRECTIONS_PER_PART * gridDim.x + blockIdx.x) * CORRECTIONS_PER_PART + taken % CORRECTIONS_PER_PART;
     if (at >= stable) return 0;
-    u64 n = OUTPUT_PART - taken % OUTPUT_PART;
+    u64 n = CORRECTIONS_PER_PART - taken % CORRECTIONS_PER_PART;
     if (stable - at < n) n = stable - at;
     if (atomicCAS(&shared.written, taken, taken + n) == taken) return n;
   }
 }
 
-// writePart writes the parents of finds at ... at+n-1, FINDS_STEP a thread at a time. `thread` is one of `threads`.
+// writePart writes the parents of corrections at ... at+n-1, CORRECTIONS_PER_THREAD of a thread at a time. The caller
+// is number `thread` of `threads`.
 __device__ inline void writePart(i64* parent, u64 at, u64 n, u32 thread, u32 threads) {
-  for (u64 i = thread; i < n; i += threads * FINDS_STEP) {
-    u64 find[FINDS_STEP];
-    u32 label[FINDS_STEP], from[FINDS_STEP];
+  for (u64 i = thread; i < n; i += threads * CORRECTIONS_PER_THREAD) {
+    u64 correction[CORRECTIONS_PER_THREAD];
+    u32 label[CORRECTIONS_PER_THREAD], from[CORRECTIONS_PER_THREAD];
 #pragma unroll
-    for (int k = 0; k < FINDS_STEP; k++) {
-      if (i + k * threads < n) find[k] = __ldcg(graph.finds + at + i + k * threads);
+    for (int k = 0; k < CORRECTIONS_PER_THREAD; k++) {
+      if (i + k * threads < n) correction[k] = __ldcg(graph.corrections + at + i + k * threads);
     }
 #pragma unroll
-    for (int k = 0; k < FINDS_STEP; k++) {
+    for (int k = 0; k < CORRECTIONS_PER_THREAD; k++) {
       if (i + k * threads >= n) break;
-      label[k] = graph.original[find[k] >> 32];
-      from[k] = graph.original[u32(find[k])];
+      label[k] = graph.label[correction[k] >> 32];
+      from[k] = graph.label[u32(correction[k])];
     }
 #pragma unroll
-    for (int k = 0; k < FINDS_STEP; k++) {
+    for (int k = 0; k < CORRECTIONS_PER_THREAD; k++) {
       if (i + k * threads < n) parent[label[k]] = i64(from[k]);
     }
   }
 }
 
-// follow writes the parents of finds while the search goes on, as soon as the template has been copied. Where the search is over it
-// writes all that are left; where it pauses, the next launch will. The copying threads call it.
-__device__ inline void follow(i64* parent, u64 launch, u64 copies, Shared& shared) {
+// writeDuringSearch writes the parents of stable corrections while the search continues, once the template has been
+// copied. When the search is over it writes all that are left; when it pauses, the next launch does. The copying
+// threads call it.
+__device__ inline void writeDuringSearch(i64* parent, u64 launch, u64 copies, Shared& shared) {
   bool first = threadIdx.x == SEARCH_THREADS;
   for (;;) {
     if (first) {
       u64 at = 0, n = 0;
       for (;;) {
-        bool ended = *(volatile u64*)&state.ended == launch, pauses = false;
+        bool ended = *(volatile u64*)&state.ended == launch, paused = false;
         if (ended) {
           fence();
-          pauses = *(volatile u64*)&state.progress.done == 0;
+          paused = *(volatile u64*)&state.level.done == 0;
         }
-        if (!pauses && *(volatile u64*)&copied >= copies) n = takePart(shared, at);
+        if (!paused && *(volatile u64*)&copied >= copies) n = takePart(shared, at);
         if (n != 0 || ended) break;
         __nanosleep(200);
       }
@@ -96,17 +151,17 @@ __device__ inline void follow(i64* parent, u64 launch, u64 copies, Shared& share
   }
 }
 
-// correct writes the rest of what the template does not have: the finds that are left, Unreached where a vertex was lost, and the
-// root. The searching threads of all blocks call it, after the copy.
-__device__ inline void correct(i64* parent, u64 root, Shared& shared) {
+// writeAfterSearch writes the rest of what the template lacks: the root, Unreached for the vertices that were not
+// reached, and the corrections that are left. The searching threads of all blocks call it, after the copy.
+__device__ inline void writeAfterSearch(i64* parent, u64 root, Shared& shared) {
   if (blockIdx.x == 0 && threadIdx.x == 0) parent[root] = i64(root);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
-    for (u32 lost = graph.unvisited[w]; lost != 0; lost &= lost - 1) {
-      u64 v = w * 32 + __ffs(lost) - 1;
-      parent[graph.original[v]] = -1;
+    for (u32 unreached = graph.unvisited[w]; unreached != 0; unreached &= unreached - 1) {
+      u64 v = w * 32 + __ffs(unreached) - 1;
+      parent[graph.label[v]] = -1;
       if (v >= graph.hubs) continue;
-      for (u32 leaf = graph.leafAt[v]; leaf < graph.leafAt[v + 1]; leaf++) parent[graph.original[leaf]] = -1;
+      for (u32 leaf = graph.leafBegin[v]; leaf < graph.leafBegin[v + 1]; leaf++) parent[graph.label[leaf]] = -1;
     }
   }
   for (;;) {

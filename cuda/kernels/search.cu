@@ -1,247 +1,240 @@
-// The search: levels one after the other in a single cooperative launch, without a round trip to the host.
+// Kernel 2: a direction-optimizing breadth-first search, all levels in one cooperative launch, without a round trip
+// to the host.
 //
-// Between two levels these hold, for every searched vertex:
-//   frontier[number%3] has exactly those that the level before found;
-//   unvisited has exactly those that no level has found;
-//   finds has the visited ones whose parent is not the template's, with their parents, and some others; those before `stable`
-//   may be written out.
+// Result: params.parent[l], for every label l, is the parent of l, l itself for the root, and -1 where the root does
+// not reach, 64 bits each and in original labels; params.status has the record of the levels.
 //
-// A level top-down (Merrill, Garland, Grimshaw 2012; balanced as in Bisson, Bernaschi, Mastrostefano 2016, section 3.2):
-//   1. claim: hubs in the frontier find their groups, word by word; the frontier becomes a queue with prefix sums of links
-//   2. expand: every warp takes the same number of links, in a few pieces, finds by search where each begins, and looks at their ends
-// A level bottom-up (Beamer, Asanovic, Patterson 2012): claim, and every vertex left over scans its list (bottomup.cuh).
+// Method: Beamer, Asanovic, Patterson, "Direction-Optimizing Breadth-First Search" (SC 2012), on one GPU as in
+// Kolganov, "The fastest and most energy-efficient breadth-first search on single-node parallel architectures"
+// (Bulletin of the South Ural State University, 2018), sections 2 and 3.2: vertices ordered by degree, neighbour
+// lists aligned by warp. One block runs on each multiprocessor; blocks meet at a barrier of the whole grid.
 //
-// The kernel can stop between levels and be launched again: when the record of levels is full, or to let the host launch
-// another top-down step in the place of expand (dynamic.cu).
-#include "barrier.cuh"
+// Data structures:
+//   both directions   graph.unvisited and graph.frontier[3]: bitmaps; groups of vertices that share a hub (graph.cuh)
+//   top-down          a queue of the frontier with prefix sums of edges: graph.queue, graph.edgesBefore (topdown.cuh)
+//   bottom-up         aligned blocks of neighbour lists; the first frontier bits in shared memory (bottomup.cuh)
+//   parents           a template to copy, and a list of corrections to it: graph.corrections (output.cuh)
+//
+// Invariants between two levels, for every vertex that is not a leaf:
+//   - it is in frontier[number%3] exactly if the previous level found it;
+//   - it is in unvisited exactly if no level has found it;
+//   - if it is visited and its parent is not the template's, it is in the corrections, with its parent; the first
+//     state.stable corrections may be written to params.parent.
+// A leaf is reached when its hub is expanded, and has its parent, the hub, from the template.
+//
+// The kernel can pause between levels and be launched again: when it has recorded LEVELS levels, or to let the host
+// launch another top-down step (dynamic.cu).
 #include "bottomup.cuh"
-#include "claim.cuh"
-#include "graph.cuh"
-#include "output.cuh"
+#include "levels.cuh"
 #include "topdown.cuh"
 
 __constant__ Graph graph;
 __device__ State state;
 __device__ u32 arrived;
 __device__ u64 copied;
-__device__ Level levels[LEVELS]; // of a launch
-// Bytes of shared memory that a block needs, and that it wants for Shared.near: the host asks for both, and gives what there is.
+__device__ LevelRecord levels[LEVELS]; // of this launch
+
+// Sizes in bytes that the host reads: shared memory that a block needs, and that it wants in addition for
+// Shared::cached; the structures that both sides know.
 extern "C" {
-__device__ u64 shared_memory[2] = {sizeof(Shared), NEAR_VERTICES / 8};
+__device__ u64 sizes[5] = {sizeof(Shared), CACHED_VERTICES / 8, sizeof(Graph), sizeof(Status), sizeof(SearchParams)};
 }
 
 namespace {
 
-// Rule holds the options of the direction switch (graph/direction.go has the formula and its source).
-struct Rule {
-  float alpha, beta;
-};
-
-__device__ bool nextBottomUp(const Progress& p, const Rule& rule) {
-  if (!p.bottomUp) {
-    return p.frontier > p.previous && rule.alpha > 0 && float(p.frontierEdges) * rule.alpha > float(p.unexplored);
-  }
-  bool shrinking = p.frontier < p.previous;
-  return !(shrinking && float(p.frontier) * rule.beta < float(graph.searched));
-}
-
-// hubOf returns the hub of a leaf.
-__device__ u32 hubOf(u32 leaf) {
-  u64 low = 0, high = graph.hubs;
-  while (low + 1 < high) {
-    u64 middle = (low + high) / 2;
-    if (graph.leafAt[middle] <= leaf) low = middle; else high = middle;
-  }
-  return u32(low);
-}
-
-// beginAt returns the progress of a search from a root at vertex v. leaf: the root is a leaf of v, and has been expanded.
-__device__ Progress beginAt(u32 v, bool leaf) {
-  Progress p{};
-  p.unexplored = graph.entries;
-  p.extra = leaf;
-  if (v == NONE) { // a level of its own that has nothing to expand
-    p.frontierLeaves = 1;
-    return p;
-  }
-  p.frontier = 1;
-  p.frontierEdges = links(v);
-  p.frontierHubs = v < graph.hubs;
-  p.listed = v < graph.hubs ? 0 : LISTED; // the queue is made, and there is no group to claim
-  return p;
-}
-
-// begin makes all vertices unvisited and the root, or its hub if it is a leaf, the frontier. It returns the levels that are over: of a
-// leaf one.
-__device__ u64 begin(u64 root, u64 copies, Shared& shared, Status* status) {
-  u64 stride = u64(gridDim.x) * SEARCH_THREADS;
-  for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
-    u64 rest = graph.searched - w * 32;
-    graph.unvisited[w] = rest >= 32 ? ~0u : (1u << rest) - 1;
-    for (int i = 0; i < 3; i++) graph.frontier[i][w] = 0;
-  }
-  u32 vertex = root < graph.labels ? graph.vertex[root] : NONE, v = vertex;
-  bool leaf = v != NONE && v >= graph.searched;
-  if (threadIdx.x == 0) {
-    if (leaf) v = hubOf(v);
-    shared.progress = beginAt(v, leaf);
-    if (blockIdx.x == 0) {
-      for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
-      if (shared.progress.listed) state.counters[0].queued = (u64(1) << QUEUE_SHIFT) + shared.progress.frontierEdges;
-      if (leaf) {
-        levels[0] = Level{0, 1, 0, 0};
-        graph.finds[0] = u64(v) << 32 | vertex;
-      }
-      status->expand = status->queued = 0;
-      state.stable = state.finds = leaf;
-      fence();
-      *(volatile u64*)&state.search = copies; // the copying threads may look
-    }
-  }
-  syncGrid([&] {
-    if (blockIdx.x != 0 || v == NONE) return;
-    graph.unvisited[v >> 5] &= ~(1u << (v & 31));
-    graph.frontier[0][v >> 5] |= 1u << (v & 31);
-    graph.queue[0] = v;
-    graph.before[0] = 0;
-  });
-  syncGrid([&] { shared.progress.began = globalTime(); });
-  return leaf;
-}
-
-// load reads the counters of a level past the first-level cache.
-__device__ Counters load(const Counters* c) {
-  return Counters{__ldcg(&c->found), __ldcg(&c->edges),  __ldcg(&c->hubs), __ldcg(&c->looked),
-                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->finds)};
-}
-
-// finish records the level that is over and turns to the next one. One thread of every block calls it.
-__device__ void finish(Progress& p, const Counters& level, const Rule& rule, Level* record) {
-  u64 now = globalTime();
-  u64 looked = level.looked + (p.bottomUp ? 0 : level.queued & QUEUE_EDGES);
-  if (blockIdx.x == 0) {
-    *record = Level{p.bottomUp, p.frontier + p.frontierLeaves, looked, now - p.began};
-    // last read before the last barrier; without a frontier there was none, and there will be no further level
-    if (p.frontier != 0) state.counters[(p.number + 2) % 3] = Counters{};
-    fence();
-    *(volatile u64*)&state.stable = state.stable + level.finds; // not up to state.finds: other blocks may be ahead, and add to it
-  }
-  p.began = now;
-  p.reached += p.frontier;
-  p.previous = p.frontier;
-  p.frontier = level.found;
-  p.frontierHubs = level.hubs;
-  p.frontierLeaves = level.leaves - (level.leaves > 0 ? p.extra : 0);
-  if (level.leaves > 0) p.extra = 0;
-  p.unexplored -= p.frontierEdges < p.unexplored ? p.frontierEdges : p.unexplored;
-  p.frontierEdges = level.edges + (level.found - level.hubs) * graph.average;
-  p.bottomUp = nextBottomUp(p, rule);
-  p.number++;
-  p.listed = 0;
-  p.done = p.frontier + p.frontierLeaves == 0;
-}
-
-// finishLevel waits for all blocks and finishes the level. Without a frontier, where leaves alone have nothing to expand, nobody has
-// counted anything.
-__device__ void finishLevel(Shared& shared, const Rule& rule, Level* record) {
-  if (shared.progress.frontier != 0) {
-    syncGrid([&] { finish(shared.progress, load(&state.counters[shared.progress.number % 3]), rule, record); });
-    return;
-  }
-  syncSearch();
-  if (threadIdx.x == 0) finish(shared.progress, Counters{}, rule, record);
-  syncSearch();
-}
+__device__ void searchLevels(const SearchParams& params, Shared& shared);
+__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step);
+__device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step);
+__device__ void finishLaunch(const SearchParams& params, Shared& shared, u64 recorded, bool hostStep);
+__device__ void copyAndCorrect(const SearchParams& params, Shared& shared);
 
 }  // namespace
 
-// search runs levels from root until the frontier is empty, the record is full, or most levels were run. Beside it the template is
-// copied to parent[0 ... length), and when both are done, and at least `least` vertices were reached, the parents are corrected.
-// flags: FRESH: a new search, else one goes on; HOST_EXPANDS: stop before the top-down step of a level and let the host launch it.
-// launch: its number, which no other launch has. copies: what `copied` is when all blocks have copied. nearby: vertices whose
-// frontier bits Shared.near has room for. rule: alpha in the lower half, beta in the upper one.
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)
-search(u64 root, u64 flags, u64 most, u64 rule64, Status* status, i64* parent, u64 length, u64 least, u64 copies,
-       u64 launch, u64 nearby) {
+search(const __grid_constant__ SearchParams params) {
   extern __shared__ u64 sharedMemory[];
   Shared& shared = *reinterpret_cast<Shared*>(sharedMemory);
-  bool fresh = flags & FRESH, hostExpands = flags & HOST_EXPANDS;
-  if (threadIdx.x == 0) shared.written = fresh ? 0 : graph.written[blockIdx.x];
+  if (threadIdx.x == 0) shared.written = params.newSearch ? 0 : graph.written[blockIdx.x];
   __syncthreads();
-  if (threadIdx.x >= SEARCH_THREADS) {
-    if (fresh) {
-      copyTemplate(parent, length);
-      syncCopy();
-      if (threadIdx.x == SEARCH_THREADS) {
-        fence();
-        atomicAdd(&copied, u64(1));
-        while (*(volatile u64*)&state.search != copies) {
-        }
-        fence();
-      }
-    }
-    follow(parent, launch, copies, shared);
-    return;
-  }
-  Rule rule{__uint_as_float(u32(rule64)), __uint_as_float(u32(rule64 >> 32))};
+  if (threadIdx.x < SEARCH_THREADS) searchLevels(params, shared);
+  else copyAndCorrect(params, shared);
+}
+
+namespace {
+
+// searchLevels is the loop: it runs levels until the frontier is empty, the record is full, or params.maxLevels were
+// run.
+__device__ void searchLevels(const SearchParams& params, Shared& shared) {
   bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  Progress& progress = shared.progress;
-  u64 written = 0;  // levels recorded by this launch
-  if (fresh) {
+  LevelState& level = shared.level;
+  u64 recorded = 0;  // levels of this launch
+  if (params.newSearch) {
     u64 start = globalTime();
-    written = begin(root, copies, shared, status);
-    if (first) status->prepared = progress.began - start;
+    recorded = beginSearch(params, shared);
+    if (first) params.status->setup = level.start - start;
   } else {
-    if (first) status->expand = 0;
-    if (threadIdx.x == 0) progress = state.progress; // block 0 may change it after the barrier
+    if (first) params.status->hostStep = 0;
+    if (threadIdx.x == 0) level = state.level; // block 0 may change it after the barrier
     syncGrid();
   }
-  bool expands = false; // the host, now
-  for (u64 i = 0; i < most && !progress.done && written < LEVELS && !expands; i++) {
-    u64 number = progress.number, listed = progress.listed;
-    Counters* counters = &state.counters[number % 3];
-    u32* frontier = graph.frontier[number % 3];
-    u32* next = graph.frontier[(number + 1) % 3];
-    u32* spare = graph.frontier[(number + 2) % 3];
-    if (progress.frontier == 0) { // leaves alone have nothing to expand
-    } else if (progress.bottomUp) {
-      contract(shared, counters, u32(nearby), frontier, next, spare);
+  bool hostStep = false; // the host must launch the top-down step of this level
+  for (u64 i = 0; i < params.maxLevels && !level.done && recorded < LEVELS && !hostStep; i++) {
+    u64 n = level.number;
+    Step step{&state.counters[n % 3], graph.frontier[n % 3], graph.frontier[(n + 1) % 3], graph.frontier[(n + 2) % 3]};
+    if (level.frontier == 0) { // leaves have no edges to follow
+    } else if (level.bottomUp) {
+      bottomUpStep(params, shared, step);
     } else {
-      if (listed == 0) {
-        claimAndList(shared, counters, progress.frontierHubs != 0, frontier, next, spare);
-        syncGrid();
-      }
-      expands = hostExpands && listed != EXPANDED;
-      if (!hostExpands) expand(shared, counters, next);
+      hostStep = !topDownStep(params, shared, step);
     }
-    if (expands) {
-      if (first) status->expand = 1, status->queued = __ldcg(&counters->queued) >> QUEUE_SHIFT;
+    if (hostStep) {
+      if (first) params.status->hostStep = 1, params.status->queued = __ldcg(&step.counters->queued) >> QUEUE_SHIFT;
     } else {
-      finishLevel(shared, rule, &levels[written]);
-      written++;
+      finishLevel(shared, params, &levels[recorded]);
+      recorded++;
     }
   }
+  finishLaunch(params, shared, recorded, hostStep);
+}
+
+// topDownStep follows the edges of the frontier (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
+// 2012; edges assigned evenly to threads as in Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth First
+// Search on the Kepler Architecture", IEEE TPDS 2016, section 3.2). It reports whether the step is complete: not if
+// the host is to launch the rest.
+//
+//  1. The frontier becomes a queue with prefix sums of its edges, and its hubs find the words that belong to them
+//     alone.
+//  2. Its hubs find the rest of their groups. Every warp takes the same number of edges, finds by binary search where
+//     they begin, and follows them. The edges of a large level are assigned in several pieces to a warp, since those
+//     of hubs find more.
+__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
+  u64 queue = shared.level.queue;
+  if (queue == 0) {
+    queueFrontier(shared, step, shared.level.frontierHubs != 0);
+    syncGrid();
+  }
+  if (params.hostTopDown) return queue == FOLLOWED;
+  Tally tally;
+  BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
+  u64 packed = __ldcg(&step.counters->queued);
+  u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
+  for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
+    if (graph.queue[i] < graph.hubs) visitSharedWords(graph.queue[i], step.next, tally);
+  }
+  u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
+  u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // spreads few edges over the multiprocessors
+  u64 piece = (edges + warps * PIECES_PER_WARP - 1) / (warps * PIECES_PER_WARP);
+  piece = (piece + MIN_EDGES - 1) / MIN_EDGES * MIN_EDGES;
+  for (u64 edge = warp * piece; edge < edges; edge += warps * piece) {
+    followEdges(edge, edge + piece < edges ? edge + piece : edges, queued, edges, step.next, tally, corrections);
+  }
+  corrections.flush();
+  addToCounters(shared, step.counters, tally, corrections.added);
+  return true;
+}
+
+// bottomUpStep finds a parent in the frontier for every unvisited vertex that has one (Beamer, Asanovic, Patterson
+// 2012, section IV). First each thread takes words of 32 vertices and finds those whose hub is in the frontier. Then
+// the warps of the block share the words that still have unvisited vertices, and scan their lists.
+__device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step) {
+  Tally tally;
+  BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
+  u32 cachedVertices = u32(params.cachedVertices);
+  for (u64 w = threadIdx.x; w < cachedVertices / 32; w += SEARCH_THREADS) {
+    shared.cached[w] = w < graph.words ? step.frontier[w] : 0;
+  }
+  FrontierBits inFrontier{shared.cached, step.frontier, cachedVertices};
+  u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
+  u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // spreads similar words over the blocks
+  u64 rounds = (graph.words + warps * 32 * WORDS_PER_THREAD - 1) / (warps * 32 * WORDS_PER_THREAD);
+  for (u64 round = 0; round < rounds; round++) {
+    syncSearch();
+    if (threadIdx.x == 0) shared.words = shared.taken = 0;
+    syncSearch();
+    u32 bits[WORDS_PER_THREAD], unvisited[WORDS_PER_THREAD];
+#pragma unroll
+    for (int i = 0; i < WORDS_PER_THREAD; i++) {
+      u64 w = ((round * WORDS_PER_THREAD + i) * warps + warp) * 32 + lane();
+      bits[i] = w < graph.words ? step.frontier[w] : 0;
+      unvisited[i] = w < graph.words ? graph.unvisited[w] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS_PER_THREAD; i++) {
+      u64 w = ((round * WORDS_PER_THREAD + i) * warps + warp) * 32 + lane();
+      u32 rest = 0, found = 0;
+      if (w < graph.words) {
+        step.cleared[w] = 0;
+        if (w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
+        found = unvisited[i] != 0 && grouped(w) ? findThroughHubs(w, unvisited[i], inFrontier) : 0;
+        if (found != 0) {
+          graph.unvisited[w] = unvisited[i] & ~found;
+          step.next[w] = found;
+          tally.addFoundWord(w, found);
+        }
+        rest = unvisited[i] & ~found;
+      }
+      u32 lanes = __ballot_sync(~0u, rest != 0);
+      u32 at = 0;
+      if (lane() == 0 && lanes != 0) at = atomicAdd(&shared.words, u32(__popc(lanes)));
+      at = __shfl_sync(~0u, at, 0) + __popc(lanes & lowBits(lane()));
+      if (rest != 0) {
+        bool aligned = w < graph.alignedWords;
+        shared.pending[at] = PendingWord{aligned ? graph.alignedBegin[w] : 0, aligned ? graph.alignedRows[w] : LONGER,
+                                         u32(w), rest, found};
+      }
+    }
+    syncSearch();
+    scanPending(shared, inFrontier, step.next, tally, corrections);
+  }
+  corrections.flush();
+  addToCounters(shared, step.counters, tally, corrections.added);
+}
+
+// finishLaunch reports to the host, keeps the state for the next launch, and corrects the parents if the search is
+// over.
+__device__ void finishLaunch(const SearchParams& params, Shared& shared, u64 recorded, bool hostStep) {
+  bool first = blockIdx.x == 0 && threadIdx.x == 0;
+  LevelState& level = shared.level;
   if (first) {
-    state.progress = progress;
-    if (expands) state.progress.listed = EXPANDED; // when this kernel runs again
+    state.level = level;
+    if (hostStep) state.level.queue = FOLLOWED; // when this kernel runs again
     fence();
-    *(volatile u64*)&state.ended = launch;
-    status->done = progress.done;
-    status->levels = written;
-    status->reached = progress.reached;
-    status->finds = __ldcg(&state.finds);
+    *(volatile u64*)&state.ended = params.launch;
+    params.status->done = level.done;
+    params.status->levels = recorded;
+    params.status->reached = level.reached;
+    params.status->corrections = __ldcg(&state.corrections);
   }
   if (blockIdx.x == 0) {
-    for (u64 l = threadIdx.x; l < written; l += SEARCH_THREADS) status->level[l] = levels[l];
+    for (u64 l = threadIdx.x; l < recorded; l += SEARCH_THREADS) params.status->level[l] = levels[l];
   }
-  if (!progress.done || progress.reached < least) return;
+  if (!level.done || level.reached < params.minReached) return;
   if (threadIdx.x == 0) {
-    while (*(volatile u64*)&copied < copies) {
+    while (*(volatile u64*)&copied < params.copies) {
     }
     fence();
   }
   syncSearch();
   u64 ready = globalTime();
-  correct(parent, root, shared);
-  if (first) status->waited = ready - progress.began, status->corrected = globalTime() - ready;
+  writeAfterSearch(params.parent, params.root, shared);
+  if (first) params.status->copyWait = ready - level.start, params.status->correcting = globalTime() - ready;
 }
+
+// copyAndCorrect is the part of the copying threads: at the start of a search they copy the template, then they write
+// the parents of corrections while the searching threads run the levels.
+__device__ void copyAndCorrect(const SearchParams& params, Shared& shared) {
+  if (params.newSearch) {
+    copyTemplate(params.parent, params.length);
+    syncCopy();
+    if (threadIdx.x == SEARCH_THREADS) {
+      fence();
+      atomicAdd(&copied, u64(1));
+      while (*(volatile u64*)&state.search != params.copies) {
+      }
+      fence();
+    }
+  }
+  writeDuringSearch(params.parent, params.launch, params.copies, shared);
+}
+
+}  // namespace

@@ -1,7 +1,8 @@
-// A stable least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums (scan), scatter.
+// A least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums, scatter.
 //
-// A block owns consecutive tiles of keys in both kernels, so keys of one digit keep their order across blocks. Inside a tile
-// they keep it because warps own consecutive keys and a lane's rank is the number of equal digits in lower lanes.
+// It is stable: a block owns consecutive tiles of keys in both kernels, so keys with equal digits keep their order
+// across blocks; and inside a tile, warps own consecutive keys and a lane's rank is the number of equal digits in
+// lower lanes.
 #include "graph.cuh"
 
 namespace {
@@ -9,12 +10,12 @@ namespace {
 constexpr int DIGITS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int TILE = THREADS * SORT_KEYS;
-static_assert(THREADS == DIGITS, "a thread stands for a digit");
+static_assert(THREADS == DIGITS, "each thread handles one digit");
 
 __device__ u32 digitOf(u64 key, u64 shift) { return u32(key >> shift) & (DIGITS - 1); }
 
-// share returns the first key of a block: tiles are dealt as evenly as they can be.
-__device__ u64 share(u64 block, u64 n) {
+// firstKey returns the first key of a block. Tiles are divided among the blocks as evenly as possible.
+__device__ u64 firstKey(u64 block, u64 n) {
   u64 tiles = (n + TILE - 1) / TILE;
   u64 at = (tiles * block / gridDim.x) * TILE;
   return at < n ? at : n;
@@ -22,18 +23,20 @@ __device__ u64 share(u64 block, u64 n) {
 
 }  // namespace
 
-// sort_count counts digits: place[digit*gridDim.x + block].
+// sort_count counts the digits of every block into place[digit*gridDim.x + block].
 extern "C" __global__ void __launch_bounds__(THREADS) sort_count(const u64* keys, u64 n, u64 shift, u64* place) {
   __shared__ u32 count[DIGITS];
   count[threadIdx.x] = 0;
   __syncthreads();
-  u64 end = share(blockIdx.x + 1, n);
-  for (u64 i = share(blockIdx.x, n) + threadIdx.x; i < end; i += THREADS) atomicAdd(&count[digitOf(keys[i], shift)], 1u);
+  u64 end = firstKey(blockIdx.x + 1, n);
+  for (u64 i = firstKey(blockIdx.x, n) + threadIdx.x; i < end; i += THREADS) {
+    atomicAdd(&count[digitOf(keys[i], shift)], 1u);
+  }
   __syncthreads();
   place[u64(threadIdx.x) * gridDim.x + blockIdx.x] = count[threadIdx.x];
 }
 
-// sort_scatter moves every key to its place; place holds the exclusive prefix sums of what sort_count counted.
+// sort_scatter moves every key to its place. place has the exclusive prefix sums of what sort_count counted.
 extern "C" __global__ void __launch_bounds__(THREADS)
 sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
   __shared__ u64 tile[TILE];
@@ -43,8 +46,8 @@ sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
   u64 base = place[u64(threadIdx.x) * gridDim.x + blockIdx.x];  // where the next key of this thread's digit goes
   __shared__ u64 into[DIGITS];
   u32 warp = threadIdx.x / 32;
-  u64 end = share(blockIdx.x + 1, n);
-  for (u64 begin = share(blockIdx.x, n); begin < end; begin += TILE) {
+  u64 end = firstKey(blockIdx.x + 1, n);
+  for (u64 begin = firstKey(blockIdx.x, n); begin < end; begin += TILE) {
     u32 here = end - begin < TILE ? u32(end - begin) : TILE;
     for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
     __syncthreads();
@@ -55,7 +58,7 @@ sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
     for (int r = 0; r < SORT_KEYS; r++) {
       u32 i = warp * 32 * SORT_KEYS + r * 32 + lane();
       key[r] = i < here ? in[begin + i] : ~u64(0);
-      u32 digit = i < here ? digitOf(key[r], shift) : DIGITS - 1; // what is not there comes behind everything that is
+      u32 digit = i < here ? digitOf(key[r], shift) : DIGITS - 1; // keys beyond the end sort behind all others
       u32 peers = __match_any_sync(~0u, digit);
       u32 before = counts[warp][digit];
       __syncwarp();
@@ -99,15 +102,15 @@ sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
   }
 }
 
-// scan replaces n numbers by their exclusive prefix sums, and writes the sum of all to total. One block.
-extern "C" __global__ void __launch_bounds__(1024) scan(u64* numbers, u64 n, u64* total) {
+// prefix_sums replaces n numbers by their exclusive prefix sums, and writes their total. It runs as one block.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS) prefix_sums(u64* numbers, u64 n, u64* total) {
   __shared__ u64 sums[32];
-  constexpr int EACH = 8;
+  constexpr int NUMBERS_PER_THREAD = 8;
   u64 carry = 0;
-  for (u64 begin = 0; begin < n; begin += 1024 * EACH) {
-    u64 x[EACH], mine = 0;
-    for (int i = 0; i < EACH; i++) {
-      u64 at = begin + threadIdx.x * EACH + i;
+  for (u64 begin = 0; begin < n; begin += SUM_THREADS * NUMBERS_PER_THREAD) {
+    u64 x[NUMBERS_PER_THREAD], mine = 0;
+    for (int i = 0; i < NUMBERS_PER_THREAD; i++) {
+      u64 at = begin + threadIdx.x * NUMBERS_PER_THREAD + i;
       x[i] = at < n ? numbers[at] : 0;
       mine += x[i];
     }
@@ -125,8 +128,8 @@ extern "C" __global__ void __launch_bounds__(1024) scan(u64* numbers, u64 n, u64
       all += sums[w];
     }
     u64 sum = carry + until - mine;
-    for (int i = 0; i < EACH; i++) {
-      u64 at = begin + threadIdx.x * EACH + i;
+    for (int i = 0; i < NUMBERS_PER_THREAD; i++) {
+      u64 at = begin + threadIdx.x * NUMBERS_PER_THREAD + i;
       if (at < n) numbers[at] = sum;
       sum += x[i];
     }

@@ -1,13 +1,28 @@
-// The top-down steps of the fused search.
+// Parts of the top-down step: the queue of a frontier, and following its edges.
 #pragma once
-#include "claim.cuh"
-#include "graph.cuh"
+#include "output.cuh"
 
-// relax looks at N links from a vertex of the frontier, to t[i] unless NONE. All looks come before the first answer is used; one that
-// is out of date costs an attempt, no more. Of threads that find the same vertex the one that clears its bit has found it. All lanes of
-// the warp call it.
-template <int N, class Finds>
-__device__ inline void relax(const u32 (&t)[N], u32 from, u32* next, Tally& tally, Finds& finds) {
+// visitSharedWords finds the unvisited vertices of a frontier hub's group in the first and the last word of the
+// group, if the group shares these words with other vertices. It may run at the same time as follow.
+__device__ inline void visitSharedWords(u32 hub, u32* next, Tally& tally) {
+  u64 from = graph.groupBegin[hub], to = graph.groupBegin[hub + 1];
+  if (from == to) return;
+  for (u64 w = from / 32; w <= (to - 1) / 32; w = w < (to - 1) / 32 ? (to - 1) / 32 : w + 1) {
+    if (w * 32 >= from && w * 32 + 32 <= to) continue; // not shared
+    u32 mask = lowBits(to - w * 32) & (from > w * 32 ? ~lowBits(from - w * 32) : ~0u);
+    u32 mine = graph.unvisited[w] & mask;
+    if (mine != 0) mine &= atomicAnd(graph.unvisited + w, ~mine);
+    if (mine == 0) continue;
+    atomicOr(next + w, mine);
+    tally.addFoundWord(w, mine);
+  }
+}
+
+// follow follows N edges of a vertex of the frontier, to t[i] unless NONE. All bits are read before the first is
+// used; a stale bit costs one attempt, no more. Of the threads that reach the same vertex, the one that clears its
+// bit has found it. All lanes of the warp call it.
+template <int N, class Corrections>
+__device__ inline void follow(const u32 (&t)[N], u32 from, u32* next, Tally& tally, Corrections& corrections) {
   u32 unvisited[N];
 #pragma unroll
   for (int i = 0; i < N; i++) unvisited[i] = t[i] != NONE ? graph.unvisited[t[i] >> 5] : 0;
@@ -22,22 +37,22 @@ __device__ inline void relax(const u32 (&t)[N], u32 from, u32* next, Tally& tall
     bool found = unvisited[i] != 0;
     if (found) {
       atomicOr(next + (t[i] >> 5), 1u << (t[i] & 31));
-      tally.find(t[i]);
+      tally.addFound(t[i]);
     }
-    finds.add(found, t[i], from);
+    corrections.add(found, t[i], from);
   }
 }
 
-// enqueue adds the vertices in a thread's word w of the frontier to the queue, those without links excepted. Blocks add theirs in any
-// order: one atomic addition gives a block its place in the queue and in the prefix sums at once, so both ascend together. All
-// searching threads of the block call it.
-__device__ inline void enqueue(Shared& shared, Counters* counters, u64 w, u32 bits, u32* next, Tally& tally) {
-  u64 mine = 0; // vertices << QUEUE_SHIFT | links
+// enqueue adds the vertices in a thread's word w of the frontier to the queue, except those without edges. Blocks add
+// theirs in any order: a single atomic addition gives a block its place in the queue and in the prefix sums, so both
+// ascend together. All searching threads of the block call it.
+__device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits, Tally& tally) {
+  u64 mine = 0; // vertices << QUEUE_SHIFT | edges
   for (u32 rest = bits; rest != 0; rest &= rest - 1) {
     u32 v = u32(w * 32) + __ffs(rest) - 1;
-    u64 n = links(v);
+    u64 n = topDownEdges(v);
     if (n != 0) mine += (u64(1) << QUEUE_SHIFT) + n;
-    else if (v < graph.hubs) claimBorders(v, next, tally); // it will not be in the queue
+    else if (v < graph.hubs) visitSharedWords(v, step.next, tally); // it will not be in the queue
   }
   u64 until = mine; // inclusive prefix sum
   for (int d = 1; d < 32; d *= 2) {
@@ -54,65 +69,66 @@ __device__ inline void enqueue(Shared& shared, Counters* counters, u64 w, u32 bi
       if (lane() >= d) total += other;
     }
     shared.sums[threadIdx.x] = total - sum;
-    if (threadIdx.x == 31) shared.base = total != 0 ? atomicAdd(&counters->queued, total) : 0;
+    if (threadIdx.x == 31) shared.base = total != 0 ? atomicAdd(&step.counters->queued, total) : 0;
   }
   syncSearch();
   u64 at = shared.base + shared.sums[threadIdx.x / 32] + until - mine;
   for (u32 rest = bits; rest != 0; rest &= rest - 1) {
     u32 v = u32(w * 32) + __ffs(rest) - 1;
-    u64 n = links(v);
+    u64 n = topDownEdges(v);
     if (n == 0) continue;
     graph.queue[at >> QUEUE_SHIFT] = v;
-    graph.before[at >> QUEUE_SHIFT] = at & QUEUE_EDGES;
+    graph.edgesBefore[at >> QUEUE_SHIFT] = at & QUEUE_EDGES;
     at += (u64(1) << QUEUE_SHIFT) + n;
   }
 }
 
-// claimAndList lets hubs, if there are any in the frontier, find the words that are theirs alone, and makes a queue of the frontier.
-__device__ inline void claimAndList(Shared& shared, Counters* counters, bool hubs, const u32* frontier, u32* next, u32* spare) {
+// queueFrontier turns the frontier into a queue. If the frontier has hubs, it also finds the unvisited vertices of
+// the words whose 32 vertices all belong to the group of one of them.
+__device__ inline void queueFrontier(Shared& shared, const Step& step, bool hubs) {
   Tally tally;
   u64 threads = u64(gridDim.x) * SEARCH_THREADS;
-  for (u64 begin = u64(blockIdx.x) * SEARCH_THREADS; begin < graph.words; begin += threads * CLAIM_STEP) {
-    u32 bits[CLAIM_STEP], unvisited[CLAIM_STEP];
+  for (u64 begin = u64(blockIdx.x) * SEARCH_THREADS; begin < graph.words; begin += threads * WORDS_PER_THREAD) {
+    u32 bits[WORDS_PER_THREAD], unvisited[WORDS_PER_THREAD];
     bool some = false;
 #pragma unroll
-    for (int i = 0; i < CLAIM_STEP; i++) {
+    for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
-      bits[i] = w < graph.words ? frontier[w] : 0;
+      bits[i] = w < graph.words ? step.frontier[w] : 0;
       unvisited[i] = w < graph.words && hubs ? graph.unvisited[w] : 0;
       some |= bits[i] != 0;
     }
 #pragma unroll
-    for (int i = 0; i < CLAIM_STEP; i++) {
+    for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
       if (w >= graph.words) break;
-      spare[w] = 0;
+      step.cleared[w] = 0;
       if (unvisited[i] == 0 || !grouped(w)) continue;
       u32 hub = graph.wordHub[w];
-      if (hub == NONE || !bit(frontier, hub)) continue;
+      if (hub == NONE || !bit(step.frontier, hub)) continue;
       graph.unvisited[w] = 0;
-      next[w] = unvisited[i];
-      tally.findWord(w, unvisited[i]);
+      step.next[w] = unvisited[i];
+      tally.addFoundWord(w, unvisited[i]);
     }
     if (!anySearch(some)) continue;
 #pragma unroll
-    for (int i = 0; i < CLAIM_STEP; i++) {
+    for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
-      if (w * 32 < graph.hubs) tally.expandWord(w, bits[i]);
-      if (anySearch(bits[i] != 0)) enqueue(shared, counters, w, bits[i], next, tally);
+      if (w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
+      if (anySearch(bits[i] != 0)) enqueue(shared, step, w, bits[i], tally);
     }
   }
-  report(shared, counters, tally, 0);
+  addToCounters(shared, step.counters, tally, 0);
 }
 
-// owner returns the last index of the queue whose vertex has no more than edge links before it. A warp searches together, in
-// steps of a factor of 32.
-__device__ inline u64 owner(u64 queued, u64 edge) {
-  u64 low = 0, high = queued; // before[low] <= edge, and before[high] > edge
+// ownerOf returns the place in the queue of the vertex that edge number `edge` of the queue belongs to. The lanes of
+// a warp search together, in steps of a factor of 32.
+__device__ inline u64 ownerOf(u64 edge, u64 queued) {
+  u64 low = 0, high = queued; // edgesBefore[low] <= edge, and edgesBefore[high] > edge
   while (high - low > 1) {
     u64 step = (high - low + 31) / 32;
     u64 probe = low + u64(lane()) * step;
-    u32 fits = __ballot_sync(~0u, probe < high && graph.before[probe] <= edge);
+    u32 fits = __ballot_sync(~0u, probe < high && graph.edgesBefore[probe] <= edge);
     u64 last = 31 - __clz(fits); // lane 0 always fits
     low += last * step;
     high = low + step < high ? low + step : high;
@@ -120,26 +136,28 @@ __device__ inline u64 owner(u64 queued, u64 edge) {
   return low;
 }
 
-// expandLinks looks at the links edge ... end-1 of the queue's `edges`, EXPAND_STEP rows of 32 at a time. A warp calls it.
-__device__ inline void expandLinks(u64 edge, u64 end, u64 queued, u64 edges, u32* next, Tally& tally, BufferedFinds& finds) {
-  u64 at = owner(queued, edge); // in the queue: whose link edge is
+// followEdges follows edges edge ... end-1 of the queue's `edges`, EDGES_PER_LANE rows of 32 at a time. All lanes of
+// a warp call it.
+__device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, u32* next, Tally& tally,
+                                   BufferedCorrections& corrections) {
+  u64 at = ownerOf(edge, queued); // in the queue
   while (edge < end) {
-    u64 following = at + 1 < queued ? graph.before[at + 1] : edges;
+    u64 following = at + 1 < queued ? graph.edgesBefore[at + 1] : edges;
     u64 rows = ((following < end ? following : end) - edge) / 32;
     if (rows > 0) { // rows of one list
-      if (rows > EXPAND_STEP) rows = EXPAND_STEP;
-      u32 from = graph.queue[at], t[EXPAND_STEP];
-      const u32* list = graph.target + graph.offset[from] + (edge - graph.before[at]) + lane();
+      if (rows > EDGES_PER_LANE) rows = EDGES_PER_LANE;
+      u32 from = graph.queue[at], t[EDGES_PER_LANE];
+      const u32* list = graph.target + graph.offset[from] + (edge - graph.edgesBefore[at]) + lane();
 #pragma unroll
-      for (int i = 0; i < EXPAND_STEP; i++) t[i] = i < rows ? list[32 * i] : NONE;
-      relax(t, from, next, tally, finds);
+      for (int i = 0; i < EDGES_PER_LANE; i++) t[i] = i < rows ? list[32 * i] : NONE;
+      follow(t, from, next, tally, corrections);
       edge += 32 * rows;
       at += edge == following;
       continue;
     }
-    // a row over several lists: each has a link at least, so it is over no more than 32
+    // a row across several lists, of 32 at most, since each has an edge
     u64 x = edge + lane();
-    u64 border = at + 1 + lane() < queued ? graph.before[at + 1 + lane()] : edges;
+    u64 border = at + 1 + lane() < queued ? graph.edgesBefore[at + 1 + lane()] : edges;
     u32 skip = 0; // borders at or before x
     for (int d = 16; d > 0; d /= 2) {
       u64 probe = __shfl_sync(~0u, border, skip + d - 1);
@@ -148,31 +166,10 @@ __device__ inline void expandLinks(u64 edge, u64 end, u64 queued, u64 edges, u32
     u32 from = 0, t[1] = {NONE};
     if (x < end) {
       from = graph.queue[at + skip];
-      t[0] = graph.target[graph.offset[from] + (x - graph.before[at + skip])];
+      t[0] = graph.target[graph.offset[from] + (x - graph.edgesBefore[at + skip])];
     }
-    relax(t, from, next, tally, finds);
+    follow(t, from, next, tally, corrections);
     edge += 32;
     at += __popc(__ballot_sync(~0u, border <= edge));
   }
-}
-
-// expand finds the rest of the groups of the queue's hubs, and looks at every link of the queue. The links of a large level are dealt to
-// the warps in several pieces each, since links of hubs find more than others.
-__device__ inline void expand(Shared& shared, Counters* counters, u32* next) {
-  Tally tally;
-  BufferedFinds finds(shared.finds[threadIdx.x / 32]);
-  u64 packed = __ldcg(&counters->queued);
-  u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
-  for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
-    if (graph.queue[i] < graph.hubs) claimBorders(graph.queue[i], next, tally);
-  }
-  u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
-  u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // few edges are spread over the multiprocessors
-  u64 piece = (edges + warps * EXPAND_PIECES - 1) / (warps * EXPAND_PIECES);
-  piece = (piece + LEAST_EDGES - 1) / LEAST_EDGES * LEAST_EDGES;
-  for (u64 edge = warp * piece; edge < edges; edge += warps * piece) {
-    expandLinks(edge, edge + piece < edges ? edge + piece : edges, queued, edges, next, tally, finds);
-  }
-  finds.flush();
-  report(shared, counters, tally, finds.added);
 }

@@ -10,7 +10,7 @@ typedef struct {
 int teps_describe(teps_description *description) {
 	static const teps_description about = {
 		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "one queue on one thread, in C",
-		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse what does not fit */
+		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse graphs that do not fit */
 	};
 	*description = about;
 	return TEPS_OK;
@@ -24,7 +24,7 @@ void teps_free(teps_graph *graph) {
 	free(g);
 }
 
-/* Kernel 1: files every tuple under both of its ends. How many vertices there are it must find out. */
+/* Kernel 1: stores every tuple at both of its ends. */
 int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
 	int64_t vertices = teps_vertices(tuples, count, 32);
 	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "a label has more than 32 bits");
@@ -51,14 +51,14 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	return TEPS_OK;
 }
 
-/* Kernel 2, and what to replace. */
+/* Kernel 2: replace this. */
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
 	const csr *g = graph->state;
 	for (int64_t v = 0; v < graph->vertices; v++) parent[v] = TEPS_UNREACHED;
 	parent[root] = root;
 	g->queue[0] = (uint32_t)root;
 	for (int64_t head = 0, tail = 1; head < tail; head++) {
-		if (call->cancelled) return TEPS_CANCELLED; /* teps has given up */
+		if (call->cancelled) return TEPS_CANCELLED; /* teps no longer wants the result */
 		uint32_t u = g->queue[head];
 		for (int64_t i = g->offsets[u]; i < g->offsets[u + 1]; i++) {
 			uint32_t v = g->targets[i];

@@ -6,37 +6,36 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/kernels"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
-func main() { rpc.Serve(engine()) }
+func main() { rpc.Serve(plugins.New(describe, build)) }
 
-func engine() plugins.Engine {
-	return kernels.New(plugins.Description{
+func describe() (plugins.Description, error) {
+	return plugins.Description{
 		Name: "mine", Version: "1", Summary: "one queue on one thread",
 		Memory: plugins.Memory{PerVertex: 16, PerTuple: 16}, // bytes, so that teps can refuse what does not fit
-	}, build)
+	}, nil
 }
 
-// build is kernel 1. How many vertices there are it must find out.
-func build(_ context.Context, tuples []graph.Edge, _ plugins.Settings) (kernels.Graph, error) {
-	vertices, err := kernels.VerticesOf(tuples, 32)
+// build is kernel 1. It finds the number of vertices in the tuples.
+func build(_ context.Context, in plugins.Input, _ plugins.Settings) (plugins.Built, error) {
+	vertices, err := plugins.VerticesOf(in.Tuples, 32)
 	if err != nil {
-		return kernels.Graph{}, err
+		return plugins.Built{}, err
 	}
-	rows, err := graph.NewCSR(tuples, vertices)
+	rows, err := graph.NewCSR(in.Tuples, vertices)
 	queue := make([]graph.Vertex, vertices)
-	return kernels.Graph{
-		Vertices: vertices, Bytes: 16 * (vertices + int64(len(tuples))), VertexBits: 64,
+	return plugins.Built{
+		Vertices: vertices, Bytes: 16 * (vertices + int64(len(in.Tuples))), VertexBits: 64,
 		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			return plugins.Traversal{}, search(ctx, rows, queue, root, parent)
+			return plugins.Traversal{}, search(ctx, rows, root, queue, parent)
 		},
 	}, err
 }
 
-// search is kernel 2, and what to replace.
-func search(ctx context.Context, rows *graph.CSR, queue []graph.Vertex, root graph.Vertex, parent []graph.Vertex) error {
+// search is kernel 2. Replace it.
+func search(ctx context.Context, rows *graph.CSR, root graph.Vertex, queue, parent []graph.Vertex) error {
 	for v := range parent {
 		parent[v] = graph.Unreached
 	}
@@ -44,7 +43,7 @@ func search(ctx context.Context, rows *graph.CSR, queue []graph.Vertex, root gra
 	queue[0] = root
 	for head, tail := 0, 1; head < tail; head++ {
 		if head%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err() // teps has given up
+			return ctx.Err() // teps no longer wants the result
 		}
 		u := queue[head]
 		for _, v := range rows.Neighbours(u) {

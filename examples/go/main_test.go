@@ -8,7 +8,7 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// The whole conformance suite, inside of this process: quicker than teps conform, and with a debugger.
+// The whole conformance suite inside this process: faster than teps conform, and it works with a debugger.
 func TestConformance(t *testing.T) {
-	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return engine(), nil })
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return plugins.New(describe, build), nil })
 }

@@ -1,6 +1,7 @@
-/* An engine of teps in C with OpenMP: level by level from the frontier, each vertex claimed by compare-and-swap.
- * (Leiserson, Schardl: A work-efficient parallel breadth-first search algorithm, SPAA 2010, gives the level-synchronous
- * form; the queue of each thread is copied to its place in the next frontier, so that nothing is locked.) */
+/* An engine of teps in C with OpenMP: a level-synchronous top-down search. Threads set parents by compare-and-swap. Each
+ * thread collects the vertices that it discovers in a queue of its own and then copies them to its part of the next
+ * frontier, without locks. After Leiserson, Schardl: A work-efficient parallel breadth-first search algorithm, SPAA 2010,
+ * section 2. */
 #include "teps_engine.h"
 
 #include <omp.h>
@@ -10,8 +11,8 @@ typedef struct {
 	int64_t *offsets;  /* the neighbours of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
 	uint32_t *targets; /* both directions of every tuple */
 	uint32_t *frontier, *next;
-	uint32_t **found;  /* of each thread: what it has found at this level */
-	int64_t *starts;   /* of each thread: where its finds begin in the next frontier */
+	uint32_t **found;  /* of each thread: the vertices that it has discovered on this level */
+	int64_t *starts;   /* of each thread: the index of its first vertex in the next frontier */
 } csr;
 
 int teps_describe(teps_description *description) {
@@ -20,7 +21,7 @@ int teps_describe(teps_description *description) {
 		.device = "OpenMP threads", .units = omp_get_max_threads(), .bytes_per_vertex = 24, .bytes_per_tuple = 8,
 		.bytes_fixed = 1 << 20,
 		.options = {{.name = "threads", .kind = TEPS_INT, .bounded = 1, .min = 0, .max = 1024, .value = "0",
-		             .meaning = "threads that search; 0: as many as OpenMP takes"}},
+		             .meaning = "threads; 0: the default of OpenMP"}},
 	};
 	*description = about;
 	return TEPS_OK;
@@ -38,8 +39,8 @@ void teps_free(teps_graph *graph) {
 	free(g);
 }
 
-/* Memory for what a search needs; 0 if there is not enough. A thread's buffer is as long as a frontier can be, but only
- * what is used of it takes memory. */
+/* Allocates memory for searches; returns 0 if there is not enough. The queue of a thread has room for all vertices, but
+ * takes memory only for those that were in it. */
 static int allocate(csr *g, int64_t vertices, int64_t count) {
 	g->offsets = calloc(vertices + 1, sizeof *g->offsets);
 	g->targets = malloc((2 * count + 1) * sizeof *g->targets);
@@ -53,7 +54,7 @@ static int allocate(csr *g, int64_t vertices, int64_t count) {
 	return 1;
 }
 
-/* Kernel 1: files every tuple under both of its ends. */
+/* Kernel 1: stores every tuple at both of its ends. */
 int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
 	int64_t vertices = teps_vertices(tuples, count, 32);
 	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "a label has more than 32 bits");
@@ -84,21 +85,20 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	return TEPS_OK;
 }
 
-/* Claims the neighbours of u that nobody has found yet, and says how many. */
-static int64_t expand(const csr *g, uint32_t u, int64_t *parent, uint32_t *found) {
+/* Makes u the parent of its unvisited neighbours, adds them to found, and returns their number. */
+static int64_t visit(const csr *g, uint32_t u, int64_t *parent, uint32_t *found) {
 	int64_t count = 0;
 	for (int64_t j = g->offsets[u]; j < g->offsets[u + 1]; j++) {
 		uint32_t v = g->targets[j];
-		int64_t none = TEPS_UNREACHED;
-		if (__atomic_load_n(&parent[v], __ATOMIC_RELAXED) == none &&
-		    __atomic_compare_exchange_n(&parent[v], &none, (int64_t)u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		int64_t unvisited = TEPS_UNREACHED;
+		if (__atomic_load_n(&parent[v], __ATOMIC_RELAXED) == unvisited &&
+		    __atomic_compare_exchange_n(&parent[v], &unvisited, (int64_t)u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			found[count++] = v;
 	}
 	return count;
 }
 
-/* Frontiers of fewer vertices are searched by one thread: a barrier takes longer than they do, and many times longer
- * on a machine that has other things to do. */
+/* One thread searches frontiers with fewer vertices, which take less time than a barrier. */
 enum { SMALL = 64 };
 
 /* Kernel 2. */
@@ -115,20 +115,20 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 		for (int64_t v = 0; v < graph->vertices; v++) parent[v] = v == root ? root : TEPS_UNREACHED;
 		for (;;) {
 #pragma omp single
-			for (;;) { /* what was found is the frontier now */
+			for (;;) { /* the next frontier becomes the frontier */
 				uint32_t *swap = frontier;
 				frontier = next;
 				next = swap;
-				if (call->cancelled) size = 0; /* One thread decides for all: who left alone would be waited for. */
+				if (call->cancelled) size = 0; /* One thread decides for all, because all must reach the barriers. */
 				if (size == 0 || size >= SMALL) break;
 				int64_t count = 0;
-				for (int64_t i = 0; i < size; i++) count += expand(g, frontier[i], parent, next + count);
+				for (int64_t i = 0; i < size; i++) count += visit(g, frontier[i], parent, next + count);
 				size = count;
 			}
 			if (size == 0) break;
 			int64_t count = 0;
 #pragma omp for schedule(dynamic, 64) nowait
-			for (int64_t i = 0; i < size; i++) count += expand(g, frontier[i], parent, found + count);
+			for (int64_t i = 0; i < size; i++) count += visit(g, frontier[i], parent, found + count);
 			g->starts[me + 1] = count;
 #pragma omp barrier
 #pragma omp single

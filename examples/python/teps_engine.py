@@ -1,14 +1,16 @@
-"""The side of an engine that is not the engine: handshake, calls, shared memory and errors, after docs/engine-protocol.md.
+"""The part of an engine that is the same in every engine: handshake, calls, shared memory and errors. It implements
+docs/engine-protocol.md of teps.
 
 An engine in Python is an object with the methods
     describe() -> engine_pb2.Description
     construct(tuples, options, cancelled) -> engine_pb2.Construction     kernel 1
     search(root, parent, cancelled) -> engine_pb2.Traversal              kernel 2
-    vertices() -> int                                                    optional: the parents that a search needs room for
-and serve(engine) runs it. With vertices, searches can be repeated without handing parents over, which is how energy is
-measured. tuples is an array of the dtype TUPLE, which cannot be written to; parent an array of int64, of which every entry
-must be written; cancelled() says whether to give up: return anything then. Both kernels take their own time.
-Fail(kind, words) is the error for the caller.
+    vertices() -> int                                                    optional: length of the parent array of a search
+and serve(engine) runs it. An engine with vertices can repeat searches by itself, which teps uses to measure energy.
+
+tuples is a read-only array of dtype TUPLE. parent is an array of int64, and search must write all of it. cancelled()
+reports whether teps has given up; what a method returns then is ignored. Both kernels measure their own time. To report an
+error, raise Fail(kind, text).
 
 Needs numpy, grpcio and protobuf (Debian: python3-numpy python3-grpcio python3-protobuf), openssl for the certificate,
 and engine_pb2, which `protoc --python_out=. engine.proto` makes.
@@ -30,16 +32,15 @@ import numpy as np
 import engine_pb2 as pb
 
 TUPLE = np.dtype([("low_u", "<u4"), ("low_v", "<u4"), ("high", "<u4")])
-KINDS = {"tuples": (1, TUPLE), "parents": (2, np.dtype(np.int64))}
-HEADER = 4096  # bytes before the first element
+PARENT = np.dtype(np.int64)
 COOKIE = ("TEPS_ENGINE_COOKIE", "b6a9a0c1-graph500-breadth-first-search")
 
 
 class Fail(Exception):
     """An error of the engine. kind is a number of engine_pb2.Failure.Kind."""
 
-    def __init__(self, kind, words):
-        super().__init__(words)
+    def __init__(self, kind, text):
+        super().__init__(text)
         self.kind = kind
 
 
@@ -50,106 +51,92 @@ def ends(tuples):
 
 
 class Segments:
-    """The pieces of the host's memory that are mapped here, by id. Parents stay mapped until the host detaches them."""
+    """The pieces of the host's memory that are mapped here, by ID. Parents stay mapped until the host detaches them."""
 
     def __init__(self):
         self.kept = {}
         self.lock = threading.Lock()
 
-    def attach(self, wire, kind):
-        """The elements that a Segment names, as an array. No segment: no elements."""
-        number, dtype = KINDS[kind]
-        if not wire.id:
-            return np.empty(0, dtype)
+    def attach(self, wire, dtype):
+        """Returns the elements that a Segment names, as an array."""
+        if not wire.path:
+            return np.empty(0, dtype)  # there is no segment
         with self.lock:
             memory = self.kept.get(wire.id)
             if memory is None:
-                memory = self.open(wire, number, dtype)
-                if kind == "parents":
+                memory = self.open(wire.path, wire.total * dtype.itemsize, dtype is PARENT)
+                if dtype is PARENT:
                     self.kept[wire.id] = memory
-        return np.frombuffer(memory, dtype, wire.count, HEADER + wire.first * dtype.itemsize)
+        return np.frombuffer(memory, dtype, wire.count, wire.first * dtype.itemsize)
 
     @staticmethod
-    def open(wire, number, dtype):
-        """Maps a segment, after its header and length were found to be what the host announced."""
-        write = number == 2
+    def open(path, size, writable):
         try:
-            fd = os.open(wire.path, os.O_RDWR if write else os.O_RDONLY)
+            fd = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
             try:
-                header, length = os.pread(fd, 48, 0), os.fstat(fd).st_size
-                want = b"tepsseg\n" + np.array([1, number, dtype.itemsize, 0], "=u4").tobytes() + np.array([wire.total], "=u8").tobytes() + wire.id
-                if header != want or length != HEADER + wire.total * dtype.itemsize:
-                    raise Fail(pb.Failure.KIND_SEGMENT, "%s is not the segment that was announced" % wire.path)
-                return mmap.mmap(fd, length, access=mmap.ACCESS_WRITE if write else mmap.ACCESS_READ)
+                if os.fstat(fd).st_size != size:
+                    raise Fail(pb.Failure.KIND_SEGMENT, "%s does not have %d bytes" % (path, size))
+                return mmap.mmap(fd, size, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
             finally:
                 os.close(fd)
         except OSError as e:
-            raise Fail(pb.Failure.KIND_SEGMENT, "attach %s: %s" % (wire.path, e))
+            raise Fail(pb.Failure.KIND_SEGMENT, "map %s: %s" % (path, e))
 
     def detach(self, ids):
         with self.lock:
             for one in ids:
-                self.kept.pop(one, None)  # unmapped when no array looks at it any more
+                self.kept.pop(one, None)  # unmapped when no array uses it any more
 
 
 class Service:
-    """The calls of engine.proto, of which one runs at a time."""
+    """The calls of engine.proto. teps makes one at a time, besides cancel and detach."""
 
     def __init__(self, engine):
         self.engine = engine
         self.segments = Segments()
-        self.busy = threading.Lock()
         self.closed = False
-        self.cancelled = 0  # highest id that was cancelled: a cancellation can overtake its call
+        self.cancelled = 0  # the highest ID that was cancelled: a cancellation can arrive before its call
 
-    def run(self, context, call, work):
-        """One call: work(cancelled) between its beginning and its end, errors as the host wants them."""
-        deadline = time.monotonic() + call.timeout_ns / 1e9 if call.timeout_ns > 0 else None
-
-        def late():
-            return deadline is not None and time.monotonic() >= deadline
+    def run(self, context, call_id, work):
+        """Makes one call, work(cancelled), and reports errors in the host's form."""
 
         def cancelled():
-            return call.id and self.cancelled >= call.id or late()
+            return self.cancelled >= call_id
 
-        if not self.busy.acquire(blocking=False):
-            return refuse(context, pb.Failure.KIND_BUSY, "calls come one at a time")
         try:
             if self.closed:
                 raise Fail(pb.Failure.KIND_CLOSED, "the engine is closed")
             answer = None if cancelled() else work(cancelled)
             if cancelled():
-                raise Fail(pb.Failure.KIND_DEADLINE_EXCEEDED if late() else pb.Failure.KIND_CANCELED, "cancelled")
+                raise Fail(pb.Failure.KIND_CANCELED, "cancelled")
             return answer
         except Fail as e:
             failure = e
         except MemoryError as e:
             failure = Fail(pb.Failure.KIND_MEMORY, str(e) or "out of memory")
-        finally:
-            self.busy.release()
         return refuse(context, failure.kind, str(failure))
 
     def describe(self, request, context):
-        return self.run(context, request.call, lambda _: self.engine.describe())
+        return self.run(context, request.call_id, lambda _: self.engine.describe())
 
     def construct(self, request, context):
         def work(cancelled):
-            tuples = self.segments.attach(request.tuples, "tuples")
+            tuples = self.segments.attach(request.tuples, TUPLE)
             return self.engine.construct(tuples, dict(request.options), cancelled)
 
-        return self.run(context, request.call, work)
+        return self.run(context, request.call_id, work)
 
     def search(self, request, context):
         def work(cancelled):
-            return self.engine.search(request.root, self.segments.attach(request.parent, "parents"), cancelled)
+            return self.engine.search(request.root, self.segments.attach(request.parent, PARENT), cancelled)
 
-        return self.run(context, request.call, work)
+        return self.run(context, request.call_id, work)
 
     def repeat(self, request, context):
         def work(cancelled):
             vertices, roots = self.engine.vertices(), request.roots
             if not roots or request.duration_ns <= 0:
-                raise Fail(0, "repeat from %d roots for %d ns: want at least one root and a time" % (len(roots), request.duration_ns))
+                raise Fail(0, "%d roots for %d ns: want at least one root and a positive time" % (len(roots), request.duration_ns))
             for root in roots:
                 if not 0 <= root < vertices:
                     raise Fail(pb.Failure.KIND_ROOT, "root %d of %d" % (root, vertices))
@@ -160,11 +147,10 @@ class Service:
                 searches += 1
             return pb.RepeatReply(searches=searches)
 
-        return self.run(context, request.call, work)
+        return self.run(context, request.call_id, work)
 
     def close(self, request, context):
-        with self.busy:
-            self.closed = True
+        self.closed = True
         return pb.CloseReply()
 
     def cancel(self, request, context):
@@ -176,8 +162,8 @@ class Service:
         return pb.DetachReply()
 
 
-def refuse(context, kind, words):
-    """Ends a call with a status whose detail, a google.rpc.Status around a Failure, keeps the error's identity."""
+def refuse(context, kind, text):
+    """Ends a call with a status whose detail, a google.rpc.Status with a Failure, tells the host which error it is."""
 
     def field(number, data):
         size, length = len(data), b""
@@ -188,19 +174,19 @@ def refuse(context, kind, words):
     failure = pb.Failure(kinds=[kind] if kind else [])
     detail = field(1, b"type.googleapis.com/" + failure.DESCRIPTOR.full_name.encode()) + field(2, failure.SerializeToString())
     code = grpc.StatusCode.UNKNOWN
-    status = bytes([1 << 3, code.value[0]]) + field(2, words.encode()) + field(3, detail)
+    status = bytes([1 << 3, code.value[0]]) + field(2, text.encode()) + field(3, detail)
     context.set_trailing_metadata((("grpc-status-details-bin", status),))
-    context.abort(code, words)
+    context.abort(code, text)
 
 
 def handlers(service, leave):
-    """The gRPC services of an engine: its own, and those by which go-plugin looks after it."""
+    """The gRPC services of an engine: its own and two of go-plugin."""
 
     def call(name, request):
         method = getattr(service, name)
         return grpc.unary_unary_rpc_method_handler(method, request.FromString, lambda reply: reply.SerializeToString())
 
-    def bare(answer):  # messages of go-plugin, which are empty or known byte by byte
+    def bare(answer):  # for messages of go-plugin, as bytes
         return grpc.unary_unary_rpc_method_handler(answer)
 
     calls = {
@@ -218,7 +204,7 @@ def handlers(service, leave):
 
 
 def certificate(folder):
-    """A certificate and its key for this one connection, as PEM."""
+    """Makes a certificate and its key for this one connection, in PEM."""
     paths = [os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")]
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
@@ -232,9 +218,9 @@ def certificate(folder):
 
 
 def serve(engine):
-    """Hands the engine to the host that has started this process, and returns when the host is done with it."""
+    """Connects the engine with the host that has started this process, and returns when the host has finished."""
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
-        print("%s: this is an engine of teps and does nothing alone; run: teps run --engine %s" % (sys.argv[0], sys.argv[0]), file=sys.stderr)
+        print("%s: this is an engine of teps, which does not run by itself; name it to teps run" % sys.argv[0], file=sys.stderr)
         sys.exit(2)
     done = threading.Event()
     with tempfile.TemporaryDirectory() as folder:
@@ -247,6 +233,6 @@ def serve(engine):
     server.start()
     der = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
     print("1|1|unix|%s|grpc|%s" % (socket, base64.b64encode(der).decode().rstrip("=")), flush=True)
-    sys.stdout = sys.stderr  # whatever is printed from now on is for the host's log
+    sys.stdout = sys.stderr  # what is printed from now on goes to the host's log
     done.wait()
     server.stop(grace=1).wait()

@@ -39,7 +39,6 @@ static int64_t deep(volatile int64_t *n) {
 
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
 	static int64_t forever;
-	static char *volatile lost;
 	if (is("null")) *(volatile int *)NULL = 1;
 	if (is("overrun")) ((volatile int64_t *)parent)[graph->vertices] = 1;
 	if (is("before")) ((volatile int64_t *)parent)[-1] = 1;
@@ -61,6 +60,5 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 		usleep(3000);
 		call->elapsed_ns = 1000;
 	}
-	if (is("leak")) memset(lost = malloc(300 << 10), 1, 300 << 10);
 	return code;
 }

@@ -1,4 +1,4 @@
-/* The example in C with a loop of its own: what a search costs when nobody but C is involved. */
+/* The example in C with teps_repeat, to measure what a search costs in C alone. */
 #include <time.h>
 
 #include "../../examples/c/mine.c"
@@ -9,7 +9,8 @@ static int64_t now(void) {
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration_ns, int64_t *searches) {
+int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration_ns,
+                int64_t *searches) {
 	int64_t end = now() + duration_ns, *parent = malloc((graph->vertices + 1) * sizeof *parent);
 	if (parent == NULL) return teps_fail(call, TEPS_MEMORY, "no memory for parents");
 	int code = TEPS_OK;

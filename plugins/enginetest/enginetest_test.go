@@ -9,9 +9,10 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 )
 
-func openSerial(context.Context) (plugins.Engine, error) { return NewSerial(), nil }
+func openSerial(context.Context) (plugins.Engine, error) { return serial.New(), nil }
 
 func TestSerialEnginePassesEveryCase(t *testing.T) {
 	Test(t, openSerial, nil, map[string]string{"order": "backward"})
@@ -32,7 +33,7 @@ func TestCaseNamesAreUniqueAndEveryCaseSaysWhatMustHold(t *testing.T) {
 
 func TestRunReportsEveryCaseOnceForEachSetOfOptions(t *testing.T) {
 	count := map[string]int{}
-	const elsewhere = "stress/memory" // is for engines in processes of their own
+	const elsewhere = "stress/memory" // only for engines in processes of their own
 	sum, err := Run(t.Context(), openSerial, func(o Outcome) {
 		count[o.Case.Name]++
 		if o.Err != nil || (o.Skipped != "") != (o.Case.Name == elsewhere) || o.Elapsed <= 0 {
@@ -58,11 +59,11 @@ func TestRunStopsWhenItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestCaseThatTheCallerStopsIsNoFailureOfTheEngine(t *testing.T) {
+func TestCaseStoppedByTheCallerIsSkipped(t *testing.T) {
 	until := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(); close(until) })
-	open := func(context.Context) (plugins.Engine, error) { return stuck{NewSerial(), until}, nil }
+	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
 	o := caseNamed(t, "graph/path").Run(ctx, open, nil)
 	if o.Err != nil || o.Skipped != "stopped: context canceled" {
 		t.Errorf("want it skipped as stopped, got %q, error %v", o.Skipped, o.Err)
@@ -78,12 +79,12 @@ func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 	return d, err
 }
 
-func (absent) Construct(context.Context, plugins.Graph) (plugins.Construction, error) {
+func (absent) Construct(context.Context, plugins.Input) (plugins.Construction, error) {
 	return plugins.Construction{}, plugins.ErrUnavailable
 }
 
 func TestUnavailableEngineIsSkippedWithItsReason(t *testing.T) {
-	open := func(context.Context) (plugins.Engine, error) { return absent{NewSerial()}, nil }
+	open := func(context.Context) (plugins.Engine, error) { return absent{serial.New()}, nil }
 	sum, err := Run(t.Context(), open, func(o Outcome) {
 		if o.Err != nil {
 			t.Errorf("%s: %v", o.Case.Name, o.Err)
@@ -119,7 +120,7 @@ func (s stuck) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Tr
 func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
 	until := make(chan struct{})
 	t.Cleanup(func() { close(until) })
-	open := func(context.Context) (plugins.Engine, error) { return stuck{NewSerial(), until}, nil }
+	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
 	start := time.Now()
 	o := caseNamed(t, "graph/path").runWithin(t.Context(), open, nil, 50*time.Millisecond)
 	if o.Err == nil || !strings.Contains(o.Err.Error(), "graph/path: time limit of 50ms") {
@@ -130,7 +131,7 @@ func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
 	}
 }
 
-// shared is an engine with memory of its own to hand out, which counts what is not given back.
+// shared is an engine that allocates memory and counts what is not released.
 type shared struct {
 	plugins.Engine
 	t    *testing.T
@@ -149,7 +150,7 @@ func (s shared) Parents(n int64) ([]graph.Vertex, func() error, error) {
 
 func TestAllocatorsMemoryIsUsedAndGivenBack(t *testing.T) {
 	live, used := 0, 0
-	open := func(context.Context) (plugins.Engine, error) { return shared{NewSerial(), t, &live}, nil }
+	open := func(context.Context) (plugins.Engine, error) { return shared{serial.New(), t, &live}, nil }
 	for _, name := range []string{"graph/path", "construct/again", "search/before-construct", "close/then-calls"} {
 		o := caseNamed(t, name).Run(t.Context(), func(ctx context.Context) (plugins.Engine, error) {
 			used++

@@ -8,7 +8,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// truth knows the right answers for one graph, from the oracle, and what the host of a run would say of an answer.
+// truth knows the correct results for one graph, from the oracle, and whether the host of a run would accept a result.
 type truth struct {
 	graph *graph.CSR
 	host  *graph.Validator
@@ -32,9 +32,9 @@ func (t *truth) levels(root graph.Vertex) ([]int64, error) {
 	return level, err
 }
 
-// check says whether parent is a breadth-first tree from root: reached exactly what the oracle reached, and every
-// parent one of the vertex's neighbours, one level up. That alone is complete: any such array is right, no other is.
-// The host's validator, which works in another way, must come to the same end.
+// check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
+// and every parent is one of the vertex's neighbours, one level up. Any such array is correct, and no other is. The
+// host's validator, which works differently, must agree.
 func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
 	level, err := t.levels(root)
 	if err != nil {
@@ -53,23 +53,28 @@ func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 		case p < 0 || int64(p) >= t.graph.NumVertices():
 			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %s", v, level[v]-1, named(p))
 		case level[p] != level[v]-1:
-			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which is at level %d", v, level[v]-1, p, level[p])
+			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which is at level %d",
+				v, level[v]-1, p, level[p])
 		case !t.adjacent(v, p):
-			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which no tuple joins with it", v, level[v]-1, p)
+			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which is not adjacent", v, level[v]-1, p)
 		}
 	}
 	tree, err := t.host.Validate(ctx, root, parent)
 	if err != nil {
-		return fmt.Errorf("the parents agree with the oracle, but the host's validator says: %w", err)
+		return fmt.Errorf("the parents agree with the oracle, but the host's validator refuses them: %w", err)
 	}
-	if size := sizes(level); tree.Depth != len(size)-1 || tree.Reached != sum(size) {
+	size, reached := sizes(level), int64(0)
+	for _, n := range size {
+		reached += n
+	}
+	if tree.Depth != len(size)-1 || tree.Reached != reached {
 		return fmt.Errorf("want %d vertices and depth %d from the host's validator, got %d and %d",
-			sum(size), len(size)-1, tree.Reached, tree.Depth)
+			reached, len(size)-1, tree.Reached, tree.Depth)
 	}
 	return nil
 }
 
-// adjacent looks into the shorter of the two lists.
+// adjacent searches the shorter of the two adjacency lists.
 func (t *truth) adjacent(u, v graph.Vertex) bool {
 	if len(t.graph.Neighbours(u)) > len(t.graph.Neighbours(v)) {
 		u, v = v, u
@@ -77,7 +82,7 @@ func (t *truth) adjacent(u, v graph.Vertex) bool {
 	return slices.Contains(t.graph.Neighbours(u), v)
 }
 
-// named is a parent in words where it has some.
+// named describes an entry of a parent array.
 func named(p graph.Vertex) string {
 	switch p {
 	case graph.Unreached:
@@ -88,7 +93,7 @@ func named(p graph.Vertex) string {
 	return fmt.Sprint(p)
 }
 
-// sizes returns the number of vertices at each level.
+// sizes returns the number of vertices on each level.
 func sizes(level []int64) []int64 {
 	var n []int64
 	for _, l := range level {
@@ -98,13 +103,6 @@ func sizes(level []int64) []int64 {
 		if l >= 0 {
 			n[l]++
 		}
-	}
-	return n
-}
-
-func sum(sizes []int64) (n int64) {
-	for _, size := range sizes {
-		n += size
 	}
 	return n
 }

@@ -1,8 +1,7 @@
 package rpc
 
-// The engine's side of shared memory: attaching a segment of the host. Everything that the host announces is compared
-// with what is there before an element is touched. A parent segment stays mapped until the host releases it, so that
-// only the first of many searches pays for attaching it; tuples are mapped for one Construct.
+// The engine's side of shared memory. Parents stay mapped until the host releases them, so that only the first of many
+// searches pays for mapping them. Tuples are mapped, for reading only, during one Construct.
 
 import (
 	"errors"
@@ -17,129 +16,87 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// attachments are the segments that this engine process has mapped.
+// attachments are the segments that this engine process has mapped, by their IDs.
 type attachments struct {
 	mu   sync.Mutex
-	kept map[segmentID]*attachment
+	kept map[uint64]mapping
 }
 
-type attachment struct {
-	kind   segmentKind
-	total  int64
-	memory []byte // with header
-	used   bool   // by a running call
-	gone   bool   // released by the host while used
-}
-
-// attached returns the elements that wire names; release ends their use. No wire means no elements.
-func attached[E element](a *attachments, wire *enginepb.Segment, kind segmentKind) (elements []E, release func(), err error) {
+// attached returns the elements that wire names. The caller calls release after using them. A nil wire names none.
+func attached[E element](
+	a *attachments, wire *enginepb.Segment, kind segmentKind,
+) (elements []E, release func(), err error) {
 	if wire == nil {
 		return []E{}, func() {}, nil
 	}
 	first, count, total := wire.GetFirst(), wire.GetCount(), wire.GetTotal()
-	if first < 0 || count < 0 || total < 0 || first > total || count > total-first || total > kind.most() {
-		return nil, nil, fmt.Errorf("rpc: elements %d+%d of a segment of %d %s: %w", first, count, total, kind, ErrSegment)
-	}
-	if len(wire.GetId()) != len(segmentID{}) {
-		return nil, nil, fmt.Errorf("rpc: a segment id of %d bytes, want %d: %w", len(wire.GetId()), len(segmentID{}), ErrSegment)
-	}
-	at, err := a.use(segmentID(wire.GetId()), wire.GetPath(), kind, total)
-	if err != nil {
-		return nil, nil, fmt.Errorf("rpc: attach %s in %s: %w", kind, wire.GetPath(), err)
+	if first < 0 || count < 0 || total < 0 || first > total || count > total-first || total > kind.maxElements() {
+		return nil, nil, fmt.Errorf("rpc: elements %d+%d of %d %s do not exist: %w", first, count, total, kind, ErrSegment)
 	}
 	size := kind.elementBytes()
-	bytes := at.memory[segmentHeader+first*size : segmentHeader+(first+count)*size]
-	return view[E](bytes), func() { a.unuse(segmentID(wire.GetId()), at) }, nil
-}
-
-// use finds or makes an attachment and marks it used.
-func (a *attachments) use(id segmentID, path string, kind segmentKind, total int64) (*attachment, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if at, ok := a.kept[id]; ok {
-		if at.kind != kind || at.total != total {
-			return nil, fmt.Errorf("it is attached as %d %s, announced were %d: %w", at.total, at.kind, total, ErrSegment)
+	m, kept := a.kept[wire.GetId()]
+	if kept && int64(len(m.bytes)) != total*size {
+		return nil, nil, fmt.Errorf("rpc: segment %d has %d bytes, but %d %s were announced: %w",
+			wire.GetId(), len(m.bytes), total, kind, ErrSegment)
+	}
+	if !kept {
+		m, err = attach(wire.GetPath(), total*size, kind == parentSegment)
+		if err != nil {
+			return nil, nil, fmt.Errorf("rpc: map %s in %s: %w: %w", kind, wire.GetPath(), ErrSegment, memoryError(err))
 		}
-		at.used = true
-		return at, nil
+		a.kept[wire.GetId()] = m
 	}
-	memory, err := attach(id, path, kind, total)
-	if err != nil {
-		return nil, err
+	release = func() {}
+	if kind == tupleSegment {
+		release = func() { a.detach(wire.GetId()) }
 	}
-	at := &attachment{kind: kind, total: total, memory: memory, used: true}
-	a.kept[id] = at
-	return at, nil
+	return view[E](m.bytes[first*size : (first+count)*size]), release, nil
 }
 
-func (a *attachments) unuse(id segmentID, at *attachment) {
+// detach unmaps a segment. The host asks for it only when no call uses the segment.
+func (a *attachments) detach(id uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at.used = false
-	if at.gone || at.kind == tupleSegment {
-		a.unmap(id, at)
+	m, ok := a.kept[id]
+	if !ok {
+		return
 	}
-}
-
-// detach forgets a segment that the host has released, after the call that uses it, if there is one.
-func (a *attachments) detach(id segmentID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at, ok := a.kept[id]
-	switch {
-	case !ok:
-	case at.used:
-		at.gone = true
-	default:
-		a.unmap(id, at)
-	}
-}
-
-func (a *attachments) unmap(id segmentID, at *attachment) {
 	delete(a.kept, id)
-	if err := unmap(at.memory); err != nil {
-		slog.Warn("rpc: unmap a segment", "kind", at.kind, "error", err)
+	if err := m.unmap(); err != nil {
+		slog.Warn("rpc: unmap shared memory", "error", err)
 	}
 }
 
-// attach maps a segment of the host, tuples for reading only. The header is read before anything is mapped.
-func attach(id segmentID, path string, kind segmentKind, total int64) (memory []byte, err error) {
+// attach maps a file of the host. Nothing is mapped unless the file is what the host announced.
+func attach(path string, size int64, writable bool) (m mapping, err error) {
 	if !filepath.IsAbs(path) {
-		return nil, fmt.Errorf("the path is not absolute: %w", ErrSegment)
+		return mapping{}, errors.New("the path is not absolute")
 	}
-	writable := kind == parentSegment
 	mode := os.O_RDONLY
 	if writable {
 		mode = os.O_RDWR
 	}
-	file, err := os.OpenFile(path, mode|unix.O_NONBLOCK, 0) // no wait, should it be a pipe
+	file, err := os.OpenFile(path, mode|unix.O_NONBLOCK, 0) // which does not wait if it is a pipe
 	if err != nil {
-		return nil, fmt.Errorf("open it (host and engine must run as the same user, on one machine): %w: %w", ErrSegment, err)
+		return mapping{}, fmt.Errorf("open it (host and engine must run as the same user on the same machine): %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("look at it: %w: %w", ErrSegment, err)
+	switch {
+	case err != nil:
+		return mapping{}, err
+	case !info.Mode().IsRegular():
+		return mapping{}, fmt.Errorf("it is %v, not memory", info.Mode())
+	case info.Size() != size:
+		return mapping{}, fmt.Errorf("it has %d bytes instead of %d", info.Size(), size)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is %v, not memory: %w", info.Mode(), ErrSegment)
+	if m, err = mapFile(file, size, writable); err != nil {
+		return mapping{}, err
 	}
-	if info.Size() < segmentHeader {
-		return nil, fmt.Errorf("it is %d bytes long, shorter than its header: %w", info.Size(), ErrSegment)
+	if err := populate(m.bytes, writable); err != nil {
+		return mapping{}, errors.Join(err, m.unmap())
 	}
-	header := make([]byte, segmentHeader)
-	if _, err := file.ReadAt(header, 0); err != nil {
-		return nil, fmt.Errorf("read its header: %w: %w", ErrSegment, err)
-	}
-	if err := checkHeader(header, info.Size(), kind, total, id); err != nil {
-		return nil, err
-	}
-	if err := checkSeals(file); err != nil {
-		return nil, err
-	}
-	memory, err = mapFile(file, info.Size(), writable, false)
-	if err != nil {
-		return nil, fmt.Errorf("map %d bytes: %w: %w", info.Size(), ErrSegment, memoryError(err))
-	}
-	return memory, nil
+	return m, nil
 }

@@ -1,7 +1,7 @@
 package rpc
 
-// What the border between the processes costs: a call that does nothing, through it and without it; the start of an
-// engine; memory, made and attached. docs/results/rpc/README.md holds measured figures.
+// The cost of the connection: a call that does nothing, with and without it; the start of an engine; making and mapping
+// shared memory. docs/results/host.md has measured figures.
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest"
+	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 )
 
-// lonely is a graph of one vertex, whose search is over as soon as it begins.
-func lonely() plugins.Graph { return plugins.Graph{Tuples: []graph.Edge{graph.MakeEdge(0, 0)}} }
+// lonely returns a graph of one vertex, whose search takes almost no time.
+func lonely() plugins.Input { return plugins.Input{Tuples: []graph.Edge{graph.MakeEdge(0, 0)}} }
 
 func benchmarkSearch(b *testing.B, engine plugins.Engine, parent []graph.Vertex) {
 	ctx := context.Background()
 	if _, err := engine.Construct(ctx, lonely()); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := engine.Search(ctx, 0, parent); err != nil { // attaches the parents
+	if _, err := engine.Search(ctx, 0, parent); err != nil { // maps the parents
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
@@ -34,14 +34,14 @@ func benchmarkSearch(b *testing.B, engine plugins.Engine, parent []graph.Vertex)
 
 func BenchmarkEmptySearch(b *testing.B) {
 	b.Run("in-process", func(b *testing.B) {
-		benchmarkSearch(b, enginetest.NewSerial(), make([]graph.Vertex, 1))
+		benchmarkSearch(b, serial.New(), make([]graph.Vertex, 1))
 	})
 	b.Run("rpc", func(b *testing.B) {
-		s := newStage(b, HostOptions{})
+		s := newStage(b)
 		benchmarkSearch(b, s.open("serial"), s.parents(1))
 	})
 	b.Run("rpc-with-deadline", func(b *testing.B) {
-		s := newStage(b, HostOptions{})
+		s := newStage(b)
 		engine, parent := s.open("serial"), s.parents(1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
@@ -58,13 +58,13 @@ func BenchmarkEmptySearch(b *testing.B) {
 
 // A parent array of 2^20 vertices (8 MiB) that does not come from the host is copied there and back.
 func BenchmarkSearchWithCopiedParents(b *testing.B) {
-	s := newStage(b, HostOptions{})
+	s := newStage(b)
 	b.SetBytes(2 * 8 << 20)
 	benchmarkSearch(b, s.open("serial"), make([]graph.Vertex, 1<<20))
 }
 
 func BenchmarkStartToFirstCall(b *testing.B) {
-	s := newStage(b, HostOptions{})
+	s := newStage(b)
 	for b.Loop() {
 		client := s.open("serial")
 		if _, err := client.Describe(context.Background()); err != nil {
@@ -85,14 +85,14 @@ func reportPerGiB(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*(1<<30)/benchBytes, "s/GiB")
 }
 
-// kinds are the two kinds of segments, by the names of the benchmarks.
+// kinds are the kinds of segments, by the names of benchmarks.
 var kinds = map[string]segmentKind{"tuples": tupleSegment, "parents": parentSegment}
 
 func BenchmarkMakeSegment(b *testing.B) {
 	for name, kind := range kinds {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := makeSegment(kind, benchBytes/kind.elementBytes(), func() (string, error) { return b.TempDir(), nil })
+				s, err := newSegment(1, kind, benchBytes/kind.elementBytes())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -113,12 +113,12 @@ func BenchmarkAttach(b *testing.B) {
 			n := benchBytes / kind.elementBytes()
 			s := makeTestSegment(b, kind, n)
 			for b.Loop() {
-				memory, err := attach(s.id, s.path, kind, n)
+				m, err := attach(s.path, n*kind.elementBytes(), kind == parentSegment)
 				if err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
-				if err := unmap(memory); err != nil {
+				if err := m.unmap(); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
@@ -128,13 +128,13 @@ func BenchmarkAttach(b *testing.B) {
 	}
 }
 
-// BenchmarkScatter writes 2^22 of 2^26 vertices (512 MiB) in no order, as a search writes parents; the kind of segment
-// decides the size of the pages.
+// BenchmarkScatter writes 2^22 of 2^26 vertices (512 MiB) at random, like a search. The kind of segment determines the
+// size of the pages.
 func BenchmarkScatter(b *testing.B) {
 	for name, kind := range kinds {
 		b.Run("in-memory-like-"+name, func(b *testing.B) {
 			s := makeTestSegment(b, kind, 8<<26/kind.elementBytes()+1)
-			parent := view[graph.Vertex](s.elements()[:8<<26])
+			parent := view[graph.Vertex](s.bytes[:8<<26])
 			const writes = 1 << 22
 			for b.Loop() {
 				at := uint64(88172645463325252) // xorshift64, Marsaglia 2003

@@ -1,9 +1,7 @@
 package rpc
 
-// Every call is watched while it runs: for the end of its context, for the end of the engine's process, and for a
-// process that was stopped. The engine learns of the end of a context by a Cancel message, and answers the call itself;
-// only an engine that does not is killed, with its process group. The first look at a process comes after half a
-// second, so that nothing happens beside a short search.
+// An engine learns of the end of a call's context by a Cancel message and answers the call itself. Only an engine that
+// does not is killed, with its process group.
 
 import (
 	"context"
@@ -19,86 +17,91 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// lookEvery is how often the state of a process is looked at during a call.
-const lookEvery = 500 * time.Millisecond
+// remote makes one gRPC call with the given ID.
+type remote func(ctx context.Context, id uint64) error
 
-// remote is one gRPC call.
-type remote func(ctx context.Context, call *enginepb.Call) error
-
-// call makes a watched call that Close may end.
-func (c *Client) call(ctx context.Context, action string, do remote) error {
-	return c.watched(ctx, c.closing, action, do)
+func (c *Client) wrap(action string, err error) error {
+	return fmt.Errorf("rpc: %s: %s: %w", c.name, action, err)
 }
 
-// watched makes a call and returns the engine's error, or what has become of the engine. closing may be nil.
-func (c *Client) watched(ctx context.Context, closing <-chan struct{}, action string, do remote) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("rpc: %s: %s: %w", c.name, action, err)
+// call makes a call unless another one is running. Close may end it.
+func (c *Client) call(ctx context.Context, action string, do remote) error {
+	select {
+	case c.slot <- struct{}{}:
+	default:
+		return c.wrap(action, ErrBusy)
 	}
-	if c.process.gone() {
+	defer func() { <-c.slot }()
+	ctx, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
+	c.mu.Lock()
+	closed := c.closed
+	c.interrupt = interrupt
+	c.mu.Unlock()
+	if closed {
+		return c.wrap(action, plugins.ErrClosed)
+	}
+	return c.watched(ctx, action, do)
+}
+
+// watched makes a call and returns the engine's error, or what has happened to the engine.
+func (c *Client) watched(ctx context.Context, action string, do remote) error {
+	if err := ctx.Err(); err != nil {
+		return c.wrap(action, err)
+	}
+	if c.process.started().HasExited() {
 		return c.death(action)
 	}
-	call := &enginepb.Call{Id: c.calls.Add(1)}
-	if deadline, ok := ctx.Deadline(); ok {
-		call.TimeoutNs = max(1, int64(time.Until(deadline)))
-	}
-	wire, abort := context.WithCancel(context.Background())
+	connection, abort := context.WithCancel(context.Background())
 	defer abort()
-	w := watch{client: c, action: action, id: call.Id, began: time.Now(), abort: abort, returned: make(chan struct{})}
-	var watcher sync.WaitGroup
-	watcher.Go(func() { w.run(ctx, closing) })
-	err := do(wire, call)
+	w := watch{client: c, id: c.lastCall.Add(1), start: time.Now(), abort: abort, returned: make(chan struct{})}
+	watched := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { w.cancel(ctx); close(watched) })
+	err := do(connection, w.id)
 	close(w.returned)
-	watcher.Wait()
-	return c.verdict(ctx, action, err)
-}
-
-// verdict is the error of a call that has ended with err.
-func (c *Client) verdict(ctx context.Context, action string, err error) error {
+	if !stop() {
+		<-watched
+	}
 	if err == nil {
 		return nil
 	}
+	return c.explain(ctx, action, err)
+}
+
+// explain returns the error of a call that gRPC ended with err.
+func (c *Client) explain(ctx context.Context, action string, err error) error {
+	ended := func(err error) error { // adds why the call was cancelled
+		if ctx.Err() == nil {
+			return err
+		}
+		return &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
+	}
 	if errors.Is(err, ErrAnswer) {
-		return fmt.Errorf("rpc: %s: %s: %w", c.name, action, err)
+		return c.wrap(action, err)
 	}
 	if answer, ok := fromStatus(err); ok {
-		return c.cancelled(ctx, answer)
-	}
-	if status.Code(err) == codes.Unimplemented {
-		return fmt.Errorf("rpc: %s: %s: the engine has no such call: %w", c.name, action, errors.ErrUnsupported)
-	}
-	// No answer of the engine: the connection broke, or what came over it made no sense.
-	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled && !c.process.gone() {
-		return fmt.Errorf("rpc: %s: %s: %w: %w", c.name, action, ErrAnswer, err)
-	}
-	if !c.process.ended(time.Second) {
-		c.condemn(fmt.Errorf("it cut the connection and was killed (%w): %w", err, ErrCrashed))
-		c.process.ended(time.Second)
-	}
-	death := c.death(action)
-	if ended := ctx.Err(); ended != nil { // true of this call alone, not of later ones
-		return &engineError{words: death.Error(), sentinels: []error{death, ended}}
-	}
-	return death
-}
-
-// cancelled gives an answer "cancelled" the reason that the host knows.
-func (c *Client) cancelled(ctx context.Context, answer error) error {
-	if !errors.Is(answer, context.Canceled) && !errors.Is(answer, context.DeadlineExceeded) {
+		if errors.Is(answer, context.Canceled) && ctx.Err() != nil {
+			return &engineError{text: answer.Error(), wrapped: []error{ctx.Err(), context.Cause(ctx)}}
+		}
 		return answer
 	}
-	if err := ctx.Err(); err != nil {
-		return &engineError{words: answer.Error(), sentinels: []error{err}}
-	}
-	select {
-	case <-c.closing:
-		return &engineError{words: answer.Error(), sentinels: []error{plugins.ErrClosed, context.Canceled}}
+	switch status.Code(err) {
+	case codes.Unimplemented:
+		return c.wrap(action, fmt.Errorf("the engine does not have this call: %w", errors.ErrUnsupported))
+	case codes.Unavailable, codes.Canceled: // the connection is broken
 	default:
-		return answer
+		if !c.process.started().HasExited() {
+			return c.wrap(action, fmt.Errorf("%w: %w", ErrAnswer, err))
+		}
 	}
+	if !c.process.hasEnded(noticeTime) {
+		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %w", ErrCrashed, err))
+		c.process.hasEnded(noticeTime)
+	}
+	return ended(c.death(action))
 }
 
-// condemn kills the engine for a reason; the first reason stays.
+// condemn kills the engine for a reason. The first reason counts.
 func (c *Client) condemn(reason error) {
 	c.mu.Lock()
 	if c.fate == nil {
@@ -108,98 +111,45 @@ func (c *Client) condemn(reason error) {
 	c.process.kill()
 }
 
-// death is the error of every call of an engine whose process is gone, or past saving.
+// death returns the error of every call of an engine whose process has ended or was killed.
 func (c *Client) death(action string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fate == nil {
 		c.fate = fmt.Errorf("%w: %s", ErrCrashed, c.process.ending())
 	}
-	c.told = true
-	return fmt.Errorf("rpc: %s: %s: %w", c.name, action, c.fate)
+	c.reported = true
+	return c.wrap(action, c.fate)
 }
 
-func (c *Client) isTold() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.told
-}
-
-// watch is the watching of one call.
+// watch is a running call.
 type watch struct {
 	client   *Client
-	action   string
 	id       uint64
-	began    time.Time
+	start    time.Time
 	abort    func()        // ends the gRPC call
 	returned chan struct{} // closed when it has returned
 }
 
-// run watches until the call has returned.
-func (w *watch) run(ctx context.Context, closing <-chan struct{}) {
-	var messages sync.WaitGroup
-	defer messages.Wait()
-	messaging, silence := context.WithCancel(context.Background())
-	defer silence()
+// cancel ends the call after its context has ended.
+func (w *watch) cancel(ctx context.Context) {
+	sending, stop := context.WithCancel(context.Background())
+	var message sync.WaitGroup
+	defer message.Wait()
+	defer stop()
+	message.Go(func() { _, _ = w.client.engine.Cancel(sending, &enginepb.CancelRequest{CallId: w.id}) })
 
-	ended, exited := ctx.Done(), w.client.process.exited
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	var grace, dying <-chan time.Time
-	var stoppedSince time.Time
-	cancel := func() {
-		ended, closing = nil, nil
-		grace = time.After(w.client.host.options.Grace)
-		messages.Go(func() {
-			_, err := w.client.engine.Cancel(messaging, &enginepb.CancelRequest{CallId: w.id})
-			if err != nil && messaging.Err() == nil {
-				w.client.process.output.logger.Debug("rpc: cancel a call", "error", err)
-			}
-		})
+	grace := w.client.host.limits.grace
+	select {
+	case <-w.returned:
+		return
+	case <-time.After(grace):
 	}
-	condemn := func(reason error) {
-		grace, look.C = nil, nil
-		w.client.condemn(reason)
-		dying = time.After(killTime)
+	w.client.condemn(fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
+		ErrHung, grace, context.Cause(ctx), time.Since(w.start).Round(time.Millisecond)))
+	select {
+	case <-w.returned:
+	case <-time.After(killTime):
+		w.abort() // not even SIGKILL has ended the process
 	}
-	for {
-		select {
-		case <-w.returned:
-			return
-		case <-exited:
-			exited = nil
-			w.abort()
-		case <-dying:
-			w.abort() // not even SIGKILL ended it
-		case <-ended:
-			cancel()
-		case <-closing:
-			cancel()
-		case <-grace:
-			condemn(w.hung(ctx))
-		case now := <-look.C:
-			switch {
-			case !isStopped(w.client.PID()):
-				stoppedSince = time.Time{}
-			case stoppedSince.IsZero():
-				stoppedSince = now
-			case now.Sub(stoppedSince) >= w.client.host.options.StopLimit:
-				condemn(fmt.Errorf("%w: a signal (SIGSTOP or the like) has held it for %v; killed", ErrStopped, now.Sub(stoppedSince).Round(lookEvery)))
-			}
-		}
-	}
-}
-
-// hung is the reason to kill an engine that has not returned within the grace time.
-func (w *watch) hung(ctx context.Context) error {
-	why := ctx.Err()
-	if why == nil {
-		why = plugins.ErrClosed
-	}
-	what := ErrHung
-	if isStopped(w.client.PID()) {
-		what = ErrStopped
-	}
-	return fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
-		what, w.client.host.options.Grace, why, time.Since(w.began).Round(time.Millisecond))
 }

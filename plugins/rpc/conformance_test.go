@@ -8,10 +8,10 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// An engine that passes the conformance suite inside a process passes it behind the connection too, whether its slices
-// lie in shared memory or are copied.
-func TestAnEngineConformsThroughAChildProcess(t *testing.T) {
-	s := newStage(t, HostOptions{})
+// An engine that passes the conformance suite inside a process also passes it behind the connection, with slices in
+// shared memory and with slices that are copied.
+func TestEngineConformsThroughAChildProcess(t *testing.T) {
+	s := newStage(t)
 	enginetest.Test(t, func(ctx context.Context) (plugins.Engine, error) {
 		client, err := s.Open(ctx, s.program("serial"))
 		if err != nil {
@@ -21,14 +21,14 @@ func TestAnEngineConformsThroughAChildProcess(t *testing.T) {
 	})
 }
 
-// copying is a Client without its allocator, so that the suite hands it slices of its own.
+// copying is a Client without its allocator, so that the suite uses Go slices.
 type copying struct{ plugins.Engine }
 
-func TestAnEngineConformsWithCopiedSlices(t *testing.T) {
+func TestEngineConformsWithCopiedSlices(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the same suite again, by way of copies")
+		t.Skip("the same suite again, with copies")
 	}
-	s := newStage(t, HostOptions{})
+	s := newStage(t)
 	enginetest.Test(t, func(ctx context.Context) (plugins.Engine, error) {
 		client, err := s.Open(ctx, s.program("serial"))
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
@@ -19,7 +20,7 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// filled sets every field of a value to something that is not zero, so that a forgotten field is seen.
+// filled returns a value in which every field is set, to detect fields that are not converted.
 func filled[T any]() T {
 	var n int64
 	var fill func(v reflect.Value)
@@ -82,8 +83,8 @@ func same[T any](t *testing.T, want, got T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%T: %v", want, err)
-	} else if !reflect.DeepEqual(want, got) {
-		t.Errorf("%T\nsent %+v\ngot  %+v", want, want, got)
+	} else if diff := cmp.Diff(want, got, cmp.AllowUnexported(plugins.Count{})); diff != "" {
+		t.Errorf("%T (-sent +received):\n%s", want, diff)
 	}
 }
 
@@ -105,26 +106,31 @@ func TestEveryFieldCrossesTheWire(t *testing.T) {
 }
 
 func TestWhatIsMissingStaysMissing(t *testing.T) {
-	got, err := traversalFromWire(throughWire(t, traversalToWire(plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}})))
-	same(t, plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}}, got, err)
+	want := plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}}
+	got, err := traversalFromWire(throughWire(t, traversalToWire(want)))
+	same(t, want, got, err)
 
 	description, err := descriptionFromWire(&enginepb.Description{})
 	same(t, plugins.Description{}, description, err)
 	construction, err := constructionFromWire(&enginepb.Construction{})
 	same(t, plugins.Construction{}, construction, err)
 	if recipeFromWire(recipeToWire(nil)) != nil {
-		t.Error("no recipe has become one")
+		t.Error("a missing recipe has become one")
 	}
 }
 
-func TestAmountsThatAreNoneAreRefused(t *testing.T) {
+func TestImpossibleAmountsAreRefused(t *testing.T) {
 	for _, m := range []plugins.Memory{{Fixed: -1}, {PerVertex: -0.5}, {PerVertex: math.NaN()}, {PerTuple: math.Inf(1)}} {
 		if _, err := descriptionFromWire(descriptionToWire(plugins.Description{Memory: m})); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%+v: got %v, want ErrAnswer", m, err)
 		}
 	}
-	for _, o := range []plugins.Option{{Min: plugins.Bound(math.NaN())}, {Max: plugins.Bound(math.NaN())}, {Min: plugins.Bound(math.Inf(1))}, {Max: plugins.Bound(math.Inf(-1))}} {
-		if _, err := descriptionFromWire(descriptionToWire(plugins.Description{Options: []plugins.Option{o}})); !errors.Is(err, ErrAnswer) {
+	for _, o := range []plugins.Option{
+		{Min: plugins.Bound(math.NaN())}, {Max: plugins.Bound(math.NaN())},
+		{Min: plugins.Bound(math.Inf(1))}, {Max: plugins.Bound(math.Inf(-1))},
+	} {
+		d := plugins.Description{Options: []plugins.Option{o}}
+		if _, err := descriptionFromWire(descriptionToWire(d)); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%s: got %v, want ErrAnswer", o.Takes(), err)
 		}
 	}
@@ -137,8 +143,8 @@ func TestAmountsThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-// A library says with an infinity that an option has one bound alone. The record could not hold it.
-func TestInfiniteBoundsAreNone(t *testing.T) {
+// A library uses an infinite bound for an option with only one bound. Records cannot hold infinities.
+func TestInfiniteBoundsBecomeNil(t *testing.T) {
 	d, err := descriptionFromWire(descriptionToWire(plugins.Description{Options: []plugins.Option{
 		{Min: plugins.Bound(0), Max: plugins.Bound(math.Inf(1))}, {Min: plugins.Bound(math.Inf(-1)), Max: plugins.Bound(9)},
 	}}))
@@ -162,12 +168,12 @@ func TestFailuresCrossTheWire(t *testing.T) {
 	}{
 		"several sentinels": {
 			fmt.Errorf("cpu: %w and %w", plugins.ErrMemory, context.Canceled), "cpu: not enough memory and context canceled",
-			[]error{plugins.ErrMemory, context.Canceled}, []error{plugins.ErrOption, context.DeadlineExceeded},
+			[]error{plugins.ErrMemory, context.Canceled}, []error{plugins.ErrOption, plugins.ErrTuples},
 		},
 		"none":          {io.EOF, "EOF", nil, []error{io.EOF, plugins.ErrClosed}},
 		"invalid UTF-8": {fmt.Errorf("\xff: %w", plugins.ErrRoot), "?: root is not a vertex", []error{plugins.ErrRoot}, nil},
 		"very long": {
-			fmt.Errorf("%s: %w", strings.Repeat("x", 1<<20), plugins.ErrTuples), strings.Repeat("x", longestMessage) + " ...",
+			fmt.Errorf("%s: %w", strings.Repeat("x", 1<<20), plugins.ErrTuples), strings.Repeat("x", maxText) + " ...",
 			[]error{plugins.ErrTuples}, nil,
 		},
 	} {
@@ -187,7 +193,7 @@ func TestFailuresCrossTheWire(t *testing.T) {
 		}
 	}
 	if toStatus(nil) != nil {
-		t.Error("no error has become one")
+		t.Error("nil has become an error")
 	}
 	if _, ok := fromStatus(io.EOF); ok {
 		t.Error("a fault of the transport was taken for an answer")

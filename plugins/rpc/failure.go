@@ -1,8 +1,8 @@
 package rpc
 
-// Errors keep their identity across the process border: the engine's side lists every sentinel that an error wraps in
-// the detail of a gRPC status, and the host's side makes an error that wraps the same sentinels and says the same
-// words. Texts are never compared. Of other errors (io.EOF, fs.ErrNotExist, ...) only the words arrive.
+// Errors keep their identity across processes: the engine's side lists the errors of package plugins that an error
+// wraps in the detail of a gRPC status, and the host's side makes an error with the same text that wraps them too. Of
+// other errors only the text arrives.
 
 import (
 	"context"
@@ -16,68 +16,56 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// failureKind pairs a sentinel with its name on the wire and the gRPC code that tools show.
-type failureKind struct {
-	sentinel error
-	kind     enginepb.Failure_Kind
-	code     codes.Code
-}
-
-func failureKinds() []failureKind {
-	return []failureKind{
-		{plugins.ErrUnavailable, enginepb.Failure_KIND_UNAVAILABLE, codes.FailedPrecondition},
-		{plugins.ErrOption, enginepb.Failure_KIND_OPTION, codes.InvalidArgument},
-		{plugins.ErrTuples, enginepb.Failure_KIND_TUPLES, codes.InvalidArgument},
-		{plugins.ErrMemory, enginepb.Failure_KIND_MEMORY, codes.ResourceExhausted},
-		{plugins.ErrNotConstructed, enginepb.Failure_KIND_NOT_CONSTRUCTED, codes.FailedPrecondition},
-		{plugins.ErrRoot, enginepb.Failure_KIND_ROOT, codes.OutOfRange},
-		{plugins.ErrParent, enginepb.Failure_KIND_PARENT, codes.OutOfRange},
-		{plugins.ErrClosed, enginepb.Failure_KIND_CLOSED, codes.FailedPrecondition},
-		{context.Canceled, enginepb.Failure_KIND_CANCELED, codes.Canceled},
-		{context.DeadlineExceeded, enginepb.Failure_KIND_DEADLINE_EXCEEDED, codes.DeadlineExceeded},
-		{ErrBusy, enginepb.Failure_KIND_BUSY, codes.Aborted},
-		{ErrSegment, enginepb.Failure_KIND_SEGMENT, codes.FailedPrecondition},
+func failureKinds() map[enginepb.Failure_Kind]error {
+	return map[enginepb.Failure_Kind]error{
+		enginepb.Failure_KIND_UNAVAILABLE:     plugins.ErrUnavailable,
+		enginepb.Failure_KIND_OPTION:          plugins.ErrOption,
+		enginepb.Failure_KIND_TUPLES:          plugins.ErrTuples,
+		enginepb.Failure_KIND_MEMORY:          plugins.ErrMemory,
+		enginepb.Failure_KIND_NOT_CONSTRUCTED: plugins.ErrNotConstructed,
+		enginepb.Failure_KIND_ROOT:            plugins.ErrRoot,
+		enginepb.Failure_KIND_PARENT:          plugins.ErrParent,
+		enginepb.Failure_KIND_CLOSED:          plugins.ErrClosed,
+		enginepb.Failure_KIND_CANCELED:        context.Canceled,
+		enginepb.Failure_KIND_SEGMENT:         ErrSegment,
 	}
 }
 
-// longestMessage is what an error's words are cut to, in bytes: gRPC sends them in a header.
-const longestMessage = 4096
+// maxText is the maximum length of an error's text in bytes: gRPC sends it in a header.
+const maxText = 4096
 
-// toStatus is the engine's side. It returns nil for nil.
+// toStatus returns an error of the engine as a gRPC status, or nil for nil.
 func toStatus(err error) error {
 	if err == nil {
 		return nil
 	}
-	code, failure := codes.Unknown, &enginepb.Failure{}
-	for _, k := range failureKinds() {
-		if errors.Is(err, k.sentinel) {
-			if len(failure.Kinds) == 0 {
-				code = k.code
-			}
-			failure.Kinds = append(failure.Kinds, k.kind)
+	failure := &enginepb.Failure{}
+	for kind, sentinel := range failureKinds() {
+		if errors.Is(err, sentinel) {
+			failure.Kinds = append(failure.Kinds, kind)
 		}
 	}
-	words := err.Error()
-	if len(words) > longestMessage {
-		words = words[:longestMessage] + " ..."
+	text := err.Error()
+	if len(text) > maxText {
+		text = text[:maxText] + " ..."
 	}
-	s, detailErr := status.New(code, strings.ToValidUTF8(words, "?")).WithDetails(failure)
+	s, detailErr := status.New(codes.Unknown, strings.ToValidUTF8(text, "?")).WithDetails(failure)
 	if detailErr != nil {
 		return status.Error(codes.Internal, detailErr.Error())
 	}
 	return s.Err()
 }
 
-// engineError is an error of an engine, as the host sees it: the words, and all that they wrap.
+// engineError is an error with a text from the engine.
 type engineError struct {
-	words     string
-	sentinels []error
+	text    string
+	wrapped []error
 }
 
-func (e *engineError) Error() string   { return e.words }
-func (e *engineError) Unwrap() []error { return e.sentinels }
+func (e *engineError) Error() string   { return e.text }
+func (e *engineError) Unwrap() []error { return e.wrapped }
 
-// fromStatus is the host's side. ok is false when err is no answer of an engine but a fault of the transport.
+// fromStatus returns the error of the engine in a gRPC status. ok is false if the connection has failed instead.
 func fromStatus(err error) (answer error, ok bool) {
 	s, _ := status.FromError(err)
 	for _, detail := range s.Details() {
@@ -85,12 +73,10 @@ func fromStatus(err error) (answer error, ok bool) {
 		if !is {
 			continue
 		}
-		e := &engineError{words: s.Message()}
+		e := &engineError{text: s.Message()}
 		for _, kind := range failure.Kinds {
-			for _, k := range failureKinds() {
-				if k.kind == kind {
-					e.sentinels = append(e.sentinels, k.sentinel)
-				}
+			if sentinel := failureKinds()[kind]; sentinel != nil {
+				e.wrapped = append(e.wrapped, sentinel)
 			}
 		}
 		return e, true

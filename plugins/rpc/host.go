@@ -1,19 +1,18 @@
-// Package rpc runs engines in processes of their own: it is the transport between plugins.Engine at the host and
-// plugins.Engine in an engine's program, and the only package that knows go-plugin and gRPC.
+// Package rpc runs engines in processes of their own: it connects plugins.Engine in the host with plugins.Engine in an
+// engine's program, and is the only package that knows go-plugin and gRPC.
 //
-// An engine's main function calls Serve. A host makes one Host, gets its tuples and parent arrays from it, and opens
-// programs; a Client is a plugins.Engine:
+// The main function of an engine calls Serve. A host makes one Host, gets memory for tuples and parents from it, and
+// opens programs. A Client is a plugins.Engine:
 //
-//	host, err := rpc.NewHost(rpc.HostOptions{Logger: logger})
+//	host := rpc.NewHost(logger)
 //	defer host.Close()
 //	tuples, release, err := host.Tuples(n)
 //	engine, err := host.Open(ctx, rpc.Program{Path: "./teps-engine-cuda"})
-//	construction, err := engine.Construct(ctx, plugins.Graph{Tuples: tuples})
+//	construction, err := engine.Construct(ctx, plugins.Input{Tuples: tuples})
 //
-// Calls travel over gRPC with mutual TLS; tuples and parents lie in shared memory (segment.go). Whatever an engine does
-// (crash, hang, stop, talk nonsense), a call ends with an error that says so (errors.go), within a second or, for an
-// engine that hangs, HostOptions.Grace after the end of the call's context. No process outlives the host, even one that
-// is killed, and no file: but for the folder of an engine that was starting just then, which the next host removes.
+// Calls travel over gRPC with mutual TLS. Tuples and parents lie in shared memory. Whatever an engine does (crash,
+// hang, answer nonsense), a call ends with an error that names it (errors.go). Engines die with the host, even when it
+// is killed. A temporary directory that a killed host leaves behind is removed by the next one.
 package rpc
 
 import (
@@ -29,51 +28,37 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// HostOptions are the choices of a Host; the zero value is usable.
-type HostOptions struct {
-	Logger     *slog.Logger  // receives what engines log and print, with the attribute "engine"; default: slog.Default()
-	Grace      time.Duration // how long a call may go on after its context has ended, before its engine is killed; default 3 s
-	StopLimit  time.Duration // how long an engine may be stopped (SIGSTOP) during a call, before it is killed; default 3 s
-	CloseLimit time.Duration // how long an engine's Close may take, before Grace begins; default 10 s
+// limits are how long the host waits for an engine.
+type limits struct {
+	start time.Duration // from the start of the program until it can be called, and for Describe
+	grace time.Duration // from the end of a call's context until the engine is killed
+	close time.Duration // for the engine's Close, before grace
 }
 
-// Host owns engine processes and the memory shared with them. Its methods may be called from several goroutines.
+// Host owns engine processes and the memory shared with them. Its methods may be called by several goroutines.
 type Host struct {
-	options HostOptions
-	files   folder // for segments on systems without memfd
-	swept   sync.Once
+	logger *slog.Logger
+	limits limits
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
-	clients  map[*Client]struct{}
+	clients  map[*Client]bool
 	segments map[*segment]int // number of calls that use it
+	lastID   uint64           // of a segment
 }
 
-// NewHost makes a Host. Close it to end its engines.
-func NewHost(options HostOptions) (*Host, error) {
-	if options.Grace < 0 || options.StopLimit < 0 || options.CloseLimit < 0 {
-		return nil, fmt.Errorf("rpc: new host: Grace %v, StopLimit %v and CloseLimit %v must not be negative",
-			options.Grace, options.StopLimit, options.CloseLimit)
+// NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
+func NewHost(logger *slog.Logger) *Host {
+	return &Host{
+		logger: logger, limits: limits{start: 15 * time.Second, grace: 3 * time.Second, close: 10 * time.Second},
+		clients: map[*Client]bool{}, segments: map[*segment]int{},
 	}
-	if options.Logger == nil {
-		options.Logger = slog.Default()
-	}
-	if options.Grace == 0 {
-		options.Grace = 3 * time.Second
-	}
-	if options.StopLimit == 0 {
-		options.StopLimit = 3 * time.Second
-	}
-	if options.CloseLimit == 0 {
-		options.CloseLimit = 10 * time.Second
-	}
-	return &Host{options: options, clients: map[*Client]struct{}{}, segments: map[*segment]int{}}, nil
 }
 
 // Tuples returns n zero tuples in memory that is shared with engines, all of its pages present. release gives the
-// memory back; it fails, and does nothing, while a call uses the tuples. The slice must not be touched afterwards.
+// memory back; the slice must not be used afterwards. While a call uses the tuples, release fails and does nothing.
 //
-// Errors: ErrSegment, with plugins.ErrMemory when there is not enough memory.
+// Errors wrap ErrSegment, and plugins.ErrMemory when there is not enough memory.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
 	return allocate[graph.Edge](h, tupleSegment, n)
 }
@@ -84,15 +69,19 @@ func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, e
 }
 
 func allocate[E element](h *Host, kind segmentKind, n int64) ([]E, func() error, error) {
-	s, err := h.segment(kind, n)
+	s, err := h.newSegment(kind, n, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	return view[E](s.elements()), func() error { return h.release(s) }, nil
+	return view[E](s.bytes), func() error { return h.release(s) }, nil
 }
 
-func (h *Host) segment(kind segmentKind, n int64) (*segment, error) {
-	s, err := makeSegment(kind, n, h.segmentFolder)
+func (h *Host) newSegment(kind segmentKind, n int64, uses int) (*segment, error) {
+	h.mu.Lock()
+	h.lastID++
+	id := h.lastID
+	h.mu.Unlock()
+	s, err := newSegment(id, kind, n)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +90,9 @@ func (h *Host) segment(kind segmentKind, n int64) (*segment, error) {
 	if h.closed {
 		return nil, errors.Join(fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed), s.release())
 	}
-	h.segments[s] = 0
+	h.segments[s] = uses
 	return s, nil
 }
-
-// segmentFolder is where segments are made that need a file.
-func (h *Host) segmentFolder() (string, error) { return h.files.path() }
 
 // release takes a segment from all engines and unmaps it. A second release does nothing.
 func (h *Host) release(s *segment) error {
@@ -129,40 +115,35 @@ func (h *Host) release(s *segment) error {
 	return s.release()
 }
 
-// lent is a slice on its way to an engine.
+// lent is a slice during a call.
 type lent struct {
 	segment *segment // nil: no elements
-	first   int64
-	private bool // the segment was made for this call
+	first   int64    // index of the slice's first element in the segment
+	private bool     // the segment was made for this call
 }
 
-// lend finds the segment that data lies in; data from elsewhere is copied into a segment of its own. giveBack
-// ends it.
+// lend finds the segment that holds data, or copies data into a new one. Call giveBack after the call.
 func lend[E element](h *Host, kind segmentKind, data []E) (lent, error) {
 	if len(data) == 0 {
 		return lent{}, nil
 	}
 	h.mu.Lock()
 	for s := range h.segments {
-		if first, ok := within(data, s.elements()); ok && s.kind == kind {
+		if first, ok := within(data, s.bytes); ok && s.kind == kind {
 			h.segments[s]++
 			h.mu.Unlock()
 			return lent{segment: s, first: first}, nil
 		}
 	}
 	h.mu.Unlock()
-	s, err := h.segment(kind, int64(len(data)))
+	s, err := h.newSegment(kind, int64(len(data)), 1)
 	if err != nil {
 		return lent{}, err
 	}
-	copy(view[E](s.elements()), data)
-	h.mu.Lock()
-	h.segments[s]++
-	h.mu.Unlock()
+	copy(view[E](s.bytes), data)
 	return lent{segment: s, private: true}, nil
 }
 
-// giveBack ends the use of a segment, and the segment if it is private.
 func (h *Host) giveBack(l lent) error {
 	if l.segment == nil {
 		return nil
@@ -177,7 +158,7 @@ func (h *Host) giveBack(l lent) error {
 }
 
 // Close ends all engines, which may take some seconds if one of them hangs, and releases all memory: slices from Tuples
-// and Parents must not be touched afterwards. A second Close does nothing.
+// and Parents must not be used afterwards. A second Close does nothing.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closed = true
@@ -199,5 +180,5 @@ func (h *Host) Close() error {
 			delete(h.segments, s)
 		}
 	}
-	return errors.Join(append(failures, h.files.remove())...)
+	return errors.Join(failures...)
 }

@@ -1,12 +1,10 @@
 package rpc
 
-// A host that is killed: its engines end with it, and it leaves no file behind, or at least none that the next host
-// does not find.
-
 import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,28 +16,22 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// hostAct is a host that opens two engines, one of them behind a script, and is in a search when it is killed. It
-// prints the numbers of the engines' processes.
+// hostAct is a host that opens two engines, one of them behind a script, and is killed during a search. It prints the
+// process IDs of the engines.
 func hostAct() {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	os.Unsetenv(actKey)
-	h, err := NewHost(HostOptions{})
-	if err != nil {
-		panic(err)
-	}
+	os.Setenv(actKey, "hangs")
+	h := NewHost(slog.Default())
 	parents, _, err := h.Parents(1000)
 	if err != nil {
 		panic(err)
 	}
 	script := os.Getenv(moreKey)
-	for _, p := range []Program{
-		{Path: self, Env: []string{actKey + "=hangs"}},
-		{Path: script, Env: []string{actKey + "=hangs"}},
-	} {
-		client, err := h.Open(context.Background(), p)
+	for _, path := range []string{self, script} {
+		client, err := h.Open(context.Background(), Program{Path: path})
 		if err != nil {
 			panic(err)
 		}
@@ -50,7 +42,7 @@ func hostAct() {
 	forever()
 }
 
-func TestAKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
+func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	temp, note := shortFolder(t), filepath.Join(t.TempDir(), "behind")
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +71,7 @@ func TestAKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 		}
 		engines = append(engines, pid)
 	}
-	var behind []byte // which the shell may write later than the engine's first words come
+	var behind []byte // which the shell may write after the engine's first output
 	for start := time.Now(); len(behind) == 0 && time.Since(start) < 10*time.Second; time.Sleep(time.Millisecond) {
 		behind, _ = os.ReadFile(note)
 	}
@@ -99,49 +91,5 @@ func TestAKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	}
 	if left := entries(temp); left != "" {
 		t.Errorf("left in the temporary folder: %s", left)
-	}
-}
-
-func TestTheFolderOfADeadHostIsSweptAndThatOfALivingOneIsNot(t *testing.T) {
-	s := newStage(t, HostOptions{})
-	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	temp := os.TempDir()
-	stale := filepath.Join(temp, fmt.Sprintf("%s%d-1", folderPrefix, dead.Process.Pid))
-	if err := os.MkdirAll(filepath.Join(stale, "plugin-dir1"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	var living folder
-	path, err := living.path()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A folder whose owner cannot be seen from here (another container), but holds the lock.
-	var hidden folder
-	if _, err := hidden.path(); err != nil {
-		t.Fatal(err)
-	}
-	elsewhere := filepath.Join(temp, fmt.Sprintf("%s%d-2", folderPrefix, dead.Process.Pid))
-	if err := os.Rename(hidden.lock.Name(), elsewhere); err != nil {
-		t.Fatal(err)
-	}
-	s.open("serial")
-	if _, err := os.Stat(stale); err == nil {
-		t.Error("the folder of a dead host is still there")
-	}
-	for _, kept := range []string{path, elsewhere} {
-		if _, err := os.Stat(kept); err != nil {
-			t.Errorf("the folder of a living host is gone: %v", err)
-		}
-	}
-	if err := living.remove(); err != nil {
-		t.Error(err)
-	}
-	hidden.lock.Close()
-	sweep(temp)
-	if left := entries(temp); left != "" {
-		t.Errorf("left: %s", left)
 	}
 }

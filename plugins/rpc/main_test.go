@@ -1,7 +1,7 @@
 package rpc
 
-// The tests run real child processes: this test binary, started again with the variable actKey, becomes the engine (or
-// the host) that the test is about.
+// The tests start real processes: this test binary with the variable actKey, which makes it the engine or the host that
+// the test is about.
 
 import (
 	"context"
@@ -21,12 +21,14 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest"
+	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 )
+
+type traversal = plugins.Traversal
 
 const (
 	actKey  = "TEPS_RPC_TEST_ACT"
-	moreKey = "TEPS_RPC_TEST_MORE" // what an act wants to know
+	moreKey = "TEPS_RPC_TEST_MORE" // a parameter of an act
 )
 
 func TestMain(m *testing.M) {
@@ -42,12 +44,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// actor is the serial engine, but for what a test replaces.
+// actor is the serial engine with some methods replaced.
 type actor struct {
 	plugins.Engine
 	describe  func()
-	construct func(plugins.Graph)
-	search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
+	construct func(plugins.Input)
+	search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error)
 	close     func()
 }
 
@@ -58,14 +60,14 @@ func (a *actor) Describe(ctx context.Context) (plugins.Description, error) {
 	return a.Engine.Describe(ctx)
 }
 
-func (a *actor) Construct(ctx context.Context, g plugins.Graph) (plugins.Construction, error) {
+func (a *actor) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	if a.construct != nil {
 		a.construct(g)
 	}
 	return a.Engine.Construct(ctx, g)
 }
 
-func (a *actor) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+func (a *actor) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error) {
 	if a.search != nil {
 		return a.search(ctx, root, parent)
 	}
@@ -81,22 +83,22 @@ func (a *actor) Close() error {
 
 func serve(a actor) func() {
 	return func() {
-		a.Engine = enginetest.NewSerial()
+		a.Engine = serial.New()
 		Serve(&a)
 	}
 }
 
-// searching makes an engine whose searches do something else.
+// searching returns an engine whose searches do something else.
 func searching(do func()) actor {
-	return actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+	return actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
 		do()
-		return plugins.Traversal{}, errors.New("the act went on after its end")
+		return traversal{}, errors.New("the act did not end")
 	}}
 }
 
-// answering makes an engine whose searches give one answer.
-func answering(t plugins.Traversal) actor {
-	return actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) { return t, nil }}
+// answering returns an engine whose searches give one answer.
+func answering(t traversal) actor {
+	return actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) { return t, nil }}
 }
 
 func forever() {
@@ -105,7 +107,7 @@ func forever() {
 	}
 }
 
-// become replaces this process by a shell command.
+// become replaces this process with a shell command.
 func become(command string) {
 	panic(syscall.Exec("/bin/sh", []string{"sh", "-c", command}, os.Environ()))
 }
@@ -117,36 +119,31 @@ func lastWords() {
 
 func acts() map[string]func() {
 	var waits actor
-	waits.search = func(ctx context.Context, _ graph.Vertex, _ []graph.Vertex) (plugins.Traversal, error) {
-		if note := os.Getenv(moreKey); note != "" { // says that it waits
+	waits.search = func(ctx context.Context, _ graph.Vertex, _ []graph.Vertex) (traversal, error) {
+		if note := os.Getenv(moreKey); note != "" { // to report that it waits
 			if err := os.WriteFile(note, nil, 0o600); err != nil {
 				panic(err)
 			}
 		}
 		<-ctx.Done()
-		return plugins.Traversal{}, fmt.Errorf("waiter: stopped as told: %w", ctx.Err())
+		return traversal{}, fmt.Errorf("waiter: cancelled: %w", ctx.Err())
 	}
 	return map[string]func(){
 		"serial": serve(actor{}),
 		"host":   hostAct,
 
 		"panics in describe":  serve(actor{describe: func() { panic("boom in describe") }}),
-		"panics in construct": serve(actor{construct: func(plugins.Graph) { panic("boom in construct") }}),
+		"panics in construct": serve(actor{construct: func(plugins.Input) { panic("boom in construct") }}),
 		"panics in search":    serve(searching(func() { panic("boom in search") })),
 		"exits in describe":   serve(actor{describe: lastWords}),
-		"exits in construct":  serve(actor{construct: func(plugins.Graph) { lastWords() }}),
+		"exits in construct":  serve(actor{construct: func(plugins.Input) { lastWords() }}),
 		"exits in search":     serve(searching(lastWords)),
 		"faults in describe":  serve(actor{describe: func() { become("kill -SEGV $$") }}),
-		"faults in construct": serve(actor{construct: func(plugins.Graph) { become("kill -SEGV $$") }}),
+		"faults in construct": serve(actor{construct: func(plugins.Input) { become("kill -SEGV $$") }}),
 		"faults in search":    serve(searching(func() { become("kill -SEGV $$") })),
 		"cuts the connection": serve(searching(func() { closeSockets(); forever() })),
 
-		"writes before the parents": serve(actor{search: func(_ context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			copy(parent, []graph.Vertex{1, 1, 1})
-			writeBefore(parent)
-			return plugins.Traversal{Elapsed: 1}, nil
-		}}),
-		"writes to tuples": serve(actor{construct: func(g plugins.Graph) { g.Tuples[0] = graph.MakeEdge(7, 7) }}),
+		"writes to tuples": serve(actor{construct: func(g plugins.Input) { g.Tuples[0] = graph.MakeEdge(7, 7) }}),
 		"hangs":            serve(searching(forever)),
 		"hangs with a child": serve(searching(func() {
 			child := exec.Command("sleep", "1000")
@@ -158,34 +155,35 @@ func acts() map[string]func() {
 			}
 			forever()
 		})),
-		"stops":          serve(searching(func() { syscall.Kill(os.Getpid(), syscall.SIGSTOP); forever() })),
-		"waits":          serve(waits),
-		"hangs in close": serve(actor{close: forever}),
+		"stops":             serve(searching(func() { syscall.Kill(os.Getpid(), syscall.SIGSTOP); forever() })),
+		"waits":             serve(waits),
+		"hangs in describe": serve(actor{describe: forever}),
+		"hangs in close":    serve(actor{close: forever}),
 
-		"chatters": serve(actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+		"chatters": serve(actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
 			fmt.Println("on standard output")
 			fmt.Fprintln(os.Stderr, "on standard error")
 			log.Println("through log")
 			slog.Warn("through slog", "number", 42)
-			slog.Debug("through slog, quietly")
-			return plugins.Traversal{}, nil
+			return traversal{}, nil
 		}}),
-		"shows its environment": serve(actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
-			return plugins.Traversal{}, fmt.Errorf("%s|%s|%s", os.Getenv(moreKey), os.Getenv("TEPS_TEST_INHERITED"), os.Getenv("PLUGIN_UNIX_SOCKET_GROUP"))
+		"shows its environment": serve(actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
+			return traversal{}, fmt.Errorf("%s|%s|%s",
+				os.Getenv(moreKey), os.Getenv("TEPS_TEST_INHERITED"), os.Getenv("PLUGIN_UNIX_SOCKET_GROUP"))
 		}}),
-		"fails by root": serve(actor{search: func(_ context.Context, root graph.Vertex, _ []graph.Vertex) (plugins.Traversal, error) {
-			return plugins.Traversal{}, fmt.Errorf("words of root %d: %w", root, sentinels()[root])
+		"fails by root": serve(actor{search: func(_ context.Context, root graph.Vertex, _ []graph.Vertex) (traversal, error) {
+			return traversal{}, fmt.Errorf("words of root %d: %w", root, sentinels()[root])
 		}}),
 		"reports its mappings": serve(actor{search: reportMappings}),
 
-		"gives a negative time":      serve(answering(plugins.Traversal{Elapsed: -1})),
-		"gives a negative frontier":  serve(answering(plugins.Traversal{Levels: []plugins.Level{{Frontier: -5}}})),
-		"gives a negative count":     serve(answering(plugins.Traversal{Levels: []plugins.Level{{Edges: plugins.Counted(-1)}}})),
-		"gives an unknown direction": serve(answering(plugins.Traversal{Levels: []plugins.Level{{Direction: 9}}})),
-		"gives broken text": serve(answering(plugins.Traversal{Levels: []plugins.Level{{
+		"gives a negative time":      serve(answering(traversal{Elapsed: -1})),
+		"gives a negative frontier":  serve(answering(traversal{Levels: []plugins.Level{{Frontier: -5}}})),
+		"gives a negative count":     serve(answering(traversal{Levels: []plugins.Level{{Edges: plugins.Counted(-1)}}})),
+		"gives an unknown direction": serve(answering(traversal{Levels: []plugins.Level{{Direction: 9}}})),
+		"gives broken text": serve(answering(traversal{Levels: []plugins.Level{{
 			Phases: []plugins.Phase{{Name: "\xff\xfe"}},
 		}}})),
-		"gives an absurd time": serve(answering(plugins.Traversal{Elapsed: 1000 * time.Hour})),
+		"gives an absurd time": serve(answering(traversal{Elapsed: 1000 * time.Hour})),
 
 		"prints first":       func() { fmt.Println("Welcome to my engine!"); serve(actor{})() },
 		"prints binary":      func() { os.Stdout.Write(make([]byte, 1<<20)); forever() },
@@ -198,37 +196,40 @@ func acts() map[string]func() {
 		"speaks net/rpc":     func() { fmt.Println("1|1|unix|/nowhere/at/all|netrpc|"); forever() },
 		"speaks version 2": func() {
 			plugin.Serve(&plugin.ServeConfig{
-				HandshakeConfig: handshake(), GRPCServer: plugin.DefaultGRPCServer,
-				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: newServer(enginetest.NewSerial())}}},
+				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer,
+				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: newServer(serial.New())}}},
 			})
 		},
 		"speaks versions 1 and 2": func() {
-			both := versions(&service{server: newServer(enginetest.NewSerial())})
+			both := versions(&service{server: newServer(serial.New())})
 			both[2] = plugin.PluginSet{}
-			plugin.Serve(&plugin.ServeConfig{HandshakeConfig: handshake(), GRPCServer: plugin.DefaultGRPCServer, VersionedPlugins: both})
+			plugin.Serve(&plugin.ServeConfig{
+				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer, VersionedPlugins: both,
+			})
 		},
 		"wants another cookie": func() {
 			plugin.Serve(&plugin.ServeConfig{
-				HandshakeConfig: plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},
-				GRPCServer:      plugin.DefaultGRPCServer, VersionedPlugins: versions(&service{server: newServer(enginetest.NewSerial())}),
+				HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},
+				GRPCServer:       plugin.DefaultGRPCServer,
+				VersionedPlugins: versions(&service{server: newServer(serial.New())}),
 			})
 		},
 	}
 }
 
-// sentinels are all errors that keep their identity on the way from an engine.
+// sentinels returns all errors of engines that keep their identity.
 func sentinels() []error {
 	return []error{
 		plugins.ErrUnavailable, plugins.ErrOption, plugins.ErrTuples, plugins.ErrMemory, plugins.ErrNotConstructed,
-		plugins.ErrRoot, plugins.ErrParent, plugins.ErrClosed, context.Canceled, context.DeadlineExceeded,
+		plugins.ErrRoot, plugins.ErrParent, plugins.ErrClosed, context.Canceled,
 	}
 }
 
-// reportMappings answers a search with how often shared memory is mapped, as an error's words.
-func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+// reportMappings answers a search with an error that lists the mappings of shared memory.
+func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		return plugins.Traversal{}, err
+		return traversal{}, err
 	}
 	var found []string
 	for line := range strings.Lines(string(maps)) {
@@ -237,5 +238,5 @@ func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (plugins.Trav
 		}
 	}
 	slices.Sort(found)
-	return plugins.Traversal{}, errors.New(strings.Join(found, " "))
+	return traversal{}, errors.New(strings.Join(found, " "))
 }

@@ -1,9 +1,9 @@
 package rpc
 
-// Open starts a program and makes the connection. Three traps of go-plugin are dealt with here: its start cannot be
-// interrupted, so it runs in a goroutine and the process is killed under it; it forgets connections that fail half-way,
-// so every connection is collected and closed; and it keeps the socket's folder until the end, so that a killed host
-// leaves it behind: here the folder goes as soon as the connection stands, which therefore must never be made anew.
+// Open works around three properties of go-plugin. Its start cannot be interrupted, so it runs in a goroutine and the
+// process is killed. It forgets connections that fail half-way, so every connection is collected and closed here. It
+// keeps the directory of the socket until the end, where a killed host would leave it behind; here the directory is
+// removed once the connection stands, which is therefore never made again.
 
 import (
 	"context"
@@ -20,22 +20,17 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/tepsbench/teps/internal/child"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// startTime is the default of Program.StartTimeout.
-const startTime = 15 * time.Second
-
-// Open starts an engine. When ctx ends before the engine has answered, it is killed; later ctx means nothing to it.
+// Open starts an engine. If ctx ends before the engine has answered, the engine is killed; after Open ctx is not used.
 //
-// Errors: ErrProgram, ErrChecksum, ErrHandshake, ErrVersion, those of ctx, and plugins.ErrClosed after Close.
+// Errors wrap ErrProgram, ErrChecksum, ErrHandshake, those of ctx, and plugins.ErrClosed after Close.
 func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	if p.Name == "" {
 		p.Name = filepath.Base(p.Path)
-	}
-	if p.StartTimeout <= 0 {
-		p.StartTimeout = startTime
 	}
 	client, err := h.open(ctx, p)
 	if err != nil {
@@ -52,16 +47,22 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.swept.Do(func() { sweep(folderBase(os.TempDir())) })
-	var sockets folder
-	dir, err := sockets.path()
+	sockets, err := child.NewDir("teps-host-")
 	if err != nil {
 		return nil, err
 	}
-	client := newClient(h, p, file)
-	err = errors.Join(client.start(ctx, p, file, dir), sockets.remove())
+	logger := h.logger.With("engine", p.Name)
+	client := &Client{
+		host: h, name: p.Name, checksum: file.sum,
+		process: &process{
+			cmd:    exec.Command(file.program, p.Args...),
+			output: &output{logger: logger, tail: child.NewTail()},
+		},
+		slot: make(chan struct{}, 1), graph: true, attached: map[uint64]bool{},
+	}
+	err = errors.Join(client.start(ctx, file, sockets.Path()), sockets.Remove())
 	if err == nil {
-		err = file.unchanged()
+		err = file.checkUnchanged()
 	}
 	if err == nil {
 		err = h.adopt(client)
@@ -74,52 +75,50 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	return client, nil
 }
 
-// adopt makes the host responsible for a client.
+// adopt makes the host responsible for closing a client.
 func (h *Host) adopt(c *Client) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return fmt.Errorf("the host is closed: %w", plugins.ErrClosed)
 	}
-	h.clients[c] = struct{}{}
+	h.clients[c] = true
 	return nil
 }
 
-// start runs the program until its engine can be called. After an error the process may still have to be killed.
-func (c *Client) start(ctx context.Context, p Program, file image, dir string) error {
-	logger := c.process.output.logger
+// start runs the program until its engine can be called. After an error the process may still be running.
+func (c *Client) start(ctx context.Context, file image, dir string) error {
+	limit := c.host.limits.start
 	c.plugin = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig:  handshake(),
+		HandshakeConfig:  handshakeConfig(),
 		VersionedPlugins: versions(&service{}),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
-			c.process.cmd.Env = environment(os.Environ(), p.Env, spec.Env, lowestLevel(logger))
+			c.process.cmd.Env = environment(os.Environ(), spec.Env)
 			return c.process, nil
 		},
-		SkipHostEnv:      true, // it would win over what Program.Env says
+		SkipHostEnv:      true,
 		AutoMTLS:         true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		StartTimeout:     p.StartTimeout + time.Minute, // the shorter one is kept below
+		StartTimeout:     limit + time.Minute, // limit itself is enforced below
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
-		Logger:           pluginLogger(logger),
-		SyncStdout:       printed{c.process.output, "stdout"},
-		SyncStderr:       printed{c.process.output, "stderr"},
+		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.connections.collect)},
 	})
 	connected := make(chan error, 1)
 	go func() { connected <- c.connect() }()
-	timeout := time.NewTimer(p.StartTimeout)
+	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	select {
 	case err := <-connected:
-		return c.startFault(file, err)
+		return c.startError(file, err)
 	case <-ctx.Done():
 		c.process.kill()
 		<-connected
-		return fmt.Errorf("given up before it answered: %w", ctx.Err())
+		return fmt.Errorf("it was killed before it answered: %w", ctx.Err())
 	case <-timeout.C:
 		c.process.kill()
 		<-connected
-		return fmt.Errorf("no answer within %v; killed%s: %w", p.StartTimeout, c.lastWords(), ErrHandshake)
+		return fmt.Errorf("it did not answer within %v and was killed; %s: %w", limit, c.process.lastOutput(), ErrHandshake)
 	}
 }
 
@@ -133,33 +132,27 @@ func (c *Client) connect() error {
 	if err != nil {
 		return err
 	}
-	c.engine = raw.(enginepb.EngineClient) // service.GRPCClient made it
+	c.engine = raw.(enginepb.EngineClient) // made by service.GRPCClient
 	return protocol.Ping()
 }
 
-// startFault turns what go-plugin says about a failed start into what happened.
-func (c *Client) startFault(file image, err error) error {
+// startError replaces go-plugin's error about a failed start by what has happened.
+func (c *Client) startError(file image, err error) error {
 	if err == nil {
 		return nil
 	}
-	if c.process.ID() == "" {
+	if c.process.started() == nil {
 		return file.startError(err)
 	}
-	if fault := c.process.handshakeFault(); fault != nil {
+	if fault := c.process.fault.Load(); fault != nil {
 		c.process.kill()
-		return fmt.Errorf("%w%s", fault, c.lastWords())
+		return fmt.Errorf("%w; %s", *fault, c.process.lastOutput())
 	}
-	if c.process.killed.Load() || !c.process.ended(time.Second) {
-		c.process.kill()
-		return fmt.Errorf("it runs, but cannot be talked to (%w); killed%s: %w", err, c.lastWords(), ErrHandshake)
+	if c.process.hasEnded(noticeTime) && !c.process.started().Killed() {
+		return fmt.Errorf("it ended before it could be called: %s: %w", c.process.ending(), ErrHandshake)
 	}
-	return fmt.Errorf("it ended before it could be called: %s: %w", c.process.ending(), ErrHandshake)
-}
-
-// lastWords waits shortly for the end of a killed process and quotes its output.
-func (c *Client) lastWords() string {
-	c.process.ended(time.Second)
-	return c.process.output.lastWords()
+	c.process.kill()
+	return fmt.Errorf("it runs but does not answer (%w) and was killed; %s: %w", err, c.process.lastOutput(), ErrHandshake)
 }
 
 // connections are the gRPC connections that go-plugin has made for one engine.
@@ -168,7 +161,7 @@ type connections struct {
 	all []*grpc.ClientConn
 }
 
-// collect is a gRPC interceptor. go-plugin opens a stream on every connection first of all, and so shows it to us.
+// collect is a gRPC interceptor. The first thing that go-plugin does with a connection is to open a stream.
 func (c *connections) collect(ctx context.Context, description *grpc.StreamDesc, conn *grpc.ClientConn, method string,
 	streamer grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
@@ -178,11 +171,10 @@ func (c *connections) collect(ctx context.Context, description *grpc.StreamDesc,
 	return streamer(ctx, description, conn, method, options...)
 }
 
-// close closes what is still open.
 func (c *connections) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.all {
-		_ = conn.Close() // it says only that it is closed already
+		_ = conn.Close() // fails only if go-plugin has closed it
 	}
 }

@@ -1,6 +1,6 @@
 package rpc
 
-// What only Linux offers: sealed memory, and the state of a process and its mappings in /proc.
+// Tests of what only Linux has: sealed memory, and mappings in /proc.
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -18,47 +19,72 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-func TestAStoppedEngineIsFoundDuringACall(t *testing.T) {
-	s := newStage(t, HostOptions{StopLimit: time.Second})
-	start := time.Now()
-	err := s.call(context.Background(), s.open("stops"), "search")
-	if !errors.Is(err, ErrStopped) {
-		t.Fatalf("got %v, want ErrStopped", err)
+// An engine finds the file of the tuples in /proc of its parent. It can open it for writing, but not write or map it.
+func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
+	s := makeTestSegment(t, tupleSegment, 3)
+	tuples := view[graph.Edge](s.bytes)
+	tuples[0] = graph.MakeEdge(0, 1) // the host still writes
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 4*time.Second {
-		t.Errorf("noticed after %v", took)
+	defer f.Close()
+	if _, err := f.WriteAt([]byte{1}, 0); !errors.Is(err, unix.EPERM) {
+		t.Errorf("write: got %v, want EPERM", err)
 	}
-	s.works(s.parents(3))
+	_, err = unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if !errors.Is(err, unix.EPERM) {
+		t.Errorf("writable mapping: got %v, want EPERM", err)
+	}
+	m, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(m)
+	if err := unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE); !errors.Is(err, unix.EACCES) {
+		t.Errorf("making a mapping writable: got %v, want EACCES", err)
+	}
+	if tuples[0] != graph.MakeEdge(0, 1) {
+		t.Errorf("the first tuple is %v", tuples[0])
+	}
 }
 
-func TestAStoppedEngineIsFoundByTheDeadline(t *testing.T) {
-	s := newStage(t, HostOptions{Grace: 200 * time.Millisecond})
+// A stopped engine is like one that hangs.
+func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
+	s := newStage(t)
+	s.limits.grace = 200 * time.Millisecond
 	client := s.open("stops")
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	err := s.call(ctx, client, "search")
-	if !errors.Is(err, ErrStopped) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want ErrStopped and DeadlineExceeded", err)
+	if !errors.Is(err, ErrHung) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want ErrHung and DeadlineExceeded", err)
 	}
+	s.works(s.parents(3))
 }
 
-func TestClosingTheHostEndsAStoppedEngine(t *testing.T) {
-	s := newStage(t, HostOptions{Grace: 200 * time.Millisecond, StopLimit: 500 * time.Millisecond})
-	client := s.open("serial")
-	stop(t, client.PID())
-	for !isStopped(client.PID()) {
-		time.Sleep(time.Millisecond) // signals take their time
+func TestClosingTheHostEndsStoppedEngine(t *testing.T) {
+	s := newStage(t)
+	s.limits.grace, s.limits.close = 100*time.Millisecond, 200*time.Millisecond
+	pid := s.open("serial").PID()
+	signal(t, pid, syscall.SIGSTOP)
+	for stopped := false; !stopped; time.Sleep(time.Millisecond) { // signals take time
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped = bytes.Contains(stat, []byte(") T "))
 	}
 	start := time.Now()
-	if err := s.Close(); !errors.Is(err, ErrStopped) {
-		t.Errorf("got %v, want ErrStopped", err)
+	if err := s.Close(); !errors.Is(err, ErrHung) {
+		t.Errorf("got %v, want ErrHung", err)
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
 
-func TestTheLengthOfASegmentIsFixed(t *testing.T) {
+func TestLengthOfASegmentIsFixed(t *testing.T) {
 	s := makeTestSegment(t, tupleSegment, 10)
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
 	if err != nil {
@@ -72,37 +98,8 @@ func TestTheLengthOfASegmentIsFixed(t *testing.T) {
 	}
 }
 
-func TestASegmentWhoseLengthIsNotSealedIsRefused(t *testing.T) {
-	s := &segment{kind: parentSegment, count: 100}
-	fd, err := memfd("teps-test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	if err := unix.Ftruncate(fd, segmentHeader+800); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := unix.Pwrite(fd, s.header(), 0); err != nil {
-		t.Fatal(err)
-	}
-	_, err = attach(s.id, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), parentSegment, 100)
-	if !errors.Is(err, ErrSegment) {
-		t.Fatalf("got %v, want ErrSegment", err)
-	}
-	mention(t, err, "not sealed")
-}
-
-func TestTheStateOfAProcessIsReadBehindItsName(t *testing.T) {
-	if isStopped(os.Getpid()) {
-		t.Error("this process is stopped, it says")
-	}
-	if isStopped(1 << 30) {
-		t.Error("a process that does not exist is stopped, it says")
-	}
-}
-
 func TestParentsStayAttachedUntilTheHostReleasesThem(t *testing.T) {
-	s := newStage(t, HostOptions{})
+	s := newStage(t)
 	client := s.open("reports its mappings")
 	mappings := func(parent []graph.Vertex) string {
 		_, err := client.Search(context.Background(), 0, parent)
@@ -123,7 +120,7 @@ func TestParentsStayAttachedUntilTheHostReleasesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Construct(context.Background(), plugins.Graph{Tuples: tuples}); err != nil {
+	if _, err := client.Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []struct {
@@ -137,7 +134,7 @@ func TestParentsStayAttachedUntilTheHostReleasesThem(t *testing.T) {
 		{second, releaseTuples, "parents parents"},
 		{first, releaseSecond, "parents parents"},
 		{first, nil, "parents"},
-		{make([]graph.Vertex, 7), releaseFirst, "parents parents"}, // one of them for this call alone
+		{make([]graph.Vertex, 7), releaseFirst, "parents parents"}, // one of them only for this call
 		{nil, nil, ""},
 	} {
 		if got := mappings(c.parent); got != c.want {
@@ -165,11 +162,11 @@ func TestAttachingLeavesNoMappingBehind(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 3000)
 	before := mappings()
 	for range 300 {
-		memory, err := attach(s.id, s.path, parentSegment, 3000)
+		m, err := attach(s.path, 3000*vertexBytes, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unmap(memory); err != nil {
+		if err := m.unmap(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +187,7 @@ func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || major*100+minor < 601 {
 		t.Skipf("Linux %d.%d without MADV_COLLAPSE", major, minor)
 	}
-	// Memory may be too fragmented now, and no longer a moment later, so one segment says nothing.
+	// Memory may be too fragmented at the moment, so one segment proves nothing.
 	refused := error(nil)
 	for range 5 {
 		var kib int
@@ -204,10 +201,10 @@ func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
 	t.Error("five segments of 32 MiB have less than a half in huge pages")
 }
 
-// inHugePages makes a segment of 32 MiB and returns how much of it is in huge pages, and what keeps the rest out of them.
+// inHugePages makes a segment of 32 MiB and returns how much of it is in huge pages, and why the rest is not.
 func inHugePages(t *testing.T) (kib int, refused error) {
 	s := makeTestSegment(t, parentSegment, 4<<20)
-	if address := uintptr(unsafe.Pointer(unsafe.SliceData(s.memory))); address%hugePage != 0 {
+	if address := uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes))); address%hugePage != 0 {
 		t.Errorf("mapped at %#x", address)
 	}
 	smaps, err := os.ReadFile("/proc/self/smaps")
@@ -219,6 +216,6 @@ func inHugePages(t *testing.T) (kib int, refused error) {
 	if _, err := fmt.Sscan(string(huge), &kib); err != nil {
 		t.Fatal(err)
 	}
-	whole := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.memory))), 32<<20)
+	whole := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.bytes))), 32<<20)
 	return kib, unix.Madvise(whole, unix.MADV_COLLAPSE)
 }

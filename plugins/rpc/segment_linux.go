@@ -1,8 +1,5 @@
 package rpc
 
-// Linux backs a segment with a memfd: memory without a name, which is gone with its last user, however they die.
-// An engine opens it as /proc/<host's pid>/fd/<n>, which also works for segments made after the engine was started.
-
 import (
 	"errors"
 	"fmt"
@@ -13,29 +10,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// back makes the file behind the segment, of a fixed size.
-func (s *segment) back(size int64, dir func() (string, error)) error {
-	fd, err := memfd("teps-" + s.kind.String())
+// openBacking makes the file of a segment. An engine opens a memfd as /proc/PID/fd/N of the host.
+func openBacking(name string, size int64) (f *os.File, path string, discard func() error, err error) {
+	fd, err := memfd(name)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return s.backFile(size, dir) // a sandbox without memfd
+		return openFile(size) // a sandbox without memfd
 	}
 	if err != nil {
-		return fmt.Errorf("memfd_create: %w", err)
+		return nil, "", nil, fmt.Errorf("memfd_create: %w", err)
 	}
-	s.file = os.NewFile(uintptr(fd), "teps-"+s.kind.String())
-	s.path = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)
-	s.discard = s.file.Close
-	if err := s.file.Truncate(size); err != nil {
-		return errors.Join(err, s.discard())
+	f = os.NewFile(uintptr(fd), name)
+	if err = f.Truncate(size); err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW)
 	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
-		return errors.Join(fmt.Errorf("seal the memfd: %w", err), s.discard())
+	if err != nil {
+		return nil, "", nil, errors.Join(fmt.Errorf("set the length of a memfd: %w", err), f.Close())
 	}
-	return nil
+	return f, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), f.Close, nil
 }
 
-// memfd makes a sealable memfd. Kernels from 6.3 on want to be told that it holds no program; older ones refuse the
-// flag that says so.
+// sealWrites makes a file read-only for everyone but those who have mapped it already, as the host has: an engine that
+// opens it again for writing can neither write to it nor map it. Before Linux 5.1, and without memfd, that is not
+// possible.
+func sealWrites(f *os.File) {
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
+}
+
+// sealSeals keeps engines from adding seals.
+func sealSeals(f *os.File) { _, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL) }
+
+// memfd makes a memfd that can be sealed. Linux 6.3 and later warn without MFD_NOEXEC_SEAL, which older ones reject.
 func memfd(name string) (int, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
 	if errors.Is(err, unix.EINVAL) {
@@ -44,26 +48,11 @@ func memfd(name string) (int, error) {
 	return fd, err
 }
 
-// checkSeals refuses a memfd whose length could change under the engine's feet. Files that are no memfd have no seals
-// and are trusted to keep their length.
-func checkSeals(f *os.File) error {
-	seals, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
-	if errors.Is(err, unix.EINVAL) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read its seals: %w: %w", ErrSegment, err)
-	}
-	if fixed := unix.F_SEAL_SHRINK | unix.F_SEAL_GROW; seals&fixed != fixed {
-		return fmt.Errorf("its length is not sealed (seals %#x): %w", seals, ErrSegment)
-	}
-	return nil
-}
-
 // chunk is what one goroutine works on at a time, in bytes.
 const chunk = 64 << 20
 
-// inChunks works on all of memory, on all processors: pages are bound by page faults, not by memory bandwidth.
+// inChunks calls work for all parts of memory on all processors: making pages is bound by page faults, not by memory
+// bandwidth.
 func inChunks(memory []byte, work func(part []byte) error) error {
 	parts := make(chan []byte)
 	failures := make([]error, runtime.GOMAXPROCS(0))
@@ -87,10 +76,10 @@ func inChunks(memory []byte, work func(part []byte) error) error {
 	return errors.Join(failures...)
 }
 
-// allocateHuge gives a fresh mapping huge pages. Few systems grant them to shared memory by themselves (the setting
-// transparent_hugepage/shmem_enabled is "never" by default), but since Linux 6.1 MADV_COLLAPSE makes them on demand,
-// from a stretch of 2 MiB of which one page is there. Where it cannot, small pages stay or come later.
-func allocateHuge(memory []byte) {
+// collapse gives a new mapping huge pages if the system has any left. Few systems give them to shared memory by
+// themselves (transparent_hugepage/shmem_enabled is "never" by default), but since Linux 6.1 MADV_COLLAPSE makes one of
+// any 2 MiB that have a page present.
+func collapse(memory []byte) {
 	_ = inChunks(memory[:len(memory)&^(hugePage-1)], func(part []byte) error {
 		for at := 0; at < len(part); at += hugePage {
 			part[at] = 0
@@ -99,7 +88,7 @@ func allocateHuge(memory []byte) {
 	})
 }
 
-// populate makes every page of memory present. Attaching a segment of huge pages takes next to no time.
+// populate makes every page of memory present, so that page faults do not happen inside a measured time.
 func populate(memory []byte, writable bool) error {
 	advice := unix.MADV_POPULATE_READ
 	if writable {

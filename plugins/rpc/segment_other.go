@@ -4,17 +4,16 @@ package rpc
 
 import "os"
 
-// back makes the file behind the segment, of a fixed size.
-func (s *segment) back(size int64, dir func() (string, error)) error { return s.backFile(size, dir) }
+func openBacking(_ string, size int64) (*os.File, string, func() error, error) { return openFile(size) }
 
-// checkSeals has nothing to check: plain files cannot be sealed.
-func checkSeals(*os.File) error { return nil }
+// Sealing is Linux's alone.
+func sealWrites(*os.File) {}
+func sealSeals(*os.File)  {}
 
-// allocateHuge leaves the size of pages to the system.
-func allocateHuge([]byte) {}
+func collapse([]byte) {}
 
-// populate makes every page of memory present by touching it; a page that is to be written is written with what it
-// holds, for an engine attaches memory that the host has already filled.
+// populate makes every page of memory present by touching it. It keeps the contents, because an engine maps memory that
+// the host has already filled.
 func populate(memory []byte, writable bool) error {
 	var sum byte
 	for at := 0; at < len(memory); at += 4096 {

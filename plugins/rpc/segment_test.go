@@ -2,12 +2,10 @@ package rpc
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"unsafe"
@@ -19,10 +17,10 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// make makes a segment that the test releases.
+// makeTestSegment makes a segment that the test releases.
 func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	t.Helper()
-	s, err := makeSegment(kind, n, func() (string, error) { return t.TempDir(), nil })
+	s, err := newSegment(1, kind, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +34,14 @@ func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 
 func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 1000)
-	host := view[graph.Vertex](s.elements())
+	host := view[graph.Vertex](s.bytes)
 	host[999] = 42
-	memory, err := attach(s.id, s.path, parentSegment, 1000)
+	m, err := attach(s.path, 1000*vertexBytes, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unmap(memory)
-	engine := view[graph.Vertex](memory[segmentHeader:])
+	defer m.unmap()
+	engine := view[graph.Vertex](m.bytes)
 	if len(engine) != 1000 || engine[999] != 42 {
 		t.Fatalf("the engine sees %d vertices, the last is %d", len(engine), engine[len(engine)-1])
 	}
@@ -53,102 +51,69 @@ func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
 	}
 }
 
-func TestAFileServesAsASegmentWhereThereIsNoMemfd(t *testing.T) {
-	folder := t.TempDir()
-	s := &segment{kind: tupleSegment, count: 3}
-	rand.Read(s.id[:])
-	if err := s.backFile(segmentHeader+3*graph.EdgeBytes, func() (string, error) { return folder, nil }); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if s.memory, err = mapFile(s.file, segmentHeader+3*graph.EdgeBytes, true, false); err != nil {
-		t.Fatal(err)
-	}
-	copy(s.memory, s.header())
-	view[graph.Edge](s.elements())[2] = graph.MakeEdge(5, 6)
-	memory, err := attach(s.id, s.path, tupleSegment, 3)
+func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
+	dir := shortFolder(t)
+	t.Setenv("TMPDIR", dir)
+	const size = 3 * graph.EdgeBytes
+	f, path, discard, err := openFile(size)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unmap(memory)
-	if got := view[graph.Edge](memory[segmentHeader:])[2]; got != graph.MakeEdge(5, 6) {
+	host, err := mapFile(f, size, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
+	engine, err := attach(path, size, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := view[graph.Edge](engine.bytes)[2]; got != graph.MakeEdge(5, 6) {
 		t.Errorf("the engine sees %v", got)
 	}
-	if err := s.release(); err != nil {
+	if err := errors.Join(engine.unmap(), host.unmap(), discard()); err != nil {
 		t.Error(err)
 	}
-	if left := entries(folder); left != "" {
+	if left := entries(dir); left != "" {
 		t.Errorf("left behind: %s", left)
 	}
 }
 
-func TestASegmentThatIsNotWhatWasAnnouncedIsRefused(t *testing.T) {
+func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 100)
-	damaged := func(at int, value byte) *segment {
-		d := makeTestSegment(t, parentSegment, 100)
-		d.memory[at] += value
-		return d
-	}
-	file := func(size int64) string {
-		path := filepath.Join(t.TempDir(), "segment")
-		header := make([]byte, segmentHeader)
-		copy(header, s.header())
-		if err := os.WriteFile(path, header, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	pipe, _, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
 	fd := func(n int) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), n) }
-
 	for name, c := range map[string]struct {
 		path  string
-		kind  segmentKind
-		total int64
-		id    segmentID
+		size  int64
 		words string
 	}{
-		"no such descriptor":  {fd(9999), parentSegment, 100, s.id, "same user"},
-		"no such process":     {"/proc/4194305/fd/3", parentSegment, 100, s.id, "same user"},
-		"relative path":       {"segment", parentSegment, 100, s.id, "not absolute"},
-		"folder":              {"/proc", tupleSegment, 100, s.id, "not memory"},
-		"device":              {"/dev/zero", parentSegment, 100, s.id, "not memory"},
-		"pipe":                {fd(int(pipe.Fd())), tupleSegment, 100, s.id, "not memory"},
-		"empty file":          {file(0), parentSegment, 100, s.id, "0 bytes long"},
-		"header alone":        {file(segmentHeader), parentSegment, 100, s.id, "100 parents need 4896"},
-		"too short":           {file(segmentHeader + 799), parentSegment, 100, s.id, "is 4895 bytes long"},
-		"too long":            {file(segmentHeader + 801), parentSegment, 100, s.id, "is 4897 bytes long"},
-		"another kind":        {s.path, tupleSegment, 100, s.id, "holds parents, not tuples"},
-		"another number":      {s.path, parentSegment, 99, s.id, "announced were 99"},
-		"another segment":     {s.path, parentSegment, 100, segmentID{1}, "its id is"},
-		"wrong magic":         {damaged(0, 1).path, parentSegment, 100, s.id, "starts with"},
-		"other layout":        {damaged(8, 1).path, parentSegment, 100, s.id, "version 2"},
-		"other element size":  {damaged(16, 4).path, parentSegment, 100, s.id, "12 bytes"},
-		"reserved bytes used": {damaged(20, 1).path, parentSegment, 100, s.id, "id is"},
+		"no such descriptor": {fd(9999), 800, "same user"},
+		"no such process":    {"/proc/4194305/fd/3", 800, "same user"},
+		"relative path":      {"segment", 800, "not absolute"},
+		"folder":             {"/proc", 800, "directory"},
+		"device":             {"/dev/zero", 800, "not memory"},
+		"pipe":               {fd(int(pipe.Fd())), 800, "no such device"},
+		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},
+		"longer":             {s.path, 799, "it has 800 bytes instead of 799"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "reserved bytes used" { // only then is everything else right
-				d := damaged(20, 1)
-				c.path, c.id, c.words = d.path, d.id, "unknown contents"
-			}
-			memory, err := attach(c.id, c.path, c.kind, c.total)
-			if !errors.Is(err, ErrSegment) {
-				t.Fatalf("got %d bytes and %v, want ErrSegment", len(memory), err)
-			}
+		m, err := attach(c.path, c.size, true)
+		if err == nil {
+			t.Errorf("%s: got %d bytes, want an error", name, len(m.bytes))
+			continue
+		}
+		if name != "pipe" {
 			mention(t, err, c.words)
-		})
+		}
 	}
 }
 
-func TestARequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
-	st := newStage(t, HostOptions{})
+func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
+	st := newStage(t)
 	client := st.open("serial")
 	if _, err := client.Construct(context.Background(), st.triangle()); err != nil {
 		t.Fatal(err)
@@ -164,13 +129,11 @@ func TestARequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 		"negative":        func(w *enginepb.Segment) { w.First = -1 },
 		"sum overflows":   func(w *enginepb.Segment) { w.First, w.Count = 1, math.MaxInt64 },
 		"total overflows": func(w *enginepb.Segment) { w.Total, w.Count = math.MaxInt64/8, math.MaxInt64/8 },
-		"short id":        func(w *enginepb.Segment) { w.Id = w.Id[:3] },
-		"unknown id":      func(w *enginepb.Segment) { w.Id = make([]byte, 16) },
 		"wrong total":     func(w *enginepb.Segment) { w.Total = 11 },
 		"wrong path":      func(w *enginepb.Segment) { w.Path += "9999" },
+		"relative path":   func(w *enginepb.Segment) { w.Path = "segment" },
 	} {
 		wire := toWire(l, len(parents))
-		wire.Id = slices.Clone(wire.Id)
 		change(wire)
 		_, err := client.engine.Search(context.Background(), &enginepb.SearchRequest{Parent: wire})
 		if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrSegment) {
@@ -182,8 +145,8 @@ func TestARequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 	}
 }
 
-func TestAShortParentArrayIsTheEnginesError(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestShortParentArrayIsTheEnginesError(t *testing.T) {
+	s := newStage(t)
 	client := s.open("serial")
 	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
 		t.Fatal(err)
@@ -196,11 +159,12 @@ func TestAShortParentArrayIsTheEnginesError(t *testing.T) {
 }
 
 func TestSlicesFromAnywhereWork(t *testing.T) {
-	s := newStage(t, HostOptions{})
-	shared, private := s.triangle(), plugins.Graph{Tuples: []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 0)}}
+	s := newStage(t)
+	shared := s.triangle()
+	private := plugins.Input{Tuples: slices.Clone(shared.Tuples)}
 	around := s.parents(10)
 	client := s.open("serial")
-	for _, g := range []plugins.Graph{shared, private} {
+	for _, g := range []plugins.Input{shared, private} {
 		if _, err := client.Construct(context.Background(), g); err != nil {
 			t.Fatal(err)
 		}
@@ -214,12 +178,12 @@ func TestSlicesFromAnywhereWork(t *testing.T) {
 		}
 	}
 	if around[2] != graph.Unwritten || around[6] != graph.Unwritten {
-		t.Errorf("beside the parents: %v", around)
+		t.Errorf("next to the parents: %v", around)
 	}
 }
 
-func TestASegmentInUseIsNotReleased(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestSegmentInUseIsNotReleased(t *testing.T) {
+	s := newStage(t)
 	client := s.open("waits")
 	parent, release, err := s.Parents(3)
 	if err != nil {
@@ -252,7 +216,7 @@ func TestASegmentInUseIsNotReleased(t *testing.T) {
 }
 
 func TestImpossibleSizesAreRefused(t *testing.T) {
-	s := newStage(t, HostOptions{})
+	s := newStage(t)
 	for _, n := range []int64{-1, math.MaxInt64, math.MaxInt64 / 12} {
 		if _, _, err := s.Tuples(n); !errors.Is(err, ErrSegment) {
 			t.Errorf("%d tuples: got %v, want ErrSegment", n, err)
@@ -270,11 +234,12 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 	}
 }
 
-// Arrays of 2^9 parents and more end with a page. What lies behind them is shut, for the host and for an engine.
-func TestTheMemoryBehindAnArrayIsShut(t *testing.T) {
+// The addresses on both sides of an array are inaccessible for host and engine, except those up to the end of the last
+// page. This array ends with a page.
+func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 	const n = 1 << 10
 	s := makeTestSegment(t, parentSegment, n)
-	attached, err := attach(s.id, s.path, parentSegment, n)
+	attached, err := attach(s.path, n*vertexBytes, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,22 +248,24 @@ func TestTheMemoryBehindAnArrayIsShut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer zero.Close()
-	for name, memory := range map[string][]byte{"host": s.memory, "engine": attached} {
+	for name, memory := range map[string][]byte{"host": s.bytes, "engine": attached.bytes} {
 		start := unsafe.Pointer(unsafe.SliceData(memory))
-		touch := func(at int) error { // the kernel writes there, or says EFAULT
+		touch := func(at int) error { // the kernel writes there, or returns EFAULT
 			_, err := zero.Read(unsafe.Slice((*byte)(unsafe.Add(start, at)), 1))
 			return err
 		}
-		if err := touch(len(memory) - 1); err != nil {
-			t.Errorf("%s: the last parent: %v", name, err)
+		for _, inside := range []int{0, len(memory) - 1} {
+			if err := touch(inside); err != nil {
+				t.Errorf("%s: byte %d: %v", name, inside, err)
+			}
 		}
-		for _, beyond := range []int{0, 7, 4096, guardBytes - 1} {
-			if err := touch(len(memory) + beyond); !errors.Is(err, unix.EFAULT) {
-				t.Errorf("%s: byte %d behind the array can be written to (%v)", name, beyond, err)
+		for _, outside := range []int{-guardBytes, -8, -1, len(memory), len(memory) + 4096, len(memory) + guardBytes - 1} {
+			if err := touch(outside); !errors.Is(err, unix.EFAULT) {
+				t.Errorf("%s: byte %d of an array of %d can be written (%v)", name, outside, len(memory), err)
 			}
 		}
 	}
-	if err := unmap(attached); err != nil {
+	if err := attached.unmap(); err != nil {
 		t.Error(err)
 	}
 }

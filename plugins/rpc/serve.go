@@ -1,12 +1,5 @@
 package rpc
 
-// Serve is all that an engine's main function calls:
-//
-//	func main() { rpc.Serve(myengine.New()) }
-//
-// It must be called before anything is printed to standard output: the first line there is the handshake. Afterwards
-// both standard outputs, the log package and log/slog are forwarded to the log of the host.
-
 import (
 	"context"
 	"fmt"
@@ -24,32 +17,34 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Serve hands engine to the host that started this process, and returns when the host has closed it. It sets the
-// default logger of log/slog. Without a host it says so on standard error and exits with status 2.
+// Serve connects engine with the host that has started this process, and returns when the host has closed the engine:
 //
-// A host that closes an engine, or gives it up, kills the whole process group: what an engine starts should not leave
-// it. When the host itself is killed, Linux kills the engine at once, and only the engine: what it has started must
-// notice that by itself (syscall.SysProcAttr.Pdeathsig, or the end of its standard input).
+//	func main() { rpc.Serve(myengine.New()) }
+//
+// It must be called before anything is printed to standard output. Afterwards both outputs go to the log of the host,
+// line by line. Without a host it says so on standard error and exits with status 2.
+//
+// A host that closes an engine or gives it up kills its process group. When the host itself is killed, Linux kills the
+// engine at once, but not the processes that the engine has started; those must notice by themselves.
 func Serve(engine plugins.Engine) {
 	if os.Getenv(cookieKey) != cookieValue {
 		name, err := os.Executable()
 		if err != nil {
 			name = os.Args[0]
 		}
-		fmt.Fprintf(os.Stderr, "%s: this is an engine of teps and does nothing alone; run: teps run --engine %s\n", filepath.Base(name), name)
+		fmt.Fprintf(os.Stderr, "%s: this is an engine of teps, which does not run by itself; name it to teps run: %s\n",
+			filepath.Base(name), name)
 		os.Exit(2)
 	}
 	stdout, stderr := os.Stdout, os.Stderr
-	slog.SetDefault(slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: levelFromHost()})))
-	go followHost(os.Getppid())
+	go dieWithHost(os.Getppid())
 
-	// go-plugin replaces os.Stdout and os.Stderr by streams over the connection, which lose the last words of an engine
-	// that prints and exits. They are put back before the first call; the host reads the real ones.
+	// go-plugin replaces os.Stdout and os.Stderr by streams over the connection, which lose the last output of an engine
+	// that ends. They are put back before the first call; the host reads the real ones.
 	restore := sync.OnceFunc(func() { os.Stdout, os.Stderr = stdout, stderr })
-	s := newServer(engine)
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig:  handshake(),
-		VersionedPlugins: versions(&service{server: s}),
+		HandshakeConfig:  handshakeConfig(),
+		VersionedPlugins: versions(&service{server: newServer(engine)}),
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.UnaryInterceptor(
 				func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
@@ -64,26 +59,17 @@ func Serve(engine plugins.Engine) {
 	}
 }
 
-// levelFromHost reads the log level that the host asks for.
-func levelFromHost() slog.Level {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(os.Getenv(levelKey))); err != nil {
-		return slog.LevelInfo
-	}
-	return level
-}
-
-// hostPoll is how often an engine looks whether its host lives.
+// hostPoll is how often an engine looks whether its host is alive.
 const hostPoll = 250 * time.Millisecond
 
-// followHost ends this process when its parent is gone. On Linux the host's death also kills its direct children at
-// once (processAttributes); this is for other systems, and for engines behind a wrapper script.
-func followHost(parent int) {
+// dieWithHost ends this process when its parent is gone. Linux does that at once for direct children of the host (see
+// package child); this is for other systems and for engines behind a script.
+func dieWithHost(parent int) {
 	for os.Getppid() == parent {
 		time.Sleep(hostPoll)
 	}
 	if syscall.Getpgrp() == os.Getpid() {
-		_ = syscall.Kill(0, syscall.SIGKILL) // what it has started, and this process with it
+		_ = syscall.Kill(0, syscall.SIGKILL) // this process and what it has started
 	}
 	os.Exit(3)
 }

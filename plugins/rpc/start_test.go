@@ -1,7 +1,5 @@
 package rpc
 
-// What can go wrong between Open and the first call.
-
 import (
 	"context"
 	"errors"
@@ -17,8 +15,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-func TestProgramsThatAreNoEnginesAreRefused(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
+	s := newStage(t)
 	folder := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
@@ -38,14 +36,14 @@ func TestProgramsThatAreNoEnginesAreRefused(t *testing.T) {
 
 	for name, c := range map[string]struct{ path, words string }{
 		"no path":              {"", "no path is given"},
-		"does not exist":       {filepath.Join(folder, "nothing"), "does not exist"},
-		"folder":               {folder, "is a folder"},
-		"pipe":                 {fifo, "is no file but p"},
+		"does not exist":       {filepath.Join(folder, "nothing"), "no such file"},
+		"folder":               {folder, "is a directory"},
+		"pipe":                 {fifo, "is not a regular file"},
 		"not executable":       {write("plain", "hello", 0o644), "chmod +x"},
-		"text file":            {write("text", "hello", 0o755), "first line that begins with #!"},
-		"empty file":           {write("empty", "", 0o755), "is no program of this system"},
+		"text file":            {write("text", "hello", 0o755), "first line does not begin with #!"},
+		"empty file":           {write("empty", "", 0o755), "first line does not begin with #!"},
 		"missing interpreter":  {write("script", "#!/no/such/shell\n", 0o755), "interpreter or loader"},
-		"another architecture": {write("foreign", string(foreign), 0o755), "is a program for EM_S390"},
+		"another architecture": {write("foreign", string(foreign), 0o755), "built for another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Open(context.Background(), Program{Path: c.path})
@@ -63,23 +61,24 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 		want  error
 		words []string
 	}{
-		"prints first":         {ErrHandshake, []string{`"Welcome to my engine!`, "print nothing there before rpc.Serve"}},
+		"prints first":         {ErrHandshake, []string{`"Welcome to my engine!`, "print nothing before rpc.Serve"}},
 		"prints binary":        {ErrHandshake, []string{`\x00`}},
-		"says nothing":         {ErrHandshake, []string{"no answer within 700ms", "killed"}},
-		"closes its output":    {ErrHandshake, []string{"cannot be talked to"}},
+		"says nothing":         {ErrHandshake, []string{"did not answer within 700ms", "killed"}},
+		"closes its output":    {ErrHandshake, []string{"did not answer within 700ms"}},
 		"exits at once":        {ErrHandshake, []string{"exit status 3", "these are my last words"}},
-		"lies":                 {ErrHandshake, nil},
+		"lies":                 {ErrHandshake, []string{"does not answer"}},
 		"lies and exits":       {ErrHandshake, []string{"exit status 4"}},
 		"has no certificate":   {ErrHandshake, []string{"certificate"}},
-		"speaks net/rpc":       {ErrHandshake, []string{"does not offer gRPC"}},
-		"speaks version 2":     {ErrVersion, []string{"it speaks version 2, this host 1"}},
+		"speaks net/rpc":       {ErrHandshake, []string{"offers no gRPC"}},
+		"speaks version 2":     {ErrHandshake, []string{"it implements version 2"}},
 		"wants another cookie": {ErrHandshake, []string{"exit status 1", "This binary is a plugin"}},
 	} {
 		t.Run(act, func(t *testing.T) {
-			s := newStage(t, HostOptions{})
+			s := newStage(t)
 			p := s.program(act)
-			if act == "says nothing" { // the others end by themselves, however slow the machine is
-				p.StartTimeout = 700 * time.Millisecond
+			usual := s.limits.start
+			if act == "says nothing" || act == "closes its output" { // the others end by themselves
+				s.limits.start = 700 * time.Millisecond
 			}
 			start := time.Now()
 			_, err := s.Open(context.Background(), p)
@@ -90,6 +89,7 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 			mention(t, err, append(c.words, "rpc: open actor: ")...)
+			s.limits.start = usual
 			p = s.program("serial")
 			if _, err := s.Open(context.Background(), p); err != nil {
 				t.Errorf("another engine afterwards: %v", err)
@@ -98,8 +98,8 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 	}
 }
 
-func TestTheVersionThatBothSidesSpeakIsTaken(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestCommonVersionIsUsed(t *testing.T) {
+	s := newStage(t)
 	client := s.open("speaks versions 1 and 2")
 	if _, err := client.Describe(context.Background()); err != nil {
 		t.Error(err)
@@ -107,7 +107,7 @@ func TestTheVersionThatBothSidesSpeakIsTaken(t *testing.T) {
 }
 
 func TestOpenEndsWithItsContext(t *testing.T) {
-	s := newStage(t, HostOptions{})
+	s := newStage(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := s.Open(ctx, s.program("says nothing")); !errors.Is(err, context.DeadlineExceeded) {
@@ -118,8 +118,8 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNotTheExpectedOneIsRefused(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
+	s := newStage(t)
 	client := s.open("serial")
 	copied := filepath.Join(t.TempDir(), "engine")
 	if out, err := exec.Command("cp", s.self, copied).CombinedOutput(); err != nil {
@@ -152,8 +152,8 @@ func TestAProgramThatIsNotTheExpectedOneIsRefused(t *testing.T) {
 	mention(t, err, strings.ToUpper(client.Checksum()))
 }
 
-func TestAProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
+	s := newStage(t)
 	script := filepath.Join(t.TempDir(), "engine")
 	text := "#!/bin/sh\ntouch -d 2001-01-01 \"$0\"\nexec " + s.self + "\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
@@ -166,8 +166,8 @@ func TestAProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	}
 }
 
-func TestAWrapperScriptCanBeAnEngine(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestWrapperScriptCanBeAnEngine(t *testing.T) {
+	s := newStage(t)
 	script := filepath.Join(t.TempDir(), "engine")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+s.self+" &\nwait\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestAWrapperScriptCanBeAnEngine(t *testing.T) {
 	}
 }
 
-func TestAnEngineRunByHandSaysWhatItIs(t *testing.T) {
+func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
 	var stdout, stderr strings.Builder
 	self, err := os.Executable()
 	if err != nil {
@@ -199,7 +199,8 @@ func TestAnEngineRunByHandSaysWhatItIs(t *testing.T) {
 	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 2 {
 		t.Errorf("got %v, want exit status 2", err)
 	}
-	if !strings.Contains(stderr.String(), "this is an engine of teps") || !strings.Contains(stderr.String(), "teps run --engine "+self) {
+	text := stderr.String()
+	if !strings.Contains(text, "this is an engine of teps") || !strings.Contains(text, "teps run: "+self) {
 		t.Errorf("it says %q", stderr.String())
 	}
 	if stdout.Len() > 0 {
@@ -207,28 +208,28 @@ func TestAnEngineRunByHandSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestAnEngineSeesTheHostsEnvironmentWithoutAnOuterHosts(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
+	s := newStage(t)
 	t.Setenv("TEPS_TEST_INHERITED", "inherited")
 	t.Setenv("PLUGIN_UNIX_SOCKET_GROUP", "no-such-group")
 	t.Setenv(moreKey, "of the host")
-	client := s.open("shows its environment", moreKey+"=of the program")
+	client := s.open("shows its environment")
 	_, err := client.Search(context.Background(), 0, s.parents(1))
-	if want := "of the program|inherited|"; err == nil || err.Error() != want {
+	if want := "of the host|inherited|"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestAnEngineIsInAProcessGroupOfItsOwn(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestEngineIsInAProcessGroupOfItsOwn(t *testing.T) {
+	s := newStage(t)
 	client := s.open("serial")
 	if group, err := syscall.Getpgid(client.PID()); err != nil || group != client.PID() {
 		t.Errorf("engine %d is in group %d (%v)", client.PID(), group, err)
 	}
 }
 
-func TestAClosedHostOpensAndAllocatesNothing(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
+	s := newStage(t)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -243,18 +244,18 @@ func TestAClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestAnUnwritableTemporaryFolderIsNamed(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestUnwritableTemporaryDirectoryIsNamed(t *testing.T) {
+	s := newStage(t)
 	t.Setenv("TMPDIR", "/proc/1")
 	_, err := s.Open(context.Background(), s.program("serial"))
 	if err == nil {
 		t.Fatal("want an error")
 	}
-	mention(t, err, "/proc/1", "TMPDIR", "24 bytes")
+	mention(t, err, "/proc/1", "TMPDIR", "33 bytes")
 }
 
-func TestALongTemporaryFolderGivesWayToASocketsLimit(t *testing.T) {
-	s := newStage(t, HostOptions{})
+func TestLongTemporaryDirectoryIsReplaced(t *testing.T) {
+	s := newStage(t)
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
@@ -264,7 +265,6 @@ func TestALongTemporaryFolderGivesWayToASocketsLimit(t *testing.T) {
 }
 
 func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
-func stop(t *testing.T, pid int) { signal(t, pid, syscall.SIGSTOP) }
 
 func signal(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()

@@ -3,11 +3,11 @@ package main
 
 import (
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest"
+	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
 // plain has the methods of plugins.Engine and no others.
 type plain struct{ plugins.Engine }
 
-func main() { rpc.Serve(plain{enginetest.NewSerial()}) }
+func main() { rpc.Serve(plain{serial.New()}) }

@@ -1,0 +1,17 @@
+# The usual targets. Everything but cuda needs nothing but Go.
+.PHONY: build test check cuda clean
+
+build: ## the program teps, here
+	go build ./cmd/teps
+
+test: ## all tests that need nothing but Go
+	go test ./...
+
+check: ## everything that must pass before a change lands; installs tools on Debian
+	bash .ci/run
+
+cuda: ## the engine for NVIDIA GPUs, here; needs a CUDA toolkit
+	bash cuda/build.sh
+
+clean:
+	rm -f teps teps-rank teps-engine-cuda teps-engine-native

@@ -1,0 +1,135 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestExamplesInHelpWork runs the examples in the help of every command, on small graphs and for a short time.
+func TestExamplesInHelpWork(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := compileLibrary(t, "libmine.so", filepath.Join(repository(t), "examples", "openmp", "mine.c"), "-fopenmp")
+	work := t.TempDir()
+	t.Chdir(work)
+	writeProgram(t, "teps-engine-mine", "#!/bin/sh\nexec "+self+" serve-engine cpu\n")
+	writeProgram(t, "meter.sh", "#!/bin/sh\n"+steady)
+	for name, text := range map[string]string{
+		"nightly.yaml": "engine: cpu\nroots: 2\n",
+		"threads.yaml": "engines: [{name: cpu, set: {threads: [1, 2]}}]\nscales: 6\nroots: 2\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("cp", library, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for run, copies := range map[string][]string{
+		"results/a": {"results/before", "results/after", "results/main", "results/change", "before1", "after1"},
+		"results/b": {"before2", "after2"},
+		"results/c": {"before3", "after3", "docs/results/c"},
+	} {
+		if _, stderr, code := small(t, "run --engine cpu --roots 24 --out "+run); code != exitValid {
+			t.Fatalf("prepare %s: exit code %d:\n%s", run, code, stderr)
+		}
+		for _, dir := range copies {
+			if err := os.CopyFS(dir, os.DirFS(run)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range commands(rootCommand(builtins())) {
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			line = strings.TrimSpace(line)
+			command, ok := strings.CutPrefix(comment.ReplaceAllString(line, ""), "teps ")
+			if !ok {
+				t.Errorf("%s: the example %q does not start with teps", c.CommandPath(), line)
+				continue
+			}
+			if c.Name() == "new-engine" {
+				t.Chdir(t.TempDir())
+			}
+			if out := outFlag.FindStringSubmatch(command); out != nil && c.Name() != "report" {
+				os.RemoveAll(out[1])
+			}
+			if stdout, stderr, code := small(t, command); code != exitValid {
+				t.Errorf("%s\nexit code %d:\n%s%s", line, code, stdout, stderr)
+			}
+			t.Chdir(work)
+		}
+	}
+}
+
+var (
+	comment = regexp.MustCompile(`  .*| [|>] .*`) // the shell's part of a line, too
+	outFlag = regexp.MustCompile(`--out (\S+)`)
+)
+
+func commands(c *cobra.Command) (all []*cobra.Command) {
+	if c.Hidden {
+		return nil
+	}
+	all = append(all, c)
+	for _, sub := range c.Commands() {
+		all = append(all, commands(sub)...)
+	}
+	return all
+}
+
+// small executes a command line with flags that make it quick.
+func small(t *testing.T, line string) (stdout, stderr string, code int) {
+	t.Helper()
+	args := strings.Fields(line)
+	for i, arg := range args[:len(args)-1] {
+		switch arg {
+		case "--scale":
+			args[i+1] = "6"
+		case "--energy":
+			args[i+1] = "50ms"
+		}
+	}
+	if args[0] == "run" && !strings.Contains(line, "--resume") {
+		if !strings.Contains(line, "--roots") {
+			args = append(args, "--roots", "2")
+		}
+		if !strings.Contains(line, "--scale") {
+			args = append(args, "--scale", "6")
+		}
+	}
+	var out, errs bytes.Buffer
+	if args[0] == "conform" { // the first case is enough
+		_ = execute(t.Context(), builtins(), args, &firstLine{&out}, &errs)
+		if strings.HasPrefix(out.String(), "pass ") {
+			return "", "", exitValid
+		}
+		return out.String(), errs.String(), exitFailed
+	}
+	code = execute(t.Context(), builtins(), args, &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+// firstLine is a file on a disk that is full after one line.
+type firstLine struct{ *bytes.Buffer }
+
+func (l firstLine) Write(p []byte) (int, error) {
+	if l.Len() > 0 {
+		return 0, errors.New("one line is enough")
+	}
+	return l.Buffer.Write(p)
+}

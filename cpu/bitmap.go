@@ -1,0 +1,66 @@
+package cpu
+
+import "math/bits"
+
+// bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
+type bitmap []uint64
+
+func bitmapWords(vertices int) int { return (vertices + 63) >> 6 }
+
+func (b bitmap) has(v uint32) bool { return b[v>>6]>>(v&63)&1 != 0 }
+
+func (b bitmap) remove(v uint32) { b[v>>6] &^= 1 << (v & 63) }
+
+// fill makes the bitmap the set of all vertices below n, which has room for them and no more words.
+func (b bitmap) fill(n int) {
+	for w := range b {
+		b[w] = wordBelow(w, n)
+	}
+}
+
+// wordBelow returns word w of the bitmap of all vertices below n.
+func wordBelow(w, n int) uint64 {
+	if left := n - w<<6; left < 64 {
+		return 1<<max(left, 0) - 1
+	}
+	return ^uint64(0)
+}
+
+// set makes the bitmap the set of the vertices in queue.
+func (b bitmap) set(queue []uint32) {
+	clear(b)
+	for _, v := range queue {
+		b[v>>6] |= 1 << (v & 63)
+	}
+}
+
+// addRange adds the vertices [from, to).
+func (b bitmap) addRange(from, to int) {
+	if from >= to {
+		return
+	}
+	first, last := from>>6, (to-1)>>6
+	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
+	if first == last {
+		b[first] |= head & tail
+		return
+	}
+	b[first] |= head
+	for w := first + 1; w < last; w++ {
+		b[w] = ^uint64(0)
+	}
+	b[last] |= tail
+}
+
+// filter returns those bits of word whose entry (bit i has entry[i]) is in the bitmap. It is not inlined because its
+// loop needs all registers.
+//
+//go:noinline
+func (b bitmap) filter(entry []uint32, word uint64) (found uint64) {
+	for ; word != 0; word &= word - 1 {
+		i := bits.TrailingZeros64(word)
+		u := entry[i]
+		found |= b[u>>6] >> (u & 63) & 1 << (i & 63)
+	}
+	return found
+}

@@ -1,0 +1,66 @@
+package cpu
+
+import (
+	"math/bits"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestBitmapIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(t, "vertices")
+		b, want := make(bitmap, bitmapWords(n)), make([]bool, n)
+		if rapid.Bool().Draw(t, "full") {
+			b.fill(n)
+			for v := range want {
+				want[v] = true
+			}
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "changes") {
+			from := rapid.IntRange(0, n).Draw(t, "from")
+			to := rapid.IntRange(from, n).Draw(t, "to")
+			if rapid.Bool().Draw(t, "add") {
+				b.addRange(from, to)
+				for v := from; v < to; v++ {
+					want[v] = true
+				}
+			} else if from < n {
+				b.remove(uint32(from))
+				want[from] = false
+			}
+		}
+		var queue []uint32
+		for v, in := range want {
+			if b.has(uint32(v)) != in {
+				t.Fatalf("bitmap has %d: %v, want %v", v, !in, in)
+			}
+			if in {
+				queue = append(queue, uint32(v))
+			}
+		}
+		again := make(bitmap, len(b))
+		again.set(queue)
+		if !slices.Equal(again, b) {
+			t.Fatalf("bitmap set from its queue is %x, want %x", again, b)
+		}
+	})
+}
+
+func TestFilterTestsTheEntriesOfAWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := bitmap(rapid.SliceOfN(rapid.Uint64(), 1, 4).Draw(t, "bitmap"))
+		entry := rapid.SliceOfN(rapid.Uint32Range(0, uint32(len(b)*64-1)), 64, 64).Draw(t, "entries")
+		which := rapid.Uint64().Draw(t, "which")
+		want := uint64(0)
+		for word := which; word != 0; word &= word - 1 {
+			if i := bits.TrailingZeros64(word); b.has(entry[i]) {
+				want |= 1 << i
+			}
+		}
+		if got := b.filter(entry, which); got != want {
+			t.Fatalf("filter is %x, want %x", got, want)
+		}
+	})
+}

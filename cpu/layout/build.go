@@ -1,0 +1,235 @@
+package layout
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/cpu/team"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Options are the choices that kernel 1 leaves to its caller.
+type Options struct {
+	Packed bool // packed lists
+	Hubs   int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
+}
+
+// Build runs kernel 1 on a team and returns the graph with the time of each phase. The arrays of the graph belong to m,
+// also after an error. Build returns soon after ctx has ended, with ctx.Err(). Other errors are plugins.ErrTuples for
+// labels of more than 32 bits and plugins.ErrMemory.
+func Build(
+	ctx context.Context, tuples []graph.Edge, t *team.Team, m *memory.Arena, options Options,
+) (*Graph, []plugins.Phase, error) {
+	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, options: options, g: &Graph{}}
+	defer context.AfterFunc(ctx, func() { b.stopped.Store(true) })()
+	var phases []plugins.Phase
+	for _, phase := range []struct {
+		name string
+		run  func() error
+	}{
+		{"measure", b.measure},
+		{"degrees", b.countDegrees},
+		{"order", b.order},
+		{"lists", b.lists},
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		start := time.Now()
+		if err := phase.run(); err != nil {
+			return nil, nil, err
+		}
+		phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
+	}
+	return b.g, phases, ctx.Err()
+}
+
+// lists makes the neighbour lists and everything that follows from them.
+func (b *builder) lists() error {
+	g := b.g
+	b.allocateLists(&g.Lists)
+	g.HubLinks = memory.Allocate[uint32](b.memory, "links of hubs", g.Hubs)
+	g.First = memory.Allocate[uint32](b.memory, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
+	g.Template = memory.Allocate[uint32](b.memory, "output template", g.Labels)
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	b.initialise()
+	w := &listWriter{g: g, width: bits.Len(uint(max(g.Searched, 1) - 1))}
+	if err := b.fillLists(w); err != nil {
+		return err
+	}
+	w.finish(b.memory)
+	for hub := range g.HubLinks {
+		g.HubLinks[hub] = uint32(g.Lists.Degree(uint32(hub))) - (g.Groups[hub+1] - g.Groups[hub])
+	}
+	memory.Release(b.memory, &b.degrees)
+	g.Segments = cut(b.team, b.memory, &g.Lists, g.HubLinks, g.Searched)
+	return b.memory.Err()
+}
+
+// allocateLists makes room for every entry as if no tuple were a duplicate. A vertex is an entry in as many lists as it
+// has neighbours, so the degrees of the first vertices say how many entries are near.
+func (b *builder) allocateLists(l *Lists) {
+	near, far := 0, 0
+	for v, label := range b.g.Label[:b.g.Searched] {
+		if v < NearLimit {
+			near += int(b.degrees[label])
+		} else {
+			far += int(b.degrees[label])
+		}
+	}
+	m, lists := b.memory, b.g.Searched
+	for i := range l.Columns {
+		l.Columns[i].More = memory.Allocate[uint64](m, "columns", (lists+63)>>6)
+		l.Columns[i].Entry = memory.Allocate[uint32](m, "columns", lists)
+	}
+	l.At.low = memory.Allocate[uint32](m, "offsets", lists+1)
+	if l.Packed = b.options.Packed; !l.Packed {
+		l.Targets = memory.Allocate[uint32](m, "targets", near+far)
+		return
+	}
+	l.FarAt.low = memory.Allocate[uint32](m, "offsets of far entries", lists+1)
+	l.Near = memory.Allocate[uint16](m, "near entries", near)
+	l.Far = fieldsFor(uint32(max(lists, 1) - 1))
+	l.Far.Words = memory.Allocate[uint64](m, "far entries", l.Far.wordsFor(far))
+}
+
+// initialise gives every vertex itself as its first neighbours, and every label but those of leaves no neighbour in the
+// template.
+func (b *builder) initialise() {
+	g := b.g
+	for v := range g.First {
+		g.First[v] = uint32(v)
+		if v >= g.Hubs {
+			g.First[v] += uint32(g.Ungrouped - g.Hubs)
+		}
+	}
+	b.team.Split(g.Searched, 1, func(_, from, to int) {
+		for i := range g.Lists.Columns {
+			for v := from; v < to; v++ {
+				g.Lists.Columns[i].Entry[v] = uint32(v)
+			}
+		}
+	})
+	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Template[from:to], None) })
+	b.team.Split(g.Hubs, 1, func(_, from, to int) {
+		for hub := from; hub < to; hub++ {
+			for leaf := g.Leaves[hub]; leaf < g.Leaves[hub+1]; leaf++ {
+				g.setTemplate(int(leaf), uint32(hub))
+			}
+		}
+	})
+}
+
+// builder is kernel 1 at work, in phases that each run on all workers.
+type builder struct {
+	ctx     context.Context
+	stopped atomic.Bool // ctx has ended: loops over the tuples stop early, and their results must not be used
+	tuples  []graph.Edge
+	team    *team.Team
+	memory  *memory.Arena
+	options Options
+
+	g        *Graph
+	vertices int      // labels that are not isolated
+	degrees  []uint32 // [Labels] with duplicates, without self-loops
+}
+
+// batchSize is the number of tuples that are translated at a time.
+const batchSize = 256
+
+// batches returns worker's share of the tuples, at most batchSize at a time, until the context ends.
+func (b *builder) batches(worker int) iter.Seq[[]graph.Edge] {
+	from, to := b.team.Share(worker, len(b.tuples), 1)
+	return func(yield func([]graph.Edge) bool) {
+		for tuples := range slices.Chunk(b.tuples[from:to], batchSize) {
+			if b.stopped.Load() || !yield(tuples) {
+				return
+			}
+		}
+	}
+}
+
+// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that as many cache
+// misses as possible overlap.
+func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
+	for i, e := range tuples {
+		u, v, _ := e.Ends32()
+		pairs[i&(batchSize-1)] = uint64(vertex[u])<<32 | uint64(vertex[v])
+	}
+}
+
+// measure finds the largest label, which kernel 1 is not given. It refuses labels that do not fit 32 bits; the largest
+// number of 32 bits is reserved for None.
+func (b *builder) measure() error {
+	labels := make([]int, b.team.Size())
+	wrong := make([]int, b.team.Size()) // 1 + position of a tuple that does not fit
+	b.team.Split(len(b.tuples), 1, func(worker, from, to int) {
+		n := 0
+		for i, e := range b.tuples[from:to] {
+			u, v, narrow := e.Ends32()
+			if !narrow || u == None || v == None {
+				wrong[worker] = from + i + 1
+				return
+			}
+			n = max(n, int(max(u, v))+1)
+		}
+		labels[worker] = n
+	})
+	for _, i := range wrong {
+		if i > 0 {
+			return fmt.Errorf("tuple %d is %v: %w: labels must be below %d; relabel the vertices",
+				i-1, b.tuples[i-1], plugins.ErrTuples, None)
+		}
+	}
+	b.g.Labels = slices.Max(labels)
+	return nil
+}
+
+// countDegrees counts the tuples at every label, with duplicates and without self-loops.
+//
+// Each worker counts in bytes of its own, a quarter of the memory and four times as many counters in a cache, and
+// carries over to the shared counter the few times that a byte overflows.
+func (b *builder) countDegrees() error {
+	labels := b.g.Labels
+	b.degrees = memory.Allocate[uint32](b.memory, "degrees", labels)
+	counts := memory.Allocate[uint8](b.memory, "degree counters", labels*b.team.Size())
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	b.team.Run(func(worker int) {
+		own := counts[worker*labels:][:labels]
+		for tuples := range b.batches(worker) {
+			for _, e := range tuples {
+				u, v, _ := e.Ends32()
+				if u == v {
+					continue
+				}
+				if own[u]++; own[u] == 0 {
+					atomic.AddUint32(&b.degrees[u], 256)
+				}
+				if own[v]++; own[v] == 0 {
+					atomic.AddUint32(&b.degrees[v], 256)
+				}
+			}
+		}
+	})
+	b.team.Split(labels, 64, func(_, from, to int) {
+		for w := range b.team.Size() {
+			own := counts[w*labels:][:labels]
+			for v := from; v < to; v++ {
+				b.degrees[v] += uint32(own[v])
+			}
+		}
+	})
+	memory.Release(b.memory, &counts)
+	return nil
+}

@@ -1,0 +1,196 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/cpu/team"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// kronecker generates the tuples of a small benchmark graph.
+func kronecker(t testing.TB, scale int) []graph.Edge {
+	t.Helper()
+	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, k.Tuples())
+	if err := k.Generate(context.Background(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return tuples
+}
+
+// The graph is the one that the tuples describe, whatever the options and the number of workers.
+func TestBuildKeepsTheGraph(t *testing.T) {
+	small := []graph.Edge{
+		graph.MakeEdge(7, 2), graph.MakeEdge(2, 7), graph.MakeEdge(2, 2), graph.MakeEdge(3, 2), graph.MakeEdge(9, 9),
+	}
+	var stars []graph.Edge // two hubs with the same neighbours, each with enough of them for a bucket of its own
+	for v := range graph.Vertex(maxBucket >> 4) {
+		stars = append(stars, graph.MakeEdge(0, v+2), graph.MakeEdge(v+2, 1), graph.MakeEdge(1, v+2))
+	}
+	graphs := map[string][]graph.Edge{"none": nil, "small": small, "s8": kronecker(t, 8)}
+	if !testing.Short() {
+		graphs["stars"], graphs["s12"] = stars, kronecker(t, 12)
+	}
+	for name, tuples := range graphs {
+		want := map[uint32]map[uint32]bool{}
+		join := func(u, v uint32) {
+			if want[u] == nil {
+				want[u] = map[uint32]bool{}
+			}
+			want[u][v] = true
+		}
+		for _, e := range tuples {
+			if u, v, _ := e.Ends32(); u != v {
+				join(u, v)
+				join(v, u)
+			}
+		}
+		for _, options := range []Options{{}, {Packed: true}, {Hubs: 3}, {Packed: true, Hubs: 100}} {
+			for _, workers := range []int{1, 3} {
+				t.Run(fmt.Sprintf("%s %+v on %d", name, options, workers), func(t *testing.T) {
+					workers, m := team.New(workers), memory.New()
+					defer workers.Stop()
+					defer m.ReleaseAll()
+					g, _, err := Build(t.Context(), tuples, workers, m, options)
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkOrder(t, g)
+					if diff := cmp.Diff(want, neighbours(g)); diff != "" {
+						t.Errorf("neighbours in labels (-want +got):\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// neighbours returns the lists of g in labels; those of leaves follow from their hubs.
+func neighbours(g *Graph) map[uint32]map[uint32]bool {
+	all := map[uint32]map[uint32]bool{}
+	for v, label := range g.Label {
+		list := map[uint32]bool{}
+		if v >= g.Searched {
+			list[g.Label[g.HubOf(uint32(v))]] = true
+		} else {
+			for i := range g.Lists.Degree(uint32(v)) {
+				list[g.Label[g.Lists.entry(uint32(v), i)]] = true
+			}
+			for leaf := range g.LeavesOf(uint32(v)) {
+				list[g.Label[int(g.Leaves[v])+leaf]] = true
+			}
+		}
+		all[label] = list
+	}
+	return all
+}
+
+// checkOrder checks what Graph promises of the order of vertices and lists.
+func checkOrder(t *testing.T, g *Graph) {
+	t.Helper()
+	for v := range uint32(g.Searched) {
+		n := g.Lists.Degree(v)
+		for i := 1; i < n; i++ {
+			if g.Lists.entry(v, i-1) >= g.Lists.entry(v, i) {
+				t.Fatalf("the list of vertex %d is not in ascending order", v)
+			}
+		}
+		first := v
+		if n > 0 {
+			first = g.Lists.entry(v, 0)
+			if got := g.Template[g.Label[v]]; got != g.Label[first] {
+				t.Errorf("the template of vertex %d is %d, want its first neighbour %d", v, got, g.Label[first])
+			}
+		}
+		switch {
+		case int(v) < g.Hubs:
+			if got := g.First[v]; got != first {
+				t.Errorf("first neighbour of hub %d is %d, want %d", v, got, first)
+			}
+			if links := g.Links(v); links < n && g.Lists.entry(v, links) != g.Groups[v] {
+				t.Errorf("the list of hub %d does not end with its group", v)
+			}
+		case int(v) < g.Ungrouped:
+			if first >= uint32(g.Hubs) || v < g.Groups[first] || v >= g.Groups[first+1] {
+				t.Errorf("vertex %d with first neighbour %d is in another group", v, first)
+			}
+		default:
+			if got := g.First[int(v)-g.Ungrouped+g.Hubs]; got != first || n > 0 && first < uint32(g.Hubs) {
+				t.Errorf("ungrouped vertex %d has first neighbour %d, recorded as %d", v, first, got)
+			}
+		}
+	}
+}
+
+// Kernel 1 stops when its context ends, wherever it is, and leaves no memory behind that the arena does not know.
+func TestBuildCanBeCancelledAnywhere(t *testing.T) {
+	tuples := kronecker(t, 14)
+	for _, c := range []struct {
+		workers int
+		options Options
+	}{{3, Options{}}, {2, Options{Packed: true}}, {1, Options{}}} {
+		workers := team.New(c.workers)
+		build := func(ctx context.Context) error {
+			m := memory.New()
+			defer m.ReleaseAll()
+			_, _, err := Build(ctx, tuples, workers, m, c.options)
+			return err
+		}
+		start := time.Now()
+		if err := build(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		usual := time.Since(start)
+		cancelled := 0
+		n := 40
+		if testing.Short() {
+			n = 10
+		}
+		for i := range n {
+			ctx, cancel := context.WithCancel(context.Background())
+			time.AfterFunc(usual*time.Duration(i)/time.Duration(n), cancel)
+			if err := build(ctx); errors.Is(err, context.Canceled) {
+				cancelled++
+			} else if err != nil {
+				t.Fatalf("%+v, cancelled after %d/%d of the usual time: %v", c, i, n, err)
+			}
+			cancel()
+		}
+		t.Logf("%+v: %d of %d were cancelled in time", c, cancelled, n)
+		if err := build(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		workers.Stop()
+	}
+}
+
+func TestBatchesEndWithTheContext(t *testing.T) {
+	b := &builder{tuples: kronecker(t, 8), team: team.New(1)}
+	seen := 0
+	for tuples := range b.batches(0) {
+		if seen += len(tuples); seen == 3*batchSize {
+			b.stopped.Store(true)
+		}
+	}
+	if seen != 3*batchSize {
+		t.Errorf("%d tuples of %d were handed out, want the three batches before the end", seen, len(b.tuples))
+	}
+}
+
+func TestBuildRejectsLabelsOfMoreThan32Bits(t *testing.T) {
+	workers := team.New(2)
+	defer workers.Stop()
+	for _, label := range []graph.Vertex{1 << 32, 1<<32 - 1} {
+		_, _, err := Build(t.Context(), []graph.Edge{graph.MakeEdge(1, label)}, workers, memory.New(), Options{})
+		if !errors.Is(err, plugins.ErrTuples) {
+			t.Errorf("label %d: error is %v, want %v", label, err, plugins.ErrTuples)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+// Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
+//
+// Build runs the phases and Graph is their result. Vertices get numbers of 32 bits by descending degree, grouped by
+// their largest neighbour (order.go); every vertex has a sorted list of its neighbours without duplicates (lists.go),
+// plain or packed; and the longest lists are cut into segments for top-down levels (Segments).
+package layout
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/cpu/team"
+)
+
+// None stands for a missing vertex, label or parent in 32 bits.
+const None uint32 = 1<<32 - 1
+
+// Graph is the graph in the engine's own vertex numbers. Kernel 1 writes it, and searches only read it.
+//
+// Vertices are ordered like this; order.go says why:
+//
+//	0 ............ Hubs ............ Ungrouped ............ Searched ............ n
+//	|    hubs       |    grouped      |       ungrouped       |       leaves       |
+//
+// The links of a vertex are the entries of its list without its group, which is at the end of the list: a top-down
+// level takes the group from the vertex numbers and looks at the links only.
+type Graph struct {
+	Labels    int      // 1 + the largest label of the tuples
+	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated
+	Label     []uint32 // [n] label of each vertex
+	Hubs      int      // vertices 0..Hubs-1 are hubs
+	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
+	Searched  int      // vertices Ungrouped..Searched-1 have no hub for a neighbour; leaves begin at Searched
+	Groups    []uint32 // [Hubs+1] the group of hub h is Groups[h]..Groups[h+1]-1
+	Leaves    []uint32 // [Hubs+1] the leaves of hub h are Leaves[h]..Leaves[h+1]-1
+	HubLinks  []uint32 // [Hubs] number of links of each hub
+	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
+	Lists     Lists    // of the searched vertices, without leaves
+	Segments  Segments // of the longest lists
+	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated
+}
+
+// Links returns the number of links of v.
+func (g *Graph) Links(v uint32) int {
+	if int(v) < g.Hubs {
+		return int(g.HubLinks[v])
+	}
+	return g.Lists.Degree(v)
+}
+
+// LeavesOf returns the labels of v's leaves.
+func (g *Graph) LeavesOf(v uint32) []uint32 {
+	if int(v) >= g.Hubs {
+		return nil
+	}
+	return g.Label[g.Leaves[v]:g.Leaves[v+1]]
+}
+
+// HubOf returns the hub of a leaf.
+func (g *Graph) HubOf(leaf uint32) uint32 {
+	hub, _ := slices.BinarySearch(g.Leaves, leaf+1) // the first whose leaves begin behind this one
+	return uint32(hub - 1)
+}
+
+// setFirst records the first neighbour of a searched vertex.
+func (g *Graph) setFirst(v int, neighbour uint32) {
+	g.setTemplate(v, neighbour)
+	if v < g.Hubs {
+		g.First[v] = neighbour
+	} else if v >= g.Ungrouped {
+		g.First[v-g.Ungrouped+g.Hubs] = neighbour
+	}
+}
+
+// setTemplate records the first neighbour of v for the output.
+func (g *Graph) setTemplate(v int, neighbour uint32) { g.Template[g.Label[v]] = g.Label[neighbour] }
+
+// Segments cuts the longest lists where blocks of vertices begin, so that a top-down level can go through the vertices
+// block by block: the part of the unvisited bitmap that a block needs then fits the innermost cache, and a block
+// belongs to one worker.
+//
+// Shorter lists are not cut: finding a segment of one would cost more than looking at it.
+type Segments struct {
+	Borders []uint32 // [blocks+1] block b has vertices Borders[b]..Borders[b+1]-1; multiples of 64 except the last
+	Long    int      // vertices 0..Long-1 have long lists, which are cut
+	before  []uint32 // [Long*(blocks+1)] number of links of each into earlier blocks
+}
+
+const (
+	minBlockEntries  = 1 << 14 // entries of a block
+	blocksPerWorker  = 8
+	minBlocks        = 32      // for teams of few workers
+	maxBlockVertices = 1 << 17 // what is discovered in a block may be most of its work
+	minSegment       = 16      // links of a long list in a block, on average
+)
+
+// Blocks returns the number of blocks.
+func (s *Segments) Blocks() int { return len(s.Borders) - 1 }
+
+// Of returns the range of u's links that lead into block b. The list of u must be long.
+func (s *Segments) Of(u uint32, b int) (from, to int) {
+	at := int(u)*len(s.Borders) + b
+	return int(s.before[at]), int(s.before[at+1])
+}
+
+// cut makes the segments of lists; links has the number of links of each hub.
+func cut(t *team.Team, m *memory.Arena, lists *Lists, links []uint32, searched int) Segments {
+	s := Segments{Borders: cutVertices(lists, searched, t.Size())}
+	for s.Long < len(links) && int(links[s.Long]) >= minSegment*s.Blocks() {
+		s.Long++
+	}
+	s.before = memory.Allocate[uint32](m, "segments", s.Long*len(s.Borders))
+	if m.Err() != nil {
+		return s
+	}
+	t.Run(func(worker int) {
+		for u := worker; u < s.Long; u += t.Size() {
+			before := s.before[u*len(s.Borders):][:len(s.Borders)]
+			done, n := 0, int(links[u])
+			for i, border := range s.Borders {
+				done += sort.Search(n-done, func(j int) bool { return lists.entry(uint32(u), done+j) >= border })
+				before[i] = uint32(done)
+			}
+			before[len(before)-1] = uint32(n)
+		}
+	})
+	return s
+}
+
+// cutVertices returns the borders of blocks with about equally many entries.
+func cutVertices(lists *Lists, searched, workers int) (borders []uint32) {
+	limit := max(lists.Entries()/max(blocksPerWorker*workers, minBlocks), minBlockEntries)
+	borders = []uint32{0}
+	entries := 0
+	for v := range searched {
+		if v&63 == 0 && (entries >= limit || v-int(borders[len(borders)-1]) >= maxBlockVertices) {
+			borders = append(borders, uint32(v))
+			entries = 0
+		}
+		entries += lists.Degree(uint32(v))
+	}
+	return append(borders, uint32(searched))
+}

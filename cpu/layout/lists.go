@@ -1,0 +1,204 @@
+package layout
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// Lists are the neighbour lists of the searched vertices, each in ascending order, so hubs first. They come in two
+// layouts with the same order of entries:
+//
+//	csr     every neighbour in 32 bits
+//	packed  neighbours below NearLimit in 16 bits (near), the others in as many bits as the graph needs (far)
+//
+// Entry i of a list is its i-th smallest neighbour in both. The second to fourth neighbour of every vertex are in
+// columns as well, because a bottom-up level asks for them most often. The fields are exported because the innermost
+// loops of a search exist once for 16 bits, 32 bits and Fields, without a call for an entry.
+type Lists struct {
+	Packed  bool
+	At      Offsets  // of Targets or Near
+	Targets []uint32 // csr
+	Near    []uint16 // packed: the first entries of every list
+	Far     Fields   // packed: the last entries
+	FarAt   Offsets
+	Columns [NumColumns]Column
+}
+
+// NumColumns is the number of entries of every list, from the second on, that are in columns.
+const NumColumns = 3
+
+// Column k holds entry k+1 of every list.
+type Column struct {
+	Entry []uint32 // the vertex itself where the list is shorter
+	More  []uint64 // bitmap of the vertices whose lists go on after this entry
+}
+
+// Degree returns the length of the list of v.
+func (l *Lists) Degree(v uint32) int {
+	n := l.At.Get(v+1) - l.At.Get(v)
+	if l.Packed {
+		n += l.FarAt.Get(v+1) - l.FarAt.Get(v)
+	}
+	return int(n)
+}
+
+// entry returns entry i of the list of v.
+func (l *Lists) entry(v uint32, i int) uint32 {
+	begin, end := l.At.Get(v), l.At.Get(v+1)
+	if !l.Packed {
+		return l.Targets[begin+uint64(i)]
+	}
+	if near := int(end - begin); i >= near {
+		return l.Far.Get(l.FarAt.Get(v) + uint64(i-near))
+	}
+	return uint32(l.Near[begin+uint64(i)])
+}
+
+// Plain returns entries [from, to) of the list of v in the csr layout.
+func (l *Lists) Plain(v uint32, from, to int) []uint32 {
+	at := l.At.Get(v)
+	return l.Targets[at+uint64(from) : at+uint64(to)]
+}
+
+// Split returns entries [from, to) of the list of v in the packed layout: the near ones, and the index in Far of the
+// first of the others.
+func (l *Lists) Split(v uint32, from, to int) (near []uint16, far uint64) {
+	begin, end := l.At.Get(v), l.At.Get(v+1)
+	length := int(end - begin)
+	low, high := min(from, length), min(to, length)
+	return l.Near[begin+uint64(low) : begin+uint64(high)], l.FarAt.Get(v) + uint64(max(from-length, 0))
+}
+
+// Touch reads a word of each cache line of entries [from, to) of the list of v, so that they are in the cache soon. It
+// returns a number that depends on all of them, which the caller must use.
+func (l *Lists) Touch(v uint32, from, to int) (sum uint32) {
+	const line = 64
+	if from >= to {
+		return 0
+	}
+	if !l.Packed {
+		list := l.Plain(v, from, to)
+		for i := 0; i < len(list); i += line / 4 {
+			sum += list[i]
+		}
+		return sum
+	}
+	near, far := l.Split(v, from, to)
+	for i := 0; i < len(near); i += line / 2 {
+		sum += uint32(near[i])
+	}
+	first := far * l.Far.Width >> 6
+	last := (far + uint64(to-from-len(near))) * l.Far.Width >> 6
+	for ; first < last; first += line / 8 {
+		sum += uint32(l.Far.Words[first])
+	}
+	return sum
+}
+
+// Entries returns the length of all lists together.
+func (l *Lists) Entries() int { return len(l.Targets) + len(l.Near) + l.Far.Length }
+
+// Offsets says where lists begin: list v is at Get(v) ... Get(v+1)-1. They take 32 bits each, and there may still be
+// more than 2^32 entries, because a single list is shorter than that.
+type Offsets struct {
+	low   []uint32 // [lists+1] low halves
+	wraps []uint32 // lists whose low half is less than the one before
+}
+
+// Get returns the index of the first entry of list v.
+func (o *Offsets) Get(v uint32) uint64 {
+	at := uint64(o.low[v])
+	for _, first := range o.wraps {
+		if v >= first {
+			at += 1 << 32
+		}
+	}
+	return at
+}
+
+// findWraps fills wraps when low is complete.
+func (o *Offsets) findWraps() {
+	for v := 1; v < len(o.low); v++ {
+		if o.low[v] < o.low[v-1] {
+			o.wraps = append(o.wraps, uint32(v))
+		}
+	}
+}
+
+// Packed lists: neighbour lists without most of their leading zeros (after Kolganov 2018, section 3.1).
+//
+// Kolganov removes the leading zeros that all neighbours of a vertex have in common. Here vertices are numbered by
+// descending degree, so most entries of any list are small, and each list has two parts instead: neighbours below
+// NearLimit in 16 bits each, and the others in fields as wide as the largest vertex. Both widths are the same for all
+// lists. So any entry can be read without those before it, which a search that stops at the first frontier vertex and
+// workers that share a long list both need; and the first part, which is nearly all that a bottom-up level reads, needs
+// no decoding.
+
+// NearLimit is the number of vertices that fit the 16 bits of a near entry.
+const NearLimit = 1 << 16
+
+// Fields is an array of numbers of the same width, from 1 to 32 bits, without gaps between them.
+type Fields struct {
+	Words  []uint64 // one more than the fields fill, so that a field may be read across its end
+	Width  uint64
+	Mask   uint64
+	Length int
+}
+
+// fieldsFor returns an empty array for numbers up to largest.
+func fieldsFor(largest uint32) Fields {
+	width := uint64(max(bits.Len32(largest), 1))
+	return Fields{Width: width, Mask: 1<<width - 1}
+}
+
+// wordsFor returns how many words n fields need.
+func (f *Fields) wordsFor(n int) int { return int((uint64(n)*f.Width+63)>>6) + 1 }
+
+// Get returns field i.
+func (f *Fields) Get(i uint64) uint32 {
+	bit := i * f.Width
+	w, shift := bit>>6, bit&63
+	return uint32((f.Words[w]>>shift | f.Words[w+1]<<1<<(63-shift)) & f.Mask)
+}
+
+// packer writes consecutive fields. Several packers may write adjacent ranges of one array at the same time: they share
+// the words at both ends of a range, and set bits there atomically.
+type packer struct {
+	words []uint64
+	width uint64
+	word  uint64 // bits collected for words[at]
+	at    uint64
+	used  uint64 // number of bits of word that are final
+	first bool   // words[at] is the first of the range
+}
+
+// pack returns a packer that writes from field i on.
+func (f *Fields) pack(i uint64) packer {
+	bit := i * f.Width
+	return packer{words: f.Words, width: f.Width, at: bit >> 6, used: bit & 63, first: true}
+}
+
+// put writes the next field; x must fit it.
+func (p *packer) put(x uint32) {
+	p.word |= uint64(x) << p.used
+	p.used += p.width
+	if p.used < 64 {
+		return
+	}
+	if p.first {
+		p.close()
+		p.first = false
+	} else {
+		p.words[p.at] = p.word
+	}
+	p.at++
+	p.used -= 64
+	p.word = uint64(x) >> (p.width - p.used) // the rest of x; 0 when the field ended with the word
+}
+
+// close writes a word that another packer may write too: the first or the last one of the range.
+func (p *packer) close() {
+	if p.word != 0 {
+		atomic.OrUint64(&p.words[p.at], p.word)
+	}
+}

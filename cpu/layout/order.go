@@ -1,0 +1,185 @@
+package layout
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/cpu/memory"
+)
+
+// Ordering: which vertex gets which number inside the engine. Isolated labels get none. Graph shows the four parts.
+//
+// Hubs are the vertices of largest degree, by descending degree (Kolganov 2018, section 2.2, "global sort"; stable).
+// They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
+// so that a bottom-up scan ends early (section 2.1, "local sort").
+//
+// Every other vertex with a hub for a neighbour belongs to the group of its largest one. The vertices of a group have
+// consecutive numbers, by descending degree, so that a hub in the frontier reaches its whole group with a few
+// operations on words of 64 vertices and without looking at an edge.
+//
+// Leaves are vertices with a single tuple whose neighbour is a hub. They never discover a vertex, and their parent
+// is known from the graph, so searches skip them. They are ordered by hub too. The ungrouped vertices are the rest.
+
+// hubShare is the default share of all vertices that are hubs, 1/hubShare.
+const hubShare = 32
+
+// order fills Vertex and Label, and the borders between hubs, groups, ungrouped vertices and leaves.
+func (b *builder) order() error {
+	g, m := b.g, b.memory
+	before, largest := b.countVertices()
+	n := b.vertices
+	g.Hubs = b.options.Hubs
+	if g.Hubs == 0 {
+		g.Hubs = min(max(n/hubShare&^63, 64), NearLimit)
+	}
+	g.Hubs = min(g.Hubs, n)
+
+	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
+	records := memory.Allocate[uint64](m, "vertices to sort", n)
+	scratch := memory.Allocate[uint64](m, "vertices to sort", n)
+	near := memory.Allocate[uint32](m, "nearest neighbours", n)
+	g.Label = memory.Allocate[uint32](m, "label of each vertex", n)
+	g.Groups = memory.Allocate[uint32](m, "groups", g.Hubs+1)
+	g.Leaves = memory.Allocate[uint32](m, "leaves", g.Hubs+1)
+	if err := m.Err(); err != nil {
+		return err
+	}
+	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
+	b.number(b.byDegree(records, scratch, before, largest), 0)
+
+	b.findNearest(near)
+	b.number(b.byGroup(near, records[g.Hubs:], scratch[g.Hubs:]), g.Hubs)
+	memory.Release(m, &near)
+	memory.Release(m, &records)
+	memory.Release(m, &scratch)
+	return nil
+}
+
+func fill(array []uint32, x uint32) {
+	for i := range array {
+		array[i] = x
+	}
+}
+
+// countVertices counts the labels that are not isolated. It returns how many there are before each worker's share of
+// the labels, and the largest degree.
+func (b *builder) countVertices() (before []int, largest uint32) {
+	before, top := make([]int, b.team.Size()), make([]uint32, b.team.Size())
+	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
+		for _, d := range b.degrees[from:to] {
+			if d != 0 {
+				before[worker]++
+				top[worker] = max(top[worker], d)
+			}
+		}
+	})
+	for worker, n := range before {
+		before[worker] = b.vertices
+		b.vertices += n
+	}
+	return before, slices.Max(top)
+}
+
+// number makes the labels in records, the lower halves, the vertices first, first+1, ...
+func (b *builder) number(records []uint64, first int) {
+	b.team.Split(len(records), 1, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			label := uint32(records[i])
+			b.g.Label[first+i] = label
+			b.g.Vertex[label] = uint32(first + i)
+		}
+	})
+}
+
+// byDegree returns the labels that are not isolated by descending degree, as the lower halves of records. Its last two
+// arguments are the results of countVertices.
+func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint32) []uint64 {
+	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
+		at := before[worker]
+		for label := from; label < to; label++ {
+			if d := b.degrees[label]; d != 0 {
+				records[at] = uint64(largest-d)<<32 | uint64(label)
+				at++
+			}
+		}
+	})
+	sorted, _ := sortKeys(b.team, records, scratch, 32, bits.Len32(largest))
+	return sorted
+}
+
+// findNearest fills near with the smallest neighbour of every vertex in the numbers by degree. A tuple with a smaller
+// one replaces it; that happens a few times for each vertex and not once for each edge, so workers share the array.
+func (b *builder) findNearest(near []uint32) {
+	b.team.Split(b.vertices, 1, func(_, from, to int) { fill(near[from:to], None) })
+	b.team.Run(func(worker int) {
+		var pairs [batchSize]uint64
+		for tuples := range b.batches(worker) {
+			translate(tuples, b.g.Vertex, &pairs)
+			lowerAll(pairs[:len(tuples)], near)
+		}
+	})
+}
+
+// lowerAll makes the ends of every pair neighbours of each other in near.
+func lowerAll(pairs []uint64, near []uint32) {
+	for _, pair := range pairs {
+		u, v := uint32(pair>>32), uint32(pair)
+		if u == v { // all self-loops, also those of isolated labels
+			continue
+		}
+		if v < atomic.LoadUint32(&near[u]) {
+			lower(&near[u], v)
+		}
+		if u < atomic.LoadUint32(&near[v]) {
+			lower(&near[v], u)
+		}
+	}
+}
+
+// lower makes *smallest at most u.
+func lower(smallest *uint32, u uint32) {
+	for {
+		old := atomic.LoadUint32(smallest)
+		if u >= old || atomic.CompareAndSwapUint32(smallest, old, u) {
+			return
+		}
+	}
+}
+
+// byGroup orders the vertices that are not hubs as Graph shows and returns their labels, as the lower halves of
+// records. It sets all borders.
+func (b *builder) byGroup(near []uint32, records, scratch []uint64) []uint64 {
+	g, hubs := b.g, uint32(b.g.Hubs)
+	b.team.Split(len(records), 1, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			v := hubs + uint32(i)
+			key := near[v] // the hub of a grouped vertex
+			switch {
+			case key >= hubs:
+				key = hubs // ungrouped
+			case b.degrees[g.Label[v]] == 1:
+				key += hubs + 1 // a leaf of that hub
+			}
+			records[i] = uint64(key)<<32 | uint64(v)
+		}
+	})
+	sorted, _ := sortKeys(b.team, records, scratch, 32, bits.Len32(2*hubs+1))
+	begin := func(key uint32) uint32 { // the first vertex with at least this key
+		i := sort.Search(len(sorted), func(i int) bool { return uint32(sorted[i]>>32) >= key })
+		return hubs + uint32(i)
+	}
+	g.Ungrouped, g.Searched = int(begin(hubs)), int(begin(hubs+1))
+	b.team.Split(g.Hubs+1, 1, func(_, from, to int) {
+		for h := from; h < to; h++ {
+			g.Groups[h], g.Leaves[h] = begin(uint32(h)), begin(hubs+1+uint32(h))
+		}
+	})
+	b.team.Split(len(sorted), 1, func(_, from, to int) {
+		for i, r := range sorted[from:to] {
+			sorted[from+i] = uint64(g.Label[uint32(r)])
+		}
+	})
+	return sorted
+}

@@ -1,0 +1,84 @@
+// Kernel 1, last part: the arrays that are derived from the lists: first neighbours, hubs of words, edges of hubs,
+// the aligned blocks and the output template. These kernels read graph, which has the lists by now, and write to
+// their arguments.
+#include "graph.cuh"
+
+// first_neighbours writes the first entry of each list, or the vertex itself if its list is empty.
+extern "C" __global__ void first_neighbours(u32* first) {
+  u64 stride = u64(gridDim.x) * blockDim.x;
+  for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < graph.searched; v += stride) {
+    first[v] = graph.offset[v] < graph.offset[v + 1] ? graph.target[graph.offset[v]] : u32(v);
+  }
+}
+
+// word_hubs writes the common first neighbour of the 32 grouped vertices of each word, or NONE if they differ. One
+// warp per word.
+extern "C" __global__ void word_hubs(u32* wordHub) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < graph.words; w += warps) {
+    u64 v = w * 32 + lane();
+    u32 mine = v < graph.searched ? graph.firstNeighbour[v] : NONE;
+    bool one = __all_sync(~0u, mine == __shfl_sync(~0u, mine, 0));
+    if (lane() == 0) wordHub[w] = one && grouped(w) ? mine : NONE;
+  }
+}
+
+// hub_edges writes how many entries of each hub's list come before its group, which is the end of the list. One
+// thread per hub.
+extern "C" __global__ void hub_edges(u32* edges) {
+  u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (h >= graph.hubs) return;
+  u64 low = graph.offset[h], high = graph.offset[h + 1];
+  while (low < high) {
+    u64 middle = (low + high) / 2;
+    if (graph.target[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;
+  }
+  edges[h] = u32(low - graph.offset[h]);
+}
+
+// aligned_rows chooses how many rows the block of each word has: as many as at least ALIGNED_LANES of its lists need,
+// and at most ALIGNED_ROWS. It writes the size of the block, in rows of one vertex, to size, and marks a block with
+// LONGER if a list of the word continues behind it. One warp per word.
+extern "C" __global__ void aligned_rows(u64 words, u32* rows, u64* size) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
+    u64 v = w * 32 + lane(), skip = grouped(w);
+    u64 length = v < graph.searched ? graph.offset[v + 1] - graph.offset[v] : 0;
+    u64 quads = length > skip ? (length - skip + 3) / 4 : 0;
+    u32 n = quads < ALIGNED_ROWS ? u32(quads) : ALIGNED_ROWS;
+    u32 asLong = 0; // lists with at least as many rows as this one
+    for (int i = 0; i < 32; i++) asLong += __shfl_sync(~0u, n, i) >= n;
+    u32 kept = asLong >= ALIGNED_LANES ? n : 0;
+    for (int d = 16; d > 0; d /= 2) kept = max(kept, __shfl_xor_sync(~0u, kept, d));
+    bool longer = __any_sync(~0u, quads > kept);
+    if (lane() == 0) rows[w] = kept | (longer ? LONGER : 0), size[w] = u64(kept) * 32;
+  }
+}
+
+// aligned_fill fills the blocks. One warp per word, row by row.
+extern "C" __global__ void aligned_fill(u64 words, const u32* rows, const u64* begin, uint4* aligned) {
+  u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
+    u64 v = w * 32 + lane();
+    u64 from = v < graph.searched ? graph.offset[v] + grouped(w) : 0, to = v < graph.searched ? graph.offset[v + 1] : 0;
+    u32 n = rows[w] & ~LONGER;
+    for (u32 k = 0; k < n; k++) {
+      u32 t[4];
+      for (u32 i = 0; i < 4; i++) t[i] = from + 4 * k + i < to ? graph.target[from + 4 * k + i] : NONE;
+      aligned[begin[w] + 32 * k + lane()] = make_uint4(t[0], t[1], t[2], t[3]);
+    }
+  }
+}
+
+// output_template writes the label of the first neighbour of each label; NONE where isolated.
+extern "C" __global__ void output_template(u32* out) {
+  u64 stride = u64(gridDim.x) * blockDim.x;
+  for (u64 l = u64(blockIdx.x) * blockDim.x + threadIdx.x; l < graph.labels; l += stride) {
+    u32 v = graph.vertex[l];
+    if (v == NONE) {
+      out[l] = NONE;
+      continue;
+    }
+    out[l] = graph.label[v < graph.searched ? graph.firstNeighbour[v] : hubOf(v)];
+  }
+}

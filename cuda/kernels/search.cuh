@@ -1,0 +1,108 @@
+// What the search shares: with the host (SearchParams, Status, LevelRecord), and among its blocks and its launches
+// (State).
+#pragma once
+#include "graph.cuh"
+
+constexpr int LEVELS = 256;  // levels that one launch of the search records
+
+// LevelRecord describes one level; mirrors type deviceLevel of mirror.go.
+struct LevelRecord {
+  u64 bottomUp;     // 1: bottom-up, 0: top-down
+  u64 frontier;     // its vertices, leaves included
+  u64 examined;     // entries of lists
+  u64 nanoseconds;  // from barrier to barrier
+};
+
+// Status is what a launch reports to the host, in pinned host memory; mirrors type deviceStatus of mirror.go.
+struct Status {
+  u64 done;         // 1: the last frontier was empty
+  u64 hostStep;     // 1: the host must launch the top-down step of this level
+  u64 queued;       // vertices in the queue of that step
+  u64 levels;       // in level[]
+  u64 reached;      // vertices, leaves not counted
+  u64 corrections;  // in graph.corrections
+  u64 setup;        // nanoseconds before the first level
+  u64 copyWait;     // nanoseconds that the search waited for the copy of the template
+  u64 correcting;   // nanoseconds spent on the corrections that were left after the last level
+  LevelRecord level[LEVELS];
+};
+
+// SearchParams are the parameters of kernel search; mirrors type searchParams of mirror.go.
+struct SearchParams {
+  u64 root;            // label
+  u32 newSearch;       // 1: start at root; 0: continue the paused search
+  u32 hostTopDown;     // 1: pause before every top-down step, for the host to launch it (dynamic.cu)
+  u64 maxLevels;       // of this launch
+  float alpha, beta;   // thresholds of the direction switch
+  Status* status;      // report to the host
+  i64* parent;         // [length] result: parents in original labels
+  u64 length;
+  u64 minReached;      // with fewer vertices reached, parent is left to the kernels of output.cu
+  u64 copies;          // value of `copied` once every block has copied its share of the template for this search
+  u64 launch;          // number of this launch, unique
+  u64 cachedVertices;  // capacity of Shared::cached, in vertices
+};
+
+// Counters of one level. Three of them are used in turn, so that one can be cleared while the previous one is still
+// read.
+struct Counters {
+  u64 found;        // vertices found, leaves not counted
+  u64 edges;        // top-down edges of the hubs among them
+  u64 hubs;         // hubs among them
+  u64 examined;     // entries examined bottom-up
+  u64 leaves;       // leaves of the hubs in the frontier
+  u64 queued;       // vertices in the queue << QUEUE_SHIFT | their edges
+  u64 corrections;  // added to graph.corrections
+};
+
+constexpr int QUEUE_SHIFT = 34;
+constexpr u64 QUEUE_EDGES = (u64(1) << QUEUE_SHIFT) - 1;
+
+// LevelState is where a search stands. Every block computes its own copy from the same counters, so all copies are
+// equal.
+struct LevelState {
+  u64 number;
+  u64 bottomUp;        // direction
+  u64 frontier;        // its vertices, leaves not counted
+  u64 frontierLeaves;
+  u64 frontierHubs;
+  u64 previous;        // vertices of the previous level
+  u64 frontierEdges;   // estimate
+  u64 unexplored;      // estimate of the edges of unvisited vertices
+  u64 reached;
+  u64 rootLeaf;        // 1: the root is a leaf, which must not be counted again with the leaves of its hub
+  u64 queue;           // QUEUED: the queue of this level exists; FOLLOWED: the host has launched the top-down step
+  u64 done;
+  u64 start;           // time
+};
+
+constexpr u64 QUEUED = 1, FOLLOWED = 2;  // LevelState.queue
+
+// Step is what the step of one level works on: its counters, and graph.frontier by role.
+struct Step {
+  Counters* counters;
+  const u32* frontier;
+  u32* next;
+  u32* cleared;  // the previous frontier, cleared for the level after this one
+};
+
+// State is what a search keeps on the device between two launches, and what its blocks share.
+struct State {
+  Counters counters[3];
+  LevelState level;
+  u64 search;                    // SearchParams.copies of the search that this state belongs to
+  u64 ended;                     // SearchParams.launch of the last launch that has finished its levels
+  alignas(128) u64 corrections;  // in graph.corrections; all blocks add to it while copying threads poll the rest
+  alignas(128) u64 stable;       // corrections that are complete and visible to all: those of the levels that are over
+};
+
+extern __device__ State state;
+extern __device__ u32 arrived;  // blocks at the grid's barrier; the highest bit flips when all have arrived
+extern __device__ u64 copied;   // blocks that have copied their share of the template, over all searches
+
+// globalTime returns nanoseconds since some moment.
+__device__ inline u64 globalTime() {
+  u64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}

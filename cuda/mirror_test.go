@@ -1,0 +1,134 @@
+package cuda
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// field is a field of a structure: its name in lower case, with the length of an array, and its size and offset in
+// bytes.
+type field struct {
+	Name         string
+	Size, Offset uintptr
+}
+
+// fieldsOf reads a structure from the kernels' sources. Fields are aligned to their size, as the compilers do it.
+func fieldsOf(t *testing.T, source, name string) (fields []field) {
+	t.Helper()
+	body := regexp.MustCompile(`(?s)struct ` + name + ` \{\n(.*?)\n\};`).FindStringSubmatch(source)
+	if body == nil {
+		t.Fatalf("the kernels have no struct %s", name)
+	}
+	declaration := regexp.MustCompile(`^((?:const )?\w+\*?) (\w+(?:, \w+)*)(?:\[(\w+)\])?;`)
+	offset := uintptr(0)
+	for line := range strings.SplitSeq(body[1], "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "//") {
+			continue
+		}
+		m := declaration.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("struct %s: cannot read the line %q", name, line)
+		}
+		size := uintptr(8)
+		switch m[1] {
+		case "u32", "float":
+			size = 4
+		case "LevelRecord":
+			size = 4 * 8
+		}
+		for each := range strings.SplitSeq(m[2], ", ") {
+			f := field{strings.ToLower(each), size, offset}
+			if n := strings.Replace(m[3], "LEVELS", strconv.Itoa(launchLevels), 1); n != "" {
+				count, err := strconv.Atoi(n)
+				if err != nil {
+					t.Fatalf("struct %s: cannot read the length in %q", name, line)
+				}
+				f.Name += "[" + n + "]"
+				f.Size *= uintptr(count)
+			}
+			if align := min(size, 8); offset%align != 0 {
+				t.Fatalf("struct %s: %s is not aligned; the compilers may place it differently", name, f.Name)
+			}
+			fields = append(fields, f)
+			offset += f.Size
+		}
+	}
+	return fields
+}
+
+func readSources(t *testing.T, paths ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
+	source := readSources(t, "kernels/graph.cuh", "kernels/search.cuh")
+	for name, mirror := range map[string]any{
+		"Graph": deviceGraph{}, "LevelRecord": deviceLevel{}, "Status": deviceStatus{}, "SearchParams": searchParams{},
+	} {
+		var host []field
+		typ := reflect.TypeOf(mirror)
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name := strings.ToLower(f.Name)
+			if f.Type.Kind() == reflect.Array {
+				name += fmt.Sprintf("[%d]", f.Type.Len())
+			}
+			host = append(host, field{name, f.Type.Size(), f.Offset})
+		}
+		if diff := cmp.Diff(fieldsOf(t, source, name), host); diff != "" {
+			t.Errorf("struct %s of the kernels (-) differs from its mirror (+):\n%s", name, diff)
+		}
+	}
+}
+
+func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
+	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh")
+	for name, want := range map[string]int{
+		"LEVELS": launchLevels, "QUEUE_SHIFT": queueShift, "THREADS": blockThreads, "SUM_THREADS": sumThreads,
+		"SORT_KEYS": sortKeys,
+	} {
+		m := regexp.MustCompile(` ` + name + ` = (\d+);`).FindStringSubmatch(source)
+		if m == nil {
+			t.Errorf("the kernels have no constant %s", name)
+		} else if m[1] != strconv.Itoa(want) {
+			t.Errorf("%s: got %s in the kernels, %d on the host", name, m[1], want)
+		}
+	}
+}
+
+// Kernels are looked up by name when they are launched, so a wrong name would only show on a GPU.
+func TestHostLaunchesKernelsThatExist(t *testing.T) {
+	names := func(pattern string, paths ...string) map[string]bool {
+		all := map[string]bool{}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(readSources(t, paths...), -1) {
+			all[m[1]] = true
+		}
+		return all
+	}
+	launched := names(`(?:call(?:Blocks)?|launch|lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
+		"construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go")
+	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`, "kernels/order.cu",
+		"kernels/sort.cu", "kernels/lists.cu", "kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu",
+		"kernels/output.cu")
+	delete(defined, "child") // launched by top_down_dynamic
+	if diff := cmp.Diff(defined, launched); diff != "" {
+		t.Errorf("kernels that are defined (-) and launched (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,32 @@
+// Package comm lets ranks exchange messages.
+//
+// All ranks of a group make the same calls in the same order. There are two implementations: goroutines of one process
+// (local.go) and MPI (package mpi). Messages are counted by their senders.
+package comm
+
+// Group is a rank's end of a group of ranks.
+//
+// A message is a slice of 32-bit words. A rank may change what it has passed to a call only after a later call in which
+// the whole group took part. What it receives is valid for as long and must not be changed.
+type Group interface {
+	// Rank returns the caller's rank in the group, Size the number of ranks.
+	Rank() int
+	Size() int
+
+	// Split divides the group into one group for each color, ordered by key.
+	Split(color, key int) Group
+
+	// Allgatherv sends one message to every other rank, and stores the message of rank k in receive[k]. receive also
+	// gets the caller's own.
+	Allgatherv(send []uint32, receive [][]uint32)
+
+	// Alltoallv sends send[k] to rank k for all k except the caller, and stores what rank k sent in receive[k]. The
+	// caller's own message is passed through.
+	Alltoallv(send, receive [][]uint32)
+
+	// Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks.
+	Allreduce(values []int64)
+}
+
+// MaxReduce is the largest number of values in an Allreduce.
+const MaxReduce = 4

@@ -1,0 +1,145 @@
+package distributed
+
+import (
+	"math/bits"
+
+	"github.com/tepsbench/teps/distributed/comm"
+)
+
+// The exchanges of a search. They are the same for both partitions, which differ in the ranks that take part.
+
+// expandFrontier sends the frontier to the ranks inColumn and fills expanded with theirs.
+func (s *state) expandFrontier(m *Measure) {
+	clear(s.expanded)
+	s.message = s.sendToAll(s.inColumn, s.frontier, s.message, s.expanded, m)
+	s.watch.lap(m)
+}
+
+// sendToAll sends a set to all ranks of a group, and adds the sets of the ranks to blocks. It returns the message,
+// which reuses buffer.
+func (s *state) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks bitmap, m *Measure) []uint32 {
+	message := s.config.Form.encode(buffer[:0], set, set.count(), nil)
+	m.sentToAll(message, ranks.Size())
+	received := s.receive[:ranks.Size()]
+	ranks.Allgatherv(message, received)
+	for k, other := range received {
+		include(s.words(blocks, k), other)
+	}
+	return message
+}
+
+// foldDiscovered sends discovered rows to their owners and receives the rank's own vertices that others have
+// discovered.
+func (s *state) foldDiscovered(m *Measure) {
+	for k := range s.send {
+		if k == s.self {
+			continue
+		}
+		discovered := s.words(s.discovered, k)
+		var predecessor []uint32
+		if s.config.Early {
+			predecessor = s.parent[k*s.width : (k+1)*s.width]
+		}
+		s.send[k] = s.config.Form.encode(s.send[k][:0], discovered, discovered.count(), predecessor)
+		clear(discovered)
+	}
+	m.sent(s.send, s.self)
+	s.inRow.Alltoallv(s.send, s.receive[:s.inRow.Size()])
+	s.watch.lap(m)
+}
+
+// updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of those received that
+// were not visited. If several ranks have discovered a vertex, it goes to the first in the order of ranks.
+func (s *state) updateFrontier() {
+	visited, discovered := s.words(s.visited, s.self), s.words(s.discovered, s.self)
+	copy(s.frontier, discovered)
+	clear(discovered)
+	for k, message := range s.receive[:s.inRow.Size()] {
+		if k == s.self {
+			continue
+		}
+		finder := s.words(s.finder, k)
+		list, words, predecessors := decode(message, len(visited))
+		if s.config.Early {
+			s.updateEarly(list, words, predecessors, visited)
+			continue
+		}
+		for w, word := range words {
+			word &^= visited[w]
+			visited[w] |= word
+			s.frontier[w] |= word
+			finder[w] |= word
+		}
+		for _, v := range list {
+			bit := uint32(1) << (v & 31) &^ visited[v>>5]
+			visited[v>>5] |= bit
+			s.frontier[v>>5] |= bit
+			finder[v>>5] |= bit
+		}
+	}
+}
+
+// updateEarly adds vertices that were received with their predecessors.
+func (s *state) updateEarly(list []uint32, words bitmap, predecessors []uint32, visited bitmap) {
+	parent := s.parent[s.self*s.width:]
+	add := func(v uint32, predecessor uint32) {
+		if bit := uint32(1) << (v & 31); visited[v>>5]&bit == 0 {
+			visited[v>>5] |= bit
+			s.frontier[v>>5] |= bit
+			parent[v] = predecessor
+		}
+	}
+	for k, v := range list {
+		add(v, predecessors[k])
+	}
+	for w, word := range words {
+		for ; word != 0; word &= word - 1 {
+			add(uint32(w<<5+bits.TrailingZeros32(word)), predecessors[0])
+			predecessors = predecessors[1:]
+		}
+	}
+}
+
+// fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (late
+// predecessors: Satish et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a
+// parent for each.
+func (s *state) fetchPredecessors() {
+	m := s.record.outside(Predecessors)
+	defer s.watch.lap(m)
+	if s.config.Early || s.inRow.Size() == 1 {
+		return
+	}
+	for k := range s.send {
+		if finder := s.words(s.finder, k); k != s.self {
+			s.send[k] = s.config.Form.encode(s.send[k][:0], finder, finder.count(), nil)
+		}
+	}
+	m.sent(s.send, s.self)
+	received := s.receive[:s.inRow.Size()]
+	s.inRow.Alltoallv(s.send, received)
+	for k, message := range received {
+		if k == s.self {
+			continue
+		}
+		parent, reply := s.parent[k*s.width:], s.replies[k][:0]
+		list, words, _ := decode(message, s.width/32)
+		for _, v := range list {
+			reply = append(reply, parent[v])
+		}
+		s.replies[k] = appendValues(reply, words, parent)
+	}
+	m.sent(s.replies, s.self)
+	s.inRow.Alltoallv(s.replies, received)
+	parent := s.parent[s.self*s.width:]
+	for k, reply := range received {
+		if k == s.self {
+			continue
+		}
+		for w, word := range s.words(s.finder, k) {
+			for ; word != 0; word &= word - 1 {
+				parent[w<<5+bits.TrailingZeros32(word)] = reply[0]
+				reply = reply[1:]
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package distributed
+
+import (
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// What a rank measures during a search: time, bytes and messages of each phase of each level. Every message that
+// leaves the rank is counted, including empty ones, which consist of a header. Reductions are timed but not counted
+// as messages: each is a few numbers, sent in whatever way the communication layer chooses.
+
+// Phase is a part of a level, or of a search outside its levels.
+type Phase int
+
+const (
+	Expand       Phase = iota // frontiers are sent to the ranks that store their columns
+	Scan                      // local adjacency lists are searched
+	Fold                      // discovered vertices are sent to their owners
+	Update                    // owners add newly discovered vertices to the next frontier
+	Reduce                    // all ranks add up their counts
+	levelPhases               // number of phases of a level
+	Clear        = levelPhases
+	Predecessors = levelPhases + 1 // late predecessors are fetched
+	Output       = levelPhases + 2 // parents are written in original labels
+	numPhases    = levelPhases + 3
+)
+
+func (p Phase) String() string {
+	return [numPhases]string{"expand", "scan", "fold", "update", "reduce", "clear", "predecessors", "output"}[p]
+}
+
+// Measure is what a phase took on one rank.
+type Measure struct {
+	Elapsed  time.Duration
+	Bytes    int64 // sent to other ranks
+	Messages int64 // sent to other ranks
+}
+
+func (m *Measure) add(other Measure) {
+	m.Elapsed += other.Elapsed
+	m.Bytes += other.Bytes
+	m.Messages += other.Messages
+}
+
+// sent counts messages to the other ranks of a group. messages[k] is for rank k.
+func (m *Measure) sent(messages [][]uint32, self int) {
+	for k, message := range messages {
+		if k != self {
+			m.Messages++
+			m.Bytes += 4 * int64(len(message))
+		}
+	}
+}
+
+// sentToAll counts one message to all other ranks of a group.
+func (m *Measure) sentToAll(message []uint32, ranks int) {
+	m.Messages += int64(ranks - 1)
+	m.Bytes += 4 * int64(len(message)) * int64(ranks-1)
+}
+
+// Level is one level on one rank.
+type Level struct {
+	BottomUp bool
+	Frontier int64 // vertices, over all ranks
+	Edges    int64 // adjacency entries read by this rank
+	Phases   [levelPhases]Measure
+}
+
+// Record is one search on one rank.
+type Record struct {
+	Elapsed time.Duration
+	Levels  []Level                          // the first maxLevels, and in one more all further levels added up
+	Outside [numPhases - levelPhases]Measure // Clear, Predecessors, Output
+}
+
+// maxLevels is the number of levels recorded separately. A path has as many levels as vertices; records of all would
+// take more memory than the graph.
+const maxLevels = 1 << 12
+
+// beginLevel returns the record of the level that begins.
+func (r *Record) beginLevel(s graph.SwitchState) *Level {
+	if len(r.Levels) <= maxLevels {
+		r.Levels = append(r.Levels, Level{Frontier: s.Frontier})
+	}
+	l := &r.Levels[len(r.Levels)-1]
+	l.BottomUp = s.Direction == graph.BottomUp
+	return l
+}
+
+// outside returns the measure of a phase outside levels.
+func (r *Record) outside(p Phase) *Measure { return &r.Outside[p-levelPhases] }
+
+// total returns a phase added up over all levels.
+func (r *Record) total(p Phase) (sum Measure) {
+	if p >= levelPhases {
+		return *r.outside(p)
+	}
+	for k := range r.Levels {
+		sum.add(r.Levels[k].Phases[p])
+	}
+	return sum
+}
+
+// stopwatch assigns the time between its laps to phases.
+type stopwatch struct{ last time.Time }
+
+func (s *stopwatch) lap(m *Measure) {
+	now := time.Now()
+	m.Elapsed += now.Sub(s.last)
+	s.last = now
+}
+
+// Traversal combines the records of all ranks. The phases of its levels are means and sums over ranks; each rank has
+// its own phases, added up over all levels.
+func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
+	t := plugins.Traversal{Elapsed: elapsed}
+	depth := len(records[0].Levels)
+	if depth > maxLevels {
+		depth = 0 // an incomplete list would be taken for a complete one
+	}
+	for k := range depth {
+		t.Levels = append(t.Levels, level(k, records))
+	}
+	for p := levelPhases; p < numPhases; p++ {
+		phase, _ := p.mean(records, func(r *Record) Measure { return *r.outside(p) })
+		t.Phases = append(t.Phases, phase)
+	}
+	for _, r := range records {
+		var phases []plugins.Phase
+		for p := range numPhases {
+			phases = append(phases, p.of(r.total(p)))
+		}
+		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases})
+	}
+	return t
+}
+
+func level(k int, records []*Record) plugins.Level {
+	l := plugins.Level{Frontier: records[0].Levels[k].Frontier}
+	if records[0].Levels[k].BottomUp {
+		l.Direction = graph.BottomUp
+	}
+	var edges int64
+	for _, r := range records {
+		edges += r.Levels[k].Edges
+	}
+	var total Measure
+	for p := range levelPhases {
+		phase, sum := p.mean(records, func(r *Record) Measure { return r.Levels[k].Phases[p] })
+		total.add(sum)
+		l.Phases = append(l.Phases, phase)
+		l.Elapsed += phase.Elapsed
+	}
+	l.Edges, l.Bytes, l.Messages = plugins.Counted(edges), plugins.Counted(total.Bytes), plugins.Counted(total.Messages)
+	return l
+}
+
+// of converts a measure of a phase.
+func (p Phase) of(m Measure) plugins.Phase {
+	phase := plugins.Phase{Name: p.String(), Elapsed: m.Elapsed}
+	if p == Expand || p == Fold || p == Predecessors {
+		phase.Bytes, phase.Messages = plugins.Counted(m.Bytes), plugins.Counted(m.Messages)
+	}
+	return phase
+}
+
+// mean combines a phase of all ranks: the mean and the longest time, and the sums of bytes and messages.
+func (p Phase) mean(records []*Record, of func(*Record) Measure) (phase plugins.Phase, sum Measure) {
+	var slowest time.Duration
+	for _, r := range records {
+		m := of(r)
+		sum.add(m)
+		slowest = max(slowest, m.Elapsed)
+	}
+	phase = p.of(sum)
+	phase.Elapsed, phase.Slowest = sum.Elapsed/time.Duration(len(records)), slowest
+	return phase, sum
+}

@@ -1,0 +1,225 @@
+package mpi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// A job is one run of mpirun with its ranks. The engine starts a job for every graph, because the number of ranks is an
+// option.
+//
+// Rank 0 talks to the engine through the standard input and output of mpirun, which reach any host and carry about 50
+// MB/s, or, if both are on one host, through a socket, which is a hundred times as fast.
+type job struct {
+	process    *child.Process
+	output     *child.Tail // standard error
+	stdin      io.Closer
+	connection net.Conn // nil: standard input and output are used
+	wire       *wire
+}
+
+// programs finds mpirun and teps-rank. Where several MPIs are installed, Debian calls that of Open MPI mpirun.openmpi.
+// teps-rank may be in the directory of this program instead of PATH.
+func programs() (mpirun, rank string, err error) {
+	if mpirun, err = exec.LookPath("mpirun.openmpi"); err != nil {
+		if mpirun, err = exec.LookPath("mpirun"); err != nil {
+			return "", "", errors.New("mpirun was not found in PATH; install Open MPI (on Debian: apt-get install openmpi-bin)")
+		}
+	}
+	if self, err := os.Executable(); err == nil {
+		if rank, err = exec.LookPath(filepath.Join(filepath.Dir(self), "teps-rank")); err == nil {
+			return mpirun, rank, nil
+		}
+	}
+	if rank, err = exec.LookPath("teps-rank"); err != nil {
+		return "", "", errors.New("teps-rank was found neither in the directory of this program nor in PATH; build it " +
+			"there with go build -tags mpi ./cmd/teps-rank (on Debian: apt-get install libopenmpi-dev)")
+	}
+	rank, err = filepath.Abs(rank)
+	return mpirun, rank, err
+}
+
+// commandLine returns the arguments of mpirun.
+func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
+	args := []string{"-np", strconv.Itoa(ranks)}
+	if os.Geteuid() == 0 {
+		args = append(args, "--allow-run-as-root")
+	}
+	switch hosts, file := options.Text("hosts"), options.Text("hostfile"); {
+	case hosts != "":
+		args = append(args, "--host", strings.ReplaceAll(hosts, ";", ","))
+	case file != "":
+		args = append(args, "--hostfile", file)
+	default:
+		args = append(args, "--oversubscribe") // any number of ranks on this host
+	}
+	args = append(args, strings.Fields(options.Text("mpirun"))...)
+	return append(args, program, "-ranks", strconv.Itoa(ranks), "-socket", socket)
+}
+
+// dirPrefix begins the names of temporary directories of jobs.
+const dirPrefix = "teps-mpi-"
+
+// launch starts a job and waits until rank 0 answers.
+func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, error) {
+	mpirun, program, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := child.NewDir(dirPrefix)
+	if err != nil {
+		return nil, err
+	}
+	socket := filepath.Join(dir.Path(), "rank0")
+	j := &job{output: child.NewTail("ssh: ", "Host key verification failed")}
+	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path()) // mpirun leaves files there if it fails early
+	cmd.Stderr = j.output
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	j.stdin = in
+	listener, err := net.Listen("unix", socket)
+	if err = errors.Join(inErr, outErr, err); err == nil {
+		defer listener.Close() // an accepted connection stays open
+		// On SIGTERM mpirun ends all ranks, here and on other hosts.
+		j.process, err = child.Start(cmd, syscall.SIGTERM, func() { _ = dir.Remove() })
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.Remove())
+	}
+	if err := j.connect(ctx, listener, out, in); err != nil {
+		j.stop(0)
+		return nil, err
+	}
+	return j, nil
+}
+
+// connect waits until rank 0 says hello.
+func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.Writer) error {
+	j.wire = newWire(out, in)
+	greeted := make(chan hello, 1)
+	go func() {
+		for { // libraries may print other lines first
+			line, err := j.wire.in.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var h hello
+			if json.Unmarshal(line, &h) == nil && h.Version != "" {
+				greeted <- h
+				return
+			}
+		}
+	}()
+	select {
+	case h := <-greeted:
+		if h.Version != version {
+			return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source",
+				h.Version, version)
+		}
+		if !h.Socket {
+			return nil
+		}
+		connection, err := l.Accept() // rank 0 has connected
+		if err == nil {
+			j.connection, j.wire = connection, newWire(connection, connection)
+		}
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-j.process.Exited():
+		return j.failure()
+	}
+}
+
+// cancelTime is how long the ranks may take to stop a cancelled request.
+const cancelTime = 1500 * time.Millisecond
+
+// ask sends a request and returns the reports of all ranks. When ctx ends, it asks the ranks to stop, and ends them if
+// they do not. A failure of the ranks is an error.
+func (j *job) ask(ctx context.Context, q request, follow ...[]uint32) (ranks []report, err error) {
+	if err := j.wire.send(q, follow...); err != nil {
+		return nil, j.failure()
+	}
+	received := make(chan error, 1)
+	go func() { received <- j.wire.receive(&ranks) }()
+	select {
+	case err = <-received:
+	case <-ctx.Done():
+		_ = j.wire.send(request{Command: cancel}) // fails if the job has ended
+		select {
+		case err = <-received:
+		case <-time.After(cancelTime):
+			j.stop(0) // ends the reading, too
+			<-received
+			return nil, ctx.Err()
+		}
+	}
+	if err != nil {
+		return nil, j.failure()
+	}
+	errs := make([]error, len(ranks))
+	for k, r := range ranks {
+		errs[k] = asError(r.Error)
+	}
+	err = distributed.FirstError(errs)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return ranks, err
+}
+
+// causes are the errors that keep their identity between processes.
+var causes = [...]error{distributed.ErrOtherRank, context.Canceled, plugins.ErrTuples, plugins.ErrMemory}
+
+// asError makes an error of its text, which ends with that of its cause, or nil of an empty text.
+func asError(text string) error {
+	if text == "" {
+		return nil
+	}
+	for _, cause := range causes {
+		if rest, found := strings.CutSuffix(text, cause.Error()); found {
+			return fmt.Errorf("%s%w", rest, cause)
+		}
+	}
+	return errors.New(text)
+}
+
+// failure describes how the job ended; it has ended or is about to.
+func (j *job) failure() error {
+	if !j.process.WaitFor(3 * time.Second) {
+		j.stop(0)
+	}
+	return fmt.Errorf("mpirun ended (%s); %s", j.process.State(), j.output)
+}
+
+// quit asks the ranks to end, and ends them if they do not.
+func (j *job) quit() error {
+	_ = j.wire.send(request{Command: quit}) // fails if the job has ended
+	j.stop(3 * time.Second)
+	return nil
+}
+
+// stop closes the connection, waits for the job to end, and then ends it.
+func (j *job) stop(wait time.Duration) {
+	_ = j.stdin.Close()
+	j.process.Stop(wait, 3*time.Second)
+	if j.connection != nil {
+		_ = j.connection.Close()
+	}
+}

@@ -1,0 +1,259 @@
+package mpi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+// withLauncher puts a shell script into PATH as mpirun, and a program as teps-rank.
+func withLauncher(t *testing.T, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the launcher of this test is a shell script")
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{"mpirun.openmpi": script, "teps-rank": "#!/bin/sh\nexit 1\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// withStandIn makes this program the launcher. Like mpirun, it takes the number of ranks from its arguments. It is
+// killed as soon as the returned file exists.
+func withStandIn(t *testing.T) (killer string) {
+	t.Helper()
+	killer = filepath.Join(t.TempDir(), "kill")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	withLauncher(t, fmt.Sprintf("#!/bin/sh\necho a line printed by a library\n"+
+		"while [ \"$1\" != -ranks ]; do shift; done\n"+
+		"(while [ ! -e '%s' ]; do sleep 0.1; kill -0 $$ || exit; done; kill -9 $$) >/dev/null 2>&1 &\n"+
+		"exec '%s' -mpi.standin \"$2\"\n", killer, self))
+	return killer
+}
+
+// leftovers returns directories of jobs that have ended.
+func leftovers(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-*", dirPrefix, os.Getpid())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// An engine on another host than rank 0 is connected to it through standard input and output.
+func TestEngineOverStandardInputAndOutput(t *testing.T) {
+	withStandIn(t)
+	set := map[string]string{"ranks": "4"}
+	open := func(context.Context) (plugins.Engine, error) { return withOptions(New(), set), nil }
+	for _, c := range enginetest.Cases() {
+		switch name, _, _ := strings.Cut(c.Name, "/"); name {
+		case "cancel", "options", "repeat", "construct", "close", "time", "describe":
+		default:
+			if c.Name != "graph/kronecker-10" && c.Name != "graph/high-labels" {
+				continue
+			}
+		}
+		if testing.Short() && strings.HasPrefix(c.Name, "cancel/during") {
+			continue
+		}
+		o := c.Run(t.Context(), open, nil)
+		if o.Err != nil || o.Skipped != "" {
+			t.Errorf("%s: %v %s", c.Name, o.Err, o.Skipped)
+		}
+	}
+	if left := leftovers(t); len(left) > 0 {
+		t.Errorf("got directories %v, want none", left)
+	}
+}
+
+// Ranks generate the same tuples from the recipe as the host would have sent.
+func TestRanksGenerateTheirSlices(t *testing.T) {
+	withStandIn(t)
+	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	e := New()
+	defer e.Close()
+	in := plugins.Input{Recipe: &recipe, Options: map[string]string{"ranks": "3"}}
+	if _, err := e.Construct(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	tuples := generate(t, recipe)
+	validator, err := graph.NewValidator(tuples, 1<<10, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, 1<<10)
+	for root := graph.Vertex(0); root < 20; root++ {
+		if _, err := e.Search(t.Context(), root, parent); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := validator.Validate(t.Context(), root, parent); err != nil {
+			t.Errorf("root %d: %v", root, err)
+		}
+	}
+}
+
+// If the ranks end during a search, that search fails, and there is no graph afterwards.
+func TestLauncherThatEndsDuringASearch(t *testing.T) {
+	killer := withStandIn(t)
+	const labels = 1 << 20 // levels, too: the search must not end before the launcher is killed
+	var path []graph.Edge
+	for v := graph.Vertex(1); v < labels; v++ {
+		path = append(path, graph.MakeEdge(v-1, v))
+	}
+	e := New()
+	defer e.Close()
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(killer, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, labels)
+	_, err := e.Search(t.Context(), 0, parent)
+	if err == nil || !strings.Contains(err.Error(), "mpirun ended (signal: killed") {
+		t.Errorf("got %v, want the end of mpirun", err)
+	}
+	if _, err := e.Search(t.Context(), 0, parent); !errors.Is(err, plugins.ErrNotConstructed) {
+		t.Errorf("search again: got %v, want %v", err, plugins.ErrNotConstructed)
+	}
+}
+
+func TestLaunchersThatFailAreErrors(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"ends": {"#!/bin/sh\necho 'no slots are left' >&2\nexit 7\n",
+			"mpirun ended (exit status 7); its last output: no slots are left"},
+		"prints garbage": {"#!/bin/sh\necho garbage garbage garbage\n", "mpirun ended"},
+		"has another version": {
+			"#!/bin/sh\necho '{\"Version\":\"teps-rank/1\"}'\nexec sleep 60\n",
+			`is of version "teps-rank/1"`},
+		"is killed": {"#!/bin/sh\nkill -9 $$\n", "signal: killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withLauncher(t, c.script)
+			e := New()
+			defer e.Close()
+			_, err := e.Construct(t.Context(), plugins.Input{})
+			if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if left := leftovers(t); len(left) > 0 {
+				t.Errorf("got directories %v, want none", left)
+			}
+		})
+	}
+}
+
+// A launcher that hangs is ended when the context ends.
+func TestHangingLauncherIsEnded(t *testing.T) {
+	withLauncher(t, "#!/bin/sh\nexec sleep 60\n")
+	e := New()
+	defer e.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := e.Construct(ctx, plugins.Input{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v, want about 200 ms", took)
+	}
+	if left := leftovers(t); len(left) > 0 {
+		t.Errorf("got directories %v, want none", left)
+	}
+}
+
+func generate(t *testing.T, recipe graph.Kronecker) []graph.Edge {
+	t.Helper()
+	tuples := make([]graph.Edge, recipe.Tuples())
+	if err := recipe.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return tuples
+}
+
+func TestErrorsKeepTheirCause(t *testing.T) {
+	for _, cause := range causes {
+		err := asError("tuple 7: " + cause.Error())
+		if !errors.Is(err, cause) || err.Error() != "tuple 7: "+cause.Error() {
+			t.Errorf("got %v, want %v", err, cause)
+		}
+	}
+	if err := asError("no cause"); err == nil || err.Error() != "no cause" {
+		t.Errorf("got %v, want the text", err)
+	}
+}
+
+func TestMessagesAndTuplesArriveAsSent(t *testing.T) {
+	want := request{Command: search, Roots: []graph.Vertex{7, 1 << 60}}
+	var got request
+	if err := unpack(pack(want), &got); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("error %v, want -, got +:\n%s", err, cmp.Diff(want, got))
+	}
+	edges := []graph.Edge{graph.MakeEdge(1, 1<<47), graph.MakeEdge(1<<40+3, 2)}
+	var connection bytes.Buffer
+	w := newWire(&connection, &connection)
+	if err := w.send(want, wordsOf(edges)); err != nil {
+		t.Fatal(err)
+	}
+	got = request{}
+	if err := w.receive(&got); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("error %v, want -, got +:\n%s", err, cmp.Diff(want, got))
+	}
+	words, err := w.receiveWords(len(edges) * edgeWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := edgesOf(words); !slices.Equal(got, edges) {
+		t.Errorf("got %v, want %v", got, edges)
+	}
+}
+
+// withOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
+// options one at a time, but the rows of a grid depend on the number of ranks.
+func withOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
+	return &configured{engine, options}
+}
+
+type configured struct {
+	plugins.Engine
+	options map[string]string
+}
+
+func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
+	d, err := e.Engine.Describe(ctx)
+	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
+	return d, err
+}
+
+func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	all := maps.Clone(e.options)
+	maps.Copy(all, in.Options)
+	in.Options = all
+	return e.Engine.Construct(ctx, in)
+}
+
+func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
+}

@@ -1,0 +1,49 @@
+package mpi
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/tepsbench/teps/distributed/comm"
+)
+
+var (
+	flagRank    = flag.Int("mpi.rank", 0, "be one of this number of ranks and test the calls of MPI (used by a test)")
+	flagStandIn = flag.Int("mpi.standin", 0, "be this number of ranks behind standard input and output (used by a test)")
+)
+
+// Tests start this program as ranks.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	switch {
+	case *flagRank > 0:
+		os.Exit(runRank(*flagRank))
+	case *flagStandIn > 0:
+		if err := standIn(*flagStandIn); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// standIn replaces mpirun and its ranks for an engine that is not on the host of rank 0. Its ranks are goroutines.
+func standIn(ranks int) error {
+	in, out, err := Connect("no such socket", os.Stdin, os.Stdout)
+	if err != nil {
+		return err
+	}
+	groups := comm.NewLocal(ranks)
+	for _, group := range groups[1:] {
+		go Serve(localWorld{group}, nil, nil)
+	}
+	return Serve(localWorld{groups[0]}, in, out)
+}
+
+// localWorld is a world of goroutines, which sleep while they wait.
+type localWorld struct{ comm.Group }
+
+func (localWorld) Await() {}

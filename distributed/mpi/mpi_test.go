@@ -1,0 +1,307 @@
+//go:build mpi
+
+package mpi
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+// runRank tests the calls of MPI as one rank.
+func runRank(ranks int) int {
+	world, finish, err := Start(ranks)
+	if err == nil {
+		err = checkGroup(world)
+	}
+	if err == nil {
+		i, j := distributed.SquareGrid(ranks).Place(world.Rank())
+		err = errors.Join(checkGroup(world.Split(j, i)), checkGroup(world.Split(i, j)))
+	}
+	if err == nil { // rank 0 sends late
+		if world.Rank() == 0 {
+			time.Sleep(10 * time.Millisecond)
+		} else {
+			world.Await()
+		}
+		err = checkGroup(world)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	finish()
+	return 0
+}
+
+func TestMPIRanksExchangeMessages(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun")
+	if err != nil {
+		t.Skip("mpirun was not found")
+	}
+	for _, ranks := range []int{1, 2, 5} {
+		args := []string{"-np", strconv.Itoa(ranks), "--oversubscribe", os.Args[0], "-mpi.rank", strconv.Itoa(ranks)}
+		if os.Geteuid() == 0 {
+			args = append([]string{"--allow-run-as-root"}, args...)
+		}
+		if out, err := exec.Command(mpirun, args...).CombinedOutput(); err != nil {
+			t.Errorf("%d ranks: %v\n%s", ranks, err, out)
+		}
+	}
+}
+
+var (
+	flagProgram = flag.String("mpi.teps-rank", "", "directory with teps-rank (default: the test builds it)")
+	flagProduct = flag.Bool("mpi.product", false,
+		"run the conformance suite over every partition of 1 to 16 ranks (hours)")
+)
+
+// withRank builds teps-rank and puts it into PATH.
+func withRank(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		t.Skip("mpirun was not found")
+	}
+	if *flagProgram != "" {
+		t.Setenv("PATH", *flagProgram+string(os.PathListSeparator)+os.Getenv("PATH"))
+		return
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-tags", "mpi", "-o", filepath.Join(bin, "teps-rank"),
+		"github.com/tepsbench/teps/cmd/teps-rank")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build teps-rank: %v\n%s", err, out)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestMPIConformance(t *testing.T) {
+	withRank(t)
+	sets := []map[string]string{
+		{},
+		{"ranks": "4", "partition": "2d", "rows": "2", "owner": "modulo", "predecessors": "early"},
+		{"ranks": "3", "partition": "1d", "messages": "bitmaps", "beta": "64"},
+	}
+	if *flagProduct {
+		sets = partitions()
+	}
+	for _, set := range sets {
+		t.Run(fmt.Sprint(set), func(t *testing.T) {
+			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return withOptions(New(), set), nil })
+		})
+	}
+}
+
+// partitions returns options for every partition of 1 to 16 ranks. Forms of messages, predecessors and owners
+// alternate.
+func partitions() (sets []map[string]string) {
+	for ranks := 1; ranks <= 16; ranks++ {
+		for rows := 0; rows <= ranks; rows++ {
+			if rows > 0 && ranks%rows != 0 {
+				continue
+			}
+			set := map[string]string{
+				"ranks": strconv.Itoa(ranks), "messages": []string{"adaptive", "lists", "bitmaps"}[len(sets)%3],
+				"predecessors": []string{"late", "early"}[len(sets)%2], "owner": []string{"block", "modulo"}[len(sets)/2%2],
+			}
+			if rows == 0 {
+				set["partition"] = "1d"
+			} else {
+				set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
+			}
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// Every partition of 1 to 16 ranks finds valid parents under MPI. Tuples are sent by the host or generated from the
+// recipe, alternately.
+func TestEveryGridUnderMPIIsValid(t *testing.T) {
+	withRank(t)
+	recipe := graph.Kronecker{Scale: 9, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := generate(t, recipe)
+	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New()
+	defer e.Close()
+	for k, set := range partitions() {
+		in := plugins.Input{Tuples: tuples, Options: set}
+		if k%2 == 0 {
+			in = plugins.Input{Recipe: &recipe, Options: set}
+		}
+		if _, err := e.Construct(t.Context(), in); err != nil {
+			t.Fatalf("%v: %v", set, err)
+		}
+		parent := make([]graph.Vertex, recipe.Vertices())
+		for _, root := range []graph.Vertex{0, 77} {
+			if _, err := e.Search(t.Context(), root, parent); err != nil {
+				t.Fatalf("%v, root %d: %v", set, root, err)
+			}
+			if _, err := validator.Validate(t.Context(), root, parent); err != nil {
+				t.Errorf("%v, root %d: %v", set, root, err)
+			}
+		}
+	}
+}
+
+// childrenOf returns the processes started by a process.
+func childrenOf(parent int) (pids []int) {
+	entries, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range entries {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		rest := strings.Fields(string(stat[slices.Index(stat, ')')+1:]))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if len(rest) > 1 && rest[1] == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// A rank that is killed during a search is an error of that search. No process remains, and the engine can build and
+// search again.
+func TestKilledRankIsAnErrorAndLeavesNothing(t *testing.T) {
+	withRank(t)
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("processes are found in /proc")
+	}
+	const labels = 1 << 20 // levels, too: the search must not end before the rank is killed
+	var path []graph.Edge
+	for v := graph.Vertex(1); v < labels; v++ {
+		path = append(path, graph.MakeEdge(v-1, v))
+	}
+	e := New()
+	defer e.Close()
+	parent := make([]graph.Vertex, labels)
+	in := plugins.Input{Tuples: path, Options: map[string]string{"ranks": "3"}}
+	if _, err := e.Construct(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	launchers := childrenOf(os.Getpid())
+	if len(launchers) != 1 {
+		t.Fatalf("got child processes %v, want mpirun", launchers)
+	}
+	pids := childrenOf(launchers[0])
+	if len(pids) != 3 {
+		t.Fatalf("got ranks %v, want 3", pids)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pids[2], syscall.SIGKILL) })
+	start := time.Now()
+	_, err := e.Search(t.Context(), 0, parent)
+	if err == nil || !strings.Contains(err.Error(), "mpirun ended") {
+		t.Fatalf("got %v, want an error about the end of mpirun", err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the error took %v", took)
+	}
+	for _, pid := range pids {
+		for deadline := time.Now().Add(5 * time.Second); !gone(pid) && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if !gone(pid) {
+			t.Errorf("process %d remains", pid)
+		}
+	}
+	if _, err := e.Search(t.Context(), 0, parent); !errors.Is(err, plugins.ErrNotConstructed) {
+		t.Errorf("search without ranks: got %v, want %v", err, plugins.ErrNotConstructed)
+	}
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: path[:10]}); err != nil {
+		t.Fatalf("construct again: %v", err)
+	}
+	if _, err := e.Search(t.Context(), 0, parent); err != nil {
+		t.Errorf("search again: %v", err)
+	}
+}
+
+func TestErrorsNameWhatIsMissing(t *testing.T) {
+	withRank(t)
+	e := New()
+	defer e.Close()
+	for _, c := range []struct {
+		options map[string]string
+		is      error
+		want    string
+	}{
+		{map[string]string{"hosts": "no-such-host.invalid:2"}, plugins.ErrUnavailable, "mpirun ended"},
+		{map[string]string{"hosts": "a", "hostfile": "b"}, plugins.ErrOption, "both hosts and hostfile"},
+	} {
+		_, err := e.Construct(t.Context(), plugins.Input{Options: c.options})
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.options, err, c.want)
+		}
+	}
+	mpirun, program, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "-ranks", "2").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "put the right mpirun first in PATH") {
+		t.Errorf("rank without its launcher: got %v, %s", err, out)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(mpirun, filepath.Join(folder, "mpirun")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{folder: "teps-rank was found neither", t.TempDir(): "mpirun was not found"} {
+		t.Setenv("PATH", path)
+		d, err := e.Describe(t.Context())
+		if err != nil || !strings.Contains(d.Unavailable, want) {
+			t.Errorf("got %q, %v, want %q", d.Unavailable, err, want)
+		}
+	}
+}
+
+// checkGroup makes every call except Split and checks what it receives. All ranks of the group call it.
+func checkGroup(c comm.Group) error {
+	size, self := c.Size(), c.Rank()
+	receive := make([][]uint32, size)
+	for round := range 5 {
+		c.Allgatherv([]uint32{uint32(self), uint32(round)}, receive)
+		for k, message := range receive {
+			if want := []uint32{uint32(k), uint32(round)}; !slices.Equal(message, want) {
+				return fmt.Errorf("rank %d: Allgatherv in round %d from %d: got %v, want %v", self, round, k, message, want)
+			}
+		}
+		send := make([][]uint32, size)
+		for k := range send {
+			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, (self+k+round)%4) // some are empty
+		}
+		c.Alltoallv(send, receive)
+		for k, message := range receive {
+			want := slices.Repeat([]uint32{uint32(100*k + self)}, (self+k+round)%4)
+			if !slices.Equal(message, want) {
+				return fmt.Errorf("rank %d: Alltoallv in round %d from %d: got %v, want %v", self, round, k, message, want)
+			}
+		}
+		sums := []int64{1, int64(self)}
+		c.Allreduce(sums)
+		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
+			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
+		}
+	}
+	return nil
+}

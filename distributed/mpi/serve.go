@@ -1,0 +1,224 @@
+package mpi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+)
+
+// World is all ranks.
+type World interface {
+	comm.Group
+
+	// Await waits until rank 0 has called Allgatherv. It may take long and does not keep a processor busy.
+	Await()
+}
+
+// Connect says hello to the engine. It returns what rank 0 reads requests from and writes reports to: the socket if it
+// can connect to it, otherwise stdin and stdout.
+func Connect(socket string, stdin io.Reader, stdout io.Writer) (io.Reader, io.Writer, error) {
+	connection, dialErr := net.Dial("unix", socket)
+	err := json.NewEncoder(stdout).Encode(hello{version, dialErr == nil})
+	if dialErr == nil {
+		return connection, connection, err
+	}
+	return stdin, stdout, err
+}
+
+// Serve is the life of a rank. It does what the engine at the other end of in and out requests, until the engine says
+// quit or is gone. Only rank 0 uses in and out.
+func Serve(world World, in io.Reader, out io.Writer) error {
+	r := &server{world: world, requests: make(chan received)}
+	if world.Rank() == 0 {
+		r.wire = newWire(in, out)
+		go r.listen()
+	}
+	for {
+		q, err := r.next()
+		if err != nil || q.Command == quit {
+			return err
+		}
+		if err := r.do(q); err != nil {
+			return err
+		}
+	}
+}
+
+// server is one rank with its graph.
+type server struct {
+	world    World
+	wire     *wire         // rank 0 only
+	requests chan received // rank 0 only
+	rank     *distributed.Rank
+	parent   []graph.Vertex // of the rank's labels
+}
+
+// received is a request with, on rank 0, a context that ends when it is cancelled, and a slice of the tuples for each
+// rank.
+type received struct {
+	request
+	ctx    context.Context
+	tuples [][]uint32
+}
+
+// listen reads requests until the engine is gone.
+func (r *server) listen() {
+	defer close(r.requests)
+	end := func() {}
+	for {
+		var q received
+		err := r.wire.receive(&q.request)
+		end() // also cancels the previous request if the engine is gone
+		if err != nil {
+			return
+		}
+		if q.Command == cancel {
+			continue
+		}
+		if q.Command == construct && q.Recipe == nil {
+			for k := range r.world.Size() {
+				from, to := r.slice(q.Tuples, k)
+				words, err := r.wire.receiveWords(int(to-from) * edgeWords)
+				if err != nil {
+					return
+				}
+				q.tuples = append(q.tuples, words)
+			}
+		}
+		q.ctx, end = context.WithCancel(context.Background())
+		r.requests <- q
+	}
+}
+
+// next returns the next request. Rank 0 passes it on to all others.
+func (r *server) next() (q received, err error) {
+	var message []uint32
+	if r.wire == nil {
+		q.ctx = context.Background()
+		r.world.Await()
+	} else {
+		open := false
+		if q, open = <-r.requests; !open {
+			q.Command = quit
+		}
+		message = pack(q.request)
+	}
+	messages := make([][]uint32, r.world.Size())
+	r.world.Allgatherv(message, messages)
+	return q, unpack(messages[0], &q.request)
+}
+
+// do handles a request together with all other ranks. Rank 0 sends their reports to the engine. It returns an error
+// only if the connection fails.
+func (r *server) do(q received) (err error) {
+	var own report
+	switch q.Command {
+	case construct:
+		err = r.construct(q, &own)
+	case search:
+		r.synchronize()
+		own.Record, err = r.rank.Search(q.ctx, q.Roots[0], r.parent, 0, 1)
+	case repeat:
+		own.Searches, err = r.repeat(q)
+	}
+	if err != nil {
+		own.Error = err.Error()
+	}
+	reports := make([]report, r.world.Size())
+	for k, message := range r.collect(pack(own)) {
+		if err := unpack(message, &reports[k]); err != nil {
+			return err
+		}
+	}
+	var parents [][]uint32
+	if q.Command == search && err == nil { // on all ranks or on none
+		parent := make([]uint32, len(r.parent))
+		for slot, p := range r.parent {
+			parent[slot] = uint32(p + 1)
+		}
+		parents = r.collect(parent)
+	}
+	if r.wire == nil {
+		return nil
+	}
+	return r.wire.send(reports, parents...)
+}
+
+// collect sends a message to rank 0, which returns those of all ranks; others return nothing.
+func (r *server) collect(message []uint32) [][]uint32 {
+	send, messages := make([][]uint32, r.world.Size()), make([][]uint32, r.world.Size())
+	send[0] = message
+	r.world.Alltoallv(send, messages)
+	if r.wire == nil {
+		return nil
+	}
+	return messages
+}
+
+func (r *server) construct(q received, result *report) (err error) {
+	start := time.Now()
+	tuples, position := r.tuples(q)
+	result.Generated = time.Since(start)
+	result.Host, _ = os.Hostname()
+	r.synchronize()
+	r.rank, result.Construction, err = distributed.NewRank(q.ctx, r.world, q.Configuration, tuples, position)
+	if err != nil {
+		return err
+	}
+	n, _, _ := r.rank.Partition.Slots(r.world.Rank())
+	r.parent = make([]graph.Vertex, n)
+	result.Construction.Bytes += int64(8 * n)
+	return nil
+}
+
+// slice returns the range of the tuples that a rank gets.
+func (r *server) slice(total int64, rank int) (from, to int64) {
+	size := int64(r.world.Size())
+	return total * int64(rank) / size, total * int64(rank+1) / size
+}
+
+// tuples returns the rank's slice of the tuples and its position. The rank generates it or gets it from rank 0. If the
+// context ends, the slice is incomplete, and Build returns the error of the context.
+func (r *server) tuples(q received) (list []graph.Edge, position int64) {
+	if q.Recipe != nil {
+		from, to := r.slice(q.Recipe.Tuples(), r.world.Rank())
+		list = make([]graph.Edge, to-from)
+		_ = q.Recipe.Generate(q.ctx, list, from, 1) // fails only if the context ends
+		return list, from
+	}
+	from, _ := r.slice(q.Tuples, r.world.Rank())
+	send, messages := q.tuples, make([][]uint32, r.world.Size())
+	if r.wire == nil {
+		send = make([][]uint32, len(messages))
+	}
+	r.world.Split(0, r.world.Rank()).Alltoallv(send, messages)
+	return edgesOf(messages[0]), from
+}
+
+// synchronize waits for all ranks, so that their clocks start together.
+func (r *server) synchronize() { r.world.Allreduce([]int64{0}) }
+
+// repeat searches for a duration. Every search begins as a timed one does, with all ranks together; they also learn
+// then whether the time of rank 0 is up.
+func (r *server) repeat(q received) (searches int64, err error) {
+	for start := time.Now(); ; searches++ {
+		over := []int64{0}
+		if r.wire != nil && time.Since(start) >= q.Duration {
+			over[0] = 1
+		}
+		r.world.Allreduce(over)
+		if over[0] != 0 {
+			return searches, nil
+		}
+		if _, err := r.rank.Search(q.ctx, q.Roots[searches%int64(len(q.Roots))], r.parent, 0, 1); err != nil {
+			return searches, err
+		}
+	}
+}

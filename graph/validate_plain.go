@@ -1,0 +1,119 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// The pass over the tuples without tricks: full levels, full labels, one tuple after the other. It is for trees with
+// more levels and graphs with more vertices than scanWords can handle.
+
+// breaches are the first tuples that break a rule.
+type breaches struct {
+	far       lowest // rule 3: both ends are reached, on levels that differ by more than one
+	unspanned lowest // rule 4: one end is reached, the other is not
+	changed   lowest // the tuple, or one soon after it, is not what it was when the validator was made
+}
+
+// scanPlain works on the tuples first..last-1. At a tuple that breaks a rule it returns false and adds it to broken.
+func (v *Validator) scanPlain(s *scanner, parent []Vertex, first, last int64, broken *breaches) bool {
+	good := true
+	for i := first; i < last; i++ {
+		a, b := v.edges[i].Ends()
+		if int64(max(a, b)) >= v.vertices {
+			broken.changed.put(i)
+			return false
+		}
+		levelA, levelB := v.levels[a], v.levels[b]
+		switch {
+		case (levelA < 0) != (levelB < 0):
+			broken.unspanned.put(i)
+			good = false // a later tuple may break rule 3
+		case levelA-levelB > 1 || levelB-levelA > 1:
+			broken.far.put(i)
+			return false
+		case levelA < 0:
+			s.missed++
+		case a == b:
+			s.selfLoops++
+		case levelA > levelB && parent[a] == b:
+			clearBit(v.pending, uint64(a))
+		case levelB > levelA && parent[b] == a:
+			clearBit(v.pending, uint64(b))
+		}
+	}
+	return good
+}
+
+// checkLabels returns an error for the first tuple with a label that is not a vertex.
+func (v *Validator) checkLabels() error {
+	var bad lowest
+	good, _ := v.overTuples(context.Background(), func(_ *scanner, first, last int64) bool {
+		for i := first; i < last; i++ {
+			if a, b := v.edges[i].Ends(); int64(max(a, b)) >= v.vertices {
+				bad.put(i)
+				return false
+			}
+		}
+		return true
+	})
+	if good {
+		return nil
+	}
+	return fmt.Errorf("graph: making a validator for %d vertices: tuple %d is %v: "+
+		"pass a number of vertices larger than every label", v.vertices, bad.get(), v.edges[bad.get()])
+}
+
+// Count counts what a search reached without validating it: the vertices that have a parent, and the tuples that join
+// two of them. Root and Depth of the Tree stay 0. It returns an error if the length of parent does not fit the graph,
+// and ctx.Err() if ctx ended.
+func (v *Validator) Count(ctx context.Context, parent []Vertex) (Tree, error) {
+	if err := v.checkLength(parent); err != nil {
+		return Tree{}, err
+	}
+	v.scanned.Store(0)
+	var reached, tuples, selfLoops atomic.Int64
+	_, err := v.overVertices(ctx, func(first, last int64) bool {
+		var n int64
+		for i, p := range parent[first:last] {
+			v.words[first+int64(i)] = 0
+			if p >= 0 {
+				v.words[first+int64(i)] = 1
+				n++
+			}
+		}
+		reached.Add(n)
+		return true
+	})
+	if err != nil {
+		return Tree{}, err
+	}
+	var broken breaches
+	_, err = v.overTuples(ctx, func(_ *scanner, first, last int64) bool {
+		var both, loops int64
+		for i := range v.edges[first:last] {
+			a, b := v.edges[first+int64(i)].Ends()
+			if uint64(a) >= uint64(len(v.words)) || uint64(b) >= uint64(len(v.words)) {
+				broken.changed.put(first + int64(i))
+				return false
+			}
+			joins := int64(v.words[a] & v.words[b])
+			both += joins
+			if a == b {
+				loops += joins
+			}
+		}
+		v.scanned.Add(last - first)
+		tuples.Add(both)
+		selfLoops.Add(loops)
+		return true
+	})
+	if err != nil {
+		return Tree{}, err
+	}
+	if err := v.explainTuple(0, &broken); err != nil {
+		return Tree{}, err
+	}
+	return Tree{Reached: reached.Load(), Tuples: tuples.Load(), SelfLoops: selfLoops.Load()}, nil
+}

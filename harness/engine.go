@@ -1,0 +1,162 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// run is one execution of a plan.
+type run struct {
+	host     Host
+	store    *record.Store
+	plan     record.Plan
+	progress Progress
+}
+
+func newRun(host Host, store *record.Store, progress Progress) *run {
+	return &run{host, store, store.Manifest().Plan, progress}
+}
+
+// engineRun is one engine at one scale.
+type engineRun struct {
+	*run
+	in      *Input
+	spec    record.EngineSpec
+	done    []record.RootRecord // of earlier sessions and of this one
+	metered bool                // by an earlier session
+	opened  plugins.Engine
+	about   *plugins.Description // nil until the engine has described itself
+	built   plugins.Construction
+}
+
+const (
+	maxNotes = 3           // notes about wrong searches
+	maxDelay = time.Second // by which a busy machine may prolong any call
+)
+
+// step starts a step of the engine's progress.
+func (e *engineRun) step(name string, total int64, expected time.Duration) Step {
+	return e.progress.Step(fmt.Sprintf("scale %d: %s: %s", e.in.recipe.Scale, e.spec.Name, name), total, expected)
+}
+
+func (e *engineRun) note(format string, args ...any) {
+	e.progress.Note(fmt.Sprintf("scale %d: %s: ", e.in.recipe.Scale, e.spec.Name) + fmt.Sprintf(format, args...))
+}
+
+// record appends an entry of this engine and scale.
+func (e *engineRun) record(entry record.Entry) error {
+	entry.Engine, entry.Scale = e.spec.Name, e.in.recipe.Scale
+	return e.store.Append(entry)
+}
+
+// end records how the engine ended. It returns an error only if that ends the whole run.
+func (e *engineRun) end(ctx context.Context, err error) error {
+	end := record.End{State: record.Complete, Description: e.about}
+	var storeErr *record.StoreError
+	switch {
+	case errors.As(err, &storeErr):
+		return err
+	case err != nil && ctx.Err() != nil:
+		end.State = record.Interrupted
+	case err != nil:
+		end.State, end.Failure = record.Failed, err.Error()
+		e.note("failed: %v", err)
+	}
+	if err := e.record(record.Entry{End: &end}); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// recordEarlyFailure handles failures before the first search. If an earlier session has searched from all roots, only
+// the energy loop has failed, and the searches are kept.
+func (e *engineRun) recordEarlyFailure(ctx context.Context, err error) error {
+	var storeErr *record.StoreError
+	onlyEnergy := len(e.done) > 0 && len(e.done) == len(e.in.roots) && e.plan.Energy > 0 && !e.metered
+	if !onlyEnergy || ctx.Err() != nil || errors.As(err, &storeErr) {
+		return err
+	}
+	return e.recordEnergy(&record.EnergyRecord{}, err)
+}
+
+// checkRoots checks that earlier sessions searched from the roots that are drawn now.
+func (e *engineRun) checkRoots() error {
+	for i, earlier := range e.done {
+		if i >= len(e.in.roots) || earlier.Root != e.in.roots[i] {
+			return fmt.Errorf("root %d in the record is %d, which is not drawn in its place now", i, earlier.Root)
+		}
+	}
+	return nil
+}
+
+// construct is kernel 1.
+func (e *engineRun) construct(ctx context.Context) (err error) {
+	about, err := e.opened.Describe(ctx)
+	if err != nil {
+		return fmt.Errorf("describe: %w", err)
+	}
+	e.about = &about
+	if about.Unavailable != "" {
+		return fmt.Errorf("%w: %s", plugins.ErrUnavailable, about.Unavailable)
+	}
+	settings, err := resolve(e.spec, about)
+	if err != nil {
+		return err
+	}
+	step := e.step("construct", 0, 0)
+	defer func() {
+		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
+	}()
+	input := plugins.Input{Tuples: e.in.tuples, Options: e.spec.Options}
+	if about.WantsRecipe {
+		input.Recipe = &e.in.recipe
+	}
+	limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
+	defer cancel()
+	start := time.Now()
+	built, err := e.opened.Construct(limited, input)
+	wall := time.Since(start)
+	if err != nil {
+		return callError(ctx, limited, "kernel 1", e.plan.Timeout, err)
+	}
+	outside := maxDelay + plugins.MoveTime(int64(len(e.in.tuples))*graph.EdgeBytes)
+	if about.WantsRecipe {
+		outside = wall // such an engine may start programs and generate tuples first; the run is not compliant
+	}
+	if err := plugins.CheckClock("kernel 1", built.Elapsed, wall, outside); err != nil {
+		return err
+	}
+	e.built = built
+	k := record.Kernel1{Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds()}
+	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
+		k.Checksum = program.Checksum()
+	}
+	return e.record(record.Entry{Kernel1: &k})
+}
+
+// resolve returns the options in effect for an engine, and a UsageError if one of them is wrong.
+func resolve(spec record.EngineSpec, about plugins.Description) (plugins.Settings, error) {
+	settings, err := plugins.Resolve(about.Options, spec.Options)
+	if err != nil {
+		return settings, record.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
+	}
+	return settings, nil
+}
+
+// callError describes the error of a call that was limited in time: the end of ctx, a timeout, or the engine's own.
+func callError(ctx, limited context.Context, what string, timeout time.Duration, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return fmt.Errorf("%s exceeded the timeout of %v: %w", what, timeout, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

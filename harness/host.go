@@ -1,0 +1,48 @@
+// Package harness runs the protocol of the benchmark: generate, construct, search, validate, record. run.go shows it
+// from top to bottom.
+//
+// The harness knows engines through package plugins only. A Host opens them and lends the memory shared with them, so
+// the same protocol runs over processes (package rpc) and, in tests, inside one process.
+package harness
+
+import (
+	"context"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+)
+
+// Host opens engines and meters, and lends the memory that it shares with engines.
+type Host interface {
+	// Open starts an engine; Close of the engine ends it.
+	Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error)
+	// Tuples and Parents lend n elements, until release is called.
+	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
+	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
+	// Meters opens the power meters that are specified, or all that are found if none is, and reports why there are no
+	// others. It returns an error for a wrong specification. The caller closes the meters.
+	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)
+}
+
+// Progress shows how far a run is. All calls come from one goroutine, between timed calls of an engine.
+type Progress interface {
+	// Step starts a step of total units, or of an unknown number if total is 0. It is expected to take a certain time,
+	// or an unknown one if expected is 0. Steps do not overlap.
+	Step(name string, total int64, expected time.Duration) Step
+	// Note shows a message that the user should not miss.
+	Note(text string)
+}
+
+// Step is the progress of one step.
+type Step interface {
+	Add(units int64)
+	// Watch shows the progress of an activity until stop is called. The function progress may be called from any
+	// goroutine; a total of 0 means that it is unknown. No engine may work before stop returns, so that nothing disturbs
+	// its clock.
+	Watch(what string, progress func() (done, total int64)) (stop func())
+	// End ends the step: with err, or with a summary of what was done if err is nil.
+	End(summary string, err error)
+}

@@ -1,0 +1,79 @@
+package harness
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/record"
+)
+
+func createStore(t *testing.T, plan record.Plan) *record.Store {
+	t.Helper()
+	manifest := record.NewManifest(nil, plan, someSoftware, someMachine)
+	store, err := record.Create(filepath.Join(t.TempDir(), "run"), manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+func TestInputServesSeveralRuns(t *testing.T) {
+	host := hostOf(map[string]*serial{"a": {}, "b": {}})
+	in, err := NewInput(t.Context(), host, planOf(8).Recipe(8), 64, Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{"a", "b"} {
+		r, err := ExecuteOn(t.Context(), host, createStore(t, planOf(8, engine)), in, Silent{})
+		if err != nil || len(r.Runs) != 1 || !r.Runs[0].Valid {
+			t.Errorf("engine %s: error %v, %+v", engine, err, r.Runs)
+		}
+	}
+	for _, change := range []func(*record.Plan){
+		func(p *record.Plan) { p.Scales = []int{9} },
+		func(p *record.Plan) { p.Seed1 = 7 },
+		func(p *record.Plan) { p.Roots = 8 },
+	} {
+		plan := planOf(8, "a")
+		change(&plan)
+		_, err := ExecuteOn(t.Context(), host, createStore(t, plan), in, Silent{})
+		if err == nil || !strings.Contains(err.Error(), "does not match the input") {
+			t.Errorf("%+v: got %v", plan, err)
+		}
+	}
+	if err := in.Close(); err != nil || host.lent != 0 {
+		t.Errorf("close: error %v, %d blocks of memory were not released", err, host.lent)
+	}
+}
+
+// stingy is a Host without memory for parents.
+type stingy struct{ *inside }
+
+func (stingy) Parents(int64) ([]graph.Vertex, func() error, error) {
+	return nil, nil, errors.New("out of memory")
+}
+
+func TestInputReleasesMemoryAfterFailure(t *testing.T) {
+	host := stingy{hostOf(nil)}
+	_, err := NewInput(t.Context(), host, planOf(8).Recipe(8), 64, Silent{})
+	if err == nil || !strings.Contains(err.Error(), "scale 8: memory for 256 parents: out of memory") || host.lent != 0 {
+		t.Errorf("got %v, %d blocks of memory were not released", err, host.lent)
+	}
+}
+
+func TestResumeRejectsOtherRoots(t *testing.T) {
+	in := &Input{roots: []graph.Vertex{3, 4}}
+	for want, done := range map[string][]record.RootRecord{
+		"root 1 in the record is 7, which is not drawn in its place now": {{Root: 3}, {Root: 7}},
+		"root 2 in the record is 5, which is not drawn in its place now": {{Root: 3}, {Root: 4}, {Root: 5}},
+	} {
+		e := engineRun{in: in, done: done}
+		if err := e.checkRoots(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

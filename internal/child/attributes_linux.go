@@ -1,0 +1,7 @@
+package child
+
+import "syscall"
+
+func attributes(orphaned syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
+}

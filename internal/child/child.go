@@ -1,0 +1,141 @@
+// Package child runs other programs so that none of them outlives this process: engines, meters, mpirun.
+//
+// Start puts a program into a process group of its own, so that Ctrl-C at a terminal reaches this process alone and a
+// signal reaches everything that the program has started. When the program ends, the rest of its group is killed. When
+// this process dies, the kernel signals the program (Linux only; elsewhere the program finds its pipes closed).
+//
+// A Tail keeps the end of a program's output for the error message about its end. A Dir is a temporary directory that
+// is removed even if this process is killed: the next process that makes one removes it.
+package child
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// drainTime is how long output is read after a program has ended, should one of its children hold the pipes open.
+	drainTime = 300 * time.Millisecond
+	// killTime is how long a killed program may take to die. One that hangs inside a driver may never die.
+	killTime = 5 * time.Second
+)
+
+// A Process is a program that Start has started. Its methods may be called by several goroutines.
+type Process struct {
+	cmd    *exec.Cmd
+	exited chan struct{}
+	err    error       // of cmd.Wait, set before exited is closed
+	killed atomic.Bool // by Kill
+}
+
+// Start starts cmd. The kernel sends it the signal orphaned when this process dies. A cmd made by exec.CommandContext
+// is killed with its process group when its context ends.
+//
+// When the program has ended and its output has been read, atEnd is called (unless it is nil), and only then is Exited
+// closed. After an error of Start, atEnd is not called.
+func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, error) {
+	p := &Process{cmd: cmd, exited: make(chan struct{})}
+	cmd.SysProcAttr = attributes(orphaned)
+	if cmd.WaitDelay == 0 {
+		cmd.WaitDelay = drainTime
+	}
+	if cmd.Cancel != nil { // set by exec.CommandContext
+		cmd.Cancel = func() error { p.Kill(); return nil }
+	}
+	started := make(chan error)
+	go func() {
+		// The kernel signals the program when the thread that started it ends, not when the process does. Go ends a
+		// thread only if a goroutine exits while locked to it. So this goroutine locks its thread until the program
+		// has ended, and then unlocks it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = cmd.Wait()
+		_ = p.Signal(syscall.SIGKILL) // whatever it left behind
+		if atEnd != nil {
+			atEnd()
+		}
+		close(p.exited)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PID returns the process ID of the program, which is also the ID of its process group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited returns a channel that is closed when the program has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// HasExited reports whether the program has ended.
+func (p *Process) HasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// WaitFor waits until the program has ended, but at most d. It reports whether the program has ended.
+func (p *Process) WaitFor(d time.Duration) bool {
+	select {
+	case <-p.exited:
+	case <-time.After(d):
+	}
+	return p.HasExited()
+}
+
+// Wait waits until the program has ended. The error is that of exec.Cmd.Wait.
+func (p *Process) Wait() error {
+	<-p.exited
+	return p.err
+}
+
+// Signal sends a signal to the process group. A group that no longer exists is an error.
+func (p *Process) Signal(s syscall.Signal) error { return syscall.Kill(-p.PID(), s) }
+
+// Kill kills the process group. It does nothing once the program has ended.
+func (p *Process) Kill() {
+	if !p.HasExited() {
+		p.killed.Store(true)
+		_ = p.Signal(syscall.SIGKILL)
+	}
+}
+
+// Killed reports whether Kill has killed the program.
+func (p *Process) Killed() bool { return p.killed.Load() }
+
+// Stop ends the program: it waits for the time leave, sends SIGTERM, waits for the time patience, and kills. It reports
+// whether the program has ended, which a program that hangs inside a driver never does.
+func (p *Process) Stop(leave, patience time.Duration) bool {
+	if !p.WaitFor(leave) {
+		_ = p.Signal(syscall.SIGTERM)
+	}
+	if !p.WaitFor(patience) {
+		p.Kill()
+	}
+	return p.WaitFor(killTime)
+}
+
+// State describes how the program ended, such as "exit status 1". It may be called only once Exited is closed.
+func (p *Process) State() string {
+	state := p.cmd.ProcessState
+	if state == nil {
+		return fmt.Sprintf("unknown state: %v", p.err)
+	}
+	if status := state.Sys().(syscall.WaitStatus); status.Signal() == syscall.SIGKILL && !p.Killed() {
+		return state.String() + ", but not by teps; is the machine out of memory?"
+	}
+	return state.String()
+}

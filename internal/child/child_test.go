@@ -1,0 +1,197 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain starts this program as a parent that is about to be killed, if the environment says so.
+func TestMain(m *testing.M) {
+	if os.Getenv("CHILD_TEST_PARENT") == "" {
+		os.Exit(m.Run())
+	}
+	p, err := Start(exec.Command("sleep", "1000"), syscall.SIGKILL, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.PID())
+	time.Sleep(time.Hour)
+}
+
+func shell(t *testing.T, script string) *exec.Cmd {
+	t.Helper()
+	return exec.Command("/bin/sh", "-c", script)
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p, err := Start(cmd, syscall.SIGKILL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Kill(); _ = p.Wait() })
+	return p
+}
+
+// dies reports whether a process ends soon. One that is dead and not yet waited for by its parent counts as ended.
+func dies(pid int) bool {
+	for range 2000 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+func TestStartFailsForAMissingProgram(t *testing.T) {
+	_, err := Start(exec.Command("/nowhere/program"), 0, func() { t.Error("atEnd was called") })
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEndOfProgram(t *testing.T) {
+	for script, want := range map[string]string{
+		"true":          "exit status 0",
+		"exit 3":        "exit status 3",
+		"kill -SEGV $$": "signal: segmentation fault",
+		"kill -KILL $$": "signal: killed, but not by teps; is the machine out of memory?",
+	} {
+		p := start(t, shell(t, script))
+		err := p.Wait()
+		if got := p.State(); !strings.HasPrefix(got, want) || (err == nil) != (script == "true") {
+			t.Errorf("%s: got %q, %v, want %q", script, got, err, want)
+		}
+	}
+}
+
+func TestOutputIsReadBeforeAtEndAndAtEndRunsBeforeExited(t *testing.T) {
+	tail, text := NewTail(), ""
+	cmd := shell(t, "echo one; echo two >&2")
+	cmd.Stdout, cmd.Stderr = tail, tail
+	p, err := Start(cmd, 0, func() {
+		time.Sleep(10 * time.Millisecond)
+		text = strings.Join(tail.Text(), " ")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	if text != "one two" && text != "two one" {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestProgramsLeftBehindAreKilled(t *testing.T) {
+	var out strings.Builder
+	cmd := shell(t, "sleep 1000 & echo $!")
+	cmd.Stdout = &out
+	begin := time.Now()
+	_ = start(t, cmd).Wait()
+	var pid int
+	if _, err := fmt.Sscan(out.String(), &pid); err != nil {
+		t.Fatal(err)
+	}
+	if !dies(pid) {
+		t.Errorf("process %d is still there", pid)
+	}
+	if d := time.Since(begin); d > 30*time.Second {
+		t.Errorf("the end took %v", d)
+	}
+}
+
+func TestKillReachesTheGroup(t *testing.T) {
+	cmd := shell(t, "sleep 1000 & echo $!; wait")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, cmd)
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if p.HasExited() || p.WaitFor(time.Millisecond) || p.Killed() {
+		t.Error("the program has ended already")
+	}
+	p.Kill()
+	_ = p.Wait()
+	if !dies(pid) || p.State() != "signal: killed" || !p.Killed() || !p.WaitFor(0) {
+		t.Errorf("process %d: %s", pid, p.State())
+	}
+	p.Kill() // does nothing
+}
+
+func TestStopWaitsThenAsksThenKills(t *testing.T) {
+	for _, c := range []struct {
+		name, script    string
+		leave, patience time.Duration
+		want            string
+	}{
+		{"ends by itself", "echo; exit 5", time.Minute, time.Minute, "exit status 5"},
+		{"ends when asked", "trap 'exit 6' TERM; echo; while true; do sleep 0.01; done", 0, time.Minute, "exit status 6"},
+		{"ignores the request", "trap '' TERM; echo; while true; do sleep 0.01; done", 0, 20 * time.Millisecond,
+			"signal: killed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := shell(t, c.script)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, cmd)
+			_, _ = bufio.NewReader(out).ReadString('\n') // it has set its trap
+			if !p.Stop(c.leave, c.patience) {
+				t.Fatal("still running")
+			}
+			if got := p.State(); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEndOfContextKills(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := start(t, exec.CommandContext(ctx, "/bin/sh", "-c", "sleep 1000; true"))
+	cancel()
+	if err := p.Wait(); err == nil || !p.Killed() {
+		t.Errorf("got %v, killed: %v", err, p.Killed())
+	}
+}
+
+func TestProgramDiesWithItsParent(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.Command(self)
+	parent.Env = append(os.Environ(), "CHILD_TEST_PARENT=1")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	_, err = fmt.Fscan(out, &pid)
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !dies(pid) {
+		t.Errorf("process %d outlives its parent", pid)
+	}
+}

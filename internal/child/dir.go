@@ -1,0 +1,77 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// A Dir is a temporary directory of this process, for sockets. A process that is killed leaves its directory behind.
+// The next NewDir with the same prefix finds it by its name, which holds the ID of the process, and removes it unless
+// somebody holds a lock on it.
+type Dir struct{ lock *os.File }
+
+const (
+	maxSocketPath = 103                // bytes of a path of a Unix socket that every system accepts
+	maxBase       = maxSocketPath - 70 // leaves room for the name of the directory and of a socket inside it
+)
+
+// NewDir makes a directory whose name begins with prefix (at most 10 bytes), in os.TempDir or, where the paths of
+// sockets would get too long, in /tmp. First it removes directories whose process has died.
+func NewDir(prefix string) (*Dir, error) {
+	base := os.TempDir()
+	if len(base) > maxBase {
+		base = "/tmp"
+	}
+	removeStale(base, prefix)
+	name, err := os.MkdirTemp(base, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for sockets in %s (set TMPDIR to a writable directory whose path has "+
+			"at most %d bytes): %w", base, maxBase, err)
+	}
+	d := &Dir{}
+	if d.lock, err = os.Open(name); err == nil {
+		err = lock(d.lock)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), os.RemoveAll(name))
+	}
+	return d, nil
+}
+
+// Path returns the absolute path of the directory.
+func (d *Dir) Path() string { return d.lock.Name() }
+
+// Remove deletes the directory and everything in it.
+func (d *Dir) Remove() error {
+	return errors.Join(os.RemoveAll(d.Path()), d.lock.Close())
+}
+
+// removeStale removes directories whose process has died. The process ID alone is not enough, because it may be that of
+// a process in another container; nor is the lock, because a directory is not locked when it has just been made.
+func removeStale(base, prefix string) {
+	names, _ := filepath.Glob(filepath.Join(base, prefix+"*"))
+	for _, name := range names {
+		var pid int
+		n, _ := fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), prefix), "%d-", &pid)
+		if n != 1 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		dir, err := os.Open(name)
+		if err != nil {
+			continue // another user's
+		}
+		if lock(dir) == nil {
+			_ = os.RemoveAll(name)
+		}
+		_ = dir.Close()
+	}
+}
+
+// lock locks a directory until the file or this process ends. It fails at once if somebody else has locked it.
+func lock(dir *os.File) error {
+	return syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+}

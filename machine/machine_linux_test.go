@@ -1,0 +1,181 @@
+package machine
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// twoSockets returns the files of a server with two processors of four cores; pairs of cores share a last-level cache.
+func twoSockets() map[string]string {
+	files := map[string]string{
+		"proc/meminfo":       meminfo20GiB,
+		"etc/debian_version": "12.9\n",
+		"sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+		"sys/devices/system/node/node0/cpulist":      "0-3\n",
+		"sys/devices/system/node/node1/cpulist":      "4-7\n",
+		"sys/devices/system/node/possible":           "0-1\n",
+	}
+	cpuinfo := ""
+	for n := range 8 {
+		cpu := "sys/devices/system/cpu/cpu" + strconv.Itoa(n) + "/"
+		pair := strconv.Itoa(n/2*2) + "-" + strconv.Itoa(n/2*2+1)
+		files[cpu+"topology/physical_package_id"] = strconv.Itoa(n/4) + "\n"
+		files[cpu+"topology/core_cpus_list"] = strconv.Itoa(n) + "\n"
+		files[cpu+"cpufreq/scaling_governor"] = "performance\n"
+		files[cpu+"cpufreq/cpuinfo_max_freq"] = "3700000\n"
+		files[cpu+"cache/index0/level"], files[cpu+"cache/index0/size"] = "1\n", "32K\n"
+		files[cpu+"cache/index0/shared_cpu_list"] = strconv.Itoa(n) + "\n"
+		files[cpu+"cache/index3/level"], files[cpu+"cache/index3/size"] = "3\n", "32768K\n"
+		files[cpu+"cache/index3/shared_cpu_list"] = pair + "\n"
+		cpuinfo += "processor\t: " + strconv.Itoa(n) + "\nvendor_id\t: AuthenticAMD\nmodel\t\t: 17\n" +
+			"model name\t: AMD EPYC 9354   Processor\nphysical id\t: " + strconv.Itoa(n/4) + "\ncpu MHz\t\t: 1500.0\n" +
+			"flags\t\t: fpu avx2 sse\n\n"
+	}
+	files["proc/cpuinfo"] = cpuinfo
+	return files
+}
+
+const platform = runtime.GOOS + "/" + runtime.GOARCH
+
+func machineOf(t *testing.T, files map[string]string) Machine {
+	t.Helper()
+	proc, sys, etc := mount(t, files)
+	return describe(t.Context(), proc, sys, etc)
+}
+
+func TestMachineWithTwoSockets(t *testing.T) {
+	m := machineOf(t, twoSockets())
+	want := Machine{
+		Kernel: m.Kernel, // asked of the machine that runs the test
+		CPU:    "AMD EPYC 9354 Processor", Sockets: 2, Cores: 8, CacheBytes: 4 * 32 * (1 << 20), ClockMHz: 3700,
+		Governor: "performance", NUMANodes: 2, MemoryBytes: 24 << 30, HugePages: "madvise",
+		OS: "debian 12.9 (" + platform + ")",
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("machine (-want +got):\n%s", diff)
+	}
+}
+
+func TestMachineWithoutFilesHasNoFacts(t *testing.T) {
+	m := machineOf(t, nil)
+	want := Machine{Kernel: m.Kernel, OS: platform}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("machine (-want +got):\n%s", diff)
+	}
+}
+
+func TestMachineWithTwoGovernors(t *testing.T) {
+	files := twoSockets()
+	files["sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"] = "powersave\n"
+	if m := machineOf(t, files); m.Governor != "performance, powersave" {
+		t.Errorf("want both governors, got %q", m.Governor)
+	}
+}
+
+func TestMachineWithoutClockLimitHasCurrentClock(t *testing.T) {
+	files := twoSockets()
+	for name := range files {
+		if strings.HasSuffix(name, "cpuinfo_max_freq") {
+			delete(files, name)
+		}
+	}
+	if m := machineOf(t, files); m.ClockMHz != 1500 {
+		t.Errorf("want the clock of cpuinfo, 1500, got %g", m.ClockMHz)
+	}
+}
+
+func TestMachineUnderHypervisor(t *testing.T) {
+	flagged := func(more map[string]string) map[string]string {
+		files := twoSockets()
+		files["proc/cpuinfo"] = strings.ReplaceAll(files["proc/cpuinfo"], "avx2", "hypervisor")
+		for name, text := range more {
+			files[name] = text
+		}
+		return files
+	}
+	cases := map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"bare":          {twoSockets(), ""},
+		"bare with DMI": {map[string]string{"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, ""},
+		"flag alone":    {flagged(nil), "hypervisor flag set"},
+		"flag and a product": {
+			flagged(
+				map[string]string{"sys/class/dmi/id/sys_vendor": "QEMU\n", "sys/class/dmi/id/product_name": "Standard PC\n"}),
+			"hypervisor flag set (QEMU, Standard PC)",
+		},
+		"flag and a type": {flagged(map[string]string{"sys/hypervisor/type": "xen\n"}), "hypervisor xen"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			files := c.files
+			if files["proc/cpuinfo"] == "" {
+				files["proc/cpuinfo"] = twoSockets()["proc/cpuinfo"]
+			}
+			if m := machineOf(t, files); m.Virtual != c.want {
+				t.Errorf("want %q, got %q", c.want, m.Virtual)
+			}
+		})
+	}
+}
+
+func TestMachineWithUnknownArmProcessor(t *testing.T) {
+	m := machineOf(t, map[string]string{"proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xfff\n\n"})
+	if m.CPU != "ARM 0xfff" || m.Sockets != 0 {
+		t.Errorf("want maker and number, got %q", m.CPU)
+	}
+}
+
+func TestLastLevelCacheSkipsMalformedFiles(t *testing.T) {
+	const dir = "sys/devices/system/cpu/cpu0/cache/"
+	_, sys, _ := mount(t, map[string]string{
+		dir + "index0/level": "1", dir + "index0/size": "48K", dir + "index0/type": "Data",
+		dir + "index1/level": "1", dir + "index1/size": "64K", dir + "index1/type": "Instruction",
+		dir + "index2/level": "two", dir + "index2/size": "1024K",
+		dir + "index3/level": "3", dir + "index3/size": "much",
+	})
+	if n := tree(sys).lastLevelCache(); n != 48<<10 {
+		t.Errorf("want the 48 KiB that are understood, got %d", n)
+	}
+}
+
+func TestMachineWithKnownArmProcessor(t *testing.T) {
+	m := machineOf(t, map[string]string{"proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\n"})
+	if m.CPU != "Neoverse-N1" {
+		t.Errorf("want the processor's name, got %q", m.CPU)
+	}
+}
+
+func TestGPUsOnThePCIBus(t *testing.T) {
+	m := machineOf(t, map[string]string{
+		"sys/devices/system/cpu/smt/control":      "off\n",
+		"sys/bus/pci/devices/0000:18:00.0/class":  "0x030200\n",
+		"sys/bus/pci/devices/0000:18:00.0/vendor": "0x10de\n",
+		"sys/bus/pci/devices/0000:18:00.0/device": "0x2335\n",
+		"sys/bus/pci/devices/0000:02:00.0/class":  "0x030000\n", // a management controller
+		"sys/bus/pci/devices/0000:02:00.0/vendor": "0x1a03\n",
+		"sys/bus/pci/devices/0000:03:00.0/class":  "0x030000\n",
+		"sys/bus/pci/devices/0000:03:00.0/vendor": "0x1002\n",
+		"sys/bus/pci/devices/0000:03:00.0/device": "0x73bf\n",
+		"sys/bus/pci/devices/0000:04:00.0/class":  "0x020000\n", // a network card
+		"sys/bus/pci/devices/0000:04:00.0/vendor": "0x10de\n",
+		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release\n" +
+			"GCC version:  gcc version 12.2.0\n",
+		"proc/driver/nvidia/gpus/0000:18:00.0/information": "Model: \t\t NVIDIA H200\nIRQ:   \t\t 0\n" +
+			"GPU UUID: \t GPU-01234567-89ab\nBus Location: \t 0000:18:00.0\n",
+	})
+	if diff := cmp.Diff([]GPU{
+		{PCI: "1002:73bf", Address: "0000:03:00.0"},
+		{Name: "NVIDIA H200", PCI: "10de:2335", Address: "0000:18:00.0", Driver: "NVIDIA 580.65.06"},
+	}, m.GPUs); diff != "" {
+		t.Errorf("GPUs (-want +got):\n%s", diff)
+	}
+	if m.SMT != "off" {
+		t.Errorf("want SMT off, got %q", m.SMT)
+	}
+}

@@ -1,0 +1,143 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/internal/units"
+)
+
+// tree is a directory in which Linux presents the system as files: /sys or /proc. A file that is missing, or that does
+// not have the form of the kernel's documentation (Documentation/ABI/testing, admin-guide/cputopology.rst), gives a
+// zero value.
+type tree string
+
+// line returns a file's text without surrounding white space.
+func (t tree) line(name string) string {
+	data, err := os.ReadFile(filepath.Join(string(t), name))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// files returns the files matching a pattern, relative to t.
+func (t tree) files(pattern string) []string {
+	list, _ := filepath.Glob(filepath.Join(string(t), pattern))
+	for i := range list {
+		list[i] = strings.TrimPrefix(list[i], string(t))
+	}
+	return list
+}
+
+// distinct returns the different texts of all files matching a pattern, sorted.
+func (t tree) distinct(pattern string) []string {
+	var texts []string
+	for _, name := range t.files(pattern) {
+		if text := t.line(name); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// number parses a whole number; 0 if text is not one.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// readFiles fills in the facts that gopsutil does not report. Some Arm systems number all sockets -1.
+func (m *Machine) readFiles(proc, sys tree, guest bool) {
+	const processors = "devices/system/cpu/cpu[0-9]*/"
+	packages := sys.distinct(processors + "topology/physical_package_id")
+	m.Sockets = len(slices.DeleteFunc(packages, func(id string) bool { return strings.HasPrefix(id, "-") }))
+	m.Governor = strings.Join(sys.distinct(processors+"cpufreq/scaling_governor"), ", ")
+	m.SMT = sys.line("devices/system/cpu/smt/control")
+	m.CacheBytes = sys.lastLevelCache()
+	m.NUMANodes = len(sys.files("devices/system/node/node[0-9]*"))
+	_, rest, _ := strings.Cut(sys.line("kernel/mm/transparent_hugepage/enabled"), "[") // always [madvise] never
+	m.HugePages, _, _ = strings.Cut(rest, "]")
+	m.Virtual = sys.hypervisor(guest)
+	m.GPUs = sys.gpus(proc)
+}
+
+// lastLevelCache returns the total bytes of all caches of the highest level. Processors that share a cache report the
+// same list of processors.
+func (t tree) lastLevelCache() (sum int64) {
+	highest, sizes := int64(0), map[string]int64{}
+	for _, dir := range t.files("devices/system/cpu/cpu[0-9]*/cache/index[0-9]*") {
+		level := number(t.line(filepath.Join(dir, "level")))
+		size := number(strings.TrimSuffix(t.line(filepath.Join(dir, "size")), "K")) * units.KiB // always in KiB
+		if level == 0 || size == 0 || level < highest || t.line(filepath.Join(dir, "type")) == "Instruction" {
+			continue
+		}
+		if level > highest {
+			highest = level
+			clear(sizes)
+		}
+		sizes[cmp.Or(t.line(filepath.Join(dir, "shared_cpu_list")), dir)] = size
+	}
+	for _, size := range sizes {
+		sum += size
+	}
+	return sum
+}
+
+// hypervisor describes the signs of one: the flag that it sets for its guests, its kind, and the machine's maker and
+// product. gopsutil's answer is not used, because it also looks at modules of a host and was wrong in a microVM. An
+// empty text means that there are no signs, not that there is no hypervisor.
+func (t tree) hypervisor(guest bool) string {
+	text := "hypervisor flag set"
+	if kind := t.line("hypervisor/type"); kind != "" {
+		text = "hypervisor " + kind
+	} else if !guest {
+		return ""
+	}
+	maker, product := t.line("class/dmi/id/sys_vendor"), t.line("class/dmi/id/product_name")
+	if names := strings.Trim(maker+", "+product, ", "); names != "" {
+		text += fmt.Sprintf(" (%s)", names)
+	}
+	return text
+}
+
+// gpus lists devices of the PCI classes 3D controller, display controller and processing accelerator, and VGA
+// controllers made by GPU vendors (a server's management controller is a VGA controller too), by address. It needs no
+// driver library.
+func (t tree) gpus(proc tree) (all []GPU) {
+	for _, dir := range t.files("bus/pci/devices/*") {
+		class := t.line(filepath.Join(dir, "class"))
+		vendor := strings.TrimPrefix(t.line(filepath.Join(dir, "vendor")), "0x")
+		device := strings.TrimPrefix(t.line(filepath.Join(dir, "device")), "0x")
+		vga := strings.HasPrefix(class, "0x0300") && slices.Contains([]string{"10de", "1002", "8086"}, vendor)
+		other := strings.HasPrefix(class, "0x0302") || strings.HasPrefix(class, "0x0380") ||
+			strings.HasPrefix(class, "0x1200")
+		if !vga && !other {
+			continue
+		}
+		g := GPU{PCI: vendor + ":" + device, Address: filepath.Base(dir)}
+		information := proc.line(filepath.Join("driver/nvidia/gpus", g.Address, "information"))
+		if model := nvidiaModel.FindStringSubmatch(information); model != nil {
+			g.Name = model[1]
+			g.Driver = "NVIDIA " + nvidiaVersion.FindString(proc.line("driver/nvidia/version"))
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+var (
+	// nvidiaVersion matches 580.65.06 in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...".
+	nvidiaVersion = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\b`)
+	nvidiaModel   = regexp.MustCompile(`(?m)^Model:\s*(\S.*?)\s*$`)
+)

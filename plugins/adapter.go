@@ -1,0 +1,265 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Build is kernel 1: it builds a graph from in.Tuples with the given options, which have been checked and include
+// defaults. It must not change the tuples nor read them after it returns. It checks ctx now and then and returns
+// ctx.Err() once it has ended. Other errors wrap ErrTuples, ErrMemory, ErrOption or ErrUnavailable.
+type Build func(ctx context.Context, in Input, options Settings) (Built, error)
+
+// Built is a graph ready to be searched.
+type Built struct {
+	Vertices   int64         // 1 + the largest label of the tuples; 0 without tuples
+	Elapsed    time.Duration // kernel 1 on the engine's own clock; 0: the whole call of Build counts
+	Bytes      int64         // held for searching, adjacency and everything else
+	Entries    Count         // adjacency entries, if counted
+	VertexBits int           // width of a vertex label inside the engine
+	Tuning     string        // where thresholds come from; empty: there are none
+	Phases     []Phase       // parts of the time of Build, in order
+	Details    []Fact        // anything worth a line in the record
+
+	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
+	// has length Vertices: the predecessor of each reached vertex, root itself for root, graph.Unreached for the others.
+	// Elapsed may stay 0: then the whole call counts. A time of its own must cover most of the call (CheckClock). After an
+	// error that wraps ErrNotConstructed the graph is freed.
+	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
+
+	// OutsideClock says that Search does permitted work outside its clock, such as waking workers before it starts or
+	// moving parents from a device after it stops, so that its time may be a small part of the call.
+	OutsideClock bool
+
+	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into an array of its own.
+	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
+
+	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
+	Free func() error
+}
+
+// New returns an Engine made of a description and a kernel 1. The engine does everything the contract asks for besides
+// the two kernels: it checks options, refuses calls without a graph and roots or arrays that do not fit, honours
+// contexts, runs the clock, and adds the engine's name to errors. It also implements Repeater.
+//
+//	rpc.Serve(plugins.New(describe, build))
+func New(describe func() (Description, error), build Build) Engine {
+	return &adapter{describe: describe, build: build}
+}
+
+// VerticesOf returns 1 + the largest label of tuples, or 0 if there are none. It returns ErrTuples for a label that
+// needs more than the given number of bits (at most 48). It reads all tuples, so it belongs inside the clock of Build.
+func VerticesOf(tuples []graph.Edge, bits int) (int64, error) {
+	var largest graph.Vertex = -1
+	limit := graph.Vertex(1) << bits
+	for i, t := range tuples {
+		u, v := t.Ends()
+		if largest = max(largest, u, v); largest >= limit {
+			return 0, fmt.Errorf("tuple %d is %v; labels may have at most %d bits: %w", i, t, bits, ErrTuples)
+		}
+	}
+	return int64(largest) + 1, nil
+}
+
+type adapter struct {
+	describe func() (Description, error)
+	build    Build
+	name     string // from the last description
+	graph    Built  // Search is nil: no graph
+	short    int    // searches in a row whose time left out most of the call
+	closed   bool
+}
+
+var (
+	_ Engine   = (*adapter)(nil)
+	_ Repeater = (*adapter)(nil)
+)
+
+// wrap adds the engine's name and an action to an error.
+func (a *adapter) wrap(action string, err *error) {
+	if *err != nil && a.name != "" {
+		*err = fmt.Errorf("%s: %s: %w", a.name, action, *err)
+	}
+}
+
+func (a *adapter) Describe(context.Context) (d Description, err error) {
+	defer a.wrap("describe", &err)
+	if a.closed {
+		return d, ErrClosed
+	}
+	if d, err = a.describe(); err == nil {
+		a.name = d.Name
+	}
+	return d, err
+}
+
+func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err error) {
+	d, err := a.Describe(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer a.wrap("construct", &err)
+	if err := a.free(); err != nil {
+		return c, fmt.Errorf("free the previous graph: %w", err)
+	}
+	if d.Unavailable != "" {
+		return c, fmt.Errorf("%w: %s", ErrUnavailable, d.Unavailable)
+	}
+	options, err := Resolve(d.Options, in.Options)
+	if err != nil {
+		return c, err
+	}
+	if err := ctx.Err(); err != nil {
+		return c, err
+	}
+	start := time.Now()
+	built, err := a.build(ctx, in, options)
+	elapsed := max(time.Since(start), 1)
+	if err != nil {
+		return c, err
+	}
+	if built.Search == nil || built.Vertices < 0 {
+		return c, fmt.Errorf("kernel 1 built %d vertices and no search", built.Vertices)
+	}
+	a.graph, a.short = built, 0
+	return Construction{
+		Elapsed: cmp.Or(built.Elapsed, elapsed), Bytes: built.Bytes, Entries: built.Entries,
+		Phases: built.Phases, Details: built.Details,
+		// True because the clock covers all of Search, which leaves 64-bit parents in original labels.
+		Claims: Claims{
+			OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: built.VertexBits,
+			Tuning: cmp.Or(built.Tuning, "none: there are no thresholds"),
+		},
+	}, nil
+}
+
+// Search handles vertices beyond the largest label of the tuples itself: they have no neighbours.
+func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
+	defer a.wrap("search", &err)
+	vertices := a.graph.Vertices
+	if err := a.checkGraph(); err != nil {
+		return t, err
+	}
+	switch {
+	case int64(len(parent)) < vertices:
+		return t, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+	case root < 0 || int64(root) >= int64(len(parent)):
+		return t, fmt.Errorf("root %d of %d: %w", root, len(parent), ErrRoot)
+	case ctx.Err() != nil:
+		return t, ctx.Err()
+	}
+	start := time.Now()
+	own, beyond := parent[:vertices:vertices], parent[vertices:]
+	for i := range beyond {
+		beyond[i] = graph.Unreached
+	}
+	if int64(root) >= vertices {
+		for i := range own {
+			own[i] = graph.Unreached
+		}
+		parent[root] = root
+		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
+	}
+	t, err = a.graph.Search(ctx, root, own)
+	elapsed := max(time.Since(start), 1)
+	if err != nil {
+		return Traversal{}, a.dropped(err)
+	}
+	for i, v := range beyond { // a kernel 2 in another language could write here
+		if v != graph.Unreached {
+			return Traversal{}, fmt.Errorf("kernel 2 wrote parent[%d] of a graph of %d vertices", vertices+int64(i), vertices)
+		}
+	}
+	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
+	return t, a.checkClock(t.Elapsed, elapsed)
+}
+
+// checkGraph returns an error if there is no graph to search.
+func (a *adapter) checkGraph() error {
+	switch {
+	case a.closed:
+		return ErrClosed
+	case a.graph.Search == nil:
+		return ErrNotConstructed
+	}
+	return nil
+}
+
+// dropped frees the graph if the error of a kernel 2 says that it is gone.
+func (a *adapter) dropped(err error) error {
+	if errors.Is(err, ErrNotConstructed) {
+		err = errors.Join(err, a.free())
+	}
+	return err
+}
+
+const (
+	// callOverhead is how much longer a call may take than the search in it.
+	callOverhead = 200 * time.Microsecond
+	// maxShort is the number of searches in a row after which a time that is too short is not an accident: a busy machine
+	// may delay any single call.
+	maxShort = 8
+)
+
+func (a *adapter) checkClock(elapsed, call time.Duration) error {
+	if elapsed < (call-callOverhead)/2 {
+		a.short++
+	} else {
+		a.short = 0
+	}
+	outside := callOverhead
+	if a.graph.OutsideClock || a.short < maxShort {
+		outside = call
+	}
+	return CheckClock("kernel 2", elapsed, call, outside)
+}
+
+func (a *adapter) Repeat(
+	ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	defer a.wrap("repeat", &err)
+	if err := a.checkGraph(); err != nil {
+		return 0, err
+	}
+	if len(roots) == 0 || duration <= 0 {
+		return 0, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
+	}
+	for _, root := range roots {
+		if root < 0 || int64(root) >= a.graph.Vertices {
+			return 0, fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
+		}
+	}
+	if a.graph.Repeat != nil {
+		searches, err = a.graph.Repeat(ctx, roots, duration)
+		return searches, a.dropped(err)
+	}
+	parent := make([]graph.Vertex, a.graph.Vertices)
+	for start := time.Now(); time.Since(start) < duration; searches++ {
+		if err := ctx.Err(); err != nil { // a search of microseconds may end without looking at ctx
+			return searches, err
+		}
+		if _, err := a.graph.Search(ctx, roots[searches%int64(len(roots))], parent); err != nil {
+			return searches, a.dropped(err)
+		}
+	}
+	return searches, nil
+}
+
+func (a *adapter) free() error {
+	free := a.graph.Free
+	a.graph = Built{}
+	if free == nil {
+		return nil
+	}
+	return free()
+}
+
+func (a *adapter) Close() (err error) {
+	defer a.wrap("close", &err)
+	a.closed = true
+	return a.free()
+}

@@ -1,0 +1,229 @@
+package enginetest
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/tepsbench/teps/plugins"
+)
+
+// describeCases check Description. They also run on an engine that is unavailable.
+func describeCases() []Case {
+	return []Case{
+		{Name: "describe/words", About: "Name, version, summary, devices and memory are present and well formed.",
+			check: wellDescribed, anywhere: true},
+		{Name: "describe/options", About: "Every option is well formed, and its default passes its own check.",
+			check: wellFormedOptions, anywhere: true},
+		{Name: "describe/stable", About: "Describe returns the same each time, before and after Construct.",
+			check: sameDescription, anywhere: true},
+		{Name: "describe/unavailable", About: "An engine that is unavailable refuses Construct with ErrUnavailable.",
+			check: unavailable, anywhere: true},
+	}
+}
+
+// isWord reports whether a name needs no quotes on a command line and cannot be taken for a path.
+func isWord(name string) bool { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`).MatchString(name) }
+
+func (s *subject) checkFacts(where string, facts []plugins.Fact) {
+	if i := slices.IndexFunc(facts, func(f plugins.Fact) bool { return f.Name == "" }); i >= 0 {
+		s.fail("%s: want a name for each detail, got none for %q", where, facts[i].Value)
+	}
+}
+
+func wellDescribed(s *subject) {
+	d := s.description
+	switch {
+	case !isWord(d.Name):
+		s.fail("want Description.Name to be one lower-case word, got %q", d.Name)
+	case d.Version == "":
+		s.fail("want Description.Version, got nothing")
+	case d.Summary == "":
+		s.fail("want Description.Summary to be a sentence, got nothing")
+	}
+	for i, device := range d.Devices {
+		if device.Kind == "" || device.Name == "" || device.Units < 0 || device.MemoryBytes < 0 {
+			s.fail("device %d: want a kind, a name and no negative number, got %+v", i, device)
+		}
+		s.checkFacts("devices", device.Details)
+	}
+	m := d.Memory
+	for what, x := range map[string]float64{"Fixed": float64(m.Fixed), "PerVertex": m.PerVertex, "PerTuple": m.PerTuple} {
+		if x < 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+			s.fail("want Memory.%s to be a number of bytes, got %g", what, x)
+		}
+	}
+	if m == (plugins.Memory{}) {
+		s.fail("want Memory to be an upper bound, got nothing: no engine searches without memory")
+	}
+}
+
+func wellFormedOptions(s *subject) {
+	var names []string
+	kinds := []plugins.Kind{plugins.Int, plugins.Float, plugins.Bool, plugins.Choice, plugins.Text}
+	for _, o := range s.description.Options {
+		isNumber := o.Kind == plugins.Int || o.Kind == plugins.Float
+		for _, rule := range []struct {
+			ok   bool
+			want string
+		}{
+			{isWord(o.Name), "a name of one lower-case word"},
+			{!slices.Contains(names, o.Name), "a name of its own"},
+			{slices.Contains(kinds, o.Kind), "a known kind"},
+			{o.Meaning != "", "a meaning"},
+			{isNumber || o.Min == nil && o.Max == nil, "bounds for numbers only"},
+			{o.Min == nil || o.Max == nil || *o.Min <= *o.Max, "Min at most Max"},
+			{(len(o.Choices) > 0) == (o.Kind == plugins.Choice), "choices for the kind choice, and only there"},
+			{len(slices.Compact(slices.Sorted(slices.Values(o.Choices)))) == len(o.Choices), "each choice once"},
+		} {
+			if !rule.ok {
+				s.fail("option %q: want %s, got %+v", o.Name, rule.want, o)
+			}
+		}
+		s.must(o.Check(o.Default), "option %q: want a default that passes its own check", o.Name)
+		names = append(names, o.Name)
+	}
+}
+
+func sameDescription(s *subject) {
+	compare := func(when string) {
+		d, err := s.engine.Describe(s.ctx)
+		s.must(err, "Describe %s", when)
+		was, is := s.description, d
+		was.Devices, is.Devices = nil, nil // which may report clocks and free memory
+		if !reflect.DeepEqual(was, is) {
+			s.fail("want the same description %s, got\n  first %+v\n  now   %+v", when, was, is)
+		}
+	}
+	compare("again")
+	if s.description.Unavailable != "" {
+		return
+	}
+	l := s.load(path(30))
+	compare("after Construct")
+	l.searchAll(0, 29)
+	compare("after searches")
+}
+
+func unavailable(s *subject) {
+	if missing := s.description.Unavailable; missing != "" {
+		err := s.construct(s.ctx, s.tuples(path(4).tuples))
+		s.wantError("Construct, unavailable because "+missing, err, plugins.ErrUnavailable)
+	}
+}
+
+// optionCases check that the options of the description work and that nothing else is accepted.
+func optionCases() []Case {
+	return []Case{
+		{Name: "options/defaults", About: "Every option accepts its default when it is set explicitly.", check: defaults},
+		{Name: "options/values", About: "Every choice, true and false, and small bounds of numbers give correct results.",
+			check: values},
+		{Name: "options/bad-value", About: "A value outside of an option's bounds is refused with ErrOption.",
+			check: badValue},
+		{Name: "options/unknown", About: "An unknown option is refused with ErrOption.", check: unknownOption},
+		{Name: "options/no-graph-after-error", About: "After a refused Construct there is no graph.",
+			check: noGraphAfterError},
+	}
+}
+
+// try searches a graph that is large enough for both directions and several components.
+func (s *subject) try(options map[string]string) {
+	in := s.kronecker(9, 16, 2, 3)
+	l := s.loadWith(in, options)
+	s.must(attempt(func() { l.searchAll(in.sample()...) }), "%s", label(options))
+}
+
+func defaults(s *subject) {
+	all := map[string]string{}
+	for _, o := range s.description.Options {
+		all[o.Name] = o.Default
+		s.try(s.with(o.Name, o.Default))
+	}
+	s.try(all)
+}
+
+// maxBound is the largest bound of a number that is tried: 4,096 threads or ranks would be too much for a small
+// machine.
+const maxBound = 64
+
+func values(s *subject) {
+	for _, o := range s.description.Options {
+		var list []string
+		switch o.Kind {
+		case plugins.Choice:
+			list = o.Choices
+		case plugins.Bool:
+			list = []string{"true", "false"}
+		case plugins.Int, plugins.Float:
+			for _, bound := range []*float64{o.Min, o.Max} {
+				if bound != nil && *bound <= maxBound {
+					list = append(list, number(*bound))
+				}
+			}
+		}
+		for _, value := range list {
+			err := attempt(func() { s.try(s.with(o.Name, value)) })
+			if err != nil && !errors.Is(err, plugins.ErrUnavailable) { // a choice may need a missing device
+				panic(failure{err})
+			}
+		}
+	}
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// badValues returns values that o must refuse.
+func badValues(o plugins.Option) []string {
+	list := map[plugins.Kind][]string{
+		plugins.Int:    {"", "many", "1.5", "0x", "99999999999999999999"},
+		plugins.Float:  {"", "many", "NaN", "Inf", "1e999"},
+		plugins.Bool:   {"", "maybe", "2"},
+		plugins.Choice: {"", "no-such-choice"},
+	}[o.Kind]
+	if o.Min != nil {
+		list = append(list, number(*o.Min-1))
+	}
+	if o.Max != nil {
+		list = append(list, number(*o.Max+1))
+	}
+	return list
+}
+
+func badValue(s *subject) {
+	for _, o := range s.description.Options {
+		for _, value := range badValues(o) {
+			if o.Check(value) != nil { // the description may allow it, such as an empty choice
+				s.refuses(s.with(o.Name, value))
+			}
+		}
+	}
+	s.usableAfterRefusal() // once, because kernel 1 may have to start processes
+}
+
+func unknownOption(s *subject) {
+	s.refuses(s.with("no-such-option", "1"))
+	s.usableAfterRefusal()
+}
+
+// refuses wants ErrOption from a Construct.
+func (s *subject) refuses(options map[string]string) {
+	_, err := s.engine.Construct(s.ctx, plugins.Input{Tuples: s.tuples(path(20).tuples), Options: options})
+	s.wantError("Construct with "+label(options), err, plugins.ErrOption)
+	s.when = "after a refused option"
+}
+
+// usableAfterRefusal searches a small graph.
+func (s *subject) usableAfterRefusal() {
+	s.load(path(20)).searchAll(0, 7)
+	s.when = ""
+}
+
+func noGraphAfterError(s *subject) {
+	l := s.load(path(20))
+	_, err := s.engine.Construct(s.ctx, plugins.Input{Tuples: l.given, Options: s.with("no-such-option", "1")})
+	s.wantError("Construct with no-such-option=1", err, plugins.ErrOption)
+	s.refusesSearch("Search after a refused Construct", 0, l.parent, plugins.ErrNotConstructed)
+}

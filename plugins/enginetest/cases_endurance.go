@@ -1,0 +1,213 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// cancelCases check contexts that end. A call that finishes before it notices may succeed, and its result must then be
+// correct; one whose context has ended before the call may not.
+func cancelCases() []Case {
+	return []Case{
+		{Name: "cancel/before-search", check: cancelBeforeSearch,
+			About: "A Search whose context has ended returns the context's error."},
+		{Name: "cancel/during-search", check: cancelDuringSearch, long: true,
+			About: "A Search whose context ends returns within two seconds, and the next one is correct."},
+		{Name: "cancel/before-construct", check: cancelBeforeConstruct,
+			About: "A Construct whose context has ended returns the context's error and leaves no graph."},
+		{Name: "cancel/during-construct", check: cancelDuringConstruct, long: true,
+			About: "A Construct whose context ends returns within two seconds, and the next one is correct."},
+	}
+}
+
+// withEnded calls check with contexts that have ended.
+func (s *subject) withEnded(check func(ctx context.Context)) {
+	cancelled, cancel := context.WithCancel(s.ctx)
+	cancel()
+	check(cancelled)
+	late, stop := context.WithDeadline(s.ctx, time.Now().Add(-time.Second))
+	defer stop()
+	check(late)
+}
+
+func cancelBeforeSearch(s *subject) {
+	l := s.load(shuffled(path(5000), 20))
+	s.withEnded(func(ended context.Context) {
+		_, err := s.engine.Search(ended, 1, l.parent)
+		s.wantError(l.input.String()+", root 1, context ended before the call", err, ended.Err())
+		s.when = "after a cancelled search"
+		l.searchAll(1, 2)
+	})
+}
+
+func cancelBeforeConstruct(s *subject) {
+	in := random(3000, 9000, 21)
+	l := s.load(in)
+	s.withEnded(func(ended context.Context) {
+		err := s.construct(ended, l.given)
+		s.wantError("Construct of "+in.String()+", context ended before the call", err, ended.Err())
+		s.refusesSearch("Search after a cancelled Construct", 1, l.parent, plugins.ErrNotConstructed)
+		s.when = "after a cancelled Construct"
+		l = s.load(in)
+		l.searchAll(in.sample()[:3]...)
+	})
+}
+
+func cancelDuringSearch(s *subject) {
+	l := s.load(path(1 << 17)) // deep: most engines check their context between levels
+	for _, delay := range delays {
+		s.when = ""
+		l.cancelledSearch(0, delay)
+	}
+	s.when = "after cancelled searches"
+	l.search(1<<16, previous)
+}
+
+func cancelDuringConstruct(s *subject) {
+	in, small := s.kronecker(16, 16, 2, 3), random(100, 200, 22)
+	given := s.tuples(in.tuples)
+	for _, delay := range delays {
+		err := s.cancelled(delay, func(ctx context.Context) error { return s.construct(ctx, given) })
+		s.when = fmt.Sprintf("Construct of %v, cancelled after %v", in, delay)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.must(err, "Construct")
+		}
+		s.load(small).searchAll(small.sample()...)
+	}
+}
+
+// closeCases check the end of an engine.
+func closeCases() []Case {
+	return []Case{
+		{Name: "close/twice", About: "A second Close does nothing and is not an error.", check: closeTwice, anywhere: true},
+		{Name: "close/then-calls", About: "Calls after Close return ErrClosed.", check: closeThenCalls},
+		{Name: "close/others", About: "Closing one engine does not affect another one of its kind.", check: closeOthers},
+	}
+}
+
+func closeTwice(s *subject) {
+	s.close()
+	s.when = "the second time"
+	s.close()
+}
+
+func closeThenCalls(s *subject) {
+	l := s.load(path(20))
+	l.searchAll(0)
+	s.close()
+	s.refusesSearch("Search after Close", 0, l.parent, plugins.ErrClosed)
+	s.wantError("Construct after Close", s.construct(s.ctx, l.given), plugins.ErrClosed)
+	_, err := s.engine.Describe(s.ctx)
+	s.wantError("Describe after Close", err, plugins.ErrClosed)
+}
+
+func closeOthers(s *subject) {
+	in := random(300, 400, 30)
+	l := s.load(in)
+	other := s.another()
+	other.when = "in a second engine next to the first"
+	err := attempt(func() { other.load(path(20)).searchAll(0, 19) })
+	released := other.release()
+	s.must(err, "two engines")
+	s.must(released, "the second engine")
+	s.when = "after another engine was closed"
+	l.searchAll(in.sample()...)
+}
+
+// stressCases look for what goes wrong only once in many times.
+func stressCases() []Case {
+	return []Case{
+		{Name: "stress/many-roots", About: "A thousand searches of one graph are correct.", check: manyRoots, long: true},
+		{Name: "stress/cancel-at-random", About: "Searches that are cancelled at random moments leave nothing behind.",
+			check: cancelAtRandom, long: true},
+		{Name: "stress/restart", About: "An engine can be opened, used and closed many times.", check: restart, long: true},
+		{Name: "stress/memory", About: "Searches do not leak memory: a process does not grow with the number of searches.",
+			check: memoryKept, long: true},
+	}
+}
+
+func manyRoots(s *subject) {
+	in := s.kronecker(10, 16, 2, 3)
+	l := s.load(in)
+	random := rand.New(rand.NewPCG(1000, 1))
+	for i := range 1000 {
+		s.when = fmt.Sprintf("search %d", i+1)
+		l.search(graph.Vertex(random.Int64N(in.vertices)), filling(i)%fillings)
+	}
+}
+
+// cancelAtRandom cancels from before the call to after its end. The range of these moments adapts to the engine: it
+// shrinks with every search that finishes and grows with every one that is cancelled, so that about half are cancelled.
+// After each cancelled search comes one that must be correct.
+func cancelAtRandom(s *subject) {
+	in := s.kronecker(14, 16, 2, 3)
+	l := s.load(in)
+	_, wall := l.run(1)
+	window := wall + 50*time.Microsecond
+	random := rand.New(rand.NewPCG(60, 2))
+	for i := range 60 {
+		root := graph.Vertex(random.Int64N(in.vertices))
+		after := time.Duration(random.Int64N(int64(window)))
+		if i == 0 {
+			after = 0
+		}
+		if finished := l.cancelledSearch(root, after); finished {
+			window = max(window-window/8, 10*time.Microsecond)
+		} else {
+			window += window / 8
+			l.search(root, previous)
+		}
+	}
+}
+
+func restart(s *subject) {
+	in := random(300, 500, 40)
+	for i := range 8 {
+		s.when = fmt.Sprintf("engine %d of 8, one after the other", i+1)
+		other := s.another()
+		err := attempt(func() { other.load(in).searchAll(in.sample()[:4]...) })
+		if err = errors.Join(err, other.release()); err != nil {
+			panic(failure{err})
+		}
+	}
+}
+
+const (
+	memorySearches = 60
+	// memorySlack is how much a process may grow in that many searches, for whatever reason.
+	memorySlack = 2 << 20
+)
+
+// memoryKept measures the process several times: garbage comes and goes, a leak goes on.
+func memoryKept(s *subject) {
+	process, ok := s.engine.(Footprint)
+	if !ok {
+		s.skip("the engine runs inside this process")
+	}
+	in := s.kronecker(15, 16, 2, 3)
+	l := s.load(in)
+	searches := func() {
+		for root := range graph.Vertex(memorySearches) {
+			l.run(root)
+		}
+	}
+	searches()
+	s.persistently(func(int) {
+		before, known := process.PrivateMemory()
+		if !known {
+			s.skip("the memory of the process is not known")
+		}
+		searches()
+		after, _ := process.PrivateMemory()
+		if grown := after - before; grown > memorySlack {
+			s.fail("%v: want a process that does not grow, it grew by %.1f MiB during %d searches, %.0f KiB each",
+				in, float64(grown)/(1<<20), memorySearches, float64(grown)/memorySearches/(1<<10))
+		}
+	})
+}

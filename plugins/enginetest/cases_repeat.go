@@ -1,0 +1,181 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// repeatCases check plugins.Repeater. They are skipped for an engine without it, whose searches the host repeats.
+func repeatCases() []Case {
+	return []Case{
+		{Name: "repeat/duration", About: "Repeat searches for the given time and returns the number of searches.",
+			check: repeatDuration},
+		{Name: "repeat/count",
+			About: "Repeat skips no search because its root comes again: it is not much faster than Search.",
+			check: repeatCount},
+		{Name: "repeat/around", About: "Repeat takes the roots in turn, again and again.", check: repeatAround},
+		{Name: "repeat/cancel", About: "A Repeat whose context ends returns within two seconds, and the engine stays usable.",
+			check: repeatCancel},
+		{Name: "repeat/refuses", About: "Repeat refuses what Search refuses, and an empty list of roots, and no time.",
+			check: repeatRefuses},
+		{Name: "repeat/afterwards", About: "Searches after a Repeat are correct, also after another Construct.",
+			check: repeatAfterwards},
+	}
+}
+
+// repeater returns the engine's Repeater, for a graph that was loaded, or skips the case.
+func (s *subject) repeater(roots ...graph.Vertex) plugins.Repeater {
+	const missing = "the engine does not repeat searches by itself"
+	engine, ok := s.engine.(plugins.Repeater)
+	if !ok {
+		s.skip(missing)
+	}
+	_, err := engine.Repeat(s.ctx, roots, time.Nanosecond)
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.skip(missing)
+	}
+	s.must(err, "Repeat from roots %v for a nanosecond", roots)
+	return engine
+}
+
+// repeat calls Repeat and checks the number of searches and the time.
+func (l *loaded) repeat(engine plugins.Repeater, duration time.Duration, roots ...graph.Vertex) (
+	searches int64, took time.Duration,
+) {
+	l.persistently(func(int) {
+		start := time.Now()
+		var err error
+		searches, err = engine.Repeat(l.ctx, roots, duration)
+		took = time.Since(start)
+		l.must(err, "%v, Repeat from roots %v", l.input, roots)
+		// The last search may begin just before the end.
+		if took < duration || searches < 1 || took > duration+patience+2*took/time.Duration(searches) {
+			l.fail("%v: want Repeat to search for %v, got %d searches in %v", l.input, duration, searches, took)
+		}
+	})
+	return searches, took
+}
+
+func repeatDuration(s *subject) {
+	in := s.kronecker(10, 16, 2, 3)
+	l, roots := s.load(in), in.sample()[:3]
+	engine := s.repeater(roots...)
+	for _, d := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 150 * time.Millisecond} {
+		l.repeat(engine, d, roots...)
+	}
+}
+
+// maxSpeedup is how many times faster than Search a repeated search may be: caches are warmer in a loop, and the mean
+// of many searches is compared with the minimum of a few.
+const maxSpeedup = 3
+
+func repeatCount(s *subject) {
+	in := s.kronecker(14, 16, 2, 3)
+	l := s.load(in)
+	root, _ := in.tuples[0].Ends()
+	engine := s.repeater(root)
+	fastest := time.Hour
+	s.persistently(func(int) {
+		for range 10 {
+			t, _ := l.run(root)
+			fastest = min(fastest, t.Elapsed)
+		}
+		searches, took := l.repeat(engine, 100*time.Millisecond, root)
+		if each := took / time.Duration(searches); each < fastest/maxSpeedup {
+			s.fail("%v, root %d: want no more searches than there is time for, got %d in %v, %v each; "+
+				"the fastest Search took %v", in, root, searches, took, each, fastest)
+		}
+	})
+}
+
+// repeatAround distinguishes roots by time: a search of a long path takes much longer than one of two vertices. If it
+// does not, the case passes.
+func repeatAround(s *subject) {
+	in := path(4000)
+	in.name += " and a pair"
+	in.tuples = append(in.tuples, graph.MakeEdge(4000, 4001))
+	in.vertices = 4002
+	const short, long = 4000, 0
+	l := s.load(in)
+	engine := s.repeater(short, long)
+	each := func(roots ...graph.Vertex) (seconds float64) {
+		searches, took := l.repeat(engine, 60*time.Millisecond, roots...)
+		return took.Seconds() / float64(searches)
+	}
+	// A busy machine makes any of these times too long, but none too short.
+	alone, other, both := math.Inf(1), math.Inf(1), 0.0
+	for range 3 {
+		alone = min(alone, each(short))
+	}
+	for range 5 {
+		other, both = min(other, each(long)), max(both, each(short, long, short, long))
+		if other < 5*alone || both >= other/4 { // half of other would be exact
+			return
+		}
+	}
+	s.fail("%v: want roots %d and %d in turn, but %.3g ms for each search are too short: a search from %d takes %.3g ms, "+
+		"from %d %.3g ms", in, short, long, both*1e3, short, alone*1e3, long, other*1e3)
+}
+
+func repeatCancel(s *subject) {
+	in := random(2000, 6000, 31)
+	l, roots := s.load(in), in.sample()[:3]
+	engine := s.repeater(roots...)
+	what := in.String() + ", Repeat for an hour"
+	for _, delay := range delays {
+		err := s.cancelled(delay, func(ctx context.Context) error {
+			_, err := engine.Repeat(ctx, roots, time.Hour)
+			return err
+		})
+		s.wantError(fmt.Sprintf("%s, cancelled after %v", what, delay), err, context.Canceled)
+		s.when = "after a cancelled Repeat"
+		l.searchAll(roots...)
+	}
+	late, stop := context.WithTimeout(s.ctx, 30*time.Millisecond)
+	defer stop()
+	_, err := engine.Repeat(late, roots, time.Hour)
+	s.wantError(what+", with a deadline", err, context.DeadlineExceeded)
+	l.searchAll(roots...)
+}
+
+func repeatRefuses(s *subject) {
+	in := random(100, 200, 32)
+	l := s.load(in)
+	engine := s.repeater(1)
+	const duration = 10 * time.Millisecond
+	for _, bad := range []graph.Vertex{-1, 1 << 40, graph.Unwritten} {
+		_, err := engine.Repeat(s.ctx, []graph.Vertex{1, bad}, duration)
+		s.wantError(fmt.Sprintf("%v, Repeat from root %d", in, bad), err, plugins.ErrRoot)
+	}
+	if _, err := engine.Repeat(s.ctx, nil, duration); err == nil {
+		s.fail("%v, Repeat from no root: want an error, got none", in)
+	}
+	for _, bad := range []time.Duration{0, -time.Second} {
+		if _, err := engine.Repeat(s.ctx, []graph.Vertex{1}, bad); err == nil {
+			s.fail("%v, Repeat for %v: want an error, got none", in, bad)
+		}
+	}
+	s.when = "after a refused Repeat"
+	l.searchAll(in.sample()[:3]...)
+	s.close()
+	_, err := engine.Repeat(s.ctx, []graph.Vertex{1}, duration)
+	s.wantError("Repeat after Close", err, plugins.ErrClosed)
+}
+
+func repeatAfterwards(s *subject) {
+	for _, in := range []input{s.kronecker(10, 16, 2, 3), shuffled(grid(20, 30), 33)} {
+		l, roots := s.load(in), in.sample()[:5]
+		engine := s.repeater(roots[:2]...)
+		for range 2 {
+			l.repeat(engine, 20*time.Millisecond, roots[1:4]...)
+			s.when = "after a Repeat"
+			l.searchAll(roots...)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// searchCases check what one search must not take from another, and what a search must refuse.
+func searchCases() []Case {
+	return []Case{
+		{Name: "search/any-order", About: "Searches are correct in any order of roots, also the second and third time.",
+			check: anyOrder},
+		{Name: "search/same-root-again", About: "Searching the same root again gives a valid result each time.",
+			check: sameRootAgain},
+		{Name: "search/other-component", About: "Nothing of the previous search is left after one of another component.",
+			check: otherComponent},
+		{Name: "search/parent-length", About: "The parent array may have another length in each search.",
+			check: parentLength},
+		{Name: "search/bad-root", About: "A root outside of parent is refused with ErrRoot, and the engine stays usable.",
+			check: badRoot},
+		{Name: "search/short-parent",
+			About: "A parent array shorter than the graph is refused with ErrParent, and the engine stays usable.",
+			check: shortParent},
+		{Name: "search/before-construct", About: "A search without a graph is refused with ErrNotConstructed.",
+			check: beforeConstruct},
+	}
+}
+
+func anyOrder(s *subject) {
+	in := random(400, 500, 5)
+	order := slices.Concat(in.sample(), in.sample(), in.sample())
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	s.load(in).searchAll(order...)
+}
+
+func sameRootAgain(s *subject) {
+	s.load(shuffled(grid(9, 13), 4)).searchAll(0, 0, 0, 0, 58, 58, 58, 58, 116, 116, 116, 116)
+}
+
+func otherComponent(s *subject) {
+	in := input{name: "of two stars", vertices: 300} // the even vertices around 0, the odd ones around 1
+	for v := graph.Vertex(2); v < 300; v++ {
+		in.tuples = append(in.tuples, graph.MakeEdge(v%2, v))
+	}
+	l := s.load(in)
+	for _, root := range []graph.Vertex{0, 1, 298, 299, 1, 0} {
+		l.search(root, previous)
+	}
+}
+
+func parentLength(s *subject) {
+	l := s.load(withVertices(path(40), 200))
+	whole := l.parent
+	for _, n := range []int64{200, 40, 41, 128, 64, 200} {
+		// With another number of vertices the same graph needs another truth, but no other Construct.
+		l.input, l.parent = withVertices(l.input, n), whole[:n]
+		var err error
+		l.truth, err = newTruth(l.input)
+		s.must(err, "preparing %v", l.input)
+		for i := range l.around {
+			l.around[i] = guardMark
+		}
+		l.searchAll(0, graph.Vertex(n-1), 20)
+	}
+}
+
+func withVertices(in input, n int64) input {
+	in.vertices = n
+	return in
+}
+
+func badRoot(s *subject) {
+	l := s.load(random(100, 200, 6))
+	for _, root := range []graph.Vertex{-1, 100, 101, 1 << 40, graph.Unwritten, math.MaxInt64} {
+		s.refusesSearch(fmt.Sprintf("%v, root %d with 100 parents", l.input, root), root, l.parent, plugins.ErrRoot)
+		s.when = "after a refused root"
+		l.searchAll(17, 99)
+	}
+}
+
+func shortParent(s *subject) {
+	l := s.load(path(100))
+	for _, n := range []int{99, 50, 1, 0} {
+		sentinels := []error{plugins.ErrParent}
+		if n == 0 {
+			sentinels = append(sentinels, plugins.ErrRoot) // both are true
+		}
+		s.refusesSearch(fmt.Sprintf("%v, root 0 with %d parents", l.input, n), 0, l.parent[:n:n], sentinels...)
+		s.when = "after a refused parent array"
+		l.searchAll(17, 99)
+	}
+}
+
+func beforeConstruct(s *subject) {
+	s.refusesSearch("Search before any Construct", 3, s.vertices(10), plugins.ErrNotConstructed)
+	s.when = "after a Search without a graph"
+	s.load(path(10)).searchAll(3)
+}
+
+// constructCases check kernel 1: one graph after the other, and who owns what.
+func constructCases() []Case {
+	return []Case{
+		{Name: "construct/again",
+			About: "Each Construct replaces the graph, with a smaller, a larger, an empty one, and the first again.",
+			check: constructAgain},
+		{Name: "construct/tuples-kept", About: "The engine does not change the tuples.", check: tuplesKept},
+		{Name: "construct/tuples-let-go", About: "The host may overwrite the tuples after Construct.", check: tuplesLetGo},
+		{Name: "construct/huge-label", About: "A label beyond the engine's limits is refused with ErrTuples or ErrMemory.",
+			check: hugeLabel},
+		{Name: "construct/report", About: "Construction has bytes, entries and claims that make sense.",
+			check: constructReport},
+	}
+}
+
+func constructAgain(s *subject) {
+	first := random(200, 300, 9)
+	for _, in := range []input{
+		first, shuffled(path(30), 1), random(1500, 3000, 10), star(1500, 3),
+		{name: "without tuples", vertices: 3}, first, first,
+	} {
+		s.load(in).searchAll(in.sample()...)
+		s.when = "after other graphs in the same engine"
+	}
+}
+
+func tuplesKept(s *subject) {
+	in := random(64, 1000, 11) // mostly duplicates, to detect engines that sort or remove them in place
+	l := s.load(in)
+	compare := func(when string) {
+		for i, e := range l.given {
+			if e != in.tuples[i] {
+				s.fail("%v: want the tuples unchanged %s, but tuple %d was %v and is %v", in, when, i, in.tuples[i], e)
+			}
+		}
+	}
+	compare("by Construct")
+	for _, root := range in.sample() {
+		l.searchAll(root)
+		compare(fmt.Sprintf("by the search from root %d", root))
+	}
+}
+
+func tuplesLetGo(s *subject) {
+	in := random(500, 700, 12)
+	l := s.load(in)
+	l.searchAll(in.sample()[:2]...)
+	copy(l.given, random(500, 700, 13).tuples) // another graph with the same labels, for engines that read them again
+	s.when = "after the host has overwritten the tuples"
+	l.searchAll(in.sample()...)
+	clear(l.given)
+	s.when = "after the host has cleared the tuples"
+	l.searchAll(in.sample()...)
+}
+
+func hugeLabel(s *subject) {
+	for _, list := range [][]graph.Edge{edges(0, graph.MaxVertex), edges(0, 1, 1, 2, graph.MaxVertex-5, 2)} {
+		err := s.construct(s.ctx, s.tuples(list))
+		if err != nil {
+			s.wantError("Construct with labels up to 2^48-1", err, plugins.ErrTuples, plugins.ErrMemory)
+			continue
+		}
+		// An engine without such a limit must still notice that this array is too short.
+		const what = "Search with 10 parents in a graph of labels up to 2^48-1"
+		s.refusesSearch(what, 0, make([]graph.Vertex, 10), plugins.ErrParent)
+	}
+	s.when = "after a refused graph"
+	s.load(path(20)).searchAll(0, 19)
+}
+
+func constructReport(s *subject) {
+	in := s.kronecker(10, 16, 2, 3)
+	built := s.load(in).built
+	claims := built.Claims
+	if built.Bytes <= 0 {
+		s.fail("%v: want Construction.Bytes to be what the engine keeps in memory, got %d", in, built.Bytes)
+	}
+	if n, known := built.Entries.Get(); known && (n <= 0 || n > 2*int64(len(in.tuples))) {
+		s.fail("%v: want Construction.Entries from 1 to twice the %d tuples, or none, got %d", in, len(in.tuples), n)
+	}
+	for what, bits := range map[string]int{"ParentBits": claims.ParentBits, "VertexBits": claims.VertexBits} {
+		if bits < 10 || bits > 64 {
+			s.fail("%v: want Claims.%s from 10, which its labels need, to 64, got %d", in, what, bits)
+		}
+	}
+	if claims.Tuning == "" {
+		s.fail("%v: want Claims.Tuning to be the origin of thresholds (\"none\" if there are none), got nothing", in)
+	}
+	s.checkFacts("Construction", built.Details)
+}

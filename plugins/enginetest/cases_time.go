@@ -1,0 +1,205 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// timeCases check what an engine reports of its own work: times that fit into the call and into each other, and levels
+// that agree with the oracle's.
+func timeCases() []Case {
+	return []Case{
+		{Name: "time/search", About: "A search's time is above zero, within the call, and contains its levels' times.",
+			check: searchTimes},
+		{Name: "time/construct", About: "A construction's time is above zero, within the call, and contains its phases.",
+			check: constructTimes},
+		{Name: "time/unit", About: "A search's time is in nanoseconds.", check: timeUnit},
+		{Name: "levels/frontiers", About: "If levels are reported, they are as many and as large as the oracle's.",
+			check: frontiers},
+	}
+}
+
+// loadEach loads several graphs, one after the other.
+func (s *subject) loadEach(check func(l *loaded)) {
+	for _, in := range []input{
+		s.kronecker(10, 16, 2, 3), withRoots(path(300), 0, 150, 299), star(70, 0), withVertices(path(4), 9),
+		{name: "without tuples", vertices: 3},
+	} {
+		s.when = ""
+		check(s.load(in))
+	}
+}
+
+func searchTimes(s *subject) {
+	s.loadEach(func(l *loaded) {
+		for _, root := range l.input.sample() {
+			t, wall := l.run(root)
+			s.when = fmt.Sprintf("%v, root %d", l.input, root)
+			s.must(plugins.CheckClock("Search", t.Elapsed, wall, wall), "Traversal.Elapsed")
+			var sum time.Duration
+			for i, level := range t.Levels {
+				if level.Elapsed < 0 {
+					s.fail("level %d: want no negative time, got %v", i, level.Elapsed)
+				}
+				sum += level.Elapsed
+				l.checkPhases(level.Phases, level.Elapsed)
+			}
+			if sum > t.Elapsed {
+				s.fail("want the %d levels' times within Traversal.Elapsed, which is %v, got %v", len(t.Levels), t.Elapsed, sum)
+			}
+		}
+	})
+}
+
+func (l *loaded) checkPhases(phases []plugins.Phase, whole time.Duration) {
+	var sum time.Duration
+	for i, p := range phases {
+		if p.Name == "" || p.Elapsed < 0 {
+			l.fail("want a name and a time for each phase, got %q and %v for phase %d", p.Name, p.Elapsed, i)
+		}
+		sum += p.Elapsed
+	}
+	if sum > whole {
+		l.fail("want the %d phases' times within %v, got %v", len(phases), whole, sum)
+	}
+}
+
+func constructTimes(s *subject) {
+	s.loadEach(func(l *loaded) {
+		s.when = l.input.String()
+		s.must(plugins.CheckClock("Construct", l.built.Elapsed, l.wall, l.wall), "Construction.Elapsed")
+		l.checkPhases(l.built.Phases, l.built.Elapsed)
+	})
+}
+
+// minShare is the reciprocal of the share of the call that an engine's time must have. A call takes some 0.2 ms besides
+// the search; microseconds or milliseconds instead of nanoseconds make a factor of a thousand and more.
+const minShare = 400
+
+func timeUnit(s *subject) {
+	l := s.load(path(1 << 13)) // no engine is fast here, because each level waits for the previous one
+	if engine, host := l.clocks(0, 8); engine < host/minShare {
+		s.fail("%v, root 0, best of 8: want Traversal.Elapsed at least 1/%d of the call's %v, got %v: is it in nanoseconds?",
+			l.input, minShare, host, engine)
+	}
+}
+
+func frontiers(s *subject) {
+	s.loadEach(func(l *loaded) {
+		for _, root := range l.input.sample() {
+			t := l.search(root, unwritten)
+			level, err := l.truth.levels(root)
+			s.must(err, "%v, root %d", l.input, root)
+			s.when = fmt.Sprintf("%v, root %d", l.input, root)
+			s.checkLevels(t.Levels, sizes(level))
+		}
+	})
+}
+
+// checkLevels compares reported levels with the oracle's numbers of vertices on each. An engine may leave out the last
+// frontier, which discovers nothing.
+func (s *subject) checkLevels(levels []plugins.Level, want []int64) {
+	if len(levels) == 0 {
+		return // not reported
+	}
+	if len(levels) != len(want) && len(levels) != len(want)-1 {
+		s.fail("want %d levels (or one less, without the last frontier), got %d", len(want), len(levels))
+	}
+	for i, level := range levels {
+		if level.Frontier != want[i] {
+			s.fail("level %d: want a frontier of %d vertices, got %d", i, want[i], level.Frontier)
+		}
+		if level.Direction != graph.TopDown && level.Direction != graph.BottomUp {
+			s.fail("level %d: want top-down or bottom-up, got %v", i, level.Direction)
+		}
+		counts := map[string]plugins.Count{"edges": level.Edges, "bytes": level.Bytes, "messages": level.Messages}
+		for what, count := range counts {
+			if n, known := count.Get(); known && n < 0 {
+				s.fail("level %d: want a number of %s of at least 0, or none, got %d", i, what, n)
+			}
+		}
+	}
+}
+
+// honestCases detect clocks that leave out work: work that goes on after the call, results kept from one search for
+// another, times that are a small part of the call. Bounds are wide and must be broken several times, because the
+// machine may be busy.
+func honestCases() []Case {
+	return []Case{
+		{Name: "honest/clock", About: "A search's time covers most of its call, apart from what any call costs.",
+			check: clockCoversCall},
+		{Name: "honest/done", About: "After Search has returned, nothing writes to parent.", check: nothingAfterReturn},
+		{Name: "honest/nothing-learned", About: "Searching a root a second time is not much faster than the first time.",
+			check: nothingLearned, long: true},
+	}
+}
+
+func clockCoversCall(s *subject) {
+	engine, host := s.load(input{name: "of one vertex", vertices: 1}).clocks(0, 21)
+	overhead := 4*min(host-engine, 2*time.Millisecond) + 200*time.Microsecond
+	in := s.kronecker(15, 16, 2, 3)
+	l := s.load(in)
+	overhead += plugins.MoveTime(8 * in.vertices)
+	s.persistently(func(int) {
+		engine, host := l.clocks(1, 15)
+		s.must(plugins.CheckClock("Search", engine, host, overhead), "%v, root 1, best of 15", in)
+	})
+}
+
+func nothingAfterReturn(s *subject) {
+	in := s.kronecker(14, 16, 2, 3)
+	l := s.load(in)
+	for _, root := range in.sample()[:4] {
+		l.fill(unwritten)
+		l.run(root)
+		kept := slices.Clone(l.parent)
+		time.Sleep(30 * time.Millisecond)
+		for v, p := range l.parent {
+			if p != kept[v] {
+				s.fail("%v, root %d: want parents that do not change after Search has returned, parent[%d] was %s and "+
+					"30 ms later %s", in, root, v, named(kept[v]), named(p))
+			}
+		}
+		l.verify(root, unwritten)
+	}
+}
+
+func nothingLearned(s *subject) {
+	in := s.kronecker(15, 16, 2, 3)
+	l := s.load(in)
+	level, err := l.truth.levels(0)
+	s.must(err, "%v, root 0", in)
+	var roots []graph.Vertex // of the large component: searches of others take almost no time
+	for v := range level {
+		if level[v] > 0 {
+			roots = append(roots, graph.Vertex(v))
+		}
+	}
+	l.clocks(roots[0], 5)
+	const sample = 32
+	s.persistently(func(try int) {
+		l.sameWorkTwice(roots[1+try*sample:][:sample])
+	})
+}
+
+// sameWorkTwice searches from each root, and then from each again.
+func (l *loaded) sameWorkTwice(roots []graph.Vertex) {
+	median := func() time.Duration {
+		var times []time.Duration
+		for _, root := range roots {
+			t, _ := l.run(root)
+			times = append(times, t.Elapsed)
+		}
+		slices.Sort(times)
+		return times[len(times)/2]
+	}
+	first, second := median(), median()
+	if second < first/4 && first-second > 200*time.Microsecond {
+		l.fail("%v, medians of %d roots: want the same work each time, the first search of a root took %v, the second %v",
+			l.input, len(roots), first, second)
+	}
+}

@@ -1,0 +1,86 @@
+package rpc
+
+// This is the only file of the package that uses unsafe. It maps shared memory and views it as the slices of package
+// plugins, whose memory layout package graph documents.
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// element is what shared memory holds.
+type element interface{ graph.Edge | graph.Vertex }
+
+// vertexBytes is the size of a graph.Vertex.
+const vertexBytes = 8
+
+var (
+	_ [graph.EdgeBytes]byte = [unsafe.Sizeof(graph.Edge{})]byte{}
+	_ [vertexBytes]byte     = [unsafe.Sizeof(graph.Vertex(0))]byte{}
+)
+
+// view returns bytes as elements. The result lies outside the Go heap and is valid as long as the mapping.
+func view[E element](bytes []byte) []E {
+	var zero E
+	if len(bytes) == 0 {
+		return []E{}
+	}
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(zero)))
+}
+
+// within reports whether part is a range of elements of view(whole), and the index of its first element.
+func within[E element](part []E, whole []byte) (first int64, ok bool) {
+	if len(part) == 0 || len(whole) == 0 {
+		return 0, false
+	}
+	size := unsafe.Sizeof(part[0])
+	start, begin := uintptr(unsafe.Pointer(unsafe.SliceData(part))), uintptr(unsafe.Pointer(unsafe.SliceData(whole)))
+	if start < begin || start-begin+uintptr(len(part))*size > uintptr(len(whole)) {
+		return 0, false
+	}
+	return int64((start - begin) / size), (start-begin)%size == 0
+}
+
+const (
+	// hugePage is the size of a huge page of amd64, and of arm64 with pages of 4 KiB.
+	hugePage = 2 << 20
+	// guardBytes is how much of the address space on both sides of a mapping is inaccessible. Code that runs past an
+	// end of an array gets a segmentation fault there instead of other memory.
+	guardBytes = 2 << 20
+)
+
+// A mapping is a shared mapping of a file with inaccessible addresses on both sides.
+type mapping struct {
+	bytes    []byte
+	reserved unsafe.Pointer // the first of the addresses that belong to the mapping
+	length   uintptr        // their number
+}
+
+// mapFile maps size bytes of f. They begin at a multiple of hugePage, which huge pages need.
+func mapFile(f *os.File, size int64, writable bool) (mapping, error) {
+	m := mapping{length: guardBytes + hugePage + uintptr(size) + guardBytes}
+	var err error
+	m.reserved, err = unix.MmapPtr(-1, 0, nil, m.length, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil || size == 0 {
+		return m, err
+	}
+	protection := unix.PROT_READ
+	if writable {
+		protection |= unix.PROT_WRITE
+	}
+	start := unsafe.Add(m.reserved, guardBytes)
+	start = unsafe.Add(start, -uintptr(start)&(hugePage-1))
+	start, err = unix.MmapPtr(int(f.Fd()), 0, start, uintptr(size), protection, unix.MAP_SHARED|unix.MAP_FIXED)
+	if err != nil {
+		return mapping{}, errors.Join(err, m.unmap())
+	}
+	m.bytes = unsafe.Slice((*byte)(start), size)
+	return m, nil
+}
+
+func (m mapping) unmap() error { return unix.MunmapPtr(m.reserved, m.length) }

@@ -1,0 +1,261 @@
+package power
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sort"
+	"time"
+)
+
+// minCoverage is the part of an interval that readings must cover for its energy to be known.
+const minCoverage = 0.9
+
+// maxPeriod is the longest observed period that is believed: power that hardly changes looks as if it were seldom
+// updated.
+const maxPeriod = 10 * time.Second
+
+// Energy returns the energy spent between two moments, and a bound on its error.
+//
+// For a counter, it is the difference between the energies at the two moments, which are interpolated between the
+// updates around them. The bound assumes that the counter never decreases, and that each update shows all the energy
+// spent up to it. Then the energy at a moment is at least what the last reading before it showed, and at most what
+// the next update showed.
+//
+// For power, it is the integral by the trapezoid rule, interpolated at both moments. Nothing bounds what happens
+// between two readings. The bound assumes that power goes from one reading to the next and leaves their range by at
+// most a quarter of the adjacent changes, and allows for readings that are means over the last period of the meter. A
+// load that rises and falls again between two readings violates that assumption, unless the meter shows means.
+//
+// It is an error if there are no readings, if the counter did not move, or if the readings cover less
+// than nine tenths of the interval.
+func (s Series) Energy(from, to time.Time) (Amount, error) {
+	length := to.Sub(from)
+	if length <= 0 {
+		return Amount{}, s.noEnergy("the interval is empty")
+	}
+	if len(s.Readings) == 0 {
+		return Amount{}, s.noEnergy("the meter showed nothing")
+	}
+	a, covered := s.energy(from, to)
+	a.Coverage = covered.Seconds() / length.Seconds()
+	if a.Coverage < minCoverage {
+		return Amount{}, s.noEnergy(fmt.Sprintf("readings cover %.1f %% of the interval, and %g %% are needed",
+			100*a.Coverage, 100*minCoverage))
+	}
+	a.Watts = a.Joules.Over(covered)
+	return a, nil
+}
+
+// energy returns the energy of the part of an interval that the readings cover, and how long that part is.
+func (s Series) energy(from, to time.Time) (Amount, time.Duration) {
+	if s.Info.Quantity == Energy {
+		return s.difference(from, to)
+	}
+	return s.integral(from, to)
+}
+
+// Mean returns the mean power over the recording; zero if the meter showed none.
+func (s Series) Mean() Watts {
+	if n := len(s.Readings); n > 1 {
+		if a, covered := s.energy(s.Readings[0].Time, s.Readings[n-1].Time); covered > 0 {
+			return a.Joules.Over(covered)
+		}
+	}
+	return 0
+}
+
+// period is the time between two updates of the meter.
+func (s Series) period() time.Duration { return cmp.Or(s.Info.Period, min(s.Period, maxPeriod)) }
+
+func (s Series) noEnergy(why string) error {
+	if n := len(s.Faults); n > 0 {
+		why += " (" + s.Faults[n-1].Text + ")"
+	}
+	return fmt.Errorf("power: %s: the energy is not known: %s", s.Info.Name, why)
+}
+
+// A stretch is a part of the readings of a counter without a break. It has at least one update.
+type stretch struct {
+	readings []Reading
+	updates  []Reading // when the value changed, and to what
+	step     float64
+	from, to time.Time // where the energy is bounded on both sides
+}
+
+func (r Reading) begin() time.Time { return r.Time.Add(-r.Window / 2) }
+func (r Reading) end() time.Time   { return r.Time.Add(r.Window / 2) }
+
+// stretches splits the readings of a counter at their breaks. Parts in which the counter did not move are left out.
+func (s Series) stretches() []stretch {
+	var all []stretch
+	for first, i := 0, 1; i <= len(s.Readings); i++ {
+		if i < len(s.Readings) && !s.Readings[i].Break {
+			continue
+		}
+		part := stretch{readings: s.Readings[first:i], step: s.Info.Step}
+		first = i
+		if part.updates = s.updates(part.readings); len(part.updates) == 0 {
+			continue
+		}
+		n := len(part.readings) - 1
+		for part.readings[n].Value == part.readings[n-1].Value { // after the last update
+			n--
+		}
+		part.from, part.to = part.readings[0].end(), part.readings[n-1].begin()
+		all = append(all, part)
+	}
+	return all
+}
+
+// updates finds the updates of a counter. Each lies between two readings of different value. If the counter updates
+// more often than it is read, the update seen is the last one before the second reading, which lies within a period
+// of it. A meter that stamps its readings (they have no window) says itself when it updated.
+func (s Series) updates(readings []Reading) []Reading {
+	var all []Reading
+	for i := 1; i < len(readings); i++ {
+		a, b := readings[i-1], readings[i]
+		if b.Value <= a.Value {
+			continue
+		}
+		window := min(s.period(), b.Time.Sub(a.Time))
+		if b.Window == 0 {
+			window = 0
+		}
+		all = append(all, Reading{Time: b.Time.Add(-window / 2), Value: b.Value})
+	}
+	return all
+}
+
+// bounds bounds the energy at a moment between p.from and p.to.
+//
+// An update shows all the energy spent up to it. So what was read before t had been spent by t. And when a reading
+// that began after t is followed by one that shows more, the update between them came after t, and shows at least
+// what had been spent by t.
+func (p stretch) bounds(t time.Time) (low, high float64) {
+	n := len(p.readings)
+	after := sort.Search(n, func(i int) bool { return p.readings[i].end().After(t) })
+	low = p.readings[max(after-1, 0)].Value
+	i := sort.Search(n, func(i int) bool { return !p.readings[i].begin().Before(t) })
+	for i+1 < n && p.readings[i+1].Value <= p.readings[i].Value {
+		i++
+	}
+	return low, p.readings[min(i+1, n-1)].Value + p.step
+}
+
+// at interpolates the energy at a moment between the updates around it, and keeps it within its bounds.
+func (p stretch) at(t time.Time, low, high float64) float64 {
+	if len(p.updates) == 1 {
+		return (low + high) / 2
+	}
+	next := sort.Search(len(p.updates), func(i int) bool { return p.updates[i].Time.After(t) })
+	next = min(max(next, 1), len(p.updates)-1) // outside all updates, extrapolate from the nearest two
+	a, b := p.updates[next-1], p.updates[next]
+	length := b.Time.Sub(a.Time).Seconds()
+	if length <= 0 {
+		return (low + high) / 2
+	}
+	value := a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/length
+	return min(max(value, low), high)
+}
+
+// difference returns the energy that a counter counted between two moments, and how much of that time is covered.
+func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration) {
+	a.How = "counter"
+	var moments []time.Time
+	for _, part := range s.stretches() {
+		for _, u := range part.updates {
+			moments = append(moments, u.Time)
+		}
+		begin, end := later(from, part.from), earlier(to, part.to)
+		if !end.After(begin) {
+			continue
+		}
+		beginLow, beginHigh := part.bounds(begin)
+		endLow, endHigh := part.bounds(end)
+		low, high := max(0, endLow-beginHigh), endHigh-beginLow
+		joules := part.at(end, endLow, endHigh) - part.at(begin, beginLow, beginHigh)
+		joules = min(max(joules, low), high)
+		a.Joules += Joules(joules)
+		a.Uncertainty += Joules(max(joules-low, high-joules))
+		covered += end.Sub(begin)
+	}
+	a.Updates, a.LargestGap = gaps(moments, from, to)
+	return a, covered
+}
+
+// integral integrates readings of power between two moments, and returns how much of that time is covered.
+func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
+	a.How = "trapezoid"
+	moments := make([]time.Time, len(s.Readings))
+	for i, r := range s.Readings {
+		moments[i] = r.Time
+	}
+	a.Updates, a.LargestGap = gaps(moments, from, to)
+
+	begin, end := later(from, moments[0]), earlier(to, moments[len(moments)-1])
+	if !end.After(begin) {
+		return a, 0
+	}
+	period := s.period()
+	joules, bound := 0.0, 0.0
+	for i := 0; i+1 < len(s.Readings); i++ {
+		left, right := later(begin, moments[i]), earlier(end, moments[i+1])
+		if !right.After(left) {
+			continue
+		}
+		seconds := right.Sub(left).Seconds()
+		joules += (s.powerAt(i, left) + s.powerAt(i, right)) / 2 * seconds
+
+		// Power between two readings is at most half their difference away from their mean, or all of it if only a part of
+		// the time between them counts. Outside their range it goes by a quarter of the adjacent changes.
+		change, part := s.change(i), 0.5
+		if left.After(moments[i]) || right.Before(moments[i+1]) {
+			part = 1
+		}
+		bound += seconds * (part*change + max(s.change(i-1), s.change(i+1))/4 + s.Info.Step)
+		// A reading may be the mean over a period that ended up to one period ago. How long ago differs between two
+		// readings by at most the time between them.
+		bound += min(period.Seconds(), moments[i+1].Sub(moments[i]).Seconds()) * change
+	}
+	// At the two ends, all of that delay counts.
+	for _, t := range []time.Time{begin, end} {
+		low, high, window := s.around(t, 2*period)
+		bound += (period*3/2 + window).Seconds() * (high - low)
+	}
+	a.Joules, a.Uncertainty = Joules(joules), Joules(bound)
+	return a, end.Sub(begin)
+}
+
+// powerAt interpolates between readings i and i+1.
+func (s Series) powerAt(i int, t time.Time) float64 {
+	a, b := s.Readings[i], s.Readings[i+1]
+	return a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
+}
+
+// change is the difference between readings i and i+1; zero outside the series.
+func (s Series) change(i int) float64 {
+	if i < 0 || i+1 >= len(s.Readings) {
+		return 0
+	}
+	return math.Abs(s.Readings[i+1].Value - s.Readings[i].Value)
+}
+
+// around returns the range and the longest window of the readings that are within reach of a moment, and of one more
+// on each side.
+func (s Series) around(t time.Time, reach time.Duration) (low, high float64, window time.Duration) {
+	first, last := len(s.Readings)-1, 0
+	for i, r := range s.Readings {
+		if !r.Time.Before(t.Add(-reach)) {
+			first = min(first, i)
+		}
+		if !r.Time.After(t.Add(reach)) {
+			last = i
+		}
+	}
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, r := range s.Readings[max(min(first, last)-1, 0):min(max(first, last)+2, len(s.Readings))] {
+		low, high, window = min(low, r.Value), max(high, r.Value), max(window, r.Window)
+	}
+	return low, high, window
+}

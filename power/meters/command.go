@@ -1,0 +1,209 @@
+package meters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/power"
+)
+
+const (
+	// firstLineLimit is how long a program may take to print its first line.
+	firstLineLimit = 10 * time.Second
+	// maxWaiting is how many readings wait for a read: those of a second if a program prints 1,000 of them in it.
+	maxWaiting = 1000
+	// maxClockError is how far a time stamp may be from the clock of this machine.
+	maxClockError = 5 * time.Second
+	// endLimit is how long a program may take to end after SIGTERM.
+	endLimit = time.Second
+)
+
+func commandSource() Source {
+	return Source{
+		Name: "command", Value: "./meter.sh",
+		Help: "a program that prints lines " + lineFormat,
+		Open: func(ctx context.Context, r Request) ([]power.Meter, error) {
+			m, err := startCommand(ctx, r, firstLineLimit)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Value, err)
+			}
+			return []power.Meter{m}, nil
+		},
+	}
+}
+
+// A commandMeter is a program that prints readings.
+type commandMeter struct {
+	info    power.Info
+	process *child.Process
+	stderr  *child.Tail
+	begun   chan struct{} // closed after the first reading
+	begin   func()        // closes begun
+
+	mu       sync.Mutex
+	readings []power.Reading // that wait for Read, at most maxWaiting
+	fault    error           // what was wrong since the last Read, if anything was
+}
+
+func newCommandMeter(r Request) *commandMeter {
+	begun := make(chan struct{})
+	return &commandMeter{
+		info: power.Info{
+			Name: "command:" + string(r.Scope) + "=" + r.Value, Source: "command", Scope: r.Scope, Method: power.Measured,
+			Quantity: power.Power, Detail: r.Value,
+		},
+		stderr: child.NewTail(), begun: begun, begin: sync.OnceFunc(func() { close(begun) }),
+	}
+}
+
+// startCommand starts a program and waits for its first reading.
+func startCommand(ctx context.Context, r Request, limit time.Duration) (*commandMeter, error) {
+	m := newCommandMeter(r)
+	arguments := strings.Fields(r.Value)
+	cmd := exec.Command(arguments[0], arguments[1:]...)
+	out := child.NewLines(func(text []byte) { m.take(string(text), time.Now()) })
+	cmd.Stdout, cmd.Stderr = out, m.stderr
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { // the login of a board controller
+		return strings.HasPrefix(v, redfishUser+"=") || strings.HasPrefix(v, redfishPassword+"=")
+	})
+	var err error
+	if m.process, err = child.Start(cmd, syscall.SIGKILL, out.Flush); err != nil {
+		return nil, fmt.Errorf("the program does not start (is the path right, and the file executable?): %w", err)
+	}
+	if err := m.awaitReading(ctx, limit); err != nil {
+		_ = m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *commandMeter) awaitReading(ctx context.Context, limit time.Duration) error {
+	select {
+	case <-m.begun:
+		return nil
+	case <-m.process.Exited():
+		if len(m.readings) > 0 { // nothing more arrives
+			return nil
+		}
+		return m.ended()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(limit):
+	}
+	err := fmt.Errorf("it printed no line %s within %v", lineFormat, limit)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fault != nil {
+		err = fmt.Errorf("%w; %w", err, m.fault)
+	}
+	return err
+}
+
+// take takes a line that arrived at a moment.
+func (m *commandMeter) take(text string, now time.Time) {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] == '#' || strings.HasPrefix(strings.ToLower(text), "time") {
+		return // a comment, or the names of columns
+	}
+	r, err := parseLine(text, now)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil && len(m.readings) == maxWaiting {
+		err = fmt.Errorf("more than %d lines were printed before they could be read", maxWaiting)
+	}
+	if err != nil {
+		m.fault = fmt.Errorf("%w: %.60q", err, text)
+		return
+	}
+	m.readings = append(m.readings, r)
+	m.begin()
+}
+
+// lineFormat describes the lines of a program that is a meter:
+//
+//	1763654400.250,412.5
+//	2025-11-20T16:00:00.25Z,412.5
+//	,412.5
+//
+// The time stamp is in seconds since 1970 (milli-, micro- and nanoseconds are recognized by their size) or in RFC
+// 3339; without one, the time of arrival counts. Watts follow.
+const lineFormat = `"timestamp,watts"`
+
+// parseLine returns the reading of a line that arrived at a moment.
+func parseLine(text string, now time.Time) (power.Reading, error) {
+	stamp, value, found := strings.Cut(text, ",")
+	if !found {
+		return power.Reading{}, errors.New("a line is not " + lineFormat)
+	}
+	at, err := parseTime(strings.TrimSpace(stamp), now)
+	if err != nil {
+		return power.Reading{}, err
+	}
+	watts, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(watts >= 0 && watts < 1e9) {
+		return power.Reading{}, errors.New("the second field of a line is not a power in watts")
+	}
+	return power.Reading{Time: at, Value: watts}, nil
+}
+
+// parseTime returns the moment of a time stamp, which must be close to now; now for none.
+func parseTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if number, wrong := strconv.ParseFloat(text, 64); wrong == nil {
+		for number >= 1e10 && number < 1e20 { // the year 2286
+			number /= 1e3
+		}
+		seconds, fraction := math.Modf(number)
+		at, err = time.Unix(int64(seconds), int64(fraction*1e9)), nil
+	}
+	switch {
+	case err != nil:
+		return at, errors.New("the first field of a line is not a time stamp")
+	case at.Sub(now).Abs() > maxClockError:
+		return at, fmt.Errorf("a time stamp is more than %v off this machine's clock (set the meter's clock, or print no "+
+			"time stamps)", maxClockError)
+	}
+	return at, nil
+}
+
+// ended describes how the program ended.
+func (m *commandMeter) ended() error {
+	return fmt.Errorf("the program has ended (%s; %s)", m.process.State(), m.stderr)
+}
+
+func (m *commandMeter) Info() power.Info { return m.info }
+
+// Read returns the readings that wait, and the last fault since the previous call.
+func (m *commandMeter) Read(context.Context) ([]power.Reading, error) {
+	exited := m.process.HasExited()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	readings, fault := m.readings, m.fault
+	m.readings, m.fault = nil, nil
+	if fault == nil && exited {
+		fault = fmt.Errorf("%w: %v", power.ErrGone, m.ended())
+	}
+	return readings, fault
+}
+
+// Close asks the program to end, and kills it and everything it has started if it does not.
+func (m *commandMeter) Close() error {
+	if !m.process.Stop(0, endLimit) {
+		return fmt.Errorf("the program %s cannot be killed", m.info.Detail)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package meters
+
+import (
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/power"
+)
+
+func TestCommandIsAMeter(t *testing.T) {
+	t.Setenv(redfishPassword, "secret")
+	text := "command:wall=" + script(t, t.TempDir(), "meter", `echo timestamp,watts
+[ -z "$`+redfishPassword+`" ] || exit 1
+while :; do echo "$(date +%s.%N),350.5"; sleep 0.01; done`)
+	meters, absences := find(t, text)
+	if len(meters) != 1 {
+		t.Fatalf("got no meter: %s", describe(absences))
+	}
+	i := meters[0].Info()
+	if i.Scope != power.Wall || !i.ScopeStated || i.Method != power.Measured || i.Quantity != power.Power ||
+		i.Name != text {
+		t.Errorf("%+v", i)
+	}
+	var s power.Series
+	for wait := 300 * time.Millisecond; wait < 20*time.Second; wait *= 2 { // a busy machine runs the script late
+		r := power.Record(t.Context(), meters)
+		time.Sleep(wait)
+		if s = r.Stop()[0]; len(s.Readings) >= 5 {
+			break
+		}
+	}
+	if len(s.Readings) < 5 {
+		t.Fatalf("got %d readings, faults %v", len(s.Readings), s.Faults)
+	}
+	a, err := s.Energy(s.Readings[0].Time, s.Readings[len(s.Readings)-1].Time)
+	if err != nil || math.Abs(float64(a.Watts)-350.5) > 0.1 || a.How != "trapezoid" {
+		t.Errorf("got %+v, %v, want 350.5 W; faults %v", a, err, s.Faults)
+	}
+}
+
+// start runs a script as a meter. It may take limit until its first line.
+func start(t *testing.T, text string, limit time.Duration) (*commandMeter, error) {
+	t.Helper()
+	path := script(t, t.TempDir(), "meter", text)
+	m, err := startCommand(t.Context(), Request{Scope: power.Wall, Value: path}, limit)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return m, err
+}
+
+// readAll reads until the program has ended.
+func readAll(t *testing.T, m *commandMeter) (readings []power.Reading, faults []string) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < 20*time.Second; time.Sleep(time.Millisecond) {
+		r, err := m.Read(t.Context())
+		readings = append(readings, r...)
+		if errors.Is(err, power.ErrGone) {
+			return readings, append(faults, err.Error())
+		}
+		if err != nil {
+			faults = append(faults, err.Error())
+		}
+	}
+	t.Fatal("the program did not end")
+	return nil, nil
+}
+
+func TestCommandThatEndsIsGoneAndSaysWhy(t *testing.T) {
+	m, err := start(t, "echo ,5; echo ,6; echo 'no such meter' >&2; exit 3", 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readings, faults := readAll(t, m)
+	want := "the meter is gone: the program has ended (exit status 3; its last output: no such meter)"
+	if len(readings) != 2 || len(faults) != 1 || faults[0] != want {
+		t.Errorf("got %d readings, %q, want 2 and %q", len(readings), faults, want)
+	}
+}
+
+func TestCommandWithoutReadingsIsAbsent(t *testing.T) {
+	for text, want := range map[string]string{
+		"echo hello; sleep 60":    `"timestamp,watts" within 200ms; a line is not`,
+		"exec sleep 60":           `it printed no line "timestamp,watts"`,
+		"echo broken >&2; exit 1": "the program has ended (exit status 1; its last output: broken)",
+	} {
+		limit := 200 * time.Millisecond
+		if strings.Contains(text, "exit") {
+			limit = 10 * time.Second
+		}
+		if m, err := start(t, text, limit); m != nil || !contains(err, want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	meters, absences := find(t, "command:wall=/no/such/program")
+	if len(meters) != 0 || len(absences) != 1 || !absences[0].Asked ||
+		!strings.Contains(absences[0].Reason, "/no/such/program: the program does not start") {
+		t.Errorf("no program: got %v", absences)
+	}
+}
+
+// alive reports whether a process runs; one that has died and was not waited for does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}
+
+func TestCommandThatIgnoresSIGTERMIsKilledWithItsChildren(t *testing.T) {
+	file := t.TempDir() + "/pids"
+	m, err := start(t, "trap '' TERM\nsleep 1000 &\necho $$ $! > "+file+"\necho ,5\nwhile :; do sleep 1000; done",
+		10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, field := range strings.Fields(string(text)) {
+		pid, _ := strconv.Atoi(field)
+		for begin := time.Now(); alive(pid); time.Sleep(time.Millisecond) {
+			if time.Since(begin) > 20*time.Second {
+				t.Fatalf("process %d still runs", pid)
+			}
+		}
+	}
+}
+
+func TestReadingsThatWaitAreBounded(t *testing.T) {
+	readings, faults := taken(time.Now(), slices.Repeat([]string{",5"}, maxWaiting+2)...)
+	want := `more than 1000 lines were printed before they could be read: ",5"`
+	if diff := cmp.Diff([]string{want, want}, faults); len(readings) != maxWaiting || diff != "" {
+		t.Errorf("got %d readings, want %d; faults (-want +got):\n%s", len(readings), maxWaiting, diff)
+	}
+}
+
+// taken returns what a meter makes of lines that arrive at a moment.
+func taken(now time.Time, lines ...string) (readings []power.Reading, faults []string) {
+	m := newCommandMeter(Request{Scope: power.Wall, Value: "meter"})
+	for _, l := range lines {
+		m.take(l, now)
+		if m.fault != nil {
+			faults = append(faults, m.fault.Error())
+		}
+		m.fault = nil
+	}
+	return m.readings, faults
+}
+
+func TestWrongLinesAreLeftOutAndReported(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	stamp := func(seconds float64) string { return now.Add(time.Duration(seconds * 1e9)).Format(time.RFC3339Nano) }
+	for name, c := range map[string]struct {
+		lines  []string
+		values []float64
+		faults []string
+	}{
+		"names, comments, blank lines": {[]string{"timestamp,watts", "", "# started", stamp(-4) + ",1", stamp(-1) + ",2"},
+			[]float64{1, 2}, nil},
+		"rubbish": {[]string{",1", "ERROR 7", "\x00\xff", stamp(1) + ",2"}, []float64{1, 2},
+			[]string{`a line is not "timestamp,watts": "ERROR 7"`, `"\x00\xff"`}},
+		"a time in the future": {[]string{stamp(1e6) + ",1", ",2"}, []float64{2},
+			[]string{"more than 5s off this machine's clock (set the meter's clock"}},
+		"a time in the past": {[]string{stamp(-60) + ",1", ",2"}, []float64{2},
+			[]string{"more than 5s off this machine's clock"}},
+	} {
+		readings, faults := taken(now, c.lines...)
+		var values []float64
+		for _, r := range readings {
+			values = append(values, r.Value)
+		}
+		if diff := cmp.Diff(c.values, values); diff != "" {
+			t.Errorf("%s: readings (-want +got):\n%s", name, diff)
+		}
+		if len(faults) != len(c.faults) {
+			t.Errorf("%s: got faults %q, want %q", name, faults, c.faults)
+			continue
+		}
+		for i, want := range c.faults {
+			if !strings.Contains(faults[i], want) {
+				t.Errorf("%s: got fault %q, want %q", name, faults[i], want)
+			}
+		}
+	}
+}
+
+func TestTheExampleOfAMeter(t *testing.T) {
+	bin := t.TempDir()
+	script(t, bin, "snmpget", `[ "$*" = "-v2c -c public -Oqv pdu 1.3.6.1" ] && echo 412`)
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	meters, absences := find(t, "command:wall@2%=../../examples/meters/snmp.sh pdu 1.3.6.1")
+	if len(meters) != 1 {
+		t.Fatalf("got no meter: %s", describe(absences))
+	}
+	if w := only(t, meters[0]); w != 412 {
+		t.Errorf("got %v W, want 412", w)
+	}
+	meters, absences = find(t, "command:wall=../../examples/meters/snmp.sh pdu other")
+	if len(meters) != 0 || !strings.Contains(describe(absences), "the program has ended (exit status 1") {
+		t.Errorf("a unit that does not answer: got %d meters, %s", len(meters), describe(absences))
+	}
+}

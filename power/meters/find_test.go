@@ -1,0 +1,233 @@
+package meters
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/power"
+)
+
+func TestParse(t *testing.T) {
+	type want struct {
+		Source string
+		Scope  power.Scope
+		Value  string
+		Error  float64
+	}
+	for text, w := range map[string]want{
+		"rapl":                              {"rapl", "", "", 0},
+		"rapl:package":                      {"rapl", power.Package, "", 0},
+		"nvml":                              {"nvml", "", "", 0},
+		"ipmi:node@5%":                      {"ipmi", power.Node, "", 0.05},
+		"redfish=https://bmc.example":       {"redfish", power.Node, "https://bmc.example", 0},
+		"redfish:wall@3%=https://bmc":       {"redfish", power.Wall, "https://bmc", 0.03},
+		"command:wall=./meter.sh -i 1":      {"command", power.Wall, "./meter.sh -i 1", 0},
+		"command:wall=./m --key=value a@b":  {"command", power.Wall, "./m --key=value a@b", 0},
+		"command:wall@0.5%=./pdu.sh --port": {"command", power.Wall, "./pdu.sh --port", 0.005},
+	} {
+		all, err := parseAll(Sources(), []string{text, text})
+		if err != nil || len(all) != 1 {
+			t.Errorf("%s: got %d specifications, %v, want 1", text, len(all), err)
+			continue
+		}
+		s := all[0]
+		if diff := cmp.Diff(w, want{s.Name, s.scope, s.value, s.error}); diff != "" || !s.asked || s.text != text {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	if all, err := parseAll(Sources(), nil); err != nil || len(all) != 4 || all[0].Name != "rapl" || all[0].asked {
+		t.Errorf("nothing asked for: got %+v, %v, want the four sources that search the machine", all, err)
+	}
+}
+
+func TestWrongSpecificationsAreExplained(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               `unknown source ""; the sources are auto, rapl, nvml, hwmon, ipmi, redfish,`,
+		"rappl":                          `unknown source "rappl"`,
+		"battery":                        `unknown source "battery"`,
+		"declared:wall=350":              `unknown source "declared"`,
+		"auto:package":                   `unknown source "auto"`,
+		"rapl:cpu":                       `unknown scope "cpu"; the scopes are package, core`,
+		"rapl=package":                   "the source takes no value; write for example rapl:package",
+		"command":                        "write for example command:wall=./meter.sh",
+		"command:wall=":                  "write for example command:wall=./meter.sh",
+		"command:wall=   ":               "write for example command:wall=./meter.sh",
+		"command=./meter.sh":             "state what the meter covers; write for example command:wall=./meter.sh",
+		"command:wall@=x":                "write for example @2%",
+		"command:wall@2=x":               "write for example @2%",
+		"command:wall@0%=x":              "write for example @2%",
+		"command:wall@-1%=x":             "write for example @2%",
+		"command:wall@NaN%=x":            "write for example @2%",
+		"command:wall@100%=x":            "write for example @2%",
+		"redfish=bmc.example":            "not an http or https address; write for example redfish=https://bmc.example",
+		"redfish=ftp://bmc.example":      "write for example redfish=https://bmc.example",
+		"redfish":                        "write for example redfish=https://bmc.example",
+		"redfish=https://me:secret@bmc/": "set TEPS_REDFISH_USER and TEPS_REDFISH_PASSWORD",
+	} {
+		meters, _, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: []string{"rapl", text}})
+		if !contains(err, want) || contains(err, "secret") || meters != nil {
+			t.Errorf("%q: got %d meters, %v, want %s", text, len(meters), err, want)
+		}
+	}
+}
+
+func TestHelpNamesEverySource(t *testing.T) {
+	help := Help(Sources())
+	for _, s := range Sources() {
+		if !strings.Contains(help, "\n  "+s.Name) || !strings.Contains(help, s.Help) {
+			t.Errorf("the help does not explain %s", s.Name)
+		}
+	}
+	for line := range strings.Lines(help) {
+		if len(line) > 120 {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
+	}
+}
+
+// dummySource is a new source, as a file would have it: all that is added elsewhere is its line in the list of
+// sources.
+func dummySource() Source {
+	return Source{Name: "dummy", Help: "a meter of a test", Open: func(context.Context, Request) ([]power.Meter, error) {
+		return []power.Meter{dummy{"dummy:a", power.GPU}, dummy{"dummy:b", power.Node}}, errors.New("there is no third meter")
+	}}
+}
+
+type dummy struct {
+	name  string
+	scope power.Scope
+}
+
+func (d dummy) Info() power.Info {
+	return power.Info{Name: d.name, Source: "dummy", Scope: d.scope, Method: power.Measured, Quantity: power.Power,
+		Detail: "a test"}
+}
+func (d dummy) Close() error { return nil }
+
+func (d dummy) Read(context.Context) ([]power.Reading, error) {
+	return []power.Reading{{Time: time.Now(), Value: 100}}, nil
+}
+
+func TestANewSourceIsFoundReadAndExplained(t *testing.T) {
+	sources := append(Sources(), dummySource())
+	find := func(specs ...string) ([]power.Meter, []power.Absence) {
+		t.Helper()
+		meters, absences, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: specs, Sources: sources})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return meters, absences
+	}
+	for _, specs := range [][]string{nil, {"dummy"}, {"auto", "dummy:gpu"}} {
+		meters, absences := find(specs...)
+		if len(meters) != 2 || only(t, meters[0]) != 100 {
+			t.Errorf("%v: got %d meters, want 2", specs, len(meters))
+		}
+		if text := describe(absences); !strings.Contains(text, "dummy: there is no third meter") {
+			t.Errorf("%v: absent: %s", specs, text)
+		}
+		if err := power.Close(meters); err != nil {
+			t.Error(err)
+		}
+	}
+	meters, _ := find("dummy:node@2%")
+	if len(meters) != 1 || meters[0].Info().Scope != power.Node || meters[0].Info().Error != 0.02 ||
+		meters[0].Info().ScopeStated {
+		t.Errorf("a scope and an error: got %v", meters)
+	}
+	if meters, absences := find("dummy:wall"); len(meters) != 0 || len(absences) != 1 || !absences[0].Asked {
+		t.Errorf("a scope without meters: got %v, %v", meters, absences)
+	}
+	if !strings.Contains(Help(sources), "dummy") {
+		t.Error("the help does not name the source")
+	}
+	series := power.Record(t.Context(), meters).Stop()
+	if len(series) != 1 || len(series[0].Readings) != 2 {
+		t.Errorf("recorded %+v", series)
+	}
+}
+
+func describe(absences []power.Absence) string {
+	var all []string
+	for _, a := range absences {
+		all = append(all, a.Source+": "+a.Reason)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestFindSearchesTheMachine(t *testing.T) {
+	for _, archive := range []string{"two-packages", "sensors"} {
+		meters, absences, err := Find(t.Context(), Config{Root: unpack(t, archive).root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources := map[string]bool{}
+		for _, m := range meters {
+			if i := m.Info(); i.Name == "" || i.Detail == "" {
+				t.Errorf("%+v has no name or detail", i)
+			}
+			sources[m.Info().Source] = true
+		}
+		for _, a := range absences {
+			if a.Asked || a.Reason == "" {
+				t.Errorf("%+v was not asked for, or has no reason", a)
+			}
+			sources[a.Source] = true
+		}
+		for _, s := range Sources() {
+			if s.local() && !sources[s.Name] {
+				t.Errorf("%s is neither found nor absent", s.Name)
+			}
+		}
+		if err := power.Close(meters); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFindKeepsTheScopesAskedFor(t *testing.T) {
+	m := unpack(t, "two-packages")
+	find := func(specs ...string) ([]power.Meter, []power.Absence) {
+		t.Helper()
+		meters, absences, err := Find(t.Context(), Config{Root: m.root, Specs: specs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = power.Close(meters) })
+		return meters, absences
+	}
+	if meters, _ := find("rapl:package"); len(meters) != 2 || meters[0].Info().Scope != power.Package {
+		t.Errorf("got %d packages, want 2", len(meters))
+	}
+	if meters, _ := find("rapl:dram", "rapl:package", "rapl:dram"); len(meters) != 4 {
+		t.Errorf("got %d packages and memories, want 4", len(meters))
+	}
+	meters, absences := find("rapl", "rapl:package")
+	if len(meters) != 7 || !strings.Contains(describe(absences), "rapl:package-0 was found twice") {
+		t.Errorf("got %d meters, want 7; absent: %s", len(meters), describe(absences))
+	}
+	meters, absences = find("hwmon", "rapl:gpu")
+	for i := range absences {
+		absences[i].Reason = absences[i].Reason[:12]
+	}
+	want := []power.Absence{
+		{Source: "hwmon", Reason: "there is no ", Asked: true}, {Source: "rapl:gpu", Reason: "/sys/class/p", Asked: true},
+	}
+	if diff := cmp.Diff(want, absences); diff != "" || len(meters) != 0 {
+		t.Errorf("%d meters, absences (-want +got):\n%s", len(meters), diff)
+	}
+}
+
+func TestFindEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	meters, _, err := Find(ctx, Config{Root: unpack(t, "two-packages").root})
+	if !errors.Is(err, context.Canceled) || meters != nil {
+		t.Errorf("got %d meters, %v", len(meters), err)
+	}
+}

@@ -1,0 +1,127 @@
+package meters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tepsbench/teps/power"
+)
+
+// A polled meter shows one value whenever it is asked.
+type polled struct {
+	info  power.Info
+	show  func(context.Context) (float64, error) // joules that a counter has counted, or watts
+	close func()                                 // nil: there is nothing to close
+	total total
+}
+
+func (m *polled) Info() power.Info { return m.info }
+
+func (m *polled) Close() error {
+	if m.close != nil {
+		m.close()
+	}
+	return nil
+}
+
+func (m *polled) Read(ctx context.Context) ([]power.Reading, error) {
+	begin := time.Now()
+	value, err := m.show(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window := time.Since(begin)
+	r := power.Reading{Time: begin.Add(window / 2), Value: value, Window: window}
+	if m.info.Quantity == power.Energy {
+		err = m.total.add(power.Joules(value), &r)
+	}
+	return []power.Reading{r}, err
+}
+
+// A total turns what a counter shows into joules since the meter was opened, which never decrease.
+type total struct {
+	wrap     power.Joules // the counter starts again at zero after this much; zero: never
+	maxPower power.Watts  // more than the device can draw
+
+	started bool
+	shown   power.Joules
+	at      time.Time
+	sum     power.Joules
+}
+
+// add adds what the counter showed and completes the reading r with the sum. If the energy since the last call is not
+// known, because the counter was reset or may have wrapped more than once, it is left out of the sum, r.Break is set
+// and the error says why.
+func (t *total) add(shown power.Joules, r *power.Reading) (err error) {
+	passed, rise := r.Time.Sub(t.at), shown-t.shown
+	first := !t.started
+	t.started, t.shown, t.at = true, shown, r.Time
+	switch {
+	case first:
+		rise = 0
+	case t.wrap > 0 && t.maxPower.For(passed) > t.wrap:
+		err = errors.New("the counter was not read for so long that it may have wrapped more than once")
+	case rise < 0 && (rise+t.wrap < 0 || rise+t.wrap > t.maxPower.For(passed+time.Second)):
+		err = errors.New("the counter was reset")
+	case rise < 0:
+		rise += t.wrap
+	}
+	if err == nil {
+		t.sum += rise
+	}
+	r.Value, r.Break = float64(t.sum), err != nil
+	return err
+}
+
+// openMicro opens a meter whose file shows a number of microwatts or microjoules, and reads it once. The file stays
+// open, so reading it again costs one system call.
+func openMicro(files fs.FS, path string, info power.Info, sum total) (*polled, error) {
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &polled{info: info, total: sum, close: func() { _ = file.Close() }}
+	m.show = func(context.Context) (float64, error) {
+		number, err := readNumber(file)
+		return number / 1e6, err
+	}
+	if _, err := m.Read(context.Background()); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// readNumber returns the number in an open file. The error wraps power.ErrGone if the device was removed.
+func readNumber(file fs.File) (float64, error) {
+	var buffer [32]byte
+	n, err := file.(io.ReaderAt).ReadAt(buffer[:], 0)
+	switch {
+	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
+		return 0, fmt.Errorf("%w: %v", power.ErrGone, err)
+	case err != nil && err != io.EOF:
+		return 0, err
+	}
+	shown := strings.TrimSpace(string(buffer[:n]))
+	number, err := strconv.ParseUint(shown, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("the file shows %q, not a number", shown)
+	}
+	return float64(number), nil
+}
+
+// readText returns the text of a small file without surrounding space; "" if it cannot be read.
+func readText(files fs.FS, path string) string {
+	content, err := fs.ReadFile(files, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}

@@ -1,0 +1,193 @@
+package meters
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/tepsbench/teps/power"
+)
+
+// NVML, NVIDIA's management library, comes with the driver and does not need CUDA. It counts the energy of a board
+// since Volta, and shows only the power of older boards.
+
+// nvmlPeriod is the observed time between two updates of the energy counter, on an H200 with driver 580.
+const nvmlPeriod = 100 * time.Millisecond
+
+func nvmlSource() Source {
+	return Source{Name: "nvml", Help: "NVIDIA GPUs", Open: func(_ context.Context, r Request) ([]power.Meter, error) {
+		if r.Root != "/" {
+			return nil, errors.New("GPUs are read through the driver's library, not through files below " + r.Root)
+		}
+		library, err := loadNVML("libnvidia-ml.so.1")
+		if err != nil {
+			return nil, err
+		}
+		return openNVML(library)
+	}}
+}
+
+// nvmlCode is what a function of NVML returns: nvmlReturn_t.
+type nvmlCode int32
+
+const (
+	nvmlOK           nvmlCode = 0
+	nvmlNoSupport    nvmlCode = 3
+	nvmlNoPermission nvmlCode = 4
+	nvmlGPULost      nvmlCode = 15
+)
+
+func (c nvmlCode) Error() string {
+	switch c {
+	case nvmlNoSupport:
+		return "this GPU, or this kind of virtual GPU, does not support it"
+	case nvmlNoPermission:
+		return `this user may not read it; a container needs the devices /dev/nvidia* and the driver's "utility" capability`
+	case 9:
+		return "the driver is not loaded; nvidia-smi must work first"
+	case 12, 18:
+		return "libnvidia-ml.so.1 and the driver have different versions, as after an update; reboot"
+	case nvmlGPULost:
+		return "the GPU has fallen off the bus"
+	}
+	return fmt.Sprintf("NVML returned code %d", int32(c))
+}
+
+// failure returns c as an error, which wraps power.ErrGone if the GPU is lost; nil if there is none.
+func (c nvmlCode) failure() error {
+	switch c {
+	case nvmlOK:
+		return nil
+	case nvmlGPULost:
+		return fmt.Errorf("%w: %w", power.ErrGone, c)
+	}
+	return c
+}
+
+// nvmlDevice is a handle of a GPU: nvmlDevice_t.
+type nvmlDevice uintptr
+
+// nvmlBuffer has room for every text of NVML.
+type nvmlBuffer [96]byte
+
+// An nvmlLibrary has the functions of nvml.h that are used. Energy is in millijoules, power in milliwatts.
+type nvmlLibrary struct {
+	init, shutdown func() nvmlCode
+	count          func(*uint32) nvmlCode
+	handle         func(index uint32, device *nvmlDevice) nvmlCode
+	uuid, name     func(nvmlDevice, *nvmlBuffer, uint32) nvmlCode
+	energy         func(nvmlDevice, *uint64) nvmlCode
+	power          func(nvmlDevice, *uint32) nvmlCode
+	mig            func(device nvmlDevice, current, pending *uint32) nvmlCode // nil in drivers before 450
+}
+
+// loadNVML loads the library at run time, so a machine without it only lacks these meters. The library stays loaded,
+// because its threads may still run after its shutdown.
+func loadNVML(file string) (*nvmlLibrary, error) {
+	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, fmt.Errorf("%s, which comes with NVIDIA's driver, is not installed", file)
+	}
+	l := &nvmlLibrary{}
+	for _, f := range []struct {
+		function any
+		name     string
+	}{
+		{&l.init, "nvmlInit_v2"}, {&l.shutdown, "nvmlShutdown"},
+		{&l.count, "nvmlDeviceGetCount_v2"}, {&l.handle, "nvmlDeviceGetHandleByIndex_v2"},
+		{&l.uuid, "nvmlDeviceGetUUID"}, {&l.name, "nvmlDeviceGetName"},
+		{&l.energy, "nvmlDeviceGetTotalEnergyConsumption"}, {&l.power, "nvmlDeviceGetPowerUsage"},
+		{&l.mig, "nvmlDeviceGetMigMode"},
+	} {
+		address, err := purego.Dlsym(handle, f.name)
+		if err == nil {
+			purego.RegisterFunc(f.function, address)
+		} else if f.name != "nvmlDeviceGetMigMode" {
+			return nil, errors.Join(fmt.Errorf("%s has no function %s: the driver is too old", file, f.name),
+				purego.Dlclose(handle))
+		}
+	}
+	return l, nil
+}
+
+// openNVML opens a meter for each GPU.
+func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
+	if code := library.init(); code != nvmlOK {
+		return nil, fmt.Errorf("NVML does not start: %w", code)
+	}
+	defer library.shutdown()
+	var n uint32
+	if code := library.count(&n); code != nvmlOK {
+		return nil, fmt.Errorf("the GPUs cannot be counted: %w", code)
+	}
+	if n == 0 {
+		return nil, errors.New("the driver shows no GPU: the machine has none, or this container may not use it")
+	}
+	var meters []power.Meter
+	var reasons []error
+	for i := range n {
+		g, err := library.open(i)
+		if err != nil {
+			reasons = append(reasons, fmt.Errorf("GPU %d: %w", i, err))
+			continue
+		}
+		meters = append(meters, g)
+	}
+	return meters, errors.Join(reasons...)
+}
+
+// open opens the meter of one GPU: a counter of energy or, before Volta, a power sensor.
+func (l *nvmlLibrary) open(index uint32) (*polled, error) {
+	var device nvmlDevice
+	if code := l.handle(index, &device); code != nvmlOK {
+		return nil, code
+	}
+	uuid, code := nvmlText(func(b *nvmlBuffer, n uint32) nvmlCode { return l.uuid(device, b, n) })
+	if code != nvmlOK {
+		return nil, code
+	}
+	g := &polled{
+		info: power.Info{
+			Name: "nvml:" + uuid, Source: "nvml", Scope: power.GPU, Method: power.Measured, Quantity: power.Energy,
+			Device: uuid, Period: nvmlPeriod, Step: 1e-3, Detail: "GPU",
+		},
+		show: func(context.Context) (float64, error) {
+			var millijoules uint64
+			code := l.energy(device, &millijoules)
+			return float64(millijoules) / 1e3, code.failure()
+		},
+		close: func() { l.shutdown() },
+	}
+	if name, code := nvmlText(func(b *nvmlBuffer, n uint32) nvmlCode { return l.name(device, b, n) }); code == nvmlOK {
+		g.info.Detail = name
+	}
+	var mig, pending uint32
+	if l.mig != nil && l.mig(device, &mig, &pending) == nvmlOK && mig == 1 {
+		g.info.Detail += ", split into MIG instances: this is the whole board, including what others run on it"
+	}
+	if l.energy(device, new(uint64)) == nvmlNoSupport {
+		g.info.Quantity, g.info.Period = power.Power, 0
+		g.show = func(context.Context) (float64, error) {
+			var milliwatts uint32
+			code := l.power(device, &milliwatts)
+			return float64(milliwatts) / 1e3, code.failure()
+		}
+	}
+	if _, err := g.Read(context.Background()); err != nil {
+		return nil, fmt.Errorf("%s shows neither energy nor power: %w", uuid, err)
+	}
+	l.init() // NVML counts its users; Close is the counterpart
+	return g, nil
+}
+
+// nvmlText returns the text that a function of NVML writes.
+func nvmlText(get func(*nvmlBuffer, uint32) nvmlCode) (string, nvmlCode) {
+	var buffer nvmlBuffer
+	code := get(&buffer, uint32(len(buffer)))
+	text, _, _ := bytes.Cut(buffer[:], []byte{0})
+	return string(text), code
+}

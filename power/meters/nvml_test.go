@@ -1,0 +1,231 @@
+package meters
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/power"
+)
+
+// fakeNVML is a library with GPUs that a test controls.
+type fakeNVML struct {
+	start, count nvmlCode
+	gpus         []fakeGPU
+	users        int // calls of init without one of shutdown
+}
+
+type fakeGPU struct {
+	handle, uuid, energy, power nvmlCode
+	millijoules                 uint64
+	milliwatts                  uint32
+	mig                         bool
+}
+
+func (f *fakeNVML) library() *nvmlLibrary {
+	text := func(b *nvmlBuffer, text string) { copy(b[:], text) }
+	return &nvmlLibrary{
+		init: func() nvmlCode {
+			if f.start == nvmlOK {
+				f.users++
+			}
+			return f.start
+		},
+		shutdown: func() nvmlCode { f.users--; return nvmlOK },
+		count:    func(n *uint32) nvmlCode { *n = uint32(len(f.gpus)); return f.count },
+		handle:   func(i uint32, d *nvmlDevice) nvmlCode { *d = nvmlDevice(i); return f.gpus[i].handle },
+		name:     func(_ nvmlDevice, b *nvmlBuffer, _ uint32) nvmlCode { text(b, "NVIDIA H200"); return nvmlOK },
+		uuid: func(d nvmlDevice, b *nvmlBuffer, _ uint32) nvmlCode {
+			text(b, fmt.Sprintf("GPU-%d", d))
+			return f.gpus[d].uuid
+		},
+		energy: func(d nvmlDevice, millijoules *uint64) nvmlCode {
+			*millijoules = f.gpus[d].millijoules
+			return f.gpus[d].energy
+		},
+		power: func(d nvmlDevice, milliwatts *uint32) nvmlCode {
+			*milliwatts = f.gpus[d].milliwatts
+			return f.gpus[d].power
+		},
+		mig: func(d nvmlDevice, current, _ *uint32) nvmlCode {
+			if f.gpus[d].mig {
+				*current = 1
+			}
+			return nvmlOK
+		},
+	}
+}
+
+func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
+	f := &fakeNVML{gpus: []fakeGPU{
+		{millijoules: 5_000_000}, {energy: nvmlNoSupport, milliwatts: 31_500}, {handle: nvmlNoPermission}, {energy: 16},
+		{mig: true},
+	}}
+	meters, err := openNVML(f.library())
+	if len(meters) != 3 {
+		t.Fatalf("got %d meters, %v, want 3", len(meters), err)
+	}
+	for _, want := range []string{"GPU 2: this user may not read it",
+		"GPU 3: GPU-3 shows neither energy nor power: NVML returned code 16"} {
+		if !contains(err, want) {
+			t.Errorf("%q is not among the reasons: %v", want, err)
+		}
+	}
+	want := power.Info{
+		Name: "nvml:GPU-0", Source: "nvml", Scope: power.GPU, Method: power.Measured, Quantity: power.Energy, Device: "GPU-0",
+		Period: 100 * time.Millisecond, Step: 1e-3, Detail: "NVIDIA H200",
+	}
+	if diff := cmp.Diff(want, meters[0].Info()); diff != "" {
+		t.Errorf("a GPU since Volta (-want +got):\n%s", diff)
+	}
+	if old := meters[1].Info(); old.Quantity != power.Power || old.Period != 0 {
+		t.Errorf("a GPU before Volta: %+v", old)
+	}
+	if detail := meters[2].Info().Detail; !contains(errors.New(detail),
+		"split into MIG instances: this is the whole board") {
+		t.Errorf("a GPU with MIG: %s", detail)
+	}
+	if j := only(t, meters[0]); j != 0 {
+		t.Errorf("the first reading is %v J, want 0", j)
+	}
+	f.gpus[0].millijoules += 70_125
+	if j := only(t, meters[0]); j != 70.125 {
+		t.Errorf("got %v J, want 70.125", j)
+	}
+	if w := only(t, meters[1]); w != 31.5 {
+		t.Errorf("got %v W, want 31.5", w)
+	}
+	f.gpus[0].millijoules = 7 // the driver was reloaded
+	if r, err := meters[0].Read(t.Context()); err == nil || len(r) != 1 || !r[0].Break {
+		t.Errorf("after a reset: got %v, %v", r, err)
+	}
+	f.gpus[0].energy = 999
+	if _, err := meters[0].Read(t.Context()); !contains(err, "NVML returned code 999") || errors.Is(err, power.ErrGone) {
+		t.Errorf("an unknown code: %v", err)
+	}
+	f.gpus[0].energy = nvmlGPULost
+	if _, err := meters[0].Read(t.Context()); !errors.Is(err, power.ErrGone) {
+		t.Errorf("a lost GPU: %v", err)
+	}
+	for i, m := range meters {
+		if f.users != len(meters)-i {
+			t.Errorf("the library has %d users with %d meters open", f.users, len(meters)-i)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if f.users != 0 {
+		t.Errorf("the library has %d users after all meters were closed", f.users)
+	}
+}
+
+func TestNVMLSaysWhyItIsAbsent(t *testing.T) {
+	for want, f := range map[string]*fakeNVML{
+		"NVML does not start: the driver is not loaded": {start: 9},
+		"the driver shows no GPU":                       {},
+		"the GPUs cannot be counted: this user may not": {gpus: []fakeGPU{{}}, count: nvmlNoPermission},
+		"GPU 0: the GPU has fallen off the bus":         {gpus: []fakeGPU{{handle: nvmlGPULost}}},
+		"GPU 0: NVML returned code 17":                  {gpus: []fakeGPU{{uuid: 17}}},
+		"or this kind of virtual GPU, does not support": {gpus: []fakeGPU{{energy: nvmlNoSupport, power: nvmlNoSupport}}},
+	} {
+		meters, err := openNVML(f.library())
+		if len(meters) != 0 || !contains(err, want) || f.users != 0 {
+			t.Errorf("got %d meters, %v, %d users, want %s", len(meters), err, f.users, want)
+		}
+	}
+	if _, err := nvmlSource().Open(t.Context(), Request{Root: t.TempDir()}); !contains(err, "not through files below") {
+		t.Errorf("below another root: %v", err)
+	}
+}
+
+// compile makes a library from a C file, so that calls through the C interface are tested without a driver.
+func compile(t testing.TB, file string, flags ...string) string {
+	t.Helper()
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler (cc) in PATH")
+	}
+	library := filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
+	if out, err := exec.Command(compiler, append(flags, "-shared", "-fPIC", "-o", library, "-x", "c",
+		file)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return library
+}
+
+const fakeLibrary = "testdata/nvml.c"
+
+// openLibrary loads a library and opens its GPUs.
+func openLibrary(t testing.TB, file string) ([]power.Meter, error) {
+	t.Helper()
+	library, err := loadNVML(file)
+	if err != nil {
+		return nil, err
+	}
+	meters, err := openNVML(library)
+	t.Cleanup(func() { _ = power.Close(meters) })
+	return meters, err
+}
+
+func TestNVMLThroughItsCInterface(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-DOLD"}} {
+		meters, err := openLibrary(t, compile(t, fakeLibrary, flags...))
+		if len(meters) != 2 || !contains(err, "GPU 2: the GPU has fallen off the bus") {
+			t.Fatalf("got %d meters, %v, want 2", len(meters), err)
+		}
+		i := meters[0].Info()
+		detail := "NVIDIA H200"
+		if flags == nil {
+			detail += ", split into MIG instances: this is the whole board, including what others run on it"
+		}
+		if i.Device != "GPU-00000000-0000-0000-0000-000000000000" || i.Detail != detail {
+			t.Errorf("got %+v, want the detail %s", i, detail)
+		}
+		if i := meters[1].Info(); i.Quantity != power.Power || i.Detail != "Tesla P100" {
+			t.Errorf("a GPU before Volta: %+v", i)
+		}
+		first := only(t, meters[0])
+		for n := range 3 {
+			if j, want := only(t, meters[0]), first+2.5*float64(n+1); j != want {
+				t.Errorf("read %d: got %v J, want %v", n, j, want)
+			}
+		}
+		if w := only(t, meters[1]); w != 31.5 {
+			t.Errorf("got %v W, want 31.5", w)
+		}
+	}
+}
+
+func TestNVMLThatDoesNotLoad(t *testing.T) {
+	if _, err := openLibrary(t, "libteps-not-there.so.1"); !contains(err, "comes with NVIDIA's driver, is not installed") {
+		t.Errorf("a missing library: %v", err)
+	}
+	if _, err := openLibrary(t, compile(t, os.DevNull)); !contains(err,
+		"has no function nvmlInit_v2: the driver is too old") {
+		t.Errorf("an empty library: %v", err)
+	}
+	library := compile(t, fakeLibrary)
+	for how, want := range map[string]string{"no driver": "the driver is not loaded",
+		"mismatch": "have different versions"} {
+		t.Setenv("TEPS_FAKE_NVML", how)
+		if _, err := openLibrary(t, library); !contains(err, want) {
+			t.Errorf("%s: got %v, want %s", how, err, want)
+		}
+	}
+}
+
+func BenchmarkNVMLCall(b *testing.B) {
+	meters, _ := openLibrary(b, compile(b, fakeLibrary))
+	for b.Loop() {
+		if _, err := meters[0].Read(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

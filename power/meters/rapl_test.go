@@ -1,0 +1,221 @@
+package meters
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/power"
+)
+
+const package0 = "sys/class/powercap/intel-rapl:0/energy_uj"
+
+func TestRAPLFindsEveryZoneOnce(t *testing.T) {
+	meters, err := unpack(t, "two-packages").open(raplSource())
+	type zone struct {
+		Name   string
+		Scope  power.Scope
+		Within string
+	}
+	want := []zone{
+		{"rapl:package-0", power.Package, ""}, {"rapl:package-1", power.Package, ""}, {"rapl:psys", power.SoC, ""},
+		{"rapl:package-0/dram", power.DRAM, ""}, {"rapl:package-0/core", power.Core, "rapl:package-0"},
+		{"rapl:package-0/uncore", power.Uncore, "rapl:package-0"}, {"rapl:package-1/dram", power.DRAM, ""},
+	}
+	var got []zone
+	for _, m := range meters {
+		i := m.Info()
+		got = append(got, zone{i.Name, i.Scope, i.Within})
+		if i.Quantity != power.Energy || i.Method != power.Measured || i.Period != time.Millisecond || i.Scope.System() ||
+			!strings.HasPrefix(i.Detail, "/sys/class/powercap/intel-rapl:") {
+			t.Errorf("%+v", i)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("zones (-want +got):\n%s", diff)
+	}
+	if !contains(err, "intel-rapl-mmio:0 is left out: it shows the counter of intel-rapl:0 again") {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+func TestRAPLCounts(t *testing.T) {
+	m := unpack(t, "two-packages")
+	meters, _ := m.open(raplSource())
+	zones := byName(meters)
+	if j := only(t, zones["rapl:package-0"]); j != 0 {
+		t.Errorf("the first reading is %v J, want 0", j)
+	}
+	m.write(package0, "150000000\n")
+	if j := only(t, zones["rapl:package-0"]); j != 50 {
+		t.Errorf("got %v J, want 50", j)
+	}
+	// Package 1 is 0.32885 J below its range; then it shows 2 J.
+	m.write("sys/class/powercap/intel-rapl:1/energy_uj", "2000000\n")
+	if j := only(t, zones["rapl:package-1"]); math.Abs(j-2.32885) > 1e-9 {
+		t.Errorf("after a wrap: got %v J, want 2.32885", j)
+	}
+}
+
+func TestRAPLResetIsABreak(t *testing.T) {
+	m := unpack(t, "two-packages")
+	meters, _ := m.open(raplSource())
+	zone := byName(meters)["rapl:package-0"]
+	m.write(package0, "160000000\n")
+	only(t, zone)
+	m.write(package0, "1000000\n") // a wrap would have taken 262 kJ
+	readings, err := zone.Read(t.Context())
+	if !contains(err, "reset") || errors.Is(err, power.ErrGone) || len(readings) != 1 || readings[0].Value != 60 ||
+		!readings[0].Break {
+		t.Errorf("after a reset: got %v, %v", readings, err)
+	}
+	m.write(package0, "3000000\n")
+	if j := only(t, zone); j != 62 {
+		t.Errorf("after the break: got %v J, want 62", j)
+	}
+}
+
+func TestTotal(t *testing.T) {
+	type step struct {
+		second     float64
+		shown, sum power.Joules
+		broken     bool
+	}
+	for name, c := range map[string]struct {
+		wrap     power.Joules
+		maxPower power.Watts
+		steps    []step
+	}{
+		"grows": {1000, 100, []step{{0, 900, 0, false}, {1, 950, 50, false}, {2, 950, 50, false}}},
+		"wraps": {1000, 100, []step{{0, 950, 0, false}, {1, 20, 70, false}, {2, 60, 110, false}}},
+		"wraps again and again": {1000, 1000, []step{{0, 900, 0, false}, {.9, 700, 800, false}, {1.8, 500, 1600,
+			false}}},
+		"is reset":                   {1000, 10, []step{{0, 500, 0, false}, {1, 3, 0, true}, {2, 8, 5, false}}},
+		"may have wrapped twice":     {1000, 100, []step{{0, 500, 0, false}, {10.5, 600, 0, true}, {11, 650, 50, false}}},
+		"never wraps":                {0, 0, []step{{0, 500, 0, false}, {1e6, 9e9, 9e9 - 500, false}}},
+		"never wraps, and goes back": {0, 0, []step{{0, 500, 0, false}, {1, 499, 0, true}, {2, 501, 2, false}}},
+	} {
+		sum := total{wrap: c.wrap, maxPower: c.maxPower}
+		for i, s := range c.steps {
+			r := power.Reading{Time: time.Unix(0, int64(s.second*1e9))}
+			err := sum.add(s.shown, &r)
+			if math.Abs(r.Value-float64(s.sum)) > 1e-9 || r.Break != s.broken || (err != nil) != s.broken {
+				t.Errorf("%s, step %d: got %+v, %v, want %+v", name, i, r, err, s)
+			}
+		}
+	}
+}
+
+func TestRAPLSaysWhyItIsAbsent(t *testing.T) {
+	unnamed := unpack(t, "two-packages")
+	unnamed.remove("sys/class/powercap/intel-rapl:1/name")
+	unnamed.remove("sys/class/powercap/intel-rapl:2/max_energy_range_uj")
+	unnamed.write("sys/class/powercap/intel-rapl:0:2/energy_uj", "\n")
+	noZones := emptyMachine(t)
+	noZones.write("sys/class/powercap/intel-rapl/enabled", "1\n")
+
+	if meters, err := emptyMachine(t).open(raplSource()); len(meters) != 0 || !contains(err,
+		"there is no /sys/class/powercap") {
+		t.Errorf("an empty machine: got %d meters, %v", len(meters), err)
+	}
+	if meters, err := noZones.open(raplSource()); len(meters) != 0 || !contains(err, "modprobe intel_rapl_msr") {
+		t.Errorf("no zones: got %d meters, %v", len(meters), err)
+	}
+	_, err := unnamed.open(raplSource())
+	for _, want := range []string{
+		"intel-rapl:1 has no name", "intel-rapl:2: max_energy_range_uj does not say",
+		`intel-rapl:0:2: the file shows "", not a number`,
+	} {
+		if !contains(err, want) {
+			t.Errorf("%q is not among the reasons: %v", want, err)
+		}
+	}
+}
+
+// denied is a tree in which files whose path ends in name may not be read, whoever runs the test.
+type denied struct {
+	fs.FS
+	name string
+}
+
+func (d denied) Open(path string) (fs.File, error) {
+	if strings.HasSuffix(path, d.name) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+	}
+	return d.FS.Open(path)
+}
+
+func TestRAPLExplainsHowToGetPermission(t *testing.T) {
+	files := Request{Root: unpack(t, "two-packages").root}.files()
+	for name, want := range map[string]int{"energy_uj": 0, "intel-rapl:1/energy_uj": 6} {
+		meters, err := openZones(denied{files, name})
+		if len(meters) != want || !contains(err, "(since Linux 5.10): run as root, or run: sudo chmod a+r") {
+			t.Errorf("%s denied: got %d meters, %v, want %d", name, len(meters), err, want)
+		}
+		_ = power.Close(meters)
+	}
+}
+
+// removed is an open file of a device that was removed.
+type removed struct{ fs.File }
+
+func (removed) ReadAt([]byte, int64) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: "energy_uj", Err: syscall.ENODEV}
+}
+
+func TestADeviceThatIsRemovedIsGone(t *testing.T) {
+	if _, err := readNumber(removed{}); !errors.Is(err, power.ErrGone) {
+		t.Errorf("got %v, want %v", err, power.ErrGone)
+	}
+}
+
+func TestRAPLOfProcessorsThatDoNotMeasureIsEstimated(t *testing.T) {
+	for cpuinfo, want := range map[string]power.Method{
+		"vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n":                                     power.Estimated,
+		"vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 45\nmodel name\t: Xeon E5-2680\n":          power.Estimated,
+		"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nmodel name\t: E5 v3\n": power.Measured,
+		"": power.Measured,
+	} {
+		m := unpack(t, "two-packages")
+		m.write("proc/cpuinfo", cpuinfo)
+		meters, _ := m.open(raplSource())
+		if got := meters[0].Info().Method; got != want {
+			t.Errorf("%q: got %s, want %s", cpuinfo, got, want)
+		}
+	}
+}
+
+func TestRAPLZonesAreSortedByNumber(t *testing.T) {
+	want := []string{"intel-rapl:0", "intel-rapl:2", "intel-rapl:10", "intel-rapl:0:1", "intel-rapl:0:2",
+		"intel-rapl-mmio:0"}
+	m := emptyMachine(t)
+	for _, zone := range want {
+		m.write(powercapPath+"/"+zone+"/name", "x\n")
+	}
+	got, err := raplZones(Request{Root: m.root}.files())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Under /sys/class every zone is a link into /sys/devices. The link of a zone that was removed leads nowhere.
+func TestRAPLFollowsLinks(t *testing.T) {
+	m := emptyMachine(t)
+	zone := "sys/devices/virtual/powercap/intel-rapl/intel-rapl:0"
+	m.write(zone+"/name", "package-0\n")
+	m.write(zone+"/energy_uj", "1\n")
+	m.write(zone+"/max_energy_range_uj", "262143328850\n")
+	m.write("sys/class/powercap/intel-rapl/enabled", "1\n")
+	m.link("sys/class/powercap/intel-rapl:0", "../../devices/virtual/powercap/intel-rapl/intel-rapl:0")
+	m.link("sys/class/powercap/intel-rapl:1", "../../devices/none")
+	meters, err := m.open(raplSource())
+	if len(meters) != 1 || meters[0].Info().Name != "rapl:package-0" || !contains(err, "intel-rapl:1 has no name") {
+		t.Errorf("got %d meters, %v", len(meters), err)
+	}
+}

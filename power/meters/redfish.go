@@ -1,0 +1,176 @@
+package meters
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"time"
+
+	"github.com/tepsbench/teps/power"
+)
+
+// Board controllers answer over HTTPS with Redfish (DMTF DSP0266). Each chassis under /redfish/v1/Chassis links to
+// EnvironmentMetrics, where PowerWatts is the power of the chassis, or to the older Power, where PowerControl has it.
+
+const (
+	redfishUser     = "TEPS_REDFISH_USER"
+	redfishPassword = "TEPS_REDFISH_PASSWORD"
+
+	redfishPace      = time.Second
+	redfishOpenLimit = 10 * time.Second
+	redfishMaxAnswer = 4 << 20 // bytes
+)
+
+func redfishSource() Source {
+	return Source{
+		Name: "redfish", Value: "https://bmc.example", Scope: power.Node, Check: checkRedfishURL,
+		Help: "a board controller; " + redfishUser + " and " + redfishPassword + " log in",
+		Open: func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, false) },
+	}
+}
+
+func insecureRedfishSource() Source {
+	s := redfishSource()
+	s.Name, s.Help = "redfish-insecure", "the same, accepting any certificate"
+	s.Open = func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, true) }
+	return s
+}
+
+func checkRedfishURL(value string) error {
+	u, err := url.Parse(value)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return errors.New("the value is not an http or https address")
+	case u.User != nil:
+		return fmt.Errorf("others can read a name and password in the address: set %s and %s instead", redfishUser,
+			redfishPassword)
+	}
+	return nil
+}
+
+// A redfishClient reads resources of one server. Name and password come from the environment, so they are in no list
+// of processes and in no record.
+type redfishClient struct {
+	server         url.URL
+	user, password string
+	http           http.Client
+}
+
+// openRedfish opens a meter for each chassis that reports power.
+func openRedfish(ctx context.Context, r Request, insecure bool) (meters []power.Meter, _ error) {
+	base, err := url.Parse(r.Value)
+	if err != nil {
+		return nil, err
+	}
+	c := &redfishClient{
+		server: url.URL{Scheme: base.Scheme, Host: base.Host}, user: os.Getenv(redfishUser),
+		password: os.Getenv(redfishPassword),
+	}
+	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: insecure}}
+	c.http.CheckRedirect = func(to *http.Request, _ []*http.Request) error {
+		if to.URL.Host != base.Host || to.URL.Scheme != base.Scheme {
+			return errors.New("redirects to another server are not followed")
+		}
+		return nil
+	}
+	if host := base.Hostname(); c.user != "" && base.Scheme == "http" && host != "localhost" &&
+		!net.ParseIP(host).IsLoopback() {
+		return nil, fmt.Errorf("%s is not encrypted and would expose the password: write https", base)
+	}
+	ctx, cancel := context.WithTimeout(ctx, redfishOpenLimit)
+	defer cancel()
+	var list struct{ Members []redfishLink }
+	err = c.get(ctx, "/redfish/v1/Chassis", &list)
+	for _, member := range list.Members {
+		var chassis struct{ EnvironmentMetrics, Power redfishLink }
+		if c.get(ctx, member.ID, &chassis) != nil {
+			continue
+		}
+		for _, link := range []redfishLink{chassis.EnvironmentMetrics, chassis.Power} {
+			m := &polled{
+				info: power.Info{
+					Name: "redfish:" + base.Host + "/" + path.Base(member.ID), Source: "redfish", Scope: r.Scope,
+					Method: power.Measured, Quantity: power.Power, Pace: redfishPace, Detail: c.server.String() + link.ID,
+				},
+				show:  func(ctx context.Context) (float64, error) { return c.watts(ctx, link.ID) },
+				close: func() { c.http.CloseIdleConnections() },
+			}
+			if _, err := m.Read(ctx); err == nil {
+				meters = append(meters, m)
+				break
+			}
+		}
+	}
+	if len(meters) == 0 {
+		c.http.CloseIdleConnections()
+		if err == nil {
+			err = fmt.Errorf("none of the %d chassis of %s reports its power", len(list.Members), base.Host)
+		}
+	}
+	return meters, err
+}
+
+type redfishLink struct {
+	ID string `json:"@odata.id"`
+}
+
+// get reads a JSON resource of the server.
+func (c *redfishClient) get(ctx context.Context, resource string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.JoinPath(resource).String(), nil)
+	if err != nil {
+		return err
+	}
+	if c.user != "" {
+		request.SetBasicAuth(c.user, c.password)
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := c.http.Do(request)
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return fmt.Errorf("the certificate of %s is not trusted (%w): add its authority to those of the system, "+
+			"or use redfish-insecure", c.server.Host, untrusted.Err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not answer: %w", c.server.Host, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch {
+	case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%s requires a login (%s): set %s and %s", c.server.Host, response.Status, redfishUser,
+			redfishPassword)
+	case response.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s answered %s to %s", c.server.Host, response.Status, resource)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, redfishMaxAnswer)).Decode(into); err != nil {
+		return fmt.Errorf("%s%s is not a Redfish answer: %w", c.server.Host, resource, err)
+	}
+	return nil
+}
+
+// watts returns the power that a resource reports.
+func (c *redfishClient) watts(ctx context.Context, resource string) (float64, error) {
+	var answer struct {
+		PowerWatts   struct{ Reading *float64 } // EnvironmentMetrics
+		PowerControl []struct{ PowerConsumedWatts *float64 }
+	}
+	if err := c.get(ctx, resource, &answer); err != nil {
+		return 0, err
+	}
+	readings := []*float64{answer.PowerWatts.Reading}
+	for _, control := range answer.PowerControl { // the first is that of the chassis
+		readings = append(readings, control.PowerConsumedWatts)
+	}
+	if watts := cmp.Or(readings...); watts != nil && *watts > 0 {
+		return *watts, nil
+	}
+	return 0, errors.New("the controller reports no power now")
+}

@@ -1,0 +1,114 @@
+package meters
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/power"
+)
+
+// controller is a Redfish server with a modern and an old chassis, one without power, and a link to another server.
+func controller(t *testing.T) *httptest.Server {
+	mux := http.NewServeMux()
+	answer := func(path string, value any) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			if user, password, _ := r.BasicAuth(); user != "reader" || password != "secret" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(value)
+		})
+	}
+	type object = map[string]any
+	link := func(path string) object { return object{"@odata.id": path} }
+	answer("/redfish/v1/Chassis", object{"Members": []object{link("/redfish/v1/Chassis/Self"),
+		link("/redfish/v1/Chassis/Old"), link("/redfish/v1/Chassis/Fan"), link("http://elsewhere/x")}})
+	answer("/redfish/v1/Chassis/Self",
+		object{"EnvironmentMetrics": link("/redfish/v1/Chassis/Self/EnvironmentMetrics"),
+			"Power": link("/redfish/v1/Chassis/Self/Power")})
+	answer("/redfish/v1/Chassis/Self/EnvironmentMetrics", object{"PowerWatts": object{"Reading": 412.5}})
+	answer("/redfish/v1/Chassis/Self/Power", object{"PowerControl": []object{{"PowerConsumedWatts": 1}}})
+	answer("/redfish/v1/Chassis/Old", object{"Power": link("/redfish/v1/Chassis/Old/Power")})
+	answer("/redfish/v1/Chassis/Old/Power", object{"PowerControl": []object{{"PowerConsumedWatts": nil},
+		{"PowerConsumedWatts": 300}}})
+	answer("/redfish/v1/Chassis/Fan", object{})
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // about clients that do not trust it
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// find opens meters by specification, without those of the machine that runs the test.
+func find(t *testing.T, text string) ([]power.Meter, []power.Absence) {
+	t.Helper()
+	meters, absences, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: []string{text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = power.Close(meters) })
+	return meters, absences
+}
+
+func TestRedfishReadsEachChassis(t *testing.T) {
+	server := controller(t)
+	t.Setenv(redfishUser, "reader")
+	t.Setenv(redfishPassword, "secret")
+	meters, absences := find(t, "redfish-insecure="+server.URL)
+	if len(meters) != 2 || meters[0].Info().Name == meters[1].Info().Name {
+		t.Fatalf("got %v, %s, want 2 meters", meters, describe(absences))
+	}
+	for i, want := range []float64{412.5, 300} {
+		if w := only(t, meters[i]); w != want {
+			t.Errorf("got %v W, want %v", w, want)
+		}
+		info := meters[i].Info()
+		if info.Scope != power.Node || info.Method != power.Measured || !info.ScopeStated ||
+			strings.Contains(info.Detail+info.Name, "secret") {
+			t.Errorf("%+v", info)
+		}
+	}
+	server.CloseClientConnections()
+	server.Close()
+	if _, err := meters[0].Read(t.Context()); !contains(err, "does not answer") || errors.Is(err, power.ErrGone) {
+		t.Errorf("a server that is gone: %v", err)
+	}
+}
+
+func TestRedfishSaysWhyItIsAbsent(t *testing.T) {
+	server := controller(t)
+	serve := func(h http.HandlerFunc) string {
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	redirect := serve(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusFound)
+	})
+	page := serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
+	empty := serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
+	for _, c := range []struct{ text, user, want string }{
+		{"redfish=" + server.URL, "", "add its authority to those of the system, or use redfish-insecure"},
+		{"redfish-insecure=" + server.URL, "",
+			"requires a login (401 Unauthorized): set TEPS_REDFISH_USER and TEPS_REDFISH_PASSWORD"},
+		{"redfish=" + serve(http.NotFound), "", "answered 404 Not Found to /redfish/v1/Chassis"},
+		{"redfish=" + redirect, "", "redirects to another server are not followed"},
+		{"redfish=" + page, "", "is not a Redfish answer"},
+		{"redfish=" + empty, "", "none of the 0 chassis"},
+		{"redfish=https://127.0.0.1:1", "", "does not answer"},
+		{"redfish=http://bmc.example:8000", "reader", "write https"},
+	} {
+		t.Setenv(redfishUser, c.user)
+		meters, absences := find(t, c.text)
+		if len(meters) != 0 || len(absences) != 1 || !absences[0].Asked || absences[0].Source != c.text ||
+			!strings.Contains(absences[0].Reason, c.want) {
+			t.Errorf("%s: got %d meters, %s, want %s", c.text, len(meters), describe(absences), c.want)
+		}
+	}
+}

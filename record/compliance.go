@@ -1,0 +1,164 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// comply checks the rules of Graph500 (specification 2.0) on the record of a run: input, roots, searches, validation,
+// clock, build, machine. What only the engine can know is quoted as its claim.
+func comply(m Manifest, r Run) Compliance {
+	c := Compliance{Compliant: true, Power: powerText(r)} // power is not a rule of Graph500
+	check := func(rule string, holds bool, format string, args ...any) {
+		c.Rules = append(c.Rules, Check{rule, holds, fmt.Sprintf(format, args...)})
+		c.Compliant = c.Compliant && holds
+	}
+	r.checkInput(check)
+	r.checkRoots(check, m.Plan)
+	r.checkKernel1(check)
+	r.checkClock(check, m.Plan)
+	r.checkClaims(check)
+	r.checkOrigin(check, m)
+	return c
+}
+
+// checker adds a rule to a Compliance.
+type checker func(rule string, holds bool, format string, args ...any)
+
+func (r Run) checkInput(check checker) {
+	if r.Graph == nil {
+		check("The input is the reference generator's, with its seeds and edge factor", false, "no graph was generated")
+		return
+	}
+	k := r.Graph.Recipe
+	check("The input is the reference generator's, with its seeds", k.Seed1 == OfficialSeed1 && k.Seed2 == OfficialSeed2,
+		"seeds %d and %d; official are %d and %d", k.Seed1, k.Seed2, OfficialSeed1, OfficialSeed2)
+	check("The edge factor is 16", k.EdgeFactor == OfficialEdgeFactor && r.Graph.Tuples == k.Tuples(),
+		"edge factor %d, %d tuples", k.EdgeFactor, r.Graph.Tuples)
+	check("Vertex labels are at least 48 bits wide in everything that crosses the interface", graph.VertexBits >= 48,
+		"tuples carry %d bits, parents 64", graph.VertexBits)
+}
+
+func (r Run) checkRoots(check checker, p Plan) {
+	wanted, rejected := 0, 0
+	if r.Graph != nil {
+		wanted, rejected = r.Graph.RootsFound, r.Graph.RejectedDraws
+	}
+	distinct := map[graph.Vertex]bool{}
+	validated, broken := 0, r.BrokenRoots()
+	for _, root := range r.Roots {
+		distinct[root.Root] = true
+		if root.Validated {
+			validated++
+		}
+	}
+	check("64 distinct random roots with a neighbour, or all there are",
+		p.Roots == OfficialRoots && wanted > 0 && wanted <= OfficialRoots && len(distinct) == len(r.Roots),
+		"%d of %d roots drawn, %d draws rejected, %d distinct roots searched", wanted, p.Roots, rejected, len(distinct))
+	check("Every root was searched", r.State == Complete && len(r.Roots) == wanted && wanted > 0,
+		"%d of %d searches done; the run is %s", len(r.Roots), wanted, r.State)
+	check("Every search was validated against the input tuples, and is valid",
+		len(r.Roots) > 0 && validated == len(r.Roots) && broken == 0,
+		"%d of %d searches validated by the five rules, %d broke one", validated, len(r.Roots), broken)
+}
+
+func (r Run) checkKernel1(check checker) {
+	text := "kernel 1 did not finish"
+	if r.Sessions > 1 {
+		text = fmt.Sprintf("%d times: the run was resumed; the time is that of the last", r.Sessions)
+	} else if r.Construction != nil {
+		text = fmt.Sprintf("%.6g s on the engine's clock, %.6g s on the host's", r.Construction.Elapsed.Seconds(),
+			r.ConstructWall)
+		if r.Rebuilt != nil {
+			text += fmt.Sprintf("; a resume after the last search built the graph again (%.6g s), for the energy loop only",
+				r.Rebuilt.Construction.Elapsed.Seconds())
+		}
+	}
+	check("Kernel 1 was timed, and ran once", r.Construction != nil && r.Sessions == 1, "%s", text)
+	recipe := r.Description != nil && r.Description.WantsRecipe
+	check("Kernel 1 was given nothing but the tuples", r.Description != nil && !recipe,
+		"asked for the generator's recipe: %s", yes(recipe))
+}
+
+// checkClock compares the engine's clock with the host's, search by search and for the median search.
+func (r Run) checkClock(check checker, p Plan) {
+	late, engine, host := 0, 0.0, 0.0
+	var times, gaps []float64
+	for _, root := range r.Roots {
+		engine, host = engine+root.Time, host+root.Wall
+		times, gaps = append(times, root.Time), append(gaps, root.Wall-root.Time)
+		if root.Time <= 0 || root.Time > root.Wall {
+			late++
+		}
+	}
+	if r.Construction != nil && (r.Construction.Elapsed <= 0 || r.Construction.Elapsed.Seconds() > r.ConstructWall) {
+		late++
+	}
+	check("No engine time is longer than the host's wall clock", r.Construction != nil && len(r.Roots) > 0 && late == 0,
+		"%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, %.4g s on the host's clock",
+		late, len(r.Roots)+1, engine, host)
+
+	outside := 2 * time.Millisecond // may be spent outside the engine's clock: a call to another process, moving parents
+	if r.Graph != nil {
+		outside += plugins.MoveTime(8 * r.Graph.Recipe.Vertices())
+	}
+	search, gap := units.Median(times), units.Median(gaps)
+	err := plugins.CheckClock("median search", time.Duration(search*1e9), time.Duration((search+gap)*1e9), outside)
+	check("The engine's clock accounts for the time of its calls", len(r.Roots) > 0 && err == nil,
+		"the median search took %.4g ms on the engine's clock and %.4g ms more on the host's; "+
+			"up to as much and %.4g ms for the call and for moving parents are allowed",
+		search*1e3, gap*1e3, outside.Seconds()*1e3)
+	check("There is at most one warm-up search, untimed and declared", p.WarmUps <= 1,
+		"%d before the first timed search, from the first root (the reference does 1)", p.WarmUps)
+}
+
+func (r Run) checkClaims(check checker) {
+	if r.Construction == nil {
+		check("The engine's claims about its clock and tuning", false, "the engine did not finish kernel 1")
+		return
+	}
+	c := r.Construction.Claims
+	check("Parents are in original labels, in memory, when the clock stops", c.OriginalLabelsInClock,
+		"claim of the engine: %s; validation shows that they are in original labels when returned",
+		yes(c.OriginalLabelsInClock))
+	check("Buffers are cleared inside the clock", c.ClearingInClock, "claim of the engine: %s", yes(c.ClearingInClock))
+	check("Parents are at least 48 bits wide when the clock stops", c.ParentBits >= graph.VertexBits,
+		"claim of the engine: %d bits; %d-bit labels inside", c.ParentBits, c.VertexBits)
+	check("Tuning is fixed and declared", c.Tuning != "", "claim of the engine: %s", cmp.Or(c.Tuning, "missing"))
+}
+
+func (r Run) checkOrigin(check checker, m Manifest) {
+	described := r.Description != nil && r.Description.Name != "" && r.Description.Version != ""
+	engine, origin := "engine without a description", "built into teps"
+	if r.Description != nil {
+		engine = r.Description.Name + " " + cmp.Or(r.Description.Version, "missing")
+	}
+	identified := m.Software.Program != "" || m.Software.Commit != "" || r.Engine.Checksum != ""
+	if r.Engine.Path != "" {
+		identified = r.Engine.Checksum != ""
+		origin = "program SHA-256 " + cmp.Or(r.Engine.Checksum, "missing")
+	}
+	check("Engine, version, build and options are recorded",
+		described && identified && m.Software.Version != "" && m.Software.Compiler != "",
+		"%s, %s, teps %s, %d options", engine, origin, m.Software, len(r.Options))
+	clock := "clock unknown"
+	if m.Machine.ClockMHz > 0 {
+		clock = fmt.Sprintf("%.0f MHz", m.Machine.ClockMHz)
+	}
+	check("Machine, memory, clock and operating system are recorded, as far as the system reports them",
+		m.Machine.CPU != "" && m.Machine.Threads > 0 && m.Machine.MemoryBytes > 0 && m.Machine.OS != "",
+		"%s, %d threads, %s, %d MiB, %s", cmp.Or(m.Machine.CPU, "missing"), m.Machine.Threads, clock,
+		m.Machine.MemoryBytes>>20, cmp.Or(m.Machine.OS, "missing"))
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,283 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func edit(t *testing.T, path string, change func(string) string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(change(string(text))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finishedRun returns the directory of a run of four roots, with its result.
+func finishedRun(t *testing.T) string {
+	t.Helper()
+	s := newStore(t)
+	s.addRoots(t, 4)
+	if err := s.Append(Entry{Engine: "one", Scale: 6, End: &End{State: Complete}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	return s.Dir()
+}
+
+// docs/records.md describes the digest for readers in other languages; this test computes it without this package.
+func TestDigestIsAsDocumented(t *testing.T) {
+	dir := finishedRun(t)
+	var files []string
+	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, string(data))
+	}
+	text, _, _ := strings.Cut(files[2], ",\n  \"digest\": \"")
+	sum := sha256.Sum256([]byte(files[0] + files[1] + text))
+	want := hex.EncodeToString(sum[:])
+	if got := files[2][len(text):]; got != ",\n  \"digest\": \""+want+"\"\n}\n" {
+		t.Errorf("%s ends with %q, want the digest %s", ResultFile, got, want)
+	}
+	r, err := Load(dir)
+	if err != nil || r.Digest != want || !r.Checksummed() {
+		t.Errorf("loaded digest %q, error %v; want %s", r.Digest, err, want)
+	}
+	var file Result
+	if err := json.Unmarshal([]byte(files[2]), &file); err != nil || file.JournalBytes != int64(len(files[1])) {
+		t.Errorf("journal_bytes = %d, error %v; want %d", file.JournalBytes, err, len(files[1]))
+	}
+}
+
+func TestEditedRecordIsDetected(t *testing.T) {
+	swap := func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }
+	for name, c := range map[string]struct {
+		file   string
+		change func(string) string
+		want   string
+	}{
+		"a time of the journal": {
+			JournalFile, replace(`"index":1,"root":11,"time":1`, `"index":1,"root":11,"time":2`), "was edited",
+		},
+		"missing line": {
+			JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "lost lines at its end",
+		},
+		"swapped lines": {JournalFile, lines(swap), "was edited"},
+		"repeated line": {
+			JournalFile, lines(func(l []string) []string { return append(l[:3], l[2:]...) }), "was edited",
+		},
+		"first line missing": {JournalFile, lines(func(l []string) []string { return l[1:] }), "lost lines at its end"},
+		"last line missing":  {JournalFile, lines(func(l []string) []string { return l[:5] }), "lost lines at its end"},
+		"last line edited":   {JournalFile, replace(`"state":"complete"`, `"state":"failed"`), "lost lines at its end"},
+		"a space":            {JournalFile, replace(`"index":2,`, `"index": 2,`), "was edited"},
+		"empty journal":      {JournalFile, func(string) string { return "" }, "lost lines at its end"},
+		"the machine":        {ManifestFile, replace("a processor", "a better processor"), "was edited"},
+		"half of run.json": {
+			ManifestFile, func(s string) string { return s[:len(s)/2] }, "run.json is damaged: it is cut off after",
+		},
+		"a rate of result.json": {ResultFile, replace(`"nbfs": 4`, `"nbfs": 64`), "was edited"},
+		"digest missing": {
+			ResultFile, func(s string) string { return regexp.MustCompile(`,\s*"digest": "[0-9a-f]*"`).ReplaceAllString(s, "") },
+			"was edited",
+		},
+		"half of result.json": {
+			ResultFile, func(s string) string { return s[:len(s)/2] }, "result.json is damaged: it is cut off after",
+		},
+		"not JSON": {
+			ResultFile, func(s string) string { return "hello" }, "result.json is damaged: invalid character",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := finishedRun(t)
+			edit(t, filepath.Join(dir, c.file), c.change)
+			_, err := Load(dir)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("got %v\nwant an error with the directory and %q", err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error has more than one line: %v", err)
+			}
+		})
+	}
+}
+
+func replace(old, new string) func(string) string {
+	return func(s string) string { return strings.Replace(s, old, new, 1) }
+}
+
+func lines(change func([]string) []string) func(string) string {
+	return func(s string) string {
+		return strings.Join(change(strings.Split(strings.TrimSuffix(s, "\n"), "\n")), "\n") + "\n"
+	}
+}
+
+func TestEditOfAnyByteIsDetected(t *testing.T) {
+	dir := finishedRun(t)
+	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
+		path := filepath.Join(dir, name)
+		whole, _ := os.ReadFile(path)
+		rapid.Check(t, func(t *rapid.T) {
+			at := rapid.IntRange(0, len(whole)-2).Draw(t, "at") // the last newline does not matter
+			changed := append([]byte{}, whole...)
+			changed[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "by"))
+			os.WriteFile(path, changed, 0o666)
+			if r, err := Load(dir); err == nil {
+				t.Errorf("%s: byte %d changed from %q to %q, and %d roots were read", name, at, whole[at], changed[at],
+					len(r.Runs[0].Roots))
+			}
+		})
+		os.WriteFile(path, whole, 0o666)
+	}
+	if _, err := Load(dir); err != nil {
+		t.Errorf("the record as it was: %v", err)
+	}
+}
+
+// Records of teps/1.0 have no digest, so an edit of the schema must not disable the check.
+func TestEditedSchemaDoesNotDisableDigest(t *testing.T) {
+	for _, older := range []string{"teps/1.1", "teps/1.0", "teps/1"} {
+		dir := finishedRun(t)
+		edit(t, filepath.Join(dir, ManifestFile), replace(`"`+Schema+`"`, `"`+older+`"`))
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "was edited") {
+			t.Errorf("%s: got %v", older, err)
+		}
+	}
+}
+
+func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
+	s := newStore(t)
+	s.addRoots(t, 2)
+	if _, err := s.Finish(); err != nil { // result.json is older than the journal from now on
+		t.Fatal(err)
+	}
+	s.Close()
+	f, _ := os.OpenFile(journalOf(s), os.O_APPEND|os.O_WRONLY, 0)
+	f.WriteString(`{"engine":"one","sca`)
+	f.Close()
+	resumed, err := Resume(s.Dir(), someSoftware, someMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resumed.Close()
+	if err := resumed.Append(Entry{
+		Engine: "one", Scale: 6, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {
+		t.Errorf("during the resume: error %v, checksummed %v", err, r.Checksummed())
+	}
+	if _, err := resumed.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || !r.Checksummed() {
+		t.Errorf("after the resume: error %v, checksummed %v", err, r.Checksummed())
+	}
+}
+
+func TestResultOfAnotherRunIsDetected(t *testing.T) {
+	one, other := finishedRun(t), finishedRun(t)
+	data, _ := os.ReadFile(filepath.Join(other, ResultFile))
+	os.WriteFile(filepath.Join(one, ResultFile), data, 0o666)
+	if _, err := Load(one); err == nil || !strings.Contains(err.Error(), "belongs to another run") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Records of teps/1.1 had a seal in run.json and in every line of the journal, and a digest of result.json only.
+func TestOlderSchemasAreRead(t *testing.T) {
+	older := func(schema string) string {
+		dir := finishedRun(t)
+		edit(t, filepath.Join(dir, ManifestFile), func(s string) string {
+			s = strings.Replace(s, Schema, schema, 1)
+			return strings.TrimSuffix(s, "\n}\n") + ",\n  \"seal\": \"" + strings.Repeat("a", 64) + "\"\n}\n"
+		})
+		edit(t, journal(dir), func(s string) string {
+			return strings.ReplaceAll(s, "}\n", `,"seal":"`+strings.Repeat("b", 64)+"\"}\n")
+		})
+		edit(t, filepath.Join(dir, ResultFile), func(s string) string {
+			s = strings.Replace(s, Schema, schema, 1)
+			s = regexp.MustCompile(`"journal_bytes": \d+`).ReplaceAllString(s, `"journal": "`+strings.Repeat("b", 64)+`"`)
+			s, _, _ = strings.Cut(s, ",\n  \"digest\"")
+			return string(addDigest([]byte(s+"\n}"), nil, nil))
+		})
+		return dir
+	}
+	dir := older("teps/1.1")
+	if r, err := Load(dir); err != nil || len(r.Runs[0].Roots) != 4 || !r.Checksummed() {
+		t.Errorf("teps/1.1: error %v, checksummed %v", err, r.Checksummed())
+	}
+	edit(t, filepath.Join(dir, ResultFile), replace(`"nbfs": 4`, `"nbfs": 64`))
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "was edited") {
+		t.Errorf("an edited record of teps/1.1: %v", err)
+	}
+
+	dir = older("teps/1")
+	edit(t, filepath.Join(dir, ResultFile), func(s string) string {
+		s, _, _ = strings.Cut(s, ",\n  \"digest\"")
+		return s + "\n}\n"
+	})
+	if r, err := Load(dir); err != nil || len(r.Runs[0].Roots) != 4 || r.Checksummed() {
+		t.Errorf("teps/1: error %v, checksummed %v", err, r.Checksummed())
+	}
+}
+
+func journal(dir string) string { return filepath.Join(dir, JournalFile) }
+
+func TestSchemas(t *testing.T) {
+	for schema, want := range map[string]string{
+		"teps/1": "", "teps/1.0": "", "teps/1.1": "", "teps/1.99": "",
+		"teps/2":    "has schema teps/2, but this teps reads " + Schema,
+		"teps/2.1":  "has schema teps/2.1",
+		"teps/0":    "not a record of teps",
+		"teps/1.":   "not a record of teps",
+		"teps/1.-1": "not a record of teps",
+		"teps/x":    "not a record of teps",
+		"other/1":   "not a record of teps",
+		"":          "not a record of teps",
+	} {
+		err := checkSchema(schema)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", schema, err, want)
+		}
+	}
+}
+
+// Additions of a later minor version are ignored: members everywhere, and entries of new kinds.
+func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
+	s := newStore(t)
+	s.addRoots(t, 2)
+	s.Close()
+	edit(t, filepath.Join(s.Dir(), ManifestFile), func(text string) string {
+		text = strings.Replace(text, Schema, "teps/1.7", 1)
+		return strings.Replace(text, `"schema"`, `"added": {"a": 1}, "schema"`, 1)
+	})
+	edit(t, journalOf(s), func(string) string {
+		return strings.Join([]string{
+			`{"session":{},"added":1}`,
+			`{"engine":"one","scale":6,"root":{"index":0,"root":7,"time":1,"wall":1,"added":[1]}}`,
+			`{"engine":"one","scale":6,"weather":{"sun":true}}`,
+			`{"engine":"one","scale":6,"root":{"index":1,"root":8,"time":1,"wall":1}}`,
+		}, "\n") + "\n"
+	})
+	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
+		t.Errorf("error %v, %+v", err, r.Runs)
+	}
+}

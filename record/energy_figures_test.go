@@ -1,0 +1,366 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/power"
+)
+
+// meteredAs returns a meter that showed the given watts over a loop of ten seconds.
+func meteredAs(name, source string, scope power.Scope, watts, idle float64) Metered {
+	m := Metered{
+		Meter: power.Info{
+			Name:     name,
+			Source:   source,
+			Scope:    scope,
+			Method:   power.Measured,
+			Quantity: power.Energy,
+			Error:    0.01,
+		}, Used: true,
+		Loop: &power.Amount{
+			Joules:      power.Joules(watts * 10),
+			Watts:       power.Watts(watts),
+			Uncertainty: power.Joules(watts * 0.1),
+			Coverage:    1,
+			LargestGap:  100 * time.Millisecond,
+			Updates:     100,
+			How:         "counter",
+		},
+	}
+	if idle > 0 {
+		m.Idle = &power.Amount{
+			Joules:      power.Joules(idle * 10),
+			Watts:       power.Watts(idle),
+			Uncertainty: power.Joules(idle * 0.1),
+			Coverage:    1,
+		}
+	}
+	return m
+}
+
+func tenSeconds(meters ...Metered) *EnergyRecord {
+	return &EnergyRecord{
+		Wanted: 10,
+		Loop:   &EnergyLoop{Kind: LoopByRepeat, Elapsed: 10, Searches: 1000, Roots: 64, NEdge: 2e10, TEPS: 2e9},
+		Meters: meters,
+	}
+}
+
+func names(figures []PowerFigure) (list []string) {
+	for _, f := range figures {
+		list = append(list, f.Of)
+	}
+	return list
+}
+
+func TestFiguresAndSums(t *testing.T) {
+	core := meteredAs("core-0", "rapl", power.Core, 20, 5)
+	core.Used, core.Why = false, "it is a part of package-0"
+	hole := meteredAs("dram-1", "rapl", power.DRAM, 10, 5)
+	hole.Loop.Coverage = 0.95
+	other := meteredAs("gpu-1", "nvml", power.GPU, 300, 100)
+	other.Used = false
+	for name, c := range map[string]struct {
+		meters []Metered
+		want   []string
+	}{
+		"packages and memory": {[]Metered{
+			meteredAs("package-0", "rapl", power.Package, 50, 20), core, meteredAs("dram-0", "rapl", power.DRAM, 10, 5),
+			meteredAs("package-1", "rapl", power.Package, 40, 20),
+		},
+			[]string{"package-0", "dram-0", "package-1", sumOfPackages}},
+		"one package": {[]Metered{meteredAs("package-0", "rapl", power.Package, 50, 20)}, []string{"package-0"}},
+		"a part is not covered": {
+			[]Metered{
+				meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("package-1", "rapl", power.Package, 50, 20), hole,
+			},
+			[]string{"package-0", "package-1"},
+		},
+		"two sources": {
+			[]Metered{meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("cpu", "hwmon", power.Package, 50, 20)},
+			[]string{"package-0", "cpu"},
+		},
+		"GPUs": {
+			[]Metered{meteredAs("gpu-0", "nvml", power.GPU, 600, 100), meteredAs("gpu-2", "nvml", power.GPU, 600, 100), other},
+			[]string{"gpu-0", "gpu-2", sumOfGPUs},
+		},
+		"a GPU and a package": {
+			[]Metered{meteredAs("gpu-0", "nvml", power.GPU, 600, 100), meteredAs("package-0", "rapl", power.Package, 50, 20)},
+			[]string{"gpu-0", "package-0"},
+		},
+		"psys is in no sum": {
+			[]Metered{meteredAs("psys", "rapl", power.SoC, 90, 30), meteredAs("package-0", "rapl", power.Package, 50, 20)},
+			[]string{"psys", "package-0"},
+		},
+		"nodes are not added up": {
+			[]Metered{meteredAs("bmc", "ipmi", power.Node, 500, 200), meteredAs("pdu", "command", power.Wall, 550, 220)},
+			[]string{"bmc", "pdu"},
+		},
+		"nothing that can be used": {[]Metered{other, core}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := tenSeconds(c.meters...)
+			figures := e.figures()
+			if got := names(figures); !slices.Equal(got, c.want) {
+				t.Fatalf("figures of %q, want %q", got, c.want)
+			}
+			for _, f := range figures {
+				if f.System != (f.Scope == power.Node || f.Scope == power.Wall) || len(f.Meters) > 1 && f.System {
+					t.Errorf("%s: system = %v", f.Of, f.System)
+				}
+				watts := 0.0
+				for _, m := range c.meters {
+					if slices.Contains(f.Meters, m.Meter.Name) {
+						watts += float64(m.Loop.Watts)
+					}
+				}
+				if f.Watts != watts || math.Abs(f.MTEPSPerWatt-2000/watts) > 1e-9 || math.Abs(f.Joules-watts*10) > 1e-9 {
+					t.Errorf("%s: %+v, want %g W", f.Of, f, watts)
+				}
+				if math.Abs(f.Uncertainty-0.01) > 1e-9 || f.SensorError != 0.01 {
+					t.Errorf("%s: uncertainty %g, sensor %g", f.Of, f.Uncertainty, f.SensorError)
+				}
+			}
+		})
+	}
+}
+
+func TestExcessOverIdleMustExceedItsUncertainty(t *testing.T) {
+	for _, c := range []struct {
+		idle float64
+		want bool
+	}{{50, true}, {99, false}, {120, false}, {0, false}} {
+		f := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, c.idle)).figures()[0]
+		if (f.MTEPSPerWattOverIdle != nil) != c.want || (f.IdleWatts != nil) != (c.idle > 0) {
+			t.Errorf("idle %g W: %+v", c.idle, f)
+		}
+		if c.want && (*f.MTEPSPerWattOverIdle != 2000/50.0 || math.Abs(*f.UncertaintyOverIdle-1.5/50) > 1e-9) {
+			t.Errorf("above idle %g ± %g", *f.MTEPSPerWattOverIdle, *f.UncertaintyOverIdle)
+		}
+	}
+	// A declared power has no uncertainty, and no excess except for rounding.
+	e := tenSeconds(meteredAs("wall", "declared", power.Wall, 120, 120-3e-14))
+	e.Meters[0].Loop.Uncertainty, e.Meters[0].Idle.Uncertainty = 0, 0
+	if f := e.figures()[0]; f.MTEPSPerWattOverIdle != nil || f.IdleWatts == nil {
+		t.Errorf("a declared power: %g MTEPS/W above idle", *f.MTEPSPerWattOverIdle)
+	}
+}
+
+// Time that a meter does not cover is assumed to be like the rest, and counts as uncertainty in full.
+func TestUncoveredTimeIsUncertainty(t *testing.T) {
+	m := meteredAs("node", "ipmi", power.Node, 100, 50)
+	m.Loop.Coverage, m.Loop.Joules = 0.995, 995
+	f := tenSeconds(m).figures()[0]
+	if math.Abs(f.Joules-1000) > 1e-9 || math.Abs(f.Uncertainty-(0.005+10/995.0)) > 1e-9 {
+		t.Errorf("%g J ± %g", f.Joules, f.Uncertainty)
+	}
+}
+
+func TestHeadlinePrefersMeasuredSystems(t *testing.T) {
+	declared := meteredAs("stated", "declared", power.Wall, 350, 0)
+	declared.Meter.Method = power.Declared
+	pkg, dram := meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("dram-0", "rapl", power.DRAM, 10, 5)
+	gpu := meteredAs("gpu-0", "nvml", power.GPU, 600, 100)
+	for _, c := range []struct {
+		meters []Metered
+		want   string
+		label  string
+	}{
+		{[]Metered{declared, dram, pkg}, sumOfPackages, "packages + dram"},
+		{[]Metered{declared, dram, pkg, gpu}, "gpu-0", "gpu"},
+		{[]Metered{declared, gpu, meteredAs("bmc", "ipmi", power.Node, 900, 400)}, "bmc", "node"},
+		{[]Metered{declared}, "stated", "wall, declared"},
+	} {
+		e := tenSeconds(c.meters...)
+		e.Figures = e.figures()
+		if f, found := e.Headline(); !found || f.Of != c.want || f.Label() != c.label {
+			t.Errorf("headline %q, %q, want %q, %q", f.Of, f.Label(), c.want, c.label)
+		}
+	}
+	if _, found := (*EnergyRecord)(nil).Headline(); found {
+		t.Error("a headline without figures")
+	}
+}
+
+func TestGreenLevels(t *testing.T) {
+	small := &GraphRecord{Recipe: graph.Kronecker{Scale: 24, EdgeFactor: 16}, Tuples: 1 << 28}
+	for name, c := range map[string]struct {
+		graph   *GraphRecord
+		change  func(*EnergyRecord, *Metered)
+		class   string
+		level   int
+		missing []string
+	}{
+		"level 1": {
+			small, func(*EnergyRecord, *Metered) {}, SmallData, 1, []string{"the whole run, kernel 1 included"},
+		},
+		"big data": {
+			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 16}, Tuples: 1 << 34}, func(*EnergyRecord, *Metered) {},
+			BigData, 1, nil,
+		},
+		"many vertices, few tuples": {
+			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 8}, Tuples: 1 << 33}, func(*EnergyRecord, *Metered) {},
+			SmallData, 1, nil,
+		},
+		"short": {
+			small, func(e *EnergyRecord, _ *Metered) { e.Loop.Elapsed = 59.9 }, SmallData, 0,
+			[]string{"a loop of at least 60 s"},
+		},
+		"slow": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Loop.LargestGap = 2 * time.Second }, SmallData, 0,
+			[]string{"a reading every second", "2 s"},
+		},
+		"inexact": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0.06 }, SmallData, 0,
+			[]string{"at most 5 %", "states 6 %"},
+		},
+		"not stated": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0 }, SmallData, 0,
+			[]string{"at most 5 %", "states none; it can be added"},
+		},
+		"3 %": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0.03 }, SmallData, 1, []string{"at most 2 %"},
+		},
+		"without idle": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Idle, m.NoIdle = nil, "it was asleep" }, SmallData, 1,
+			[]string{"the idle power (it was asleep)"},
+		},
+		"hole": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Loop.Coverage = 0.995 }, SmallData, 0, []string{"over the whole loop"},
+		},
+		"component": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Scope = power.GPU }, SmallData, 0,
+			[]string{"a meter of the whole system", "metered instead: gpu"},
+		},
+		"declared": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Method = power.Declared }, SmallData, 0,
+			[]string{"a meter of the whole system", "metered instead: wall, declared"},
+		},
+		"estimated": {
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Method = power.Estimated }, SmallData, 0,
+			[]string{"a meter of the whole system"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := tenSeconds(meteredAs("pdu", "command", power.Wall, 400, 200))
+			e.Loop.Elapsed = 60
+			c.change(e, &e.Meters[0])
+			e.Figures = e.figures()
+			green := e.green(c.graph)
+			if green.Class != c.class || green.Level != c.level {
+				t.Errorf("%+v", green)
+			}
+			all := strings.Join(green.Missing, "; ")
+			for _, part := range c.missing {
+				if !strings.Contains(all, part) {
+					t.Errorf("missing %q, want %q", all, part)
+				}
+			}
+			text := powerText(
+				Run{Energy: &EnergyRecord{Loop: e.Loop, Figures: e.Figures, Green: green, Meters: e.Meters}, Graph: c.graph})
+			if system := strings.Contains(text, " system power"); system != (name != "component") {
+				t.Errorf("power: %s", text)
+			}
+			if (c.level == 0) != strings.Contains(text, "no EEHPC level") {
+				t.Errorf("power: %s", text)
+			}
+		})
+	}
+}
+
+// The energy between two points of a curve is exact, whatever the number of samples.
+func TestCurveIsShortAndExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quantity := rapid.SampledFrom([]power.Quantity{power.Energy, power.Power}).Draw(t, "quantity")
+		n := rapid.SampledFrom([]int{0, 1, 2, 3, maxPoints - 1, maxPoints, maxPoints + 1, 5000}).Draw(t, "samples")
+		breaks := map[int]bool{}
+		for range rapid.IntRange(0, 2).Draw(t, "breaks") {
+			breaks[rapid.IntRange(1, 5000).Draw(t, "break")] = true
+		}
+		start := time.Now()
+		s := power.Series{Info: power.Info{Quantity: quantity}}
+		exact := map[time.Duration]float64{}
+		joules, value := 0.0, 0.0
+		for i := range n {
+			before := value
+			if quantity == power.Energy && i%3 == 0 {
+				value += float64(i % 7)
+			} else if quantity == power.Power {
+				value = 100 + float64(i*7919%101)
+			}
+			at := time.Duration(i) * 10 * time.Millisecond
+			if i > 0 && !breaks[i] {
+				if quantity == power.Energy {
+					joules += value - before
+				} else {
+					joules += (before + value) / 2 * 0.01
+				}
+			}
+			exact[at] = joules
+			s.Readings = append(s.Readings, power.Reading{Time: start.Add(at), Value: value, Break: breaks[i]})
+		}
+		c := newCurve(s, start)
+		if c.Of != n || len(c.At) != len(c.Joules) || len(c.At) > maxPoints || n > 0 && len(c.At) == 0 {
+			t.Fatalf("%d samples kept of %d", len(c.At), c.Of)
+		}
+		for i, at := range c.At {
+			if math.Abs(c.Joules[i]-exact[at]) > 1e-6*(1+exact[at]) {
+				t.Fatalf("at %v %g J, want %g", at, c.Joules[i], exact[at])
+			}
+		}
+		if n > 0 && c.At[len(c.At)-1] != time.Duration(n-1)*10*time.Millisecond {
+			t.Fatalf("the curve ends at %v", c.At[len(c.At)-1])
+		}
+		within := 0
+		for i := range breaks {
+			if i < n {
+				within++
+			}
+		}
+		if (len(c.Breaks) > 0) != (within > 0) {
+			t.Fatalf("breaks %v of %v", c.Breaks, breaks)
+		}
+	})
+}
+
+func TestPowerTextWithoutFigures(t *testing.T) {
+	hole := meteredAs("node", "ipmi", power.Node, 100, 50)
+	hole.Loop.Coverage = 0.5
+	without := tenSeconds(hole)
+	without.Figures = without.figures()
+	zero := tenSeconds(meteredAs("wall", "command", power.Wall, 0, 0))
+	zero.Figures = zero.figures()
+	for want, e := range map[string]*EnergyRecord{
+		"not measured; no power class":                                     nil,
+		"not measured: it died":                                            {Failure: "it died"},
+		"not measured: there is no power":                                  {},
+		"not measured: no meter in":                                        without,
+		"not measured: wall showed 0 J over the whole loop; GreenGraph500": zero,
+	} {
+		if got := powerText(Run{Energy: e}); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := fmt.Sprint(without.green(nil).Missing); !strings.Contains(got, "no meter in use covers the loop") {
+		t.Errorf("missing %s", got)
+	}
+	if got := fmt.Sprint(zero.green(nil).Missing); !strings.Contains(got, "a meter of the whole system") ||
+		!strings.HasSuffix(got, "; wall showed 0 J over the whole loop]") {
+		t.Errorf("missing %s", got)
+	}
+	mixed := tenSeconds(meteredAs("package-0", "rapl", power.Package, 50, 20),
+		meteredAs("wall", "command", power.Wall, 1e-310, 0))
+	mixed.Figures = mixed.figures()
+	if got := fmt.Sprint(mixed.green(nil).Missing); len(mixed.Figures) != 1 ||
+		!strings.HasSuffix(got, "metered instead: package; wall showed 0 J over the whole loop]") {
+		t.Errorf("%d figures, missing %s", len(mixed.Figures), got)
+	}
+}

@@ -1,0 +1,177 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Entry is one line of roots.jsonl. One of its pointers is set, or none for a kind of a newer version. The journal is
+// the source of every Result, during a run as after it, so a resumed run and an uninterrupted one have the same form.
+type Entry struct {
+	Engine  string        `json:"engine,omitempty"` // label; absent for Session and Graph
+	Scale   int           `json:"scale,omitempty"`
+	Session *Session      `json:"session,omitempty"`
+	Graph   *GraphRecord  `json:"graph,omitempty"`
+	Kernel1 *Kernel1      `json:"kernel1,omitempty"`
+	Root    *RootRecord   `json:"root,omitempty"`
+	Energy  *EnergyRecord `json:"energy,omitempty"`
+	End     *End          `json:"end,omitempty"`
+}
+
+// Session starts the entries of one process: the first of a run, and one for each resume.
+type Session struct {
+	Started     time.Time         `json:"started"`
+	Software    Software          `json:"software"`
+	Machine     machine.Machine   `json:"machine"`
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
+// End closes an engine's entries at a scale. If it is missing, the process ended first.
+type End struct {
+	State   State  `json:"state"`
+	Failure string `json:"failure,omitempty"`
+	// Description is used if there was no kernel 1.
+	Description *plugins.Description `json:"description,omitempty"`
+}
+
+// parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line (without newline, or
+// not JSON): it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
+func parseJournal(data []byte) (entries []Entry, whole int, err error) {
+	for line := 1; whole < len(data); line++ {
+		length := bytes.IndexByte(data[whole:], '\n') + 1
+		if length == 0 {
+			break
+		}
+		var e Entry
+		if err := json.Unmarshal(data[whole:whole+length], &e); err != nil {
+			if whole+length == len(data) {
+				break
+			}
+			return nil, 0, fmt.Errorf("line %d is damaged: %w", line, err)
+		}
+		entries = append(entries, e)
+		whole += length
+	}
+	return entries, whole, nil
+}
+
+// replay makes the result of a plan from the entries of its journal.
+func replay(m Manifest, entries []Entry) (Result, error) {
+	type cell struct {
+		engine string
+		scale  int
+	}
+	r := Result{Manifest: m}
+	at := map[cell]int{}
+	for _, scale := range m.Plan.Scales {
+		for _, spec := range m.Plan.Engines {
+			at[cell{spec.Name, scale}] = len(r.Runs)
+			r.Runs = append(r.Runs, Run{Engine: spec, Scale: scale, State: Interrupted})
+		}
+	}
+	sessions := 0
+	for n, e := range entries {
+		var err error
+		switch {
+		case e.Session != nil:
+			if sessions++; sessions > 1 {
+				for i := range r.Runs {
+					r.Runs[i].retry()
+				}
+			}
+		case e.Graph != nil:
+			err = r.setGraph(e)
+		case e.Kernel1 != nil || e.Root != nil || e.Energy != nil || e.End != nil: // other kinds are of newer versions
+			if i, ok := at[cell{e.Engine, e.Scale}]; ok {
+				err = r.Runs[i].apply(e)
+			} else {
+				err = fmt.Errorf("engine %q at scale %d is not in the plan", e.Engine, e.Scale)
+			}
+		}
+		if err != nil {
+			return r, fmt.Errorf("line %d: %w", n+1, err)
+		}
+	}
+	for i := range r.Runs {
+		r.Runs[i].conclude(m)
+	}
+	return r, nil
+}
+
+// setGraph gives the runs of a scale their input, except those that have searched all roots of an earlier one.
+func (r *Result) setGraph(e Entry) error {
+	if want := r.Plan.Recipe(e.Scale); e.Graph.Recipe != want {
+		return fmt.Errorf("the graph was generated from %+v, but the plan has %+v", e.Graph.Recipe, want)
+	}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Scale == e.Scale && !run.searched() {
+			run.Graph = e.Graph
+		}
+	}
+	return nil
+}
+
+// retry clears a failure of the engine or of its energy loop, because a resume repeats what failed.
+func (r *Run) retry() {
+	if r.State == Failed {
+		r.State, r.Failure = Interrupted, ""
+	}
+	if r.Energy.Failed() {
+		r.State, r.Energy = Interrupted, nil
+	}
+}
+
+// searched reports whether every root has been searched. A graph built after that serves the energy loop only.
+func (r *Run) searched() bool {
+	return r.Graph != nil && len(r.Roots) > 0 && len(r.Roots) == r.Graph.RootsFound
+}
+
+func (r *Run) apply(e Entry) error {
+	switch {
+	case e.Kernel1 != nil && r.searched():
+		if r.Energy == nil {
+			r.Rebuilt = e.Kernel1
+		}
+	case e.Kernel1 != nil:
+		r.Sessions++
+		r.Description = &e.Kernel1.Description
+		r.Options = e.Kernel1.Options
+		r.Construction = &e.Kernel1.Construction
+		r.ConstructWall = e.Kernel1.Wall
+		if e.Kernel1.Checksum != "" {
+			r.Engine.Checksum = e.Kernel1.Checksum
+		}
+	case e.Root != nil:
+		if e.Root.Index != len(r.Roots) {
+			return fmt.Errorf("root %d where root %d is expected", e.Root.Index, len(r.Roots))
+		}
+		r.Roots = append(r.Roots, *e.Root)
+	case e.Energy != nil:
+		r.Energy = e.Energy
+	case e.End != nil:
+		r.State, r.Failure = e.End.State, e.End.Failure
+		if r.Description == nil {
+			r.Description = e.End.Description
+		}
+	}
+	return nil
+}
+
+// conclude derives the statistics, figures and compliance of a run from its entries.
+func (r *Run) conclude(m Manifest) {
+	r.Statistics = Summarise(r.Roots)
+	r.Valid = r.Sound()
+	for _, root := range r.Roots {
+		r.Valid = r.Valid && root.Validated
+	}
+	if r.Energy != nil {
+		r.Energy.Figures = r.Energy.figures()
+		r.Energy.Green = r.Energy.green(r.Graph)
+	}
+	r.Compliance = comply(m, *r)
+}

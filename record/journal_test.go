@@ -1,0 +1,218 @@
+package record
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
+)
+
+// officialRun returns the manifest and the entries of a compliant run of one engine.
+func officialRun() (Manifest, []Entry) {
+	plan := somePlan()
+	plan.Engines = plan.Engines[:1]
+	m := NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine)
+	k := plan.Recipe(6)
+	entries := []Entry{
+		{Session: &Session{}},
+		{Scale: 6, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
+		kernel1Entry(time.Second),
+	}
+	for i := range 64 {
+		root := RootRecord{Index: i, Root: graph.Vertex(i), Time: 0.001, Wall: 0.0011, Validated: true}
+		root.SetTree(graph.Tree{Tuples: 1000, SelfLoops: 10, Reached: 50})
+		entries = append(entries, Entry{Engine: "one", Scale: 6, Root: &root})
+	}
+	return m, append(entries, Entry{Engine: "one", Scale: 6, End: &End{State: Complete}})
+}
+
+func kernel1Entry(elapsed time.Duration) Entry {
+	return Entry{Engine: "one", Scale: 6, Kernel1: &Kernel1{
+		Description: plugins.Description{Name: "one", Version: "1"}, Options: map[string]string{"threads": "2"},
+		Construction: plugins.Construction{Elapsed: elapsed, Claims: plugins.Claims{
+			OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 32, Tuning: "none",
+		}},
+		Wall: 2 * elapsed.Seconds(),
+	}}
+}
+
+func replayed(t *testing.T, m Manifest, entries []Entry) Run {
+	t.Helper()
+	r, err := replay(m, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Runs[0]
+}
+
+func TestReplayOfOfficialRun(t *testing.T) {
+	m, entries := officialRun()
+	run := replayed(t, m, entries)
+	if run.State != Complete || !run.Valid || !run.Sound() || run.Sessions != 1 || run.Statistics.NBFS != 64 {
+		t.Errorf("got state %s, valid %v, %d sessions", run.State, run.Valid, run.Sessions)
+	}
+	if got := *run.Roots[63].NEdge; got != 990 {
+		t.Errorf("nedge = %d, want 1000 tuples less 10 self-loops", got)
+	}
+	for _, c := range run.Compliance.Rules {
+		if !c.Holds {
+			t.Errorf("violated: %s: %s", c.Rule, c.Detail)
+		}
+	}
+	if !run.Compliance.Compliant {
+		t.Error("the run is not compliant")
+	}
+}
+
+func TestDeviationsAreNotCompliant(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(m *Manifest, entries []Entry)
+		rule   string
+	}{
+		"edge factor": {func(m *Manifest, e []Entry) {
+			m.Plan.EdgeFactor = 8
+			e[1].Graph.Recipe.EdgeFactor = 8
+		}, "edge factor"},
+		"seeds": {func(m *Manifest, e []Entry) {
+			m.Plan.Seed1 = 5
+			e[1].Graph.Recipe.Seed1 = 5
+		}, "its seeds"},
+		"roots":           {func(m *Manifest, _ []Entry) { m.Plan.Roots = 32 }, "64 distinct"},
+		"repeated root":   {func(_ *Manifest, e []Entry) { e[4].Root.Root = 0 }, "64 distinct"},
+		"missing root":    {func(_ *Manifest, e []Entry) { e[1].Graph.RootsFound = 65 }, "Every root"},
+		"interrupted":     {func(_ *Manifest, e []Entry) { e[67].End.State = Interrupted }, "Every root"},
+		"wrong search":    {func(_ *Manifest, e []Entry) { e[9].Root.Rule = 3 }, "is valid"},
+		"without a check": {func(_ *Manifest, e []Entry) { e[9].Root.Validated = false }, "is valid"},
+		"recipe": {
+			func(_ *Manifest, e []Entry) { e[2].Kernel1.Description.WantsRecipe = true }, "nothing but the tuples",
+		},
+		"late clock":        {func(_ *Manifest, e []Entry) { e[9].Root.Time = 9 }, "wall clock"},
+		"late kernel 1":     {func(_ *Manifest, e []Entry) { e[2].Kernel1.Wall = 0.5 }, "wall clock"},
+		"negative time":     {func(_ *Manifest, e []Entry) { e[9].Root.Time = -1 }, "wall clock"},
+		"warm-ups":          {func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 }, "warm-up"},
+		"labels":            {func(_ *Manifest, e []Entry) { claims(e).OriginalLabelsInClock = false }, "original labels"},
+		"clearing":          {func(_ *Manifest, e []Entry) { claims(e).ClearingInClock = false }, "cleared"},
+		"32-bit parents":    {func(_ *Manifest, e []Entry) { claims(e).ParentBits = 32 }, "48 bits wide when"},
+		"undeclared tuning": {func(_ *Manifest, e []Entry) { claims(e).Tuning = "" }, "Tuning"},
+		"unknown version":   {func(_ *Manifest, e []Entry) { e[2].Kernel1.Description.Version = "" }, "Engine, version"},
+		"no checksum":       {func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" }, "Engine, version"},
+		"unknown processor": {func(m *Manifest, _ []Entry) { m.Machine.CPU = "" }, "Machine, memory"},
+		"clock that omits most of every search": {func(_ *Manifest, e []Entry) {
+			for i := range 64 {
+				e[3+i].Root.Wall = 0.1
+			}
+		}, "accounts for the time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, entries := officialRun()
+			c.change(&m, entries)
+			run := replayed(t, m, entries)
+			violated := false
+			for _, check := range run.Compliance.Rules {
+				violated = violated || !check.Holds && strings.Contains(check.Rule, c.rule)
+			}
+			if !violated || run.Compliance.Compliant {
+				t.Errorf("compliant %v, rule %q violated %v", run.Compliance.Compliant, c.rule, violated)
+			}
+		})
+	}
+}
+
+func claims(entries []Entry) *plugins.Claims { return &entries[2].Kernel1.Construction.Claims }
+
+func TestReplayOfResumes(t *testing.T) {
+	m, entries := officialRun()
+	// All searches were done: another construction serves the energy loop only.
+	end := Entry{Engine: "one", Scale: 6, End: &End{State: Complete}}
+	failed := Entry{Engine: "one", Scale: 6, Energy: &EnergyRecord{Wanted: 60, Failure: "it died"}}
+	session := Entry{Session: &Session{}}
+	again := append(entries[:67:67], failed, end, session)
+	run := replayed(t, m, again)
+	if run.State != Interrupted || run.Energy != nil {
+		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
+	}
+	again = append(again, entries[1], kernel1Entry(2*time.Second), Entry{
+		Engine: "one", Scale: 6, Energy: &EnergyRecord{Wanted: 60},
+	}, end)
+	run = replayed(t, m, again)
+	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
+		!run.Compliance.Compliant {
+		t.Errorf("got %d sessions, construction %v, rebuilt %+v", run.Sessions, run.Construction.Elapsed, run.Rebuilt)
+	}
+
+	// Searches were missing, so kernel 1 ran twice.
+	died := Entry{Engine: "one", Scale: 6, End: &End{State: Failed, Failure: "it died"}}
+	again = append(append(entries[:40:40], died, session, entries[1], kernel1Entry(2*time.Second)), entries[40:]...)
+	run = replayed(t, m, again)
+	if run.State != Complete || run.Failure != "" || run.Sessions != 2 || run.Construction.Elapsed != 2*time.Second ||
+		run.Compliance.Compliant {
+		t.Errorf("got %s %q, %d sessions, compliant %v", run.State, run.Failure, run.Sessions, run.Compliance.Compliant)
+	}
+}
+
+func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
+	m, entries := officialRun()
+	for want, e := range map[string]Entry{
+		`line 69: engine "two" at scale 6 is not in the plan`: {Engine: "two", Scale: 6, End: &End{}},
+		"line 69: root 3 where root 64 is expected":           {Engine: "one", Scale: 6, Root: &RootRecord{Index: 3}},
+		"line 69: the graph was generated from":               {Scale: 6, Graph: &GraphRecord{}},
+	} {
+		if _, err := replay(m, append(entries, e)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestPlanCheck(t *testing.T) {
+	for field, change := range map[string]func(*Plan){
+		"engines":    func(p *Plan) { p.Engines = nil },
+		"scales":     func(p *Plan) { p.Scales = nil },
+		"roots":      func(p *Plan) { p.Roots = 0 },
+		"validate":   func(p *Plan) { p.Validate = -2 },
+		"warm_ups":   func(p *Plan) { p.WarmUps = -1 },
+		"timeout_ns": func(p *Plan) { p.Timeout = 0 },
+		"energy_ns":  func(p *Plan) { p.Energy = -1 },
+		"meters":     func(p *Plan) { p.Meters = []string{"rapl"} },
+	} {
+		p := somePlan()
+		change(&p)
+		err := p.Check()
+		if usage, ok := err.(*UsageError); !ok || usage.Field != field || strings.Contains(err.Error(), "--") {
+			t.Errorf("%s: got %v", field, err)
+		}
+	}
+	if err := somePlan().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewMetered(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := power.Series{Info: power.Info{Name: "wall", Quantity: power.Power}, Period: time.Second}
+	for i := range 31 {
+		watts := 50.0
+		if i > 10 {
+			watts = 150
+		}
+		s.Readings = append(s.Readings, power.Reading{Time: start.Add(time.Duration(i-10) * time.Second), Value: watts})
+	}
+	s.Faults = []power.Fault{{Time: start.Add(time.Second), Text: "timeout", Count: 2}}
+	m := NewMetered(s, start, []EnergyPhase{
+		{PhaseIdle, -8 * time.Second, -2 * time.Second}, {PhaseLoop, 5 * time.Second, 15 * time.Second},
+	})
+	if m.Idle == nil || m.Idle.Watts != 50 || m.Loop == nil || m.Loop.Watts != 150 || m.NoLoop != "" {
+		t.Errorf("got idle %+v, loop %+v %s", m.Idle, m.Loop, m.NoLoop)
+	}
+	if diff := cmp.Diff([]MeterFault{{time.Second, "timeout", 2}}, m.Faults); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	m = NewMetered(power.Series{}, start, []EnergyPhase{{PhaseIdle, -2, -1}, {PhaseLoop, 0, 1}})
+	if m.Idle != nil || m.Loop != nil || m.NoIdle == "" || m.NoLoop == "" {
+		t.Errorf("without readings: %+v", m)
+	}
+}

@@ -1,0 +1,129 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// AllRoots is the value of Plan.Validate that validates every search.
+const AllRoots = -1
+
+// MaxRoots bounds Plan.Roots and Plan.WarmUps.
+const MaxRoots = 1 << 20
+
+// Official parameters of Graph500 (specification 2.0; the seeds are those of the reference program).
+const (
+	OfficialEdgeFactor = 16
+	OfficialRoots      = 64
+	OfficialSeed1      = 2
+	OfficialSeed2      = 3
+)
+
+// Plan is what a run is asked to do, with every default filled in.
+type Plan struct {
+	Engines    []EngineSpec  `json:"engines"`
+	Scales     []int         `json:"scales"`
+	EdgeFactor int           `json:"edgefactor"`
+	Seed1      uint64        `json:"seed1"`
+	Seed2      uint64        `json:"seed2"`
+	Roots      int           `json:"roots"`               // wanted; fewer if the graph has fewer
+	Validate   int           `json:"validate"`            // number of roots to validate; -1 for all of them
+	WarmUps    int           `json:"warm_ups"`            // untimed searches from the first root, before the others
+	Timeout    time.Duration `json:"timeout_ns"`          // limit of one call of an engine
+	Energy     time.Duration `json:"energy_ns,omitempty"` // length of the energy loop; 0: energy is not measured
+	Meters     []string      `json:"meters,omitempty"`    // specifications of power meters; empty: all that are found
+}
+
+// EngineSpec names an engine and the options set for it.
+type EngineSpec struct {
+	Name     string            `json:"name"`               // label of the engine in this run, unique in a plan
+	Builtin  string            `json:"builtin,omitempty"`  // name of a built-in engine, or
+	Path     string            `json:"path,omitempty"`     // program of an external engine
+	Checksum string            `json:"checksum,omitempty"` // SHA-256 of the external engine's program, as run
+	Options  map[string]string `json:"options,omitempty"`  // those that the user set
+}
+
+// DefaultPlan is the official protocol at scale 18, without engines.
+func DefaultPlan() Plan {
+	return Plan{
+		Scales:     []int{18},
+		EdgeFactor: OfficialEdgeFactor,
+		Seed1:      OfficialSeed1,
+		Seed2:      OfficialSeed2,
+		Roots:      OfficialRoots,
+		Validate:   AllRoots,
+		WarmUps:    1,
+		Timeout:    10 * time.Minute,
+	}
+}
+
+// Recipe describes the plan's input at a scale.
+func (p Plan) Recipe(scale int) graph.Kronecker {
+	return graph.Kronecker{Scale: scale, EdgeFactor: p.EdgeFactor, Seed1: p.Seed1, Seed2: p.Seed2}
+}
+
+// Check returns a UsageError if the plan cannot be run.
+func (p Plan) Check() error {
+	if len(p.Engines) == 0 {
+		return usage("engines", "no engine is named")
+	}
+	if len(p.Scales) == 0 {
+		return usage("scales", "no scale is named")
+	}
+	labels, scales := map[string]bool{}, map[int]bool{}
+	for _, e := range p.Engines {
+		if labels[e.Name] {
+			return usage("engines", "engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
+		}
+		labels[e.Name] = true
+	}
+	for _, s := range p.Scales {
+		if err := p.Recipe(s).Check(); err != nil {
+			return Usage("%w", err)
+		}
+		if scales[s] {
+			return usage("scales", "scale %d is named twice", s)
+		}
+		scales[s] = true
+	}
+	switch {
+	case p.Roots < 1 || p.Roots > MaxRoots:
+		return usage("roots", "the number of roots must be 1 to %d (the benchmark uses %d), not %d", MaxRoots, OfficialRoots,
+			p.Roots)
+	case p.Validate < AllRoots:
+		return usage("validate", "roots to validate must be all, none or a number, not %d", p.Validate)
+	case p.WarmUps < 0 || p.WarmUps > MaxRoots:
+		return usage("warm_ups", "the number of warm-up searches must be 0 to %d, not %d", MaxRoots, p.WarmUps)
+	case p.Timeout <= 0:
+		return usage("timeout_ns", "the timeout must be a positive duration such as 10m, not %v", p.Timeout)
+	case p.Energy < 0:
+		return usage("energy_ns",
+			"the length of the energy loop must be a positive duration such as 60s, or 0 for none, not %v", p.Energy)
+	case p.Energy == 0 && len(p.Meters) > 0:
+		return usage("meters", "meter %s requires an energy loop", p.Meters[0])
+	}
+	return nil
+}
+
+// ErrUsage marks a request that cannot succeed as it is: nothing was started, and repeating it does not help.
+var ErrUsage = errors.New("wrong usage")
+
+// UsageError is an ErrUsage that may name the field of the Plan at fault.
+type UsageError struct {
+	Field string // its name in JSON, such as "roots"; empty if no single field is at fault
+	Err   error
+}
+
+func (e *UsageError) Error() string        { return e.Err.Error() }
+func (e *UsageError) Is(target error) bool { return target == ErrUsage }
+func (e *UsageError) Unwrap() error        { return e.Err }
+
+// Usage returns a UsageError of no field, whose text is the formatted message.
+func Usage(format string, args ...any) error { return usage("", format, args...) }
+
+func usage(field, format string, args ...any) error {
+	return &UsageError{field, fmt.Errorf(format, args...)}
+}

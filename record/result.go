@@ -1,0 +1,156 @@
+// Package record defines what a run is asked to do (Plan) and what it measured (Result), and stores both in a directory
+// (Store). It derives the statistics, the compliance statement and the energy figures of a run.
+package record
+
+import (
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Names of the files in a run's directory.
+const (
+	ManifestFile = "run.json"    // Manifest; written first
+	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; what a resume starts from
+	ResultFile   = "result.json" // Result; written last, and again by each resume
+)
+
+// Result is everything that a run measured. result.json contains one, and every report is made from one. Times are in
+// seconds, sizes in bytes and rates in tuples per second unless a name ends in another unit. A value that was not
+// measured is absent.
+type Result struct {
+	Manifest
+	Runs []Run `json:"runs"` // in the order of the plan
+	// JournalBytes is the length of the part of the journal that result.json was made from.
+	JournalBytes int64 `json:"journal_bytes,omitempty"`
+	// Digest is the checksum of the record's three files (digest.go). It is empty for a run without result.json, or with a
+	// journal that has grown since, and for records of teps/1.0.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Manifest describes what was run, where and with which software. run.json contains it from the start of a run.
+type Manifest struct {
+	Schema   string          `json:"schema"`
+	ID       string          `json:"id"` // unique to this run
+	Started  time.Time       `json:"started"`
+	Command  []string        `json:"command"` // the command line
+	Software Software        `json:"software"`
+	Machine  machine.Machine `json:"machine"`
+	Plan     Plan            `json:"plan"`
+	// Environment holds the variables of environmentNames that are set.
+	Environment map[string]string `json:"environment,omitempty"`
+	Build       map[string]string `json:"build,omitempty"` // settings of the Go toolchain: GOAMD64, -tags, ...
+}
+
+// State is how a Run ended.
+type State string
+
+const (
+	Complete    State = "complete"    // every root of the plan was searched
+	Interrupted State = "interrupted" // stopped by the user or by the end of the process; can be resumed
+	Failed      State = "failed"      // the engine failed, as described by Failure
+)
+
+// Run is one engine at one scale.
+type Run struct {
+	Engine      EngineSpec           `json:"engine"`
+	Scale       int                  `json:"scale"`
+	Description *plugins.Description `json:"description,omitempty"`
+	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
+	Graph       *GraphRecord         `json:"graph,omitempty"`
+	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do.
+	Construction  *plugins.Construction `json:"construction,omitempty"`
+	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
+	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
+	Sessions int `json:"sessions"`
+	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
+	Rebuilt    *Kernel1      `json:"rebuilt,omitempty"`
+	Roots      []RootRecord  `json:"roots,omitempty"` // in the order of the draw
+	State      State         `json:"state"`
+	Failure    string        `json:"failure,omitempty"`
+	Valid      bool          `json:"valid"`                // complete, every search validated and none of them wrong
+	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
+	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured
+	Compliance Compliance    `json:"compliance"`
+}
+
+// Kernel1 records that an engine has built the graph.
+type Kernel1 struct {
+	Description  plugins.Description  `json:"description"`
+	Options      map[string]string    `json:"options"`
+	Checksum     string               `json:"checksum,omitempty"`
+	Construction plugins.Construction `json:"construction"`
+	Wall         float64              `json:"wall"` // seconds on the host's clock around the call
+}
+
+// GraphRecord is the input of one scale.
+type GraphRecord struct {
+	Recipe        graph.Kronecker `json:"recipe"`
+	Tuples        int64           `json:"tuples"`
+	Generation    float64         `json:"generation"`     // seconds; not timed by the benchmark
+	RejectedDraws int             `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
+	RootsFound    int             `json:"roots_found"`
+}
+
+// RootRecord is one search: a line of roots.jsonl.
+type RootRecord struct {
+	Index      int             `json:"index"` // in the order of the draw, from 0
+	Root       graph.Vertex    `json:"root"`
+	Time       float64         `json:"time"` // seconds on the engine's clock, used for TEPS
+	Wall       float64         `json:"wall"` // seconds on the host's clock around the call
+	Levels     []plugins.Level `json:"levels,omitempty"`
+	Phases     []plugins.Phase `json:"phases,omitempty"` // outside levels
+	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks
+	Validated  bool            `json:"validated"`
+	Violation  string          `json:"violation,omitempty"`  // the rule that was broken, with the vertices; empty: valid
+	Rule       int             `json:"rule,omitempty"`       // number of the broken rule, 1 to 5
+	Validation float64         `json:"validation,omitempty"` // seconds
+	NEdge      *int64          `json:"nedge,omitempty"`      // tuples of the component without self-loops (reference)
+	M          *int64          `json:"m,omitempty"`          // tuples of the component (specification)
+	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
+	Depth      *int            `json:"depth,omitempty"`      // largest level
+}
+
+// Compliance states which rules of Graph500 a run follows, each checked by the program.
+type Compliance struct {
+	Compliant bool    `json:"compliant"` // every rule holds
+	Rules     []Check `json:"rules"`
+	Power     string  `json:"power"` // figure, scope, meter, class and level, or why there is none
+}
+
+// Check is one rule, whether it holds, and why.
+type Check struct {
+	Rule   string `json:"rule"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail"` // what was found; an engine's claim is quoted as a claim
+}
+
+// SetTree sets the counts of the component that the search reached.
+func (r *RootRecord) SetTree(tree graph.Tree) {
+	m, nedge, reached := tree.Tuples, tree.NEdge(), tree.Reached
+	r.M, r.NEdge, r.Reached = &m, &nedge, &reached
+}
+
+// Broken reports whether validation found the search wrong.
+func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
+
+// Checksummed reports whether a digest shows that the record is as it was written.
+func (r Result) Checksummed() bool { return r.Digest != "" }
+
+// Sound reports whether the run is complete and no validated search is wrong. Unlike Valid, it does not require that
+// every search was validated.
+func (r Run) Sound() bool {
+	return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0
+}
+
+// BrokenRoots returns the number of searches that validation found wrong.
+func (r Run) BrokenRoots() (n int) {
+	for _, root := range r.Roots {
+		if root.Broken() {
+			n++
+		}
+	}
+	return n
+}

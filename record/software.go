@@ -1,0 +1,147 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Software is the build of the host.
+type Software struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`  // with "+dirty" if the tree had changes
+	Compiler string `json:"compiler"`          // go1.26.1 linux/amd64
+	Program  string `json:"program,omitempty"` // SHA-256 of the running program
+}
+
+func (s Software) String() string {
+	text := s.Version
+	if s.Commit != "" {
+		text += " (" + s.Commit + ")"
+	}
+	text += ", " + s.Compiler
+	if len(s.Program) >= 12 {
+		text += ", program " + s.Program[:12]
+	}
+	return text
+}
+
+// ThisSoftware describes the running program, from what the Go toolchain stamped into it. A build without version
+// control (go run, -buildvcs=false) has no commit.
+func ThisSoftware() Software {
+	s := softwareOf(buildInfo())
+	s.Program = programSum()
+	return s
+}
+
+// ThisVersion is the text of ThisSoftware without the checksum of the program, which takes time.
+func ThisVersion() string { return softwareOf(buildInfo()).String() }
+
+func buildInfo() *debug.BuildInfo {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return &debug.BuildInfo{}
+	}
+	return info
+}
+
+func softwareOf(info *debug.BuildInfo) Software {
+	s := Software{
+		Version:  "devel",
+		Compiler: fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH),
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		s.Version = v
+	}
+	dirty := false
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			s.Commit = setting.Value
+		case "vcs.modified":
+			dirty = setting.Value == "true"
+		}
+	}
+	if dirty && s.Commit != "" {
+		s.Commit += "+dirty"
+	}
+	return s
+}
+
+// programSum identifies the running program even without version control. It is empty if the program cannot be read.
+func programSum() string {
+	file, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return digestOf(program)
+}
+
+// settingsOf leaves linker flags out, where builds put values of their own.
+func settingsOf(info *debug.BuildInfo) map[string]string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "-tags", "-race", "-gcflags", "-pgo", "CGO_ENABLED", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140":
+			settings[s.Key] = s.Value
+		}
+	}
+	return settings
+}
+
+// digestOf returns the SHA-256 of the parts together, in hexadecimal.
+func digestOf(parts ...[]byte) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		sum.Write(part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// environmentNames are patterns of the variables that are recorded, because they change a measurement. Nothing else of
+// the environment reaches a record.
+var environmentNames = [...]string{
+	"GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG", // the runtime of the host and of engines in Go
+	"OMP_*", "GOMP_*", "KMP_*", // OpenMP
+	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING",
+	"NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+	"OMPI_MCA_*", "UCX_TLS", "UCX_NET_DEVICES", "NCCL_*", // between ranks
+	"LD_PRELOAD", "MALLOC_*", // the allocator
+	"SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NUM_NODES", "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE",
+	"SLURM_CPU_BIND", "SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "SLURM_TASKS_PER_NODE",
+	"TEPS_*",
+}
+
+// secretWords exclude a variable whose name contains one of them.
+var secretWords = [...]string{"PASS", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "AUTH", "USER", "COOKIE", "URL"}
+
+// environmentOf selects the variables to record from a list like os.Environ's.
+func environmentOf(variables []string) map[string]string {
+	selected := map[string]string{}
+	for _, variable := range variables {
+		if name, value, _ := strings.Cut(variable, "="); recorded(name) {
+			selected[name] = value
+		}
+	}
+	return selected
+}
+
+func recorded(name string) bool {
+	secret := slices.ContainsFunc(secretWords[:], func(word string) bool {
+		return strings.Contains(strings.ToUpper(name), word)
+	})
+	return !secret && slices.ContainsFunc(environmentNames[:], func(pattern string) bool {
+		matches, _ := path.Match(pattern, name)
+		return matches
+	})
+}

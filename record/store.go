@@ -1,0 +1,210 @@
+package record
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/tepsbench/teps/machine"
+)
+
+// Store is the directory of a run, opened for writing by one process.
+type Store struct {
+	dir      string
+	manifest Manifest
+	entries  []Entry
+	journal  *os.File // locked against other processes
+	torn     int
+}
+
+// NewManifest describes a run that starts now.
+func NewManifest(command []string, plan Plan, software Software, machine machine.Machine) Manifest {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	info := buildInfo()
+	return Manifest{
+		Schema:      Schema,
+		ID:          hex.EncodeToString(id[:]),
+		Started:     now(),
+		Command:     command,
+		Software:    software,
+		Machine:     machine,
+		Plan:        plan,
+		Environment: environmentOf(os.Environ()),
+		Build:       settingsOf(info),
+	}
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Create makes the directory dir, with its parents, for a new run. It refuses a directory that already holds one.
+func Create(dir string, m Manifest) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
+		return nil, usage("directory", "results directory: %w", err)
+	} else if err != nil {
+		return nil, fmt.Errorf("results directory: %w", err)
+	}
+	path := filepath.Join(dir, ManifestFile)
+	if _, err := os.Stat(path); err == nil {
+		return nil, usage("directory", "%s already holds a run; resume it, or choose another directory", dir)
+	}
+	s := &Store{dir: dir, manifest: m}
+	if err := s.open(os.O_CREATE); err != nil {
+		return nil, err
+	}
+	// A process killed at this point leaves an empty journal; one with content belongs to another run.
+	if info, err := s.journal.Stat(); err != nil || info.Size() > 0 {
+		s.Close()
+		return nil, usage("directory", "%s already holds %s; choose another directory", dir, JournalFile)
+	}
+	// run.json comes second, so a directory that has one also has a journal, which is locked.
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = WriteFile(path, append(data, '\n'))
+	}
+	if err != nil {
+		s.Close()
+		os.Remove(filepath.Join(dir, JournalFile))
+		return nil, err
+	}
+	return s.start(Session{Started: m.Started, Software: m.Software, Machine: m.Machine, Environment: m.Environment})
+}
+
+// Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
+// The machine and the software must be those of the run, because roots measured on different ones are not one result.
+func Resume(dir string, software Software, machine machine.Machine) (*Store, error) {
+	s := &Store{dir: dir}
+	if err := s.open(0); err != nil {
+		if _, readErr := read(dir); readErr != nil {
+			return nil, readErr // names the missing file
+		}
+		return nil, err
+	}
+	if err := s.load(software, machine); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s.start(Session{Started: now(), Software: software, Machine: machine, Environment: environmentOf(os.Environ())})
+}
+
+// load reads the run, and removes a torn last line of its journal.
+func (s *Store) load(software Software, machine machine.Machine) error {
+	found, err := read(s.dir)
+	if err != nil {
+		return err
+	}
+	m := found.result.Manifest
+	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
+		return Usage("resume %s: the run started on another machine (%s), this one is %s", s.dir, was, is)
+	}
+	if m.Software != software {
+		return Usage("resume %s: the run started with teps %s, this is %s; use the same build", s.dir, m.Software, software)
+	}
+	s.manifest, s.entries, s.torn = m, found.entries, found.torn
+	end, err := s.journal.Seek(0, io.SeekEnd)
+	if err == nil && s.torn > 0 {
+		err = s.journal.Truncate(end - int64(s.torn))
+	}
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// Manifest returns what the run was started with.
+func (s *Store) Manifest() Manifest { return s.manifest }
+
+// Dir returns the directory.
+func (s *Store) Dir() string { return s.dir }
+
+// Torn returns the number of bytes of a torn last line that Resume removed.
+func (s *Store) Torn() int { return s.torn }
+
+// Result returns what has been measured so far.
+func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) }
+
+// Close releases the directory.
+func (s *Store) Close() error { return s.journal.Close() }
+
+// start begins a session, and closes the store if that fails.
+func (s *Store) start(session Session) (*Store, error) {
+	if err := s.Append(Entry{Session: &session}); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// open opens and locks the journal.
+func (s *Store) open(flags int) error {
+	f, err := os.OpenFile(filepath.Join(s.dir, JournalFile), os.O_RDWR|os.O_APPEND|flags, 0o666)
+	if err != nil {
+		return fmt.Errorf("results directory: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", s.dir)
+	}
+	s.journal = f
+	return nil
+}
+
+// StoreError reports that the record cannot be written, the one failure that ends a run for all engines.
+type StoreError struct{ Err error }
+
+func (e *StoreError) Error() string { return e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// Append adds a line to the journal and returns when it is on the disk. It removes a line that was not written in full.
+func (s *Store) Append(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
+	}
+	end, err := s.journal.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = s.journal.Write(append(line, '\n'))
+	}
+	if err == nil {
+		err = s.journal.Sync()
+	}
+	if err != nil {
+		s.journal.Truncate(end)
+		return &StoreError{fmt.Errorf("write %s: %w; free some space, then resume the run", s.journal.Name(), err)}
+	}
+	s.entries = append(s.entries, e)
+	return nil
+}
+
+// Finish writes result.json.
+func (s *Store) Finish() (Result, error) {
+	r, err := s.Result()
+	if err != nil {
+		return r, err
+	}
+	manifest, manifestErr := os.ReadFile(filepath.Join(s.dir, ManifestFile))
+	journal, journalErr := os.ReadFile(filepath.Join(s.dir, JournalFile))
+	r.JournalBytes = int64(len(journal))
+	text, textErr := json.MarshalIndent(r, "", "  ")
+	if err := errors.Join(manifestErr, journalErr, textErr); err != nil {
+		return r, fmt.Errorf("write %s: %w", ResultFile, err)
+	}
+	return r, WriteFile(filepath.Join(s.dir, ResultFile), addDigest(text, manifest, journal))
+}
+
+// WriteFile replaces a file as a whole: readers see the old content or the new one, never a part, even after a crash.
+func WriteFile(path string, data []byte) error {
+	if err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package record
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
+)
+
+var (
+	someSoftware = Software{Version: "v0", Compiler: "go", Program: strings.Repeat("0123456789abcdef", 4)}
+	someMachine  = machine.Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
+)
+
+func somePlan() Plan {
+	p := DefaultPlan()
+	p.Engines = []EngineSpec{{Name: "one", Builtin: "one"}, {Name: "two", Builtin: "two"}}
+	p.Scales = []int{6}
+	return p
+}
+
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	s, err := Create(filepath.Join(t.TempDir(), "run"),
+		NewManifest([]string{"teps", "run"}, somePlan(), someSoftware, someMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func (s *Store) addRoots(t *testing.T, n int) {
+	t.Helper()
+	for i := range n {
+		err := s.Append(
+			Entry{
+				Engine: "one",
+				Scale:  6,
+				Root:   &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)},
+			},
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func journalOf(s *Store) string { return filepath.Join(s.Dir(), JournalFile) }
+
+func TestLoadReturnsAppendedEntries(t *testing.T) {
+	s := newStore(t)
+	s.addRoots(t, 3)
+	want, err := s.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	got, err := Load(s.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Runs) != 2 || len(got.Runs[0].Roots) != 3 || got.Runs[0].Roots[2].Root != 12 {
+		t.Fatalf("loaded %+v", got.Runs)
+	}
+	if got.Runs[0].State != Interrupted || got.Runs[0].Valid {
+		t.Errorf("a run without an end is %s, valid %v; want interrupted, not valid", got.Runs[0].State, got.Runs[0].Valid)
+	}
+	if got.ID != want.ID || got.Started != want.Started {
+		t.Errorf("manifest changed: %+v, was %+v", got.Manifest, want.Manifest)
+	}
+}
+
+func TestTornLastLineIsDropped(t *testing.T) {
+	for name, tail := range map[string]string{
+		"without a newline":          `{"engine":"one","scale":6,"root":{"ind`,
+		"cut inside, newline":        "{\"engine\":\"one\",\"sca\n",
+		"a whole block of zeros":     string(make([]byte, 512)),
+		"valid JSON without newline": `{"engine":"one","scale":6,"root":{"index":2,"root":12,"time":1,"wall":1}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			s.addRoots(t, 2)
+			s.Close()
+			f, err := os.OpenFile(journalOf(s), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.WriteString(tail)
+			f.Close()
+
+			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
+				t.Fatalf("load: %d roots, error %v; want the 2 whole ones", len(r.Runs[0].Roots), err)
+			}
+			resumed, err := Resume(s.Dir(), someSoftware, someMachine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resumed.Close()
+			if resumed.Torn() != len(tail) {
+				t.Errorf("cut off %d bytes, want %d", resumed.Torn(), len(tail))
+			}
+			err = resumed.Append(Entry{Engine: "one", Scale: 6, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 {
+				t.Fatalf("after the resume: %d roots, error %v", len(r.Runs[0].Roots), err)
+			}
+		})
+	}
+}
+
+func TestDamagedLineIsRejected(t *testing.T) {
+	for name, damage := range map[string]func(lines []string) []string{
+		"a damaged line":   func(l []string) []string { l[2] = l[2][:len(l[2])/2]; return l },
+		"a missing line":   func(l []string) []string { return append(l[:2], l[3:]...) },
+		"a line twice":     func(l []string) []string { return append(l[:3], l[2:]...) },
+		"a foreign line":   func(l []string) []string { l[2] = `{"hello":1}`; return l },
+		"a foreign engine": func(l []string) []string { l[2] = strings.ReplaceAll(l[2], `"one"`, `"three"`); return l },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			s.addRoots(t, 4)
+			s.Close()
+			data, _ := os.ReadFile(journalOf(s))
+			lines := damage(strings.Split(strings.TrimSuffix(string(data), "\n"), "\n"))
+			os.WriteFile(journalOf(s), []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+			if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), "line ") {
+				t.Errorf("load: %v; want an error that names the line", err)
+			}
+			before, _ := os.ReadFile(journalOf(s))
+			if _, err := Resume(s.Dir(), someSoftware, someMachine); err == nil {
+				t.Error("resume accepted a damaged journal")
+			}
+			if after, _ := os.ReadFile(journalOf(s)); string(after) != string(before) {
+				t.Error("resume changed a damaged journal")
+			}
+		})
+	}
+}
+
+func TestLoadRejectsOtherSchemasAndDirectories(t *testing.T) {
+	s := newStore(t)
+	s.Close()
+	path := filepath.Join(s.Dir(), ManifestFile)
+	good, _ := os.ReadFile(path)
+	for name, c := range map[string]struct{ content, want string }{
+		"newer schema": {strings.Replace(string(good), Schema, "teps/2", 1), "teps/2"},
+		"foreign file": {`{"schema":"other"}`, "not a record of teps"},
+		"no schema":    {`{}`, "not a record of teps"},
+		"torn":         {string(good[:len(good)/2]), "damaged"},
+		"empty":        {"", "damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.WriteFile(path, []byte(c.content), 0o666)
+			if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+	if _, err := Load(t.TempDir()); !errors.Is(err, ErrUsage) {
+		t.Errorf("an empty directory: %v, want ErrUsage", err)
+	}
+}
+
+func TestStoreIsLocked(t *testing.T) {
+	s := newStore(t)
+	if _, err := Resume(s.Dir(), someSoftware, someMachine); !errors.Is(err, ErrUsage) ||
+		!strings.Contains(err.Error(), "another teps") {
+		t.Errorf("second writer: %v", err)
+	}
+	if _, err := Create(s.Dir(), s.Manifest()); !errors.Is(err, ErrUsage) {
+		t.Errorf("second run in one folder: %v", err)
+	}
+}
+
+func TestResumeRejectsOtherMachineAndBuild(t *testing.T) {
+	s := newStore(t)
+	s.Close()
+	other := someMachine
+	other.CPU = "another processor"
+	if _, err := Resume(s.Dir(), someSoftware, other); !errors.Is(err, ErrUsage) {
+		t.Errorf("other machine: %v", err)
+	}
+	if _, err := Resume(s.Dir(), Software{Version: "v1", Compiler: "go"}, someMachine); !errors.Is(err, ErrUsage) {
+		t.Errorf("other build: %v", err)
+	}
+}
+
+func TestCreateInDirectoryWithEmptyJournal(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, JournalFile), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Create(dir, NewManifest(nil, somePlan(), someSoftware, someMachine))
+	if err != nil {
+		t.Fatalf("an empty journal without a manifest: %v", err)
+	}
+	s.Close()
+}
+
+func TestCreateRejectsFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "threads.yaml")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "run")} {
+		if _, err := Create(dir, Manifest{}); !errors.Is(err, ErrUsage) ||
+			!strings.Contains(err.Error(), "results directory") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
+func TestCreateFailsInUnwritableDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o666)
+	if _, err := Create(file, Manifest{}); err == nil {
+		t.Error("a file was accepted as a directory")
+	}
+	if _, err := Create("/proc/teps", Manifest{}); err == nil {
+		t.Error("/proc was accepted as a directory")
+	}
+}
+
+func TestFullDiskLeavesNoPartialLine(t *testing.T) {
+	s := newStore(t)
+	s.addRoots(t, 2)
+	before, _ := os.ReadFile(journalOf(s))
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	journal := s.journal
+	s.journal = full
+	err = s.Append(Entry{Engine: "one", Scale: 6, Root: &RootRecord{Index: 2}})
+	s.journal = journal
+	full.Close()
+	var broken *StoreError
+	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "resume the run") {
+		t.Errorf("full disk: %v; want a StoreError that says to resume", err)
+	}
+	if after, _ := os.ReadFile(journalOf(s)); string(after) != string(before) {
+		t.Error("the journal changed")
+	}
+	if r, err := s.Result(); err != nil || len(r.Runs[0].Roots) != 2 {
+		t.Errorf("the result has a root that is not on the disk: %v", err)
+	}
+}
+
+func TestWriteFileReplacesWholeFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, content := range []string{"one", "two, longer"} {
+		if err := WriteFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); string(got) != content {
+			t.Errorf("got %q, want %q", got, content)
+		}
+	}
+	if err := WriteFile(filepath.Join(dir, "missing", "f"), nil); err == nil {
+		t.Error("wrote into a missing directory")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func FuzzJournal(f *testing.F) {
+	f.Add([]byte("{\"session\":{}}\n{\"engine\":\"one\",\"scale\":6,\"root\":{\"index\":0}}\n"))
+	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"end\":{\"state\":\"complete\"}}\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, whole, err := parseJournal(data)
+		if err != nil {
+			return
+		}
+		if whole > len(data) {
+			t.Fatalf("%d whole bytes of %d", whole, len(data))
+		}
+		again, rest, err := parseJournal(data[:whole])
+		if err != nil || rest != whole || len(again) != len(entries) {
+			t.Fatalf("the whole part reads differently: %d entries, %v", len(again), err)
+		}
+		replay(Manifest{Plan: somePlan()}, entries) // must not panic
+	})
+}

@@ -1,0 +1,190 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Missing is shown for a value that was not recorded or is not a number.
+const Missing = units.Missing
+
+// GTEPS formats a rate in tuples a second as GTEPS.
+func GTEPS(teps float64) string { return units.Significant(teps/1e9, 4) }
+
+// measured is Duration for a time whose zero means that it was not measured.
+func measured(seconds float64) string {
+	if seconds == 0 {
+		return Missing
+	}
+	return units.Seconds(seconds)
+}
+
+// Positive is Integer for a number whose zero means that it is not known.
+func Positive(n int64) string {
+	if n <= 0 {
+		return Missing
+	}
+	return units.Integer(n)
+}
+
+// Count is Integer for what an engine may have counted.
+func Count(c plugins.Count) string {
+	n, known := c.Get()
+	if !known {
+		return Missing
+	}
+	return units.Integer(n)
+}
+
+// optional formats a number that may be missing.
+func optional[T any](x *T, format func(T) string) string {
+	if x == nil {
+		return Missing
+	}
+	return format(*x)
+}
+
+// digits formats numbers with n significant digits.
+func digits(n int) func(float64) string {
+	return func(x float64) string { return units.Significant(x, n) }
+}
+
+// Plural is a number with its noun: 1 root, 64 roots.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ratio formats a quotient of positive numbers with three digits.
+func ratio(a, b float64) string {
+	if !(a > 0 && b > 0) {
+		return Missing
+	}
+	return units.Significant(a/b, 3)
+}
+
+// percentage formats a part of a whole.
+func percentage(part, whole float64) string {
+	percent := 100 * part / whole
+	if !Finite(percent) || whole <= 0 { // a damaged record can hold any two numbers
+		return Missing
+	}
+	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
+}
+
+// Superscript writes n in Unicode's superscript digits.
+func Superscript(n int) string {
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
+		"8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+}
+
+// Finite reports whether all xs are numbers.
+func Finite(xs ...float64) bool {
+	for _, x := range xs {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Limits on texts from outside, in runes.
+const (
+	NameLength     = 40
+	SentenceLength = 400
+)
+
+// Clean makes a text from outside fit for one line of a terminal, a drawing or a page. Control characters (terminal
+// escapes, line breaks), invisible and direction-changing characters and broken UTF-8 become spaces, runs of spaces
+// become one, and a text longer than limit runes ends in an ellipsis. An empty text becomes Missing.
+func Clean(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return Missing
+	}
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:limit-1])) + "…"
+}
+
+// Name cleans a name, Sentence a sentence.
+func Name(s string) string     { return Clean(s, NameLength) }
+func Sentence(s string) string { return Clean(s, SentenceLength) }
+
+// EngineName cleans the name of an engine or of one of its options. A long name loses its middle, because the names of
+// variants differ at their ends.
+func EngineName(s string) string { return Shorten(Sentence(s), NameLength) }
+
+// Shorten replaces the middle of a text that is wider than width columns by an ellipsis. The end keeps two thirds of
+// the room, because variants differ there. A text with escape sequences stays as it is.
+func Shorten(s string, width int) string {
+	if text.StringWidthWithoutEscSequences(s) <= width || strings.ContainsRune(s, '\x1b') {
+		return s
+	}
+	head, tail := "", ""
+	runes := []rune(s)
+	left := width - 1
+	for len(runes) > 0 {
+		r, atEnd := runes[0], text.StringWidth(tail) < 2*text.StringWidth(head)+1
+		if atEnd {
+			r = runes[len(runes)-1]
+		}
+		if left -= text.RuneWidth(r); left < 0 {
+			break
+		}
+		if atEnd {
+			tail, runes = string(r)+tail, runes[:len(runes)-1]
+		} else {
+			head, runes = head+string(r), runes[1:]
+		}
+	}
+	return head + "…" + tail
+}
+
+// fileName makes a name fit for a part of a file name: letters, digits, dots, dashes and underscores of ASCII.
+func fileName(s string) string {
+	s = regexp.MustCompile(`[^A-Za-z0-9._-]`).ReplaceAllString(EngineName(s), "-")
+	if s = strings.Trim(s, ".-"); s == "" {
+		return "engine"
+	}
+	return s
+}
+
+// Joined joins the parts that are known. Without any it returns Missing.
+func Joined(separator string, parts ...string) string {
+	known := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" || part == Missing })
+	if len(known) == 0 {
+		return Missing
+	}
+	return strings.Join(known, separator)
+}
+
+// unique returns the name, or with the first of 2, 3, ... after the separator that is not taken, and takes it.
+func unique(taken map[string]bool, name, separator string) string {
+	out := name
+	for n := 2; taken[out]; n++ {
+		out = name + separator + strconv.Itoa(n)
+	}
+	taken[out] = true
+	return out
+}

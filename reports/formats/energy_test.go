@@ -1,0 +1,165 @@
+package formats
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+	"github.com/tepsbench/teps/reports/text"
+)
+
+func TestPowerFiguresAreDrawnForEveryMeteredRun(t *testing.T) {
+	dir := t.TempDir()
+	r := samples.Metered()
+	writeAll(t, dir, r)
+	for _, name := range []string{"mteps-per-watt", "mteps-per-watt-over-scale", "power-cpu-s18", "power-cuda-s22"} {
+		svg, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, bad := range []string{"NaN", "Inf", "system:"} {
+			if bytes.Contains(svg, []byte(bad)) {
+				t.Errorf("%s.svg contains %q", name, bad)
+			}
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"search rate per watt", "package-0", "component", "MTEPS/W above idle",
+		"Power over time, cuda at scale 22"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// No rendering of a run that was metered by components calls its power system power.
+func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
+	dir := t.TempDir()
+	r := samples.Metered()
+	writeAll(t, dir, r)
+	var table bytes.Buffer
+	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := regexp.MustCompile(`no system power|not system power|not the system|power of the whole system|` +
+		`meter of the whole system|component power, not the system's`)
+	mention := regexp.MustCompile(`(?i)system power|the system|<td>system<|system:`)
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) && !strings.Contains(rest,
+				"operating system") {
+				t.Errorf("%s:%d: %.200s", filepath.Base(path), i+1, rest)
+			}
+		}
+	}
+	if !strings.Contains(table.String(), "MTEPS/W") || !regexp.MustCompile(`\d gpu\b`).MatchString(table.String()) ||
+		!regexp.MustCompile(`\d package\b`).MatchString(table.String()) {
+		t.Errorf("table:\n%s", &table)
+	}
+	green, err := os.ReadFile(filepath.Join(dir, "greengraph500.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(green), "\n\n")
+	if len(blocks) != len(r.Runs) {
+		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
+	}
+	for _, block := range blocks {
+		if !strings.HasPrefix(block, "# Not a Green Graph500 submission: component power, not system power: ") {
+			t.Errorf("a block of components begins with: %.100s", block)
+		}
+	}
+}
+
+// A run without a figure has no number, nowhere: dashes, and why.
+func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
+	r := samples.Result([]string{"cpu", "cuda", "other"}, 18)
+	r.Runs[0].Energy = &record.EnergyRecord{Wanted: 60, Absent: []power.Absence{{Source: "rapl",
+		Reason: "no powercap here"}}}
+	r.Runs[1].Energy = &record.EnergyRecord{Wanted: 60, Failure: "the GPU has fallen off the bus"}
+	dir := t.TempDir()
+	writeAll(t, dir, r)
+	if _, err := os.Stat(filepath.Join(dir, "greengraph500.txt")); err == nil {
+		t.Error("a text for Green Graph500 without any loop")
+	}
+	var table bytes.Buffer
+	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil || strings.Contains(table.String(),
+		"MTEPS/W") {
+		t.Errorf("%v:\n%s", err, &table)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"no figure: there is no power meter here", "no figure: the GPU has fallen off the bus"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if svgs, _ := filepath.Glob(filepath.Join(dir, "*watt*.svg")); len(svgs) > 0 {
+		t.Errorf("drawn without figures: %v", svgs)
+	}
+	// Estimates are labelled, and never in the column of measured figures.
+	run := samples.WithMeters(r.Runs[2], power.Package)
+	run.Energy.Figures[0].Method = power.Declared
+	r.Runs[2] = run
+	table.Reset()
+	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil || strings.Contains(table.String(),
+		"MTEPS/W") {
+		t.Errorf("%v:\n%s", err, &table)
+	}
+	writeAll(t, dir, r)
+	if text, _ := os.ReadFile(filepath.Join(dir, "mteps-per-watt.svg")); !bytes.Contains(text, []byte("declared")) {
+		t.Error("the drawing does not say that the power was declared")
+	}
+}
+
+func TestDamagedEnergyRecordIsNotShown(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 18)
+	r.Runs[0] = samples.WithMeters(r.Runs[0], power.Wall)
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0} {
+		broken := r
+		broken.Runs = []record.Run{r.Runs[0]}
+		e := *r.Runs[0].Energy
+		e.Figures = []record.PowerFigure{e.Figures[0]}
+		e.Figures[0].MTEPSPerWatt = x
+		e.Meters = []record.Metered{e.Meters[0]}
+		e.Meters[0].Curve = record.Curve{At: []time.Duration{0, 1, 1}, Joules: []float64{x, 1, x}}
+		broken.Runs[0].Energy = &e
+		dir := t.TempDir()
+		writeAll(t, dir, broken)
+		files, _ := filepath.Glob(filepath.Join(dir, "*.svg"))
+		for _, path := range files {
+			if data, _ := os.ReadFile(path); bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Inf")) {
+				t.Errorf("%g: %s contains an invalid number", x, filepath.Base(path))
+			}
+		}
+	}
+}
+
+func writeAll(t *testing.T, dir string, r record.Result) {
+	t.Helper()
+	if err := WriteAll(dir, reportOf(t, r)); err != nil {
+		t.Fatal(err)
+	}
+}

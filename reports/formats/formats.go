@@ -1,0 +1,103 @@
+// Package formats lists every format of a report, and writes everything that a run leaves in its directory.
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/page"
+	"github.com/tepsbench/teps/reports/plot"
+	"github.com/tepsbench/teps/reports/text"
+)
+
+// All are the formats in the order in which a help text lists them. A new one is a function in a file of its own and a
+// line here.
+func All() []reports.Format {
+	return []reports.Format{
+		{Name: "html", Summary: "the page, one file that needs nothing else", References: true, Write: page.Write},
+		{Name: "markdown", Summary: "tables and summary for an issue or a wiki", References: true, Write: text.Markdown},
+		{Name: "graph500", Summary: "the official text, in the reference program's lines", Write: each(text.Graph500)},
+		{Name: "text", Summary: "the table that ends a run", Write: each(table)},
+		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
+		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
+		{Name: "submission", Summary: "the fields of the Graph500 list, as far as a record can fill them in",
+			Write: each(text.Submission)},
+		{Name: "green", Summary: "the fields of the Green Graph500 list, for runs with an energy loop",
+			Write: each(text.Green)},
+	}
+}
+
+func table(w io.Writer, r reports.Result) error { return text.Table(w, r, false) }
+
+// each makes a format of a rendering of one result. An empty line separates several.
+func each(write func(io.Writer, reports.Result) error) func(io.Writer, reports.Report) error {
+	return func(w io.Writer, r reports.Report) error {
+		for i, result := range r.Results {
+			if i > 0 {
+				if _, err := io.WriteString(w, "\n"); err != nil {
+					return fmt.Errorf("reports: write: %w", err)
+				}
+			}
+			if err := write(w, result); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// ByName returns one of the formats. The error names those that there are.
+func ByName(formats []reports.Format, name string) (reports.Format, error) {
+	var names []string
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return reports.Format{}, fmt.Errorf("reports: unknown format %q; the formats are %s", name, strings.Join(names, ", "))
+}
+
+// WriteAll writes a report into a directory, which must exist: graph500.txt, the figures as SVG, greengraph500.txt if
+// an energy loop was metered, and report.html. Each file appears whole or not at all and replaces an older one. The
+// error wraps that of the file system and names the file; files written before it stay.
+func WriteAll(dir string, r reports.Report) error {
+	write := func(file, format string) error {
+		f, err := ByName(All(), format)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := f.Write(&b, r); err != nil {
+			return err
+		}
+		if err := record.WriteFile(filepath.Join(dir, file), b.Bytes()); err != nil {
+			return fmt.Errorf("reports: %w (is the directory there, writable and not full?)", err)
+		}
+		return nil
+	}
+	if err := write("graph500.txt", "graph500"); err != nil {
+		return err
+	}
+	plotter, err := plot.New()
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Figures() {
+		if err := plotter.Write(filepath.Join(dir, f.Name+".svg"), f); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(r.Runs(), text.HasLoop) {
+		if err := write("greengraph500.txt", "green"); err != nil {
+			return err
+		}
+	}
+	return write("report.html", "html")
+}

@@ -1,0 +1,488 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	pretty "github.com/jedib0t/go-pretty/v6/text"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tepsbench/teps/reports/plot"
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/page"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+	"github.com/tepsbench/teps/reports/text"
+)
+
+const hostile = `<script>alert("1")</script>&'` + "\x1b[31m\x00\n\u202e\xff" + ` style="fill:#222222"`
+
+// partial are results that failures of all kinds leave behind.
+func partial() map[string]record.Result {
+	interrupted := samples.Result([]string{"cpu", "distributed"}, 16, 17)
+	interrupted.Runs[3].State, interrupted.Runs[3].Valid = record.Interrupted, false
+	interrupted.Runs[3].Roots = interrupted.Runs[3].Roots[:5]
+	interrupted.Runs[3].Statistics = record.Summarise(interrupted.Runs[3].Roots)
+
+	failed := samples.Result([]string{"cpu"}, 16, 17)
+	failed.Runs[1] = record.Run{Engine: failed.Runs[1].Engine, Scale: 17, State: record.Failed,
+		Failure: "rpc: the engine's process ended: signal 9"}
+
+	invalid := samples.Result([]string{"cpu"}, 16)
+	invalid.Runs[0].Roots[3].Rule, invalid.Runs[0].Roots[3].Violation, invalid.Runs[0].Valid = 4,
+		"vertex 5 is reachable and was not reached", false
+
+	unchecked := samples.Result([]string{"cpu"}, 16)
+	for i := range unchecked.Runs[0].Roots {
+		root := &unchecked.Runs[0].Roots[i]
+		*root = record.RootRecord{Index: root.Index, Root: root.Root, Time: root.Time, Wall: root.Wall}
+	}
+	unchecked.Runs[0].Statistics = nil
+	unchecked.Runs[0].Compliance = record.Compliance{Rules: []record.Check{{Rule: "every search validated",
+		Detail: "0 of 64"}}}
+
+	notFinite := samples.Result([]string{"cpu"}, 16)
+	notFinite.Runs[0].Statistics.TEPS.Min = math.Inf(-1)
+	notFinite.Runs[0].Statistics.Time.Max = math.NaN()
+	notFinite.Runs[0].Roots[0].Time = math.NaN()
+	notFinite.Runs[0].Roots[1].Time = 0
+
+	damaged := samples.Result([]string{"cpu"}, 16)
+	damaged.Runs[0].Statistics.TEPS.Max = 1e-300
+	damaged.Runs[0].Roots[0].Time = 1e300
+
+	instant := samples.Result([]string{"cpu"}, 16) // levels that are beyond any multiple of their search
+	for i := range instant.Runs[0].Roots {
+		instant.Runs[0].Roots[i].Time = 1e-300
+		instant.Runs[0].Roots[i].Levels = []plugins.Level{{Frontier: 1, Elapsed: 500 * time.Hour}}
+	}
+
+	evil := samples.Result([]string{hostile, hostile + "2"}, 16)
+	evil.ID, evil.Machine.CPU, evil.Command = hostile, hostile, []string{hostile}
+	evil.Runs[0].Failure, evil.Runs[0].State = hostile, record.Failed
+	evil.Runs[1].Description.Summary, evil.Runs[1].Options = hostile, map[string]string{hostile: hostile}
+	evil.Runs[1].Compliance.Rules[0].Detail = hostile
+	evil.Runs[1].Roots[0].Violation = hostile
+
+	deep := samples.Result([]string{"cpu"}, 16)
+	for i := range 5000 {
+		deep.Runs[0].Roots[0].Levels = append(deep.Runs[0].Roots[0].Levels, plugins.Level{Frontier: 1, Elapsed: time.Duration(
+			i)})
+	}
+
+	many := samples.Result(nil, 16)
+	for i := range 40 {
+		name := fmt.Sprintf("engine-%02d", i)
+		many.Plan.Engines = append(many.Plan.Engines, record.EngineSpec{Name: name})
+		many.Runs = append(many.Runs, samples.Run(name, i, 16, 64), samples.Run(name, i, 18, 64))
+	}
+	thousands := samples.Result([]string{"cpu"}, 16)
+	thousands.Runs[0] = samples.Run("cpu", 0, 16, 5000)
+
+	bare := samples.Result([]string{"cpu", strings.Repeat("a name without end ", 30)}, 16)
+	for i := range bare.Runs {
+		bare.Runs[i].Description, bare.Runs[i].Construction, bare.Runs[i].Graph, bare.Runs[i].Options = nil, nil, nil, nil
+		for k := range bare.Runs[i].Roots {
+			bare.Runs[i].Roots[k].Levels = nil
+		}
+	}
+
+	silent := samples.Ranked() // ranks, and levels without times
+	for i := range silent.Runs {
+		for k := range silent.Runs[i].Roots {
+			for l := range silent.Runs[i].Roots[k].Levels {
+				silent.Runs[i].Roots[k].Levels[l].Elapsed = 0
+			}
+		}
+	}
+
+	return map[string]record.Result{
+		"nothing at all": {}, "no runs": samples.Result(nil), "zero run": {Runs: make([]record.Run, 3)},
+		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked,
+		"not finite": notFinite, "rates beyond belief": damaged,
+		"levels beyond their search": instant,
+		"hostile names":              evil, "five thousand levels": deep, "forty engines": many,
+		"five thousand roots": thousands,
+		"nothing but rates":   bare, "levels without times": silent, "ranks": samples.Ranked(),
+		"one root": {Runs: []record.Run{samples.Run("cpu", 0, 16, 1)}},
+	}
+}
+
+func TestEveryFormatTakesPartialResults(t *testing.T) {
+	for name, r := range partial() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := reportOf(t, r)
+			for _, f := range All() {
+				var b bytes.Buffer
+				if err := f.Write(&b, report); err != nil {
+					t.Fatal(err)
+				}
+				if b.Len() == 0 && f.Name != "bench" {
+					t.Errorf("%s is empty", f.Name)
+				}
+				if strings.ContainsAny(b.String(), "\x00\x1b\u202e") && f.Name != "csv" {
+					t.Errorf("%s has a control character", f.Name)
+				}
+				switch f.Name {
+				case "html":
+					if !utf8.Valid(b.Bytes()) || b.Len() > 16<<20 || strings.Contains(b.String(), "<script") ||
+						strings.Contains(b.String(), "NaN") {
+						t.Error("the page is not UTF-8, is larger than 16 MiB, has a script or a number that is none")
+					}
+				case "text":
+					narrow(t, b.String())
+				case "submission":
+					if report.Results[0].Best() < 0 && strings.Contains(b.String(), "harmonic_mean_TEPS") {
+						t.Error("a record without a result has one to submit")
+					}
+				}
+			}
+			p, err := plot.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range report.Figures() {
+				svg, err := p.SVG(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wellFormed(t, f.Name, svg)
+				if pdf, err := p.PDF(f); err != nil || len(pdf) < 1000 {
+					t.Errorf("%s.pdf has %d bytes: %v", f.Name, len(pdf), err)
+				}
+			}
+		})
+	}
+}
+
+// reportOf makes a report of records.
+func reportOf(t testing.TB, records ...record.Result) reports.Report {
+	t.Helper()
+	r, err := reports.New(nil, records...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// narrow checks that a table fits a terminal.
+func narrow(t rapid.TB, table string) {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		if n := pretty.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > text.Width {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestWriteAllWritesAPartialResult(t *testing.T) {
+	dir := t.TempDir()
+	if err := WriteAll(dir, reportOf(t, partial()["interrupted"])); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"graph500.txt", "report.html", "gteps-over-scale.svg", "roots.svg",
+		"levels-cpu-s17.svg", "levels-distributed-s17.svg"} {
+		if len(data(t, filepath.Join(dir, name))) == 0 {
+			t.Errorf("%s is empty", name)
+		}
+	}
+}
+
+func data(t *testing.T, path string) []byte {
+	t.Helper()
+	out, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func wellFormed(t *testing.T, name string, data []byte) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(data))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s is not XML: %v", filepath.Base(name), err)
+		}
+		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "script" {
+			t.Errorf("%s has a script", filepath.Base(name))
+		}
+	}
+}
+
+// A record that came from a file can hold anything that JSON can: no rendering may fall over it.
+func TestEveryFormatTakesAnyRecord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, -1, 1e-300, 1e300, math.NaN(), math.Inf(1),
+			math.Inf(-1)}))
+		count := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 100))
+		some := func(name string) *int64 {
+			if !rapid.Bool().Draw(t, name+" known") {
+				return nil
+			}
+			n := count.Draw(t, name)
+			return &n
+		}
+		spread := func(name string) record.Spread {
+			x := func(part string) float64 { return number.Draw(t, name+" "+part) }
+			return record.Spread{Min: x("min"), FirstQuartile: x("q1"), Median: x("median"), ThirdQuartile: x("q3"),
+				Max: x("max"), Mean: x("mean")}
+		}
+		r := record.Result{}
+		r.ID = rapid.String().Draw(t, "id")
+		for range rapid.IntRange(0, 3).Draw(t, "runs") {
+			run := record.Run{
+				Engine: record.EngineSpec{Name: rapid.String().Draw(t, "engine")}, Scale: rapid.IntRange(-5, 60).Draw(t, "scale"),
+				State: rapid.SampledFrom([]record.State{record.Complete, record.Failed, record.Interrupted, "?"}).Draw(t, "state"),
+				Valid: rapid.Bool().Draw(t, "valid"),
+			}
+			for i := range rapid.IntRange(0, 3).Draw(t, "roots") {
+				run.Roots = append(run.Roots, record.RootRecord{Index: i, Time: number.Draw(t, "time"), NEdge: some("nedge"),
+					M: some("m"), Validated: rapid.Bool().Draw(t, "validated"),
+					Levels: []plugins.Level{{Frontier: count.Draw(t, "frontier"), Elapsed: time.Duration(count.Draw(t, "elapsed")),
+						Edges: plugins.Counted(count.Draw(t, "edges"))}}})
+			}
+			if rapid.Bool().Draw(t, "statistics") {
+				run.Statistics = &record.Statistics{NBFS: rapid.IntRange(-1, 70).Draw(t, "nbfs"), Time: spread("time"),
+					NEdge: spread("nedge"), TEPS: spread("teps")}
+			}
+			if rapid.Bool().Draw(t, "graph") {
+				run.Graph = &record.GraphRecord{Generation: number.Draw(t, "generation")}
+				run.Construction = &plugins.Construction{Elapsed: time.Duration(count.Draw(t, "construction")),
+					Bytes: count.Draw(t, "bytes")}
+			}
+			r.Runs = append(r.Runs, run)
+		}
+		report, err := reports.New(nil, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range All() {
+			var b bytes.Buffer
+			if err := f.Write(&b, report); err != nil {
+				t.Fatal(err)
+			}
+			if f.Name == "text" {
+				narrow(t, b.String())
+			}
+		}
+		p, err := plot.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Figures() {
+			svg, err := p.SVG(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("Inf")) {
+				t.Fatalf("%s is drawn with what is not a number", f.Name)
+			}
+		}
+	})
+}
+
+// What goes through a file and back renders the same: reports are made from records.
+func TestStoredRecordGivesTheSamePage(t *testing.T) {
+	r := samples.Result([]string{"cpu", "distributed"}, 16, 17)
+	stored, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back record.Result
+	if err := json.Unmarshal(stored, &back); err != nil {
+		t.Fatal(err)
+	}
+	var first, second bytes.Buffer
+	if err := errors.Join(page.Write(&first, reportOf(t, r)), page.Write(&second, reportOf(t, back))); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("the page of the stored record differs")
+	}
+}
+
+func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	// The file cannot replace a directory, so the rename fails and the temporary file is removed.
+	blocked := filepath.Join(dir, "graph500.txt")
+	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteAll(dir, reportOf(t, samples.Result([]string{"cpu"}, 16)))
+	if err == nil || !strings.Contains(err.Error(), "graph500.txt") || !strings.HasPrefix(err.Error(), "reports: ") {
+		t.Errorf("got %v", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 {
+		t.Errorf("%d files are left, want the folder alone", len(entries))
+	}
+	if err := WriteAll(filepath.Join(dir, "absent"), reportOf(t, samples.Result(nil))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there gave %v", err)
+	}
+}
+
+// Every format is known by its name and takes several records.
+func TestFormats(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	for _, f := range All() {
+		known, err := ByName(All(), f.Name)
+		if err != nil || known.Name != f.Name || f.Summary == "" {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		var b strings.Builder
+		if err := f.Write(&b, reportOf(t, r, r)); err != nil || b.Len() == 0 {
+			t.Errorf("%s: %d bytes, %v", f.Name, b.Len(), err)
+		}
+		if err := f.Write(full{}, reportOf(t, r, r)); !errors.Is(err, errFull) {
+			t.Errorf("%s to a full disk: %v", f.Name, err)
+		}
+	}
+	if _, err := ByName(All(), "pdf"); err == nil || !strings.Contains(err.Error(), "html, markdown") {
+		t.Errorf("an unknown format: %v", err)
+	}
+	if _, err := reports.New(nil); !errors.Is(err, reports.ErrNoRecord) {
+		t.Errorf("without a record: %v", err)
+	}
+}
+
+// full is a writer to a full disk.
+type full struct{}
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// A new format is a reports.Format in a list, and nothing else.
+func TestANewFormatIsOneLine(t *testing.T) {
+	formats := append(All(), reports.Format{Name: "count", Summary: "the number of runs",
+		Write: func(w io.Writer, r reports.Report) error {
+			_, err := fmt.Fprintf(w, "%d runs", len(r.Runs()))
+			return err
+		}})
+	f, err := ByName(formats, "count")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := f.Write(&b, reportOf(t, samples.Result([]string{"cpu"}, 16, 17))); err != nil || b.String() != "2 runs" {
+		t.Errorf("got %q, %v", &b, err)
+	}
+}
+
+// A new plot is a reports.Plot in a list: page, Markdown and files of figures have it.
+func TestANewPlotIsOneLine(t *testing.T) {
+	r := reportOf(t, samples.Result([]string{"cpu"}, 16))
+	r.Plots = append(r.Plots, func(runs []reports.Run, _ []reports.Reference) reports.Part {
+		axis := reports.Axis{Title: "Scale", Max: 20}
+		return reports.Part{
+			Title: "Depth", Explanation: "How deep searches go.",
+			Table: reports.Table{Head: []reports.Cell{{Text: "engine"}}, Rows: [][]reports.Cell{{{Text: runs[0].Label}}}},
+			Figures: []reports.Figure{{Name: "depth", Title: "Depth over the scale", Width: 4, Panels: []reports.Panel{{
+				Height: 2, X: axis, Y: axis, Shapes: []reports.Shape{reports.Mark{At: reports.Point{X: 16, Y: 6},
+					Color: reports.Ink(), Radius: 3}},
+			}}}},
+		}
+	})
+	dir := t.TempDir()
+	if err := WriteAll(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{"depth.svg": "Scale", "report.html": "Depth over the scale"} {
+		if got := data(t, filepath.Join(dir, file)); !bytes.Contains(got, []byte(want)) {
+			t.Errorf("%s has no %q", file, want)
+		}
+	}
+	var b strings.Builder
+	if err := text.Markdown(&b, r); err != nil || !strings.Contains(b.String(), "### Depth\n\nHow deep searches go.") {
+		t.Errorf("Markdown lacks the new part (%v)", err)
+	}
+}
+
+// Everything that a run of two engines at five scales leaves behind: text, four figures twice, the page.
+func BenchmarkWriteAll(b *testing.B) {
+	r := reportOf(b, samples.Result([]string{"cpu", "distributed"}, 16, 17, 18, 19, 20))
+	dir := b.TempDir()
+	for b.Loop() {
+		if err := WriteAll(dir, r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Four variants of one engine differ after their 40th letter. Every rendering shows the difference.
+func TestVariantsDifferInEveryRendering(t *testing.T) {
+	ends := []string{"=north", "=south", "=east", "=west"}
+	var names []string
+	for _, end := range ends {
+		names = append(names, "distributed:ranks=16,partition=2d,messages=adaptive,owner"+end)
+	}
+	r := samples.Result(names, 26)
+	for i := range r.Runs {
+		r.Runs[i] = samples.WithMeters(r.Runs[i], power.Node)
+	}
+	report := reportOf(t, r)
+	said := map[string]string{}
+	for _, f := range All() {
+		var b strings.Builder
+		if err := f.Write(&b, report); err != nil {
+			t.Fatal(err)
+		}
+		said[f.Name] = b.String()
+	}
+	var listed []text.Listed
+	for _, run := range r.Runs {
+		one := r
+		one.Runs = []record.Run{run}
+		listed = append(listed, text.List("a", one, nil))
+	}
+	var list strings.Builder
+	if err := text.ListTable(&list, listed); err != nil {
+		t.Fatal(err)
+	}
+	said["list"] = list.String()
+	p, err := plot.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gteps-over-scale", "roots", "directions", "kernel-1"} {
+		f, err := report.Figure(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		svg, err := p.SVG(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[name] = string(svg)
+	}
+	for name, text := range said {
+		for _, end := range ends {
+			if !strings.Contains(text, end) {
+				t.Errorf("%s does not show the variant that ends in %s", name, end)
+			}
+		}
+	}
+}

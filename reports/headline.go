@@ -1,0 +1,132 @@
+package reports
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
+)
+
+// Headline is the best run of a record that is a result, and what can be said of it. Without one it says why.
+type Headline struct {
+	Rate    string // GTEPS; empty without a result
+	Of      string // what the rate is of
+	Verdict Verdict
+	Rules   string // "compliant", or how many rules the run breaks; empty without a result
+	Met     bool   // the run is compliant
+	Broken  []record.Check
+}
+
+// Name is the id of the record.
+func (r Result) Name() string { return Name(r.ID) }
+
+// Best is the place of the fastest run whose numbers are a result; -1 without one.
+func (r Result) Best() int {
+	best := -1
+	for i, run := range r.Runs {
+		if run.Unofficial() == "" && (best < 0 || run.Statistics.TEPS.Mean > r.Runs[best].Statistics.TEPS.Mean) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Headline makes the headline of a record.
+func (r Result) Headline() Headline {
+	best := r.Best()
+	if best < 0 {
+		v := Verdict{"NO RESULT", "The record has no run.", Bad}
+		if len(r.Runs) == 1 {
+			v.Word = r.Runs[0].Verdict().Word
+		}
+		if len(r.Runs) > 0 {
+			v.Why = r.Runs[0].Unofficial()
+		}
+		return Headline{Verdict: v}
+	}
+	run := r.Runs[best]
+	h := Headline{
+		Rate: GTEPS(run.Statistics.TEPS.Mean), Verdict: run.Verdict(), Met: run.Compliant(), Rules: run.RuleCount(),
+		Broken: run.BrokenRules(),
+		Of: fmt.Sprintf("harmonic mean over %s, %s at scale %d", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
+			run.Scale),
+	}
+	if cpu := r.Machine.CPU; cpu != "" {
+		h.Of += ", host " + Name(cpu)
+	}
+	return h
+}
+
+// Device names what a run searched on: the engine's first device and how many there are, or the host's processor. The
+// machine's own name for a processor is better than the engine's.
+func (r Result) Device(run Run) string {
+	if d := run.Description; d != nil && len(d.Devices) > 0 && d.Devices[0].Name != "" {
+		name, n := Name(d.Devices[0].Name), len(d.Devices)
+		if d.Devices[0].Kind == "cpu" && r.Machine.CPU != "" {
+			name = Name(r.Machine.CPU)
+		}
+		if n > 1 {
+			return fmt.Sprintf("%d × %s", n, name)
+		}
+		return name
+	}
+	return Name(r.Machine.CPU)
+}
+
+// RunTable sums up every run in a line.
+func (r Result) RunTable() Table {
+	t := newTable("engine|#scale|#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|#± deviation|state|"+
+		"rules", "")
+	for _, run := range r.Runs {
+		v, version, kernel1, held, median, rate := run.Verdict(), "", Missing, Missing, Missing, Missing
+		if d := run.Description; d != nil {
+			version = Name(d.Version)
+		}
+		if c := run.Construction; c != nil {
+			kernel1, held = units.Duration(c.Elapsed), units.Bytes(c.Bytes)
+		}
+		if s := run.Rates(); s != nil {
+			median, rate = units.Seconds(s.Time.Median), GTEPS(s.TEPS.Mean)
+		}
+		t.add(Joined(" ", run.Label, version), strconv.Itoa(run.Scale), fmt.Sprintf("%d of %d", run.ValidRoots(),
+			len(run.Roots)), kernel1, held, median, rate, run.deviation(), v.Word, run.RuleCount())
+		t.style(8, v.Class())
+		t.style(9, "fair")
+		if run.Compliant() {
+			t.style(9, "good")
+		}
+	}
+	return t
+}
+
+// RecordTable lists the records with their marks.
+func (r Report) RecordTable() Table {
+	t := newTable("|record|started|host|processor|teps", "")
+	for _, result := range r.Results {
+		t.add(result.Mark, Name(result.ID), dated(result.Started, time.RFC3339), Name(result.Machine.Hostname),
+			Name(result.Machine.CPU), Joined(", ", Name(result.Software.Version), Clean(result.Software.Commit, 16)))
+	}
+	return t
+}
+
+// ReferenceTable lists the rows of publications. It never has a measured row.
+func (r Report) ReferenceTable() Table {
+	t := newTable("published in|system|graph|#GTEPS|#MTEPS/W|of|read from", "")
+	t.Name = "Published elsewhere, not measured here"
+	for _, r := range r.References {
+		for _, line := range r.Rows {
+			watts := Missing
+			if line.MTEPSPerWatt > 0 {
+				if watts = exactly(line.MTEPSPerWatt); line.Estimate != "" {
+					watts += " (estimate)"
+				}
+			}
+			t.add(r.Short, line.System, line.input(), line.rates(), watts, Joined("; ", line.Of, line.Estimate), line.Where)
+			t.style(5, "why")
+			t.style(6, "why")
+		}
+	}
+	return t
+}

@@ -1,0 +1,137 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
+)
+
+const maxLevels = 200 // shown of one search; a path has as many levels as vertices
+
+// LevelFigures draw the search of the median root of each engine at its largest scale, by the place of its run.
+func LevelFigures(runs []Run) map[int]Figure {
+	largest := map[string]int{} // name to the run at its largest scale that has levels
+	for i, r := range runs {
+		if _, found := r.medianRoot(); !found || r.Verdict().Word == invalid {
+			continue
+		}
+		if other, known := largest[r.Label]; !known || runs[other].Scale < r.Scale {
+			largest[r.Label] = i
+		}
+	}
+	out, taken := map[int]Figure{}, map[string]bool{}
+	for i, r := range runs {
+		if at, known := largest[r.Label]; known && at == i {
+			f := levelsFigure(r)
+			f.Name = unique(taken, fmt.Sprintf("levels-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
+			out[i] = f
+		}
+	}
+	return out
+}
+
+// levelsFigure draws the median search level by level: above, the frontier and the adjacency entries looked at; below,
+// the time of each level. Colors show the direction.
+func levelsFigure(r Run) Figure {
+	root, _ := r.medianRoot()
+	levels := root.Levels
+	f := Figure{Width: fullWidth}
+	f.Title = fmt.Sprintf("The search from vertex %d by %s at scale %d, level by level", root.Root, r.Label, r.Scale)
+	f.note(fmt.Sprintf("%s, scale %d: the root with the median time, vertex %d, %s in all. Colors: direction of the "+
+		"level. Percentages: share of the search.", r.Label, r.Scale, root.Root, units.Seconds(root.Time)))
+	levels = limited(&f, levels, maxLevels, "levels; the record has all")
+	frontier := curve{label: "frontier (vertices expanded)", look: looks(0)}
+	edges := curve{label: "adjacency entries looked at", look: looks(1)}
+	var bands, times []Shape
+	counts, seconds := newSpan(), newSpan()
+	counts.add(1)
+	for i, level := range levels {
+		at, direction := float64(i), directionOf(level)
+		frontier.points = append(frontier.points, Point{at, float64(level.Frontier)})
+		counts.add(float64(level.Frontier))
+		if n, known := level.Edges.Get(); known {
+			edges.points = append(edges.points, Point{at, float64(n)})
+			counts.add(float64(n))
+		}
+		color, ms := directionColors()[direction], level.Elapsed.Seconds()*1e3
+		bands = append(bands, Bar{At: at, Half: 0.5, To: math.MaxFloat64, Color: color.Area()})
+		seconds.add(ms)
+		times = append(times, Bar{At: at, Half: 0.32, To: ms, Color: color})
+		if len(levels) <= 16 {
+			times = append(times, Text{At: Point{at, ms}, Text: percentage(ms/1e3, root.Time), Color: Faint(), Size: 8, DY: 2})
+		}
+	}
+	x := Axis{Min: -0.5, Max: float64(len(levels)) - 0.5}
+	for i := 0; i < len(levels); i += (len(levels)-1)/20 + 1 {
+		x.Ticks = append(x.Ticks, Tick{float64(i), strconv.Itoa(i)})
+	}
+	f.Legend = legend([]curve{frontier, edges})
+	f.Panels = []Panel{{Height: 2.1, X: x, Y: logAxis("Count", counts),
+		Shapes: slices.Concat(bands, frontier.draw(), edges.draw())}}
+	if !seconds.empty() { // an engine need not time its levels
+		f.Panels = append(f.Panels, Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", seconds.high*1.15), Shapes: times})
+	}
+	f.Panels[len(f.Panels)-1].X.Title = "Level"
+	for k, name := range directionNames()[:2] {
+		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+	}
+	return f
+}
+
+// Levels is the search of the median root, level by level.
+type Levels struct {
+	Of    string // empty where no search has levels
+	Table Table
+}
+
+// Levels returns the levels of the median root.
+func (r Run) Levels() Levels {
+	root, found := r.medianRoot()
+	if !found {
+		return Levels{}
+	}
+	return Levels{fmt.Sprintf("vertex %d, search %d, %s", root.Root, root.Index, units.Seconds(root.Time)),
+		levelsTable(root)}
+}
+
+// levelsTable lists the levels of one search. Columns without a number are left out.
+func levelsTable(root record.RootRecord) Table {
+	var edges, timed, sent, phases bool
+	inside := 0.0
+	for _, level := range root.Levels {
+		edges = edges || !level.Edges.IsZero()
+		timed = timed || level.Elapsed > 0
+		sent = sent || !level.Bytes.IsZero() || !level.Messages.IsZero()
+		phases = phases || len(level.Phases) > 0
+		inside += level.Elapsed.Seconds()
+	}
+	shown := []bool{true, true, true, edges, timed, timed, sent, sent, phases}
+	pick := func(texts ...string) (out []string) {
+		for i, text := range texts {
+			if shown[i] {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	t := newTable(strings.Join(pick("#level", "direction", "#vertices expanded", "#entries looked at", "#time", "#share",
+		"#bytes sent", "#messages", "phases"), "|"), "")
+	levels := root.Levels[:min(len(root.Levels), maxLevels)]
+	for i, level := range levels {
+		seconds := level.Elapsed.Seconds()
+		t.add(pick(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), Count(level.Edges),
+			units.Seconds(seconds), percentage(seconds, root.Time), Count(level.Bytes), Count(level.Messages),
+			phasesText(level.Phases))...)
+	}
+	if len(levels) < len(root.Levels) {
+		t.Note = fmt.Sprintf("The first %d of %d levels; the record has all.", len(levels), len(root.Levels))
+	} else if outside := root.Time - inside; timed && outside >= 0 {
+		t.add(pick("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "")...)
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+// Package reports turns records of runs into reports: tables and figures with the words that explain them. A Report
+// holds the runs of one record or of several under distinct names; parts.go lists what it shows. Figures are data here;
+// package plot draws them. Packages text and page write a report in the forms that formats lists. Everything is made
+// from records alone, so every report can be made again; nothing here measures or reads a file.
+//
+// Three rules apply everywhere. What was not measured is shown as missing, never as 0. A number looks official only if
+// the run is complete and no search broke a rule (verdict.go). Names come from outside, because an engine names itself,
+// so every text is cleaned before it reaches a terminal, a drawing or a page (clean.go).
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tepsbench/teps/record"
+)
+
+// Format is a rendering of a report as one text.
+type Format struct {
+	Name       string // as a user names it
+	Summary    string // for help texts
+	References bool   // it shows Report.References
+	// Write writes the report. Its error is the writer's, wrapped, or says what cannot be shown.
+	Write func(w io.Writer, r Report) error
+}
+
+// Report is the input of every format: results and what to show next to them.
+type Report struct {
+	Results    []Result
+	References []Reference // published results; none unless asked for
+	Plots      []Plot      // what it shows; New sets all of them
+}
+
+// Result is a record and its runs under the names that a report of this record alone uses.
+type Result struct {
+	record.Result
+	Runs []Run
+	Mark string // [1], [2], ... among several records; empty for a single one
+}
+
+// Run is one engine at one scale, under the name that figures and tables show.
+type Run struct {
+	record.Run
+	Label   string
+	Machine string // host and processor
+	Record  string // the record among several: "[1] a1b2c3, 2026-11-20, AMD EPYC"; empty for a single one
+}
+
+// scaleName names the run on an axis by its engine and the size of its graph.
+func (r Run) scaleName() string {
+	return fmt.Sprintf("%s, 2%s", Shorten(r.Label, 24), Superscript(r.Scale))
+}
+
+// Part is a chapter of a report: figures, and a table with the same numbers.
+type Part struct {
+	Title       string
+	Explanation string // what a reader should see, in a sentence or two
+	Figures     []Figure
+	Table       Table
+	Folded      []Table // further tables, folded on the page
+	Wide        bool    // the table does not fit next to the figures
+	TableOnly   bool    // shown for its table even without a figure
+	Together    bool    // worth showing for the runs of several records at once
+}
+
+// Plot makes a part from runs. A part without anything to show is left out of a report.
+type Plot func(runs []Run, references []Reference) Part
+
+// Runs are the runs of all results. Among several records, names end in the mark of their record.
+func (r Report) Runs() []Run {
+	var records []record.Result
+	for _, result := range r.Results {
+		records = append(records, result.Result)
+	}
+	return runs(records...)
+}
+
+// mark is the mark of the i-th of several records, from 0.
+func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
+
+// runs names the runs of records after their engines. Engines whose names look the same once cleaned get a number.
+func runs(records ...record.Result) []Run {
+	type origin struct {
+		record int
+		engine string
+	}
+	labels, taken := map[origin]string{}, map[string]bool{}
+	var out []Run
+	for i, r := range records {
+		machine, record, suffix := Joined(", ", Name(r.Machine.Hostname), Name(r.Machine.CPU)), "", ""
+		if len(records) > 1 {
+			record = mark(i) + " " + Joined(", ", Name(r.ID), dated(r.Started, time.DateOnly), Name(r.Machine.CPU))
+			suffix = " " + mark(i)
+		}
+		for _, run := range r.Runs {
+			from := origin{i, run.Engine.Name}
+			if labels[from] == "" {
+				labels[from] = unique(taken, EngineName(run.Engine.Name)+suffix, " #")
+			}
+			out = append(out, Run{run, labels[from], machine, record})
+		}
+	}
+	return out
+}
+
+// dated formats a time that may be missing.
+func dated(t time.Time, layout string) string {
+	if t.IsZero() {
+		return Missing
+	}
+	return t.Format(layout)
+}
+
+// recordsNote explains the marks in names; empty for one record.
+func recordsNote(runs []Run) string {
+	var records []string
+	for _, r := range runs {
+		if r.Record != "" && !slices.Contains(records, r.Record) {
+			records = append(records, r.Record)
+		}
+	}
+	if len(records) == 0 {
+		return ""
+	}
+	return " Records: " + strings.Join(records, "; ") + "."
+}

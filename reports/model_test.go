@@ -1,0 +1,210 @@
+package reports
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+func TestInvalidRunIsNotDrawn(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
+	if got := all(t, r).Figures(); len(got) != 0 {
+		t.Errorf("%d figures of an invalid run", len(got))
+	}
+}
+
+func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
+	r := samples.Result([]string{"first", "second"}, 16)
+	rated := func(run Run) bool { return run.Rates() != nil }
+	both := seriesOf(runs(r), rated)
+	r.Runs[0].Statistics = nil
+	alone := seriesOf(runs(r), rated)
+	if len(both) != 2 || len(alone) != 1 {
+		t.Fatalf("%d and %d series", len(both), len(alone))
+	}
+	if diff := cmp.Diff(both[1].look, alone[0].look); diff != "" {
+		t.Errorf("the look of second with first and without (-with +without):\n%s", diff)
+	}
+}
+
+func TestEnginesWithEqualCleanNamesGetNumbers(t *testing.T) {
+	r := samples.Result([]string{"a\x00b", "a b"}, 16, 17)
+	got := runs(r)
+	if got[0].Label != "a b" || got[1].Label != "a b" || got[2].Label != "a b #2" || got[3].Label != "a b #2" {
+		t.Errorf("labels are %q %q %q %q", got[0].Label, got[1].Label, got[2].Label, got[3].Label)
+	}
+	for _, name := range []string{"levels-a-b-s17", "levels-a-b-s17-2"} {
+		if _, err := all(t, r).Figure(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMedianRootHasTheMedianTime(t *testing.T) {
+	run := samples.Run("cpu", 0, 16, 5)
+	for i, seconds := range []float64{5, 1, 4, 2, 3} {
+		run.Roots[i].Time = seconds
+	}
+	if root, found := (Run{Run: run}).medianRoot(); !found || root.Index != 4 {
+		t.Errorf("search %d is the median root, want 4", root.Index)
+	}
+	run.Roots[4].Levels = nil // of the four that are left, the lower of the two in the middle
+	if root, found := (Run{Run: run}).medianRoot(); !found || root.Index != 3 {
+		t.Errorf("search %d is the median root, want 3", root.Index)
+	}
+}
+
+func TestMissingNumbersAreShownAsMissing(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{measured(0), Missing}, {measured(90), "90.00 s"}, {optional(nil, units.Integer), Missing}, {Positive(0), Missing},
+		{Positive(1234), "1,234"},
+		{Count(plugins.Count{}), Missing}, {percentage(1, 0), Missing}, {percentage(1, 8), "12.5 %"},
+		{optional(nil, digits(4)), Missing}, {ratio(1, 0), Missing}, {ratio(1, 8), "0.125"},
+		{Joined(", ", "", Missing), Missing}, {Joined(", ", "a", Missing, "b"), "a, b"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestDocumentationSaysHowWidePlotsAre(t *testing.T) {
+	docs, err := os.ReadFile("../docs/reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(docs)), " ")
+	if !strings.Contains(text, "6.8 inches wide") || !strings.Contains(text,
+		"`gteps-over-scale` of one scale and at most four engines is 4.4 inches wide") {
+		t.Error("docs/reports.md does not say how wide plots are")
+	}
+	for _, c := range []struct {
+		engines []string
+		scales  []int
+		rates   float64
+	}{{[]string{"a", "b", "c", "d"}, []int{16}, 4.4}, {[]string{"a", "b", "c", "d", "e"}, []int{16}, 6.8},
+		{[]string{"a"}, []int{16, 17}, 6.8}} {
+		for _, f := range all(t, samples.Result(c.engines, c.scales...)).Figures() {
+			want := 6.8
+			if f.Name == ScaleFigure {
+				want = c.rates
+			}
+			if f.Width != want {
+				t.Errorf("%d engines, %d scales: %s is %v inches wide, want %v", len(c.engines), len(c.scales), f.Name, f.Width,
+					want)
+			}
+		}
+	}
+}
+
+func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
+	for last, want := range map[int]string{14: "2¹⁰ 2¹¹ 2¹² 2¹³ 2¹⁴", 42: "2¹⁰ 2¹³ 2¹⁶ 2¹⁹ 2²² 2²⁵ 2²⁸ 2³¹ 2³⁴ 2³⁷ 2⁴⁰"} {
+		var labels []string
+		for _, tick := range scaleAxis(span{10, float64(last)}).Ticks {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != want {
+			t.Errorf("ticks are %q, want %q", got, want)
+		}
+	}
+}
+
+func TestCleanMakesOneShortLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
+			func(b []byte) string { return string(b) })).Draw(t, "text")
+		limit := rapid.IntRange(2, 50).Draw(t, "limit")
+		out := Clean(in, limit)
+		if n := utf8.RuneCountInString(out); n == 0 || n > limit || !utf8.ValidString(out) {
+			t.Fatalf("%q became %q", in, out)
+		}
+		for _, r := range out {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+				t.Fatalf("%q became %q, which has %U", in, out, r)
+			}
+		}
+		if again := Clean(out, limit); again != out {
+			t.Fatalf("%q cleaned again became %q", out, again)
+		}
+		if file := fileName(in); file == "" || strings.ContainsAny(file, "/\\\x00 ") || strings.HasPrefix(file, ".") {
+			t.Fatalf("%q became the file name %q", in, file)
+		}
+	})
+}
+
+func TestShortenKeepsEndsOfNamesApart(t *testing.T) {
+	for width := 8; width < 40; width++ {
+		a, b := Shorten("cpu:threads=1:adjacency=packed:segments=64", width),
+			Shorten("cpu:threads=1:adjacency=packed:segments=65", width)
+		if a == b {
+			t.Errorf("at %d columns both are %s", width, a)
+		}
+		if n := text.StringWidth(a); n != width {
+			t.Errorf("%q has %d columns, want %d", a, n, width)
+		}
+	}
+}
+
+func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
+	head := func(levels ...plugins.Level) string {
+		var out []string
+		table := levelsTable(record.RootRecord{Time: 1, Levels: levels})
+		for _, c := range table.Head {
+			out = append(out, c.Text)
+		}
+		for _, row := range table.Rows {
+			if len(row) != len(table.Head) {
+				t.Errorf("a line of %d cells under %d", len(row), len(table.Head))
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{head(plugins.Level{Frontier: 1}), "level, direction, vertices expanded"},
+		{head(plugins.Level{Frontier: 1, Elapsed: 5}, plugins.Level{Frontier: 3, Edges: plugins.Counted(0)}),
+			"level, direction, vertices expanded, entries looked at, time, share"},
+		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}),
+			"level, direction, vertices expanded, bytes sent, messages, phases"},
+	} {
+		if c.got != c.want {
+			t.Errorf("columns are %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// Engines may know only the architecture of a processor, while the machine records its name. Other devices name
+// themselves.
+func TestDevicePrefersTheMachineNameOfAProcessor(t *testing.T) {
+	r := samples.Result([]string{"distributed"}, 26)
+	r.Runs[0].Description.Devices = []plugins.Device{{Kind: "cpu", Name: "amd64", Units: 2}}
+	device := func(r record.Result) string {
+		result := all(t, r).Results[0]
+		return result.Device(result.Runs[0])
+	}
+	if got := device(r); got != r.Machine.CPU {
+		t.Errorf("the processor is called %q, want the machine's name %q", got, r.Machine.CPU)
+	}
+	r.Machine.CPU = ""
+	if got := device(r); got != "amd64" {
+		t.Errorf("without a name from the machine the device is %q", got)
+	}
+	r = samples.Result([]string{"cuda"}, 26)
+	r.Runs[0].Description.Devices = []plugins.Device{{Kind: "gpu", Name: "H200"}, {Kind: "gpu", Name: "H200"}}
+	if got := device(r); got != "2 × H200" {
+		t.Errorf("two devices are %q", got)
+	}
+}

@@ -1,0 +1,237 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+)
+
+// The page is looked at in Chromium, through its debugging protocol over a pipe (--remote-debugging-pipe): messages are
+// JSON, each ended by a zero byte. Needs Debian's package chromium, or Chrome.
+
+var (
+	inBrowser = flag.Bool("browser", false, "look at the page in Chromium")
+	pageOf    = flag.String("record", "../../docs/results/runs/s16-22",
+		"the folder of the record that the page is of (with -browser)")
+	screenshots = flag.String("screenshots", "", "write pictures of the page into this folder (with -browser)")
+)
+
+type browser struct {
+	t       *testing.T
+	to      *os.File
+	from    *bufio.Reader
+	last    int
+	session string
+}
+
+// openBrowser starts Chromium, or skips the test and says what is missing.
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	if !*inBrowser {
+		t.Skip("to look at the page in Chromium: go test ./reports/page -run Browser -browser")
+	}
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("there is no Chromium on the path (Debian: apt-get install chromium)")
+	}
+	theirIn, ourOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ourIn, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	c.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	b := &browser{t: t, to: ourOut, from: bufio.NewReader(ourIn)}
+	watchdog := time.AfterFunc(2*time.Minute, func() { c.Process.Kill() })
+	t.Cleanup(func() {
+		b.session = ""
+		b.call("Browser.close", nil)
+		c.Wait() // its own exit code says nothing about the page
+		watchdog.Stop()
+		ourOut.Close()
+		ourIn.Close()
+	})
+	target := b.call("Target.createTarget", map[string]any{"url": "about:blank"})
+	b.session = b.call("Target.attachToTarget", map[string]any{"targetId": target["targetId"],
+		"flatten": true})["sessionId"].(string)
+	b.call("Page.enable", nil)
+	return b
+}
+
+type message struct {
+	ID     int             `json:"id"`
+	Method string          `json:"method"`
+	Result map[string]any  `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+func (b *browser) read() message {
+	b.t.Helper()
+	data, err := b.from.ReadBytes(0)
+	if err != nil {
+		b.t.Fatalf("Chromium has left: %v", err)
+	}
+	var m message
+	if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+func (b *browser) call(method string, parameters map[string]any) map[string]any {
+	b.t.Helper()
+	b.last++
+	request := map[string]any{"id": b.last, "method": method, "params": parameters}
+	if parameters == nil {
+		request["params"] = map[string]any{}
+	}
+	if b.session != "" {
+		request["sessionId"] = b.session
+	}
+	data, err := json.Marshal(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.to.Write(append(data, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		if m := b.read(); m.ID == b.last {
+			if m.Error != nil {
+				b.t.Fatalf("%s: %s", method, m.Error)
+			}
+			return m.Result
+		}
+	}
+}
+
+// show opens a file in a window of that width, in the light or the dark scheme.
+func (b *browser) show(path string, width int, scheme string) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1,
+		"mobile": false})
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme",
+		"value": scheme}}})
+	b.call("Page.navigate", map[string]any{"url": "file://" + path})
+	for b.read().Method != "Page.loadEventFired" {
+	}
+}
+
+// ask evaluates an expression in the page.
+func (b *browser) ask(expression string) string {
+	b.t.Helper()
+	result := b.call("Runtime.evaluate", map[string]any{"expression": "String(" + expression + ")", "returnByValue": true})
+	return fmt.Sprint(result["result"].(map[string]any)["value"])
+}
+
+// picture is the page from its top to that height, as PNG.
+func (b *browser) picture(width, height int) []byte {
+	b.t.Helper()
+	shot := b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
+		"clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
+	data, err := base64.StdEncoding.DecodeString(shot["data"].(string))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return data
+}
+
+// In both schemes and at every width nothing hangs over the page's edge, no text lies outside its drawing, the scheme
+// reaches the drawings, and nothing is fetched. With -screenshots the page is also written as it looks.
+func TestPageInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	references, err := reports.References("kolganov-2018")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Load(*pageOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(pageWith(t, references, r)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	grounds := map[string]string{}
+	for _, width := range []int{1280, 480, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.show(path, width, scheme)
+			if wide := b.ask("document.documentElement.scrollWidth"); wide != strconv.Itoa(width) {
+				t.Errorf("%d %s: the page is %s pixels wide", width, scheme, wide)
+			}
+			if n := b.ask("performance.getEntriesByType('resource').length"); n != "0" {
+				t.Errorf("%d %s: the page fetches %s resources", width, scheme, n)
+			}
+			// A text may stand a pixel over the edge of its drawing: typefaces differ.
+			if over := b.ask(`[...document.querySelectorAll('svg text')].filter(e => {
+				const r = e.getBoundingClientRect(), s = e.closest('svg').getBoundingClientRect();
+				return r.width > 0 && (r.left < s.left - 2 || r.right > s.right + 2 ||
+					r.top < s.top - 2 || r.bottom > s.bottom + 2) }).map(e => e.textContent).join(' | ')`); over != "" {
+				t.Errorf("%d %s: texts outside their drawings: %s", width, scheme, over)
+			}
+			grounds[scheme] = b.ask("getComputedStyle(document.body).backgroundColor + ' ' + " +
+				"getComputedStyle(document.querySelector('svg text')).fill")
+			if *screenshots != "" {
+				height, err := strconv.Atoi(b.ask("Math.min(document.documentElement.scrollHeight, 2400)"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := filepath.Join(*screenshots, fmt.Sprintf("page-%d-%s.png", width, scheme))
+				if err := os.WriteFile(name, b.picture(width, height), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if grounds["light"] == grounds["dark"] {
+		t.Errorf("ground and ink are %s in both schemes", grounds["light"])
+	}
+	// On paper the scheme is light, and what is folded on the screen is open, but for the tables of all roots.
+	printed, err := base64.StdEncoding.DecodeString(b.call("Page.printToPDF",
+		map[string]any{"printBackground": true})["data"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := exec.LookPath("pdftotext")
+	if err != nil {
+		t.Skip("there is no pdftotext to read the printed page with (Debian: apt-get install poppler-utils)")
+	}
+	paper := filepath.Join(t.TempDir(), "page.pdf")
+	if err := os.WriteFile(paper, printed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(program, "-layout", paper, "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("Statement of the rules")); n != len(r.Runs) {
+		t.Errorf("the statement of the rules is printed for %d of %d runs", n, len(r.Runs))
+	}
+}

@@ -1,0 +1,186 @@
+package page
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+func page(t *testing.T, results ...record.Result) string {
+	t.Helper()
+	return pageWith(t, nil, results...)
+}
+
+func pageWith(t *testing.T, references []reports.Reference, results ...record.Result) string {
+	t.Helper()
+	r, err := reports.New(references, results...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPageLeadsWithTheFastestValidRun(t *testing.T) {
+	r := samples.Result([]string{"slow", "fast", "wrong"}, 16)
+	r.Runs[0].Statistics.TEPS.Mean = 1e9
+	r.Runs[1].Statistics.TEPS.Mean = 2.5e9
+	r.Runs[2].Statistics.TEPS.Mean = 77e9
+	r.Runs[2].Roots[0].Rule, r.Runs[2].Roots[0].Violation = 5, "no such edge"
+	got := page(t, r)
+	if !strings.Contains(got, `<span class="rate">2.500</span> GTEPS`) || !strings.Contains(got, "fast at scale 16") {
+		t.Error("the headline is not 2.5 GTEPS of fast at scale 16")
+	}
+	if strings.Contains(got, "77.00") {
+		t.Error("the page shows the rate of a run with a wrong answer")
+	}
+	if !strings.Contains(got, "rule 5: no such edge") || !strings.Contains(got, "INVALID") {
+		t.Error("the page does not say which rule the wrong run broke")
+	}
+}
+
+func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	if !strings.Contains(page(t, r), "compliant") {
+		t.Error("a compliant result is not called so")
+	}
+	r.Runs[0].Compliance.Compliant = false
+	r.Runs[0].Compliance.Rules[1] = record.Check{Rule: "64 distinct roots", Detail: "only 3"}
+	got := page(t, r)
+	if strings.Contains(strings.ToLower(got), "compliant") {
+		t.Error("a result that breaks a rule is called compliant")
+	}
+	if !strings.Contains(got, "breaks 1 of 4 rules") || !strings.Contains(got, "<b>64 distinct roots</b>: only 3") {
+		t.Error("the rule that does not hold is not named")
+	}
+	for name, spoil := range map[string]func(*record.Run){
+		"an interrupted run":               func(r *record.Run) { r.State, r.Valid = record.Interrupted, false },
+		"a run with an unchecked root":     func(r *record.Run) { r.Roots[9].Validated = false },
+		"a run with a rule that is broken": func(r *record.Run) { r.Compliance.Rules[0].Holds = false },
+	} {
+		r := samples.Result([]string{"cpu"}, 16)
+		spoil(&r.Runs[0])
+		if strings.Contains(strings.ToLower(page(t, r)), "compliant") {
+			t.Errorf("%s is called compliant", name)
+		}
+	}
+}
+
+func TestPageShowsMissingNumbersAsDashes(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	root := &r.Runs[0].Roots[0]
+	root.NEdge, root.M, root.Reached, root.Depth, root.Validated, root.Validation = nil, nil, nil, nil, false, 0
+	got := page(t, r)
+	row := got[strings.Index(got, "<details class=\"roots\">"):]
+	row = row[strings.Index(row, "<tbody>"):]
+	row = row[:strings.Index(row, "</tr>")]
+	if strings.Count(row, ">"+reports.Missing+"<") != 6 || !strings.Contains(row, "not validated") {
+		t.Errorf("the row of a root that was not validated is %s", row)
+	}
+	if strings.Contains(got, "governor") {
+		t.Error("a governor that is not known has a line")
+	}
+}
+
+func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
+	a, b := samples.Result([]string{"cpu"}, 16, 17), samples.Result([]string{"cpu"}, 16)
+	a.ID, b.ID = "before", "after"
+	got := page(t, a, b)
+	for _, want := range []string{"2 results side by side", "cpu [1]", "cpu [2]", "[1] is record before",
+		"[2] is record after"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if n := strings.Count(got, "<article>"); n != 2 {
+		t.Errorf("%d articles, want 2", n)
+	}
+}
+
+func safePage(t *testing.T, page []byte) {
+	t.Helper()
+	for _, bad := range []string{"<script", "http-equiv", "<link", "src=", "@import", "NaN", "+Inf", "-Inf", "<no value>",
+		"\x1b", "\x00", "\u202e", "%!"} {
+		if bytes.Contains(page, []byte(bad)) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+	// what a reader may follow
+	links := regexp.MustCompile(`<a href="https://doi\.org/[^"<>]*">https://doi\.org/[^"<>]*</a>`)
+	for _, address := range []string{"http://", "https://", "href="} {
+		rest := links.ReplaceAll(bytes.ReplaceAll(page, []byte(`xmlns="http://www.w3.org/2000/svg"`), nil), nil)
+		if bytes.Contains(rest, []byte(address)) {
+			t.Errorf("the page names the address %s", address)
+		}
+	}
+	if !utf8.Valid(page) {
+		t.Error("the page is not UTF-8")
+	}
+}
+
+// What others published appears when asked for, and then in a section, a table and a colour of its own.
+func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 25, 26)
+	references, err := reports.References("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, with := page(t, r), pageWith(t, references, r)
+	safePage(t, []byte(with))
+	for _, word := range []string{"Kolganov", "Tesla P100", "not measured here"} {
+		if strings.Contains(without, word) {
+			t.Errorf("a page that did not ask for references has %q", word)
+		}
+		if !strings.Contains(with, word) {
+			t.Errorf("a page with references lacks %q", word)
+		}
+	}
+	// A table that has a measured engine has no published system, and the other way round.
+	for table := range strings.SplitSeq(with, "<table>") {
+		table, _, _ = strings.Cut(table, "</table>")
+		if strings.Contains(table, "<td>cpu</td>") && strings.Contains(table, "Tesla") {
+			t.Error("a table has measured and published rows")
+		}
+	}
+	if !strings.Contains(with, "published by others") || !strings.Contains(with, "edge factor 48") {
+		t.Error("the figure does not say what is published, or that a graph has another edge factor")
+	}
+}
+
+// Runs whose power could not be read have a table that says why, and no figure.
+func TestPageShowsEnergyWithAndWithoutFigures(t *testing.T) {
+	r := samples.Metered(power.Node)
+	got := page(t, r)
+	for _, want := range []string{"<h3>Energy: search rate per watt</h3>", "<summary>Meters</summary>",
+		">mteps-per-watt-over-scale</code>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for i := range r.Runs {
+		r.Runs[i].Energy = &record.EnergyRecord{Failure: "the loop was interrupted"}
+	}
+	if got := page(t, r); !strings.Contains(got, "no figure: the loop was interrupted") || strings.Contains(got,
+		"mteps-per-watt") {
+		t.Error("a page about runs without figures of power does not say why, or draws some")
+	}
+}
+
+func TestPageShowsRanks(t *testing.T) {
+	got := page(t, samples.Ranked())
+	for _, want := range []string{"Ranks: where the time goes", "transfers and waiting", "1.43"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

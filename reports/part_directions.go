@@ -1,0 +1,148 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+func directionsPart(runs []Run, _ []Reference) Part {
+	shares := directionShares(runs)
+	part := Part{
+		Title: "Top-down and bottom-up", Table: directionsTable(shares), Wide: true,
+		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
+			"needs to find only one parent.",
+	}
+	if len(shares) > 0 {
+		part.Figures = []Figure{directionsFigure(shares)}
+	}
+	return part
+}
+
+// directionShare says what the searches of a run did in each direction: means of a search, over the searches that
+// recorded levels and were not found wrong. Index 0 is top-down, 1 bottom-up.
+type directionShare struct {
+	Run
+	time    float64 // seconds of a search
+	seconds [2]float64
+	levels  [2]float64
+	entries [2]float64 // adjacency entries that were looked at
+	counted bool       // entries were counted in every level of every search
+	tuples  float64    // of the component; NaN unless every search counted them
+}
+
+// outside is the time of a search that no level accounts for: clearing, output, waiting.
+func (d directionShare) outside() float64 { return max(0, d.time-d.seconds[0]-d.seconds[1]) }
+
+// directionShares sums up the runs that timed their levels.
+func directionShares(runs []Run) (out []directionShare) {
+	for _, r := range runs {
+		if d, timed := sumDirections(r); timed && r.Rates() != nil {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b directionShare) int { return a.Scale - b.Scale })
+	return out
+}
+
+func sumDirections(r Run) (directionShare, bool) {
+	d := directionShare{Run: r, counted: true}
+	var all []record.RootRecord
+	for _, root := range r.Roots {
+		if !root.Broken() && len(root.Levels) > 0 && Finite(root.Time) && root.Time > 0 {
+			all = append(all, root)
+		}
+	}
+	n := float64(len(all))
+	for _, root := range all {
+		d.time += root.Time / n
+		for _, level := range root.Levels {
+			k := directionOf(level)
+			entries, known := level.Edges.Get()
+			d.seconds[k] += max(0, level.Elapsed.Seconds()) / n
+			d.levels[k] += 1 / n
+			d.entries[k] += float64(entries) / n
+			d.counted = d.counted && known
+		}
+		tuples := math.NaN()
+		if root.NEdge != nil {
+			tuples = float64(*root.NEdge)
+		}
+		d.tuples += tuples / n
+	}
+	// Clocks of levels may add up to a little more than that of the search; far more is a damaged record.
+	timed := d.seconds[0] + d.seconds[1]
+	return d, timed > 0 && timed <= 1.5*d.time
+}
+
+// directionOf is the index of a level's direction: 0 top-down, 1 bottom-up.
+func directionOf(level plugins.Level) int {
+	if level.Direction == graph.BottomUp {
+		return 1
+	}
+	return 0
+}
+
+func directionNames() []string { return []string{"top-down", "bottom-up", "outside levels"} }
+
+// directionColors differ from those of the first series.
+func directionColors() []Color {
+	return []Color{paint(firstSeries + 5), paint(firstSeries + 4), paint(outsidePaint)}
+}
+
+// directionsFigure draws the shares of a search's time, for every run.
+func directionsFigure(rows []directionShare) Figure {
+	f := Figure{
+		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and scale",
+		Width: fullWidth,
+	}
+	f.note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
+		"a level.")
+	rows = limited(&f, rows, maxRows, "runs; the table has all")
+	var bars []barRow
+	var texts []Shape
+	for i, r := range rows {
+		parts := []float64{r.seconds[0], r.seconds[1], r.outside()}
+		whole, sum := parts[0]+parts[1]+parts[2], 0.0
+		for k := range parts {
+			parts[k] *= 100 / whole
+			texts = append(texts, Text{At: Point{sum + parts[k]/2, float64(len(rows) - 1 - i)},
+				Text: fmt.Sprintf("%.0f %%", parts[k]), Color: paint(onBarPaint), Size: 8, Room: parts[k], DY: -3})
+			sum += parts[k]
+		}
+		bars = append(bars, barRow{name: r.scaleName(), parts: parts})
+	}
+	panel := barPanel("Share of the time of a search (%)", bars, directionColors()...)
+	panel.X.Max, panel.Shapes = 100, append(panel.Shapes, texts...)
+	for k, name := range directionNames() {
+		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+	}
+	f.Panels = []Panel{panel}
+	return f
+}
+
+// directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
+// engine counted them.
+func directionsTable(rows []directionShare) Table {
+	t := newTable("engine|#scale|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|#outside levels|"+
+		"#entries looked at, top-down|#bottom-up|#per tuple",
+		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
+			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")
+	for _, d := range rows {
+		down, up, perTuple := Missing, Missing, Missing
+		if d.counted {
+			down, up = units.Integer(int64(d.entries[0]+0.5)), units.Integer(int64(d.entries[1]+0.5))
+			perTuple = ratio(d.entries[0]+d.entries[1], d.tuples)
+		}
+		t.add(d.Label, strconv.Itoa(d.Scale), units.Significant(d.levels[0]+d.levels[1], 3),
+			units.Significant(d.levels[1], 3), units.Seconds(d.seconds[0]), units.Seconds(d.seconds[1]),
+			units.Seconds(d.outside()), down, up, perTuple)
+	}
+	return t
+}

@@ -1,0 +1,249 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func ranksPart(runs []Run, _ []Reference) Part {
+	ranked := rankedRuns(runs)
+	part := Part{
+		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true, Together: true,
+		Explanation: "Messages and bytes are counted. What they would take in a network is the result of a model and " +
+			"labelled so.",
+	}
+	if len(ranked) > 0 {
+		all := func(rankedPhase) bool { return true }
+		phases := phaseFigure(ranked, "phases", "Phases of a search by engines with ranks", all,
+			phaseQuantity{"Time of a search (ms)", func(p rankedPhase) float64 { return p.seconds * 1e3 }})
+		phases.note("Means over searches and ranks. Phases that send include the wait for other ranks. Ranks that are " +
+			"goroutines of one process copy nothing, so their transfers are waiting alone.")
+		traffic := phaseFigure(ranked, "traffic", "Messages and bytes of a search by engines with ranks", rankedPhase.counted,
+			phaseQuantity{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
+			phaseQuantity{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }})
+		traffic.note("Counted, of all ranks together, means over searches.")
+		part.Figures = []Figure{phases, traffic}
+	}
+	if f, ok := trafficOverRanks(ranked); ok {
+		part.Figures = append(part.Figures, f)
+	}
+	return part
+}
+
+// rankedRun sums up a run of an engine with ranks: means of a search, over the searches that are not wrong.
+type rankedRun struct {
+	Run
+	phases    []rankedPhase
+	messages  float64
+	bytes     float64
+	computing []float64 // seconds of each rank in all searches
+}
+
+// rankedPhase is one phase of a search.
+type rankedPhase struct {
+	name     string
+	seconds  float64 // mean over ranks
+	messages float64 // of all ranks
+	bytes    float64
+	sends    bool // messages were counted
+}
+
+func (p rankedPhase) counted() bool { return p.sends }
+
+// transfers reports whether a phase is a transfer or waits for one. All others compute.
+func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
+
+// rankedRuns are the runs that have ranks and rates.
+func rankedRuns(runs []Run) (out []rankedRun) {
+	for _, r := range runs {
+		if ranked, ok := sumRanks(r); ok && r.Rates() != nil {
+			out = append(out, ranked)
+		}
+	}
+	return out
+}
+
+// sumRanks adds up the searches of a run; ok is false for one without ranks, or with several numbers of them.
+func sumRanks(run Run) (r rankedRun, ok bool) {
+	r.Run = run
+	n := 0.0 // searches
+	for _, root := range run.Roots {
+		if root.Broken() || len(root.Ranks) == 0 {
+			continue
+		}
+		if n++; n == 1 {
+			r.computing = make([]float64, len(root.Ranks))
+		}
+		if len(root.Ranks) != len(r.computing) {
+			return r, false
+		}
+		var phases []plugins.Phase
+		for _, level := range root.Levels {
+			phases = append(phases, level.Phases...)
+		}
+		for _, phase := range append(phases, root.Phases...) {
+			p := r.phaseNamed(phase.Name)
+			messages, counted := phase.Messages.Get()
+			bytes, _ := phase.Bytes.Get()
+			p.seconds += phase.Elapsed.Seconds()
+			p.messages += float64(messages)
+			p.bytes += float64(bytes)
+			p.sends = p.sends || counted
+		}
+		for k, rank := range root.Ranks {
+			for _, phase := range rank.Phases {
+				if !r.phaseNamed(phase.Name).transfers() {
+					r.computing[k] += phase.Elapsed.Seconds()
+				}
+			}
+		}
+	}
+	for i := range r.phases {
+		p := &r.phases[i]
+		p.seconds, p.messages, p.bytes = p.seconds/n, p.messages/n, p.bytes/n
+		r.messages += p.messages
+		r.bytes += p.bytes
+	}
+	return r, len(r.phases) > 0
+}
+
+// phaseNamed returns the phase of that name, which is added if it is new.
+func (r *rankedRun) phaseNamed(name string) *rankedPhase {
+	i := slices.IndexFunc(r.phases, func(p rankedPhase) bool { return p.name == name })
+	if i < 0 {
+		i = len(r.phases)
+		r.phases = append(r.phases, rankedPhase{name: name})
+	}
+	return &r.phases[i]
+}
+
+// times adds up computing and transfers.
+func (r rankedRun) times() (computing, transfers float64) {
+	for _, p := range r.phases {
+		if p.transfers() {
+			transfers += p.seconds
+		} else {
+			computing += p.seconds
+		}
+	}
+	return computing, transfers
+}
+
+// The network of modelled transfers (Hockney's model: a latency for every message, and its bytes over the bandwidth) is
+// that of a cluster, not that of the run.
+const (
+	modelLatency   = 2e-6 // seconds a message
+	modelBandwidth = 10e9 // bytes a second out of a rank
+	modelText      = "2 µs a message, 10 GB/s out of a rank"
+)
+
+// modelled is the time that the transfers of the mean rank would take in that network, one message after the other.
+func (r rankedRun) modelled() float64 {
+	return (r.messages*modelLatency + r.bytes/modelBandwidth) / float64(len(r.computing))
+}
+
+// imbalance is the computing time of the slowest rank over that of the mean rank; NaN without computing.
+func (r rankedRun) imbalance() float64 {
+	sum := 0.0
+	for _, seconds := range r.computing {
+		sum += seconds
+	}
+	return slices.Max(r.computing) * float64(len(r.computing)) / sum
+}
+
+// phaseQuantity is what a panel draws of each phase.
+type phaseQuantity struct {
+	title string
+	of    func(rankedPhase) float64
+}
+
+// phaseFigure draws quantities of the phases that are shown, a row for every run. The last of many phases are gray.
+func phaseFigure(runs []rankedRun, name, title string, shown func(rankedPhase) bool,
+	quantities ...phaseQuantity) Figure {
+	f := Figure{Name: name, Title: title, Width: fullWidth}
+	runs = limited(&f, runs, maxRows, "runs; the table has all")
+	var names []string // a phase has the same color in all figures
+	inLegend := map[string]bool{}
+	for _, r := range runs {
+		for _, p := range r.phases {
+			if !slices.Contains(names, p.name) {
+				names = append(names, p.name)
+			}
+			inLegend[p.name] = inLegend[p.name] || shown(p)
+		}
+	}
+	var colors []Color
+	for i, name := range names {
+		if colors = append(colors, looks(i).Color); i >= seriesPaints {
+			colors[i] = paint(outsidePaint)
+		}
+		if inLegend[name] {
+			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[i]}, Block: true})
+		}
+	}
+	for _, quantity := range quantities {
+		var rows []barRow
+		for _, r := range runs {
+			row, sum := barRow{name: r.scaleName(), parts: make([]float64, len(names))}, 0.0
+			for _, p := range r.phases {
+				row.parts[slices.Index(names, p.name)] = quantity.of(p)
+				sum += quantity.of(p)
+			}
+			row.label = units.Significant(sum, 3)
+			rows = append(rows, row)
+		}
+		f.Panels = append(f.Panels, barPanel(quantity.title, rows, colors...))
+	}
+	return f
+}
+
+// runName names a run by its engine and its scale.
+func runName(r Run) string { return fmt.Sprintf("%s, s%d", r.Label, r.Scale) }
+
+// trafficOverRanks draws messages and bytes over the number of ranks, for engines that searched one graph with several
+// numbers of ranks.
+func trafficOverRanks(runs []rankedRun) (Figure, bool) {
+	sent := map[string]rankedRun{} // by the name and the scale of the run
+	var plain []Run
+	traffic := 0.0
+	for _, r := range runs {
+		sent[runName(r.Run)] = r
+		plain = append(plain, r.Run)
+		traffic += r.messages
+	}
+	lines := slices.DeleteFunc(scalingLines(plain), func(l scalingLine) bool { return l.weak || l.worker != "rank" })
+	if len(lines) == 0 || traffic == 0 {
+		return Figure{}, false
+	}
+	f := Figure{Name: "traffic-over-ranks", Width: fullWidth,
+		Title: "Messages and bytes of a search over the number of ranks, counted"}
+	f.note("Messages and bytes are counted, those of all ranks together; means of a search.")
+	lines = limited(&f, lines, maxScalingLines, "lines; the table has all")
+	messages := lineCurves(lines, func(p scalingPoint) float64 { return sent[runName(p.run)].messages })
+	bytes := lineCurves(lines, func(p scalingPoint) float64 { return sent[runName(p.run)].bytes })
+	x := workerAxis(lines)
+	f.Legend = legend(messages)
+	f.Panels = []Panel{curvePanel(2, x, "Messages", logAxis, messages), curvePanel(2, x, "Bytes", logAxis, bytes)}
+	f.Panels[0].X.Title = ""
+	return f, true
+}
+
+// ranksTable has what the figures of ranks show.
+func ranksTable(runs []rankedRun) Table {
+	t := newTable("run|partition|#ranks|#computing|#transfers and waiting|#modelled transfers|#imbalance|#messages|#bytes",
+		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
+			"the computing time of the slowest rank over the mean. Modelled transfers are not measured: they are the time of "+
+			"the mean rank in a network of "+modelText+".")
+	for _, r := range runs {
+		computing, transfers := r.times()
+		t.add(runName(r.Run), strings.ToUpper(Name(r.Options["partition"])), strconv.Itoa(len(r.computing)),
+			units.Seconds(computing), units.Seconds(transfers), units.Seconds(r.modelled()),
+			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
+	}
+	return t
+}

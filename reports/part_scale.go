@@ -1,0 +1,155 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/tepsbench/teps/record"
+)
+
+// ScaleFigure is the name of the figure of rates over scales.
+const ScaleFigure = "gteps-over-scale"
+
+func scalePart(runs []Run, references []Reference) Part {
+	part := Part{
+		Title: "Search rate over the size of the graph", Together: true, Table: ratesTable(runs),
+		Explanation: "The harmonic mean is the number that Graph500 ranks by. The box contains half of the roots.",
+	}
+	if f, ok := scaleFigure(runs, publishedRates(references)); ok {
+		part.Figures = []Figure{f}
+	}
+	return part
+}
+
+// runSeries are runs of one name, by scale.
+type runSeries struct {
+	label string
+	look  Look
+	runs  []Run
+}
+
+// seriesOf groups the runs that keep accepts by name. A name keeps its look whichever of its runs are kept.
+func seriesOf(runs []Run, keep func(Run) bool) []runSeries {
+	var out []runSeries
+	for _, r := range runs {
+		i := slices.IndexFunc(out, func(s runSeries) bool { return s.label == r.Label })
+		if i < 0 {
+			i = len(out)
+			out = append(out, runSeries{label: r.Label, look: looks(i)})
+		}
+		if keep(r) {
+			out[i].runs = append(out[i].runs, r)
+		}
+	}
+	out = slices.DeleteFunc(out, func(s runSeries) bool { return len(s.runs) == 0 })
+	for _, s := range out {
+		slices.SortStableFunc(s.runs, func(a, b Run) int { return a.Scale - b.Scale })
+	}
+	return out
+}
+
+// overScales is the series as a line over scales.
+func (s runSeries) overScales(value func(Run) float64) curve {
+	c := curve{label: s.label, look: s.look}
+	for _, r := range s.runs {
+		c.points = append(c.points, Point{float64(r.Scale), value(r)})
+	}
+	return c
+}
+
+// scalesOf are the smallest and the largest scale of series.
+func scalesOf(all []runSeries) span {
+	scales := newSpan()
+	for _, s := range all {
+		scales.add(float64(s.runs[0].Scale), float64(s.runs[len(s.runs)-1].Scale))
+	}
+	return scales
+}
+
+// inGTEPS converts a spread of TEPS.
+func inGTEPS(s record.Spread) record.Spread {
+	return record.Spread{Min: s.Min / 1e9, FirstQuartile: s.FirstQuartile / 1e9, Median: s.Median / 1e9,
+		ThirdQuartile: s.ThirdQuartile / 1e9, Max: s.Max / 1e9, Mean: s.Mean / 1e9}
+}
+
+// scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
+func scaleFigure(runs []Run, published []publishedValue) (Figure, bool) {
+	all := seriesOf(runs, func(r Run) bool { return r.Rates() != nil })
+	if len(all) == 0 {
+		return Figure{}, false
+	}
+	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine",
+		Width: fullWidth}
+	f.note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
+		inputs(runs) + "." + recordsNote(runs))
+	panel, scales, rates := Panel{Height: 3.6}, scalesOf(all), newSpan()
+	var means []curve
+	for _, s := range all {
+		means = append(means, s.overScales(func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 }))
+	}
+	f.Legend = legend(means)
+	addPublished(&f, &panel, published, &scales, &rates)
+	// Series share two thirds of the room between two scales; a lone scale has all of its room.
+	step := min(0.16, 0.66/float64(len(all)))
+	half := step * 0.4
+	if scales.low == scales.high {
+		step = 0.8 / float64(len(all))
+		half = min(step*0.4, 0.03)
+		if len(all) <= 4 {
+			f.Width, panel.Height = narrowWidth, panel.Height-0.4
+		}
+	}
+	for i, s := range all {
+		c := means[i]
+		for k, r := range s.runs {
+			teps := inGTEPS(r.Rates().TEPS)
+			rates.add(teps.Min, teps.Max)
+			c.points[k].X += (float64(i) - float64(len(all)-1)/2) * step
+			panel.Shapes = append(panel.Shapes, Box{At: c.points[k].X, Half: half, Spread: teps, Color: s.look.Color})
+		}
+		panel.Shapes = append(panel.Shapes, c.draw()...)
+		for k, r := range s.runs {
+			if r.Verdict().Grade == Bad {
+				panel.Shapes = append(panel.Shapes, Mark{c.points[k], s.look.Glyph, s.look.Color, 3.2, true})
+				f.note("Hollow mark: the run is not complete.")
+			}
+		}
+	}
+	panel.X, panel.Y = scaleAxis(scales), valueAxis("Search rate (GTEPS)", rates)
+	f.Panels = []Panel{panel}
+	return f, true
+}
+
+// inputs says what was searched, as far as all runs agree.
+func inputs(runs []Run) string {
+	var factors []int
+	for _, r := range runs {
+		if r.Graph != nil && !slices.Contains(factors, r.Graph.Recipe.EdgeFactor) {
+			factors = append(factors, r.Graph.Recipe.EdgeFactor)
+		}
+	}
+	switch len(factors) {
+	case 0:
+		return "Kronecker graphs"
+	case 1:
+		return fmt.Sprintf("Kronecker graphs, edge factor %d", factors[0])
+	}
+	return "Kronecker graphs of several edge factors"
+}
+
+// ratesTable has what the figure over scales draws.
+func ratesTable(runs []Run) Table {
+	t := newTable("engine|#scale|#harmonic mean|#min|#q1|#median|#q3|#max",
+		"All in GTEPS. The harmonic mean is the result; the others are order statistics.")
+	for _, r := range runs {
+		row := []string{r.Label, strconv.Itoa(r.Scale), Missing, Missing, Missing, Missing, Missing, Missing}
+		if s := r.Rates(); s != nil {
+			x := s.TEPS
+			row = append(row[:2], GTEPS(x.Mean), GTEPS(x.Min), GTEPS(x.FirstQuartile), GTEPS(x.Median), GTEPS(x.ThirdQuartile),
+				GTEPS(x.Max))
+		}
+		t.add(row...)
+	}
+	return t
+}

@@ -1,0 +1,262 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
+)
+
+// maxScalingLines is the number of lines that can be distinguished in a figure.
+const maxScalingLines = 6
+
+const repeatsNote = "Of several runs that agree in everything, the one with the median rate counts."
+
+func scalingPart(runs []Run, _ []Reference) Part {
+	lines := scalingLines(runs)
+	part := Part{
+		Title: "Scaling over threads and ranks", Table: scalingTable(lines), Together: true,
+		Explanation: "A line is one engine on one machine with the same options except for the number of its workers. " +
+			"Speed-up and efficiency are relative to the line’s smallest number of workers.",
+	}
+	weak := slices.IndexFunc(lines, func(l scalingLine) bool { return l.weak })
+	if weak < 0 {
+		weak = len(lines)
+	}
+	for _, f := range []struct {
+		name, title, same string
+		lines             []scalingLine
+	}{
+		{"strong-scaling", "Strong scaling: search rate over the number of workers, for the same graph", "one graph",
+			lines[:weak]},
+		{"weak-scaling", "Weak scaling: search rate over the number of workers, for a graph that grows with them",
+			"the same number of vertices per worker", lines[weak:]},
+	} {
+		if len(f.lines) > 0 {
+			part.Figures = append(part.Figures, scalingFigure(f.name, f.title, f.same, f.lines))
+		}
+	}
+	return part
+}
+
+// scalingLine is one version of an engine with the same options on the same machine, measured with several numbers of
+// workers (threads or ranks): on the same graph (strong scaling), or on a graph that grows with the workers (weak
+// scaling).
+type scalingLine struct {
+	scalingKey
+	name   string
+	points []scalingPoint
+}
+
+// scalingPoint is the run with the median rate of those that agree in everything, and how many they are.
+type scalingPoint struct {
+	workers int
+	run     Run
+	repeats int
+}
+
+func (p scalingPoint) gteps() float64 { return p.run.Rates().TEPS.Mean / 1e9 }
+
+// speedUp is the rate over that of the line's first point; efficiency divides it by the growth of the workers. In weak
+// scaling, too, the rate has to grow as the workers do.
+func (l scalingLine) speedUp(i int) float64 { return l.points[i].gteps() / l.points[0].gteps() }
+
+func (l scalingLine) efficiency(i int) float64 {
+	return l.speedUp(i) * float64(l.points[0].workers) / float64(l.points[i].workers)
+}
+
+// lineCurves are the lines with a value of each point.
+func lineCurves(lines []scalingLine, value func(scalingPoint) float64) (out []curve) {
+	for i, l := range lines {
+		c := curve{label: l.name, look: looks(i)}
+		for _, p := range l.points {
+			c.points = append(c.points, Point{float64(p.workers), value(p)})
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// scalingKey is all that the runs of a line have in common.
+type scalingKey struct {
+	weak    bool
+	worker  string // "thread" or "rank"
+	size    int    // scale, or in weak scaling the scale of each worker's share
+	family  string // engine and options that the user set, without the number of workers
+	details string // version, program, machine and graph: named where lines differ in them
+}
+
+// name is the name of a line where no other has it.
+func (k scalingKey) name() string {
+	if k.weak {
+		return fmt.Sprintf("%s, 2%s vertices per %s", k.family, Superscript(k.size), k.worker)
+	}
+	return fmt.Sprintf("%s, scale %d", k.family, k.size)
+}
+
+// Workers is the number of ranks or threads that a run searched with: its ranks if it recorded any, else the option
+// ranks or threads, or the threads that the engine reported.
+func (r Run) Workers() (n int, worker string) {
+	if i := slices.IndexFunc(r.Roots, func(root record.RootRecord) bool { return len(root.Ranks) > 0 }); i >= 0 {
+		return len(r.Roots[i].Ranks), "rank"
+	}
+	for _, worker := range []string{"rank", "thread"} {
+		if n, err := strconv.Atoi(r.Options[worker+"s"]); err == nil && n > 0 {
+			return n, worker
+		}
+	}
+	if r.Construction != nil {
+		for _, fact := range r.Construction.Details {
+			if n, err := strconv.Atoi(fact.Value); err == nil && n > 0 && fact.Name == "threads" {
+				return n, "thread"
+			}
+		}
+	}
+	return 0, ""
+}
+
+// keyOf is the key of a run in strong scaling.
+func keyOf(r Run, worker string) scalingKey {
+	engine, version, program := cmp.Or(r.Engine.Builtin, r.Engine.Name), "", ""
+	if d := r.Description; d != nil {
+		engine, version = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name), "version "+EngineName(d.Version)
+	}
+	if r.Engine.Checksum != "" {
+		program = "program " + Clean(r.Engine.Checksum, 12)
+	}
+	parts := []string{EngineName(engine)}
+	if partition := r.Options["partition"]; partition != "" {
+		parts = append(parts, strings.ToUpper(Name(partition)))
+	}
+	for _, option := range slices.Sorted(maps.Keys(r.Engine.Options)) {
+		value := r.Engine.Options[option]
+		// Rows of a grid that the engine chose follow from the number of ranks.
+		if option != worker+"s" && option != "partition" && !(option == "rows" && value == "0") {
+			parts = append(parts, EngineName(option+"="+value))
+		}
+	}
+	recipe := r.Graph.Recipe
+	return scalingKey{worker: worker, size: r.Scale, family: strings.Join(parts, " "),
+		details: Joined(", ", version, program, r.Machine, fmt.Sprintf("edge factor %d, seeds %d and %d", recipe.EdgeFactor,
+			recipe.Seed1, recipe.Seed2))}
+}
+
+// scalingLines are the lines with at least two numbers of workers, first all strong, then all weak, of large graphs
+// first. Only complete runs without a wrong search that say which graph they searched are on a line.
+func scalingLines(runs []Run) []scalingLine {
+	groups := map[scalingKey]map[int][]Run{} // by number of workers
+	for _, r := range runs {
+		workers, worker := r.Workers()
+		if workers == 0 || r.Rates() == nil || r.Verdict().Grade == Bad || r.Graph == nil {
+			continue
+		}
+		keys := []scalingKey{keyOf(r, worker)}
+		if share := float64(r.Scale) - math.Log2(float64(workers)); share == math.Trunc(share) {
+			weak := keys[0]
+			weak.weak, weak.size = true, int(share)
+			keys = append(keys, weak)
+		}
+		for _, key := range keys {
+			if groups[key] == nil {
+				groups[key] = map[int][]Run{}
+			}
+			groups[key][workers] = append(groups[key][workers], r)
+		}
+	}
+	var lines []scalingLine
+	named := map[string]int{}
+	for key, byWorkers := range groups {
+		if len(byWorkers) < 2 {
+			continue
+		}
+		line := scalingLine{scalingKey: key}
+		for _, workers := range slices.Sorted(maps.Keys(byWorkers)) {
+			repeats := byWorkers[workers]
+			slices.SortStableFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Rates().TEPS.Mean, b.Rates().TEPS.Mean) })
+			line.points = append(line.points, scalingPoint{workers, repeats[(len(repeats)-1)/2], len(repeats)})
+		}
+		lines = append(lines, line)
+		named[key.name()]++
+	}
+	for i, l := range lines {
+		lines[i].name = l.scalingKey.name()
+		if named[lines[i].name] > 1 {
+			lines[i].name += ", " + l.details
+		}
+	}
+	slices.SortFunc(lines, func(a, b scalingLine) int {
+		weak := map[bool]int{true: 1}
+		return cmp.Or(weak[a.weak]-weak[b.weak], b.size-a.size, strings.Compare(a.name, b.name))
+	})
+	return lines
+}
+
+// scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point.
+func scalingFigure(name, title, same string, lines []scalingLine) Figure {
+	f := Figure{Name: name, Title: title, Width: fullWidth}
+	f.note("Harmonic means. A line is one engine with the same options and " + same + ". Gray: a rate that grows as the " +
+		"workers do.")
+	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
+	all := lineCurves(lines, scalingPoint.gteps)
+	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)
+	var ideals []Shape
+	for i, c := range all {
+		if slices.ContainsFunc(lines[i].points, func(p scalingPoint) bool { return p.repeats > 1 }) {
+			f.note(repeatsNote + " The table says how many there are.")
+		}
+		first, last := c.points[0], c.points[len(c.points)-1]
+		end := min(last.X, first.X*panel.Y.Max/first.Y)
+		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Grid(), 1, Broken})
+	}
+	panel.Shapes = append(ideals, panel.Shapes...)
+	f.Legend, f.Panels = legend(all), []Panel{panel}
+	return f
+}
+
+// workerAxis is a logarithmic axis with a tick at each number of workers. Many numbers are labelled at powers of two
+// only.
+func workerAxis(lines []scalingLine) Axis {
+	labels, workers := map[int]string{}, newSpan()
+	a := Axis{Title: "Number of " + lines[0].worker + "s", Log: true}
+	for _, l := range lines {
+		if l.worker != lines[0].worker {
+			a.Title = "Number of threads or ranks"
+		}
+		for _, p := range l.points {
+			labels[p.workers] = strconv.Itoa(p.workers)
+			workers.add(float64(p.workers))
+		}
+	}
+	a.Min, a.Max = workers.low/1.15, workers.high*1.15
+	for n, label := range labels {
+		if len(labels) > 10 && n&(n-1) != 0 {
+			label = ""
+		}
+		a.Ticks = append(a.Ticks, Tick{float64(n), label})
+	}
+	slices.SortFunc(a.Ticks, func(a, b Tick) int { return cmp.Compare(a.At, b.At) })
+	return a
+}
+
+// scalingTable has what the figures of scaling show.
+func scalingTable(lines []scalingLine) Table {
+	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|#runs",
+		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
+			"workers. More workers than cores share them. Runs that are not complete or have a wrong search are left out. "+
+			repeatsNote)
+	for _, l := range lines {
+		kind := map[bool]string{false: "strong", true: "weak"}[l.weak]
+		for i, p := range l.points {
+			t.add(kind, l.name, Plural(p.workers, l.worker, l.worker+"s"), strconv.Itoa(p.run.Scale), GTEPS(p.gteps()*1e9),
+				p.run.deviation(), units.Significant(l.speedUp(i), 3), units.Significant(100*l.efficiency(i), 3)+" %",
+				strconv.Itoa(p.repeats))
+		}
+	}
+	return t
+}

@@ -1,0 +1,253 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"image"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/plot"
+
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+var update = flag.Bool("update", false, "write the golden drawings instead of comparing with them")
+
+func plotter(t *testing.T) Plotter {
+	t.Helper()
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// figures are the figures of a result by name.
+func figures(t *testing.T, r record.Result, publications ...string) map[string]reports.Figure {
+	t.Helper()
+	references, err := reports.References(publications...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := reports.New(references, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]reports.Figure{}
+	for _, f := range report.Figures() {
+		out[f.Name] = f
+	}
+	return out
+}
+
+// The golden drawings are compared as texts with numbers in them: the texts must be the same, the numbers within a
+// fiftieth of a point (another processor may round the last digit differently).
+func TestFiguresLookAsTheyDid(t *testing.T) {
+	all := figures(t, samples.Result([]string{"cpu", "distributed"}, 16, 17, 18))
+	copied := func(from map[string]reports.Figure, names ...string) {
+		for _, name := range names {
+			all[name] = from[name]
+		}
+	}
+	copied(figures(t, samples.Ranked()), "strong-scaling", "weak-scaling", "phases", "traffic", "traffic-over-ranks")
+	metered := figures(t, samples.Metered(power.Node))
+	copied(metered, "mteps-per-watt", "mteps-per-watt-over-scale", "power-cuda-s22")
+	all["gteps-over-scale-published"] = figures(t, samples.Result([]string{"cpu"}, 24, 25), "all")["gteps-over-scale"]
+	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt-over-scale"]
+	for name, f := range all {
+		t.Run(name, func(t *testing.T) {
+			got, err := plotter(t).SVG(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".svg")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
+			if diff := cmp.Diff(string(number.ReplaceAll(want, []byte("0"))), string(number.ReplaceAll(got, []byte(
+				"0")))); diff != "" {
+				t.Fatalf("%s differs in more than its numbers; look at it, then run the test with -update (-want +got):\n%s", name,
+					diff)
+			}
+			were := number.FindAllString(string(want), -1)
+			for i, now := range number.FindAllString(string(got), -1) {
+				a, err1 := strconv.ParseFloat(now, 64)
+				b, err2 := strconv.ParseFloat(were[i], 64)
+				if err1 != nil || err2 != nil || math.Abs(a-b) > 0.02 {
+					t.Fatalf("number %d of %s was %s and is %s", i, name, were[i], now)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSameResultGivesTheSameBytes(t *testing.T) {
+	r := samples.Result([]string{"cpu", "distributed"}, 16, 17)
+	first, second, p := figures(t, r), figures(t, r), plotter(t)
+	for name := range first {
+		a, err1 := p.SVG(first[name])
+		b, err2 := p.SVG(second[name])
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s.svg differs from one drawing to the next (%v)", name, err)
+		}
+	}
+	a, err1 := p.PNG(first["gteps-over-scale"])
+	b, err2 := p.PNG(second["gteps-over-scale"])
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the PNG differs from one drawing to the next (%v)", err)
+	}
+}
+
+func TestPNGHas300DotsAnInch(t *testing.T) {
+	report, err := reports.New(nil, samples.Result([]string{"cpu", "distributed"}, 16, 17))
+	if err != nil {
+		t.Fatal(err)
+	}
+	figure, err := report.Figure("roots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := plotter(t).PNG(figure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	png, _, err := image.Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if width := png.Bounds().Dx(); width != 2040 {
+		t.Errorf("the PNG is %d pixels wide, want 6.8 inches of 300", width)
+	}
+}
+
+// Texts of a PDF are outlines, so any letter of the typeface can be shown and no typeface is embedded.
+func TestPDFDrawsTextsAsOutlines(t *testing.T) {
+	f := figures(t, samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
+	pdf, err := plotter(t).PDF(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"%PDF-", "%%EOF"} {
+		if !bytes.Contains(pdf, []byte(want)) {
+			t.Errorf("the PDF has no %s", want)
+		}
+	}
+	if bytes.Contains(pdf, []byte("/FontFile")) || len(pdf) > 200<<10 {
+		t.Errorf("the PDF has %d bytes: it seems to contain a typeface", len(pdf))
+	}
+	f.Title, f.Notes, f.Legend, f.Panels[0].X.Title, f.Panels[0].Y.Title = "", nil, nil, "", ""
+	bare, err := plotter(t).PDF(f)
+	if err != nil || len(bare) > len(pdf)*3/4 {
+		t.Errorf("without its texts the PDF has %d of %d bytes (%v): texts are not drawn", len(bare), len(pdf), err)
+	}
+}
+
+func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
+	dir, f := t.TempDir(), figures(t, samples.Result([]string{"cpu"}, 16, 17))["gteps-over-scale"]
+	for extension, magic := range map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".PDF": "%PDF"} {
+		path := filepath.Join(dir, "rates"+extension)
+		if err := plotter(t).Write(path, f); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(data, []byte(magic)) {
+			t.Errorf("%s does not begin with %q (%v)", path, magic, err)
+		}
+	}
+	if err := plotter(t).Write(filepath.Join(dir, "x.gif"), f); !errors.Is(err, ErrExtension) {
+		t.Errorf("an unknown form: %v", err)
+	}
+	if err := plotter(t).Write(filepath.Join(dir, "absent", "x.svg"), f); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+}
+
+func TestTheTypefaceHasSubstitutes(t *testing.T) {
+	svg, err := plotter(t).SVG(figures(t, samples.Result([]string{"cpu"}, 16))["roots"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, with := bytes.Count(svg, []byte("font-family")), bytes.Count(svg, []byte("'DejaVu Sans',Verdana")); n == 0 ||
+		n != with {
+		t.Errorf("%d of %d texts have a substitute for DejaVu Sans", with, n)
+	}
+}
+
+func TestInlineRecolorsInkAndNotNames(t *testing.T) {
+	svg, err := plotter(t).Inline(figures(t, samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(svg, "#222222 fill:#DDD") {
+		t.Error("the engine's name has changed")
+	}
+	for _, style := range regexp.MustCompile(`style="[^"]*"`).FindAllString(svg, -1) {
+		if strings.Contains(style, "#") {
+			t.Errorf("a color that a dark page cannot change: %s", style)
+		}
+	}
+	if !strings.Contains(svg, "stroke:var(--ink)") || !strings.Contains(svg, "fill:var(--series-0)") ||
+		strings.Contains(svg, "<?xml") {
+		t.Error("ink and series do not have the page's colors")
+	}
+}
+
+// Every color of every figure is one that a page can change.
+func TestInlineKnowsEveryColor(t *testing.T) {
+	all := figures(t, samples.Ranked())
+	maps.Copy(all, figures(t, samples.Metered(power.Node), "all"))
+	for name, f := range all {
+		svg, err := plotter(t).Inline(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := regexp.MustCompile(`style="[^"]*#[0-9A-F]{6}`).FindString(svg); left != "" {
+			t.Errorf("%s: %s", name, left)
+		}
+	}
+}
+
+func TestTicksAreRoundAndInRange(t *testing.T) {
+	labels := func(ticks []plot.Tick) string {
+		var out []string
+		for _, tick := range ticks {
+			if !tick.IsMinor() {
+				out = append(out, tick.Label)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{labels(linearTicks(0, 1.27)), "0.0 0.2 0.4 0.6 0.8 1.0 1.2"},
+		{labels(linearTicks(0, 0.00063)), "0.0000 0.0001 0.0002 0.0003 0.0004 0.0005 0.0006"},
+		{labels(linearTicks(0, 940)), "0 200 400 600 800"},
+		{labels(logTicks(-1.2, 0.4)), "0.1 0.2 0.5 1 2"},
+		{labels(logTicks(-0.2, 7.5)), "10⁰ 10¹ 10² 10³ 10⁴ 10⁵ 10⁶ 10⁷"},
+		{labels(logTicks(4.8, 6.1)), "10⁵ 2·10⁵ 5·10⁵ 10⁶"},
+	} {
+		if c.got != c.want {
+			t.Errorf("ticks are %q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+)
+
+const maxPowerLines = 8 // meters in a figure
+
+// powerFigures draw power over time for every run that was metered.
+func powerFigures(runs []Run) []Figure {
+	var out []Figure
+	taken := map[string]bool{}
+	for _, r := range runs {
+		if r.Energy == nil || r.Energy.Loop == nil {
+			continue
+		}
+		if f, ok := powerFigure(r); ok {
+			f.Name = unique(taken, fmt.Sprintf("power-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// powerFigure draws the meters of one run: those that were used, or all where none was.
+func powerFigure(r Run) (Figure, bool) {
+	e := r.Energy
+	used := slices.ContainsFunc(e.Meters, func(m record.Metered) bool { return m.Used })
+	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale), Width: fullWidth}
+	f.note("Mean power between two updates of a meter; the thin line is the mean over the loop. Before the loop the " +
+		"engine holds its graph and is idle. After the loop come validated searches.")
+	meters := slices.DeleteFunc(slices.Clone(e.Meters), func(m record.Metered) bool {
+		return m.Used != used || len(m.Curve.At) < 2 || len(m.Curve.At) != len(m.Curve.Joules)
+	})
+	var shapes []Shape
+	watts := newSpan()
+	for i, m := range limited(&f, meters, maxPowerLines, "meters; the table has all") {
+		look := looks(i)
+		if m.Meter.Method != power.Measured {
+			look.Dash = Broken
+		}
+		shapes = append(shapes, powerLine(m, look, &watts)...)
+		if m.Loop != nil && m.Loop.Watts > 0 && Finite(float64(m.Loop.Watts)) && e.Loop.Elapsed > 0 {
+			mean := []Point{{0, float64(m.Loop.Watts)}, {e.Loop.Elapsed, float64(m.Loop.Watts)}}
+			shapes = append(shapes, Line{mean, look.Color.fade(pointAlpha), 0.6, Solid})
+		}
+		f.Legend = append(f.Legend, Key{Label: fmt.Sprintf("%s (%s, %s)", Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method),
+			Look: look})
+	}
+	if watts.empty() {
+		return Figure{}, false
+	}
+	panel := Panel{Height: 3, X: Axis{Title: "Time from the start of the loop (s)", Max: e.Loop.Elapsed},
+		Y: linearAxis("Power (W)", watts.high*1.12)}
+	for _, phase := range e.Phases {
+		panel.X.Min, panel.X.Max = min(panel.X.Min, phase.From.Seconds()), max(panel.X.Max, phase.To.Seconds())
+	}
+	panel.Shapes = append(phaseBands(e.Phases, panel.Y.Max), shapes...)
+	f.Panels = []Panel{panel}
+	return f, true
+}
+
+// powerLine draws the slopes of a meter's curve: mean power between two moments. Where energy is not known there is a
+// gap.
+func powerLine(m record.Metered, look Look, watts *span) []Shape {
+	var out []Shape
+	var points []Point
+	flush := func() {
+		if len(points) > 1 {
+			out = append(out, Line{points, look.Color, 0.9, look.Dash})
+		}
+		points = nil
+	}
+	c := m.Curve
+	for i := 1; i < len(c.At); i++ {
+		from, to := c.At[i-1].Seconds(), c.At[i].Seconds()
+		w := (c.Joules[i] - c.Joules[i-1]) / (to - from)
+		// A counter that was read last between two of its updates has not stood still: the next update was not waited for.
+		unfinished := i == len(c.At)-1 && m.Meter.Quantity == power.Energy && w == 0
+		if to <= from || !Finite(w) || w < 0 || unfinished || slices.Contains(c.Breaks, i) {
+			flush()
+			continue
+		}
+		watts.add(w)
+		points = append(points, Point{from, w}, Point{to, w})
+	}
+	flush()
+	return out
+}
+
+// phaseBands shade the loop, and name every phase that has room for its name.
+func phaseBands(phases []record.EnergyPhase, top float64) []Shape {
+	var out []Shape
+	for _, phase := range phases {
+		from, to := phase.From.Seconds(), phase.To.Seconds()
+		if phase.Name == record.PhaseLoop {
+			out = append(out, Bar{At: (from + to) / 2, Half: (to - from) / 2, To: top, Color: Faint().fade(0x18)})
+		}
+		out = append(out, Line{[]Point{{to, 0}, {to, top}}, Faint(), 0.5, Solid},
+			Text{At: Point{from, top}, Text: Clean(phase.Name, 12), Color: Faint(), Size: 8, Left: true, Room: to - from, DX: 3,
+				DY: -10})
+	}
+	return out
+}

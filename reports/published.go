@@ -1,0 +1,88 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// publishedValue is a published mean, or a range from low to high, that can be drawn over scales.
+type publishedValue struct {
+	label           string // publication and system
+	scale           int
+	mean, low, high float64
+}
+
+// publishedRates picks what can be drawn next to measured rates: Kronecker graphs with a scale and a rate.
+func publishedRates(references []Reference) []publishedValue {
+	return publishedBy(references, func(row ReferenceRow) publishedValue {
+		return publishedValue{mean: row.GTEPS, low: row.Min, high: row.Max}
+	})
+}
+
+// publishedWatts picks what can be drawn next to measured rates per watt.
+func publishedWatts(references []Reference) []publishedValue {
+	return publishedBy(references, func(row ReferenceRow) publishedValue { return publishedValue{mean: row.MTEPSPerWatt} })
+}
+
+func publishedBy(references []Reference, quantity func(ReferenceRow) publishedValue) (out []publishedValue) {
+	vendors := strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "") // legends are narrow; the table has them
+	for _, r := range references {
+		for _, row := range r.Rows {
+			v := quantity(row)
+			v.label, v.scale = r.Short+": "+vendors.Replace(row.System), row.Scale
+			if row.EdgeFactor != 16 {
+				v.label += fmt.Sprintf(", edge factor %d", row.EdgeFactor)
+			}
+			if v.scale > 0 && v.mean+v.high > 0 {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// addPublished draws published values in gray with hollow marks and the number of their system in the legend: a mean,
+// or the ends of a range with a broken line between them. Values at the same scale stand next to each other. It widens
+// the spans of the axes.
+func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values *span) {
+	if len(all) == 0 {
+		return
+	}
+	panel.Height += 1.2
+	f.note("Gray, hollow, broken lines: published by others for their machines, a mean or the slowest and fastest root, " +
+		"numbered as in the legend; counted as each source says, not measured here.")
+	atScale, placed := map[int]int{}, map[int]int{}
+	for _, v := range all {
+		atScale[v.scale]++
+	}
+	var labels []string
+	for _, v := range all {
+		number := slices.Index(labels, v.label)
+		if number < 0 {
+			number = len(labels)
+			labels = append(labels, v.label)
+			f.Legend = append(f.Legend, Key{Label: strconv.Itoa(number+1) + "  " + v.label,
+				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Dash: Broken, Hollow: true}})
+		}
+		n := float64(atScale[v.scale])
+		at := float64(v.scale) + (float64(placed[v.scale])-(n-1)/2)*min(0.17, 0.75/n)
+		placed[v.scale]++
+		scales.add(float64(v.scale))
+		values.add(v.mean, v.low, v.high)
+		hollow := func(y, radius float64) {
+			panel.Shapes = append(panel.Shapes, Mark{Point{at, y}, looks(number).Glyph, Faint(), radius, true})
+		}
+		if v.high > 0 {
+			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, Broken})
+			hollow(v.low, 2)
+			hollow(v.high, 2)
+		}
+		if v.mean > 0 {
+			hollow(v.mean, 3.2)
+		}
+		panel.Shapes = append(panel.Shapes, Text{At: Point{at, max(v.mean, v.high)}, Text: strconv.Itoa(number + 1),
+			Color: Faint(), Size: 7, DY: 4})
+	}
+}

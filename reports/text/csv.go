@@ -1,0 +1,113 @@
+package text
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+)
+
+// fields are the columns of CSV in order, each with its name and its value for one search. A row is a search; what
+// belongs to its run, engine and input is repeated in every row, so that rows of many files can be put together,
+// grouped and filtered without another table (Wickham, "Tidy Data", 2014). docs/records.md explains the columns.
+func fields(r reports.Result, run reports.Run, root record.RootRecord) [][2]string {
+	var engine plugins.Description
+	if run.Description != nil {
+		engine = *run.Description
+	}
+	construct, rate, validation := "", "", ""
+	if run.Construction != nil {
+		construct = seconds(run.Construction.Elapsed.Seconds())
+	}
+	if teps, known := reports.Rate(root); known && !root.Broken() {
+		rate = exact(teps)
+	}
+	if root.Validated {
+		validation = seconds(root.Validation)
+	}
+	return [][2]string{
+		{"run", r.ID}, {"started", r.Started.Format(time.RFC3339)}, {"checksummed", strconv.FormatBool(r.Checksummed())},
+		{"host", r.Machine.Hostname}, {"processor", r.Machine.CPU}, {"threads", nonZero(r.Machine.Threads)},
+		{"teps_version", r.Software.Version}, {"commit", r.Software.Commit},
+		{"engine", run.Engine.Name}, {"engine_name", engine.Name}, {"engine_version", engine.Version},
+		{"options", csvOptions(run.Options)}, {"scale", strconv.Itoa(run.Scale)},
+		{"edgefactor", strconv.Itoa(r.Plan.EdgeFactor)},
+		{"seed1", strconv.FormatUint(r.Plan.Seed1, 10)}, {"seed2", strconv.FormatUint(r.Plan.Seed2, 10)},
+		{"construct_s", construct}, {"state", string(run.State)}, {"compliant", strconv.FormatBool(run.Compliant())},
+		{"index", strconv.Itoa(root.Index)}, {"root", strconv.FormatInt(int64(root.Root), 10)},
+		{"time_s", seconds(root.Time)}, {"wall_s", seconds(root.Wall)},
+		{"nedge", known(root.NEdge)}, {"m", known(root.M)}, {"teps", rate},
+		{"reached", known(root.Reached)}, {"depth", known(root.Depth)},
+		{"validated", strconv.FormatBool(root.Validated)}, {"broken_rule", nonZero(root.Rule)},
+		{"validation_s", validation},
+	}
+}
+
+// CSV writes a row for every search, after a row with the names of the columns (RFC 4180, with newlines alone). Times
+// are seconds, rates tuples a second. What was not measured is empty. Nothing is rounded.
+func CSV(w io.Writer, r reports.Report) error {
+	c := csv.NewWriter(w) // keeps its first error
+	write := func(fields [][2]string, part int) {
+		var row []string
+		for _, field := range fields {
+			row = append(row, field[part])
+		}
+		_ = c.Write(row)
+	}
+	write(fields(reports.Result{}, reports.Run{}, record.RootRecord{}), 0)
+	for _, result := range r.Results {
+		for _, run := range result.Runs {
+			for _, root := range run.Roots {
+				write(fields(result, run, root), 1)
+			}
+		}
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("text: write CSV: %w", err)
+	}
+	return nil
+}
+
+// csvOptions are the options in effect as one text: alpha=15;threads=2.
+func csvOptions(options map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		parts = append(parts, name+"="+options[name])
+	}
+	return strings.Join(parts, ";")
+}
+
+// exact formats a number without rounding it.
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// seconds is empty for a time that was not measured.
+func seconds(x float64) string {
+	if x <= 0 || !reports.Finite(x) {
+		return ""
+	}
+	return exact(x)
+}
+
+// nonZero is empty for a number whose zero means that it is not known.
+func nonZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func known[N int | int64](n *N) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(*n), 10)
+}

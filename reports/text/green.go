@@ -1,0 +1,134 @@
+package text
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+)
+
+// greenForm is a run with an energy loop and the fields of its submission.
+type greenForm struct {
+	reports.Run
+	Result reports.Result
+	Why    string              // why this is not a submission; empty: it is one
+	Figure *record.PowerFigure // of the whole system for a submission, else the best one; nil without
+	Kind   string              // of the figure's power
+
+	System, Accelerators, Implementation, MeterModel, Level string
+}
+
+// Green writes the fields of a submission to the Green Graph500 list for every run with an energy loop. A block is a
+// submission only if the run is valid, follows the rules, and the power is that of the whole system, measured, at an
+// EEHPC level. Every other block begins with a line that says why it is not. What is not in the record is "(fill in)".
+func Green(w io.Writer, r reports.Result) error {
+	var forms []greenForm
+	for _, run := range r.Runs {
+		if HasLoop(run) {
+			forms = append(forms, newGreenForm(r, run))
+		}
+	}
+	return fill(w, "green.tmpl", forms)
+}
+
+// HasLoop reports whether a run has an energy loop.
+func HasLoop(run reports.Run) bool { return run.Energy != nil && run.Energy.Loop != nil }
+
+// systemFigure is the figure of a submission: that of the system's meter which reached the level.
+func systemFigure(run reports.Run) (record.PowerFigure, bool) {
+	green := run.Energy.Green
+	if green == nil || green.Level < 1 {
+		return record.PowerFigure{}, false
+	}
+	for _, f := range run.PowerFigures() {
+		if f.Of == green.Meter && f.System && f.Method == power.Measured {
+			return f, true
+		}
+	}
+	return record.PowerFigure{}, false
+}
+
+// notGreen says why a run is not a submission; empty: it is one.
+func notGreen(run reports.Run) string {
+	switch v := run.Verdict(); {
+	case v.Grade != reports.Good:
+		return v.Why
+	case run.Energy.Failure != "":
+		return "the energy loop failed: " + run.Energy.Failure
+	case !run.Compliant():
+		return "the run is not compliant: " + run.RuleCount()
+	}
+	if _, found := systemFigure(run); found {
+		return ""
+	}
+	f, found := run.PowerFigure()
+	for _, m := range run.Energy.Meters {
+		if !(found && f.System) && m.Meter.Scope.System() && m.ShowedNothing() {
+			return "no system power was measured: " + m.Meter.Name + reports.ShowedNothing
+		}
+	}
+	if found && !f.System {
+		return "component power, not system power: " + f.Of +
+			" leaves out the rest of the machine; the list ranks by the power of the whole system"
+	}
+	if green := run.Energy.Green; green != nil && len(green.Missing) > 0 {
+		return "no EEHPC level is reached: it takes " + green.Missing[0]
+	}
+	return "no system power was measured"
+}
+
+func newGreenForm(r reports.Result, run reports.Run) greenForm {
+	m := r.Machine
+	form := greenForm{
+		Run: run, Result: r, Why: notGreen(run), Accelerators: accelerators(run), Implementation: run.Label, Level: "none",
+		System: reports.Joined(", ", reports.Name(m.CPU), reports.Plural(m.Sockets, "socket", "sockets"),
+			reports.Plural(m.Cores, "core", "cores"), units.Bytes(m.MemoryBytes), reports.Name(m.OS)),
+	}
+	if run.Description != nil {
+		form.Implementation = reports.Joined(" ", run.Label, reports.Name(run.Description.Version))
+	}
+	if green := run.Energy.Green; green != nil && green.Level > 0 {
+		form.Level = "L" + strconv.Itoa(green.Level)
+	}
+	f, found := systemFigure(run)
+	if form.Why != "" {
+		f, found = run.PowerFigure()
+	}
+	if !found {
+		return form
+	}
+	form.Figure, form.Kind = &f, "system power, "+string(f.Method)
+	if !f.System {
+		of := string(f.Scope)
+		if len(f.Meters) > 1 {
+			of = f.Of
+		}
+		form.Kind = "component power, not the system's: " + of + ", " + string(f.Method)
+	}
+	for _, meter := range run.Energy.Meters {
+		if meter.Meter.Name == f.Of {
+			form.MeterModel = meter.Meter.Detail
+		}
+	}
+	return form
+}
+
+// accelerators are the engine's GPUs.
+func accelerators(run reports.Run) string {
+	if run.Description == nil {
+		return reports.Missing
+	}
+	var names []string
+	for _, d := range run.Description.Devices {
+		if d.Kind == "gpu" {
+			names = append(names, reports.Name(d.Name))
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return reports.Joined(", ", names...)
+}

@@ -1,0 +1,73 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+func TestListShowsTheWorstState(t *testing.T) {
+	r := samples.Result([]string{"cpu", "interrupted", "invalid", "failed"}, 16)
+	r.Runs[1].State = record.Interrupted
+	r.Runs[2].Valid, r.Runs[2].Roots[3].Violation = false, "a parent that is not a neighbor"
+	r.Runs[3].State, r.Runs[3].Failure = record.Failed, "signal 9"
+	for n, want := range []string{1: "VALID", 2: "INTERRUPTED", 3: "INVALID", 4: "INVALID"} {
+		if n == 0 {
+			continue
+		}
+		part := r
+		part.Runs = r.Runs[:n]
+		if got := List("a", part, nil).State; got != want {
+			t.Errorf("the first %d runs: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestListFitsATerminal(t *testing.T) {
+	long := samples.Result([]string{"cpu", "distributed", "an-engine-with-a-very-long-name"}, 16, 18)
+	long.Digest, long.Machine.Hostname = "s", "node17.cluster.example.org"
+	long.Runs[0].State = record.Interrupted
+	var records []Listed
+	records = append(records,
+		List("a/very/long/path/to/a/store/of/records/20260314-091500", long, nil),
+		List("b", samples.Result([]string{"cpu"}, 20), nil),
+		List("c", record.Result{}, errors.New("line 7 is not what was written\x1b[31m\nthere")),
+	)
+	var text bytes.Buffer
+	if err := ListTable(&text, records); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	if len(lines) != 6 {
+		t.Fatalf("%d lines, want a head, a rule, two records, an empty line and one that cannot be read:\n%s", len(lines),
+			text.String())
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > Width {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	wants(t, lines[2], "a/very/…260314-091500 2026-03-14 node17.cl… cpu,distribut…", "16…18", "INTERRUPTED yes")
+	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID no")
+	if lines[5] != "cannot be read: line 7 is not what was written [31m there" {
+		t.Errorf("got %q", lines[5])
+	}
+	l := records[0]
+	if l.State != "INTERRUPTED" || len(l.Runs) != 6 || *l.Runs[0].TEPS <= 0 || !l.Checksummed ||
+		!l.Started.Equal(time.Date(2026, 3, 14, 9, 15, 0, 0, time.UTC)) {
+		t.Errorf("listed as %+v", l)
+	}
+	text.Reset()
+	if err := ListTable(&text, nil); err != nil || text.String() != "no runs here\n" {
+		t.Errorf("an empty list: %q, %v", text.String(), err)
+	}
+	if err := ListTable(broken{}, records); !errors.Is(err, errBroken) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+}

@@ -1,0 +1,131 @@
+package text
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+// goodMarkdown checks what GitHub needs to make tables of tables: a line under the head, as many cells in every row;
+// and that no tag is there but those that fold.
+func goodMarkdown(t *testing.T, text string) {
+	t.Helper()
+	cell := regexp.MustCompile(`(?:\\.|[^\\|])*\|`)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := len(cell.FindAllString(line[1:], -1))
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "| -") {
+			if i > 0 && lines[i-1] != "" {
+				t.Errorf("no empty line before the table of %q", line)
+			}
+		}
+		if !strings.HasPrefix(lines[i-1], "|") {
+			if i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "| -") {
+				t.Errorf("no line under the head %q", line)
+			}
+			continue
+		}
+		if before := len(cell.FindAllString(lines[i-1][1:], -1)); cells != before {
+			t.Errorf("%d cells in %q after %d", cells, line, before)
+		}
+	}
+	for _, tag := range regexp.MustCompile(`(\\*)<[^>]*>?`).FindAllStringSubmatch(text, -1) {
+		switch whole := strings.TrimLeft(tag[0], `\`); {
+		case len(tag[1])%2 == 1: // escaped
+		case whole == "<details>", whole == "</details>", whole == "<summary>", whole == "</summary>", whole == "<sub>",
+			whole == "</sub>", whole == "<!-- -->":
+		case strings.HasPrefix(whole, "<https://doi.org/"):
+		default:
+			t.Errorf("the tag %q", whole)
+		}
+	}
+	if strings.ContainsAny(text, "\x00\x1b\u202e") {
+		t.Error("a control character")
+	}
+}
+
+func TestMarkdownHasTheTablesOfThePage(t *testing.T) {
+	var b strings.Builder
+	a, other := samples.Result([]string{"cpu", "distributed"}, 16, 17), samples.Result([]string{"cpu"}, 18)
+	references, err := reports.References("kolganov-2018")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report(t, a, other)
+	r.References = references
+	if err := Markdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	goodMarkdown(t, b.String())
+	for _, want := range []string{
+		"## 2 results side by side", "### Runs", "| cpu 0.1.0 | 16 | 64 of 64 |", "### Kernel 1: time and memory",
+		"### Top-down and bottom-up",
+		"<summary>Levels of the median root: distributed, scale 17", "### Published elsewhere, not measured here",
+		"| Kolganov 2018 | NVIDIA Tesla P100 |", "**VALID** · **compliant**",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("missing: %q", want)
+		}
+	}
+}
+
+func TestMarkdownEscapesNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"a|b":            `a\|b`,
+		"@someone":       "@<!-- -->someone",
+		"#12":            `\#<!-- -->12`,
+		"GH-12":          "GH<!-- -->-12",
+		"<b>":            `\<b\>`,
+		"&lt;":           "&amp;lt;",
+		"- x":            `\- x`,
+		"https://x.test": "https:<!-- -->//x.test",
+		"2D, s20":        "2D, s20",
+	} {
+		if got := literal(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		text := reports.Clean(rapid.String().Draw(r, "text"), 60)
+		result := samples.Result(nil)
+		result.ID, result.Machine.CPU = text, text
+		var b strings.Builder
+		if err := Markdown(&b, report(t, result)); err != nil {
+			r.Fatal(err)
+		}
+		goodMarkdown(t, b.String())
+	})
+}
+
+func TestSubmissionLeavesUnknownFieldsOpen(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 26)
+	r.Runs[0].Roots[0].Validated = true
+	var b strings.Builder
+	if err := Submission(&b, report(t, r).Results[0]); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, want := range []string{"Installation site:  (fill in)\n", "Scale:              26\n",
+		"Type:               AMD EPYC 9354 32-Core Processor\n", "Memory:             24.00 GiB of the host\n",
+		"bfs  harmonic_mean_TEPS:     !  "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("missing: %q in\n%s", want, got)
+		}
+	}
+	r.Runs[0].Roots[0].Validated = false
+	b.Reset()
+	if err := Submission(&b, report(t, r).Results[0]); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "Not to be submitted: 63 of 64") || strings.Contains(b.String(), "GTEPS:") {
+		t.Errorf("a run that was checked in part can be submitted:\n%s", b.String())
+	}
+}

@@ -1,0 +1,133 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
+)
+
+// Column is a column of a table for a terminal.
+type Column struct {
+	Head     string
+	Left     bool // texts; numbers are aligned to the right
+	Optional bool // left out where there is no room
+}
+
+// Columns writes rows under their heads, Width columns wide at most. Where there is no room, texts lose their middle,
+// the first column first; then optional columns are left out, the last one first. The error is that of w.
+func Columns(w io.Writer, columns []Column, rows [][]string) error {
+	return flush(w, bytes.NewBufferString(rendered(columns, rows)), "a table")
+}
+
+// rendered is a table as a text.
+func rendered(columns []Column, rows [][]string) string {
+	// a text keeps short columns before optional ones are left out, and minimum after that
+	const gap, short, minimum = 2, 24, 8
+	widths := make([]int, len(columns))
+	total := -gap
+	for i, c := range columns {
+		widths[i] = text.StringWidthWithoutEscSequences(c.Head)
+		for _, row := range rows {
+			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(row[i]))
+		}
+		total += widths[i] + gap
+	}
+	hidden := make([]bool, len(columns))
+	shrink := func(limit int) {
+		for i, c := range columns {
+			if less := min(total-Width, widths[i]-limit); c.Left && less > 0 {
+				widths[i], total = widths[i]-less, total-less
+			}
+		}
+	}
+	shrink(short)
+	for i, c := range slices.Backward(columns) {
+		if c.Optional && total > Width {
+			hidden[i] = true
+			total -= widths[i] + gap
+		}
+	}
+	shrink(minimum)
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	style := t.Style()
+	style.Format.Header = text.FormatDefault
+	style.Options.DrawBorder, style.Options.SeparateColumns = false, false
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
+	var head table.Row
+	var configs []table.ColumnConfig
+	for i, c := range columns {
+		config := table.ColumnConfig{Number: i + 1, Hidden: hidden[i]}
+		if c.Left {
+			config.WidthMax, config.WidthMaxEnforcer = widths[i], reports.Shorten
+		} else {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		head, configs = append(head, c.Head), append(configs, config)
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(configs)
+	for _, row := range rows {
+		var cells table.Row
+		for _, cell := range row {
+			cells = append(cells, cell)
+		}
+		t.AppendRow(cells)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(t.Render() + "\n") {
+		line = strings.TrimSuffix(strings.TrimRight(line, " \n"), strings.Repeat("─", gap))
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// Table writes the summary of a result: one line a run. Rates are GTEPS (10^9 input tuples of the component a second):
+// the harmonic mean over the roots, and the slowest and fastest root. color colors the verdicts.
+func Table(w io.Writer, r reports.Result, color bool) error {
+	columns := []Column{
+		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "valid"}, {Head: "kernel 1 s"}, {Head: "median ms"},
+		{Head: "GTEPS"}, {Head: "min … max", Optional: true}, {Head: "state", Left: true},
+	}
+	metered := slices.ContainsFunc(r.Runs, func(run reports.Run) bool { return run.PerWatt() != reports.Missing })
+	if metered {
+		columns = append(columns, Column{Head: "MTEPS/W"})
+	}
+	var rows [][]string
+	for _, run := range r.Runs {
+		v := run.Verdict()
+		row := []string{
+			reports.Sentence(run.Engine.Name), strconv.Itoa(run.Scale), fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
+			reports.Missing, reports.Missing, reports.Missing, reports.Missing, v.Word,
+		}
+		if run.Construction != nil {
+			row[3] = units.Significant(run.Construction.Elapsed.Seconds(), 4)
+		}
+		if s := run.Rates(); s != nil {
+			row[4], row[5] = units.Significant(s.Time.Median*1e3, 4), reports.GTEPS(s.TEPS.Mean)
+			row[6] = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
+		}
+		if color {
+			row[7] = colored(v.Word, v.Grade)
+		}
+		if metered {
+			row = append(row, run.PerWatt())
+		}
+		rows = append(rows, row)
+	}
+	return Columns(w, columns, rows)
+}
+
+// colored writes a text in the color of its grade (ECMA-48, select graphic rendition).
+func colored(s string, g reports.Grade) string {
+	return [...]string{reports.Good: "\x1b[32m", reports.Fair: "\x1b[33m", reports.Bad: "\x1b[31m"}[g] + s + "\x1b[0m"
+}

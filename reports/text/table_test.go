@@ -1,0 +1,128 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+// Twenty engines with long labels and the largest numbers that a record can hold.
+func TestColumnsFitTheTerminal(t *testing.T) {
+	columns := []Column{{Head: "engine", Left: true}, {Head: "number"}, {Head: "other number", Optional: true},
+		{Head: "state", Left: true}}
+	for name, label := range map[string]string{
+		"long options": "distributed:ranks=%d:partition=2d:grid=4096x4096:threads=128:shortcut=leaves",
+		"wide letters": "名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎%d",
+		"short":        "cpu%d",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var rows [][]string
+			for i := range 20 {
+				rows = append(rows, []string{fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40),
+					colored("PARTLY CHECKED", reports.Fair)})
+			}
+			var b strings.Builder
+			if err := Columns(&b, columns, rows); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+			if len(lines) != 22 {
+				t.Fatalf("%d lines for 20 rows", len(lines))
+			}
+			for _, line := range lines {
+				if n := text.StringWidthWithoutEscSequences(line); n > Width {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			if !strings.Contains(b.String(), colored("PARTLY CHECKED", reports.Fair)) || !strings.Contains(b.String(),
+				"1.234e+123") {
+				t.Errorf("the verdict or a number is cut:\n%s", &b)
+			}
+			seen := map[string]bool{}
+			for _, line := range lines[2:] {
+				if seen[line] && name != "long options" {
+					t.Errorf("two variants look the same: %s", line)
+				}
+				seen[line] = true
+			}
+		})
+	}
+}
+
+// A column that may be left out goes before the table gets too wide, and only then.
+func TestColumnsLeaveOutWhatIsOptional(t *testing.T) {
+	columns := []Column{{Head: "engine", Left: true}, {Head: "a"}, {Head: "b", Optional: true},
+		{Head: "c", Optional: true}}
+	for _, c := range []struct {
+		digits int
+		want   string
+	}{{10, "engine a b c"}, {30, "engine a b"}, {49, "engine a"}} {
+		var b strings.Builder
+		wide := strings.Repeat("8", c.digits)
+		if err := Columns(&b, columns, [][]string{{"cpu", wide, wide, wide}}); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(b.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != c.want {
+			t.Errorf("with numbers of %d digits the head is %q, want %q", c.digits, got, c.want)
+		}
+	}
+}
+
+func narrow(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, table string) {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > 100 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
+	r := samples.Result([]string{strings.Repeat("long-engine-name-", 9)}, 42)
+	r.Runs[0].Statistics.TEPS = record.Spread{Min: 123456.789e9, FirstQuartile: 2e14, Median: 2e14, ThirdQuartile: 2e14,
+		Max: 987654.321e9, Mean: 23456.789e9}
+	r.Runs[0].Roots[0].Validated = false
+	for _, color := range []bool{false, true} {
+		var b strings.Builder
+		if err := Table(&b, report(t, r).Results[0], color); err != nil {
+			t.Fatal(err)
+		}
+		narrow(t, b.String())
+		if !strings.Contains(b.String(), "PARTLY CHECKED") || !strings.Contains(b.String(), "63/64") ||
+			strings.Contains(b.String(), "\x1b") != color {
+			t.Errorf("color %v:\n%s", color, b.String())
+		}
+	}
+}
+
+func TestTableHasALineForEveryRun(t *testing.T) {
+	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
+	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, Scale: 16, State: record.Failed, Failure: "crashed"}
+	var b strings.Builder
+	if err := Table(&b, report(t, r).Results[0], false); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, b.String())
+	var got []string
+	for line := range strings.Lines(b.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"engine scale valid kernel 1 s median ms GTEPS min … max state", got[1],
+		"cpu 16 64/64 0.06291 1.121 0.8841 0.573 … 1.07 VALID", "名前がとても長い引擎の名前です 16 0/0 – – – – FAILED",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the table is\n%s", b.String())
+	}
+}

@@ -1,0 +1,72 @@
+// Package text writes reports as texts: the official Graph500 text, tables for a terminal, Markdown, forms for
+// submissions, and data for other programs.
+package text
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
+)
+
+// Width is the width in columns of everything that is written for a terminal.
+const Width = 100
+
+//go:embed *.tmpl
+var templates embed.FS
+
+// fill writes one of the templates with its data. Templates print texts from outside with name, sentence or literal.
+func fill(w io.Writer, file string, data any) error {
+	t, err := template.New(file).Funcs(template.FuncMap{
+		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "open": orOpen, "joined": reports.Joined,
+		"plural": reports.Plural, "integer": units.Integer, "seconds": units.Seconds, "bytes": units.Bytes,
+		"significant": units.Significant, "gteps": reports.GTEPS, "options": reports.OptionsText,
+		"next":    func(n int) int { return n + 1 },
+		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
+		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
+	}).ParseFS(templates, file)
+	if err != nil {
+		return fmt.Errorf("text: read the built-in template: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		return fmt.Errorf("text: fill in %s: %w", file, err)
+	}
+	return flush(w, &b, file)
+}
+
+// flush writes a finished text.
+func flush(w io.Writer, b *bytes.Buffer, what string) error {
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("text: write %s: %w", what, err)
+	}
+	return nil
+}
+
+// orOpen replaces a missing value by the mark of a field that the user has to fill in.
+func orOpen(value string) string {
+	if value == "" || value == reports.Missing {
+		return "(fill in)"
+	}
+	return value
+}
+
+// literal escapes a text for Markdown: punctuation with a meaning gets a backslash, and an empty comment keeps GitHub
+// from linking names, numbers of issues and addresses.
+func literal(s string) string {
+	pairs := []string{"&", "&amp;", "#", `\#<!-- -->`, "@", "@<!-- -->", "://", ":<!-- -->//", "www.", "www<!-- -->.",
+		"GH-", "GH<!-- -->-"}
+	for _, c := range "\\`*_{}[]()<>|~!$" {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	s = strings.NewReplacer(pairs...).Replace(s)
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "=") {
+		return `\` + s // a list, a rule or a heading, which begin only at the start of a line
+	}
+	return s
+}

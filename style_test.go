@@ -1,0 +1,168 @@
+package teps_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// forbiddenPhrases are idioms that native readers stumble over, in code, comments, messages and documents.
+var forbiddenPhrases = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b`),
+	regexp.MustCompile(`(?i)\btold (by|of|so|apart)\b`),
+	regexp.MustCompile(`(?i)\b(is|are|was|were|be) no [a-z]+`),
+	regexp.MustCompile(`(?i)\bof which\b`),
+	regexp.MustCompile(`(?i)\bso many\b`),
+	regexp.MustCompile(`(?i)\bwhat is not there\b`),
+	regexp.MustCompile(`(?i)\bof no use\b`),
+	regexp.MustCompile(`(?i)\bas good as\b`),
+	regexp.MustCompile(`(?i)\bnone of (its|their|our) business\b`),
+	regexp.MustCompile(`(?i)\bin its own words\b`),
+	regexp.MustCompile(`(?i)\bbe had\b`),
+	regexp.MustCompile(`(?i)\bnothing to speak of\b`),
+	regexp.MustCompile(`(?i)\bleaps?\b`),
+	regexp.MustCompile(`(?i)\bspared?\b`),
+	regexp.MustCompile(`(?i)\bstrays?\b`),
+	regexp.MustCompile(`(?i)\bbeside\b`),
+	regexp.MustCompile(`(?i)\bthe finds\b`),
+	regexp.MustCompile(`(?i)\bfinds (of|that|are|go|as|lie)\b`),
+}
+
+// forbiddenWords may not be part of a Go identifier: private words, and words with a standard counterpart (max, min).
+var forbiddenWords = []string{
+	"finds", "stray", "strays", "claim", "settle", "settled", "deal", "dealt", "weigh", "weighed", "listing", "told",
+	"tell",
+	"spared", "spare", "fresh", "above", "beside", "least", "most", "longest", "spoil", "hear", "bide",
+}
+
+// texts returns the paths of the files that people read.
+func texts(t *testing.T, suffixes ...string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." &&
+			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci" || d.Name() == "references"):
+			return fs.SkipDir
+		case !d.IsDir() && slices.Contains(suffixes, filepath.Ext(path)) && path != "style_test.go" &&
+			!strings.HasSuffix(path, ".pb.go"):
+			paths = append(paths, filepath.ToSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// allowedPhrases are matches of forbiddenPhrases that are fine.
+var allowedPhrases = regexp.MustCompile(`(?i)\bthere (is|are|was|were) no\b|` +
+	`\b(is|are|was|were) no (more|less|longer|better|worse|faster|slower)\b`)
+
+func TestProseIsPlainEnglish(t *testing.T) {
+	for _, path := range texts(t, ".go", ".cu", ".cuh", ".c", ".h", ".md", ".txtar", ".py", ".proto", ".html") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, line := range strings.Split(string(data), "\n") {
+			line = allowedPhrases.ReplaceAllString(line, "")
+			for _, phrase := range forbiddenPhrases {
+				if found := phrase.FindString(line); found != "" {
+					t.Errorf("%s:%d: %q: say it in plain English", path, n+1, found)
+				}
+			}
+		}
+	}
+}
+
+// words splits an identifier such as maxLevels or HTTPServer into lower-case words.
+func words(name string) []string {
+	var all []string
+	start := 0
+	runes := []rune(name)
+	for i := 1; i <= len(runes); i++ {
+		if i == len(runes) || runes[i] == '_' || unicode.IsUpper(runes[i]) && !unicode.IsUpper(runes[i-1]) {
+			all = append(all, strings.ToLower(strings.Trim(string(runes[start:i]), "_")))
+			start = i
+		}
+	}
+	return all
+}
+
+func TestIdentifiersUseTheFieldsTerms(t *testing.T) {
+	for _, path := range texts(t, ".go") {
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := func(id *ast.Ident) {
+			for _, word := range words(id.Name) {
+				if slices.Contains(forbiddenWords, word) && !strings.HasPrefix(id.Name, "Test") {
+					t.Errorf("%s: %s: use a term of the field instead of %q", files.Position(id.Pos()), id.Name, word)
+				}
+			}
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				declared(n.Name)
+			case *ast.TypeSpec:
+				declared(n.Name)
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					declared(id)
+				}
+			case *ast.Field:
+				for _, id := range n.Names {
+					declared(id)
+				}
+			case *ast.AssignStmt:
+				for _, left := range n.Lhs {
+					if id, ok := left.(*ast.Ident); ok && n.Tok == token.DEFINE {
+						declared(id)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestLinesFit(t *testing.T) {
+	const goColumns, markdownColumns = 120, 100
+	for _, path := range texts(t, ".go", ".md") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := false
+		for n, line := range strings.Split(string(data), "\n") {
+			columns := utf8.RuneCountInString(line)
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				code = !code
+			}
+			switch {
+			case filepath.Ext(path) == ".go" && columns > goColumns:
+				t.Errorf("%s:%d: %d columns; Go has at most %d", path, n+1, columns, goColumns)
+			case filepath.Ext(path) == ".md" && columns > markdownColumns && !code && strings.Contains(line, " ") &&
+				!strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.Contains(line, "]("):
+				t.Errorf("%s:%d: %d columns; Markdown has at most %d outside tables, code and links",
+					path, n+1, columns, markdownColumns)
+			}
+		}
+	}
+}

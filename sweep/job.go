@@ -1,0 +1,138 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/record"
+)
+
+// Job is one run of a sweep: one engine with its options at one scale.
+type Job struct {
+	Plan   record.Plan // of one engine and one scale
+	Repeat int         // from 1
+	Folder string      // directory of the run; empty if the engine is unavailable
+	Memory int64       // bytes that the run needs, by the engine's estimate
+	State  State
+	Reason string      // why the State is Bad
+	Run    *record.Run // without its roots; nil before there is one
+}
+
+// State is how far a job has come.
+type State string
+
+const (
+	Missing     State = "to do" // never measured, or interrupted
+	Done        State = "done"
+	Invalid     State = "invalid" // complete, but a search is wrong
+	Failed      State = "failed"  // the engine failed
+	Unreadable  State = "unreadable"
+	Unavailable State = "unavailable" // the engine cannot run here
+)
+
+// Bad reports whether something went wrong.
+func (s State) Bad() bool { return s != Missing && s != Done }
+
+// Engine is the job's engine.
+func (j *Job) Engine() record.EngineSpec { return j.Plan.Engines[0] }
+
+// Scale is the job's scale.
+func (j *Job) Scale() int { return j.Plan.Scales[0] }
+
+// name names the job's directory. The name ends in a checksum of everything that makes two measurements the same: the
+// plan with the engine's options and the checksum of its program, the engine's version, the repeat, the build of teps
+// and the machine. A change of any of these is another job.
+func (j *Job) name(version string, software record.Software, machine machine.Machine) error {
+	program := software.Program
+	if program == "" {
+		program = software.String()
+	}
+	data, err := json.Marshal(struct {
+		Plan                      record.Plan
+		Repeat                    int
+		Program, Machine, Version string
+	}{j.Plan, j.Repeat, program, machine.Identity(), version})
+	if err != nil {
+		return fmt.Errorf("sweep: name the directory of %s at scale %d: %w", j.Engine().Name, j.Scale(), err)
+	}
+	sum := sha256.Sum256(data)
+	j.Folder = fmt.Sprintf("s%02d-%s-r%d-%s", j.Scale(), fileName(j.Engine().Name), j.Repeat, hex.EncodeToString(sum[:6]))
+	return nil
+}
+
+// fileName makes an engine's name usable as part of a file name on any system and in any shell.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-=", r):
+			return r
+		}
+		return '-'
+	}, name)
+	return name[:min(len(name), 60)]
+}
+
+// look sets the State to that of the job's record in dir.
+func (j *Job) look(dir string) {
+	path := filepath.Join(dir, j.Folder)
+	_, err := os.Stat(filepath.Join(path, record.ResultFile))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		j.State = Missing
+		return
+	}
+	result, err := record.Load(path)
+	if err != nil {
+		j.State, j.Reason = Unreadable, fmt.Sprintf("%v; remove %s to measure it again", err, path)
+		return
+	}
+	j.keep(result.Runs[0])
+}
+
+// keep sets the State to that of a run.
+func (j *Job) keep(run record.Run) {
+	switch {
+	case run.State == record.Failed || run.State == record.Complete && run.Energy.Failed():
+		j.State = Failed
+	case run.State != record.Complete:
+		j.State = Missing
+	case !run.Sound():
+		j.State = Invalid
+	default:
+		j.State = Done
+	}
+	j.Reason = reason(run)
+	run.Roots = nil
+	j.Run = &run
+}
+
+// reason tells why a run has no valid result.
+func reason(run record.Run) string {
+	wrong, first := 0, ""
+	for _, root := range run.Roots {
+		if root.Broken() {
+			if wrong++; wrong == 1 {
+				first = root.Violation
+			}
+		}
+	}
+	switch {
+	case wrong > 0:
+		return fmt.Sprintf("%d of %d searches are wrong: %s", wrong, len(run.Roots), first)
+	case run.Failure != "":
+		return run.Failure
+	case run.Energy.Failed():
+		return "energy: " + run.Energy.Failure
+	case run.State == record.Complete && len(run.Roots) == 0:
+		return "no vertex of the graph has a neighbour, so there is no root to search from"
+	}
+	return ""
+}

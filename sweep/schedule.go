@@ -1,0 +1,221 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// Schedule is a sweep with the state of its jobs.
+type Schedule struct {
+	Sweep    Sweep
+	Dir      string // directory of the runs
+	Jobs     []*Job // in the order in which they are measured
+	software record.Software
+	machine  machine.Machine
+}
+
+// Prepare asks every engine to describe itself, checks the options of every variant, looks up which jobs are complete
+// in dir, and checks that the others fit into memory. It writes nothing. A record.ErrUsage explains what to change. The
+// jobs of an engine that cannot run here are Unavailable; if that is all of them, it is an error.
+func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Schedule, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := harness.CheckMeters(ctx, host, s.Plan); err != nil {
+		return nil, err
+	}
+	out := &Schedule{Sweep: s, Dir: dir, Jobs: s.jobs(), software: record.ThisSoftware(), machine: machine.This(ctx)}
+	programs := map[string]program{}
+	var failures []error
+	for _, j := range out.Jobs {
+		spec := j.Engine()
+		key := fmt.Sprintf("%s\x00%s\x00%s", spec.Builtin, spec.Path, spec.Checksum)
+		p, known := programs[key]
+		if !known {
+			if p = describeProgram(ctx, host, spec); ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if programs[key] = p; p.err != nil {
+				failures = append(failures, fmt.Errorf("engine %s: %w", spec.Name, p.err))
+			}
+		}
+		if err := out.enter(j, p); err != nil {
+			return nil, err
+		}
+	}
+	if len(failures) == len(programs) {
+		return nil, errors.Join(failures...)
+	}
+	return out, out.checkMemory(ctx)
+}
+
+// program is what an engine says about itself, and the checksum of an outside engine's file.
+type program struct {
+	plugins.Description
+	checksum string
+	err      error
+}
+
+func describeProgram(ctx context.Context, host harness.Host, spec record.EngineSpec) (p program) {
+	engine, err := host.Open(ctx, spec)
+	if err != nil {
+		return program{err: err}
+	}
+	p.Description, err = engine.Describe(ctx)
+	if file, ok := engine.(interface{ Checksum() string }); ok && spec.Path != "" {
+		p.checksum = file.Checksum()
+	}
+	if p.err = errors.Join(err, engine.Close()); p.err == nil && p.Unavailable != "" {
+		p.err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, p.Unavailable)
+	}
+	return p
+}
+
+// enter completes a job. From here on an outside engine is refused if its file changes.
+func (s *Schedule) enter(j *Job, p program) error {
+	if p.err != nil {
+		j.State, j.Reason = Unavailable, p.err.Error()
+		return nil
+	}
+	spec := j.Engine()
+	if _, err := plugins.Resolve(p.Options, spec.Options); err != nil {
+		return record.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
+	}
+	if spec.Checksum == "" {
+		spec.Checksum = p.checksum
+	}
+	j.Plan.Engines = []record.EngineSpec{spec}
+	j.Memory = harness.EstimateMemory(j.Plan.Recipe(j.Scale()), p.Memory).Total()
+	if err := j.name(p.Version, s.software, s.machine); err != nil {
+		return err
+	}
+	j.look(s.Dir)
+	return nil
+}
+
+// ToDo returns the jobs that are still to be measured.
+func (s *Schedule) ToDo() []*Job {
+	return slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return j.State != Missing })
+}
+
+// Bad returns the jobs that went wrong.
+func (s *Schedule) Bad() []*Job {
+	return slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return !j.State.Bad() })
+}
+
+// checkMemory refuses the smallest job that needs more memory than there is.
+func (s *Schedule) checkMemory(ctx context.Context) error {
+	available, source, err := machine.AvailableMemory(ctx)
+	if err != nil {
+		return nil // unknown: every job may fit
+	}
+	todo := slices.DeleteFunc(s.ToDo(), func(j *Job) bool { return j.Memory <= available })
+	if len(todo) == 0 {
+		return nil
+	}
+	j := slices.MinFunc(todo, func(a, b *Job) int { return a.Scale() - b.Scale() })
+	const gib = 1 << 30
+	return fmt.Errorf("%w: %s at scale %d needs %.1f GiB and %.1f GiB are available (%s); "+
+		"take smaller scales",
+		plugins.ErrMemory, j.Engine().Name, j.Scale(), float64(j.Memory)/gib, float64(available)/gib, source)
+}
+
+// Run measures the jobs to do, in order, and calls begin before the n-th of total. A job that fails does
+// not end the sweep. The error is about the sweep as a whole: the directory cannot be written, or ctx has ended.
+func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string, progress harness.Progress,
+	begin func(j *Job, n, total int)) (err error) {
+	todo := s.ToDo()
+	if len(todo) == 0 {
+		return nil
+	}
+	unlock, err := lock(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := harness.AnnounceMeters(ctx, host, s.Sweep.Plan, progress); err != nil {
+		return err
+	}
+	var in *harness.Input // of the scale that is being measured
+	scale := 0
+	release := func() error {
+		if in == nil {
+			return nil
+		}
+		return in.Close()
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	for i, j := range todo {
+		begin(j, i+1, len(todo))
+		if j.Scale() != scale {
+			if err := release(); err != nil {
+				return err
+			}
+			in, err = harness.NewInput(ctx, host, j.Plan.Recipe(j.Scale()), j.Plan.Roots, progress)
+			if err != nil {
+				return err
+			}
+			scale = j.Scale()
+		}
+		if err := s.measure(ctx, host, command, j, in, progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure measures one job. What an earlier, interrupted measurement has left is removed: a run that was continued has
+// built its graph twice and does not comply with the benchmark.
+func (s *Schedule) measure(ctx context.Context, host harness.Host, command []string, j *Job, in *harness.Input,
+	progress harness.Progress) (err error) {
+	path := filepath.Join(s.Dir, j.Folder)
+	// Without its result a directory counts as interrupted, even if removing the rest is cut short.
+	if err := os.Remove(filepath.Join(path, record.ResultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("sweep: remove an earlier measurement: %w", err)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return fmt.Errorf("sweep: remove an earlier measurement: %w", err)
+	}
+	store, err := record.Create(path, record.NewManifest(command, j.Plan, s.software, s.machine))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	result, err := harness.ExecuteOn(ctx, host, store, in, progress)
+	if err != nil {
+		return err
+	}
+	j.keep(result.Runs[0])
+	return nil
+}
+
+// lock makes the directory dir and keeps other sweeps out of it. The system releases the lock when the process ends.
+func lock(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("sweep: make the directory of the runs: %w; choose another store", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("sweep: lock the directory of the runs: %w; choose another store", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return func() { f.Close() }, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, record.Usage("another sweep is writing to %s; wait until it has ended, or choose another store", dir)
+	}
+	return nil, fmt.Errorf("sweep: lock %s: %w; choose a store on a file system that can lock files", f.Name(), err)
+}
