@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/sweep"
 )
 
@@ -80,18 +82,32 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
 	f.Scales = values{f.Plan.scale}
 	f.Store = filepath.Join(defaultStore, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = yaml.UnmarshalWithOptions(data, &f, yaml.Strict())
-	}
+	data, err := regular.Read(path, maxSweepFile)
 	if err != nil {
-		return sweep.Sweep{}, "", usage("%s: %s", path, strings.TrimSuffix(err.Error(), "\n"))
+		return sweep.Sweep{}, "", usage("read the sweep file: %w", err)
+	}
+	if err := parseYAML(data, &f); err != nil {
+		return sweep.Sweep{}, "", usage("%s: %s", path, strings.TrimSuffix(text.Snip(err.Error(), 1000, "…"), "\n"))
 	}
 	s, err := f.sweep(ctx, engines, host)
 	if err != nil {
 		err = usage("%s: %w", path, err)
 	}
 	return s, f.Store, err
+}
+
+// maxSweepFile bounds a sweep file, and with it how deeply its values can be nested: within this size the parser needs
+// at most some seconds and some megabytes for any text.
+const maxSweepFile = 32 << 10
+
+// parseYAML is strict: an unknown field is an error. A panic of the parser is one, too.
+func parseYAML(data []byte, to any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("this is not the YAML of a sweep: the parser failed with: %v", r)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(data, to, yaml.Strict())
 }
 
 func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Host) (s sweep.Sweep, err error) {
@@ -121,8 +137,8 @@ func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.H
 	}
 	chosen.name(ctx, host)
 	var options []sweep.Values
-	_, text, _ := strings.Cut(e.Name, ":")
-	for option := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ':' }) {
+	_, list, _ := strings.Cut(e.Name, ":")
+	for option := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ':' }) {
 		name, value, _ := strings.Cut(option, "=")
 		options = append(options, sweep.Values{Option: name, Values: []string{value}})
 	}

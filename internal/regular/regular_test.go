@@ -1,0 +1,52 @@
+//go:build unix
+
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestReadRefusesWhatIsNotARegularFileOfItsSize(t *testing.T) {
+	const limit = 1 << 20
+	dir := t.TempDir()
+	pipe, file, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "file"), filepath.Join(dir, "socket")
+	link := filepath.Join(dir, "link")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if listener, err := net.Listen("unix", socket); err == nil {
+		defer listener.Close()
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{pipe, dir, "/dev/zero", "/dev/null"} {
+		if _, err := Read(name, limit); !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: got %v, want %v", name, err, ErrRefused)
+		}
+	}
+	if _, err := Read(socket, limit); err == nil {
+		t.Error("a socket was read")
+	}
+	if _, err := Read(file, limit); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	for _, c := range []struct {
+		size int
+		want error
+	}{{0, nil}, {limit, nil}, {limit + 1, ErrRefused}} {
+		if err := os.WriteFile(file, make([]byte, c.size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		data, err := Read(link, limit)
+		if !errors.Is(err, c.want) || err == nil && len(data) != c.size {
+			t.Errorf("%d bytes: got %d bytes and %v, want %v", c.size, len(data), err, c.want)
+		}
+	}
+}
