@@ -63,7 +63,7 @@ func AnnounceMeters(ctx context.Context, host Host, plan record.Plan, progress P
 		progress.Note("no power meter found, so energy is not measured; teps machine lists the reasons")
 		return nil
 	case !measured:
-		progress.Note("no meter here measures power, so all figures will be marked as estimated or declared")
+		progress.Note("no meter here measures power, so all figures will be marked as estimated")
 	}
 	if plan.Energy < max(10*period, record.LevelOneTime) {
 		progress.Note(fmt.Sprintf("an energy loop of %s is short: level 1 of GreenGraph500 requires 1 min, "+

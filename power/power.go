@@ -52,7 +52,6 @@ type Method string
 const (
 	Measured  Method = "measured"  // by a sensor
 	Estimated Method = "estimated" // by a model in hardware
-	Declared  Method = "declared"  // stated by the user; no meter does so any more, but older records have such meters
 )
 
 // Quantity is what the readings of a meter mean.

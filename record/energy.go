@@ -162,41 +162,38 @@ func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
 	return m
 }
 
-// newCurve integrates the samples and drops points evenly until they are few enough. Of a counter, only the samples
-// that changed count: repeated values depend on how often it was read.
+// newCurve integrates the samples, and keeps some of them: the last, and others that are some time apart. Of a counter,
+// those that did not change are left out, because repeated values depend on how often it was read.
 func newCurve(s power.Series, start time.Time) Curve {
-	type point struct {
-		at     time.Duration
-		joules float64
-		broken bool // energy before it is missing
+	n := len(s.Readings)
+	c := Curve{Of: n}
+	if n == 0 {
+		return c
 	}
-	var points []point
-	joules, broken := 0.0, false
+	apart := s.Readings[n-1].Time.Sub(s.Readings[0].Time) / (maxPoints - 2)
+	joules, broken := 0.0, false // broken: some energy after the last point is not known
 	for i, sample := range s.Readings {
-		if broken = broken || sample.Break; i > 0 && !sample.Break {
+		at := sample.Time.Sub(start)
+		if i > 0 {
 			before := s.Readings[i-1]
-			if s.Info.Quantity == power.Power {
+			switch {
+			case sample.Break:
+				broken = true
+			case s.Info.Quantity == power.Power:
 				joules += (before.Value + sample.Value) / 2 * sample.Time.Sub(before.Time).Seconds()
-			} else {
+			default:
 				joules += sample.Value - before.Value
 			}
-			if s.Info.Quantity == power.Energy && sample.Value == before.Value && i < len(s.Readings)-1 {
+			last := len(c.At) - 1
+			same := s.Info.Quantity == power.Energy && joules == c.Joules[last]
+			if i < n-1 && (same || at-c.At[last] < apart) {
 				continue
 			}
-		}
-		points = append(points, point{sample.Time.Sub(start), joules, broken && i > 0})
-		broken = false
-	}
-	c := Curve{Of: len(s.Readings)}
-	stride := max((len(points)+maxPoints-2)/(maxPoints-1), 1)
-	for i, p := range points {
-		if broken = broken || p.broken; i%stride != 0 && i != len(points)-1 {
-			continue
 		}
 		if broken {
 			c.Breaks = append(c.Breaks, len(c.At))
 		}
-		c.At, c.Joules, broken = append(c.At, p.at), append(c.Joules, p.joules), false
+		c.At, c.Joules, broken = append(c.At, at), append(c.Joules, joules), false
 	}
 	return c
 }

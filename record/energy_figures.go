@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/power"
@@ -20,9 +19,6 @@ const (
 	sumOfPackages = "packages + dram"
 	sumOfGPUs     = "GPUs of this engine"
 )
-
-// methods are in the order of their certainty.
-var methods = [...]power.Method{power.Measured, power.Estimated, power.Declared}
 
 const (
 	// minCoverage is the part of an interval that a meter must cover. The rest is assumed to be alike, and counts as
@@ -59,7 +55,10 @@ func (e *EnergyRecord) Headline() (PowerFigure, bool) {
 // rank is lower for a figure that says more.
 func (f PowerFigure) rank() int {
 	scopes := []power.Scope{power.Wall, power.Node, power.GPU, power.Package, power.SoC, f.Scope}
-	rank := 100*slices.Index(methods[:], f.Method) + 2*slices.Index(scopes, f.Scope)
+	rank := 2 * slices.Index(scopes, f.Scope)
+	if f.Method != power.Measured {
+		rank += 100
+	}
 	if len(f.Meters) > 1 {
 		rank--
 	}
@@ -124,7 +123,9 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 	idleKnown, errorKnown := true, true
 	for _, m := range meters {
 		f.Meters = append(f.Meters, m.Meter.Name)
-		f.Method = methods[max(slices.Index(methods[:], f.Method), slices.Index(methods[:], m.Meter.Method))]
+		if m.Meter.Method != power.Measured {
+			f.Method = m.Meter.Method
+		}
 		f.SensorError = max(f.SensorError, m.Meter.Error)
 		errorKnown = errorKnown && m.Meter.Error > 0
 		f.Watts += float64(m.Loop.Watts)
@@ -146,8 +147,7 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 		return f
 	}
 	f.IdleWatts = &idle
-	// A declared power is equal in both intervals except for rounding.
-	if excess := f.Watts - idle; excess > doubt+idleDoubt && excess > 1e-6*f.Watts {
+	if excess := f.Watts - idle; excess > doubt+idleDoubt {
 		rate, relative := e.Loop.TEPS/1e6/excess, (doubt+idleDoubt)/excess
 		f.MTEPSPerWattOverIdle, f.UncertaintyOverIdle = &rate, &relative
 	}
@@ -187,48 +187,17 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 		}
 	}
 	if out.Meter == "" {
-		out.Missing = []string{
-			"a meter of the whole system (ipmi, redfish, or a wall meter read by a command); " + e.meteredInstead(),
-		}
+		out.Missing = []string{"a meter of the whole system (ipmi, redfish, or a wall meter read by a command)"}
 	}
 	return out
 }
 
-// silentMeters names the meters that showed nothing, or returns an empty text.
-func (e *EnergyRecord) silentMeters() string {
-	var names []string
-	for _, m := range e.Meters {
-		if m.ShowedNothing() {
-			names = append(names, m.Meter.Name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return strings.Join(names, ", ") + " showed 0 J over the whole loop"
-}
-
 // whyNoFigure returns the reason why no meter has a figure.
 func (e *EnergyRecord) whyNoFigure() string {
-	return cmp.Or(e.silentMeters(), "no meter in use covers the loop")
-}
-
-// meteredInstead names what was metered if not the power of the system.
-func (e *EnergyRecord) meteredInstead() string {
-	var labels []string
-	for _, f := range e.Figures {
-		if label := f.Label(); !slices.Contains(labels, label) {
-			labels = append(labels, label)
-		}
+	if i := slices.IndexFunc(e.Meters, Metered.ShowedNothing); i >= 0 {
+		return e.Meters[i].Meter.Name + " showed 0 J over the whole loop"
 	}
-	if len(labels) == 0 {
-		return e.whyNoFigure()
-	}
-	text := "metered instead: " + strings.Join(labels, "; ")
-	if silent := e.silentMeters(); silent != "" {
-		text += "; " + silent
-	}
-	return text
+	return "no meter in use covers the loop"
 }
 
 // level returns the highest level whose requirements the figure of a system's meter meets, and what the next level

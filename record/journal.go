@@ -39,8 +39,8 @@ type End struct {
 	Description *plugins.Description `json:"description,omitempty"`
 }
 
-// parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line (without newline, or
-// not JSON): it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
+// parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line, without a newline:
+// it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
 func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 	for line := 1; whole < len(data); line++ {
 		length := bytes.IndexByte(data[whole:], '\n') + 1
@@ -49,9 +49,6 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 		}
 		var e Entry
 		if err := json.Unmarshal(data[whole:whole+length], &e); err != nil {
-			if whole+length == len(data) {
-				break
-			}
 			return nil, 0, fmt.Errorf("line %d is damaged: %w", line, err)
 		}
 		entries = append(entries, e)

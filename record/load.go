@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/tepsbench/teps/internal/regular"
 )
 
 // Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/1 is teps/1.0.
@@ -32,37 +35,8 @@ func checkSchema(schema string) error {
 	return nil
 }
 
-// files are the contents of a run's directory.
-type files struct {
-	dir                       string
-	manifest, journal, result []byte // result is nil if there is no result.json
-}
-
-// readFiles reads the files of a run. result.json comes first, because the journal may grow meanwhile.
-func readFiles(dir string) (f files, err error) {
-	f.dir = dir
-	for _, file := range []struct {
-		name    string
-		content *[]byte
-		missing error
-	}{
-		{ResultFile, &f.result, nil},
-		{ManifestFile, &f.manifest, Usage("%s does not hold a run: it has no %s", dir, ManifestFile)},
-		{JournalFile, &f.journal, fmt.Errorf("%s is missing, and %s has only the plan; restore the file",
-			filepath.Join(dir, JournalFile), ManifestFile)},
-	} {
-		*file.content, err = os.ReadFile(filepath.Join(dir, file.name))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = file.missing
-		} else if err != nil {
-			err = fmt.Errorf("read the run: %w", err)
-		}
-		if err != nil {
-			return f, err
-		}
-	}
-	return f, nil
-}
+// maxFile bounds the size of a file of a record, in bytes. 64 searches by 4,096 ranks take a tenth of it.
+const maxFile = 1 << 30
 
 // Load reads the directory of a run, finished or not.
 func Load(dir string) (Result, error) {
@@ -72,32 +46,45 @@ func Load(dir string) (Result, error) {
 
 // stored is a run as its directory holds it.
 type stored struct {
-	result  Result
-	entries []Entry
-	torn    int // bytes of a torn last line of the journal
+	result   Result
+	entries  []Entry
+	manifest []byte // run.json
+	journal  []byte // roots.jsonl without a torn last line
+	torn     int    // bytes of a torn last line
 }
 
-// read reads and checks the files of a run.
+// read reads and checks the files of a run. result.json comes first, because the journal may grow meanwhile.
 func read(dir string) (s stored, err error) {
-	f, err := readFiles(dir)
-	if err != nil {
-		return s, err
-	}
-	m, err := f.parseManifest()
-	if err != nil {
-		return s, err
-	}
 	path := filepath.Join(dir, JournalFile)
+	result, resultErr := regular.Read(filepath.Join(dir, ResultFile), maxFile)
+	manifest, manifestErr := regular.Read(filepath.Join(dir, ManifestFile), maxFile)
+	journal, journalErr := regular.Read(path, maxFile)
+	switch {
+	case errors.Is(manifestErr, fs.ErrNotExist):
+		return s, Usage("%s does not hold a run: it has no %s", dir, ManifestFile)
+	case errors.Is(journalErr, fs.ErrNotExist):
+		return s, fmt.Errorf("%s is missing, and %s has only the plan; restore the file", path, ManifestFile)
+	case errors.Is(resultErr, fs.ErrNotExist):
+		resultErr = nil
+	}
+	if err := cmp.Or(manifestErr, journalErr, resultErr); err != nil {
+		return s, fmt.Errorf("read the run: %w", err)
+	}
+	m, err := parseManifest(filepath.Join(dir, ManifestFile), manifest)
+	if err != nil {
+		return s, err
+	}
 	damage := "%s: %w; the lines before it are usable: delete that line, all after it, and " + ResultFile
-	entries, whole, err := parseJournal(f.journal)
+	entries, whole, err := parseJournal(journal)
 	if err != nil {
 		return s, fmt.Errorf(damage, path, err)
 	}
-	s.entries, s.torn = entries, len(f.journal)-whole
-	f.journal = f.journal[:whole]
-	digest, err := f.checkDigest(m)
-	if err != nil {
-		return s, err
+	s = stored{entries: entries, manifest: manifest, journal: journal[:whole], torn: len(journal) - whole}
+	digest := ""
+	if result != nil {
+		if digest, err = s.checkDigest(dir, m.ID, result); err != nil {
+			return s, err
+		}
 	}
 	if s.result, err = replay(m, entries); err != nil {
 		return s, fmt.Errorf(damage, path, err)
@@ -107,17 +94,16 @@ func read(dir string) (s stored, err error) {
 }
 
 // parseManifest returns the content of run.json.
-func (f files) parseManifest() (m Manifest, err error) {
-	path := filepath.Join(f.dir, ManifestFile)
+func parseManifest(path string, data []byte) (m Manifest, err error) {
 	var head struct{ Schema string }
-	if err := json.Unmarshal(f.manifest, &head); err != nil {
-		return m, damaged(path, f.manifest, err)
+	if err := json.Unmarshal(data, &head); err != nil {
+		return m, damaged(path, data, err)
 	}
 	if err := checkSchema(head.Schema); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := json.Unmarshal(f.manifest, &m); err != nil {
-		return m, damaged(path, f.manifest, err)
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, damaged(path, data, err)
 	}
 	if err := m.Plan.Check(); err != nil {
 		return m, fmt.Errorf("%s is damaged: its plan is not valid: %v", path, err)
@@ -136,8 +122,7 @@ func damaged(path string, data []byte, err error) error {
 
 // The digest detects edits of a record. It is the SHA-256, in hexadecimal, of run.json, the first journal_bytes bytes
 // of roots.jsonl, and result.json up to the comma before its last member, "digest". It finds accidents and edits by
-// hand; it is not a signature, because anyone can compute it again. In records of teps/1.1 it covers result.json only;
-// those of teps/1 have none.
+// hand; it is not a signature, because anyone can compute it again.
 
 // digestMember and digestEnd enclose the digest at the end of result.json.
 const (
@@ -145,50 +130,35 @@ const (
 	digestEnd    = "\"\n}\n"
 )
 
-// addDigest completes the text of result.json, an indented JSON object, with the digest of the record.
-func addDigest(text, manifest, journal []byte) []byte {
-	text = bytes.TrimSuffix(text, []byte("\n}"))
-	return append(text, digestMember+digestOf(manifest, journal, text)+digestEnd...)
-}
-
-// checkDigest verifies a record whose run.json has been decoded to m. It returns the digest, or an empty text if there
-// is none or it does not cover the whole journal.
-func (f files) checkDigest(m Manifest) (digest string, err error) {
-	if f.result == nil {
-		return "", nil
-	}
-	path := filepath.Join(f.dir, ResultFile)
+// checkDigest verifies the record of a run with its result.json. It returns the digest, or an empty text if that does
+// not cover the whole journal.
+func (s stored) checkDigest(dir, id string, result []byte) (digest string, err error) {
+	path := filepath.Join(dir, ResultFile)
 	var made struct {
 		ID           string
-		JournalBytes *int64 `json:"journal_bytes"`
+		JournalBytes int `json:"journal_bytes"`
 	}
-	if err := json.Unmarshal(f.result, &made); err != nil {
-		return "", fmt.Errorf("%w; delete it to read the run from %s", damaged(path, f.result, err), JournalFile)
+	if err := json.Unmarshal(result, &made); err != nil {
+		return "", fmt.Errorf("%w; delete it to read the run from %s", damaged(path, result, err), JournalFile)
 	}
-	if made.ID != m.ID {
+	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)
+	switch n := made.JournalBytes; {
+	case made.ID != id:
 		return "", fmt.Errorf("%s belongs to another run; delete it", path)
+	case n > len(s.journal):
+		return "", fmt.Errorf("%s has lost lines at its end: %[2]s was made from more; restore them, or delete %[2]s to do "+
+			"without", filepath.Join(dir, JournalFile), ResultFile)
+	case n >= 0:
+		digest = digestOf(s.manifest, s.journal[:n], result[:at])
 	}
-	at := bytes.LastIndex(f.result, []byte(digestMember))
-	if at < 0 && m.Schema == "teps/1" {
-		return "", nil
-	}
-	text := f.result[:max(at, 0)]
-	covered, want := int64(len(f.journal)), digestOf(text)
-	if made.JournalBytes != nil {
-		if covered = *made.JournalBytes; covered > int64(len(f.journal)) {
-			return "", fmt.Errorf("%s has lost lines at its end: %[2]s was made from more; restore them, or delete %[2]s to do "+
-				"without", filepath.Join(f.dir, JournalFile), ResultFile)
-		}
-		want = digestOf(f.manifest, f.journal[:max(covered, 0)], text)
-	}
-	if at < 0 || string(f.result[at:]) != digestMember+want+digestEnd {
+	if string(result[at:]) != digestMember+digest+digestEnd {
 		return "", fmt.Errorf("%s was edited: the digest in %[2]s does not match; restore the files, or delete %[2]s to use "+
-			"the others as they are", f.dir, ResultFile)
+			"the others as they are", dir, ResultFile)
 	}
-	if covered < int64(len(f.journal)) {
+	if made.JournalBytes < len(s.journal)+s.torn {
 		return "", nil
 	}
-	return want, nil
+	return digest, nil
 }
 
 // Runs finds the directories of runs in dir: dir itself and all below it, in the order of their names. A directory with

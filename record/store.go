@@ -1,12 +1,14 @@
 package record
 
 import (
+	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"hash"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -24,6 +26,8 @@ type Store struct {
 	entries  []Entry
 	journal  *os.File // locked against other processes
 	torn     int
+	sum      hash.Hash // of run.json and the journal, as written
+	length   int64     // of the journal
 }
 
 // NewManifest describes a run that starts now.
@@ -57,7 +61,7 @@ func Create(dir string, m Manifest) (*Store, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, usage("directory", "%s already holds a run; resume it, or choose another directory", dir)
 	}
-	s := &Store{dir: dir, manifest: m}
+	s := &Store{dir: dir, manifest: m, sum: sha256.New()}
 	if err := s.open(os.O_CREATE); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,9 @@ func Create(dir string, m Manifest) (*Store, error) {
 	// run.json comes second, so a directory that has one also has a journal, which is locked.
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
-		err = WriteFile(path, append(data, '\n'))
+		data = append(data, '\n')
+		s.sum.Write(data)
+		err = WriteFile(path, data)
 	}
 	if err != nil {
 		s.Close()
@@ -82,7 +88,7 @@ func Create(dir string, m Manifest) (*Store, error) {
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
 // The machine and the software must be those of the run, because roots measured on different ones are not one result.
 func Resume(dir string, software Software, machine machine.Machine) (*Store, error) {
-	s := &Store{dir: dir}
+	s := &Store{dir: dir, sum: sha256.New()}
 	if err := s.open(0); err != nil {
 		if _, readErr := read(dir); readErr != nil {
 			return nil, readErr // names the missing file
@@ -109,13 +115,13 @@ func (s *Store) load(software Software, machine machine.Machine) error {
 	if m.Software != software {
 		return Usage("resume %s: the run started with teps %s, this is %s; use the same build", s.dir, m.Software, software)
 	}
-	s.manifest, s.entries, s.torn = m, found.entries, found.torn
-	end, err := s.journal.Seek(0, io.SeekEnd)
-	if err == nil && s.torn > 0 {
-		err = s.journal.Truncate(end - int64(s.torn))
-	}
-	if err != nil {
-		return fmt.Errorf("resume %s: %w", s.dir, err)
+	s.manifest, s.entries, s.torn, s.length = m, found.entries, found.torn, int64(len(found.journal))
+	s.sum.Write(found.manifest)
+	s.sum.Write(found.journal)
+	if s.torn > 0 {
+		if err := s.journal.Truncate(s.length); err != nil {
+			return fmt.Errorf("resume %s: %w", s.dir, err)
+		}
 	}
 	return nil
 }
@@ -150,6 +156,10 @@ func (s *Store) open(flags int) error {
 	if err != nil {
 		return fmt.Errorf("results directory: %w", err)
 	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return usage("directory", "%s is not a regular file; choose another directory", f.Name())
+	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
 		return usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", s.dir)
@@ -170,35 +180,50 @@ func (s *Store) Append(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
 	}
-	end, err := s.journal.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = s.journal.Write(append(line, '\n'))
-	}
-	if err == nil {
+	line = append(line, '\n')
+	if _, err = s.journal.Write(line); err == nil {
 		err = s.journal.Sync()
 	}
 	if err != nil {
-		s.journal.Truncate(end)
+		s.journal.Truncate(s.length)
 		return &StoreError{fmt.Errorf("write %s: %w; free some space, then resume the run", s.journal.Name(), err)}
 	}
+	s.sum.Write(line)
+	s.length += int64(len(line))
 	s.entries = append(s.entries, e)
 	return nil
 }
 
-// Finish writes result.json.
+// Finish writes result.json, and reads the record once more: it is an error if what is on the disk is not what was
+// measured.
 func (s *Store) Finish() (Result, error) {
 	r, err := s.Result()
 	if err != nil {
 		return r, err
 	}
-	manifest, manifestErr := os.ReadFile(filepath.Join(s.dir, ManifestFile))
-	journal, journalErr := os.ReadFile(filepath.Join(s.dir, JournalFile))
-	r.JournalBytes = int64(len(journal))
-	text, textErr := json.MarshalIndent(r, "", "  ")
-	if err := errors.Join(manifestErr, journalErr, textErr); err != nil {
+	r.JournalBytes = s.length
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
 		return r, fmt.Errorf("write %s: %w", ResultFile, err)
 	}
-	return r, WriteFile(filepath.Join(s.dir, ResultFile), addDigest(text, manifest, journal))
+	text = bytes.TrimSuffix(text, []byte("\n}"))
+	sum, err := s.sum.(hash.Cloner).Clone()
+	if err != nil {
+		return r, fmt.Errorf("write %s: %w", ResultFile, err)
+	}
+	sum.Write(text)
+	text = append(text, digestMember+hex.EncodeToString(sum.Sum(nil))+digestEnd...)
+	if err := WriteFile(filepath.Join(s.dir, ResultFile), text); err != nil {
+		return r, err
+	}
+	found, err := Load(s.dir)
+	if err == nil && !found.Checksummed() {
+		err = fmt.Errorf("%s has more lines than the run wrote", s.journal.Name())
+	}
+	if err != nil {
+		return r, fmt.Errorf("the record was changed or damaged during the run: %w", err)
+	}
+	return r, nil
 }
 
 // WriteFile replaces a file as a whole: readers see the old content or the new one, never a part, even after a crash.

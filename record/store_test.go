@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/machine"
 )
 
@@ -78,7 +80,6 @@ func TestLoadReturnsAppendedEntries(t *testing.T) {
 func TestTornLastLineIsDropped(t *testing.T) {
 	for name, tail := range map[string]string{
 		"without a newline":          `{"engine":"one","scale":6,"root":{"ind`,
-		"cut inside, newline":        "{\"engine\":\"one\",\"sca\n",
 		"a whole block of zeros":     string(make([]byte, 512)),
 		"valid JSON without newline": `{"engine":"one","scale":6,"root":{"index":2,"root":12,"time":1,"wall":1}}`,
 	} {
@@ -117,11 +118,12 @@ func TestTornLastLineIsDropped(t *testing.T) {
 
 func TestDamagedLineIsRejected(t *testing.T) {
 	for name, damage := range map[string]func(lines []string) []string{
-		"a damaged line":   func(l []string) []string { l[2] = l[2][:len(l[2])/2]; return l },
-		"a missing line":   func(l []string) []string { return append(l[:2], l[3:]...) },
-		"a line twice":     func(l []string) []string { return append(l[:3], l[2:]...) },
-		"a foreign line":   func(l []string) []string { l[2] = `{"hello":1}`; return l },
-		"a foreign engine": func(l []string) []string { l[2] = strings.ReplaceAll(l[2], `"one"`, `"three"`); return l },
+		"a damaged last line": func(l []string) []string { l[4] = l[4][:len(l[4])/2]; return l },
+		"a damaged line":      func(l []string) []string { l[2] = l[2][:len(l[2])/2]; return l },
+		"a missing line":      func(l []string) []string { return append(l[:2], l[3:]...) },
+		"a line twice":        func(l []string) []string { return append(l[:3], l[2:]...) },
+		"a foreign line":      func(l []string) []string { l[2] = `{"hello":1}`; return l },
+		"a foreign engine":    func(l []string) []string { l[2] = strings.ReplaceAll(l[2], `"one"`, `"three"`); return l },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -141,6 +143,78 @@ func TestDamagedLineIsRejected(t *testing.T) {
 				t.Error("resume changed a damaged journal")
 			}
 		})
+	}
+}
+
+// The record on the disk must be what was measured, or the run fails.
+func TestRecordDamagedDuringTheRunIsAnError(t *testing.T) {
+	for name, damage := range map[string]struct {
+		file   string
+		change func(string) string
+		want   string
+	}{
+		"a digit":       {JournalFile, replace(`"time":1`, `"time":2`), "was edited"},
+		"a lost line":   {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "lost lines"},
+		"an added line": {JournalFile, func(s string) string { return s + "{}\n" }, "more lines than the run wrote"},
+		"bytes at end":  {JournalFile, func(s string) string { return s + "{" }, "more lines than the run wrote"},
+		"zeros":         {JournalFile, func(s string) string { return s[:9] + "\x00\x00" + s[11:] }, "line 1 is damaged"},
+		"the plan":      {ManifestFile, replace(`"seed1": 2`, `"seed1": 5`), "was edited"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			s.addRoots(t, 3)
+			edit(t, filepath.Join(s.Dir(), damage.file), damage.change)
+			r, err := s.Finish()
+			if err == nil || !strings.Contains(err.Error(), "changed or damaged during the run") ||
+				!strings.Contains(err.Error(), damage.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v\nwant an error in a line with %q", err, damage.want)
+			}
+			if len(r.Runs) == 0 || len(r.Runs[0].Roots) != 3 {
+				t.Errorf("the result is not that of the three searches: %+v", r.Runs)
+			}
+			s.Close()
+			if r, err := Load(s.Dir()); err == nil && r.Checksummed() {
+				t.Error("the damaged record was read as unchanged")
+			}
+		})
+	}
+}
+
+// A pipe without a writer would make teps wait for ever, and a device would fill its memory.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
+		for kind, replacement := range map[string]func(string) error{
+			"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
+			"a huge file": func(path string) error {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					return err
+				}
+				return os.Truncate(path, maxFile+1)
+			},
+		} {
+			t.Run(name+" is "+kind, func(t *testing.T) {
+				dir := finishedRun(t)
+				path := filepath.Join(dir, name)
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				if err := replacement(path); err != nil {
+					t.Skip(err)
+				}
+				if _, err := Load(dir); !errors.Is(err, regular.ErrRefused) || !strings.Contains(err.Error(), name) {
+					t.Errorf("load: %v, want an error about %s", err, name)
+				}
+				if s, err := Resume(dir, someSoftware, someMachine); err == nil {
+					s.Close()
+					t.Error("resume accepted it")
+				}
+				if s, err := Create(dir, NewManifest(nil, somePlan(), someSoftware, someMachine)); err == nil {
+					s.Close()
+					t.Error("a new run accepted it")
+				}
+			})
+		}
 	}
 }
 

@@ -20,13 +20,18 @@ func Read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil {
+	info, err := file.Stat()
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is a directory, a pipe or a device: %w", name, ErrRefused)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
+	var data []byte
+	if info.Size() <= limit { // it may grow meanwhile
+		data, err = io.ReadAll(io.LimitReader(file, limit+1))
+	}
+	if max(info.Size(), int64(len(data))) > limit {
 		return nil, fmt.Errorf("%s is too large: %w of at most %d MiB", name, ErrRefused, limit>>20)
 	}
 	return data, err

@@ -121,7 +121,7 @@ func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 	}
 	// Estimates are labelled, and never in the column of measured figures.
 	run := samples.WithMeters(r.Runs[2], power.Package)
-	run.Energy.Figures[0].Method = power.Declared
+	run.Energy.Figures[0].Method = power.Estimated
 	r.Runs[2] = run
 	table.Reset()
 	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil || strings.Contains(table.String(),
@@ -129,8 +129,8 @@ func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 		t.Errorf("%v:\n%s", err, &table)
 	}
 	writeAll(t, dir, r)
-	if text, _ := os.ReadFile(filepath.Join(dir, "mteps-per-watt.svg")); !bytes.Contains(text, []byte("declared")) {
-		t.Error("the drawing does not say that the power was declared")
+	if text, _ := os.ReadFile(filepath.Join(dir, "mteps-per-watt.svg")); !bytes.Contains(text, []byte("estimated")) {
+		t.Error("the drawing does not say that the power was estimated")
 	}
 }
 
