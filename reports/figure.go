@@ -60,7 +60,7 @@ type Tick struct {
 }
 
 // Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Places are in units of the axes, sizes in points.
-type Shape interface{ shape() }
+type Shape any
 
 // Point is a place in a panel.
 type Point struct{ X, Y float64 }
@@ -70,7 +70,7 @@ type Line struct {
 	Points []Point
 	Color  Color
 	Width  float64
-	Dash   Dash
+	Broken bool
 }
 
 // Mark is a glyph.
@@ -110,12 +110,6 @@ type Text struct {
 	Room   float64
 	DX, DY float64
 }
-
-func (Line) shape() {}
-func (Mark) shape() {}
-func (Bar) shape()  {}
-func (Box) shape()  {}
-func (Text) shape() {}
 
 // span is an interval of positive numbers.
 type span struct{ low, high float64 }
@@ -189,7 +183,7 @@ func (c curve) draw() (shapes []Shape) {
 		}
 	}
 	if len(drawn) > 1 {
-		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Dash})
+		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Broken})
 	}
 	for _, p := range drawn {
 		shapes = append(shapes, Mark{p, c.look.Glyph, c.look.Color, 3.2, c.look.Hollow})

@@ -17,7 +17,7 @@ const maxLevels = 200 // shown of one search; a path has as many levels as verti
 func LevelFigures(runs []Run) map[int]Figure {
 	largest := map[string]int{} // name to the run at its largest scale that has levels
 	for i, r := range runs {
-		if _, found := r.medianRoot(); !found || r.Verdict().Word == invalid {
+		if _, found := r.medianRoot(); !found || r.Verdict().Grade == Wrong {
 			continue
 		}
 		if other, known := largest[r.Label]; !known || runs[other].Scale < r.Scale {

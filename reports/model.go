@@ -58,13 +58,12 @@ func (r Run) scaleName() string {
 // Part is a chapter of a report: figures, and a table with the same numbers.
 type Part struct {
 	Title       string
-	Explanation string // what a reader should see, in a sentence or two
-	Figures     []Figure
+	Explanation string   // what a reader should see, in a sentence or two
+	Figures     []Figure // those without panels are left out
 	Table       Table
 	Folded      []Table // further tables, folded on the page
 	Wide        bool    // the table does not fit next to the figures
 	TableOnly   bool    // shown for its table even without a figure
-	Together    bool    // worth showing for the runs of several records at once
 }
 
 // Plot makes a part from runs. A part without anything to show is left out of a report.

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -9,61 +8,43 @@ import (
 )
 
 func constructionPart(runs []Run, _ []Reference) Part {
-	part := Part{
-		Title: "Kernel 1: time and memory", Table: constructionTable(runs), Wide: true, Together: true,
+	return Part{
+		Title: "Kernel 1: time and memory", Figures: []Figure{constructionFigure(runs)}, Table: constructionTable(runs),
 		Explanation: "Kernel 1 builds the engine’s graph from the tuples. It is timed once, and its work is what makes " +
 			"searches fast.",
+		Wide: true,
 	}
-	if f, ok := constructionFigure(runs); ok {
-		part.Figures = []Figure{f}
-	}
-	return part
 }
 
-// constructionFigure draws the time of kernel 1 and the memory that the engine holds for searching, one below the
-// other: over scales, or as bars by name where all runs have one scale.
-func constructionFigure(runs []Run) (Figure, bool) {
-	all := seriesOf(runs, func(r Run) bool {
-		return r.Construction != nil && r.Construction.Elapsed > 0 && r.Verdict().Word != invalid
-	})
-	if len(all) == 0 {
-		return Figure{}, false
-	}
-	f := Figure{Name: "kernel-1", Width: fullWidth,
-		Title: "Time of kernel 1 and memory held for searching, over the size of the graph, for each engine"}
+// constructionFigure draws the time of kernel 1 and the memory that the engine holds for searching, both by input
+// tuple, so that graphs of all sizes can be compared.
+func constructionFigure(runs []Run) Figure {
+	f := Figure{Name: "kernel-1", Title: "Time of kernel 1 and memory held for searching, by input tuple", Width: fullWidth}
 	f.note("Kernel 1 on the engine’s clock. Memory is what the engine reports to hold between kernel 1 and its last " +
 		"search. " + inputs(runs) + "." + recordsNote(runs))
-	scales := scalesOf(all)
-	for _, quantity := range []struct {
-		title string
-		of    func(Run) float64
-	}{
-		{"Kernel 1 (s)", func(r Run) float64 { return r.Construction.Elapsed.Seconds() }},
-		{"Memory held (GiB)", func(r Run) float64 { return float64(r.Construction.Bytes) / (1 << 30) }},
-	} {
-		var curves []curve
-		var bars []barRow
-		values := newSpan()
-		for _, s := range all {
-			curves = append(curves, s.overScales(quantity.of))
-			for _, r := range s.runs {
-				v := quantity.of(r)
-				values.add(v)
-				bars = append(bars, barRow{Shorten(s.label, 24), []float64{v}, units.Significant(v, 3)})
-			}
+	var times, memory []barRow
+	for _, r := range runs {
+		if r.Construction == nil || r.Construction.Elapsed <= 0 || r.Graph == nil || r.Graph.Tuples <= 0 ||
+			r.Verdict().Grade == Wrong {
+			continue
 		}
-		switch {
-		case values.empty(): // an engine need not report its memory
-		case scales.low < scales.high:
-			f.Panels = append(f.Panels, curvePanel(2.3, scaleAxis(scales), quantity.title, valueAxis, curves))
-			f.Legend = legend(curves)
-		default:
-			f.Title = fmt.Sprintf("Time of kernel 1 and memory held for searching at scale %g, for each engine", scales.low)
-			bars = limited(&f, bars, maxRows, "runs; the table has all")
-			f.Panels = append(f.Panels, barPanel(quantity.title, bars, looks(0).Color))
+		row := func(value float64) barRow {
+			value /= float64(r.Graph.Tuples)
+			return barRow{r.scaleName(), []float64{value}, units.Significant(value, 3)}
+		}
+		times = append(times, row(float64(r.Construction.Elapsed.Nanoseconds())))
+		if r.Construction.Bytes > 0 { // an engine need not report its memory
+			memory = append(memory, row(float64(r.Construction.Bytes)))
 		}
 	}
-	return f, true
+	for i, rows := range [][]barRow{times, memory} {
+		if len(rows) > 0 {
+			title := []string{"Kernel 1 (ns per tuple)", "Memory held (bytes per tuple)"}[i]
+			rows = limited(&f, rows, maxRows, "runs; the table has all")
+			f.Panels = append(f.Panels, barPanel(title, rows, looks(i).Color))
+		}
+	}
+	return f
 }
 
 // constructionTable has what the figure of kernel 1 shows, by tuple and by search.

@@ -14,15 +14,12 @@ import (
 
 func directionsPart(runs []Run, _ []Reference) Part {
 	shares := directionShares(runs)
-	part := Part{
-		Title: "Top-down and bottom-up", Table: directionsTable(shares), Wide: true,
+	return Part{
+		Title: "Top-down and bottom-up", Figures: []Figure{directionsFigure(shares)}, Table: directionsTable(shares),
 		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
 			"needs to find only one parent.",
+		Wide: true,
 	}
-	if len(shares) > 0 {
-		part.Figures = []Figure{directionsFigure(shares)}
-	}
-	return part
 }
 
 // directionShare says what the searches of a run did in each direction: means of a search, over the searches that
@@ -104,6 +101,9 @@ func directionsFigure(rows []directionShare) Figure {
 	}
 	f.note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
 		"a level.")
+	if len(rows) == 0 {
+		return f
+	}
 	rows = limited(&f, rows, maxRows, "runs; the table has all")
 	var bars []barRow
 	var texts []Shape

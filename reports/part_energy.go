@@ -14,25 +14,19 @@ import (
 // that of a system, and an estimate is not a measurement.
 
 func energyPart(runs []Run, references []Reference) Part {
-	part := Part{
+	all := seriesOf(runs, func(r Run) bool { return len(r.PowerFigures()) > 0 })
+	return Part{
 		Title: "Energy: search rate per watt", Table: energyTable(runs), Folded: []Table{metersTable(runs)}, Wide: true,
 		TableOnly: true,
+		Figures:   append([]Figure{perWattBars(all), perWattOverScale(all, references)}, powerFigures(runs)...),
 		Explanation: "The rate of a loop of searches over the mean power of the same interval. Power that a meter does not " +
 			"cover is not in its watts: component power is not system power.",
 	}
-	if all := seriesOf(runs, func(r Run) bool { _, found := r.PowerFigure(); return found }); len(all) > 0 {
-		part.Figures = append(part.Figures, perWattBars(all))
-		if f, ok := perWattOverScale(all, publishedWatts(references)); ok {
-			part.Figures = append(part.Figures, f)
-		}
-	}
-	part.Figures = append(part.Figures, powerFigures(runs)...)
-	return part
 }
 
 // PowerFigures are the figures of a run that may be shown; none where a search was found wrong.
 func (r Run) PowerFigures() []record.PowerFigure {
-	if r.Energy == nil || r.Verdict().Word == invalid {
+	if r.Energy == nil || r.Verdict().Grade == Wrong {
 		return nil
 	}
 	var out []record.PowerFigure
@@ -72,28 +66,12 @@ func kindOfPower(f record.PowerFigure) string {
 // ShowedNothing follows the name of a meter that was read all the time and showed no energy.
 const ShowedNothing = " showed 0 J over the whole loop, so it measured nothing"
 
-// noFigure says why a run that should have been metered has no figure.
-func noFigure(e *record.EnergyRecord) string {
-	switch {
-	case e.Failure != "":
-		return Sentence(e.Failure)
-	case e.Loop == nil:
-		return "there is no power meter here"
+// noFigure says why a run with an energy loop has no figure.
+func (r Run) noFigure() string {
+	if v := r.Verdict(); v.Grade == Wrong {
+		return v.Why
 	}
-	for _, m := range e.Meters {
-		switch {
-		case m.Used && m.NoLoop != "":
-			return Sentence(m.Meter.Name + ": " + m.NoLoop)
-		case m.ShowedNothing():
-			return Name(m.Meter.Name) + ShowedNothing
-		case m.Used && m.Loop != nil:
-			return fmt.Sprintf("%s covers %.3g %% of the loop", Name(m.Meter.Name), m.Loop.Coverage*100)
-		}
-	}
-	for _, m := range e.Meters {
-		return Sentence(m.Meter.Name + ": " + m.Why)
-	}
-	return "no meter was used"
+	return Sentence(r.Compliance.Power)
 }
 
 const energyNote = "Rate of the energy loop over its mean power. Component power (gpu, package, dram) leaves out the " +
@@ -131,9 +109,10 @@ func perWattBars(all []runSeries) Figure {
 
 // perWattOverScale draws MTEPS/W over the size of the graph, and published ones next to them, if an engine has two
 // scales or something was published. A line is one engine and one kind of power.
-func perWattOverScale(all []runSeries, published []publishedValue) (Figure, bool) {
+func perWattOverScale(all []runSeries, references []Reference) Figure {
+	others := published(references, func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 })
 	var lines []curve
-	several := len(published) > 0
+	several := len(others) > 0
 	for _, s := range all {
 		for _, r := range s.runs {
 			p, _ := r.PowerFigure()
@@ -147,14 +126,14 @@ func perWattOverScale(all []runSeries, published []publishedValue) (Figure, bool
 			several = several || len(lines[i].points) > 1
 		}
 	}
-	if !several {
-		return Figure{}, false
+	if !several || len(lines) == 0 {
+		return Figure{}
 	}
 	f := Figure{Name: "mteps-per-watt-over-scale", Title: "Search rate per watt over the size of the graph",
 		Width: fullWidth, Legend: legend(lines)}
 	f.note(energyNote + " Idle power included.")
 	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
-	addPublished(&f, &panel, published, &scales, &values)
+	addPublished(&f, &panel, others, &scales, &values)
 	for _, c := range lines {
 		for _, p := range c.points {
 			values.add(p.Y)
@@ -163,7 +142,7 @@ func perWattOverScale(all []runSeries, published []publishedValue) (Figure, bool
 	}
 	panel.X, panel.Y = scaleAxis(scales), valueAxis("MTEPS per watt", values)
 	f.Panels = []Panel{panel}
-	return f, true
+	return f
 }
 
 // energyTable has a line for each power figure, and one that gives the reason for each run without.
@@ -180,7 +159,7 @@ func energyTable(runs []Run) Table {
 		}
 		figures := r.PowerFigures()
 		if len(figures) == 0 {
-			row := slices.Concat([]string{r.Label, strconv.Itoa(r.Scale), "no figure: " + noFigure(r.Energy), "", ""},
+			row := slices.Concat([]string{r.Label, strconv.Itoa(r.Scale), r.noFigure(), "", ""},
 				slices.Repeat([]string{Missing}, 9))
 			t.add(row...)
 		}
@@ -215,10 +194,7 @@ func metersTable(runs []Run) Table {
 			} else {
 				row = append(row, slices.Repeat([]string{Missing}, 5)...)
 			}
-			used := "yes"
-			if !m.Used {
-				used = "no: " + Sentence(m.Why)
-			}
+			used := Joined("; ", map[bool]string{true: "yes", false: "no: " + Sentence(m.Why)}[m.Used], Sentence(m.NoLoop))
 			if len(m.Faults) > 0 {
 				used += "; " + Sentence(m.Faults[0].Text)
 			}

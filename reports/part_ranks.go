@@ -13,24 +13,20 @@ import (
 func ranksPart(runs []Run, _ []Reference) Part {
 	ranked := rankedRuns(runs)
 	part := Part{
-		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true, Together: true,
+		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true,
 		Explanation: "Messages and bytes are counted. What they would take in a network is the result of a model and " +
 			"labelled so.",
 	}
 	if len(ranked) > 0 {
-		all := func(rankedPhase) bool { return true }
-		phases := phaseFigure(ranked, "phases", "Phases of a search by engines with ranks", all,
+		phases := phaseFigure(ranked, "phases", "Phases of a search by engines with ranks",
 			phaseQuantity{"Time of a search (ms)", func(p rankedPhase) float64 { return p.seconds * 1e3 }})
 		phases.note("Means over searches and ranks. Phases that send include the wait for other ranks. Ranks that are " +
 			"goroutines of one process copy nothing, so their transfers are waiting alone.")
-		traffic := phaseFigure(ranked, "traffic", "Messages and bytes of a search by engines with ranks", rankedPhase.counted,
+		traffic := phaseFigure(ranked, "traffic", "Messages and bytes of a search by engines with ranks",
 			phaseQuantity{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
 			phaseQuantity{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }})
 		traffic.note("Counted, of all ranks together, means over searches.")
-		part.Figures = []Figure{phases, traffic}
-	}
-	if f, ok := trafficOverRanks(ranked); ok {
-		part.Figures = append(part.Figures, f)
+		part.Figures = []Figure{phases, traffic, trafficOverRanks(ranked)}
 	}
 	return part
 }
@@ -52,8 +48,6 @@ type rankedPhase struct {
 	bytes    float64
 	sends    bool // messages were counted
 }
-
-func (p rankedPhase) counted() bool { return p.sends }
 
 // transfers reports whether a phase is a transfer or waits for one. All others compute.
 func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
@@ -162,75 +156,73 @@ type phaseQuantity struct {
 	of    func(rankedPhase) float64
 }
 
-// phaseFigure draws quantities of the phases that are shown, a row for every run. The last of many phases are gray.
-func phaseFigure(runs []rankedRun, name, title string, shown func(rankedPhase) bool,
-	quantities ...phaseQuantity) Figure {
+// phaseFigure draws quantities of the phases, a row for every run. The last of many phases are gray.
+func phaseFigure(runs []rankedRun, name, title string, quantities ...phaseQuantity) Figure {
 	f := Figure{Name: name, Title: title, Width: fullWidth}
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
 	var names []string // a phase has the same color in all figures
-	inLegend := map[string]bool{}
 	for _, r := range runs {
 		for _, p := range r.phases {
 			if !slices.Contains(names, p.name) {
 				names = append(names, p.name)
 			}
-			inLegend[p.name] = inLegend[p.name] || shown(p)
 		}
 	}
 	var colors []Color
-	for i, name := range names {
-		if colors = append(colors, looks(i).Color); i >= seriesPaints {
-			colors[i] = paint(outsidePaint)
-		}
-		if inLegend[name] {
-			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[i]}, Block: true})
-		}
+	for i := range seriesPaints {
+		colors = append(colors, looks(i).Color)
 	}
+	colors = append(colors, paint(outsidePaint))
+	shown := make([]bool, len(names))
 	for _, quantity := range quantities {
 		var rows []barRow
 		for _, r := range runs {
 			row, sum := barRow{name: r.scaleName(), parts: make([]float64, len(names))}, 0.0
 			for _, p := range r.phases {
-				row.parts[slices.Index(names, p.name)] = quantity.of(p)
-				sum += quantity.of(p)
+				i, value := slices.Index(names, p.name), quantity.of(p)
+				row.parts[i], shown[i] = value, shown[i] || value > 0
+				sum += value
 			}
 			row.label = units.Significant(sum, 3)
 			rows = append(rows, row)
 		}
 		f.Panels = append(f.Panels, barPanel(quantity.title, rows, colors...))
 	}
+	for i, name := range names {
+		if shown[i] {
+			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, seriesPaints)]}, Block: true})
+		}
+	}
 	return f
 }
 
-// runName names a run by its engine and its scale.
-func runName(r Run) string { return fmt.Sprintf("%s, s%d", r.Label, r.Scale) }
-
 // trafficOverRanks draws messages and bytes over the number of ranks, for engines that searched one graph with several
 // numbers of ranks.
-func trafficOverRanks(runs []rankedRun) (Figure, bool) {
-	sent := map[string]rankedRun{} // by the name and the scale of the run
+func trafficOverRanks(runs []rankedRun) Figure {
 	var plain []Run
-	traffic := 0.0
 	for _, r := range runs {
-		sent[runName(r.Run)] = r
-		plain = append(plain, r.Run)
-		traffic += r.messages
+		if r.messages > 0 {
+			plain = append(plain, r.Run)
+		}
 	}
 	lines := slices.DeleteFunc(scalingLines(plain), func(l scalingLine) bool { return l.weak || l.worker != "rank" })
-	if len(lines) == 0 || traffic == 0 {
-		return Figure{}, false
+	if len(lines) == 0 {
+		return Figure{}
 	}
 	f := Figure{Name: "traffic-over-ranks", Width: fullWidth,
 		Title: "Messages and bytes of a search over the number of ranks, counted"}
 	f.note("Messages and bytes are counted, those of all ranks together; means of a search.")
 	lines = limited(&f, lines, maxScalingLines, "lines; the table has all")
-	messages := lineCurves(lines, func(p scalingPoint) float64 { return sent[runName(p.run)].messages })
-	bytes := lineCurves(lines, func(p scalingPoint) float64 { return sent[runName(p.run)].bytes })
+	sent := func(of func(rankedRun) float64) []curve {
+		return lineCurves(lines, func(p scalingPoint) float64 { r, _ := sumRanks(p.run); return of(r) })
+	}
+	messages := sent(func(r rankedRun) float64 { return r.messages })
+	bytes := sent(func(r rankedRun) float64 { return r.bytes })
 	x := workerAxis(lines)
 	f.Legend = legend(messages)
 	f.Panels = []Panel{curvePanel(2, x, "Messages", logAxis, messages), curvePanel(2, x, "Bytes", logAxis, bytes)}
 	f.Panels[0].X.Title = ""
-	return f, true
+	return f
 }
 
 // ranksTable has what the figures of ranks show.
@@ -241,7 +233,7 @@ func ranksTable(runs []rankedRun) Table {
 			"the mean rank in a network of "+modelText+".")
 	for _, r := range runs {
 		computing, transfers := r.times()
-		t.add(runName(r.Run), strings.ToUpper(Name(r.Options["partition"])), strconv.Itoa(len(r.computing)),
+		t.add(fmt.Sprintf("%s, s%d", r.Label, r.Scale), strings.ToUpper(Name(r.Options["partition"])), strconv.Itoa(len(r.computing)),
 			units.Seconds(computing), units.Seconds(transfers), units.Seconds(r.modelled()),
 			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
 	}

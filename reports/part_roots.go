@@ -2,7 +2,7 @@ package reports
 
 import (
 	"fmt"
-	"math/bits"
+	"math"
 	"slices"
 	"strconv"
 
@@ -12,26 +12,15 @@ import (
 
 const maxRoots = 2048 // lines of a table of roots
 
-func rootsPart(runs []Run, _ []Reference) Part {
-	part := Part{
-		Title: "Search rates of single roots", Table: timesTable(runs),
-		Explanation: "Roots differ in how their levels grow. The spread belongs to the result as much as the mean.",
-	}
-	if f, ok := rootsFigure(runs); ok {
-		part.Figures = []Figure{f}
-	}
-	return part
-}
-
 // rootsFigure draws the rates of every run: a box along its row, and a point for each search next to the box.
-func rootsFigure(runs []Run) (Figure, bool) {
+func rootsFigure(runs []Run) Figure {
 	var rows []Run
 	colors := map[string]Color{} // by the name of the run
 	for _, s := range seriesOf(runs, func(r Run) bool { return r.Rates() != nil }) {
 		rows, colors[s.label] = append(rows, s.runs...), s.look.Color
 	}
 	if len(rows) == 0 {
-		return Figure{}, false
+		return Figure{}
 	}
 	slices.SortStableFunc(rows, func(a, b Run) int { return a.Scale - b.Scale })
 	f := Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and scale", Width: fullWidth}
@@ -51,7 +40,7 @@ func rootsFigure(runs []Run) (Figure, bool) {
 	}
 	panel.X, panel.Y = valueAxis("Search rate of one root (GTEPS)", values), rowAxis(names)
 	f.Panels = []Panel{panel}
-	return f, true
+	return f
 }
 
 // rootRates are the rates of searches in GTEPS, ascending.
@@ -66,35 +55,18 @@ func rootRates(roots []record.RootRecord) []float64 {
 	return out
 }
 
-// cloud places a point for each value in two bands next to the box of a row. The distance from the box follows the bits
-// of the rank reversed (van der Corput 1935), so neighbours lie apart and the drawing is the same every time.
-func cloud(values []float64, place float64, color Color) []Shape {
-	var out []Shape
+// cloud places a point for each value in two bands next to the box of a row. Multiples of the golden ratio keep
+// neighbours apart, and make the drawing the same every time.
+func cloud(values []float64, place float64, color Color) (out []Shape) {
 	for i, v := range values {
-		spread := float64(bits.Reverse32(uint32(i))) / (1 << 32) // 0..1
-		away := 0.17 + 0.05 + 0.20*(spread*2-float64(int(spread*2)))
-		if spread >= 0.5 {
+		_, part := math.Modf(float64(i) * math.Phi)
+		away := 0.22 + 0.2*part
+		if i%2 == 1 {
 			away = -away
 		}
 		out = append(out, Mark{At: Point{v, place + away}, Color: color.fade(pointAlpha), Radius: 1.5})
 	}
 	return out
-}
-
-// timesTable says how the times of a run's searches differ, and which root took longest.
-func timesTable(runs []Run) Table {
-	t := newTable("engine|#scale|#fastest|#median|#slowest|#ratio|#median tuples",
-		"Times of one search on the engine’s clock. The ratio is that of the slowest to the fastest. Tuples are those of "+
-			"the component.")
-	for _, r := range runs {
-		row := []string{r.Label, strconv.Itoa(r.Scale), Missing, Missing, Missing, Missing, Missing}
-		if s := r.Rates(); s != nil {
-			row = append(row[:2], units.Seconds(s.Time.Min), units.Seconds(s.Time.Median), units.Seconds(s.Time.Max),
-				ratio(s.Time.Max, s.Time.Min), Positive(int64(s.NEdge.Median)))
-		}
-		t.add(row...)
-	}
-	return t
 }
 
 // RootTable lists every search of a run.

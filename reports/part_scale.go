@@ -11,15 +11,12 @@ import (
 // ScaleFigure is the name of the figure of rates over scales.
 const ScaleFigure = "gteps-over-scale"
 
-func scalePart(runs []Run, references []Reference) Part {
-	part := Part{
-		Title: "Search rate over the size of the graph", Together: true, Table: ratesTable(runs),
-		Explanation: "The harmonic mean is the number that Graph500 ranks by. The box contains half of the roots.",
+func ratesPart(runs []Run, references []Reference) Part {
+	return Part{
+		Title: "Search rates", Table: ratesTable(runs), Figures: []Figure{scaleFigure(runs, references), rootsFigure(runs)},
+		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
+			"spread belongs to the result as much as the mean.",
 	}
-	if f, ok := scaleFigure(runs, publishedRates(references)); ok {
-		part.Figures = []Figure{f}
-	}
-	return part
 }
 
 // runSeries are runs of one name, by scale.
@@ -74,10 +71,10 @@ func inGTEPS(s record.Spread) record.Spread {
 }
 
 // scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
-func scaleFigure(runs []Run, published []publishedValue) (Figure, bool) {
+func scaleFigure(runs []Run, references []Reference) Figure {
 	all := seriesOf(runs, func(r Run) bool { return r.Rates() != nil })
 	if len(all) == 0 {
-		return Figure{}, false
+		return Figure{}
 	}
 	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine",
 		Width: fullWidth}
@@ -89,7 +86,8 @@ func scaleFigure(runs []Run, published []publishedValue) (Figure, bool) {
 		means = append(means, s.overScales(func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 }))
 	}
 	f.Legend = legend(means)
-	addPublished(&f, &panel, published, &scales, &rates)
+	rate := func(r ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }
+	addPublished(&f, &panel, published(references, rate), &scales, &rates)
 	// Series share two thirds of the room between two scales; a lone scale has all of its room.
 	step := min(0.16, 0.66/float64(len(all)))
 	half := step * 0.4
@@ -110,7 +108,7 @@ func scaleFigure(runs []Run, published []publishedValue) (Figure, bool) {
 		}
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 		for k, r := range s.runs {
-			if r.Verdict().Grade == Bad {
+			if r.Verdict().Grade >= Bad {
 				panel.Shapes = append(panel.Shapes, Mark{c.points[k], s.look.Glyph, s.look.Color, 3.2, true})
 				f.note("Hollow mark: the run is not complete.")
 			}
@@ -118,7 +116,7 @@ func scaleFigure(runs []Run, published []publishedValue) (Figure, bool) {
 	}
 	panel.X, panel.Y = scaleAxis(scales), valueAxis("Search rate (GTEPS)", rates)
 	f.Panels = []Panel{panel}
-	return f, true
+	return f
 }
 
 // inputs says what was searched, as far as all runs agree.

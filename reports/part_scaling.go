@@ -21,26 +21,13 @@ const repeatsNote = "Of several runs that agree in everything, the one with the 
 func scalingPart(runs []Run, _ []Reference) Part {
 	lines := scalingLines(runs)
 	part := Part{
-		Title: "Scaling over threads and ranks", Table: scalingTable(lines), Together: true,
+		Title: "Scaling over threads and ranks", Table: scalingTable(lines),
 		Explanation: "A line is one engine on one machine with the same options except for the number of its workers. " +
 			"Speed-up and efficiency are relative to the line’s smallest number of workers.",
 	}
-	weak := slices.IndexFunc(lines, func(l scalingLine) bool { return l.weak })
-	if weak < 0 {
-		weak = len(lines)
-	}
-	for _, f := range []struct {
-		name, title, same string
-		lines             []scalingLine
-	}{
-		{"strong-scaling", "Strong scaling: search rate over the number of workers, for the same graph", "one graph",
-			lines[:weak]},
-		{"weak-scaling", "Weak scaling: search rate over the number of workers, for a graph that grows with them",
-			"the same number of vertices per worker", lines[weak:]},
-	} {
-		if len(f.lines) > 0 {
-			part.Figures = append(part.Figures, scalingFigure(f.name, f.title, f.same, f.lines))
-		}
+	for _, weak := range []bool{false, true} {
+		same := slices.DeleteFunc(slices.Clone(lines), func(l scalingLine) bool { return l.weak != weak })
+		part.Figures = append(part.Figures, scalingFigure(same))
 	}
 	return part
 }
@@ -153,7 +140,7 @@ func scalingLines(runs []Run) []scalingLine {
 	groups := map[scalingKey]map[int][]Run{} // by number of workers
 	for _, r := range runs {
 		workers, worker := r.Workers()
-		if workers == 0 || r.Rates() == nil || r.Verdict().Grade == Bad || r.Graph == nil {
+		if workers == 0 || r.Rates() == nil || r.Verdict().Grade >= Bad || r.Graph == nil {
 			continue
 		}
 		keys := []scalingKey{keyOf(r, worker)}
@@ -198,10 +185,17 @@ func scalingLines(runs []Run) []scalingLine {
 }
 
 // scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point.
-func scalingFigure(name, title, same string, lines []scalingLine) Figure {
-	f := Figure{Name: name, Title: title, Width: fullWidth}
-	f.note("Harmonic means. A line is one engine with the same options and " + same + ". Gray: a rate that grows as the " +
-		"workers do.")
+func scalingFigure(lines []scalingLine) Figure {
+	if len(lines) == 0 {
+		return Figure{}
+	}
+	f := Figure{Name: "strong-scaling", Width: fullWidth,
+		Title: "Strong scaling: search rate over the number of workers, for the same graph"}
+	if lines[0].weak {
+		f.Name = "weak-scaling"
+		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
+	}
+	f.note("Harmonic means. Gray: a rate that grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
 	all := lineCurves(lines, scalingPoint.gteps)
 	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)
@@ -212,7 +206,7 @@ func scalingFigure(name, title, same string, lines []scalingLine) Figure {
 		}
 		first, last := c.points[0], c.points[len(c.points)-1]
 		end := min(last.X, first.X*panel.Y.Max/first.Y)
-		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Grid(), 1, Broken})
+		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Grid(), 1, true})
 	}
 	panel.Shapes = append(ideals, panel.Shapes...)
 	f.Legend, f.Panels = legend(all), []Panel{panel}

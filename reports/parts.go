@@ -32,14 +32,16 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 // AllPlots are the parts of a report in the order in which they are shown. A new one is a file with its function and a
 // line here; page, Markdown and files of figures follow.
 func AllPlots() []Plot {
-	return []Plot{scalePart, rootsPart, directionsPart, constructionPart, scalingPart, ranksPart, energyPart}
+	return []Plot{ratesPart, directionsPart, constructionPart, scalingPart, ranksPart, energyPart}
 }
 
 // Parts are the parts about runs that have something to show.
 func (r Report) Parts(runs []Run) []Part {
 	var out []Part
 	for _, plot := range r.Plots {
-		if part := plot(runs, r.References); len(part.Figures) > 0 || part.TableOnly && len(part.Table.Rows) > 0 {
+		part := plot(runs, r.References)
+		part.Figures = slices.DeleteFunc(part.Figures, func(f Figure) bool { return len(f.Panels) == 0 })
+		if len(part.Figures) > 0 || part.TableOnly && len(part.Table.Rows) > 0 {
 			part.Table.Name = part.Title
 			out = append(out, part)
 		}
@@ -52,7 +54,7 @@ func (r Report) Together() []Part {
 	if len(r.Results) < 2 {
 		return nil
 	}
-	return slices.DeleteFunc(r.Parts(r.Runs()), func(p Part) bool { return !p.Together })
+	return r.Parts(r.Runs())
 }
 
 // Figures are all figures of a report in order, those of levels last.

@@ -18,8 +18,8 @@ import (
 func TestEveryFigureHasATableWithItsNumbers(t *testing.T) {
 	r := all(t, samples.Ranked())
 	parts := r.Parts(r.Runs())
-	if len(parts) != 6 {
-		t.Errorf("%d parts, want all six", len(parts))
+	if len(parts) != 5 {
+		t.Errorf("%d parts, want all five", len(parts))
 	}
 	for _, c := range parts {
 		if len(c.Figures) == 0 || len(c.Table.Rows) == 0 || c.Title == "" || c.Explanation == "" {
@@ -204,11 +204,11 @@ func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 		!strings.Contains(table.Note, "median rate") {
 		t.Errorf("the table does not say that 3 runs were repeats: %+v", table)
 	}
-	if notes := scalingFigure("", "", "", lines).Notes; !strings.Contains(strings.Join(notes, " "), "median rate") {
+	if notes := scalingFigure(lines).Notes; !strings.Contains(strings.Join(notes, " "), "median rate") {
 		t.Errorf("the figure says %q", notes)
 	}
 	r.Runs = r.Runs[2:]
-	notes := scalingFigure("", "", "", scalingLines(runs(r))).Notes
+	notes := scalingFigure(scalingLines(runs(r))).Notes
 	if strings.Contains(strings.Join(notes, " "), "median rate") {
 		t.Errorf("without repeats the figure says %q", notes)
 	}
@@ -240,14 +240,20 @@ func all(t *testing.T, records ...record.Result) Report {
 	return r
 }
 
-func TestMeterThatShowsNothingIsNamed(t *testing.T) {
-	zero := samples.WithMeters(samples.Run("cpu", 0, 18, 4), power.Package).Energy
-	zero.Meters[0].Loop.Joules, zero.Meters[0].Loop.Watts = 0, 0
-	if got, want := noFigure(zero), "package-0 showed 0 J over the whole loop, so it measured nothing"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+func TestRunWithoutAPowerFigureSaysWhy(t *testing.T) {
+	run := samples.WithMeters(samples.Run("cpu", 0, 18, 4), power.Package)
+	run.Compliance.Power = "not measured: no meter in use covers the loop"
+	run.Energy.Figures, run.Energy.Meters[0].NoLoop = nil, "the loop was too short"
+	runs := []Run{{Run: run, Label: "cpu"}}
+	if got := energyTable(runs).Rows[0][2].Text; got != run.Compliance.Power {
+		t.Errorf("got %q, want %q", got, run.Compliance.Power)
 	}
-	zero.Meters[0].NoLoop = "the loop was too short"
-	if got, want := noFigure(zero), "package-0: the loop was too short"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	meters := metersTable(runs)
+	if got, want := meters.Rows[0][len(meters.Head)-1].Text, "yes; the loop was too short"; got != want {
+		t.Errorf("the meter was used: %q, want %q", got, want)
+	}
+	runs[0].Roots[0].Violation = "a cycle"
+	if got := energyTable(runs).Rows[0][2].Text; !strings.Contains(got, "failed validation") {
+		t.Errorf("of a wrong search the table says %q", got)
 	}
 }

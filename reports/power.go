@@ -18,16 +18,15 @@ func powerFigures(runs []Run) []Figure {
 		if r.Energy == nil || r.Energy.Loop == nil {
 			continue
 		}
-		if f, ok := powerFigure(r); ok {
-			f.Name = unique(taken, fmt.Sprintf("power-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
-			out = append(out, f)
-		}
+		f := powerFigure(r)
+		f.Name = unique(taken, fmt.Sprintf("power-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
+		out = append(out, f)
 	}
 	return out
 }
 
 // powerFigure draws the meters of one run: those that were used, or all where none was.
-func powerFigure(r Run) (Figure, bool) {
+func powerFigure(r Run) Figure {
 	e := r.Energy
 	used := slices.ContainsFunc(e.Meters, func(m record.Metered) bool { return m.Used })
 	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale), Width: fullWidth}
@@ -41,18 +40,18 @@ func powerFigure(r Run) (Figure, bool) {
 	for i, m := range limited(&f, meters, maxPowerLines, "meters; the table has all") {
 		look := looks(i)
 		if m.Meter.Method != power.Measured {
-			look.Dash = Broken
+			look.Broken = true
 		}
 		shapes = append(shapes, powerLine(m, look, &watts)...)
 		if m.Loop != nil && m.Loop.Watts > 0 && Finite(float64(m.Loop.Watts)) && e.Loop.Elapsed > 0 {
 			mean := []Point{{0, float64(m.Loop.Watts)}, {e.Loop.Elapsed, float64(m.Loop.Watts)}}
-			shapes = append(shapes, Line{mean, look.Color.fade(pointAlpha), 0.6, Solid})
+			shapes = append(shapes, Line{mean, look.Color.fade(pointAlpha), 0.6, false})
 		}
 		f.Legend = append(f.Legend, Key{Label: fmt.Sprintf("%s (%s, %s)", Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method),
 			Look: look})
 	}
 	if watts.empty() {
-		return Figure{}, false
+		return Figure{}
 	}
 	panel := Panel{Height: 3, X: Axis{Title: "Time from the start of the loop (s)", Max: e.Loop.Elapsed},
 		Y: linearAxis("Power (W)", watts.high*1.12)}
@@ -61,7 +60,7 @@ func powerFigure(r Run) (Figure, bool) {
 	}
 	panel.Shapes = append(phaseBands(e.Phases, panel.Y.Max), shapes...)
 	f.Panels = []Panel{panel}
-	return f, true
+	return f
 }
 
 // powerLine draws the slopes of a meter's curve: mean power between two moments. Where energy is not known there is a
@@ -71,7 +70,7 @@ func powerLine(m record.Metered, look Look, watts *span) []Shape {
 	var points []Point
 	flush := func() {
 		if len(points) > 1 {
-			out = append(out, Line{points, look.Color, 0.9, look.Dash})
+			out = append(out, Line{points, look.Color, 0.9, look.Broken})
 		}
 		points = nil
 	}
@@ -100,7 +99,7 @@ func phaseBands(phases []record.EnergyPhase, top float64) []Shape {
 		if phase.Name == record.PhaseLoop {
 			out = append(out, Bar{At: (from + to) / 2, Half: (to - from) / 2, To: top, Color: Faint().fade(0x18)})
 		}
-		out = append(out, Line{[]Point{{to, 0}, {to, top}}, Faint(), 0.5, Solid},
+		out = append(out, Line{[]Point{{to, 0}, {to, top}}, Faint(), 0.5, false},
 			Text{At: Point{from, top}, Text: Clean(phase.Name, 12), Color: Faint(), Size: 8, Left: true, Room: to - from, DX: 3,
 				DY: -10})
 	}

@@ -14,27 +14,16 @@ type publishedValue struct {
 	mean, low, high float64
 }
 
-// publishedRates picks what can be drawn next to measured rates: Kronecker graphs with a scale and a rate.
-func publishedRates(references []Reference) []publishedValue {
-	return publishedBy(references, func(row ReferenceRow) publishedValue {
-		return publishedValue{mean: row.GTEPS, low: row.Min, high: row.Max}
-	})
-}
-
-// publishedWatts picks what can be drawn next to measured rates per watt.
-func publishedWatts(references []Reference) []publishedValue {
-	return publishedBy(references, func(row ReferenceRow) publishedValue { return publishedValue{mean: row.MTEPSPerWatt} })
-}
-
-func publishedBy(references []Reference, quantity func(ReferenceRow) publishedValue) (out []publishedValue) {
+// published picks the values of Kronecker graphs with a scale. of returns the mean, minimum and maximum of a row.
+func published(references []Reference, of func(ReferenceRow) (mean, low, high float64)) (out []publishedValue) {
 	vendors := strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "") // legends are narrow; the table has them
 	for _, r := range references {
 		for _, row := range r.Rows {
-			v := quantity(row)
-			v.label, v.scale = r.Short+": "+vendors.Replace(row.System), row.Scale
+			v := publishedValue{label: r.Short + ": " + vendors.Replace(row.System), scale: row.Scale}
 			if row.EdgeFactor != 16 {
 				v.label += fmt.Sprintf(", edge factor %d", row.EdgeFactor)
 			}
+			v.mean, v.low, v.high = of(row)
 			if v.scale > 0 && v.mean+v.high > 0 {
 				out = append(out, v)
 			}
@@ -64,7 +53,7 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 			number = len(labels)
 			labels = append(labels, v.label)
 			f.Legend = append(f.Legend, Key{Label: strconv.Itoa(number+1) + "  " + v.label,
-				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Dash: Broken, Hollow: true}})
+				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Broken: true, Hollow: true}})
 		}
 		n := float64(atScale[v.scale])
 		at := float64(v.scale) + (float64(placed[v.scale])-(n-1)/2)*min(0.17, 0.75/n)
@@ -75,7 +64,7 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 			panel.Shapes = append(panel.Shapes, Mark{Point{at, y}, looks(number).Glyph, Faint(), radius, true})
 		}
 		if v.high > 0 {
-			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, Broken})
+			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, true})
 			hollow(v.low, 2)
 			hollow(v.high, 2)
 		}

@@ -108,12 +108,12 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 	} {
 		a, b := of(c.runs, 4)
 		part := ranksPart(runs(a), nil)
-		if len(part.Figures) != 2 || len(part.Table.Rows) != c.runs ||
+		if len(part.Figures) != 3 || len(part.Figures[2].Panels) != 0 || len(part.Table.Rows) != c.runs ||
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
 		energy := energyPart(runs(b), nil).Figures
-		if len(energy) != 1+c.runs {
+		if len(energy) != 2+c.runs {
 			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
 		}
 		for _, s := range []struct{ figure, says, want string }{

@@ -53,13 +53,10 @@ const (
 	areaAlpha  = 0x48
 )
 
-// Glyph is the form of a mark, Dash that of a line.
-type (
-	Glyph int
-	Dash  int
-)
+// Glyph is the form of a mark.
+type Glyph int
 
-// Forms of marks, all of them filled.
+// Forms of marks.
 const (
 	Circle Glyph = iota
 	Square
@@ -69,29 +66,16 @@ const (
 	glyphs
 )
 
-// Forms of lines.
-const (
-	Solid Dash = iota
-	Dashed
-	Dotted
-	DashDot
-	LongDash
-	Broken
-	dashes = Broken // those of series; Broken lines are modelled or published
-)
-
 // Look distinguishes a series from others. Color and glyph change together, so that a print without colors and a reader
 // who cannot see all of them can still distinguish series.
 type Look struct {
 	Color  Color
 	Glyph  Glyph
-	Dash   Dash
 	Hollow bool
+	Broken bool // the line: published, or not measured
 }
 
-// looks returns the look of series i. After 180 series they repeat.
+// looks returns the look of series i. After 30 series they repeat.
 func looks(i int) Look {
-	round := i / seriesPaints
-	return Look{Color: paint(firstSeries + i%seriesPaints), Glyph: Glyph((i + round) % int(glyphs)),
-		Dash: Dash(round % int(dashes))}
+	return Look{Color: paint(firstSeries + i%seriesPaints), Glyph: Glyph((i + i/seriesPaints) % int(glyphs))}
 }

@@ -44,27 +44,16 @@ func (t *Table) add(texts ...string) {
 // style sets the class of a cell of the last row.
 func (t *Table) style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
 
-// Facts are named values under a heading.
-type Facts struct {
-	Name  string
-	Facts []Fact
-}
-
-// Fact is a named value.
-type Fact struct{ Name, Value string }
-
-// add appends a fact unless its value is missing.
-func (f *Facts) add(name, value string) {
-	if value != "" && value != Missing {
-		f.Facts = append(f.Facts, Fact{name, value})
-	}
-}
-
-// Table is the facts as a table.
-func (f Facts) Table() Table {
-	t := newTable(f.Name+"|", "")
-	for _, fact := range f.Facts {
-		t.add(fact.Name, fact.Value)
-	}
+// newFacts makes a table of names and values under a heading.
+func newFacts(name string) Table {
+	t := newTable(name+"|", "")
+	t.Name = name
 	return t
+}
+
+// fact appends a name and its value unless the value is missing.
+func (t *Table) fact(name, value string) {
+	if value != "" && value != Missing {
+		t.add(name, value)
+	}
 }

@@ -13,9 +13,10 @@ import (
 type Grade int
 
 const (
-	Good Grade = iota // every search of the plan was done and is valid
-	Fair              // done, and nothing was found wrong, but not every search was validated
-	Bad               // the numbers are not a result
+	Good  Grade = iota // every search of the plan was done and is valid
+	Fair               // done, and nothing was found wrong, but not every search was validated
+	Bad                // the numbers are not a result
+	Wrong              // a search is wrong
 )
 
 // Verdict says whether the numbers of a run are a result, in a word or two, and in a sentence.
@@ -25,68 +26,39 @@ type Verdict struct {
 	Grade Grade
 }
 
-// Words of verdicts. VALID is the only one of Good.
-const (
-	invalid       = "INVALID"
-	failed        = "FAILED"
-	interrupted   = "INTERRUPTED"
-	unknownState  = "UNKNOWN"
-	noRoots       = "NO ROOTS"
-	unchecked     = "UNCHECKED"
-	partlyChecked = "PARTLY CHECKED"
-	valid         = "VALID"
-)
-
-// WorstWord returns the worst of the words of verdicts.
-func WorstWord(words ...string) string {
-	for _, word := range []string{invalid, failed, interrupted, unknownState, noRoots, unchecked, partlyChecked} {
-		if slices.Contains(words, word) {
-			return word
-		}
-	}
-	return valid
-}
-
 // Class names the grade for style sheets.
-func (v Verdict) Class() string { return [...]string{"good", "fair", "bad"}[v.Grade] }
+func (v Verdict) Class() string { return [...]string{"good", "fair", "bad", "bad"}[v.Grade] }
 
 // Verdict judges a run by its searches and by the record's own summary; the worse of the two counts.
 func (r Run) Verdict() Verdict {
-	n, validated := len(r.Roots), 0
-	var broken []record.RootRecord
+	n, validated, searches := len(r.Roots), 0, Plural(len(r.Roots), "search", "searches")
 	for _, root := range r.Roots {
+		if root.Broken() {
+			return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %d, rule %d: %s",
+				r.BrokenRoots(), searches, root.Index, root.Root, root.Rule, Sentence(root.Violation)), Wrong}
+		}
 		if root.Validated {
 			validated++
 		}
-		if root.Broken() {
-			broken = append(broken, root)
-		}
 	}
 	switch {
-	case len(broken) > 0:
-		first := broken[0]
-		return Verdict{invalid, fmt.Sprintf("%d of %s validation; the first is search %d from vertex %d, rule %d: %s",
-			len(broken), Plural(n, "search fails", "searches fail"), first.Index, first.Root, first.Rule,
-			Sentence(first.Violation)), Bad}
 	case r.State == record.Failed:
-		return Verdict{failed, "the engine failed: " + Sentence(r.Failure), Bad}
+		return Verdict{"FAILED", "the engine failed: " + Sentence(r.Failure), Bad}
 	case r.State == record.Interrupted:
-		return Verdict{interrupted, fmt.Sprintf("the run was interrupted after %s; it can be resumed.",
-			Plural(n, "search", "searches")), Bad}
+		return Verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", searches), Bad}
 	case r.State != record.Complete:
-		return Verdict{unknownState, fmt.Sprintf("the record does not say that the run is complete (state %q).", r.State),
-			Bad}
+		return Verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", r.State), Bad}
 	case n == 0:
-		return Verdict{noRoots, "no root was searched.", Bad}
+		return Verdict{"NO ROOTS", "no root was searched.", Bad}
 	case validated == n && !r.Valid:
-		return Verdict{invalid, "the record marks the run as invalid.", Bad}
+		return Verdict{"INVALID", "the record marks the run as invalid.", Wrong}
 	case validated == 0:
-		return Verdict{unchecked, fmt.Sprintf("None of %s was validated.", Plural(n, "search", "searches")), Fair}
+		return Verdict{"UNCHECKED", fmt.Sprintf("None of %s was validated.", searches), Fair}
 	case validated < n:
-		return Verdict{partlyChecked, fmt.Sprintf("%d of %s validated, all of them valid.", validated,
+		return Verdict{"PARTLY CHECKED", fmt.Sprintf("%d of %s validated, all of them valid.", validated,
 			Plural(n, "search was", "searches were")), Fair}
 	}
-	return Verdict{valid, "Every search was validated against the input tuples and is valid.", Good}
+	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.
@@ -131,23 +103,18 @@ func (r Run) ValidRoots() int {
 
 // Unofficial says why a run has no official numbers; empty: it has them.
 func (r Run) Unofficial() string {
-	if v := r.Verdict(); v.Grade == Bad {
-		return v.Why
-	}
-	s := r.Statistics
+	v, s := r.Verdict(), r.Statistics
 	switch {
+	case v.Grade >= Bad:
+		return v.Why
 	case s == nil || s.NBFS == 0:
 		return "no search has a count of tuples, so there are no TEPS (validate at least one root)."
 	case r.Graph == nil:
 		return "the record does not say which graph was searched."
 	case r.Construction == nil:
 		return "the record has no kernel 1."
-	}
-	if !Finite(s.TEPS.Mean, s.TEPS.Min, s.TEPS.Max, s.Time.Min, s.Time.Max) {
-		return "the statistics contain a value that is not a finite number."
-	}
-	if s.Time.Min <= 0 || s.TEPS.Min <= 0 {
-		return "the record has a search without a time or without tuples."
+	case r.Rates() == nil || !(s.Time.Min > 0) || !Finite(s.Time.Max):
+		return "the statistics contain a time or a rate that is impossible."
 	}
 	return ""
 }
@@ -162,7 +129,7 @@ const (
 // Otherwise it returns nil.
 func (r Run) Rates() *record.Statistics {
 	s := r.Statistics
-	if s == nil || r.Verdict().Word == invalid {
+	if s == nil || r.Verdict().Grade == Wrong {
 		return nil
 	}
 	x := s.TEPS

@@ -86,8 +86,8 @@ func (e listed) print(ctx context.Context, w io.Writer, host harness.Host) error
 		e.Checksum, _ = rpc.Checksum(e.Path) // the engine has just been started from this file
 	}
 	fmt.Fprintf(w, "%s (%s)\n", e.Name, e.found)
-	for _, fact := range (reports.Run{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Facts {
-		printFact(w, "  "+fact.Name, fact.Value)
+	for _, fact := range (reports.Run{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Rows {
+		printFact(w, "  "+fact[0].Text, fact[1].Text)
 	}
 	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}
 	memory := harness.EstimateMemory(recipe, d.Memory).Engine

@@ -48,8 +48,8 @@ sources have none.
 // printMachine prints the facts of this machine that reports show, the memory that a run can use, and this program.
 func printMachine(ctx context.Context, w io.Writer) {
 	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: machine.This(ctx)}}}
-	for _, fact := range result.Facts()[0].Facts {
-		printFact(w, fact.Name, fact.Value)
+	for _, fact := range result.Facts()[0].Rows {
+		printFact(w, fact[0].Text, fact[1].Text)
 	}
 	if available, source, err := machine.AvailableMemory(ctx); err == nil {
 		printFact(w, "available memory", fmt.Sprintf("%s (%s)", units.Bytes(available), source))

@@ -87,7 +87,7 @@ func sample(c draw.Canvas, key reports.Key) {
 		return
 	}
 	at := c.Center()
-	c.StrokeLine2(lineStyle(key.Look.Color, 1.4, key.Look.Dash), c.Min.X, at.Y, c.Max.X, at.Y)
+	c.StrokeLine2(lineStyle(key.Look.Color, 1.4, key.Look.Broken), c.Min.X, at.Y, c.Max.X, at.Y)
 	mark(c, key.Look.Glyph, key.Look.Color, 3.2, key.Look.Hollow, at)
 }
 
@@ -169,7 +169,7 @@ func (p pen) axis(out *plot.Axis, a reports.Axis) {
 	tick.XAlign, tick.YAlign = out.Tick.Label.XAlign, out.Tick.Label.YAlign
 	out.Label.Text, out.Label.TextStyle, out.Label.Padding = a.Title, label, 4
 	out.Tick.Label, out.Tick.Length = tick, 4
-	out.LineStyle = lineStyle(reports.Ink(), 0.6, reports.Solid)
+	out.LineStyle = lineStyle(reports.Ink(), 0.6, false)
 	out.Tick.LineStyle = out.LineStyle
 	out.Padding = 0
 	out.Min, out.Max = position(a, a.Min), position(a, a.Max)

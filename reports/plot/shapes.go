@@ -50,7 +50,7 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 
 // grid draws light lines at the labelled ticks of the axes that ask for them, except at an axis.
 func (f frame) grid(p *plot.Plot) {
-	style := lineStyle(reports.Grid(), 0.5, reports.Solid)
+	style := lineStyle(reports.Grid(), 0.5, false)
 	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		if x := f.toX(t.Value); f.panel.X.Grid && !t.IsMinor() && t.Value > p.X.Min && f.ContainsX(x) {
 			f.StrokeLine2(style, x, f.Min.Y, x, f.Max.Y)
@@ -68,7 +68,7 @@ func (f frame) line(l reports.Line) {
 	for _, p := range l.Points {
 		points = append(points, f.point(p))
 	}
-	f.StrokeLines(lineStyle(l.Color, l.Width, l.Dash), points)
+	f.StrokeLines(lineStyle(l.Color, l.Width, l.Broken), points)
 }
 
 func (f frame) bar(b reports.Bar) {
@@ -88,7 +88,7 @@ func (f frame) box(b reports.Box) {
 		point = func(at, value vg.Length) vg.Point { return vg.Point{X: value, Y: at} }
 	}
 	stroke := func(width float64, points ...vg.Point) {
-		f.StrokeLines(lineStyle(b.Color, width, reports.Solid), points)
+		f.StrokeLines(lineStyle(b.Color, width, false), points)
 	}
 	low, middle, high := across(b.At-b.Half), across(b.At), across(b.At+b.Half)
 	for _, whisker := range [][2]float64{{b.Spread.Min, b.Spread.FirstQuartile}, {b.Spread.Max, b.Spread.ThirdQuartile}} {

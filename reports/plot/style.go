@@ -39,12 +39,12 @@ func paint(c reports.Color) color.NRGBA {
 	return out
 }
 
-func lineStyle(c reports.Color, width float64, dash reports.Dash) draw.LineStyle {
-	patterns := [...][]vg.Length{
-		reports.Solid: nil, reports.Dashed: {5, 2}, reports.Dotted: {1.5, 2}, reports.DashDot: {7, 2, 1.5, 2},
-		reports.LongDash: {9, 3}, reports.Broken: {4, 3},
+func lineStyle(c reports.Color, width float64, broken bool) draw.LineStyle {
+	style := draw.LineStyle{Color: paint(c), Width: vg.Length(width)}
+	if broken {
+		style.Dashes = []vg.Length{4, 3}
 	}
-	return draw.LineStyle{Color: paint(c), Width: vg.Length(width), Dashes: patterns[dash]}
+	return style
 }
 
 // fill fills a rectangle between two corners.

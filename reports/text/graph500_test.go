@@ -172,9 +172,9 @@ func TestGraph500PrintsNumbersOnlyOfValidRuns(t *testing.T) {
 		"no statistics":     {func(r *record.Run) { r.Statistics = nil }, "no search has a count"},
 		"no graph":          {func(r *record.Run) { r.Graph = nil }, "which graph"},
 		"no construction":   {func(r *record.Run) { r.Construction = nil }, "kernel 1"},
-		"NaN":               {func(r *record.Run) { r.Statistics.TEPS.Mean = math.NaN() }, "finite"},
-		"infinite TEPS":     {func(r *record.Run) { r.Statistics.TEPS.Max = math.Inf(1) }, "finite"},
-		"no time":           {func(r *record.Run) { r.Statistics.Time.Min = 0 }, "without a time"},
+		"NaN":               {func(r *record.Run) { r.Statistics.TEPS.Mean = math.NaN() }, "impossible"},
+		"infinite TEPS":     {func(r *record.Run) { r.Statistics.TEPS.Max = math.Inf(1) }, "impossible"},
+		"no time":           {func(r *record.Run) { r.Statistics.Time.Min = 0 }, "impossible"},
 		"no state":          {func(r *record.Run) { r.State = "" }, "complete"},
 		"the zero run":      {func(r *record.Run) { *r = record.Run{} }, "complete"},
 	} {

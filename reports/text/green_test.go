@@ -46,7 +46,7 @@ func TestGreenIsASubmissionOnlyWithSystemPower(t *testing.T) {
 		t.Errorf("a loop over a graph built anew:\n%s", anew)
 	}
 	for says, change := range map[string]func(*record.Run){
-		"1 of 64 searches fail validation": func(r *record.Run) {
+		"1 of 64 searches failed validation": func(r *record.Run) {
 			r.Roots[3].Violation,
 				r.Roots[3].Rule = "a tuple skips a level", 3
 		},

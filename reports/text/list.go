@@ -48,19 +48,19 @@ func List(folder string, r record.Result, err error) Listed {
 		Folder: folder, ID: r.ID, Started: &r.Started, Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Schema: r.Schema,
 		Checksummed: r.Checksummed(),
 	}
-	var states []string
+	worst := reports.Good
 	for _, one := range r.Runs {
 		run := reports.Run{Run: one}
-		listed := ListedRun{Engine: run.Engine.Name, Scale: run.Scale, Roots: len(run.Roots), State: run.Verdict().Word,
+		v := run.Verdict()
+		listed := ListedRun{Engine: run.Engine.Name, Scale: run.Scale, Roots: len(run.Roots), State: v.Word,
 			Compliant: run.Compliant()}
+		if l.State == "" || v.Grade > worst {
+			l.State, worst = v.Word, v.Grade
+		}
 		if s := run.Rates(); s != nil {
 			listed.TEPS = &s.TEPS.Mean
 		}
 		l.Runs = append(l.Runs, listed)
-		states = append(states, listed.State)
-	}
-	if len(states) > 0 {
-		l.State = reports.WorstWord(states...)
 	}
 	return l
 }

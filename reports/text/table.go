@@ -129,5 +129,6 @@ func Table(w io.Writer, r reports.Result, color bool) error {
 
 // colored writes a text in the color of its grade (ECMA-48, select graphic rendition).
 func colored(s string, g reports.Grade) string {
-	return [...]string{reports.Good: "\x1b[32m", reports.Fair: "\x1b[33m", reports.Bad: "\x1b[31m"}[g] + s + "\x1b[0m"
+	return [...]string{reports.Good: "\x1b[32m", reports.Fair: "\x1b[33m", reports.Bad: "\x1b[31m",
+		reports.Wrong: "\x1b[31m"}[g] + s + "\x1b[0m"
 }
