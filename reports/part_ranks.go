@@ -233,8 +233,8 @@ func ranksTable(runs []rankedRun) Table {
 			"the mean rank in a network of "+modelText+".")
 	for _, r := range runs {
 		computing, transfers := r.times()
-		t.add(fmt.Sprintf("%s, s%d", r.Label, r.Scale), strings.ToUpper(Name(r.Options["partition"])), strconv.Itoa(len(r.computing)),
-			units.Seconds(computing), units.Seconds(transfers), units.Seconds(r.modelled()),
+		t.add(fmt.Sprintf("%s, s%d", r.Label, r.Scale), strings.ToUpper(Name(r.Options["partition"])),
+			strconv.Itoa(len(r.computing)), units.Seconds(computing), units.Seconds(transfers), units.Seconds(r.modelled()),
 			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
 	}
 	return t
