@@ -1,17 +1,8 @@
 package distributed
 
-import (
-	"context"
-	"math/bits"
-
-	"github.com/tepsbench/teps/distributed/comm"
-	"github.com/tepsbench/teps/graph"
-)
+import "math/bits"
 
 // Direction-optimising breadth-first search over a graph partitioned in one dimension.
-//
-// Search returns, for every label of a rank, the label of its predecessor in some breadth-first tree: root for root,
-// and graph.Unreached for vertices of other components. All ranks call it with the same root.
 //
 // The processors form a single column: rank k owns the vertices of block k and stores the edges to them, row k of the
 // matrix. The matrix is symmetric, so the same lists lead from its own vertices to all others. For 3 ranks:
@@ -28,7 +19,7 @@ import (
 //     TPDS 2016, section 2.1. With owner=modulo vertices are assigned to ranks as there.
 //   - Bottom-up levels (Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012, section IV)
 //     send the frontier to all ranks. Each rank searches the lists of its own unvisited vertices.
-//   - Predecessors are late or early, as in bfs2d.go.
+//   - Owners fetch parents once at the end, as in bfs2d.go.
 //
 // Data: the graph is undirected, so one set of lists (Part.up, the neighbours of each own vertex) serves both
 // directions. Neighbours are Columns, and the blocks of visited, discovered and parent are those of all ranks, so a
@@ -37,31 +28,6 @@ import (
 // The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. There is no unsent set:
 // the frontier of a bottom-up level, which every rank receives, is all that others need to know.
 type search1D struct{ *state }
-
-func newSearch1D(p *Part, world comm.Group, c Configuration) *search1D {
-	return &search1D{newState(p, world, world, world, c)}
-}
-
-// Search writes the parent of the rank's label in slot k to parent[first+k*stride]. If ctx ends on any rank, all return
-// an error. The record is valid until the next search.
-func (s *search1D) Search(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
-) (*Record, error) {
-	next := s.begin(root)
-	for next.Frontier > 0 {
-		level := s.record.beginLevel(next)
-		if level.BottomUp {
-			s.bottomUpStep(level)
-		} else {
-			s.topDownStep(level)
-		}
-		if err := s.endLevel(ctx, level, &next); err != nil {
-			return nil, err
-		}
-	}
-	s.fetchPredecessors()
-	return s.writeParents(root, parent, first, stride), nil
-}
 
 // topDownStep:
 //  1. Scan: discover the unvisited neighbours of the own frontier. There is nothing to expand.

@@ -1,17 +1,8 @@
 package distributed
 
-import (
-	"context"
-	"math/bits"
-
-	"github.com/tepsbench/teps/distributed/comm"
-	"github.com/tepsbench/teps/graph"
-)
+import "math/bits"
 
 // Direction-optimising breadth-first search over a graph partitioned in two dimensions.
-//
-// Search returns, for every label of a rank, the label of its predecessor in some breadth-first tree: root for root,
-// and graph.Unreached for vertices of other components. All ranks call it with the same root.
 //
 // The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
 //
@@ -25,9 +16,8 @@ import (
 //     "Distributed Memory Breadth-First Search Revisited", MTAAP 2013. There the visited vertices of a grid row are
 //     passed around in C steps; here they are exchanged at once, as in Checconi et al., "Breaking the Speed and
 //     Scalability Barriers for Graph Exploration on Distributed-Memory Machines", SC 2012.
-//   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (late
-//     predecessors: Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012), unless they are sent
-//     with every vertex (early).
+//   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (Satish et al.,
+//     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).
 //
 // Data: top-down reads the columns of the rank's part of the matrix (Part.down: for each column its rows), bottom-up
 // its rows (Part.up: for each row its columns, hubs first). Sets are bitmaps. A vertex is a Label outside, a Local at
@@ -43,38 +33,7 @@ import (
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
 //     are disjoint.
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
-type search2D struct {
-	*state
-	unsent bitmap   // own block
-	visits []uint32 // message of unsent; s.message is in use in the grid column
-}
-
-func newSearch2D(p *Part, world comm.Group, c Configuration) *search2D {
-	inColumn, inRow := world.Split(p.j, p.i), world.Split(p.i, p.j)
-	return &search2D{state: newState(p, world, inColumn, inRow, c), unsent: make(bitmap, p.width/32)}
-}
-
-// Search writes the parent of the rank's label in slot k to parent[first+k*stride]. If ctx ends on any rank, all return
-// an error. The record is valid until the next search.
-func (s *search2D) Search(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
-) (*Record, error) {
-	next := s.begin(root)
-	copy(s.unsent, s.frontier)
-	for next.Frontier > 0 {
-		level := s.record.beginLevel(next)
-		if level.BottomUp {
-			s.bottomUpStep(level)
-		} else {
-			s.topDownStep(level)
-		}
-		if err := s.endLevel(ctx, level, &next); err != nil {
-			return nil, err
-		}
-	}
-	s.fetchPredecessors()
-	return s.writeParents(root, parent, first, stride), nil
-}
+type search2D struct{ *state }
 
 // topDownStep:
 //  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.

@@ -65,12 +65,6 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	return built, nil
 }
 
-// Rank is one rank with its part of the graph, ready to search. Its Search is that of bfs1d.go or bfs2d.go.
-type Rank struct {
-	Search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64) (*Record, error)
-	Partition Partition
-}
-
 // Construction is the result of kernel 1 on one rank.
 type Construction struct {
 	Labels  int64 // of the graph
@@ -91,17 +85,11 @@ func NewRank(
 	if err != nil {
 		return nil, Construction{}, err
 	}
-	r := &Rank{Partition: part.Partition}
-	var bytes int64
-	if c.OneD {
-		s := newSearch1D(part, world, c)
-		r.Search, bytes = s.Search, s.bytes()
-	} else {
-		s := newSearch2D(part, world, c)
-		r.Search, bytes = s.Search, s.bytes()
-	}
-	entries := int64(len(part.up.targets))
-	return r, Construction{part.Partition.Labels, bytes, entries, time.Since(start), phases}, nil
+	s := newState(part, world, c)
+	return &Rank{part.Partition, s}, Construction{
+		Labels: part.Partition.Labels, Bytes: s.bytes(), Entries: int64(len(part.up.targets)),
+		Elapsed: time.Since(start), Phases: phases,
+	}, nil
 }
 
 // Combine combines the results of kernel 1 on all ranks. kind says what a rank is.

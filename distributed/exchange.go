@@ -18,7 +18,7 @@ func (s *state) expandFrontier(m *Measure) {
 // sendToAll sends a set to all ranks of a group, and adds the sets of the ranks to blocks. It returns the message,
 // which reuses buffer.
 func (s *state) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks bitmap, m *Measure) []uint32 {
-	message := s.config.Form.encode(buffer[:0], set, set.count(), nil)
+	message := s.form.encode(buffer, set)
 	m.sentToAll(message, ranks.Size())
 	received := s.receive[:ranks.Size()]
 	ranks.Allgatherv(message, received)
@@ -36,11 +36,7 @@ func (s *state) foldDiscovered(m *Measure) {
 			continue
 		}
 		discovered := s.words(s.discovered, k)
-		var predecessor []uint32
-		if s.config.Early {
-			predecessor = s.parent[k*s.width : (k+1)*s.width]
-		}
-		s.send[k] = s.config.Form.encode(s.send[k][:0], discovered, discovered.count(), predecessor)
+		s.send[k] = s.form.encode(s.send[k], discovered)
 		clear(discovered)
 	}
 	m.sent(s.send, s.self)
@@ -59,11 +55,7 @@ func (s *state) updateFrontier() {
 			continue
 		}
 		finder := s.words(s.finder, k)
-		list, words, predecessors := decode(message, len(visited))
-		if s.config.Early {
-			s.updateEarly(list, words, predecessors, visited)
-			continue
-		}
+		list, words := decode(message)
 		for w, word := range words {
 			word &^= visited[w]
 			visited[w] |= word
@@ -79,39 +71,17 @@ func (s *state) updateFrontier() {
 	}
 }
 
-// updateEarly adds vertices that were received with their predecessors.
-func (s *state) updateEarly(list []uint32, words bitmap, predecessors []uint32, visited bitmap) {
-	parent := s.parent[s.self*s.width:]
-	add := func(v uint32, predecessor uint32) {
-		if bit := uint32(1) << (v & 31); visited[v>>5]&bit == 0 {
-			visited[v>>5] |= bit
-			s.frontier[v>>5] |= bit
-			parent[v] = predecessor
-		}
-	}
-	for k, v := range list {
-		add(v, predecessors[k])
-	}
-	for w, word := range words {
-		for ; word != 0; word &= word - 1 {
-			add(uint32(w<<5+bits.TrailingZeros32(word)), predecessors[0])
-			predecessors = predecessors[1:]
-		}
-	}
-}
-
-// fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (late
-// predecessors: Satish et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a
-// parent for each.
+// fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (Satish
+// et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a parent for each.
 func (s *state) fetchPredecessors() {
 	m := s.record.outside(Predecessors)
 	defer s.watch.lap(m)
-	if s.config.Early || s.inRow.Size() == 1 {
+	if s.inRow.Size() == 1 {
 		return
 	}
 	for k := range s.send {
 		if finder := s.words(s.finder, k); k != s.self {
-			s.send[k] = s.config.Form.encode(s.send[k][:0], finder, finder.count(), nil)
+			s.send[k] = s.form.encode(s.send[k], finder)
 		}
 	}
 	m.sent(s.send, s.self)
@@ -122,7 +92,7 @@ func (s *state) fetchPredecessors() {
 			continue
 		}
 		parent, reply := s.parent[k*s.width:], s.replies[k][:0]
-		list, words, _ := decode(message, s.width/32)
+		list, words := decode(message)
 		for _, v := range list {
 			reply = append(reply, parent[v])
 		}

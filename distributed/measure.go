@@ -22,7 +22,7 @@ const (
 	Reduce                    // all ranks add up their counts
 	levelPhases               // number of phases of a level
 	Clear        = levelPhases
-	Predecessors = levelPhases + 1 // late predecessors are fetched
+	Predecessors = levelPhases + 1 // owners fetch the parents that other ranks have found
 	Output       = levelPhases + 2 // parents are written in original labels
 	numPhases    = levelPhases + 3
 )

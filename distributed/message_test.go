@@ -21,7 +21,7 @@ func TestMessagesDecodeToTheSetSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := drawSet(t)
 		form := Form(rapid.IntRange(int(Adaptive), int(Bitmaps)).Draw(t, "form"))
-		message := form.encode(nil, set, set.count(), nil)
+		message := form.encode(nil, set)
 		got := make(bitmap, len(set))
 		if include(got, message); !slices.Equal(got, set) {
 			t.Fatalf("sent %x, got %x", set, got)
@@ -38,32 +38,11 @@ func TestMessagesDecodeToTheSetSent(t *testing.T) {
 	})
 }
 
-func TestPredecessorsFollowInAscendingOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		set := drawSet(t)
-		predecessor := make([]uint32, 32*len(set))
-		for v := range predecessor {
-			predecessor[v] = uint32(1000 + v)
-		}
-		for _, form := range []Form{Adaptive, Lists, Bitmaps} {
-			message := form.encode(nil, set, set.count(), predecessor)
-			_, _, rest := decode(message, len(set))
-			var want []uint32
-			for _, v := range appendMembers(nil, set, set.count()) {
-				want = append(want, 1000+v)
-			}
-			if !slices.Equal(rest, want) {
-				t.Fatalf("form %d of %x: predecessors %v, want %v", form, set, rest, want)
-			}
-		}
-	})
-}
-
 func TestAdaptiveMessagesAreTheShortest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := drawSet(t)
 		n := set.count()
-		length := func(f Form) int { return len(f.encode(nil, set, n, nil)) }
+		length := func(f Form) int { return len(f.encode(nil, set)) }
 		adaptive, list, words := length(Adaptive), length(Lists), length(Bitmaps)
 		if adaptive != min(list, words) {
 			t.Fatalf("%d members of %d: adaptive %d words, list %d, bitmap %d", n, 32*len(set), adaptive, list, words)

@@ -25,8 +25,6 @@ func options(defaultRanks int) []plugins.Option {
 			Meaning: "labels are assigned to ranks in consecutive blocks or cyclically"},
 		{Name: "messages", Kind: plugins.Choice, Default: "adaptive", Choices: []string{"adaptive", "lists", "bitmaps"},
 			Meaning: "vertices are sent as lists or bitmaps; adaptive: whichever is shorter, for each message"},
-		{Name: "predecessors", Kind: plugins.Choice, Default: "late", Choices: []string{"late", "early"},
-			Meaning: "late: predecessors are fetched once at the end; early: they are sent with every vertex"},
 		{Name: "alpha", Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
 			Meaning: "go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0: never"},
 		{Name: "beta", Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
@@ -40,7 +38,6 @@ type Configuration struct {
 	OneD   bool
 	Modulo bool
 	Form   Form
-	Early  bool // predecessors
 	Rule   graph.Switch
 }
 
@@ -50,7 +47,6 @@ func Configure(s plugins.Settings) Configuration {
 		OneD:   s.Text("partition") == "1d",
 		Modulo: s.Text("owner") == "modulo",
 		Form:   map[string]Form{"adaptive": Adaptive, "lists": Lists, "bitmaps": Bitmaps}[s.Text("messages")],
-		Early:  s.Text("predecessors") == "early",
 		Rule:   graph.Switch{Alpha: s.Float("alpha"), Beta: s.Float("beta")},
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {

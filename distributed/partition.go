@@ -71,8 +71,7 @@ func (g Grid) Rank(i, j int) int { return j*g.R + i }
 func (g Grid) String() string { return fmt.Sprintf("%dx%d", g.R, g.C) }
 
 // SquareGrid returns the grid with the given number of ranks that is closest to a square. It has at least as many
-// rows as columns, because expanding down a column is cheaper than folding along a row when predecessors are sent
-// with vertices.
+// rows as columns, because parents are fetched along rows.
 func SquareGrid(ranks int) Grid {
 	c := 1
 	for k := 1; k*k <= ranks; k++ {

@@ -9,11 +9,46 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// state is what a search has on one rank, with the steps that do not depend on the partition. bfs2d.go lists the
+// Rank is one rank with its part of the graph, ready to search.
+type Rank struct {
+	Partition Partition
+	state     *state
+}
+
+// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride]: root
+// for root, and graph.Unreached for vertices of other components. All ranks call it with the same root. If ctx ends on
+// any rank, all return an error. The record is valid until the next search.
+func (r *Rank) Search(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
+) (*Record, error) {
+	s := r.state
+	next := s.begin(root)
+	for next.Frontier > 0 {
+		level := s.record.beginLevel(next)
+		if level.BottomUp {
+			s.steps.bottomUpStep(level)
+		} else {
+			s.steps.topDownStep(level)
+		}
+		if err := s.endLevel(ctx, level, &next); err != nil {
+			return nil, err
+		}
+	}
+	s.fetchPredecessors()
+	return s.writeParents(root, parent, first, stride), nil
+}
+
+// state is what a search has on one rank, with everything that does not depend on the partition. bfs2d.go lists the
 // invariants that hold between two levels.
 type state struct {
 	*Part
-	config   Configuration
+	// steps are those of bfs1d.go or bfs2d.go.
+	steps interface {
+		topDownStep(*Level)
+		bottomUpStep(*Level)
+	}
+	form     Form
+	rule     graph.Switch
 	world    comm.Group
 	inColumn comm.Group // ranks that get this rank's frontier: its grid column; in 1D all
 	inRow    comm.Group // ranks that own this rank's rows: its grid row; in 1D all
@@ -26,9 +61,11 @@ type state struct {
 	frontier   bitmap   // own block
 	parent     []uint32 // [row blocks] label + 1
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
+	unsent     bitmap   // own block; 2D only
 
-	own     []uint32 // parents of the own block, and a 0 at the end for isolated vertices
-	message []uint32
+	own     []uint32   // parents of the own block, and a 0 at the end for isolated vertices
+	message []uint32   // of the frontier
+	visits  []uint32   // message of unsent
 	send    [][]uint32 // [ranks inRow]
 	replies [][]uint32 // [ranks inRow]
 	receive [][]uint32
@@ -39,18 +76,22 @@ type state struct {
 	record  Record
 }
 
-func newState(p *Part, world, inColumn, inRow comm.Group, c Configuration) *state {
-	s := &state{Part: p, config: c, world: world, inColumn: inColumn, inRow: inRow, self: inRow.Rank()}
+func newState(p *Part, world comm.Group, c Configuration) *state {
+	s := &state{Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank()}
+	words := p.width / 32
 	if c.OneD {
-		s.firstRow = s.self * p.width
+		s.steps, s.firstRow = &search1D{s}, s.self*p.width
+	} else {
+		s.steps, s.unsent = &search2D{s}, make(bitmap, words)
+		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
 	}
-	words, blocks := p.width/32, inRow.Size()
+	blocks := s.inRow.Size()
 	s.visited, s.discovered = make(bitmap, blocks*words), make(bitmap, blocks*words)
 	s.expanded, s.frontier = make(bitmap, p.grid.R*words), make(bitmap, words)
 	s.parent, s.own = make([]uint32, blocks*p.width), make([]uint32, p.width+1)
 	s.finder = make(bitmap, blocks*words)
 	s.send, s.replies = make([][]uint32, blocks), make([][]uint32, blocks)
-	s.receive = make([][]uint32, max(blocks, inColumn.Size()))
+	s.receive = make([][]uint32, max(blocks, s.inColumn.Size()))
 	s.record.Levels = make([]Level, 0, 64)
 	return s
 }
@@ -82,6 +123,7 @@ func (s *state) begin(root graph.Vertex) graph.SwitchState {
 		s.words(s.visited, s.self).add(uint32(v))
 		edges[0] = int64(s.degree[v])
 	}
+	copy(s.unsent, s.frontier)
 	s.world.Allreduce(edges[:])
 	s.watch.lap(s.record.outside(Clear))
 	return graph.SwitchState{
@@ -111,7 +153,7 @@ func (s *state) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) er
 	p.Previous, p.Frontier = p.Frontier, sums[0]
 	p.UnexploredEdges -= p.FrontierEdges
 	p.FrontierEdges = sums[1]
-	p.Direction = s.config.Rule.Next(*p)
+	p.Direction = s.rule.Next(*p)
 	return nil
 }
 

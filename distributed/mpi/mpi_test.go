@@ -95,7 +95,7 @@ func TestMPIConformance(t *testing.T) {
 	withRank(t)
 	sets := []map[string]string{
 		{},
-		{"ranks": "4", "partition": "2d", "rows": "2", "owner": "modulo", "predecessors": "early"},
+		{"ranks": "4", "partition": "2d", "rows": "2", "owner": "modulo"},
 		{"ranks": "3", "partition": "1d", "messages": "bitmaps", "beta": "64"},
 	}
 	if *flagProduct {
@@ -108,8 +108,7 @@ func TestMPIConformance(t *testing.T) {
 	}
 }
 
-// partitions returns options for every partition of 1 to 16 ranks. Forms of messages, predecessors and owners
-// alternate.
+// partitions returns options for every partition of 1 to 16 ranks. Forms of messages and owners alternate.
 func partitions() (sets []map[string]string) {
 	for ranks := 1; ranks <= 16; ranks++ {
 		for rows := 0; rows <= ranks; rows++ {
@@ -118,7 +117,7 @@ func partitions() (sets []map[string]string) {
 			}
 			set := map[string]string{
 				"ranks": strconv.Itoa(ranks), "messages": []string{"adaptive", "lists", "bitmaps"}[len(sets)%3],
-				"predecessors": []string{"late", "early"}[len(sets)%2], "owner": []string{"block", "modulo"}[len(sets)/2%2],
+				"owner": []string{"block", "modulo"}[len(sets)%2],
 			}
 			if rows == 0 {
 				set["partition"] = "1d"
