@@ -90,6 +90,7 @@ var unsafeFiles = []string{
 	"cuda/module.go",
 	"distributed/mpi/group.go",
 	"distributed/mpi/wire.go",
+	"graph/checksum.go",
 	"graph/hugepages_linux.go",
 	"native/library_cgo.go",
 	"plugins/rpc/mapping.go",

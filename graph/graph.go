@@ -11,11 +11,7 @@
 // never compared: levels are compared, and parents are validated.
 package graph
 
-import (
-	"encoding/binary"
-	"fmt"
-	"io"
-)
+import "fmt"
 
 // Vertex is a vertex label. All interfaces use labels of this width, and the specification asks for at least 48 bits;
 // an engine may use fewer bits internally.
@@ -58,23 +54,4 @@ func (e Edge) Ends32() (u, v uint32, ok bool) { return e.lowU, e.lowV, e.high ==
 func (e Edge) String() string {
 	u, v := e.Ends()
 	return fmt.Sprintf("(%d,%d)", u, v)
-}
-
-// WriteEdges writes tuples in the packed form of the Graph500 reference (see Edge), EdgeBytes each.
-func WriteEdges(w io.Writer, edges []Edge) error {
-	var block [1024 * EdgeBytes]byte
-	for len(edges) > 0 {
-		n := min(len(edges), len(block)/EdgeBytes)
-		for i, e := range edges[:n] {
-			b := block[i*EdgeBytes : (i+1)*EdgeBytes]
-			binary.LittleEndian.PutUint32(b, e.lowU)
-			binary.LittleEndian.PutUint32(b[4:], e.lowV)
-			binary.LittleEndian.PutUint32(b[8:], e.high)
-		}
-		if _, err := w.Write(block[:n*EdgeBytes]); err != nil {
-			return err
-		}
-		edges = edges[n:]
-	}
-	return nil
 }

@@ -48,7 +48,7 @@ func TestProgressCountsTuples(t *testing.T) {
 		if done, total := v.Progress(); done != total {
 			t.Fatalf("after a validation: %d of %d", done, total)
 		}
-		if _, err := v.Count(context.Background(), parents); err != nil {
+		if _, err := v.Count(context.Background(), root, parents); err != nil {
 			t.Fatal(err)
 		}
 		if done, total := v.Progress(); done != total {

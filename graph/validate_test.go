@@ -153,7 +153,7 @@ func TestEveryChoiceOfParentsIsAcceptedWithTheSameTree(t *testing.T) {
 							t.Fatalf("%d threads: vertex %d is on level %d, got %d", threads, u, level[u], l)
 						}
 					}
-					counted, err := v.Count(context.Background(), parent)
+					counted, err := v.Count(context.Background(), s.root, parent)
 					wantCount := Tree{Reached: want.Reached, Tuples: want.Tuples, SelfLoops: want.SelfLoops}
 					if diff := cmp.Diff(wantCount, counted); err != nil || diff != "" {
 						t.Fatalf("%d threads: count, error %v (-want +got):\n%s", threads, err, diff)
@@ -313,7 +313,7 @@ func TestMisuseIsNotAViolation(t *testing.T) {
 		"short parents":    func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 2)) },
 		"long parents":     func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 4)) },
 		"no parents":       func() (Tree, error) { return v.Validate(context.Background(), 0, nil) },
-		"counting too few": func() (Tree, error) { return v.Count(context.Background(), make([]Vertex, 2)) },
+		"counting too few": func() (Tree, error) { return v.Count(context.Background(), 0, make([]Vertex, 2)) },
 	} {
 		_, err := call()
 		if violation := new(Violation); err == nil || errors.As(err, &violation) || !strings.Contains(err.Error(), "want") {
@@ -334,7 +334,7 @@ func TestChangedTuplesAreDetected(t *testing.T) {
 		if _, err := v.Validate(context.Background(), 0, parent); !errorContains(err, want) {
 			t.Errorf("validating: got error %v", err)
 		}
-		if _, err := v.Count(context.Background(), parent); !errorContains(err, want) {
+		if _, err := v.Count(context.Background(), 0, parent); !errorContains(err, want) {
 			t.Errorf("counting: got error %v", err)
 		}
 	}
@@ -352,7 +352,7 @@ func TestCancelledValidationReturnsContextError(t *testing.T) {
 	if _, err := v.Validate(ctx, 458, parent); !errors.Is(err, context.Canceled) {
 		t.Errorf("validating: got error %v", err)
 	}
-	if _, err := v.Count(ctx, parent); !errors.Is(err, context.Canceled) {
+	if _, err := v.Count(ctx, 458, parent); !errors.Is(err, context.Canceled) {
 		t.Errorf("counting: got error %v", err)
 	}
 	if tree, err := v.Validate(context.Background(), 458, parent); err != nil || tree.NEdge() != 16_239 {

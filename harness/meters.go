@@ -14,22 +14,39 @@ import (
 )
 
 // CheckMeters checks that the meters named by a plan with an energy loop work. A wrong specification is a UsageError.
-// The lack of any meter is not an error.
-func CheckMeters(ctx context.Context, host Host, plan record.Plan) error {
+// The lack of any meter is not an error. The notes are what a user should know before the loop: that there is no meter,
+// that none of them measures, or that the loop is short.
+func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []string, err error) {
 	if plan.Energy == 0 {
-		return nil
+		return nil, nil
 	}
 	meters, absent, err := host.Meters(ctx, plan.Meters)
 	if err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
-		return &record.UsageError{Field: "meters", Err: err}
+		return nil, &record.UsageError{Field: "meters", Err: err}
+	}
+	measured, period := false, time.Duration(0)
+	for _, m := range meters {
+		measured = measured || m.Info().Method == power.Measured
+		period = max(period, m.Info().Period)
 	}
 	if err := power.Close(meters); err != nil {
-		return fmt.Errorf("power meters: %w", err)
+		return nil, fmt.Errorf("power meters: %w", err)
 	}
-	return missingMeter(absent)
+	if len(meters) == 0 {
+		notes = append(notes, "no power meter found, so energy is not measured; teps machine lists the reasons")
+		return notes, missingMeter(absent)
+	}
+	if !measured {
+		notes = append(notes, "no meter here measures power, so all figures will be marked as estimated")
+	}
+	if plan.Energy < max(10*period, record.LevelOneTime) {
+		notes = append(notes, fmt.Sprintf("an energy loop of %s is short: level 1 of GreenGraph500 requires 1 min, "+
+			"and the slowest meter is updated every %s", units.Duration(plan.Energy), units.Duration(period)))
+	}
+	return notes, missingMeter(absent)
 }
 
 // missingMeter returns an error if a meter that the plan names is absent.
@@ -38,36 +55,6 @@ func missingMeter(absent []power.Absence) error {
 		if a.Asked {
 			return fmt.Errorf("meter %s is not available: %s", a.Source, a.Reason)
 		}
-	}
-	return nil
-}
-
-// AnnounceMeters notes what a user should know before the energy loop of a plan: that there is no meter, that none of
-// them measures, or that the loop is short.
-func AnnounceMeters(ctx context.Context, host Host, plan record.Plan, progress Progress) error {
-	if plan.Energy == 0 {
-		return nil
-	}
-	meters, _, err := host.Meters(ctx, plan.Meters)
-	if err != nil {
-		return fmt.Errorf("power meters: %w", err)
-	}
-	defer power.Close(meters)
-	measured, period := false, time.Duration(0)
-	for _, m := range meters {
-		measured = measured || m.Info().Method == power.Measured
-		period = max(period, m.Info().Period)
-	}
-	switch {
-	case len(meters) == 0:
-		progress.Note("no power meter found, so energy is not measured; teps machine lists the reasons")
-		return nil
-	case !measured:
-		progress.Note("no meter here measures power, so all figures will be marked as estimated")
-	}
-	if plan.Energy < max(10*period, record.LevelOneTime) {
-		progress.Note(fmt.Sprintf("an energy loop of %s is short: level 1 of GreenGraph500 requires 1 min, "+
-			"and the slowest meter is updated every %s", units.Duration(plan.Energy), units.Duration(period)))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if len(memory) == 0 {
 		return errors.Join(failures...)
 	}
-	if err := CheckMeters(ctx, host, plan); err != nil {
+	if _, err := CheckMeters(ctx, host, plan); err != nil {
 		return err
 	}
 	if err := checkMemory(ctx, plan, memory); err != nil {

@@ -2,8 +2,6 @@ package harness
 
 import (
 	"math/bits"
-	"runtime"
-	"sync"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -21,14 +19,13 @@ const drawsPerVertex = 64
 // neighbour, or of one drawn before. After drawsPerVertex draws per vertex it takes the vertices that are left in
 // ascending order, so it always ends.
 func DrawRoots(recipe graph.Kronecker, edges []graph.Edge, wanted int) (roots []graph.Vertex, rejected int) {
-	return withNeighbours(edges, recipe.Vertices()).draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
+	return vertexSet(graph.Joined(edges, recipe.Vertices())).draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
 }
 
 // vertexSet has a bit for each vertex.
 type vertexSet []uint64
 
 func (s vertexSet) has(v graph.Vertex) bool { return s[v/64]>>(v%64)&1 != 0 }
-func (s vertexSet) add(v graph.Vertex)      { s[v/64] |= 1 << (v % 64) }
 func (s vertexSet) remove(v graph.Vertex)   { s[v/64] &^= 1 << (v % 64) }
 
 func (s vertexSet) size() (n int64) {
@@ -36,34 +33,6 @@ func (s vertexSet) size() (n int64) {
 		n += int64(bits.OnesCount64(word))
 	}
 	return n
-}
-
-// withNeighbours returns the vertices that a tuple joins to another vertex. Each thread fills its own set, because in a
-// shared one the threads would invalidate each other's cache lines; a set takes an eighth of a byte per vertex.
-func withNeighbours(edges []graph.Edge, vertices int64) vertexSet {
-	sets := make([]vertexSet, runtime.GOMAXPROCS(0))
-	share := len(edges)/len(sets) + 1
-	var workers sync.WaitGroup
-	for t := range sets {
-		part := edges[min(t*share, len(edges)):min((t+1)*share, len(edges))]
-		workers.Go(func() {
-			set := make(vertexSet, (vertices+63)/64)
-			for _, e := range part {
-				if u, v := e.Ends(); u != v {
-					set.add(u)
-					set.add(v)
-				}
-			}
-			sets[t] = set
-		})
-	}
-	workers.Wait()
-	for _, set := range sets[1:] {
-		for i, word := range set {
-			sets[0][i] |= word
-		}
-	}
-	return sets[0]
 }
 
 // draw takes up to wanted vertices out of s, at random for limit draws and then in ascending order.

@@ -132,7 +132,7 @@ func TestTwoRootsAmongAMillionVertices(t *testing.T) {
 func TestRootsAfterTheLastDrawAreAscending(t *testing.T) {
 	k := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := kroneckerTuples(t, k)
-	set := withNeighbours(edges, k.Vertices())
+	set := vertexSet(graph.Joined(edges, k.Vertices()))
 	eligible := int(set.size())
 	roots, rejected := set.draw(k, 1<<20, 75) // 75 draws find 64
 	if len(roots) != eligible || rejected != 11 {

@@ -32,8 +32,12 @@ func (r *run) scales(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := AnnounceMeters(ctx, r.host, r.plan, r.progress); err != nil {
+	notes, err := CheckMeters(ctx, r.host, r.plan)
+	if err != nil {
 		return err
+	}
+	for _, note := range notes {
+		r.progress.Note(note)
 	}
 	for i, scale := range r.plan.Scales {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -45,11 +44,8 @@ func (e *engineRun) check(ctx context.Context, r *record.RootRecord, step Step) 
 		return e.validate(ctx, r)
 	}
 	defer step.Watch("count", v.Progress)()
-	tree, err := v.Count(ctx, e.in.parents)
-	if err == nil {
-		r.SetTree(tree)
-	}
-	return err
+	tree, err := v.Count(ctx, r.Root, e.in.parents)
+	return keep(r, tree, err)
 }
 
 // validate checks the parents of the last search against the five rules of the specification.
@@ -57,17 +53,21 @@ func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 	start := time.Now()
 	tree, err := e.in.validator.Validate(ctx, r.Root, e.in.parents)
 	r.Validated, r.Validation = true, time.Since(start).Seconds()
-	var violation *graph.Violation
-	switch {
-	case errors.As(err, &violation):
-		r.Rule, r.Violation = int(violation.Rule), violation.Error()
-	case err != nil:
-		return fmt.Errorf("validate: %w", err)
-	default:
-		r.SetTree(tree)
+	if err == nil {
 		r.Depth = &tree.Depth
 	}
-	return nil
+	return keep(r, tree, err)
+}
+
+// keep records what the validator found: the component or a violation.
+func keep(r *record.RootRecord, tree graph.Tree, err error) error {
+	var violation *graph.Violation
+	if errors.As(err, &violation) {
+		r.Rule, r.Violation = int(violation.Rule), violation.Error()
+		return nil
+	}
+	r.SetTree(tree)
+	return err
 }
 
 // fill sets all entries of a large array, on all threads.

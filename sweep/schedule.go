@@ -23,6 +23,7 @@ type Schedule struct {
 	Jobs     []*Job // in the order in which they are measured
 	software record.Software
 	machine  machine.Machine
+	notes    []string // about power meters
 }
 
 // Prepare asks every engine to describe itself, checks the options of every variant, looks up which jobs are complete
@@ -32,10 +33,13 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if err := harness.CheckMeters(ctx, host, s.Plan); err != nil {
+	notes, err := harness.CheckMeters(ctx, host, s.Plan)
+	if err != nil {
 		return nil, err
 	}
-	out := &Schedule{Sweep: s, Dir: dir, Jobs: s.jobs(), software: record.ThisSoftware(), machine: machine.This(ctx)}
+	out := &Schedule{
+		Sweep: s, Dir: dir, Jobs: s.jobs(), software: record.ThisSoftware(), machine: machine.This(ctx), notes: notes,
+	}
 	programs := map[string]program{}
 	var failures []error
 	for _, j := range out.Jobs {
@@ -144,8 +148,8 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 		return err
 	}
 	defer unlock()
-	if err := harness.AnnounceMeters(ctx, host, s.Sweep.Plan, progress); err != nil {
-		return err
+	for _, note := range s.notes {
+		progress.Note(note)
 	}
 	var in *harness.Input // of the scale that is being measured
 	scale := 0
