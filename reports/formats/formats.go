@@ -68,13 +68,9 @@ func ByName(formats []reports.Format, name string) (reports.Format, error) {
 // an energy loop was metered, and report.html. Each file appears whole or not at all and replaces an older one. The
 // error wraps that of the file system and names the file; files written before it stay.
 func WriteAll(dir string, r reports.Report) error {
-	write := func(file, format string) error {
-		f, err := ByName(All(), format)
-		if err != nil {
-			return err
-		}
+	write := func(file string, format func(io.Writer, reports.Report) error) error {
 		var b bytes.Buffer
-		if err := f.Write(&b, r); err != nil {
+		if err := format(&b, r); err != nil {
 			return err
 		}
 		if err := record.WriteFile(filepath.Join(dir, file), b.Bytes()); err != nil {
@@ -82,7 +78,7 @@ func WriteAll(dir string, r reports.Report) error {
 		}
 		return nil
 	}
-	if err := write("graph500.txt", "graph500"); err != nil {
+	if err := write("graph500.txt", each(text.Graph500)); err != nil {
 		return err
 	}
 	plotter, err := plot.New()
@@ -95,9 +91,9 @@ func WriteAll(dir string, r reports.Report) error {
 		}
 	}
 	if slices.ContainsFunc(r.Runs(), text.HasLoop) {
-		if err := write("greengraph500.txt", "green"); err != nil {
+		if err := write("greengraph500.txt", each(text.Green)); err != nil {
 			return err
 		}
 	}
-	return write("report.html", "html")
+	return write("report.html", page.Write)
 }

@@ -18,10 +18,8 @@ var pageTemplate string
 //go:embed page.css
 var pageStyle string
 
-// pager is what the template works on.
+// pager draws the figures of one page.
 type pager struct {
-	reports.Report
-	Style   template.CSS
 	plotter plot.Plotter
 	drawn   int // figures so far, which are numbered in the order of the page
 }
@@ -34,65 +32,22 @@ func Write(w io.Writer, r reports.Report) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(pageTemplate)
+	p := &pager{plotter: plotter}
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"style": func() template.CSS { return template.CSS(pageStyle) },
+		"gteps": reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures,
+	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("page: read the built-in template: %w", err)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, &pager{Report: r, Style: template.CSS(pageStyle), plotter: plotter}); err != nil {
+	if err := t.Execute(&b, r); err != nil {
 		return fmt.Errorf("page: make the page: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("page: write the page: %w", err)
 	}
 	return nil
-}
-
-// GTEPS formats a rate in tuples a second.
-func (p *pager) GTEPS(teps float64) string { return reports.GTEPS(teps) }
-
-// part is a part with its figures drawn.
-type part struct {
-	reports.Part
-	Drawings []figure
-}
-
-// Part draws the figures of a part.
-func (p *pager) Part(of reports.Part) (part, error) {
-	out := part{Part: of}
-	for _, f := range of.Figures {
-		drawn, err := p.Draw(f)
-		if err != nil {
-			return out, err
-		}
-		out.Drawings = append(out.Drawings, drawn)
-	}
-	return out, nil
-}
-
-// details are a run with everything that is not in a table of all runs.
-type details struct {
-	reports.Run
-	Open   bool // shown unfolded
-	Figure *figure
-}
-
-// Details are the runs of a result. The best run is open, and all are where they are few.
-func (p *pager) Details(r reports.Result) ([]details, error) {
-	levels := reports.LevelFigures(r.Runs)
-	var out []details
-	for i, run := range r.Runs {
-		d := details{Run: run, Open: i == r.Best() || len(r.Runs) <= 2}
-		if f, found := levels[i]; found {
-			drawn, err := p.Draw(f)
-			if err != nil {
-				return nil, err
-			}
-			d.Figure = &drawn
-		}
-		out = append(out, d)
-	}
-	return out, nil
 }
 
 // figure is a figure on the page.
@@ -103,8 +58,8 @@ type figure struct {
 	Pixels  int // width that the drawing takes where there is room
 }
 
-// Draw draws a figure.
-func (p *pager) Draw(f reports.Figure) (figure, error) {
+// draw draws a figure.
+func (p *pager) draw(f reports.Figure) (figure, error) {
 	drawing, err := p.plotter.Inline(f)
 	if err != nil {
 		return figure{}, err

@@ -20,12 +20,7 @@ import (
 func Comparison(w io.Writer, c compare.Comparison) error {
 	b := bytes.NewBufferString(comparisonTable(c))
 	for _, cell := range c.Cells {
-		if cell.Compared() {
-			paragraph(b, "\n", comparisonSentence(cell))
-		}
-	}
-	for _, sentence := range notCompared(c.Cells) {
-		paragraph(b, "\n", sentence)
+		paragraph(b, "\n", comparisonSentence(cell))
 	}
 	if lines := dissimilarities(c); len(lines) > 0 {
 		b.WriteString("\nA and B differ in more than speed:\n")
@@ -77,28 +72,11 @@ func cellName(cell compare.Cell) string {
 	return fmt.Sprintf("%s, scale %d", name, cell.Scale)
 }
 
-// notCompared has a sentence for each reason.
-func notCompared(cells []compare.Cell) (sentences []string) {
-	var reasons []string
-	names := map[string][]string{}
-	for _, cell := range cells {
-		if cell.Compared() {
-			continue
-		}
-		if !slices.Contains(reasons, cell.Reason) {
-			reasons = append(reasons, cell.Reason)
-		}
-		names[cell.Reason] = append(names[cell.Reason], cellName(cell))
-	}
-	for _, reason := range reasons {
-		sentences = append(sentences, fmt.Sprintf("Not compared (%s): %s.", reports.Sentence(reason),
-			strings.Join(names[reason], "; ")))
-	}
-	return sentences
-}
-
 // comparisonSentence explains one line of the table.
 func comparisonSentence(cell compare.Cell) string {
+	if !cell.Compared() {
+		return fmt.Sprintf("%s: not compared: %s.", cellName(cell), reports.Sentence(cell.Reason))
+	}
 	var verdict string
 	switch cell.Verdict {
 	case compare.Same:

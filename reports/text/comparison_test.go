@@ -60,7 +60,7 @@ func TestComparisonExplainsEachLine(t *testing.T) {
 	wants(t, text,
 		"cpu, scale 16: B is 20 % slower (-20.0 % to -20.0 %, p < 0.0001). With one run on each side,",
 		"an-engine-with-a-very-long-name, scale 17: B is 20 % slower",
-		"Not compared (only A has it): gone, scale 16; gone, scale 17.",
+		"gone, scale 16: not compared: only A has it. gone, scale 17: not compared: only A has it.",
 		"A and B differ in more than speed:",
 		"processor: A AMD EPYC 9354 32-Core Processor; B AMD [31m EPYC 9754 128-Core Processor",
 	)
@@ -82,16 +82,16 @@ func TestComparisonNamesItsLimits(t *testing.T) {
 		b.Runs[0].Roots[j].Root += 1 << 16
 	}
 	wants(t, compared(t, []record.Result{a}, []record.Result{b}),
-		"cannot tell Not compared (the sides have 64 and 64 roots with a rate and 0 in common, but 6 are needed): cpu, "+
-			"scale 16.")
+		"cannot tell cpu, scale 16: not compared: the sides have 64 and 64 roots with a rate and 0 in common, but 6 are "+
+			"needed.")
 	seeds := shifted(samples.Result([]string{"cpu"}, 16), "c", 1)
 	seeds.Runs[0].Graph = nil
 	wants(t, compared(t, []record.Result{a}, []record.Result{seeds}),
-		"Not compared (the graphs differ or were not recorded): cpu, scale 16.")
+		"cpu, scale 16: not compared: the graphs differ or were not recorded.")
 	one := samples.Result([]string{"cpu"}, 16)
 	one.Runs[0].Roots = one.Runs[0].Roots[:1]
 	wants(t, compared(t, []record.Result{one}, []record.Result{shifted(one, "b", 3)}),
-		"Not compared (the sides have 1 and 1 roots with a rate and 1 in common, but 6 are needed)")
+		"not compared: the sides have 1 and 1 roots with a rate and 1 in common, but 6 are needed.")
 	wants(t, compared(t, []record.Result{a, shifted(a, "a2", 1.01)}, []record.Result{shifted(a, "b1", 1.3), shifted(a,
 		"b2", 1.31)}),
 		"% slower", "Runs of the same side differ by up to 1.0 %; with 6 runs on each side, the test takes that into "+

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -47,18 +46,17 @@ func block(b *bytes.Buffer, run reports.Run) {
 		fmt.Fprintf(b, "# No results printed: %s\n", reports.Sentence(why))
 		return
 	}
-	v := run.Verdict()
-	if v.Grade == reports.Good {
-		lines(b, run)
+	var official bytes.Buffer
+	lines(&official, run)
+	if v := run.Verdict(); v.Grade != reports.Good {
+		// A parser that does not know this program must not take these for results.
+		fmt.Fprintf(b, "# Not an official result: %s\n", reports.Sentence(v.Why))
+		for line := range strings.Lines(official.String()) {
+			b.WriteString("# " + line)
+		}
 		return
 	}
-	// A parser that does not know this program must not take these for results.
-	fmt.Fprintf(b, "# Not an official result: %s\n", reports.Sentence(v.Why))
-	var commented bytes.Buffer
-	lines(&commented, run)
-	for line := range strings.Lines(commented.String()) {
-		b.WriteString("# " + line)
-	}
+	b.Write(official.Bytes())
 }
 
 // lines prints the lines of a run.
@@ -110,15 +108,5 @@ func harmonic(b *bytes.Buffer, x record.Spread) {
 }
 
 // percentG formats x as C's printf does with %.<precision>g (ISO C11, 7.21.6.1): the shorter of %e and %f at that many
-// significant digits, without trailing zeros. strconv's 'g' is the same except for the spelling of infinity and NaN.
-func percentG(x float64, precision int) string {
-	switch {
-	case math.IsNaN(x):
-		return "nan"
-	case math.IsInf(x, 1):
-		return "inf"
-	case math.IsInf(x, -1):
-		return "-inf"
-	}
-	return strconv.FormatFloat(x, 'g', precision, 64)
-}
+// significant digits, without trailing zeros. A record has no infinity and no NaN, which C spells in another way.
+func percentG(x float64, precision int) string { return strconv.FormatFloat(x, 'g', precision, 64) }

@@ -64,16 +64,6 @@ func notGreen(run reports.Run) string {
 	if _, found := systemFigure(run); found {
 		return ""
 	}
-	f, found := run.PowerFigure()
-	for _, m := range run.Energy.Meters {
-		if !(found && f.System) && m.Meter.Scope.System() && m.ShowedNothing() {
-			return "no system power was measured: " + m.Meter.Name + reports.ShowedNothing
-		}
-	}
-	if found && !f.System {
-		return "component power, not system power: " + f.Of +
-			" leaves out the rest of the machine; the list ranks by the power of the whole system"
-	}
 	if green := run.Energy.Green; green != nil && len(green.Missing) > 0 {
 		return "no EEHPC level is reached: it takes " + green.Missing[0]
 	}
@@ -102,11 +92,7 @@ func newGreenForm(r reports.Result, run reports.Run) greenForm {
 	}
 	form.Figure, form.Kind = &f, "system power, "+string(f.Method)
 	if !f.System {
-		of := string(f.Scope)
-		if len(f.Meters) > 1 {
-			of = f.Of
-		}
-		form.Kind = "component power, not the system's: " + of + ", " + string(f.Method)
+		form.Kind = "component power, not the system's: " + f.Of + ", " + string(f.Method)
 	}
 	for _, meter := range run.Energy.Meters {
 		if meter.Meter.Name == f.Of {

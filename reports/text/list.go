@@ -5,11 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -74,7 +73,6 @@ func ListTable(w io.Writer, records []Listed) error {
 		{Head: "checksum", Left: true},
 	}
 	var rows [][]string
-	var parts []string
 	damaged := ""
 	for _, l := range records {
 		if l.Damage == "" {
@@ -83,59 +81,47 @@ func ListTable(w io.Writer, records []Listed) error {
 			damaged += "cannot be read: " + reports.Sentence(l.Damage) + "\n"
 		}
 	}
-	if len(rows) > 0 {
-		parts = append(parts, rendered(columns, rows))
+	out := damaged
+	switch {
+	case len(records) == 0:
+		out = "no runs here\n"
+	case damaged == "":
+		out = rendered(columns, rows)
+	case len(rows) > 0:
+		out = rendered(columns, rows) + "\n" + damaged
 	}
-	if damaged != "" {
-		parts = append(parts, damaged)
-	}
-	if len(parts) == 0 {
-		parts = []string{"no runs here\n"}
-	}
-	return flush(w, bytes.NewBufferString(strings.Join(parts, "\n")), "the list")
+	return flush(w, bytes.NewBufferString(out), "the list")
 }
 
 func listRow(l Listed) []string {
 	var engines []string
 	var scales []int
-	best := 0.0
+	rate := math.NaN()
 	for _, run := range l.Runs {
 		if name := reports.Sentence(run.Engine); !slices.Contains(engines, name) {
 			engines = append(engines, name)
 		}
 		scales = append(scales, run.Scale)
-		if run.TEPS != nil {
-			best = max(best, *run.TEPS)
+		if run.TEPS != nil && !(rate > *run.TEPS) {
+			rate = *run.TEPS
 		}
-	}
-	rate := reports.Missing
-	if best > 0 {
-		rate = units.Significant(best/1e9, 3)
-	}
-	// Variants of one engine differ at the end of their names; of several engines the first are shown.
-	shown := text.Snip(strings.Join(engines, ","), 14, "…")
-	if len(engines) == 1 {
-		shown = reports.Shorten(engines[0], 14)
 	}
 	return []string{
 		reports.Shorten(reports.Clean(l.Folder, 200), 21), l.Started.Format(time.DateOnly),
-		text.Snip(reports.Clean(l.Machine, 10), 10, "…"), shown, scaleRange(scales), rate, text.Snip(l.State, 11, "…"),
+		reports.Clean(l.Machine, 10), reports.Shorten(strings.Join(engines, ","), 14),
+		scaleRange(scales), units.Significant(rate/1e9, 3), reports.Shorten(l.State, 11),
 		map[bool]string{true: "yes", false: "no"}[l.Checksummed],
 	}
 }
 
-// scaleRange shortens scales: 18, 16-22, or 16…22 where some between are missing.
+// scaleRange shortens scales: 18, or the smallest and the largest, 16…22.
 func scaleRange(scales []int) string {
-	scales = slices.Compact(slices.Sorted(slices.Values(scales)))
 	if len(scales) == 0 {
 		return reports.Missing
 	}
-	first, last := scales[0], scales[len(scales)-1]
-	switch {
-	case first == last:
-		return fmt.Sprint(first)
-	case last-first+1 == len(scales):
-		return fmt.Sprintf("%d-%d", first, last)
+	low, high := slices.Min(scales), slices.Max(scales)
+	if low == high {
+		return fmt.Sprint(low)
 	}
-	return fmt.Sprintf("%d…%d", first, last)
+	return fmt.Sprintf("%d…%d", low, high)
 }

@@ -53,7 +53,7 @@ func TestListFitsATerminal(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	wants(t, lines[2], "a/very/…260314-091500 2026-03-14 node17.cl… cpu,distribut…", "16…18", "INTERRUPTED yes")
+	wants(t, lines[2], "a/very/…260314-091500 2026-03-14 node17.cl… cpu,…long-name", "16…18", "INTERRUPTED yes")
 	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID no")
 	if lines[5] != "cannot be read: line 7 is not what was written [31m there" {
 		t.Errorf("got %q", lines[5])
