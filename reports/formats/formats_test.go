@@ -157,12 +157,12 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range report.Figures() {
-				svg, err := p.SVG(f)
+				svg, err := p.Draw(".svg", f)
 				if err != nil {
 					t.Fatal(err)
 				}
 				wellFormed(t, f.Name, svg)
-				if pdf, err := p.PDF(f); err != nil || len(pdf) < 1000 {
+				if pdf, err := p.Draw(".pdf", f); err != nil || len(pdf) < 1000 {
 					t.Errorf("%s.pdf has %d bytes: %v", f.Name, len(pdf), err)
 				}
 			}
@@ -290,7 +290,7 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range report.Figures() {
-			svg, err := p.SVG(f)
+			svg, err := p.Draw(".svg", f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -472,7 +472,7 @@ func TestVariantsDifferInEveryRendering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		svg, err := p.SVG(f)
+		svg, err := p.Draw(".svg", f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,10 +20,10 @@ const (
 	noteHeight  = vg.Length(12)
 )
 
-// drawing is a figure with the typeface that it is drawn in.
+// drawing is a figure with what draws it.
 type drawing struct {
 	reports.Figure
-	pen pen
+	Plotter
 }
 
 // size is the whole of the figure: its panels, legend and notes.
@@ -44,7 +44,7 @@ func (d drawing) draw(canvas vg.Canvas) {
 		Max: vg.Point{X: c.Max.X, Y: top}}}
 	plots := make([][]*plot.Plot, len(d.Panels))
 	for i, p := range d.Panels {
-		plots[i] = []*plot.Plot{d.pen.panel(p)}
+		plots[i] = []*plot.Plot{d.panel(p)}
 	}
 	if len(plots) == 1 {
 		plots[0][0].Draw(area)
@@ -57,7 +57,7 @@ func (d drawing) draw(canvas vg.Canvas) {
 
 // drawLegend draws the legend and returns where the panels begin.
 func (d drawing) drawLegend(c draw.Canvas) vg.Length {
-	style := d.pen.text(9, reports.Ink())
+	style := d.text(9, reports.Ink())
 	rows := d.keyRows()
 	y := c.Max.Y
 	for _, row := range rows {
@@ -93,7 +93,7 @@ func sample(c draw.Canvas, key reports.Key) {
 
 // drawNotes draws the notes and returns where the panels end.
 func (d drawing) drawNotes(c draw.Canvas) vg.Length {
-	style := d.pen.text(8, reports.Faint())
+	style := d.text(8, reports.Faint())
 	y, lines := c.Min.Y, d.noteLines()
 	for _, line := range slices.Backward(lines) {
 		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, line)
@@ -107,7 +107,7 @@ func (d drawing) drawNotes(c draw.Canvas) vg.Length {
 
 // keyWidth is the room that the widest of some keys takes in the legend.
 func (d drawing) keyWidth(keys ...reports.Key) vg.Length {
-	widest, style := vg.Length(0), d.pen.text(9, reports.Ink())
+	widest, style := vg.Length(0), d.text(9, reports.Ink())
 	for _, key := range keys {
 		widest = max(widest, style.Width(key.Label))
 	}
@@ -131,7 +131,7 @@ func (d drawing) keyRows() [][]reports.Key {
 
 // noteLines breaks the notes between words where they are wider than the figure.
 func (d drawing) noteLines() []string {
-	style := d.pen.text(8, reports.Faint())
+	style := d.text(8, reports.Faint())
 	room := vg.Length(d.Width)*vg.Inch - 2*margin
 	var lines []string
 	for _, note := range d.Notes {
@@ -150,7 +150,7 @@ func (d drawing) noteLines() []string {
 }
 
 // panel makes a plot of a panel.
-func (p pen) panel(panel reports.Panel) *plot.Plot {
+func (p Plotter) panel(panel reports.Panel) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil
 	out.TextHandler = p.handler
@@ -163,7 +163,7 @@ func (p pen) panel(panel reports.Panel) *plot.Plot {
 
 // axis sets an axis of gonum/plot. Logarithms are taken of values and the axis stays linear, because gonum/plot's own
 // logarithmic scale squeezes a plot with axis titles.
-func (p pen) axis(out *plot.Axis, a reports.Axis) {
+func (p Plotter) axis(out *plot.Axis, a reports.Axis) {
 	label, tick := p.text(10, reports.Ink()), p.text(9, reports.Ink())
 	label.XAlign, label.YAlign = out.Label.TextStyle.XAlign, out.Label.TextStyle.YAlign
 	tick.XAlign, tick.YAlign = out.Tick.Label.XAlign, out.Tick.Label.YAlign

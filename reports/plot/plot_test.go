@@ -68,7 +68,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt-over-scale"]
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
-			got, err := plotter(t).SVG(f)
+			got, err := plotter(t).Draw(".svg", f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,14 +104,14 @@ func TestTheSameResultGivesTheSameBytes(t *testing.T) {
 	r := samples.Result([]string{"cpu", "distributed"}, 16, 17)
 	first, second, p := figures(t, r), figures(t, r), plotter(t)
 	for name := range first {
-		a, err1 := p.SVG(first[name])
-		b, err2 := p.SVG(second[name])
+		a, err1 := p.Draw(".svg", first[name])
+		b, err2 := p.Draw(".svg", second[name])
 		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s.svg differs from one drawing to the next (%v)", name, err)
 		}
 	}
-	a, err1 := p.PNG(first["gteps-over-scale"])
-	b, err2 := p.PNG(second["gteps-over-scale"])
+	a, err1 := p.Draw(".png", first["gteps-over-scale"])
+	b, err2 := p.Draw(".png", second["gteps-over-scale"])
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
 		t.Errorf("the PNG differs from one drawing to the next (%v)", err)
 	}
@@ -126,7 +126,7 @@ func TestPNGHas300DotsAnInch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := plotter(t).PNG(figure)
+	file, err := plotter(t).Draw(".png", figure)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestPNGHas300DotsAnInch(t *testing.T) {
 // Texts of a PDF are outlines, so any letter of the typeface can be shown and no typeface is embedded.
 func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 	f := figures(t, samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
-	pdf, err := plotter(t).PDF(f)
+	pdf, err := plotter(t).Draw(".pdf", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 		t.Errorf("the PDF has %d bytes: it seems to contain a typeface", len(pdf))
 	}
 	f.Title, f.Notes, f.Legend, f.Panels[0].X.Title, f.Panels[0].Y.Title = "", nil, nil, "", ""
-	bare, err := plotter(t).PDF(f)
+	bare, err := plotter(t).Draw(".pdf", f)
 	if err != nil || len(bare) > len(pdf)*3/4 {
 		t.Errorf("without its texts the PDF has %d of %d bytes (%v): texts are not drawn", len(bare), len(pdf), err)
 	}
@@ -184,7 +184,7 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 }
 
 func TestTheTypefaceHasSubstitutes(t *testing.T) {
-	svg, err := plotter(t).SVG(figures(t, samples.Result([]string{"cpu"}, 16))["roots"])
+	svg, err := plotter(t).Draw(".svg", figures(t, samples.Result([]string{"cpu"}, 16))["roots"])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -11,7 +12,7 @@ import (
 // shapes draws the shapes of a panel over the lines of its grid.
 type shapes struct {
 	reports.Panel
-	pen pen
+	Plotter
 }
 
 // frame converts places in a panel to places on a canvas.
@@ -43,7 +44,7 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 		case reports.Box:
 			f.box(shape)
 		case reports.Text:
-			f.text(s.pen, shape)
+			f.text(s.text(vg.Length(shape.Size), shape.Color), shape)
 		}
 	}
 }
@@ -103,8 +104,7 @@ func (f frame) box(b reports.Box) {
 	stroke(1.6, point(low, median), point(high, median))
 }
 
-func (f frame) text(p pen, t reports.Text) {
-	style := p.text(vg.Length(t.Size), t.Color)
+func (f frame) text(style text.Style, t reports.Text) {
 	style.XAlign = draw.XCenter
 	if t.Left {
 		style.XAlign = draw.XLeft

@@ -14,19 +14,22 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// pen makes texts in DejaVu Sans, which has the superscripts that gonum/plot's own Liberation lacks.
-type pen struct{ handler text.Handler }
+// Plotter draws figures. It is safe for concurrent use. Texts are in DejaVu Sans, which has the superscripts that
+// gonum/plot's own Liberation lacks.
+type Plotter struct{ handler text.Handler }
 
-func newPen() (pen, error) {
+// New returns a Plotter. The error is that of a damaged program: its typeface cannot be read.
+func New() (Plotter, error) {
 	face, err := opentype.Parse(dejavusans.TTF)
 	if err != nil {
-		return pen{}, fmt.Errorf("plot: read the built-in typeface: %w", err)
+		return Plotter{}, fmt.Errorf("plot: read the built-in typeface: %w", err)
 	}
-	return pen{text.Plain{Fonts: font.NewCache(font.Collection{{Font: font.Font{Typeface: "DejaVu"}, Face: face}})}}, nil
+	fonts := font.NewCache(font.Collection{{Font: font.Font{Typeface: "DejaVu"}, Face: face}})
+	return Plotter{text.Plain{Fonts: fonts}}, nil
 }
 
 // text is a style of a size in points, aligned to the left and to the baseline unless changed.
-func (p pen) text(size vg.Length, c reports.Color) text.Style {
+func (p Plotter) text(size vg.Length, c reports.Color) text.Style {
 	return text.Style{Color: paint(c), Font: font.Font{Typeface: "DejaVu", Size: size}, Handler: p.handler}
 }
 
