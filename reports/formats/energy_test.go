@@ -85,7 +85,8 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
 	}
 	for _, block := range blocks {
-		if !strings.HasPrefix(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of the whole system") {
+		if !strings.HasPrefix(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
+			"the whole system") {
 			t.Errorf("a block of components begins with: %.100s", block)
 		}
 	}
