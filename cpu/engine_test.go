@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -202,6 +203,27 @@ func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
 		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
 			check(t, e, truth, root)
 		}
+	}
+}
+
+// Packed lists hold neighbours from 65,536 on apart from the others. Here most neighbours are such, and all degrees are
+// about 16, so bottom-up steps look through them.
+func TestPackedListsOfFarNeighboursAreSearched(t *testing.T) {
+	const vertices = 1 << 18
+	random := rand.New(rand.NewPCG(1, 2))
+	tuples := make([]graph.Edge, 8*vertices)
+	for i := range tuples {
+		tuples[i] = graph.MakeEdge(graph.Vertex(random.Int64N(vertices)), graph.Vertex(random.Int64N(vertices)))
+	}
+	truth := truthOf(t, tuples, vertices)
+	e := New()
+	defer e.Close()
+	set := map[string]string{"adjacency": "packed", "threads": "3", "alpha": "1e9", "beta": "0"} // bottom-up only
+	if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []graph.Vertex{0, 1000, vertices - 1} {
+		check(t, e, truth, root)
 	}
 }
 
