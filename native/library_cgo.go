@@ -193,8 +193,9 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 			"what teps_search needs")
 	}
 	if g.vertices < 0 || g.bytes < 0 || g.entries < 0 {
-		return plugins.Built{}, errors.Join(l.free(), fmt.Errorf("teps_construct reports %d vertices, %d bytes and %d "+
-			"entries; they must not be negative", g.vertices, g.bytes, g.entries))
+		err := fmt.Errorf("teps_construct reports %d vertices, %d bytes and %d entries; they must not be negative",
+			g.vertices, g.bytes, g.entries)
+		return plugins.Built{}, errors.Join(err, l.free()) // which may clear the graph
 	}
 	built := plugins.Built{
 		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),

@@ -114,7 +114,7 @@ int teps_construct(teps_call *c, const teps_tuple *t, int64_t n, teps_graph *g) 
 	g->state = c; g->vertices = 2; g->entries = 2; (void)t; (void)n; %s; return TEPS_OK; }
 int teps_search(teps_call *c, const teps_graph *g, int64_t r, int64_t *p) {
 	p[0] = p[1] = r; (void)c; (void)g; %s; return TEPS_OK; }
-void teps_free(teps_graph *g) { (void)g; }
+void teps_free(teps_graph *g) { memset(g, 0, sizeof *g); }
 `, describe, construct, search)
 	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestAnswersOfLibrariesAreChecked(t *testing.T) {
 		"an unknown kind":      {describe: `d->options[0] = (teps_option){.name = "n", .kind = 9}`, want: "unknown kind 9"},
 		"a long value":         {describe: oddOptions, options: long, want: "has 256 bytes; a library takes at most 255"},
 		"no state":             {construct: "g->state = NULL", want: "left graph->state NULL"},
-		"negative sizes":       {construct: "g->bytes = -1", want: "must not be negative"},
+		"negative sizes":       {construct: "g->bytes = -1", want: "reports 2 vertices, -1 bytes and 2 entries; they"},
 		"a message":            {construct: `return teps_fail(c, TEPS_MEMORY, "%d bytes", 8)`, want: "8 bytes: not enough"},
 		"a code of its own":    {construct: "return 7", want: "teps_construct returned 7"},
 		"too many levels":      {search: "c->level_count = 5000", want: "5000 levels"},

@@ -51,22 +51,20 @@ def ends(tuples):
 
 
 class Segments:
-    """The pieces of the host's memory that are mapped here, by ID. Parents stay mapped until the host detaches them."""
+    """The pieces of the host's memory that are mapped here. Parents stay mapped until a call names others."""
 
     def __init__(self):
-        self.kept = {}
-        self.lock = threading.Lock()
+        self.parents = (0, None)  # the ID of the segment, and its memory
 
     def attach(self, wire, dtype):
         """Returns the elements that a Segment names, as an array."""
         if not wire.path:
             return np.empty(0, dtype)  # there is no segment
-        with self.lock:
-            memory = self.kept.get(wire.id)
-            if memory is None:
-                memory = self.open(wire.path, wire.total * dtype.itemsize, dtype is PARENT)
-                if dtype is PARENT:
-                    self.kept[wire.id] = memory
+        known, memory = self.parents
+        if dtype is TUPLE or known != wire.id:
+            memory = self.open(wire.path, wire.total * dtype.itemsize, dtype is PARENT)
+            if dtype is PARENT:
+                self.parents = wire.id, memory  # the old ones are unmapped when no array uses them any more
         return np.frombuffer(memory, dtype, wire.count, wire.first * dtype.itemsize)
 
     @staticmethod
@@ -82,14 +80,9 @@ class Segments:
         except OSError as e:
             raise Fail(pb.Failure.KIND_SEGMENT, "map %s: %s" % (path, e))
 
-    def detach(self, ids):
-        with self.lock:
-            for one in ids:
-                self.kept.pop(one, None)  # unmapped when no array uses it any more
-
 
 class Service:
-    """The calls of engine.proto. teps makes one at a time, besides cancel and detach."""
+    """The calls of engine.proto. teps makes one at a time, besides cancel."""
 
     def __init__(self, engine):
         self.engine = engine
@@ -157,10 +150,6 @@ class Service:
         self.cancelled = max(self.cancelled, request.call_id)
         return pb.CancelReply()
 
-    def detach(self, request, context):
-        self.segments.detach(request.segment_ids)
-        return pb.DetachReply()
-
 
 def refuse(context, kind, text):
     """Ends a call with a status whose detail, a google.rpc.Status with a Failure, tells the host which error it is."""
@@ -192,7 +181,7 @@ def handlers(service, leave):
     calls = {
         "Describe": call("describe", pb.DescribeRequest), "Construct": call("construct", pb.ConstructRequest),
         "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
-        "Cancel": call("cancel", pb.CancelRequest), "Detach": call("detach", pb.DetachRequest),
+        "Cancel": call("cancel", pb.CancelRequest),
     }
     if hasattr(service.engine, "vertices"):
         calls["Repeat"] = call("repeat", pb.RepeatRequest)

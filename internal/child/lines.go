@@ -54,16 +54,15 @@ const (
 	tailBytes = 300 // kept of one line
 )
 
-// A Tail keeps the end of a program's output. If a line begins like a Go panic or like one of the given reasons, it
-// keeps that line and those after it instead: they say more than the end of a stack trace. It can be an exec.Cmd's
-// Stderr.
+// A Tail keeps the end of a program's output, without the indented lines of stack traces. A line that begins like a Go
+// panic or like one of the given reasons is kept instead, because it says more. It can be an exec.Cmd's Stderr.
 type Tail struct {
 	*Lines
 	reasons []string
 
 	mu    sync.Mutex
-	found bool     // a reason
-	lines []string // the last ones, or from the first reason on; at most tailLines
+	found bool     // lines is a reason
+	lines []string // at most tailLines
 }
 
 // NewTail returns an empty Tail. The reasons are beginnings of lines.
@@ -75,41 +74,37 @@ func NewTail(reasons ...string) *Tail {
 
 // Add adds one line.
 func (t *Tail) Add(line string) {
-	if strings.Trim(line, "-= \t") == "" {
-		return // a blank line or a ruler
+	if strings.Trim(line, "-= \t") == "" || strings.ContainsAny(line[:1], " \t") ||
+		strings.HasPrefix(line, "Traceback (") {
+		return // a blank line, a ruler, or a part of a stack trace
 	}
 	if len(line) > tailBytes {
 		line = line[:tailBytes] + "..."
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.found && slices.ContainsFunc(t.reasons, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
-		t.found, t.lines = true, nil
-	}
 	switch {
-	case len(t.lines) < tailLines:
-		t.lines = append(t.lines, line)
-	case !t.found:
+	case t.found:
+	case slices.ContainsFunc(t.reasons, func(begin string) bool { return strings.HasPrefix(line, begin) }):
+		t.found, t.lines = true, []string{line}
+	case len(t.lines) == tailLines:
 		t.lines = append(t.lines[1:], line)
+	default:
+		t.lines = append(t.lines, line)
 	}
 }
 
-// Text returns the lines that were kept.
-func (t *Tail) Text() []string {
+// String returns what was kept for the end of an error message.
+func (t *Tail) String() string {
 	t.Flush()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.lines)
-}
-
-// String returns Text for the end of an error message.
-func (t *Tail) String() string {
-	switch lines := t.Text(); len(lines) {
+	switch len(t.lines) {
 	case 0:
 		return "it printed nothing"
 	case 1:
-		return "its last output: " + lines[0]
+		return "its last output: " + t.lines[0]
 	default:
-		return "its last output:\n  | " + strings.Join(lines, "\n  | ")
+		return "its last output:\n  | " + strings.Join(t.lines, "\n  | ")
 	}
 }

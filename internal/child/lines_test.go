@@ -52,8 +52,12 @@ func TestTail(t *testing.T) {
 		"the last lines":        {numbered("line ", 50), begin + last},
 		"blank lines, rulers":   {[]string{"", "-----", "a", " == ", "b"}, begin + "a\n  | b"},
 		"a long line":           {[]string{xs}, "its last output: " + xs[:tailBytes] + "..."},
-		"a panic and its trace": {append([]string{"before", "panic: why"}, many...), begin + "panic: why\n  | line 0\n"},
-		"a given reason":        {append([]string{"ssh: no host"}, many...), begin + "ssh: no host\n  | line 0\n"},
+		"a panic and its trace": {append([]string{"before", "panic: why"}, many...), "its last output: panic: why"},
+		"a Python traceback": {
+			[]string{"Traceback (most recent call last):", "  File \"engine\", line 1", "    f()", "ValueError: why"},
+			"its last output: ValueError: why",
+		},
+		"a given reason": {append([]string{"ssh: no host"}, many...), "its last output: ssh: no host"},
 	} {
 		if got := tailOf([]string{"ssh: "}, c.lines...); !strings.HasPrefix(got, c.want) || strings.Contains(got, "line 99") {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)

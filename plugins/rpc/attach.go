@@ -1,76 +1,46 @@
 package rpc
 
-// The engine's side of shared memory. Parents stay mapped until the host releases them, so that only the first of many
-// searches pays for mapping them. Tuples are mapped, for reading only, during one Construct.
+// The engine's side of shared memory. Tuples are mapped, for reading only, during one Construct. Parents stay mapped
+// until a call names others, so that only the first of many searches pays for mapping them.
 
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// attachments are the segments that this engine process has mapped, by their IDs.
-type attachments struct {
-	mu   sync.Mutex
-	kept map[uint64]mapping
-}
-
-// attached returns the elements that wire names. The caller calls release after using them. A nil wire names none.
-func attached[E element](
-	a *attachments, wire *enginepb.Segment, kind segmentKind,
-) (elements []E, release func(), err error) {
+// attach maps the whole segment that wire names; nothing if wire is nil.
+func attach(wire *enginepb.Segment, kind segmentKind) (m mapping, err error) {
 	if wire == nil {
-		return []E{}, func() {}, nil
+		return mapping{}, nil
 	}
+	if total := wire.GetTotal(); total < 0 || total > kind.maxElements() {
+		return mapping{}, fmt.Errorf("rpc: %d %s do not exist: %w", total, kind, ErrSegment)
+	}
+	if m, err = attachFile(wire.GetPath(), wire.GetTotal()*kind.elementBytes(), kind == parentSegment); err != nil {
+		err = fmt.Errorf("rpc: map %s in %s: %w: %w", kind, wire.GetPath(), ErrSegment, memoryError(err))
+	}
+	return m, err
+}
+
+// part returns the elements of a mapping that wire names.
+func part[E element](m mapping, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
 	first, count, total := wire.GetFirst(), wire.GetCount(), wire.GetTotal()
-	if first < 0 || count < 0 || total < 0 || first > total || count > total-first || total > kind.maxElements() {
-		return nil, nil, fmt.Errorf("rpc: elements %d+%d of %d %s do not exist: %w", first, count, total, kind, ErrSegment)
+	all := view[E](m.bytes)
+	if total != int64(len(all)) || first < 0 || count < 0 || first > total || count > total-first {
+		return nil, fmt.Errorf("rpc: elements %d+%d of %d %s do not exist, where %d are mapped: %w",
+			first, count, total, kind, len(all), ErrSegment)
 	}
-	size := kind.elementBytes()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	m, kept := a.kept[wire.GetId()]
-	if kept && int64(len(m.bytes)) != total*size {
-		return nil, nil, fmt.Errorf("rpc: segment %d has %d bytes, but %d %s were announced: %w",
-			wire.GetId(), len(m.bytes), total, kind, ErrSegment)
-	}
-	if !kept {
-		m, err = attach(wire.GetPath(), total*size, kind == parentSegment)
-		if err != nil {
-			return nil, nil, fmt.Errorf("rpc: map %s in %s: %w: %w", kind, wire.GetPath(), ErrSegment, memoryError(err))
-		}
-		a.kept[wire.GetId()] = m
-	}
-	release = func() {}
-	if kind == tupleSegment {
-		release = func() { a.detach(wire.GetId()) }
-	}
-	return view[E](m.bytes[first*size : (first+count)*size]), release, nil
+	return all[first : first+count], nil
 }
 
-// detach unmaps a segment. The host asks for it only when no call uses the segment.
-func (a *attachments) detach(id uint64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	m, ok := a.kept[id]
-	if !ok {
-		return
-	}
-	delete(a.kept, id)
-	if err := m.unmap(); err != nil {
-		slog.Warn("rpc: unmap shared memory", "error", err)
-	}
-}
-
-// attach maps a file of the host. Nothing is mapped unless the file is what the host announced.
-func attach(path string, size int64, writable bool) (m mapping, err error) {
+// attachFile maps a file of the host. Nothing is mapped unless the file is what the host announced.
+func attachFile(path string, size int64, writable bool) (m mapping, err error) {
 	if !filepath.IsAbs(path) {
 		return mapping{}, errors.New("the path is not absolute")
 	}

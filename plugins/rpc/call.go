@@ -32,15 +32,12 @@ func (c *Client) call(ctx context.Context, action string, do remote) error {
 		return c.wrap(action, ErrBusy)
 	}
 	defer func() { <-c.slot }()
-	ctx, interrupt := context.WithCancelCause(ctx)
-	defer interrupt(nil)
-	c.mu.Lock()
-	closed := c.closed
-	c.interrupt = interrupt
-	c.mu.Unlock()
-	if closed {
+	if c.open.Err() != nil {
 		return c.wrap(action, plugins.ErrClosed)
 	}
+	ctx, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
+	defer context.AfterFunc(c.open, func() { interrupt(plugins.ErrClosed) })()
 	return c.watched(ctx, action, do)
 }
 
@@ -54,18 +51,45 @@ func (c *Client) watched(ctx context.Context, action string, do remote) error {
 	}
 	connection, abort := context.WithCancel(context.Background())
 	defer abort()
-	w := watch{client: c, id: c.lastCall.Add(1), start: time.Now(), abort: abort, returned: make(chan struct{})}
-	watched := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { w.cancel(ctx); close(watched) })
-	err := do(connection, w.id)
-	close(w.returned)
+	c.lastCall++
+	start, returned, cancelled := time.Now(), make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cancelled)
+		c.cancel(ctx, start, returned, abort)
+	})
+	err := do(connection, c.lastCall)
+	close(returned)
 	if !stop() {
-		<-watched
+		<-cancelled
 	}
 	if err == nil {
 		return nil
 	}
 	return c.explain(ctx, action, err)
+}
+
+// cancel ends the running call, which began at start, after its context has ended. abort ends it without the engine.
+func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan struct{}, abort func()) {
+	sending, stop := context.WithCancel(context.Background())
+	var message sync.WaitGroup
+	defer message.Wait()
+	defer stop()
+	id := c.lastCall
+	message.Go(func() { _, _ = c.engine.Cancel(sending, &enginepb.CancelRequest{CallId: id}) })
+
+	grace := c.host.limits.grace
+	select {
+	case <-returned:
+		return
+	case <-time.After(grace):
+	}
+	c.condemn(fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
+		ErrHung, grace, context.Cause(ctx), time.Since(start).Round(time.Millisecond)))
+	select {
+	case <-returned:
+	case <-time.After(killTime):
+		abort() // not even SIGKILL has ended the process
+	}
 }
 
 // explain returns the error of a call that gRPC ended with err.
@@ -103,53 +127,17 @@ func (c *Client) explain(ctx context.Context, action string, err error) error {
 
 // condemn kills the engine for a reason. The first reason counts.
 func (c *Client) condemn(reason error) {
-	c.mu.Lock()
 	if c.fate == nil {
 		c.fate = reason
 	}
-	c.mu.Unlock()
 	c.process.kill()
 }
 
 // death returns the error of every call of an engine whose process has ended or was killed.
 func (c *Client) death(action string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.fate == nil {
 		c.fate = fmt.Errorf("%w: %s", ErrCrashed, c.process.ending())
 	}
 	c.reported = true
 	return c.wrap(action, c.fate)
-}
-
-// watch is a running call.
-type watch struct {
-	client   *Client
-	id       uint64
-	start    time.Time
-	abort    func()        // ends the gRPC call
-	returned chan struct{} // closed when it has returned
-}
-
-// cancel ends the call after its context has ended.
-func (w *watch) cancel(ctx context.Context) {
-	sending, stop := context.WithCancel(context.Background())
-	var message sync.WaitGroup
-	defer message.Wait()
-	defer stop()
-	message.Go(func() { _, _ = w.client.engine.Cancel(sending, &enginepb.CancelRequest{CallId: w.id}) })
-
-	grace := w.client.host.limits.grace
-	select {
-	case <-w.returned:
-		return
-	case <-time.After(grace):
-	}
-	w.client.condemn(fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
-		ErrHung, grace, context.Cause(ctx), time.Since(w.start).Round(time.Millisecond)))
-	select {
-	case <-w.returned:
-	case <-time.After(killTime):
-		w.abort() // not even SIGKILL has ended the process
-	}
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	plugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -21,24 +21,22 @@ import (
 //
 // Errors of the engine itself keep their text; all others begin with "rpc:" and the engine's name.
 type Client struct {
-	host        *Host
-	name        string
-	checksum    string
-	process     *process
-	plugin      *plugin.Client
-	connections connections
-	engine      enginepb.EngineClient
+	host       *Host
+	name       string
+	checksum   string
+	process    *process
+	plugin     *plugin.Client
+	connection atomic.Pointer[grpc.ClientConn]
+	engine     enginepb.EngineClient
 
-	lastCall atomic.Uint64 // ID of a call
-	slot     chan struct{} // holds an element during a call
+	open context.Context // ends with Close
+	shut context.CancelFunc
 
-	mu        sync.Mutex // guards what follows
-	closed    bool
-	interrupt context.CancelCauseFunc // cancels the running or the last call; nil: none yet
-	fate      error                   // why the process has ended or was killed
-	reported  bool                    // a call has returned fate
-	graph     bool                    // false after a Construct that failed
-	attached  map[uint64]bool         // segments that the engine keeps mapped
+	unbuilt  atomic.Bool   // the last Construct has failed, perhaps before the engine could drop its graph
+	slot     chan struct{} // holds an element during a call, which alone uses what follows
+	lastCall uint64        // ID of a call
+	fate     error         // why the process has ended or was killed
+	reported bool          // a call has returned fate
 }
 
 var (
@@ -89,35 +87,28 @@ func (c *Client) Describe(ctx context.Context) (d plugins.Description, err error
 
 // Construct implements plugins.Engine. Tuples in memory from Host.Tuples are not copied; others are copied first.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
-	tuples, err := lend(c.host, tupleSegment, in.Tuples)
-	if err == nil {
-		request := &enginepb.ConstructRequest{
-			Tuples: toWire(tuples, len(in.Tuples)), Recipe: recipeToWire(in.Recipe), Options: in.Options,
+	tuples, done, err := share(c.host, tupleSegment, in.Tuples)
+	if err != nil {
+		return built, err
+	}
+	request := &enginepb.ConstructRequest{Tuples: tuples, Recipe: recipeToWire(in.Recipe), Options: in.Options}
+	err = c.call(ctx, "construct", func(ctx context.Context, id uint64) error {
+		request.CallId = id
+		reply, err := c.engine.Construct(ctx, request)
+		if err == nil {
+			built, err = constructionFromWire(reply)
 		}
-		err = c.call(ctx, "construct", func(ctx context.Context, id uint64) error {
-			request.CallId = id
-			reply, err := c.engine.Construct(ctx, request)
-			if err == nil {
-				built, err = constructionFromWire(reply)
-			}
-			return err
-		})
-		err = errors.Join(err, c.host.giveBack(tuples))
-	}
-	// After a Construct that fails before it reaches the engine, the engine still has the previous graph.
+		return err
+	})
 	if !errors.Is(err, ErrBusy) {
-		c.mu.Lock()
-		c.graph = err == nil
-		c.mu.Unlock()
+		c.unbuilt.Store(err != nil)
 	}
-	return built, err
+	return built, errors.Join(err, done())
 }
 
 // checkGraph returns an error if the last Construct has failed.
 func (c *Client) checkGraph(action string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.graph && !c.closed {
+	if c.unbuilt.Load() && c.open.Err() == nil {
 		return c.wrap(action, plugins.ErrNotConstructed)
 	}
 	return nil
@@ -131,17 +122,12 @@ func (c *Client) Search(
 	if err := c.checkGraph("search"); err != nil {
 		return t, err
 	}
-	array, err := lend(c.host, parentSegment, parent)
+	array, done, err := share(c.host, parentSegment, parent)
 	if err != nil {
 		return t, err
 	}
-	request := &enginepb.SearchRequest{Root: int64(root), Parent: toWire(array, len(parent))}
+	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
 	err = c.call(ctx, "search", func(ctx context.Context, id uint64) error {
-		if array.segment != nil {
-			c.mu.Lock()
-			c.attached[array.segment.id] = true
-			c.mu.Unlock()
-		}
 		request.CallId = id
 		reply, err := c.engine.Search(ctx, request)
 		if err == nil {
@@ -149,10 +135,7 @@ func (c *Client) Search(
 		}
 		return err
 	})
-	if array.private {
-		copy(parent, view[graph.Vertex](array.segment.bytes))
-	}
-	return t, errors.Join(err, c.host.giveBack(array))
+	return t, errors.Join(err, done())
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
@@ -174,52 +157,19 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	return searches, err
 }
 
-// toWire names the elements of a slice of the given length to the engine.
-func toWire(l lent, length int) *enginepb.Segment {
-	if l.segment == nil {
-		return nil
-	}
-	return &enginepb.Segment{
-		Id: l.segment.id, Path: l.segment.path, Total: l.segment.count, First: l.first, Count: int64(length),
-	}
-}
-
-// detach makes the engine unmap a segment. An engine that does not answer keeps the memory until it ends.
-func (c *Client) detach(id uint64) {
-	c.mu.Lock()
-	attached := c.attached[id]
-	delete(c.attached, id)
-	c.mu.Unlock()
-	if !attached || c.process.started().HasExited() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if _, err := c.engine.Detach(ctx, &enginepb.DetachRequest{SegmentIds: []uint64{id}}); err != nil {
-		c.process.output.logger.Debug("rpc: the engine did not unmap a segment", "error", err)
-	}
-}
-
 // Close implements plugins.Engine. It cancels a running call, closes the engine and ends its process in any case. It
 // returns the engine's error, or how its process has ended if no call has returned that.
-func (c *Client) Close() error {
-	c.mu.Lock()
-	again, interrupt := c.closed, c.interrupt
-	c.closed = true
-	c.mu.Unlock()
-	if interrupt != nil {
-		interrupt(plugins.ErrClosed)
-	}
+func (c *Client) Close() (err error) {
+	c.host.mu.Lock()
+	again := c.open.Err() != nil
+	c.shut()
+	c.host.mu.Unlock()
 	c.slot <- struct{}{} // after the running call
 	defer func() { <-c.slot }()
 	if again {
 		return nil
 	}
-	var err error
-	c.mu.Lock()
-	reported := c.reported
-	c.mu.Unlock()
-	if !reported {
+	if !c.reported {
 		ctx, cancel := context.WithTimeout(context.Background(), c.host.limits.close)
 		defer cancel()
 		err = c.watched(ctx, "close", func(ctx context.Context, _ uint64) error {
@@ -250,8 +200,10 @@ func (c *Client) disconnect() {
 		select {
 		case <-done:
 		case <-time.After(killTime):
-			c.process.output.logger.Error("rpc: the engine's process cannot be killed", "pid", c.process.ID())
+			c.process.logger.Error("rpc: the engine's process cannot be killed", "pid", c.process.ID())
 		}
 	}
-	c.connections.close()
+	if connection := c.connection.Load(); connection != nil {
+		_ = connection.Close() // fails only if go-plugin has closed it
+	}
 }

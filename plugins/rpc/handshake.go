@@ -46,7 +46,7 @@ func versions(service plugin.Plugin) map[int]plugin.PluginSet {
 	return map[int]plugin.PluginSet{ProtocolVersion: {serviceName: service}}
 }
 
-// service connects engine.proto with go-plugin, on both sides.
+// service connects engine.proto with go-plugin. The host makes its client itself.
 type service struct {
 	plugin.NetRPCUnsupportedPlugin
 	server *server // nil in the host
@@ -57,8 +57,8 @@ func (s *service) GRPCServer(_ *plugin.GRPCBroker, registrar *grpc.Server) error
 	return nil
 }
 
-func (s *service) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return enginepb.NewEngineClient(conn), nil
+func (s *service) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, nil
 }
 
 // checkHandshake returns an error that says what is wrong with the first line of an engine's standard output.

@@ -26,6 +26,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
 // limits are how long the host waits for an engine.
@@ -43,20 +44,20 @@ type Host struct {
 	mu       sync.Mutex // guards what follows
 	closed   bool
 	clients  map[*Client]bool
-	segments map[*segment]int // number of calls that use it
-	lastID   uint64           // of a segment
+	segments map[*segment]bool
+	lastID   uint64 // of a segment
 }
 
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
 func NewHost(logger *slog.Logger) *Host {
 	return &Host{
 		logger: logger, limits: limits{start: 15 * time.Second, grace: 3 * time.Second, close: 10 * time.Second},
-		clients: map[*Client]bool{}, segments: map[*segment]int{},
+		clients: map[*Client]bool{}, segments: map[*segment]bool{},
 	}
 }
 
 // Tuples returns n zero tuples in memory that is shared with engines, all of its pages present. release gives the
-// memory back; the slice must not be used afterwards. While a call uses the tuples, release fails and does nothing.
+// memory back; the slice must not be used afterwards, nor by a call that is running.
 //
 // Errors wrap ErrSegment, and plugins.ErrMemory when there is not enough memory.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
@@ -69,92 +70,69 @@ func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, e
 }
 
 func allocate[E element](h *Host, kind segmentKind, n int64) ([]E, func() error, error) {
-	s, err := h.newSegment(kind, n, 0)
+	s, err := h.newSegment(kind, n)
 	if err != nil {
 		return nil, nil, err
 	}
 	return view[E](s.bytes), func() error { return h.release(s) }, nil
 }
 
-func (h *Host) newSegment(kind segmentKind, n int64, uses int) (*segment, error) {
-	h.mu.Lock()
-	h.lastID++
-	id := h.lastID
-	h.mu.Unlock()
-	s, err := newSegment(id, kind, n)
-	if err != nil {
-		return nil, err
-	}
+func (h *Host) newSegment(kind segmentKind, n int64) (*segment, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, errors.Join(fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed), s.release())
+		return nil, fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed)
 	}
-	h.segments[s] = uses
-	return s, nil
+	h.lastID++
+	s, err := newSegment(h.lastID, kind, n)
+	if err == nil {
+		h.segments[s] = true
+	}
+	return s, err
 }
 
-// release takes a segment from all engines and unmaps it. A second release does nothing.
+// release unmaps a segment. A second release does nothing.
 func (h *Host) release(s *segment) error {
 	h.mu.Lock()
-	uses, known := h.segments[s]
-	if uses == 0 {
-		delete(h.segments, s)
-	}
-	clients := slices.Collect(maps.Keys(h.clients))
+	known := h.segments[s]
+	delete(h.segments, s)
 	h.mu.Unlock()
 	if !known {
 		return nil
 	}
-	if uses > 0 {
-		return fmt.Errorf("rpc: release %s: %d calls are using them; wait for the calls: %w", s.kind, uses, ErrBusy)
-	}
-	for _, client := range clients {
-		client.detach(s.id)
-	}
 	return s.release()
 }
 
-// lent is a slice during a call.
-type lent struct {
-	segment *segment // nil: no elements
-	first   int64    // index of the slice's first element in the segment
-	private bool     // the segment was made for this call
-}
-
-// lend finds the segment that holds data, or copies data into a new one. Call giveBack after the call.
-func lend[E element](h *Host, kind segmentKind, data []E) (lent, error) {
+// share names data to an engine. Data that does not lie in a segment of the host is copied into a new one, and parents
+// are copied back by done, which is called after the engine's call.
+func share[E element](h *Host, kind segmentKind, data []E) (wire *enginepb.Segment, done func() error, err error) {
+	done = func() error { return nil }
 	if len(data) == 0 {
-		return lent{}, nil
+		return nil, done, nil
+	}
+	name := func(s *segment, first int64) *enginepb.Segment {
+		return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}
 	}
 	h.mu.Lock()
 	for s := range h.segments {
 		if first, ok := within(data, s.bytes); ok && s.kind == kind {
-			h.segments[s]++
 			h.mu.Unlock()
-			return lent{segment: s, first: first}, nil
+			return name(s, first), done, nil
 		}
 	}
 	h.mu.Unlock()
-	s, err := h.newSegment(kind, int64(len(data)), 1)
+	s, err := h.newSegment(kind, int64(len(data)))
 	if err != nil {
-		return lent{}, err
+		return nil, done, err
 	}
-	copy(view[E](s.bytes), data)
-	return lent{segment: s, private: true}, nil
-}
-
-func (h *Host) giveBack(l lent) error {
-	if l.segment == nil {
-		return nil
-	}
-	h.mu.Lock()
-	h.segments[l.segment]--
-	h.mu.Unlock()
-	if l.private {
-		return h.release(l.segment)
-	}
-	return nil
+	copied := view[E](s.bytes)
+	copy(copied, data)
+	return name(s, 0), func() error {
+		if kind == parentSegment {
+			copy(data, copied)
+		}
+		return h.release(s)
+	}, nil
 }
 
 // Close ends all engines, which may take some seconds if one of them hangs, and releases all memory: slices from Tuples
@@ -174,11 +152,9 @@ func (h *Host) Close() error {
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for s, uses := range h.segments {
-		if uses == 0 {
-			failures = append(failures, s.release())
-			delete(h.segments, s)
-		}
+	for s := range h.segments {
+		failures = append(failures, s.release())
+		delete(h.segments, s)
 	}
 	return errors.Join(failures...)
 }

@@ -11,7 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,11 +197,11 @@ func acts() map[string]func() {
 		"speaks version 2": func() {
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer,
-				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: newServer(serial.New())}}},
+				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: &server{engine: serial.New()}}}},
 			})
 		},
 		"speaks versions 1 and 2": func() {
-			both := versions(&service{server: newServer(serial.New())})
+			both := versions(&service{server: &server{engine: serial.New()}})
 			both[2] = plugin.PluginSet{}
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer, VersionedPlugins: both,
@@ -211,7 +211,7 @@ func acts() map[string]func() {
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},
 				GRPCServer:       plugin.DefaultGRPCServer,
-				VersionedPlugins: versions(&service{server: newServer(serial.New())}),
+				VersionedPlugins: versions(&service{server: &server{engine: serial.New()}}),
 			})
 		},
 	}
@@ -225,7 +225,7 @@ func sentinels() []error {
 	}
 }
 
-// reportMappings answers a search with an error that lists the mappings of shared memory.
+// reportMappings answers a search with an error that lists the sizes of the mapped segments in bytes.
 func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -233,10 +233,13 @@ func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (traversal, e
 	}
 	var found []string
 	for line := range strings.Lines(string(maps)) {
-		if _, name, ok := strings.Cut(line, "/memfd:teps-"); ok {
-			found = append(found, strings.Fields(name)[0])
+		if _, _, ok := strings.Cut(line, "/memfd:teps-"); ok {
+			file, err := os.Stat("/proc/self/map_files/" + strings.Fields(line)[0])
+			if err != nil {
+				return traversal{}, err
+			}
+			found = append(found, strconv.FormatInt(file.Size(), 10))
 		}
 	}
-	slices.Sort(found)
 	return traversal{}, errors.New(strings.Join(found, " "))
 }

@@ -83,4 +83,9 @@ func mapFile(f *os.File, size int64, writable bool) (mapping, error) {
 	return m, nil
 }
 
-func (m mapping) unmap() error { return unix.MunmapPtr(m.reserved, m.length) }
+func (m mapping) unmap() error {
+	if m.reserved == nil {
+		return nil
+	}
+	return unix.MunmapPtr(m.reserved, m.length)
+}

@@ -1,9 +1,9 @@
 package rpc
 
 // Open works around three properties of go-plugin. Its start cannot be interrupted, so it runs in a goroutine and the
-// process is killed. It forgets connections that fail half-way, so every connection is collected and closed here. It
-// keeps the directory of the socket until the end, where a killed host would leave it behind; here the directory is
-// removed once the connection stands, which is therefore never made again.
+// process is killed. It forgets a connection that fails half-way, so the connection is closed here. It keeps the
+// directory of the socket until the end, where a killed host would leave it behind; here the directory is removed once
+// the connection stands, which is therefore never made again.
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -47,20 +46,22 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	program, err := filepath.Abs(p.Path) // exec.Command searches PATH for a name without a directory
+	if err != nil {
+		return nil, err
+	}
 	sockets, err := child.NewDir("teps-host-")
 	if err != nil {
 		return nil, err
 	}
-	logger := h.logger.With("engine", p.Name)
 	client := &Client{
-		host: h, name: p.Name, checksum: file.sum,
+		host: h, name: p.Name, checksum: file.sum, slot: make(chan struct{}, 1),
 		process: &process{
-			cmd:    exec.Command(file.program, p.Args...),
-			output: &output{logger: logger, tail: child.NewTail()},
+			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
 		},
-		slot: make(chan struct{}, 1), graph: true, attached: map[uint64]bool{},
 	}
-	err = errors.Join(client.start(ctx, file, sockets.Path()), sockets.Remove())
+	client.open, client.shut = context.WithCancel(context.Background())
+	err = errors.Join(client.start(ctx, sockets.Path()), sockets.Remove())
 	if err == nil {
 		err = file.checkUnchanged()
 	}
@@ -87,7 +88,7 @@ func (h *Host) adopt(c *Client) error {
 }
 
 // start runs the program until its engine can be called. After an error the process may still be running.
-func (c *Client) start(ctx context.Context, file image, dir string) error {
+func (c *Client) start(ctx context.Context, dir string) error {
 	limit := c.host.limits.start
 	c.plugin = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshakeConfig(),
@@ -102,7 +103,7 @@ func (c *Client) start(ctx context.Context, file image, dir string) error {
 		StartTimeout:     limit + time.Minute, // limit itself is enforced below
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		Logger:           hclog.NewNullLogger(),
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.connections.collect)},
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream)},
 	})
 	connected := make(chan error, 1)
 	go func() { connected <- c.connect() }()
@@ -110,7 +111,7 @@ func (c *Client) start(ctx context.Context, file image, dir string) error {
 	defer timeout.Stop()
 	select {
 	case err := <-connected:
-		return c.startError(file, err)
+		return c.startError(err)
 	case <-ctx.Done():
 		c.process.kill()
 		<-connected
@@ -128,21 +129,26 @@ func (c *Client) connect() error {
 	if err != nil {
 		return err
 	}
-	raw, err := protocol.Dispense(serviceName)
-	if err != nil {
-		return err
-	}
-	c.engine = raw.(enginepb.EngineClient) // made by service.GRPCClient
+	c.engine = enginepb.NewEngineClient(c.connection.Load())
 	return protocol.Ping()
 }
 
+// stream is a gRPC interceptor that keeps the connection: the first thing that go-plugin does with it is to open a
+// stream.
+func (c *Client) stream(ctx context.Context, description *grpc.StreamDesc, connection *grpc.ClientConn, method string,
+	streamer grpc.Streamer, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	c.connection.Store(connection)
+	return streamer(ctx, description, connection, method, options...)
+}
+
 // startError replaces go-plugin's error about a failed start by what has happened.
-func (c *Client) startError(file image, err error) error {
+func (c *Client) startError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if c.process.started() == nil {
-		return file.startError(err)
+		return explainStart(c.process.cmd.Path, err)
 	}
 	if fault := c.process.fault.Load(); fault != nil {
 		c.process.kill()
@@ -153,28 +159,4 @@ func (c *Client) startError(file image, err error) error {
 	}
 	c.process.kill()
 	return fmt.Errorf("it runs but does not answer (%w) and was killed; %s: %w", err, c.process.lastOutput(), ErrHandshake)
-}
-
-// connections are the gRPC connections that go-plugin has made for one engine.
-type connections struct {
-	mu  sync.Mutex
-	all []*grpc.ClientConn
-}
-
-// collect is a gRPC interceptor. The first thing that go-plugin does with a connection is to open a stream.
-func (c *connections) collect(ctx context.Context, description *grpc.StreamDesc, conn *grpc.ClientConn, method string,
-	streamer grpc.Streamer, options ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	c.mu.Lock()
-	c.all = append(c.all, conn)
-	c.mu.Unlock()
-	return streamer(ctx, description, conn, method, options...)
-}
-
-func (c *connections) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, conn := range c.all {
-		_ = conn.Close() // fails only if go-plugin has closed it
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -29,7 +30,8 @@ const (
 // connection. The host checks the handshake first, so that errors in it get clear messages, and Kill cannot hang.
 type process struct {
 	cmd    *exec.Cmd
-	output *output
+	logger *slog.Logger
+	tail   *child.Tail // for the message about a crash
 
 	handshake *io.PipeReader // the first line of standard output for go-plugin, if it is a handshake
 	fault     atomic.Pointer[error]
@@ -49,7 +51,7 @@ func (p *process) Start(context.Context) error {
 	first := true
 	stdout := child.NewLines(func(line []byte) {
 		if !first {
-			p.output.line(line, "stdout")
+			p.line(line, "stdout")
 			return
 		}
 		first = false
@@ -61,7 +63,7 @@ func (p *process) Start(context.Context) error {
 		_, _ = writer.Write(append(line, '\n'))
 		writer.Close()
 	})
-	stderr := child.NewLines(func(line []byte) { p.output.line(line, "stderr") })
+	stderr := child.NewLines(func(line []byte) { p.line(line, "stderr") })
 	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
 	started, err := child.Start(p.cmd, syscall.SIGKILL, func() {
 		reader.CloseWithError(errNoHandshake) // unless go-plugin has read it
@@ -72,6 +74,12 @@ func (p *process) Start(context.Context) error {
 		p.child.Store(started)
 	}
 	return err
+}
+
+// line logs a line that the engine has printed.
+func (p *process) line(line []byte, source string) {
+	p.tail.Add(string(line))
+	p.logger.Info(string(line), "from", source)
 }
 
 // started returns the running or ended process; nil if it could not be started.
@@ -87,12 +95,12 @@ func (p *process) kill() {
 func (p *process) hasEnded(d time.Duration) bool { return p.started().WaitFor(d) }
 
 // ending describes how the process ended, with its last output.
-func (p *process) ending() string { return p.started().State() + "; " + p.output.tail.String() }
+func (p *process) ending() string { return p.started().State() + "; " + p.tail.String() }
 
 // lastOutput waits briefly for the end of a killed process and quotes its output.
 func (p *process) lastOutput() string {
 	p.hasEnded(noticeTime)
-	return p.output.tail.String()
+	return p.tail.String()
 }
 
 // Kill implements runner.Runner. go-plugin calls it also for a process that has just ended, so it waits a little.

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/plugins"
 )
 
 // An engine finds the file of the tuples in /proc of its parent. It can open it for writing, but not write or map it.
@@ -98,55 +97,28 @@ func TestLengthOfASegmentIsFixed(t *testing.T) {
 	}
 }
 
-func TestParentsStayAttachedUntilTheHostReleasesThem(t *testing.T) {
+func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 	s := newStage(t)
 	client := s.open("reports its mappings")
-	mappings := func(parent []graph.Vertex) string {
-		_, err := client.Search(context.Background(), 0, parent)
-		if err == nil {
-			t.Fatal("no report")
-		}
-		return err.Error()
-	}
-	tuples, releaseTuples, err := s.Tuples(5)
-	if err != nil {
+	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
 		t.Fatal(err)
 	}
-	first, releaseFirst, err := s.Parents(100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, releaseSecond, err := s.Parents(100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
-		t.Fatal(err)
-	}
+	first, second := s.parents(100), s.parents(200)
 	for i, c := range []struct {
-		parent  []graph.Vertex
-		release func() error
-		want    string
+		parent []graph.Vertex
+		want   string
 	}{
-		{nil, nil, ""},
-		{first, nil, "parents"},
-		{first[10:20], nil, "parents"},
-		{second, releaseTuples, "parents parents"},
-		{first, releaseSecond, "parents parents"},
-		{first, nil, "parents"},
-		{make([]graph.Vertex, 7), releaseFirst, "parents parents"}, // one of them only for this call
-		{nil, nil, ""},
+		{nil, ""},
+		{first, "800"},
+		{first[10:20], "800"},
+		{second, "1600"},
+		{first, "800"},
+		{make([]graph.Vertex, 7), "56"},
+		{nil, ""},
 	} {
-		if got := mappings(c.parent); got != c.want {
-			t.Errorf("search %d: the engine maps %q, want %q", i, got, c.want)
-		}
-		if c.release != nil {
-			if err := c.release(); err != nil {
-				t.Error(err)
-			}
-			if err := c.release(); err != nil {
-				t.Errorf("a second release: %v", err)
-			}
+		_, err := client.Search(context.Background(), 0, c.parent)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("search %d: the engine maps %v, want %q", i, err, c.want)
 		}
 	}
 }
@@ -162,7 +134,7 @@ func TestAttachingLeavesNoMappingBehind(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 3000)
 	before := mappings()
 	for range 300 {
-		m, err := attach(s.path, 3000*vertexBytes, true)
+		m, err := attachFile(s.path, 3000*vertexBytes, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,10 +70,7 @@ func (s *segment) allocate(size int64) error {
 	if s.mapping, err = mapFile(f, size, true); err != nil {
 		return errors.Join(err, discard())
 	}
-	if s.kind == tupleSegment {
-		sealWrites(f)
-	}
-	sealSeals(f)
+	seal(f, s.kind == parentSegment)
 	// A search writes parents in any order, so they get huge pages. Tuples are read from one end to the other and would
 	// take the huge pages that an engine wants for its graph.
 	if s.kind == parentSegment {

@@ -29,15 +29,15 @@ func openBacking(name string, size int64) (f *os.File, path string, discard func
 	return f, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), f.Close, nil
 }
 
-// sealWrites makes a file read-only for everyone but those who have mapped it already, as the host has: an engine that
-// opens it again for writing can neither write to it nor map it. Before Linux 5.1, and without memfd, that is not
-// possible.
-func sealWrites(f *os.File) {
-	_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
+// seal fixes the seals of a file. A file that is not writable becomes read-only for everyone but those who have mapped
+// it already, as the host has: an engine that opens it again for writing can neither write to it nor map it. Before
+// Linux 5.1, and without memfd, that is not possible.
+func seal(f *os.File, writable bool) {
+	if !writable {
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
+	}
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL)
 }
-
-// sealSeals keeps engines from adding seals.
-func sealSeals(f *os.File) { _, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL) }
 
 // memfd makes a memfd that can be sealed. Linux 6.3 and later warn without MFD_NOEXEC_SEAL, which older ones reject.
 func memfd(name string) (int, error) {

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -36,7 +37,7 @@ func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 1000)
 	host := view[graph.Vertex](s.bytes)
 	host[999] = 42
-	m, err := attach(s.path, 1000*vertexBytes, true)
+	m, err := attachFile(s.path, 1000*vertexBytes, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 		t.Fatal(err)
 	}
 	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
-	engine, err := attach(path, size, false)
+	engine, err := attachFile(path, size, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},
 		"longer":             {s.path, 799, "it has 800 bytes instead of 799"},
 	} {
-		m, err := attach(c.path, c.size, true)
+		m, err := attachFile(c.path, c.size, true)
 		if err == nil {
 			t.Errorf("%s: got %d bytes, want an error", name, len(m.bytes))
 			continue
@@ -119,21 +120,20 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	parents := st.parents(10)
-	l, err := lend(st.Host, parentSegment, parents)
+	named, _, err := share(st.Host, parentSegment, parents)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.giveBack(l)
 	for name, change := range map[string]func(*enginepb.Segment){
 		"one too many":    func(w *enginepb.Segment) { w.Count = 11 },
 		"negative":        func(w *enginepb.Segment) { w.First = -1 },
 		"sum overflows":   func(w *enginepb.Segment) { w.First, w.Count = 1, math.MaxInt64 },
 		"total overflows": func(w *enginepb.Segment) { w.Total, w.Count = math.MaxInt64/8, math.MaxInt64/8 },
 		"wrong total":     func(w *enginepb.Segment) { w.Total = 11 },
-		"wrong path":      func(w *enginepb.Segment) { w.Path += "9999" },
-		"relative path":   func(w *enginepb.Segment) { w.Path = "segment" },
+		"wrong path":      func(w *enginepb.Segment) { w.Id, w.Path = 99, w.Path+"9999" },
+		"relative path":   func(w *enginepb.Segment) { w.Id, w.Path = 99, "segment" },
 	} {
-		wire := toWire(l, len(parents))
+		wire := proto.CloneOf(named)
 		change(wire)
 		_, err := client.engine.Search(context.Background(), &enginepb.SearchRequest{Parent: wire})
 		if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrSegment) {
@@ -182,39 +182,6 @@ func TestSlicesFromAnywhereWork(t *testing.T) {
 	}
 }
 
-func TestSegmentInUseIsNotReleased(t *testing.T) {
-	s := newStage(t)
-	client := s.open("waits")
-	parent, release, err := s.Parents(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	started, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		close(started)
-		client.Search(ctx, 0, parent)
-	}()
-	<-started
-	for used := false; !used; {
-		s.mu.Lock()
-		for _, uses := range s.segments {
-			used = used || uses > 0
-		}
-		s.mu.Unlock()
-	}
-	if err := release(); !errors.Is(err, ErrBusy) {
-		t.Errorf("got %v, want ErrBusy", err)
-	}
-	cancel()
-	<-done
-	parent[0] = 1 // still there
-	if err := release(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestImpossibleSizesAreRefused(t *testing.T) {
 	s := newStage(t)
 	for _, n := range []int64{-1, math.MaxInt64, math.MaxInt64 / 12} {
@@ -239,7 +206,7 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 	const n = 1 << 10
 	s := makeTestSegment(t, parentSegment, n)
-	attached, err := attach(s.path, n*vertexBytes, true)
+	attached, err := attachFile(s.path, n*vertexBytes, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func Serve(engine plugins.Engine) {
 	restore := sync.OnceFunc(func() { os.Stdout, os.Stderr = stdout, stderr })
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  handshakeConfig(),
-		VersionedPlugins: versions(&service{server: newServer(engine)}),
+		VersionedPlugins: versions(&service{server: &server{engine: engine}}),
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.UnaryInterceptor(
 				func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {

@@ -14,8 +14,11 @@ import (
 // unknown, so the process ends, and the host reports the panic.
 type server struct {
 	enginepb.UnimplementedEngineServer
-	engine   plugins.Engine
-	segments attachments
+	engine plugins.Engine
+
+	call      sync.Mutex // held by the running call, which alone uses parents
+	parents   mapping    // of the last search
+	parentsID uint64     // of its segment; 0: none
 
 	mu        sync.Mutex // guards what follows
 	running   uint64     // ID of the running call; 0: none
@@ -23,12 +26,10 @@ type server struct {
 	cancelled uint64 // highest ID in a Cancel, which may arrive before its call
 }
 
-func newServer(engine plugins.Engine) *server {
-	return &server{engine: engine, segments: attachments{kept: map[uint64]mapping{}}}
-}
-
 // answer makes a call of the engine. Its context ends with Cancel and with the connection.
 func answer[R any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (R, error)) (R, error) {
+	s.call.Lock()
+	defer s.call.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.mu.Lock()
@@ -64,11 +65,15 @@ func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Construction, error) {
-		tuples, release, err := attached[graph.Edge](&s.segments, request.GetTuples(), tupleSegment)
+		m, err := attach(request.GetTuples(), tupleSegment)
 		if err != nil {
 			return nil, err
 		}
-		defer release()
+		defer m.unmap()
+		tuples, err := part[graph.Edge](m, request.GetTuples(), tupleSegment)
+		if err != nil {
+			return nil, err
+		}
 		c, err := s.engine.Construct(ctx, plugins.Input{
 			Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()), Options: request.GetOptions(),
 		})
@@ -78,14 +83,32 @@ func (s *server) Construct(ctx context.Context, request *enginepb.ConstructReque
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Traversal, error) {
-		parent, release, err := attached[graph.Vertex](&s.segments, request.GetParent(), parentSegment)
+		if err := s.attachParents(request.GetParent()); err != nil {
+			return nil, err
+		}
+		parent, err := part[graph.Vertex](s.parents, request.GetParent(), parentSegment)
 		if err != nil {
 			return nil, err
 		}
-		defer release()
 		t, err := s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
 		return traversalToWire(t), err
 	})
+}
+
+// attachParents maps the segment that wire names unless it is mapped already, in place of the last one.
+func (s *server) attachParents(wire *enginepb.Segment) (err error) {
+	if wire.GetId() == s.parentsID {
+		return nil
+	}
+	err = s.parents.unmap()
+	s.parents, s.parentsID = mapping{}, 0
+	if err != nil {
+		return err
+	}
+	if s.parents, err = attach(wire, parentSegment); err == nil {
+		s.parentsID = wire.GetId()
+	}
+	return err
 }
 
 // Repeat answers UNIMPLEMENTED for an engine that does not repeat.
@@ -103,11 +126,4 @@ func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*
 
 func (s *server) Close(context.Context, *enginepb.CloseRequest) (*enginepb.CloseReply, error) {
 	return &enginepb.CloseReply{}, toStatus(s.engine.Close())
-}
-
-func (s *server) Detach(_ context.Context, request *enginepb.DetachRequest) (*enginepb.DetachReply, error) {
-	for _, id := range request.GetSegmentIds() {
-		s.segments.detach(id)
-	}
-	return &enginepb.DetachReply{}, nil
 }

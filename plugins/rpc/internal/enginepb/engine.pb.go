@@ -71,7 +71,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22, 0}
+	return file_engine_proto_rawDescGZIP(), []int{20, 0}
 }
 
 type Failure_Kind int32
@@ -144,7 +144,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{25, 0}
+	return file_engine_proto_rawDescGZIP(), []int{23, 0}
 }
 
 type DescribeRequest struct {
@@ -575,86 +575,6 @@ func (*CancelReply) Descriptor() ([]byte, []int) {
 	return file_engine_proto_rawDescGZIP(), []int{8}
 }
 
-type DetachRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SegmentIds    []uint64               `protobuf:"varint,1,rep,packed,name=segment_ids,json=segmentIds,proto3" json:"segment_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DetachRequest) Reset() {
-	*x = DetachRequest{}
-	mi := &file_engine_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DetachRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DetachRequest) ProtoMessage() {}
-
-func (x *DetachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DetachRequest.ProtoReflect.Descriptor instead.
-func (*DetachRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *DetachRequest) GetSegmentIds() []uint64 {
-	if x != nil {
-		return x.SegmentIds
-	}
-	return nil
-}
-
-type DetachReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DetachReply) Reset() {
-	*x = DetachReply{}
-	mi := &file_engine_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DetachReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DetachReply) ProtoMessage() {}
-
-func (x *DetachReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DetachReply.ProtoReflect.Descriptor instead.
-func (*DetachReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{10}
-}
-
 // Segment is a range of elements in a piece of shared memory.
 type Segment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -669,7 +589,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +601,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +614,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{11}
+	return file_engine_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Segment) GetId() uint64 {
@@ -745,7 +665,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +677,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +690,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{12}
+	return file_engine_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Recipe) GetScale() int64 {
@@ -819,7 +739,7 @@ type Description struct {
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +751,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +764,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{13}
+	return file_engine_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Description) GetName() string {
@@ -920,7 +840,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +852,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +865,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{14}
+	return file_engine_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Limits) GetVertices() int64 {
@@ -975,7 +895,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -987,7 +907,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1000,7 +920,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{15}
+	return file_engine_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Device) GetKind() string {
@@ -1055,7 +975,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1067,7 +987,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1080,7 +1000,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{16}
+	return file_engine_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Option) GetName() string {
@@ -1157,7 +1077,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1089,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1102,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{17}
+	return file_engine_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Memory) GetFixed() int64 {
@@ -1220,7 +1140,7 @@ type Construction struct {
 
 func (x *Construction) Reset() {
 	*x = Construction{}
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1232,7 +1152,7 @@ func (x *Construction) String() string {
 func (*Construction) ProtoMessage() {}
 
 func (x *Construction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1245,7 +1165,7 @@ func (x *Construction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Construction.ProtoReflect.Descriptor instead.
 func (*Construction) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{18}
+	return file_engine_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Construction) GetElapsedNs() int64 {
@@ -1303,7 +1223,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1315,7 +1235,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1328,7 +1248,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Claims) GetOriginalLabelsInClock() bool {
@@ -1378,7 +1298,7 @@ type Traversal struct {
 
 func (x *Traversal) Reset() {
 	*x = Traversal{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1310,7 @@ func (x *Traversal) String() string {
 func (*Traversal) ProtoMessage() {}
 
 func (x *Traversal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1323,7 @@ func (x *Traversal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traversal.ProtoReflect.Descriptor instead.
 func (*Traversal) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Traversal) GetElapsedNs() int64 {
@@ -1443,7 +1363,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1375,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1388,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Rank) GetPhases() []*Phase {
@@ -1493,7 +1413,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1425,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1438,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -1583,7 +1503,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1515,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1528,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Phase) GetName() string {
@@ -1656,7 +1576,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1588,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1601,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{24}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Fact) GetName() string {
@@ -1709,7 +1629,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1641,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1654,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{25}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -1775,11 +1695,7 @@ const file_engine_proto_rawDesc = "" +
 	"CloseReply\"(\n" +
 	"\rCancelRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\r\n" +
-	"\vCancelReply\"0\n" +
-	"\rDetachRequest\x12\x1f\n" +
-	"\vsegment_ids\x18\x01 \x03(\x04R\n" +
-	"segmentIds\"\r\n" +
-	"\vDetachReply\"o\n" +
+	"\vCancelReply\"o\n" +
 	"\aSegment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x14\n" +
@@ -1897,15 +1813,14 @@ const file_engine_proto_rawDesc = "" +
 	"\vKIND_CLOSED\x10\b\x12\x11\n" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
-	"2\xf8\x03\n" +
+	"2\xb2\x03\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
 	"\x06Search\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12A\n" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
 	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12D\n" +
-	"\x06Cancel\x12\x1d.teps.engine.v1.CancelRequest\x1a\x1b.teps.engine.v1.CancelReply\x12D\n" +
-	"\x06Detach\x12\x1d.teps.engine.v1.DetachRequest\x1a\x1b.teps.engine.v1.DetachReplyB9Z7github.com/tepsbench/teps/plugins/rpc/internal/enginepbb\x06proto3"
+	"\x06Cancel\x12\x1d.teps.engine.v1.CancelRequest\x1a\x1b.teps.engine.v1.CancelReplyB9Z7github.com/tepsbench/teps/plugins/rpc/internal/enginepbb\x06proto3"
 
 var (
 	file_engine_proto_rawDescOnce sync.Once
@@ -1920,7 +1835,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -1933,44 +1848,42 @@ var file_engine_proto_goTypes = []any{
 	(*CloseReply)(nil),       // 8: teps.engine.v1.CloseReply
 	(*CancelRequest)(nil),    // 9: teps.engine.v1.CancelRequest
 	(*CancelReply)(nil),      // 10: teps.engine.v1.CancelReply
-	(*DetachRequest)(nil),    // 11: teps.engine.v1.DetachRequest
-	(*DetachReply)(nil),      // 12: teps.engine.v1.DetachReply
-	(*Segment)(nil),          // 13: teps.engine.v1.Segment
-	(*Recipe)(nil),           // 14: teps.engine.v1.Recipe
-	(*Description)(nil),      // 15: teps.engine.v1.Description
-	(*Limits)(nil),           // 16: teps.engine.v1.Limits
-	(*Device)(nil),           // 17: teps.engine.v1.Device
-	(*Option)(nil),           // 18: teps.engine.v1.Option
-	(*Memory)(nil),           // 19: teps.engine.v1.Memory
-	(*Construction)(nil),     // 20: teps.engine.v1.Construction
-	(*Claims)(nil),           // 21: teps.engine.v1.Claims
-	(*Traversal)(nil),        // 22: teps.engine.v1.Traversal
-	(*Rank)(nil),             // 23: teps.engine.v1.Rank
-	(*Level)(nil),            // 24: teps.engine.v1.Level
-	(*Phase)(nil),            // 25: teps.engine.v1.Phase
-	(*Fact)(nil),             // 26: teps.engine.v1.Fact
-	(*Failure)(nil),          // 27: teps.engine.v1.Failure
-	nil,                      // 28: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*Segment)(nil),          // 11: teps.engine.v1.Segment
+	(*Recipe)(nil),           // 12: teps.engine.v1.Recipe
+	(*Description)(nil),      // 13: teps.engine.v1.Description
+	(*Limits)(nil),           // 14: teps.engine.v1.Limits
+	(*Device)(nil),           // 15: teps.engine.v1.Device
+	(*Option)(nil),           // 16: teps.engine.v1.Option
+	(*Memory)(nil),           // 17: teps.engine.v1.Memory
+	(*Construction)(nil),     // 18: teps.engine.v1.Construction
+	(*Claims)(nil),           // 19: teps.engine.v1.Claims
+	(*Traversal)(nil),        // 20: teps.engine.v1.Traversal
+	(*Rank)(nil),             // 21: teps.engine.v1.Rank
+	(*Level)(nil),            // 22: teps.engine.v1.Level
+	(*Phase)(nil),            // 23: teps.engine.v1.Phase
+	(*Fact)(nil),             // 24: teps.engine.v1.Fact
+	(*Failure)(nil),          // 25: teps.engine.v1.Failure
+	nil,                      // 26: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
-	13, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
-	14, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	28, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
-	13, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	17, // 4: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	18, // 5: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	19, // 6: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	16, // 7: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	26, // 8: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	25, // 9: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	21, // 10: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	26, // 11: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	24, // 12: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	25, // 13: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	23, // 14: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	25, // 15: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	11, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
+	12, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
+	26, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	11, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	15, // 4: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	16, // 5: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	17, // 6: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	14, // 7: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	24, // 8: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	23, // 9: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	19, // 10: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	24, // 11: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	22, // 12: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	23, // 13: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	21, // 14: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	23, // 15: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
 	0,  // 16: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	25, // 17: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	23, // 17: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
 	1,  // 18: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
 	2,  // 19: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
 	3,  // 20: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
@@ -1978,16 +1891,14 @@ var file_engine_proto_depIdxs = []int32{
 	7,  // 22: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
 	5,  // 23: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
 	9,  // 24: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	11, // 25: teps.engine.v1.Engine.Detach:input_type -> teps.engine.v1.DetachRequest
-	15, // 26: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	20, // 27: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	22, // 28: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	8,  // 29: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 30: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	10, // 31: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	12, // 32: teps.engine.v1.Engine.Detach:output_type -> teps.engine.v1.DetachReply
-	26, // [26:33] is the sub-list for method output_type
-	19, // [19:26] is the sub-list for method input_type
+	13, // 25: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	18, // 26: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	20, // 27: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	8,  // 28: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 29: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	10, // 30: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	25, // [25:31] is the sub-list for method output_type
+	19, // [19:25] is the sub-list for method input_type
 	19, // [19:19] is the sub-list for extension type_name
 	19, // [19:19] is the sub-list for extension extendee
 	0,  // [0:19] is the sub-list for field type_name
@@ -1998,17 +1909,17 @@ func file_engine_proto_init() {
 	if File_engine_proto != nil {
 		return
 	}
+	file_engine_proto_msgTypes[14].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[16].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[18].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[22].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[23].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   27,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

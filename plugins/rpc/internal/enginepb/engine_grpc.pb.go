@@ -32,7 +32,6 @@ const (
 	Engine_Close_FullMethodName     = "/teps.engine.v1.Engine/Close"
 	Engine_Repeat_FullMethodName    = "/teps.engine.v1.Engine/Repeat"
 	Engine_Cancel_FullMethodName    = "/teps.engine.v1.Engine/Cancel"
-	Engine_Detach_FullMethodName    = "/teps.engine.v1.Engine/Detach"
 )
 
 // EngineClient is the client API for Engine service.
@@ -48,8 +47,6 @@ type EngineClient interface {
 	Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error)
-	// Detach unmaps segments that the host has released.
-	Detach(ctx context.Context, in *DetachRequest, opts ...grpc.CallOption) (*DetachReply, error)
 }
 
 type engineClient struct {
@@ -120,16 +117,6 @@ func (c *engineClient) Cancel(ctx context.Context, in *CancelRequest, opts ...gr
 	return out, nil
 }
 
-func (c *engineClient) Detach(ctx context.Context, in *DetachRequest, opts ...grpc.CallOption) (*DetachReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(DetachReply)
-	err := c.cc.Invoke(ctx, Engine_Detach_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // EngineServer is the server API for Engine service.
 // All implementations must embed UnimplementedEngineServer
 // for forward compatibility.
@@ -143,8 +130,6 @@ type EngineServer interface {
 	Repeat(context.Context, *RepeatRequest) (*RepeatReply, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(context.Context, *CancelRequest) (*CancelReply, error)
-	// Detach unmaps segments that the host has released.
-	Detach(context.Context, *DetachRequest) (*DetachReply, error)
 	mustEmbedUnimplementedEngineServer()
 }
 
@@ -172,9 +157,6 @@ func (UnimplementedEngineServer) Repeat(context.Context, *RepeatRequest) (*Repea
 }
 func (UnimplementedEngineServer) Cancel(context.Context, *CancelRequest) (*CancelReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Cancel not implemented")
-}
-func (UnimplementedEngineServer) Detach(context.Context, *DetachRequest) (*DetachReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Detach not implemented")
 }
 func (UnimplementedEngineServer) mustEmbedUnimplementedEngineServer() {}
 func (UnimplementedEngineServer) testEmbeddedByValue()                {}
@@ -305,24 +287,6 @@ func _Engine_Cancel_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Engine_Detach_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(DetachRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(EngineServer).Detach(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Engine_Detach_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(EngineServer).Detach(ctx, req.(*DetachRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // Engine_ServiceDesc is the grpc.ServiceDesc for Engine service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -353,10 +317,6 @@ var Engine_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Cancel",
 			Handler:    _Engine_Cancel_Handler,
-		},
-		{
-			MethodName: "Detach",
-			Handler:    _Engine_Detach_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
