@@ -58,7 +58,7 @@ func CSV(w io.Writer, r reports.Report) error {
 	write := func(fields [][2]string, part int) {
 		var row []string
 		for _, field := range fields {
-			row = append(row, field[part])
+			row = append(row, noFormula(field[part]))
 		}
 		_ = c.Write(row)
 	}
@@ -75,6 +75,14 @@ func CSV(w io.Writer, r reports.Report) error {
 		return fmt.Errorf("text: write CSV: %w", err)
 	}
 	return nil
+}
+
+// noFormula puts an apostrophe before a text that a spreadsheet would run as a formula (OWASP, "CSV Injection").
+func noFormula(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
 }
 
 // csvOptions are the options in effect as one text: alpha=15;threads=2.

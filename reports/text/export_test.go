@@ -69,6 +69,35 @@ func TestCSVHasARowForEverySearch(t *testing.T) {
 	}
 }
 
+// A record names its engines, options and host. None of these is a formula to a spreadsheet that opens the table.
+func TestCSVHasNoFormulas(t *testing.T) {
+	for _, text := range []string{"=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"} {
+		r := samples.Result([]string{text}, 16)
+		r.ID, r.Machine.Hostname, r.Machine.CPU, r.Software.Commit = text, text, text, text
+		r.Runs[0].Description.Version, r.Runs[0].Options = text, map[string]string{text: "1"}
+		var b bytes.Buffer
+		if err := CSV(&b, report(t, r)); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, cell := range rows[1] {
+			if strings.HasPrefix(cell, "'"+text) {
+				kept++
+			}
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+				t.Errorf("a cell is %q, which a spreadsheet runs", cell)
+			}
+		}
+		if kept != 8 {
+			t.Errorf("%q is in %d cells, want 8", text, kept)
+		}
+	}
+}
+
 var errBroken = errors.New("no room")
 
 type broken struct{}
