@@ -108,11 +108,12 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 		return f.writeFormat(c, format, together)
 	}
 	for i, dir := range dirs {
-		report, err := draw(dir, references, all[i])
+		report, err := reports.New(references, all[i])
 		if err != nil {
 			return err
 		}
-		if err := text.Graph500(c.OutOrStdout(), report.Results[0]); err != nil {
+		printing := text.Graph500(c.OutOrStdout(), report.Results[0])
+		if err := errors.Join(printing, draw(dir, report)); err != nil {
 			return err
 		}
 		printTable(c.ErrOrStderr(), dir, report)
@@ -170,13 +171,13 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 	return nil
 }
 
-// draw writes every rendering of a run into its directory.
-func draw(dir string, references []reports.Reference, result record.Result) (reports.Report, error) {
-	report, err := reports.New(references, result)
-	if err == nil {
-		err = formats.WriteAll(dir, report)
+// draw writes every rendering of a run into its directory. It comes after the official text, which a full disk must not
+// lose.
+func draw(dir string, report reports.Report) error {
+	if err := formats.WriteAll(dir, report); err != nil {
+		return fmt.Errorf("%w; draw the page elsewhere with: teps report %s --format html --out FILE", err, dir)
 	}
-	return report, err
+	return nil
 }
 
 // printTable ends a run on standard error.

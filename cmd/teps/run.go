@@ -17,6 +17,7 @@ import (
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/text"
 )
 
@@ -175,24 +176,29 @@ func verdict(r record.Result) error {
 // commandLine is what the user typed, without the program's directory: others may see the record.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
 
-// report draws everything into the run's directory and prints the official text, or JSON.
+// report prints the official text, or JSON, and then draws everything into the run's directory.
 func (f *runFlags) report(c *cobra.Command, dir string, result record.Result) error {
-	report, err := draw(dir, nil, result)
+	report, err := reports.New(nil, result)
 	if err != nil {
 		return err
 	}
+	if f.asJSON {
+		encoder := json.NewEncoder(c.OutOrStdout())
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(struct {
+			Directory string        `json:"directory"`
+			Result    record.Result `json:"result"` // as in result.json
+		}{dir, result})
+	} else {
+		err = text.Graph500(c.OutOrStdout(), report.Results[0])
+	}
+	if err := errors.Join(err, draw(dir, report)); err != nil {
+		return err
+	}
 	if !f.quiet {
-		defer printTable(c.ErrOrStderr(), dir, report)
+		printTable(c.ErrOrStderr(), dir, report)
 	}
-	if !f.asJSON {
-		return text.Graph500(c.OutOrStdout(), report.Results[0])
-	}
-	encoder := json.NewEncoder(c.OutOrStdout())
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		Directory string        `json:"directory"`
-		Result    record.Result `json:"result"` // as in result.json
-	}{dir, result})
+	return nil
 }
 
 // planText is the first line of a run.
