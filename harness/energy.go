@@ -162,7 +162,7 @@ func (e *engineRun) energyLoop(
 		loop.Kind, start, err = record.LoopByCalls, time.Now(), nil
 		for ; err == nil && time.Since(start) < e.plan.Energy; loop.Searches++ {
 			root := e.in.roots[loop.Searches%int64(len(e.in.roots))]
-			_, err = e.opened.Search(limited, root, e.in.parents)
+			_, err = e.opened.Search(limited, root, e.parents)
 		}
 	}
 	elapsed := time.Since(start)

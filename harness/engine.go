@@ -32,6 +32,7 @@ type engineRun struct {
 	done    []record.RootRecord // of earlier sessions and of this one
 	metered bool                // by an earlier session
 	opened  plugins.Engine
+	parents []graph.Vertex       // the result of the last search; lent to this engine only
 	about   *plugins.Description // nil until the engine has described itself
 	built   plugins.Construction
 }
@@ -58,11 +59,14 @@ func (e *engineRun) record(entry record.Entry) error {
 
 // end records how the engine ended. It returns an error only if that ends the whole run.
 func (e *engineRun) end(ctx context.Context, err error) error {
-	end := record.End{State: record.Complete, Description: e.about}
+	end := record.End{State: record.Complete, Description: e.about, Void: e.in.changed()}
 	var storeErr *record.StoreError
 	switch {
 	case errors.As(err, &storeErr):
 		return err
+	case end.Void:
+		end.State, end.Failure = record.Failed, errTuplesChanged.Error()
+		e.note("failed: %v; they are generated again", errTuplesChanged)
 	case err != nil && ctx.Err() != nil:
 		end.State = record.Interrupted
 	case err != nil:
@@ -72,8 +76,15 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 	if err := e.record(record.Entry{End: &end}); err != nil {
 		return err
 	}
+	if end.Void && ctx.Err() == nil {
+		return e.in.restore(ctx, e.progress)
+	}
 	return ctx.Err()
 }
+
+// errTuplesChanged is the failure of an engine that has changed its input. Its searches were checked against other
+// tuples than the generator's, so a resume repeats all of them.
+var errTuplesChanged = errors.New("the engine changed the tuples, which it may only read, so its searches do not count")
 
 // recordEarlyFailure handles failures before the first search. If an earlier session has searched from all roots, only
 // the energy loop has failed, and the searches are kept.
@@ -132,6 +143,9 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	}
 	if err := plugins.CheckClock("kernel 1", built.Elapsed, wall, outside); err != nil {
 		return err
+	}
+	if e.in.changed() {
+		return errTuplesChanged
 	}
 	e.built = built
 	k := record.Kernel1{Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds()}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -11,53 +12,36 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Input is what all engines of one scale share: the tuples, the parent array, the roots and the validator. It can serve
-// several runs, one after the other.
+// Input is what all engines of one scale share: the tuples, the roots and the validator. It can serve several runs, one
+// after the other. Each engine has a parent array of its own, so that nothing that an earlier one left behind can reach
+// the results of another.
 type Input struct {
 	recipe    graph.Kronecker
 	graph     record.GraphRecord
 	tuples    []graph.Edge
-	parents   []graph.Vertex
+	seed      maphash.Seed // of sum
+	sum       uint64       // checksum of the tuples as generated
 	roots     []graph.Vertex
 	wanted    int // roots
 	validator *graph.Validator
-	release   []func() error
+	release   func() error
 }
 
 // NewInput borrows memory from host, generates the tuples of recipe and draws roots. The caller closes the Input.
 func NewInput(ctx context.Context, host Host, recipe graph.Kronecker, roots int, progress Progress) (*Input, error) {
-	in := &Input{recipe: recipe, wanted: roots}
-	err := in.borrow(host)
-	if err == nil {
-		err = in.generate(ctx, progress)
+	in := &Input{recipe: recipe, wanted: roots, seed: maphash.MakeSeed()}
+	var err error
+	if in.tuples, in.release, err = host.Tuples(recipe.Tuples()); err != nil {
+		return nil, fmt.Errorf("scale %d: memory for %d tuples: %w", recipe.Scale, recipe.Tuples(), err)
 	}
-	if err != nil {
+	if err := in.prepare(ctx, progress); err != nil {
 		return nil, errors.Join(fmt.Errorf("scale %d: %w", recipe.Scale, err), in.Close())
 	}
 	return in, nil
 }
 
-func (in *Input) borrow(host Host) error {
-	tuples, release, err := host.Tuples(in.recipe.Tuples())
-	if err != nil {
-		return fmt.Errorf("memory for %d tuples: %w", in.recipe.Tuples(), err)
-	}
-	in.tuples, in.release = tuples, append(in.release, release)
-	parents, release, err := host.Parents(in.recipe.Vertices())
-	if err != nil {
-		return fmt.Errorf("memory for %d parents: %w", in.recipe.Vertices(), err)
-	}
-	in.parents, in.release = parents, append(in.release, release)
-	return nil
-}
-
 // Close returns the memory.
-func (in *Input) Close() (err error) {
-	for _, release := range in.release {
-		err = errors.Join(err, release())
-	}
-	return err
-}
+func (in *Input) Close() error { return in.release() }
 
 // ExecuteOn is Execute for a plan of one scale, on an input that other runs may share.
 func ExecuteOn(
@@ -74,13 +58,31 @@ func ExecuteOn(
 	return result, errors.Join(err, finishErr)
 }
 
-// generate generates the tuples, draws the roots and makes the validator.
+// prepare generates the tuples, draws the roots and makes the validator.
+func (in *Input) prepare(ctx context.Context, progress Progress) error {
+	start := time.Now()
+	if err := in.generate(ctx, progress); err != nil {
+		return err
+	}
+	in.graph = record.GraphRecord{
+		Recipe: in.recipe, Tuples: in.recipe.Tuples(), Generation: time.Since(start).Seconds(),
+	}
+	in.sum = graph.Checksum(in.seed, in.tuples)
+	var err error
+	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
+		return err
+	}
+	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, in.tuples, in.wanted)
+	in.graph.RootsFound = len(in.roots)
+	return nil
+}
+
+// generate generates the tuples.
 func (in *Input) generate(ctx context.Context, progress Progress) (err error) {
 	const chunk = 1 << 20 // tuples between two updates of the progress
-	total := in.recipe.Tuples()
+	start, total := time.Now(), in.recipe.Tuples()
 	step := progress.Step(fmt.Sprintf("scale %d: generate", in.recipe.Scale), total, 0)
-	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Seconds(in.graph.Generation)), err) }()
-	start := time.Now()
+	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
 	for first := int64(0); first < total; first += chunk {
 		part := in.tuples[first:min(first+chunk, total)]
 		if err := in.recipe.Generate(ctx, part, first, 0); err != nil {
@@ -88,15 +90,21 @@ func (in *Input) generate(ctx context.Context, progress Progress) (err error) {
 		}
 		step.Add(int64(len(part)))
 	}
-	in.graph = record.GraphRecord{Recipe: in.recipe, Tuples: total, Generation: time.Since(start).Seconds()}
+	return nil
+}
 
-	// Both steps read all tuples, which takes seconds at large scales.
-	stop := step.Watch("draw roots", func() (done, total int64) { return 0, 0 })
-	defer stop()
-	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
+// changed reports whether the tuples are no longer those that were generated. It reads them all, which takes a few
+// milliseconds for each 100 MB, so it is never called inside a clock.
+func (in *Input) changed() bool { return graph.Checksum(in.seed, in.tuples) != in.sum }
+
+// restore generates the tuples again, for the engines that come after one that has changed them.
+func (in *Input) restore(ctx context.Context, progress Progress) error {
+	if err := in.generate(ctx, progress); err != nil {
 		return err
 	}
-	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, in.tuples, in.wanted)
-	in.graph.RootsFound = len(in.roots)
+	if in.changed() {
+		return errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +
+			"then resume the run")
+	}
 	return nil
 }

@@ -57,11 +57,12 @@ func (stingy) Parents(int64) ([]graph.Vertex, func() error, error) {
 	return nil, nil, errors.New("out of memory")
 }
 
-func TestInputReleasesMemoryAfterFailure(t *testing.T) {
-	host := stingy{hostOf(nil)}
-	_, err := NewInput(t.Context(), host, planOf(8).Recipe(8), 64, Silent{})
-	if err == nil || !strings.Contains(err.Error(), "scale 8: memory for 256 parents: out of memory") || host.lent != 0 {
-		t.Errorf("got %v, %d blocks of memory were not released", err, host.lent)
+func TestEngineWithoutMemoryForParentsFails(t *testing.T) {
+	host := stingy{hostOf(map[string]*serial{"a": {}})}
+	r, err := Execute(t.Context(), host, createStore(t, planOf(8, "a")), Silent{})
+	if err != nil || r.Runs[0].State != record.Failed ||
+		r.Runs[0].Failure != "memory for 256 parents: out of memory" || host.lent != 0 {
+		t.Errorf("got %v, %q, %d blocks of memory were not released", err, r.Runs[0].Failure, host.lent)
 	}
 }
 

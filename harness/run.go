@@ -77,6 +77,12 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if err := e.checkRoots(); err != nil {
 		return err
 	}
+	parents, release, err := e.host.Parents(e.in.recipe.Vertices())
+	if err != nil {
+		return e.recordEarlyFailure(ctx, fmt.Errorf("memory for %d parents: %w", e.in.recipe.Vertices(), err))
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	e.parents = parents
 	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
 		return e.recordEarlyFailure(ctx, err)
 	}

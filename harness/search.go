@@ -16,17 +16,16 @@ import (
 // search is kernel 2 from one root. All entries of the parent array are overwritten first, outside the clock, so that
 // an entry that the engine does not write is detected.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
-	parents := e.in.parents
-	fill(parents, graph.Unwritten)
+	fill(e.parents, graph.Unwritten)
 	limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
 	defer cancel()
 	start := time.Now()
-	t, err := e.opened.Search(limited, root, parents)
+	t, err := e.opened.Search(limited, root, e.parents)
 	wall := time.Since(start)
 	if err != nil {
 		return record.RootRecord{}, callError(ctx, limited, "search", e.plan.Timeout, err)
 	}
-	outside := maxDelay + plugins.MoveTime(int64(len(parents))*8)
+	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
 	if err := plugins.CheckClock("search", t.Elapsed, wall, outside); err != nil {
 		return record.RootRecord{}, err
 	}
@@ -44,14 +43,14 @@ func (e *engineRun) check(ctx context.Context, r *record.RootRecord, step Step) 
 		return e.validate(ctx, r)
 	}
 	defer step.Watch("count", v.Progress)()
-	tree, err := v.Count(ctx, r.Root, e.in.parents)
+	tree, err := v.Count(ctx, r.Root, e.parents)
 	return keep(r, tree, err)
 }
 
 // validate checks the parents of the last search against the five rules of the specification.
 func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 	start := time.Now()
-	tree, err := e.in.validator.Validate(ctx, r.Root, e.in.parents)
+	tree, err := e.in.validator.Validate(ctx, r.Root, e.parents)
 	r.Validated, r.Validation = true, time.Since(start).Seconds()
 	if err == nil {
 		r.Depth = &tree.Depth

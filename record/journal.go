@@ -35,6 +35,7 @@ type Session struct {
 type End struct {
 	State   State  `json:"state"`
 	Failure string `json:"failure,omitempty"`
+	Void    bool   `json:"void,omitempty"` // the engine changed the tuples: none of its searches count
 	// Description is used if there was no kernel 1.
 	Description *plugins.Description `json:"description,omitempty"`
 }
@@ -115,6 +116,9 @@ func (r *Result) setGraph(e Entry) error {
 
 // retry clears a failure of the engine or of its energy loop, because a resume repeats what failed.
 func (r *Run) retry() {
+	if r.Void {
+		*r = Run{Engine: r.Engine, Scale: r.Scale, State: Interrupted}
+	}
 	if r.State == Failed {
 		r.State, r.Failure = Interrupted, ""
 	}
@@ -151,7 +155,7 @@ func (r *Run) apply(e Entry) error {
 	case e.Energy != nil:
 		r.Energy = e.Energy
 	case e.End != nil:
-		r.State, r.Failure = e.End.State, e.End.Failure
+		r.State, r.Failure, r.Void = e.End.State, e.End.Failure, e.End.Void
 		if r.Description == nil {
 			r.Description = e.End.Description
 		}

@@ -70,6 +70,7 @@ type Run struct {
 	Roots      []RootRecord  `json:"roots,omitempty"` // in the order of the draw
 	State      State         `json:"state"`
 	Failure    string        `json:"failure,omitempty"`
+	Void       bool          `json:"void,omitempty"`       // the engine changed the tuples; a resume repeats all searches
 	Valid      bool          `json:"valid"`                // complete, every search validated and none of them wrong
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
 	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured

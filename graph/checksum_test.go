@@ -1,0 +1,65 @@
+package graph
+
+import (
+	"bytes"
+	"hash/maphash"
+	"runtime"
+	"testing"
+)
+
+func TestChecksumDependsOnEveryTupleAndTheirOrder(t *testing.T) {
+	edges, _ := kroneckerTuples(t, 13, 16) // two blocks
+	seed := maphash.MakeSeed()
+	want := Checksum(seed, edges)
+	differs := func(what string, change, undo func()) {
+		t.Helper()
+		change()
+		if Checksum(seed, edges) == want {
+			t.Errorf("%s: the same checksum", what)
+		}
+		if undo(); Checksum(seed, edges) != want {
+			t.Errorf("%s: another checksum after the change was undone", what)
+		}
+	}
+	for _, i := range []int{0, 1, 1<<16 - 1, 1 << 16, len(edges) - 1} {
+		for bit := range 32 {
+			flip := func() { edges[i].high ^= 1 << bit }
+			differs("a bit", flip, flip)
+		}
+	}
+	swap := func(i, j int) func() { return func() { edges[i], edges[j] = edges[j], edges[i] } }
+	differs("two tuples", swap(3, 4), swap(3, 4))
+	blocks := func() {
+		for i := range 1 << 16 {
+			swap(i, i+1<<16)()
+		}
+	}
+	differs("two blocks", blocks, blocks)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if Checksum(seed, edges) != want {
+		t.Error("the checksum depends on the number of threads")
+	}
+	if Checksum(seed, edges[1:]) == want || Checksum(seed, nil) != 0 {
+		t.Error("the checksum does not depend on the number of tuples")
+	}
+}
+
+func TestWriteEdgesWritesThePackedForm(t *testing.T) {
+	var out bytes.Buffer
+	if err := WriteEdges(&out, []Edge{MakeEdge(0x123456789abc, 0xfedcba987654)}); err != nil {
+		t.Fatal(err)
+	}
+	want := []byte{0xbc, 0x9a, 0x78, 0x56, 0x54, 0x76, 0x98, 0xba, 0x34, 0x12, 0xdc, 0xfe}
+	if !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("want % x, got % x", want, out.Bytes())
+	}
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	edges, _ := kroneckerTuples(b, 20, 16)
+	seed := maphash.MakeSeed()
+	b.SetBytes(int64(len(edges)) * EdgeBytes)
+	for b.Loop() {
+		Checksum(seed, edges)
+	}
+}
