@@ -11,8 +11,10 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Facts are the engine, kernel 1 and the input of a run.
-func (r Run) Facts() []Table { return []Table{r.engineFacts(), r.constructionFacts(), r.inputFacts()} }
+// Facts are the engine, kernel 1, the input and the meters of a run.
+func (r Run) Facts() []Table {
+	return []Table{r.engineFacts(), r.constructionFacts(), r.inputFacts(), r.meterFacts()}
+}
 
 // Facts are the machine, the software and the plan of a record.
 func (r Result) Facts() []Table { return []Table{r.machineFacts(), r.softwareFacts()} }

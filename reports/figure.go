@@ -12,19 +12,15 @@ import (
 // Figure is a drawing as data: a legend at the top, panels below each other with a common left edge, and notes under
 // them that say how to read it. Package plot draws it.
 type Figure struct {
-	Name   string  // of its files, without extension
-	Title  string  // one sentence: the caption, and the text for readers who cannot see the figure
-	Width  float64 // inches
+	Name   string // of its files, without extension
+	Title  string // one sentence: the caption, and the text for readers who cannot see the figure
 	Legend []Key
 	Panels []Panel
 	Notes  []string
 }
 
-// Widths of figures in inches: two columns of a journal page, or a little more than one.
-const (
-	fullWidth   = 6.8
-	narrowWidth = 4.4
-)
+// FigureWidth is the width of every figure in inches: two columns of a journal page.
+const FigureWidth = 6.8
 
 // maxRows is the number of runs with a row of their own in a figure.
 const maxRows = 24

@@ -59,20 +59,17 @@ func (r Result) Headline() Headline {
 	return h
 }
 
-// Device names what a run searched on: the engine's first device and how many there are, or the host's processor. The
-// machine's own name for a processor is better than the engine's.
+// Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
+// the only one with a name.
 func (r Result) Device(run Run) string {
-	if d := run.Description; d != nil && len(d.Devices) > 0 && d.Devices[0].Name != "" {
-		name, n := Name(d.Devices[0].Name), len(d.Devices)
-		if d.Devices[0].Kind == "cpu" && r.Machine.CPU != "" {
-			name = Name(r.Machine.CPU)
-		}
-		if n > 1 {
-			return fmt.Sprintf("%d × %s", n, name)
-		}
-		return name
+	d := run.Description
+	if d == nil || len(d.Devices) == 0 || d.Devices[0].Kind == "cpu" && r.Machine.CPU != "" {
+		return Name(r.Machine.CPU)
 	}
-	return Name(r.Machine.CPU)
+	if n := len(d.Devices); n > 1 {
+		return fmt.Sprintf("%d × %s", n, Name(d.Devices[0].Name))
+	}
+	return Name(d.Devices[0].Name)
 }
 
 // RunTable sums up every run in a line.

@@ -5,10 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/record"
 )
 
 const maxLevels = 200 // shown of one search; a path has as many levels as vertices
@@ -40,7 +38,7 @@ func LevelFigures(runs []Run) map[int]Figure {
 func levelsFigure(r Run) Figure {
 	root, _ := r.medianRoot()
 	levels := root.Levels
-	f := Figure{Width: fullWidth}
+	f := Figure{}
 	f.Title = fmt.Sprintf("The search from vertex %d by %s at scale %d, level by level", root.Root, r.Label, r.Scale)
 	f.note(fmt.Sprintf("%s, scale %d: the root with the median time, vertex %d, %s in all. Colors: direction of the "+
 		"level. Percentages: share of the search.", r.Label, r.Scale, root.Root, units.Seconds(root.Time)))
@@ -83,55 +81,29 @@ func levelsFigure(r Run) Figure {
 	return f
 }
 
-// Levels is the search of the median root, level by level.
-type Levels struct {
-	Of    string // empty where no search has levels
-	Table Table
-}
-
-// Levels returns the levels of the median root.
-func (r Run) Levels() Levels {
+// Levels lists the levels of the median root. The table is empty where no search has levels.
+func (r Run) Levels() Table {
 	root, found := r.medianRoot()
 	if !found {
-		return Levels{}
+		return Table{}
 	}
-	return Levels{fmt.Sprintf("vertex %d, search %d, %s", root.Root, root.Index, units.Seconds(root.Time)),
-		levelsTable(root)}
-}
-
-// levelsTable lists the levels of one search. Columns without a number are left out.
-func levelsTable(root record.RootRecord) Table {
-	var edges, timed, sent, phases bool
-	inside := 0.0
-	for _, level := range root.Levels {
-		edges = edges || !level.Edges.IsZero()
-		timed = timed || level.Elapsed > 0
-		sent = sent || !level.Bytes.IsZero() || !level.Messages.IsZero()
-		phases = phases || len(level.Phases) > 0
-		inside += level.Elapsed.Seconds()
-	}
-	shown := []bool{true, true, true, edges, timed, timed, sent, sent, phases}
-	pick := func(texts ...string) (out []string) {
-		for i, text := range texts {
-			if shown[i] {
-				out = append(out, text)
-			}
-		}
-		return out
-	}
-	t := newTable(strings.Join(pick("#level", "direction", "#vertices expanded", "#entries looked at", "#time", "#share",
-		"#bytes sent", "#messages", "phases"), "|"), "")
-	levels := root.Levels[:min(len(root.Levels), maxLevels)]
+	t := newTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|phases", "")
+	t.Name = fmt.Sprintf("Levels of the median root: %s, scale %d, vertex %d, search %d, %s", r.Label, r.Scale, root.Root,
+		root.Index, units.Seconds(root.Time))
+	levels, inside := root.Levels[:min(len(root.Levels), maxLevels)], 0.0
 	for i, level := range levels {
-		seconds := level.Elapsed.Seconds()
-		t.add(pick(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), Count(level.Edges),
-			units.Seconds(seconds), percentage(seconds, root.Time), Count(level.Bytes), Count(level.Messages),
-			phasesText(level.Phases))...)
+		seconds, share := level.Elapsed.Seconds(), Missing
+		if inside += seconds; seconds > 0 {
+			share = percentage(seconds, root.Time)
+		}
+		t.add(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), Count(level.Edges),
+			measured(seconds), share, Count(level.Bytes), Count(level.Messages), phasesText(level.Phases))
 	}
 	if len(levels) < len(root.Levels) {
 		t.Note = fmt.Sprintf("The first %d of %d levels; the record has all.", len(levels), len(root.Levels))
-	} else if outside := root.Time - inside; timed && outside >= 0 {
-		t.add(pick("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "")...)
+	} else if outside := root.Time - inside; inside > 0 && outside >= 0 {
+		t.add("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "")
 	}
+	t.dropEmpty()
 	return t
 }

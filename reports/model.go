@@ -11,9 +11,7 @@ package reports
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/record"
@@ -47,7 +45,6 @@ type Run struct {
 	record.Run
 	Label   string
 	Machine string // host and processor
-	Record  string // the record among several: "[1] a1b2c3, 2026-11-20, AMD EPYC"; empty for a single one
 }
 
 // scaleName names the run on an axis by its engine and the size of its graph.
@@ -61,9 +58,8 @@ type Part struct {
 	Explanation string   // what a reader should see, in a sentence or two
 	Figures     []Figure // those without panels are left out
 	Table       Table
-	Folded      []Table // further tables, folded on the page
-	Wide        bool    // the table does not fit next to the figures
-	TableOnly   bool    // shown for its table even without a figure
+	Wide        bool // the table does not fit next to the figures
+	TableOnly   bool // shown for its table even without a figure
 }
 
 // Plot makes a part from runs. A part without anything to show is left out of a report.
@@ -90,9 +86,8 @@ func runs(records ...record.Result) []Run {
 	labels, taken := map[origin]string{}, map[string]bool{}
 	var out []Run
 	for i, r := range records {
-		machine, record, suffix := Joined(", ", Name(r.Machine.Hostname), Name(r.Machine.CPU)), "", ""
+		machine, suffix := Joined(", ", Name(r.Machine.Hostname), Name(r.Machine.CPU)), ""
 		if len(records) > 1 {
-			record = mark(i) + " " + Joined(", ", Name(r.ID), dated(r.Started, time.DateOnly), Name(r.Machine.CPU))
 			suffix = " " + mark(i)
 		}
 		for _, run := range r.Runs {
@@ -100,7 +95,7 @@ func runs(records ...record.Result) []Run {
 			if labels[from] == "" {
 				labels[from] = unique(taken, EngineName(run.Engine.Name)+suffix, " #")
 			}
-			out = append(out, Run{run, labels[from], machine, record})
+			out = append(out, Run{run, labels[from], machine})
 		}
 	}
 	return out
@@ -112,18 +107,4 @@ func dated(t time.Time, layout string) string {
 		return Missing
 	}
 	return t.Format(layout)
-}
-
-// recordsNote explains the marks in names; empty for one record.
-func recordsNote(runs []Run) string {
-	var records []string
-	for _, r := range runs {
-		if r.Record != "" && !slices.Contains(records, r.Record) {
-			records = append(records, r.Record)
-		}
-	}
-	if len(records) == 0 {
-		return ""
-	}
-	return " Records: " + strings.Join(records, "; ") + "."
 }

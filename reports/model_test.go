@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -85,27 +86,8 @@ func TestDocumentationSaysHowWidePlotsAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join(strings.Fields(string(docs)), " ")
-	if !strings.Contains(text, "6.8 inches wide") || !strings.Contains(text,
-		"`gteps-over-scale` of one scale and at most four engines is 4.4 inches wide") {
-		t.Error("docs/reports.md does not say how wide plots are")
-	}
-	for _, c := range []struct {
-		engines []string
-		scales  []int
-		rates   float64
-	}{{[]string{"a", "b", "c", "d"}, []int{16}, 4.4}, {[]string{"a", "b", "c", "d", "e"}, []int{16}, 6.8},
-		{[]string{"a"}, []int{16, 17}, 6.8}} {
-		for _, f := range all(t, samples.Result(c.engines, c.scales...)).Figures() {
-			want := 6.8
-			if f.Name == ScaleFigure {
-				want = c.rates
-			}
-			if f.Width != want {
-				t.Errorf("%d engines, %d scales: %s is %v inches wide, want %v", len(c.engines), len(c.scales), f.Name, f.Width,
-					want)
-			}
-		}
+	if want := fmt.Sprintf("%v inches wide", FigureWidth); !strings.Contains(string(docs), want) {
+		t.Errorf("docs/reports.md does not say that plots are %s", want)
 	}
 }
 
@@ -162,7 +144,7 @@ func TestShortenKeepsEndsOfNamesApart(t *testing.T) {
 func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 	head := func(levels ...plugins.Level) string {
 		var out []string
-		table := levelsTable(record.RootRecord{Time: 1, Levels: levels})
+		table := Run{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: levels}}}}.Levels()
 		for _, c := range table.Head {
 			out = append(out, c.Text)
 		}
@@ -178,7 +160,7 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 		{head(plugins.Level{Frontier: 1, Elapsed: 5}, plugins.Level{Frontier: 3, Edges: plugins.Counted(0)}),
 			"level, direction, vertices expanded, entries looked at, time, share"},
 		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}),
-			"level, direction, vertices expanded, bytes sent, messages, phases"},
+			"level, direction, vertices expanded, messages, phases"},
 	} {
 		if c.got != c.want {
 			t.Errorf("columns are %q, want %q", c.got, c.want)

@@ -19,10 +19,10 @@ func constructionPart(runs []Run, _ []Reference) Part {
 // constructionFigure draws the time of kernel 1 and the memory that the engine holds for searching, both by input
 // tuple, so that graphs of all sizes can be compared.
 func constructionFigure(runs []Run) Figure {
-	f := Figure{Name: "kernel-1", Width: fullWidth,
+	f := Figure{Name: "kernel-1",
 		Title: "Time of kernel 1 and memory held for searching, by input tuple"}
 	f.note("Kernel 1 on the engine’s clock. Memory is what the engine reports to hold between kernel 1 and its last " +
-		"search. " + inputs(runs) + "." + recordsNote(runs))
+		"search. " + inputs(runs) + ".")
 	var times, memory []barRow
 	for _, r := range runs {
 		if r.Construction == nil || r.Construction.Elapsed <= 0 || r.Graph == nil || r.Graph.Tuples <= 0 ||

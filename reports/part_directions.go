@@ -97,7 +97,6 @@ func directionColors() []Color {
 func directionsFigure(rows []directionShare) Figure {
 	f := Figure{
 		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and scale",
-		Width: fullWidth,
 	}
 	f.note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
 		"a level.")

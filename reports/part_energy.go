@@ -14,13 +14,11 @@ import (
 // that of a system, and an estimate is not a measurement.
 
 func energyPart(runs []Run, references []Reference) Part {
-	all := seriesOf(runs, func(r Run) bool { return len(r.PowerFigures()) > 0 })
 	return Part{
-		Title: "Energy: search rate per watt", Table: energyTable(runs), Folded: []Table{metersTable(runs)}, Wide: true,
-		TableOnly: true,
-		Figures:   append([]Figure{perWattBars(all), perWattOverScale(all, references)}, powerFigures(runs)...),
-		Explanation: "The rate of a loop of searches over the mean power of the same interval. Power that a meter does not " +
-			"cover is not in its watts: component power is not system power.",
+		Title: "Energy: search rate per watt", Table: energyTable(runs), Wide: true, TableOnly: true,
+		Figures: append([]Figure{perWattFigure(runs, references)}, powerFigures(runs)...),
+		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included. " +
+			"Component power (gpu, package, dram) leaves out the rest of the machine and is not system power.",
 	}
 }
 
@@ -74,70 +72,36 @@ func (r Run) noFigure() string {
 	return Sentence(r.Compliance.Power)
 }
 
-const energyNote = "Rate of the energy loop over its mean power. Component power (gpu, package, dram) leaves out the " +
-	"rest of the machine and is not system power."
-
-// perWattBars draws rates per watt with idle power and above idle, and the joules of a search, of each engine at its
-// largest scale.
-func perWattBars(all []runSeries) Figure {
-	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt, and joules of a search, of each engine",
-		Width: fullWidth}
-	f.note(energyNote + " ± bounds the error that sampling adds; the sensor’s own error is not in it.")
-	all = limited(&f, all, maxRows, "engines, each at its largest scale; the table has all")
-	titles := []string{"MTEPS per watt", "MTEPS per watt above idle", "Joules of a search"}
-	bars := make([][]barRow, len(titles))
-	for _, s := range all {
-		r := s.runs[len(s.runs)-1]
-		p, _ := r.PowerFigure()
-		add := func(k int, value, relative *float64) {
-			if value != nil && relative != nil && Finite(*value, *relative) {
-				bars[k] = append(bars[k], barRow{fmt.Sprintf("%s, %s: %s", r.scaleName(), kindOfPower(p), p.Label()),
-					[]float64{*value}, units.Significant(*value, 3) + " ± " + units.Significant(*value**relative, 2)})
-			}
-		}
-		add(0, &p.MTEPSPerWatt, &p.Uncertainty)
-		add(1, p.MTEPSPerWattOverIdle, p.UncertaintyOverIdle)
-		add(2, &p.JoulesPerSearch, &p.Uncertainty)
-	}
-	for k, title := range titles {
-		if len(bars[k]) > 0 {
-			f.Panels = append(f.Panels, barPanel(title, bars[k], looks(k).Color))
-		}
-	}
-	return f
-}
-
-// perWattOverScale draws MTEPS/W over the size of the graph, and published ones next to them, if an engine has two
-// scales or something was published. A line is one engine and one kind of power.
-func perWattOverScale(all []runSeries, references []Reference) Figure {
-	others := published(references, func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 })
+// perWattFigure draws MTEPS/W over the size of the graph, and published ones next to them. A line is one engine and
+// one kind of power.
+func perWattFigure(runs []Run, references []Reference) Figure {
 	var lines []curve
-	several := len(others) > 0
-	for _, s := range all {
-		for _, r := range s.runs {
-			p, _ := r.PowerFigure()
-			name := r.Label + " (" + kindOfPower(p) + ": " + p.Label() + ")"
-			i := slices.IndexFunc(lines, func(c curve) bool { return c.label == name })
-			if i < 0 {
-				i = len(lines)
-				lines = append(lines, curve{label: name, look: looks(i)})
-			}
-			lines[i].points = append(lines[i].points, Point{float64(r.Scale), p.MTEPSPerWatt})
-			several = several || len(lines[i].points) > 1
+	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
+	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) leaves " +
+		"out the rest of the machine and is not system power.")
+	panel, scales, values := Panel{Height: 3.2}, newSpan(), newSpan()
+	for _, r := range runs {
+		p, found := r.PowerFigure()
+		if !found {
+			continue
 		}
+		name := r.Label + " (" + kindOfPower(p) + ": " + p.Label() + ")"
+		i := slices.IndexFunc(lines, func(c curve) bool { return c.label == name })
+		if i < 0 {
+			i = len(lines)
+			lines = append(lines, curve{label: name, look: looks(i)})
+		}
+		lines[i].points = append(lines[i].points, Point{float64(r.Scale), p.MTEPSPerWatt})
+		scales.add(float64(r.Scale))
+		values.add(p.MTEPSPerWatt)
 	}
-	if !several || len(lines) == 0 {
+	if len(lines) == 0 {
 		return Figure{}
 	}
-	f := Figure{Name: "mteps-per-watt-over-scale", Title: "Search rate per watt over the size of the graph",
-		Width: fullWidth, Legend: legend(lines)}
-	f.note(energyNote + " Idle power included.")
-	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
-	addPublished(&f, &panel, others, &scales, &values)
+	f.Legend = legend(lines)
+	watts := func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
+	addPublished(&f, &panel, published(references, watts), &scales, &values)
 	for _, c := range lines {
-		for _, p := range c.points {
-			values.add(p.Y)
-		}
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 	}
 	panel.X, panel.Y = scaleAxis(scales), valueAxis("MTEPS per watt", values)
@@ -174,32 +138,26 @@ func energyTable(runs []Run) Table {
 	return t
 }
 
-// metersTable has what every meter of a run showed, used or not.
-func metersTable(runs []Run) Table {
-	t := newTable("engine|#scale|meter|scope|method|reads|#joules in the loop|#± J|#coverage|#longest gap|#updates|"+
-		"#reading took|used",
-		"Joules are those of the loop, from the counter where there is one, otherwise by the trapezoidal rule over the "+
-			"samples. Coverage is the part of the loop between usable samples.")
-	t.Name = "Meters"
-	for _, r := range runs {
-		if r.Energy == nil {
-			continue
+// meterFacts are what every meter of the energy loop showed, and why it was not used.
+func (r Run) meterFacts() Table {
+	t := newFacts("Meters")
+	if r.Energy == nil {
+		return t
+	}
+	for _, m := range r.Energy.Meters {
+		texts := []string{string(m.Meter.Method) + " " + string(m.Meter.Quantity) + " of " + string(m.Meter.Scope)}
+		if l := m.Loop; l != nil {
+			texts = append(texts, fmt.Sprintf("%s J ± %s J over %s %% of the loop in %d updates",
+				units.Significant(float64(l.Joules), 5), units.Significant(float64(l.Uncertainty), 2),
+				units.Significant(l.Coverage*100, 4), l.Updates))
 		}
-		for _, m := range r.Energy.Meters {
-			row := []string{r.Label, strconv.Itoa(r.Scale), Name(m.Meter.Name), string(m.Meter.Scope), string(m.Meter.Method),
-				string(m.Meter.Quantity)}
-			if l := m.Loop; l != nil {
-				row = append(row, units.Significant(float64(l.Joules), 5), units.Significant(float64(l.Uncertainty), 2),
-					units.Significant(l.Coverage*100, 4)+" %", units.Duration(l.LargestGap), strconv.Itoa(l.Updates))
-			} else {
-				row = append(row, slices.Repeat([]string{Missing}, 5)...)
-			}
-			used := Joined("; ", map[bool]string{true: "yes", false: "no: " + Sentence(m.Why)}[m.Used], Sentence(m.NoLoop))
-			if len(m.Faults) > 0 {
-				used += "; " + Sentence(m.Faults[0].Text)
-			}
-			t.add(append(row, units.Seconds(m.ReadTime), used)...)
+		if !m.Used {
+			texts = append(texts, "not used: "+Sentence(m.Why))
 		}
+		if texts = append(texts, Sentence(m.NoLoop)); len(m.Faults) > 0 {
+			texts = append(texts, Sentence(m.Faults[0].Text))
+		}
+		t.fact(Name(m.Meter.Name), Joined("; ", texts...))
 	}
 	return t
 }

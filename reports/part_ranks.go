@@ -158,7 +158,7 @@ type phaseQuantity struct {
 
 // phaseFigure draws quantities of the phases, a row for every run. The last of many phases are gray.
 func phaseFigure(runs []rankedRun, name, title string, quantities ...phaseQuantity) Figure {
-	f := Figure{Name: name, Title: title, Width: fullWidth}
+	f := Figure{Name: name, Title: title}
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
 	var names []string // a phase has the same color in all figures
 	for _, r := range runs {
@@ -209,7 +209,7 @@ func trafficOverRanks(runs []rankedRun) Figure {
 	if len(lines) == 0 {
 		return Figure{}
 	}
-	f := Figure{Name: "traffic-over-ranks", Width: fullWidth,
+	f := Figure{Name: "traffic-over-ranks",
 		Title: "Messages and bytes of a search over the number of ranks, counted"}
 	f.note("Messages and bytes are counted, those of all ranks together; means of a search.")
 	lines = limited(&f, lines, maxScalingLines, "lines; the table has all")

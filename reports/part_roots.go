@@ -23,7 +23,7 @@ func rootsFigure(runs []Run) Figure {
 		return Figure{}
 	}
 	slices.SortStableFunc(rows, func(a, b Run) int { return a.Scale - b.Scale })
-	f := Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and scale", Width: fullWidth}
+	f := Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and scale"}
 	f.note("Point: one root. Box: quartiles; thick line: median. Whiskers: slowest and fastest root. " +
 		"Diamond: harmonic mean.")
 	rows = limited(&f, rows, maxRows, "runs; the table has all")

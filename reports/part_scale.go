@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -76,10 +76,9 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	if len(all) == 0 {
 		return Figure{}
 	}
-	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine",
-		Width: fullWidth}
+	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine"}
 	f.note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
-		inputs(runs) + "." + recordsNote(runs))
+		inputs(runs) + ".")
 	panel, scales, rates := Panel{Height: 3.6}, scalesOf(all), newSpan()
 	var means []curve
 	for _, s := range all {
@@ -88,23 +87,14 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	f.Legend = legend(means)
 	rate := func(r ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }
 	addPublished(&f, &panel, published(references, rate), &scales, &rates)
-	// Series share two thirds of the room between two scales; a lone scale has all of its room.
-	step := min(0.16, 0.66/float64(len(all)))
-	half := step * 0.4
-	if scales.low == scales.high {
-		step = 0.8 / float64(len(all))
-		half = min(step*0.4, 0.03)
-		if len(all) <= 4 {
-			f.Width, panel.Height = narrowWidth, panel.Height-0.4
-		}
-	}
+	step := min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
 	for i, s := range all {
 		c := means[i]
 		for k, r := range s.runs {
 			teps := inGTEPS(r.Rates().TEPS)
 			rates.add(teps.Min, teps.Max)
 			c.points[k].X += (float64(i) - float64(len(all)-1)/2) * step
-			panel.Shapes = append(panel.Shapes, Box{At: c.points[k].X, Half: half, Spread: teps, Color: s.look.Color})
+			panel.Shapes = append(panel.Shapes, Box{At: c.points[k].X, Half: step * 0.4, Spread: teps, Color: s.look.Color})
 		}
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 		for k, r := range s.runs {
@@ -119,21 +109,15 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	return f
 }
 
-// inputs says what was searched, as far as all runs agree.
+// inputs says what was searched.
 func inputs(runs []Run) string {
-	var factors []int
+	factors := map[string]bool{}
 	for _, r := range runs {
-		if r.Graph != nil && !slices.Contains(factors, r.Graph.Recipe.EdgeFactor) {
-			factors = append(factors, r.Graph.Recipe.EdgeFactor)
+		if r.Graph != nil {
+			factors[strconv.Itoa(r.Graph.Recipe.EdgeFactor)] = true
 		}
 	}
-	switch len(factors) {
-	case 0:
-		return "Kronecker graphs"
-	case 1:
-		return fmt.Sprintf("Kronecker graphs, edge factor %d", factors[0])
-	}
-	return "Kronecker graphs of several edge factors"
+	return "Kronecker graphs, edge factor " + Joined(" or ", slices.Sorted(maps.Keys(factors))...)
 }
 
 // ratesTable has what the figure over scales draws.

@@ -16,8 +16,6 @@ import (
 // maxScalingLines is the number of lines that can be distinguished in a figure.
 const maxScalingLines = 6
 
-const repeatsNote = "Of several runs that agree in everything, the one with the median rate counts."
-
 func scalingPart(runs []Run, _ []Reference) Part {
 	lines := scalingLines(runs)
 	part := Part{
@@ -189,21 +187,19 @@ func scalingFigure(lines []scalingLine) Figure {
 	if len(lines) == 0 {
 		return Figure{}
 	}
-	f := Figure{Name: "strong-scaling", Width: fullWidth,
+	f := Figure{Name: "strong-scaling",
 		Title: "Strong scaling: search rate over the number of workers, for the same graph"}
 	if lines[0].weak {
 		f.Name = "weak-scaling"
 		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
 	}
-	f.note("Harmonic means. Gray: a rate that grows as the workers do.")
+	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that grows " +
+		"as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
 	all := lineCurves(lines, scalingPoint.gteps)
 	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)
 	var ideals []Shape
-	for i, c := range all {
-		if slices.ContainsFunc(lines[i].points, func(p scalingPoint) bool { return p.repeats > 1 }) {
-			f.note(repeatsNote + " The table says how many there are.")
-		}
+	for _, c := range all {
 		first, last := c.points[0], c.points[len(c.points)-1]
 		end := min(last.X, first.X*panel.Y.Max/first.Y)
 		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Grid(), 1, true})
@@ -243,7 +239,7 @@ func scalingTable(lines []scalingLine) Table {
 	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|#runs",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers. More workers than cores share them. Runs that are not complete or have a wrong search are left out. "+
-			repeatsNote)
+			"Of several runs that agree in everything, the one with the median rate counts.")
 	for _, l := range lines {
 		kind := map[bool]string{false: "strong", true: "weak"}[l.weak]
 		for i, p := range l.points {

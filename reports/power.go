@@ -29,9 +29,9 @@ func powerFigures(runs []Run) []Figure {
 func powerFigure(r Run) Figure {
 	e := r.Energy
 	used := slices.ContainsFunc(e.Meters, func(m record.Metered) bool { return m.Used })
-	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale), Width: fullWidth}
-	f.note("Mean power between two updates of a meter; the thin line is the mean over the loop. Before the loop the " +
-		"engine holds its graph and is idle. After the loop come validated searches.")
+	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale)}
+	f.note("Mean power between two updates of a meter. Before the loop the engine holds its graph and is idle. After the " +
+		"loop come validated searches.")
 	meters := slices.DeleteFunc(slices.Clone(e.Meters), func(m record.Metered) bool {
 		return m.Used != used || len(m.Curve.At) < 2 || len(m.Curve.At) != len(m.Curve.Joules)
 	})
@@ -43,10 +43,6 @@ func powerFigure(r Run) Figure {
 			look.Broken = true
 		}
 		shapes = append(shapes, powerLine(m, look, &watts)...)
-		if m.Loop != nil && m.Loop.Watts > 0 && Finite(float64(m.Loop.Watts)) && e.Loop.Elapsed > 0 {
-			mean := []Point{{0, float64(m.Loop.Watts)}, {e.Loop.Elapsed, float64(m.Loop.Watts)}}
-			shapes = append(shapes, Line{mean, look.Color.fade(pointAlpha), 0.6, false})
-		}
 		f.Legend = append(f.Legend, Key{Label: fmt.Sprintf("%s (%s, %s)", Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method),
 			Look: look})
 	}

@@ -99,12 +99,12 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 	}
 	notes := func(f Figure) string { return strings.Join(f.Notes, " ") }
 	for _, c := range []struct {
-		runs           int
-		ranks, perWatt string
-		phasesHeight   int
+		runs         int
+		ranks        string
+		phasesHeight int
 	}{
-		{2, "", "", 2},
-		{25, "The first 24 of 25 runs", "The first 24 of 25 engines", 24},
+		{2, "", 2},
+		{25, "The first 24 of 25 runs", 24},
 	} {
 		a, b := of(c.runs, 4)
 		part := ranksPart(runs(a), nil)
@@ -112,13 +112,11 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
-		energy := energyPart(runs(b), nil).Figures
-		if len(energy) != 2+c.runs {
+		if energy := energyPart(runs(b), nil).Figures; len(energy) != 1+c.runs {
 			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
 		}
 		for _, s := range []struct{ figure, says, want string }{
 			{"phases", notes(part.Figures[0]), c.ranks}, {"traffic", notes(part.Figures[1]), c.ranks},
-			{"per watt", notes(energy[0]), c.perWatt},
 		} {
 			if !strings.Contains(s.says, s.want) || s.want == "" && strings.Contains(s.says, "The first") {
 				t.Errorf("%d runs: the figure of %s says %q, want %q", c.runs, s.figure, s.says, s.want)

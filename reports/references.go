@@ -52,30 +52,26 @@ func References(names ...string) ([]Reference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reports: list the built-in references: %w", err)
 	}
-	var all, out []Reference
 	var known []string
 	for _, file := range files {
-		r := Reference{Name: strings.TrimSuffix(path.Base(file), ".json")}
-		data, err := referenceFiles.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(data, &r)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reports: read the built-in reference %s: %w", r.Name, err)
-		}
-		all, known = append(all, r), append(known, r.Name)
+		known = append(known, strings.TrimSuffix(path.Base(file), ".json"))
 	}
+	if slices.Contains(names, "all") {
+		names = known
+	}
+	var out []Reference
 	for _, name := range names {
-		if name == "all" {
-			return all, nil
-		}
-		i := slices.Index(known, name)
-		if i < 0 {
+		data, err := referenceFiles.ReadFile("references/" + name + ".json")
+		if err != nil {
 			return nil, fmt.Errorf("reports: unknown reference %q; the references are %s, and all", name,
 				strings.Join(known, ", "))
 		}
+		r := Reference{Name: name}
+		if err := json.Unmarshal(data, &r); err != nil {
+			return nil, fmt.Errorf("reports: read the built-in reference %s: %w", name, err)
+		}
 		if !slices.ContainsFunc(out, func(r Reference) bool { return r.Name == name }) {
-			out = append(out, all[i])
+			out = append(out, r)
 		}
 	}
 	return out, nil

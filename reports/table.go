@@ -1,6 +1,9 @@
 package reports
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Table is a table of texts.
 type Table struct {
@@ -43,6 +46,20 @@ func (t *Table) add(texts ...string) {
 
 // style sets the class of a cell of the last row.
 func (t *Table) style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
+
+// dropEmpty removes the columns without a value.
+func (t *Table) dropEmpty() {
+	for i := len(t.Head) - 1; i >= 0; i-- {
+		empty := func(row []Cell) bool { return row[i].Text == "" || row[i].Text == Missing }
+		if slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !empty(row) }) {
+			continue
+		}
+		t.Head = slices.Delete(t.Head, i, i+1)
+		for k, row := range t.Rows {
+			t.Rows[k] = slices.Delete(row, i, i+1)
+		}
+	}
+}
 
 // newFacts makes a table of names and values under a heading.
 func newFacts(name string) Table {

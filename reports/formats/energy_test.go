@@ -20,7 +20,7 @@ func TestPowerFiguresAreDrawnForEveryMeteredRun(t *testing.T) {
 	dir := t.TempDir()
 	r := samples.Metered()
 	writeAll(t, dir, r)
-	for _, name := range []string{"mteps-per-watt", "mteps-per-watt-over-scale", "power-cpu-s18", "power-cuda-s22"} {
+	for _, name := range []string{"mteps-per-watt", "power-cpu-s18", "power-cuda-s22"} {
 		svg, err := os.ReadFile(filepath.Join(dir, name+".svg"))
 		if err != nil {
 			t.Error(err)

@@ -400,7 +400,7 @@ func TestANewPlotIsOneLine(t *testing.T) {
 		return reports.Part{
 			Title: "Depth", Explanation: "How deep searches go.",
 			Table: reports.Table{Head: []reports.Cell{{Text: "engine"}}, Rows: [][]reports.Cell{{{Text: runs[0].Label}}}},
-			Figures: []reports.Figure{{Name: "depth", Title: "Depth over the scale", Width: 4, Panels: []reports.Panel{{
+			Figures: []reports.Figure{{Name: "depth", Title: "Depth over the scale", Panels: []reports.Panel{{
 				Height: 2, X: axis, Y: axis, Shapes: []reports.Shape{reports.Mark{At: reports.Point{X: 16, Y: 6},
 					Color: reports.Ink(), Radius: 3}},
 			}}}},

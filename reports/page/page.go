@@ -55,7 +55,6 @@ type figure struct {
 	reports.Figure
 	Number  int
 	Drawing template.HTML
-	Pixels  int // width that the drawing takes where there is room
 }
 
 // draw draws a figure.
@@ -65,5 +64,5 @@ func (p *pager) draw(f reports.Figure) (figure, error) {
 		return figure{}, err
 	}
 	p.drawn++
-	return figure{f, p.drawn, template.HTML(drawing), int(f.Width * 72 * 1.45)}, nil
+	return figure{f, p.drawn, template.HTML(drawing)}, nil
 }

@@ -161,8 +161,8 @@ func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 func TestPageShowsEnergyWithAndWithoutFigures(t *testing.T) {
 	r := samples.Metered(power.Node)
 	got := page(t, r)
-	for _, want := range []string{"<h3>Energy: search rate per watt</h3>", "<summary>Meters</summary>",
-		">mteps-per-watt-over-scale</code>"} {
+	for _, want := range []string{"<h3>Energy: search rate per watt</h3>", "<h4>Meters</h4>",
+		">mteps-per-watt</code>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}

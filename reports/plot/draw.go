@@ -32,7 +32,7 @@ func (d drawing) size() (width, height vg.Length) {
 		height += vg.Length(p.Height) * vg.Inch
 	}
 	height += 2*margin + keyHeight*vg.Length(len(d.keyRows())) + noteHeight*vg.Length(len(d.noteLines())) + 8
-	return vg.Length(d.Width) * vg.Inch, height
+	return reports.FigureWidth * vg.Inch, height
 }
 
 // draw draws the figure on a canvas of its size.
@@ -119,7 +119,7 @@ func (d drawing) keyRows() [][]reports.Key {
 	if len(d.Legend) == 0 {
 		return nil
 	}
-	room, all := vg.Length(d.Width)*vg.Inch-2*margin+16, vg.Length(0)
+	room, all := reports.FigureWidth*vg.Inch-2*margin+16, vg.Length(0)
 	for _, key := range d.Legend {
 		all += d.keyWidth(key)
 	}
@@ -132,7 +132,7 @@ func (d drawing) keyRows() [][]reports.Key {
 // noteLines breaks the notes between words where they are wider than the figure.
 func (d drawing) noteLines() []string {
 	style := d.text(8, reports.Faint())
-	room := vg.Length(d.Width)*vg.Inch - 2*margin
+	room := reports.FigureWidth*vg.Inch - 2*margin
 	var lines []string
 	for _, note := range d.Notes {
 		line := ""

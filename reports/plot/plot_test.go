@@ -63,9 +63,9 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 	}
 	copied(figures(t, samples.Ranked()), "strong-scaling", "weak-scaling", "phases", "traffic", "traffic-over-ranks")
 	metered := figures(t, samples.Metered(power.Node))
-	copied(metered, "mteps-per-watt", "mteps-per-watt-over-scale", "power-cuda-s22")
+	copied(metered, "mteps-per-watt", "power-cuda-s22")
 	all["gteps-over-scale-published"] = figures(t, samples.Result([]string{"cpu"}, 24, 25), "all")["gteps-over-scale"]
-	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt-over-scale"]
+	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt"]
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			got, err := plotter(t).Draw(".svg", f)
