@@ -193,8 +193,8 @@ func scalingFigure(lines []scalingLine) Figure {
 		f.Name = "weak-scaling"
 		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
 	}
-	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that grows " +
-		"as the workers do.")
+	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that " +
+		"grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
 	all := lineCurves(lines, scalingPoint.gteps)
 	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)

@@ -30,8 +30,8 @@ func powerFigure(r Run) Figure {
 	e := r.Energy
 	used := slices.ContainsFunc(e.Meters, func(m record.Metered) bool { return m.Used })
 	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale)}
-	f.note("Mean power between two updates of a meter. Before the loop the engine holds its graph and is idle. After the " +
-		"loop come validated searches.")
+	f.note("Mean power between two updates of a meter. Before the loop the engine holds its graph and is idle. After " +
+		"the loop come validated searches.")
 	meters := slices.DeleteFunc(slices.Clone(e.Meters), func(m record.Metered) bool {
 		return m.Used != used || len(m.Curve.At) < 2 || len(m.Curve.At) != len(m.Curve.Joules)
 	})
