@@ -77,8 +77,8 @@ func (r Run) noFigure() string {
 func perWattFigure(runs []Run, references []Reference) Figure {
 	var lines []curve
 	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
-	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) leaves " +
-		"out the rest of the machine and is not system power.")
+	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) " +
+		"leaves out the rest of the machine and is not system power.")
 	panel, scales, values := Panel{Height: 3.2}, newSpan(), newSpan()
 	for _, r := range runs {
 		p, found := r.PowerFigure()
