@@ -154,6 +154,7 @@ func (e *engineRun) energyLoop(
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(nedge)}
+	before := e.still.count()
 	start, err = time.Now(), errors.ErrUnsupported
 	if repeater, ok := e.opened.(plugins.Repeater); ok {
 		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy)
@@ -168,7 +169,9 @@ func (e *engineRun) energyLoop(
 	elapsed := time.Since(start)
 	switch {
 	case err != nil:
-		return start, nil, callError(ctx, limited, "the energy loop", timeout, err)
+		return start, nil, callError(ctx, limited.Err() != nil, "the energy loop", timeout, err)
+	case e.still.count() > before:
+		return start, nil, errors.New("teps stood still during the energy loop; resume the run to repeat it")
 	case elapsed < e.plan.Energy:
 		return start, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, e.plan.Energy)
 	case loop.Searches < 1:

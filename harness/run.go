@@ -57,6 +57,7 @@ func (r *run) scales(ctx context.Context) error {
 
 // scale runs every engine that has not completed the scale of in.
 func (r *run) scale(ctx context.Context, in *Input, runs []record.Run) error {
+	defer r.still.watch()()
 	if err := r.store.Append(record.Entry{Scale: in.recipe.Scale, Graph: &in.graph}); err != nil {
 		return err
 	}

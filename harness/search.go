@@ -16,22 +16,21 @@ import (
 // search is kernel 2 from one root. All entries of the parent array are overwritten first, outside the clock, so that
 // an entry that the engine does not write is detected.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
-	fill(e.parents, graph.Unwritten)
-	limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
-	defer cancel()
-	start := time.Now()
-	t, err := e.opened.Search(limited, root, e.parents)
-	wall := time.Since(start)
-	if err != nil {
-		return record.RootRecord{}, callError(ctx, limited, "search", e.plan.Timeout, err)
-	}
+	var t plugins.Traversal
 	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
-	if err := plugins.CheckClock("search", t.Elapsed, wall, outside); err != nil {
+	overwrite := func() { fill(e.parents, graph.Unwritten) }
+	search := func(ctx context.Context) (_ time.Duration, err error) {
+		t, err = e.opened.Search(ctx, root, e.parents)
+		return t.Elapsed, err
+	}
+	wall, repeats, err := e.timed(ctx, "search", outside, overwrite, search)
+	if err != nil {
 		return record.RootRecord{}, err
 	}
 	t = copyOf(t)
 	return record.RootRecord{
-		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
+		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
+		Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
 	}, nil
 }
 

@@ -99,8 +99,9 @@ type GraphRecord struct {
 type RootRecord struct {
 	Index      int             `json:"index"` // in the order of the draw, from 0
 	Root       graph.Vertex    `json:"root"`
-	Time       float64         `json:"time"` // seconds on the engine's clock, used for TEPS
-	Wall       float64         `json:"wall"` // seconds on the host's clock around the call
+	Time       float64         `json:"time"`              // seconds on the engine's clock, used for TEPS
+	Wall       float64         `json:"wall"`              // seconds on the host's clock around the call
+	Repeats    int             `json:"repeats,omitempty"` // of the search, because the host stood still during it
 	Levels     []plugins.Level `json:"levels,omitempty"`
 	Phases     []plugins.Phase `json:"phases,omitempty"` // outside levels
 	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks

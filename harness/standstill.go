@@ -1,0 +1,50 @@
+package harness
+
+import (
+	"sync"
+	"time"
+)
+
+// standstill notices when this process does not run for a while: somebody stops it (Ctrl-Z, a debugger), or the machine
+// is suspended or its virtual machine paused. A call of an engine then looks longer than it was, or takes longer.
+type standstill struct {
+	mu   sync.Mutex
+	last time.Time // when the process last ran
+	n    int       // standstills so far
+}
+
+const (
+	standstillTick  = 100 * time.Millisecond
+	standstillLimit = 500 * time.Millisecond // longer than a busy machine delays a goroutine that has nothing to do
+	maxRepeats      = 3                      // of one call
+)
+
+// watch looks at the time until stop is called.
+func (s *standstill) watch() (stop func()) {
+	s.last = time.Now()
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(standstillTick):
+				s.count()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// count returns the number of standstills so far. The monotonic clock does not advance while a machine is suspended,
+// so the wall clock counts too.
+func (s *standstill) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if max(now.Sub(s.last), now.Round(0).Sub(s.last.Round(0))) > standstillLimit {
+		s.n++
+	}
+	s.last = now
+	return s.n
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package harness
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// The process that a test stops, as Ctrl-Z and the pause of a virtual machine do.
+const stoppedKey = "TEPS_TEST_STOPPED"
+
+// TestStoppedHostAccusesNoEngine stops a host during kernel 1, then during a search. The time of the engine, whose
+// process is not stopped, is then a small part of the call.
+func TestStoppedHostAccusesNoEngine(t *testing.T) {
+	if os.Getenv(stoppedKey) != "" {
+		runThatIsStopped(t)
+		return
+	}
+	t.Parallel()
+	host := exec.Command(os.Args[0], "-test.run=^TestStoppedHostAccusesNoEngine$")
+	host.Env = append(os.Environ(), stoppedKey+"=1")
+	stdin, err := host.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var output strings.Builder
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		fmt.Fprintln(&output, lines.Text())
+		if lines.Text() != "in a call" {
+			continue
+		}
+		host.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(maxDelay + 300*time.Millisecond) // the fault itself
+		host.Process.Signal(syscall.SIGCONT)
+		fmt.Fprintln(stdin, "go on")
+	}
+	if err := host.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, output.String())
+	}
+}
+
+func runThatIsStopped(t *testing.T) {
+	pause := func() { // until the test has stopped this process and let it continue
+		fmt.Println("in a call")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+	}
+	constructions, searches := 0, 0
+	e := &serial{
+		build: func(c *plugins.Construction) error {
+			if constructions++; constructions == 1 {
+				c.Elapsed = time.Microsecond
+				pause()
+			}
+			return nil
+		},
+		after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+			if searches = n; n == 4 {
+				pause()
+			}
+			return nil
+		},
+	}
+	r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	if !run.Valid || !run.Compliance.Compliant || constructions != 2 || searches != 66 {
+		t.Fatalf("state %s, %q, %+v, %d constructions, %d searches",
+			run.State, run.Failure, run.Compliance.Rules, constructions, searches)
+	}
+	if run.Roots[2].Repeats != 1 || run.Roots[3].Repeats != 0 {
+		t.Errorf("the record has %d repeats of the search that was repeated, and %d of the next",
+			run.Roots[2].Repeats, run.Roots[3].Repeats)
+	}
+	details := run.Construction.Details
+	if len(details) != 1 || details[0].Value != "1 times, because teps stood still" {
+		t.Errorf("the record of kernel 1: %+v", details)
+	}
+}
