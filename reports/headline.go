@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -9,15 +11,19 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Headline is the best run of a record that is a result, and what can be said of it. Without one it says why.
+// Headline says first what is wrong with a record, then names its best run that is a result. Without one it says why.
 type Headline struct {
-	Rate    string // GTEPS; empty without a result
-	Of      string // what the rate is of
-	Verdict Verdict
-	Rules   string // "compliant", or how many rules the run breaks; empty without a result
-	Met     bool   // the run is compliant
+	Faults  []Verdict // of runs without a result, wrong ones first; each names its engine
+	Rate    string    // GTEPS; empty without a result
+	Of      string    // what the rate is of
+	Verdict Verdict   // of the best run
+	Rules   string    // "compliant", or how many rules the best run breaks; empty without a result
+	Met     bool      // the best run is compliant
 	Broken  []record.Check
 }
+
+// maxFaults is the number of faults in a headline; the table of runs has all.
+const maxFaults = 5
 
 // Name is the id of the record.
 func (r Result) Name() string { return Name(r.ID) }
@@ -35,29 +41,43 @@ func (r Result) Best() int {
 
 // Headline makes the headline of a record.
 func (r Result) Headline() Headline {
+	var h Headline
+	for _, run := range r.Runs {
+		if why := run.Unofficial(); why != "" {
+			v := run.Verdict()
+			h.Faults = append(h.Faults, Verdict{v.Word, run.named() + why, max(v.Grade, Bad)})
+		}
+	}
+	slices.SortStableFunc(h.Faults, func(a, b Verdict) int { return cmp.Compare(b.Grade, a.Grade) })
+	if n := len(h.Faults) - maxFaults; n > 0 {
+		h.Faults = h.Faults[:maxFaults]
+		h.Faults[maxFaults-1].Why += fmt.Sprintf(" Nor is there a result of %s.", Plural(n, "other run", "other runs"))
+	}
 	best := r.Best()
-	if best < 0 {
-		v := Verdict{"NO RESULT", "The record has no run.", Bad}
-		if len(r.Runs) == 1 {
-			v.Word = r.Runs[0].Verdict().Word
-		}
-		if len(r.Runs) > 0 {
-			v.Why = r.Runs[0].Unofficial()
-		}
-		return Headline{Verdict: v}
+	switch {
+	case best < 0 && len(h.Faults) == 0:
+		h.Verdict = Verdict{"NO RESULT", "The record has no run.", Bad}
+		return h
+	case best < 0:
+		h.Verdict, h.Faults = h.Faults[0], h.Faults[1:]
+		return h
 	}
 	run := r.Runs[best]
-	h := Headline{
-		Rate: GTEPS(run.Statistics.TEPS.Mean), Verdict: run.Verdict(), Met: run.Compliant(), Rules: run.RuleCount(),
-		Broken: run.BrokenRules(),
-		Of: fmt.Sprintf("harmonic mean over %s, %s at scale %d", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
-			run.Scale),
+	h.Rate, h.Verdict, h.Rules = GTEPS(run.Statistics.TEPS.Mean), run.Verdict(), run.RuleCount()
+	h.Met, h.Broken = run.Compliant(), run.BrokenRules()
+	h.Of = fmt.Sprintf("harmonic mean over %s, %s at scale %d", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
+		run.Scale)
+	if len(r.Runs) > 1 {
+		h.Verdict.Why = run.named() + h.Verdict.Why
 	}
 	if cpu := r.Machine.CPU; cpu != "" {
 		h.Of += ", host " + Name(cpu)
 	}
 	return h
 }
+
+// named begins a sentence about a run.
+func (r Run) named() string { return fmt.Sprintf("%s at scale %d: ", r.Label, r.Scale) }
 
 // Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
 // the only one with a name.

@@ -49,6 +49,24 @@ func TestPageLeadsWithTheFastestValidRun(t *testing.T) {
 	}
 }
 
+// The page of a run with a wrong engine begins with that, however fast another engine is.
+func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
+	r := samples.Result([]string{"fast", "liar"}, 16)
+	r.Runs[1].Roots[0].Rule, r.Runs[1].Roots[0].Violation, r.Runs[1].Valid = 5, "no such edge", false
+	got := page(t, r)
+	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed validation`)
+	rate := strings.Index(got, `<span class="rate">`)
+	if wrong < 0 || rate < wrong {
+		t.Errorf("INVALID is at %d and the rate at %d of the page", wrong, rate)
+	}
+	if !strings.Contains(got, "fast at scale 16: Every search was validated") {
+		t.Error("the sentence does not name the engine whose searches are valid")
+	}
+	if title := got[:strings.Index(got, "</title>")]; !strings.Contains(title, "INVALID") {
+		t.Errorf("the title is that of a valid run: %s", title[strings.Index(title, "<title>"):])
+	}
+}
+
 func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
 	if !strings.Contains(page(t, r), "compliant") {
