@@ -54,7 +54,7 @@ func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
 	r := samples.Result([]string{"fast", "liar"}, 16)
 	r.Runs[1].Roots[0].Rule, r.Runs[1].Roots[0].Violation, r.Runs[1].Valid = 5, "no such edge", false
 	got := page(t, r)
-	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed validation`)
+	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed`)
 	rate := strings.Index(got, `<span class="rate">`)
 	if wrong < 0 || rate < wrong {
 		t.Errorf("INVALID is at %d and the rate at %d of the page", wrong, rate)
