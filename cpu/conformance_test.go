@@ -53,7 +53,7 @@ func conform(t *testing.T, set map[string]string, wanted func(enginetest.Case, m
 			if !wanted(c, set) {
 				continue
 			}
-			if o := c.Run(t.Context(), opener, set); o.Err != nil {
+			if o := c.Run(t.Context(), opener, set, enginetest.Limit); o.Err != nil {
 				t.Errorf("%v\nThe case: %s", o.Err, c.About)
 			}
 		}

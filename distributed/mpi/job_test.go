@@ -69,7 +69,7 @@ func TestEngineOverStandardInputAndOutput(t *testing.T) {
 	open := func(context.Context) (plugins.Engine, error) { return withOptions(New(), set), nil }
 	for _, c := range enginetest.Cases() {
 		switch name, _, _ := strings.Cut(c.Name, "/"); name {
-		case "cancel", "options", "repeat", "construct", "close", "time", "describe":
+		case "cancel", "options", "repeat", "construct", "close", "report", "describe":
 		default:
 			if c.Name != "graph/kronecker-10" && c.Name != "graph/high-labels" {
 				continue
@@ -78,7 +78,7 @@ func TestEngineOverStandardInputAndOutput(t *testing.T) {
 		if testing.Short() && strings.HasPrefix(c.Name, "cancel/during") {
 			continue
 		}
-		o := c.Run(t.Context(), open, nil)
+		o := c.Run(t.Context(), open, nil, enginetest.Limit)
 		if o.Err != nil || o.Skipped != "" {
 			t.Errorf("%s: %v %s", c.Name, o.Err, o.Skipped)
 		}

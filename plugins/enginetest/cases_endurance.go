@@ -15,48 +15,34 @@ import (
 // correct; one whose context has ended before the call may not.
 func cancelCases() []Case {
 	return []Case{
-		{Name: "cancel/before-search", check: cancelBeforeSearch,
-			About: "A Search whose context has ended returns the context's error."},
+		{Name: "cancel/before", check: cancelBefore,
+			About: "Calls whose context has ended return the context's error, and such a Construct leaves no graph."},
 		{Name: "cancel/during-search", check: cancelDuringSearch, long: true,
 			About: "A Search whose context ends returns within two seconds, and the next one is correct."},
-		{Name: "cancel/before-construct", check: cancelBeforeConstruct,
-			About: "A Construct whose context has ended returns the context's error and leaves no graph."},
 		{Name: "cancel/during-construct", check: cancelDuringConstruct, long: true,
 			About: "A Construct whose context ends returns within two seconds, and the next one is correct."},
 	}
 }
 
-// withEnded calls check with contexts that have ended.
-func (s *subject) withEnded(check func(ctx context.Context)) {
+func cancelBefore(s *subject) {
 	cancelled, cancel := context.WithCancel(s.ctx)
 	cancel()
-	check(cancelled)
 	late, stop := context.WithDeadline(s.ctx, time.Now().Add(-time.Second))
 	defer stop()
-	check(late)
-}
-
-func cancelBeforeSearch(s *subject) {
-	l := s.load(shuffled(path(5000), 20))
-	s.withEnded(func(ended context.Context) {
-		_, err := s.engine.Search(ended, 1, l.parent)
-		s.wantError(l.input.String()+", root 1, context ended before the call", err, ended.Err())
-		s.when = "after a cancelled search"
-		l.searchAll(1, 2)
-	})
-}
-
-func cancelBeforeConstruct(s *subject) {
 	in := random(3000, 9000, 21)
 	l := s.load(in)
-	s.withEnded(func(ended context.Context) {
-		err := s.construct(ended, l.given)
+	for _, ended := range []context.Context{cancelled, late} {
+		_, err := s.engine.Search(ended, 1, l.parent)
+		s.wantError(in.String()+", root 1, context ended before the call", err, ended.Err())
+		s.when = "after a cancelled search"
+		l.searchAll(1, 2)
+		err = s.construct(ended, l.given)
 		s.wantError("Construct of "+in.String()+", context ended before the call", err, ended.Err())
 		s.refusesSearch("Search after a cancelled Construct", 1, l.parent, plugins.ErrNotConstructed)
 		s.when = "after a cancelled Construct"
 		l = s.load(in)
 		l.searchAll(in.sample()[:3]...)
-	})
+	}
 }
 
 func cancelDuringSearch(s *subject) {
@@ -85,37 +71,26 @@ func cancelDuringConstruct(s *subject) {
 // closeCases check the end of an engine.
 func closeCases() []Case {
 	return []Case{
-		{Name: "close/twice", About: "A second Close does nothing and is not an error.", check: closeTwice, anywhere: true},
-		{Name: "close/then-calls", About: "Calls after Close return ErrClosed.", check: closeThenCalls},
+		{Name: "close/ends", About: "Calls after Close return ErrClosed, and a second Close is not an error.", check: closeEnds},
 		{Name: "close/others", About: "Closing one engine does not affect another one of its kind.", check: closeOthers},
 	}
 }
 
-func closeTwice(s *subject) {
-	s.close()
-	s.when = "the second time"
-	s.close()
-}
-
-func closeThenCalls(s *subject) {
+func closeEnds(s *subject) {
 	l := s.load(path(20))
 	l.searchAll(0)
-	s.close()
+	s.must(s.engine.Close(), "Close")
 	s.refusesSearch("Search after Close", 0, l.parent, plugins.ErrClosed)
 	s.wantError("Construct after Close", s.construct(s.ctx, l.given), plugins.ErrClosed)
 	_, err := s.engine.Describe(s.ctx)
 	s.wantError("Describe after Close", err, plugins.ErrClosed)
+	s.must(s.engine.Close(), "a second Close")
 }
 
 func closeOthers(s *subject) {
 	in := random(300, 400, 30)
 	l := s.load(in)
-	other := s.another()
-	other.when = "in a second engine next to the first"
-	err := attempt(func() { other.load(path(20)).searchAll(0, 19) })
-	released := other.release()
-	s.must(err, "two engines")
-	s.must(released, "the second engine")
+	s.must(s.withAnother(func(other *subject) { other.load(path(20)).searchAll(0, 19) }), "a second engine next to the first")
 	s.when = "after another engine was closed"
 	l.searchAll(in.sample()...)
 }
@@ -142,39 +117,25 @@ func manyRoots(s *subject) {
 	}
 }
 
-// cancelAtRandom cancels from before the call to after its end. The range of these moments adapts to the engine: it
-// shrinks with every search that finishes and grows with every one that is cancelled, so that about half are cancelled.
-// After each cancelled search comes one that must be correct.
+// cancelAtRandom cancels from before the call to well after its usual end. After each search comes one that must be
+// correct.
 func cancelAtRandom(s *subject) {
 	in := s.kronecker(14, 16, 2, 3)
 	l := s.load(in)
 	_, wall := l.run(1)
-	window := wall + 50*time.Microsecond
 	random := rand.New(rand.NewPCG(60, 2))
-	for i := range 60 {
+	for range 60 {
 		root := graph.Vertex(random.Int64N(in.vertices))
-		after := time.Duration(random.Int64N(int64(window)))
-		if i == 0 {
-			after = 0
-		}
-		if finished := l.cancelledSearch(root, after); finished {
-			window = max(window-window/8, 10*time.Microsecond)
-		} else {
-			window += window / 8
-			l.search(root, previous)
-		}
+		l.cancelledSearch(root, time.Duration(random.Int64N(int64(2*wall))))
+		l.search(root, previous)
 	}
 }
 
 func restart(s *subject) {
 	in := random(300, 500, 40)
 	for i := range 8 {
-		s.when = fmt.Sprintf("engine %d of 8, one after the other", i+1)
-		other := s.another()
-		err := attempt(func() { other.load(in).searchAll(in.sample()[:4]...) })
-		if err = errors.Join(err, other.release()); err != nil {
-			panic(failure{err})
-		}
+		err := s.withAnother(func(other *subject) { other.load(in).searchAll(in.sample()[:4]...) })
+		s.must(err, "engine %d of 8, one after the other", i+1)
 	}
 }
 

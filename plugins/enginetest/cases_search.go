@@ -112,8 +112,6 @@ func constructCases() []Case {
 		{Name: "construct/tuples-let-go", About: "The host may overwrite the tuples after Construct.", check: tuplesLetGo},
 		{Name: "construct/huge-label", About: "A label beyond the engine's limits is refused with ErrTuples or ErrMemory.",
 			check: hugeLabel},
-		{Name: "construct/report", About: "Construction has bytes, entries and claims that make sense.",
-			check: constructReport},
 	}
 }
 
@@ -170,25 +168,4 @@ func hugeLabel(s *subject) {
 	}
 	s.when = "after a refused graph"
 	s.load(path(20)).searchAll(0, 19)
-}
-
-func constructReport(s *subject) {
-	in := s.kronecker(10, 16, 2, 3)
-	built := s.load(in).built
-	claims := built.Claims
-	if built.Bytes <= 0 {
-		s.fail("%v: want Construction.Bytes to be what the engine keeps in memory, got %d", in, built.Bytes)
-	}
-	if n, known := built.Entries.Get(); known && (n <= 0 || n > 2*int64(len(in.tuples))) {
-		s.fail("%v: want Construction.Entries from 1 to twice the %d tuples, or none, got %d", in, len(in.tuples), n)
-	}
-	for what, bits := range map[string]int{"ParentBits": claims.ParentBits, "VertexBits": claims.VertexBits} {
-		if bits < 10 || bits > 64 {
-			s.fail("%v: want Claims.%s from 10, which its labels need, to 64, got %d", in, what, bits)
-		}
-	}
-	if claims.Tuning == "" {
-		s.fail("%v: want Claims.Tuning to be the origin of thresholds (\"none\" if there are none), got nothing", in)
-	}
-	s.checkFacts("Construction", built.Details)
 }

@@ -9,17 +9,15 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// timeCases check what an engine reports of its own work: times that fit into the call and into each other, and levels
-// that agree with the oracle's.
-func timeCases() []Case {
+// reportCases check what an engine reports of its own work: times that fit into the call and into each other, levels that
+// agree with the oracle's, and sizes.
+func reportCases() []Case {
 	return []Case{
-		{Name: "time/search", About: "A search's time is above zero, within the call, and contains its levels' times.",
-			check: searchTimes},
-		{Name: "time/construct", About: "A construction's time is above zero, within the call, and contains its phases.",
-			check: constructTimes},
-		{Name: "time/unit", About: "A search's time is in nanoseconds.", check: timeUnit},
-		{Name: "levels/frontiers", About: "If levels are reported, they are as many and as large as the oracle's.",
-			check: frontiers},
+		{Name: "report/search", check: searchReport,
+			About: "A search's time is within the call and contains its levels' times; levels are the oracle's."},
+		{Name: "report/construct", check: constructReport,
+			About: "A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
+		{Name: "report/unit", About: "A search's time is in nanoseconds.", check: timeUnit},
 	}
 }
 
@@ -34,7 +32,7 @@ func (s *subject) loadEach(check func(l *loaded)) {
 	}
 }
 
-func searchTimes(s *subject) {
+func searchReport(s *subject) {
 	s.loadEach(func(l *loaded) {
 		for _, root := range l.input.sample() {
 			t, wall := l.run(root)
@@ -46,33 +44,52 @@ func searchTimes(s *subject) {
 					s.fail("level %d: want no negative time, got %v", i, level.Elapsed)
 				}
 				sum += level.Elapsed
-				l.checkPhases(level.Phases, level.Elapsed)
+				s.checkPhases(level.Phases, level.Elapsed)
 			}
 			if sum > t.Elapsed {
 				s.fail("want the %d levels' times within Traversal.Elapsed, which is %v, got %v", len(t.Levels), t.Elapsed, sum)
 			}
+			_, level, err := l.truth.graph.Search(root)
+			s.must(err, "preparing the truth")
+			s.checkLevels(t.Levels, sizes(level))
 		}
 	})
 }
 
-func (l *loaded) checkPhases(phases []plugins.Phase, whole time.Duration) {
+func (s *subject) checkPhases(phases []plugins.Phase, whole time.Duration) {
 	var sum time.Duration
 	for i, p := range phases {
 		if p.Name == "" || p.Elapsed < 0 {
-			l.fail("want a name and a time for each phase, got %q and %v for phase %d", p.Name, p.Elapsed, i)
+			s.fail("want a name and a time for each phase, got %q and %v for phase %d", p.Name, p.Elapsed, i)
 		}
 		sum += p.Elapsed
 	}
 	if sum > whole {
-		l.fail("want the %d phases' times within %v, got %v", len(phases), whole, sum)
+		s.fail("want the %d phases' times within %v, got %v", len(phases), whole, sum)
 	}
 }
 
-func constructTimes(s *subject) {
+func constructReport(s *subject) {
 	s.loadEach(func(l *loaded) {
 		s.when = l.input.String()
-		s.must(plugins.CheckClock("Construct", l.built.Elapsed, l.wall, l.wall), "Construction.Elapsed")
-		l.checkPhases(l.built.Phases, l.built.Elapsed)
+		built, claims, tuples := l.built, l.built.Claims, len(l.input.tuples)
+		s.must(plugins.CheckClock("Construct", built.Elapsed, l.wall, l.wall), "Construction.Elapsed")
+		s.checkPhases(built.Phases, built.Elapsed)
+		if n, known := built.Entries.Get(); known && (n < 0 || n > 2*int64(tuples)) {
+			s.fail("want Construction.Entries from 0 to twice the %d tuples, or none, got %d", tuples, n)
+		}
+		if built.Bytes < 0 || built.Bytes == 0 && tuples > 0 {
+			s.fail("want Construction.Bytes to be what the engine keeps in memory, got %d", built.Bytes)
+		}
+		for what, bits := range map[string]int{"ParentBits": claims.ParentBits, "VertexBits": claims.VertexBits} {
+			if bits < 10 || bits > 64 {
+				s.fail("want Claims.%s from 10, which labels of this size need, to 64, got %d", what, bits)
+			}
+		}
+		if claims.Tuning == "" {
+			s.fail("want Claims.Tuning to be the origin of thresholds (\"none\" if there are none), got nothing")
+		}
+		s.checkFacts("Construction", built.Details)
 	})
 }
 
@@ -86,18 +103,6 @@ func timeUnit(s *subject) {
 		s.fail("%v, root 0, best of 8: want Traversal.Elapsed at least 1/%d of the call's %v, got %v: is it in nanoseconds?",
 			l.input, minShare, host, engine)
 	}
-}
-
-func frontiers(s *subject) {
-	s.loadEach(func(l *loaded) {
-		for _, root := range l.input.sample() {
-			t := l.search(root, unwritten)
-			level, err := l.truth.levels(root)
-			s.must(err, "%v, root %d", l.input, root)
-			s.when = fmt.Sprintf("%v, root %d", l.input, root)
-			s.checkLevels(t.Levels, sizes(level))
-		}
-	})
 }
 
 // checkLevels compares reported levels with the oracle's numbers of vertices on each. An engine may leave out the last
@@ -171,7 +176,7 @@ func nothingAfterReturn(s *subject) {
 func nothingLearned(s *subject) {
 	in := s.kronecker(15, 16, 2, 3)
 	l := s.load(in)
-	level, err := l.truth.levels(0)
+	_, level, err := l.truth.graph.Search(0)
 	s.must(err, "%v, root 0", in)
 	var roots []graph.Vertex // of the large component: searches of others take almost no time
 	for v := range level {
@@ -180,15 +185,7 @@ func nothingLearned(s *subject) {
 		}
 	}
 	l.clocks(roots[0], 5)
-	const sample = 32
-	s.persistently(func(try int) {
-		l.sameWorkTwice(roots[1+try*sample:][:sample])
-	})
-}
-
-// sameWorkTwice searches from each root, and then from each again.
-func (l *loaded) sameWorkTwice(roots []graph.Vertex) {
-	median := func() time.Duration {
+	median := func(roots []graph.Vertex) time.Duration {
 		var times []time.Duration
 		for _, root := range roots {
 			t, _ := l.run(root)
@@ -197,9 +194,13 @@ func (l *loaded) sameWorkTwice(roots []graph.Vertex) {
 		slices.Sort(times)
 		return times[len(times)/2]
 	}
-	first, second := median(), median()
-	if second < first/4 && first-second > 200*time.Microsecond {
-		l.fail("%v, medians of %d roots: want the same work each time, the first search of a root took %v, the second %v",
-			l.input, len(roots), first, second)
-	}
+	const sample = 32
+	s.persistently(func(try int) {
+		roots := roots[1+try*sample:][:sample]
+		first, second := median(roots), median(roots)
+		if second < first/4 && first-second > 200*time.Microsecond {
+			s.fail("%v, medians of %d roots: want the same work each time, the first search of a root took %v, the second %v",
+				in, sample, first, second)
+		}
+	})
 }

@@ -16,59 +16,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
 )
 
-// Limit is how long one case may take. The slowest case makes two searches of some 70,000 levels, which takes seconds
+// Limit is how long one case usually may take. The slowest case makes two searches of some 70,000 levels, which takes seconds
 // on an engine that launches kernels or sends messages between levels.
 const Limit = 2 * time.Minute
 
 // Cases returns all cases in the order in which they run: those that a reader looks at first come first.
 func Cases() []Case {
 	return slices.Concat(describeCases(), graphCases(), searchCases(), repeatCases(), constructCases(), optionCases(),
-		cancelCases(), timeCases(), honestCases(), closeCases(), stressCases())
+		cancelCases(), reportCases(), honestCases(), closeCases(), stressCases())
+}
+
+// Select returns the cases whose names match one of the patterns of filepath.Match, such as search/*, or all cases if
+// there is no pattern. A pattern that matches no case is an error.
+func Select(patterns ...string) ([]Case, error) {
+	if len(patterns) == 0 {
+		return Cases(), nil
+	}
+	matches := func(c Case, pattern string) bool {
+		match, err := filepath.Match(pattern, c.Name)
+		return match && err == nil
+	}
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(Cases(), func(c Case) bool { return matches(c, pattern) }) {
+			return nil, fmt.Errorf("no case matches %q: give a name such as graph/path or a group such as search/*", pattern)
+		}
+	}
+	return slices.DeleteFunc(Cases(), func(c Case) bool {
+		return !slices.ContainsFunc(patterns, func(pattern string) bool { return matches(c, pattern) })
+	}), nil
 }
 
 // Outcome is the result of one case.
 type Outcome struct {
-	Case    Case
-	Options map[string]string // given to the engine
 	Elapsed time.Duration
 	Skipped string // why the case was not run, such as "unavailable: no GPU"; empty: it was run
 	Err     error  // nil: passed or skipped
-}
-
-// Summary counts outcomes.
-type Summary struct{ Passed, Failed, Skipped int }
-
-// Run runs every case once for each set of options (or once without options if there is no set) and reports each
-// outcome at once. It returns ctx's error if ctx ended before the last case. Failed cases are counted in the Summary.
-func Run(ctx context.Context, open Opener, report func(Outcome), options ...map[string]string) (Summary, error) {
-	if len(options) == 0 {
-		options = []map[string]string{nil}
-	}
-	var sum Summary
-	for _, set := range options {
-		for _, c := range Cases() {
-			if err := ctx.Err(); err != nil {
-				return sum, err
-			}
-			o := c.Run(ctx, open, set)
-			switch {
-			case o.Skipped != "":
-				sum.Skipped++
-			case o.Err != nil:
-				sum.Failed++
-			default:
-				sum.Passed++
-			}
-			report(o)
-		}
-	}
-	return sum, nil
 }
 
 // Test runs every case as a subtest, once for each set of options (or once without options if there is no set):
@@ -82,14 +71,10 @@ func Run(ctx context.Context, open Opener, report func(Outcome), options ...map[
 func Test(t *testing.T, open Opener, options ...map[string]string) {
 	t.Helper()
 	if len(options) == 0 {
-		options = []map[string]string{nil}
+		testCases(t, open, nil)
 	}
 	for _, set := range options {
-		if len(options) == 1 {
-			testCases(t, open, set)
-		} else {
-			t.Run(label(set), func(t *testing.T) { testCases(t, open, set) })
-		}
+		t.Run(label(set), func(t *testing.T) { testCases(t, open, set) })
 	}
 }
 
@@ -99,7 +84,7 @@ func testCases(t *testing.T, open Opener, options map[string]string) {
 			if testing.Short() && c.long {
 				t.Skip("takes long; left out with -short")
 			}
-			switch o := c.Run(t.Context(), open, options); {
+			switch o := c.Run(t.Context(), open, options, Limit); {
 			case o.Skipped != "":
 				t.Skip(o.Skipped)
 			case o.Err != nil:
@@ -109,13 +94,9 @@ func testCases(t *testing.T, open Opener, options map[string]string) {
 	}
 }
 
-// Run opens an engine, runs the case on it with the given options and closes it. It returns soon after Limit at the
+// Run opens an engine, runs the case on it with the given options and closes it. It returns soon after the limit at the
 // latest; a call that does not return is abandoned then, with its goroutine.
-func (c Case) Run(ctx context.Context, open Opener, options map[string]string) Outcome {
-	return c.runWithin(ctx, open, options, Limit)
-}
-
-func (c Case) runWithin(ctx context.Context, open Opener, options map[string]string, limit time.Duration) Outcome {
+func (c Case) Run(ctx context.Context, open Opener, options map[string]string, limit time.Duration) Outcome {
 	start := time.Now()
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -129,11 +110,11 @@ func (c Case) runWithin(ctx context.Context, open Opener, options map[string]str
 		select {
 		case err = <-done: // it has noticed the end of its context
 		case <-time.After(2 * patience):
-			err = fmt.Errorf("want an end within %v and soon after a cancel; the call is still running and was abandoned", limit)
+			err = errors.New("want an end soon after a cancel; the call is still running and was abandoned")
 		}
 	}
 
-	o := Outcome{Case: c, Options: options, Elapsed: time.Since(start)}
+	o := Outcome{Elapsed: time.Since(start)}
 	var skipped skip
 	switch {
 	case errors.As(err, &skipped):

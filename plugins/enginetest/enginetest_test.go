@@ -3,6 +3,8 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,36 +28,27 @@ func TestCaseNamesAreUniqueAndEveryCaseSaysWhatMustHold(t *testing.T) {
 		}
 		seen[c.Name] = true
 	}
-	if len(seen) < 50 {
+	if len(seen) < 45 {
 		t.Errorf("want the whole suite, found %d cases", len(seen))
 	}
 }
 
-func TestRunReportsEveryCaseOnceForEachSetOfOptions(t *testing.T) {
-	count := map[string]int{}
-	const elsewhere = "stress/memory" // only for engines in processes of their own
-	sum, err := Run(t.Context(), openSerial, func(o Outcome) {
-		count[o.Case.Name]++
-		if o.Err != nil || (o.Skipped != "") != (o.Case.Name == elsewhere) || o.Elapsed <= 0 {
-			t.Errorf("%s: want it passed, got error %v, skipped %q, in %v", o.Case.Name, o.Err, o.Skipped, o.Elapsed)
-		}
-	}, map[string]string{"order": "forward"}, map[string]string{"order": "backward"})
-	if want := 2 * (len(Cases()) - 1); err != nil || sum != (Summary{Passed: want, Skipped: 2}) {
-		t.Errorf("want %d passed and 2 skipped, got %+v, error %v", want, sum, err)
+func TestSelectTakesNamesAndGroups(t *testing.T) {
+	selected, err := Select("graph/path", "close/*", "graph/path")
+	var names []string
+	for _, c := range selected {
+		names = append(names, c.Name)
 	}
-	for name, n := range count {
-		if n != 2 {
-			t.Errorf("%s: want 2 reports, got %d", name, n)
-		}
+	if want := []string{"graph/path", "close/ends", "close/others"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("got %v and error %v, want %v", names, err, want)
 	}
-}
-
-func TestRunStopsWhenItsContextEnds(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	reported := 0
-	sum, err := Run(ctx, openSerial, func(Outcome) { reported++; cancel() })
-	if !errors.Is(err, context.Canceled) || reported != 1 || sum.Passed != 1 {
-		t.Errorf("want one outcome and context.Canceled, got %d outcomes, %+v, error %v", reported, sum, err)
+	if all, err := Select(); err != nil || len(all) != len(Cases()) {
+		t.Errorf("got %d cases and error %v without a pattern, want all", len(all), err)
+	}
+	for _, wrong := range []string{"paths", "graph/[", "", "*"} {
+		if _, err := Select("graph/*", wrong); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", wrong)) {
+			t.Errorf("pattern %q: got error %v, want one that quotes it", wrong, err)
+		}
 	}
 }
 
@@ -64,7 +57,7 @@ func TestCaseStoppedByTheCallerIsSkipped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(); close(until) })
 	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
-	o := caseNamed(t, "graph/path").Run(ctx, open, nil)
+	o := caseNamed(t, "graph/path").Run(ctx, open, nil, Limit)
 	if o.Err != nil || o.Skipped != "stopped: context canceled" {
 		t.Errorf("want it skipped as stopped, got %q, error %v", o.Skipped, o.Err)
 	}
@@ -85,22 +78,27 @@ func (absent) Construct(context.Context, plugins.Input) (plugins.Construction, e
 
 func TestUnavailableEngineIsSkippedWithItsReason(t *testing.T) {
 	open := func(context.Context) (plugins.Engine, error) { return absent{serial.New()}, nil }
-	sum, err := Run(t.Context(), open, func(o Outcome) {
-		if o.Err != nil {
-			t.Errorf("%s: %v", o.Case.Name, o.Err)
+	passed, skipped := 0, 0
+	for _, c := range Cases() {
+		switch o := c.Run(t.Context(), open, nil, Limit); {
+		case o.Err != nil:
+			t.Errorf("%s: %v", c.Name, o.Err)
+		case o.Skipped == "":
+			passed++
+		case o.Skipped == "unavailable: no such device here":
+			skipped++
+		default:
+			t.Errorf("%s: want the reason, got %q", c.Name, o.Skipped)
 		}
-		if o.Skipped != "" && o.Skipped != "unavailable: no such device here" {
-			t.Errorf("%s: want the reason, got %q", o.Case.Name, o.Skipped)
-		}
-	})
-	if err != nil || sum.Failed != 0 || sum.Passed < 3 || sum.Skipped < 40 {
-		t.Errorf("want descriptions checked and all else skipped, got %+v, error %v", sum, err)
+	}
+	if passed < 3 || skipped < 40 {
+		t.Errorf("want descriptions checked and all else skipped, got %d passed and %d skipped", passed, skipped)
 	}
 }
 
 func TestOpenerThatFailsIsAFailureWithItsError(t *testing.T) {
 	broken := errors.New("no such program")
-	o := Cases()[0].Run(t.Context(), func(context.Context) (plugins.Engine, error) { return nil, broken }, nil)
+	o := Cases()[0].Run(t.Context(), func(context.Context) (plugins.Engine, error) { return nil, broken }, nil, Limit)
 	if !errors.Is(o.Err, broken) {
 		t.Errorf("want the opener's error, got %v", o.Err)
 	}
@@ -122,7 +120,7 @@ func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
 	t.Cleanup(func() { close(until) })
 	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
 	start := time.Now()
-	o := caseNamed(t, "graph/path").runWithin(t.Context(), open, nil, 50*time.Millisecond)
+	o := caseNamed(t, "graph/path").Run(t.Context(), open, nil, 50*time.Millisecond)
 	if o.Err == nil || !strings.Contains(o.Err.Error(), "graph/path: time limit of 50ms") {
 		t.Errorf("want a failure that names case and limit, got %v", o.Err)
 	}
@@ -151,11 +149,11 @@ func (s shared) Parents(n int64) ([]graph.Vertex, func() error, error) {
 func TestAllocatorsMemoryIsUsedAndGivenBack(t *testing.T) {
 	live, used := 0, 0
 	open := func(context.Context) (plugins.Engine, error) { return shared{serial.New(), t, &live}, nil }
-	for _, name := range []string{"graph/path", "construct/again", "search/before-construct", "close/then-calls"} {
+	for _, name := range []string{"graph/path", "construct/again", "search/before-construct", "close/ends"} {
 		o := caseNamed(t, name).Run(t.Context(), func(ctx context.Context) (plugins.Engine, error) {
 			used++
 			return open(ctx)
-		}, nil)
+		}, nil, Limit)
 		if o.Err != nil || live != 0 {
 			t.Errorf("%s: want no error and no memory left, got %v and %d pieces", name, o.Err, live)
 		}

@@ -66,23 +66,6 @@ func path(n graph.Vertex) input {
 	return joined(fmt.Sprintf("path of %d", n), n, 1, func(u, v graph.Vertex) bool { return true })
 }
 
-// clique returns n vertices with an edge between any two.
-func clique(n graph.Vertex) input {
-	return joined(fmt.Sprintf("clique of %d", n), n, n, func(u, v graph.Vertex) bool { return true })
-}
-
-// bipartite returns edges between each of the first a vertices and each of the b others.
-func bipartite(a, b graph.Vertex) input {
-	return joined(fmt.Sprintf("complete bipartite %d+%d", a, b), a+b, a+b, func(u, v graph.Vertex) bool {
-		return u < a && v >= a
-	})
-}
-
-// tree returns the binary tree of n vertices in which (v-1)/2 is the parent of v.
-func tree(n graph.Vertex) input {
-	return joined(fmt.Sprintf("binary tree of %d", n), n, n, func(u, v graph.Vertex) bool { return u == (v-1)/2 })
-}
-
 // grid returns rows times columns vertices with edges to the right and down.
 func grid(rows, columns graph.Vertex) input {
 	return joined(fmt.Sprintf("grid of %dx%d", rows, columns), rows*columns, columns, func(u, v graph.Vertex) bool {

@@ -29,10 +29,10 @@ func wrongRefusals() map[string]wrong {
 	return map[string]wrong{
 		"takes any value of its options": {without(func(d description, name, value string) bool {
 			return slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name && o.Check(value) != nil })
-		}), words{"options/bad-value": "wraps \"unusable option\", got none"}},
+		}), words{"options/refused": "wraps \"unusable option\", got none"}},
 		"takes any option": {without(func(d description, name, _ string) bool {
 			return !slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name })
-		}), words{"options/unknown": "Construct with no-such-option=1: want an error"}},
+		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
 		"refuses its own default": {func() *mutant {
 			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
 				if _, set := in.Options["room"]; set {
@@ -40,7 +40,7 @@ func wrongRefusals() map[string]wrong {
 				}
 				return right.Construct(ctx, in)
 			}}
-		}, words{"options/defaults": "with room=0: want a graph, got the error: no reason"}},
+		}, words{"options/values": "with room=0: want a graph, got the error: no reason"}},
 		"is wrong with one of its choices": {func() *mutant {
 			change := false
 			return &mutant{
@@ -66,7 +66,7 @@ func wrongRefusals() map[string]wrong {
 				return c, err
 			}}
 		}, words{
-			"options/unknown":      "want an error that wraps \"unusable option\", got: serial: construct: unknown option",
+			"options/refused":      "want an error that wraps \"unusable option\", got: serial: construct: unknown option",
 			"construct/huge-label": "unusable tuples",
 		}},
 		"takes any root": {func() *mutant {
@@ -116,22 +116,21 @@ func wrongRefusals() map[string]wrong {
 			"search/bad-root":         "after a refused root",
 			"search/short-parent":     "after a refused parent array",
 			"search/before-construct": "after a Search without a graph",
-			"options/unknown":         "after a refused option",
-			"options/bad-value":       "after a refused option",
+			"options/refused":         "after a refused option",
 			"construct/huge-label":    "got: no reason",
-			"cancel/before-search":    "after a cancelled search",
+			"cancel/before":           "after a cancelled search",
 		}},
 		"fails to close": {func() *mutant {
 			return &mutant{close: func(plugins.Engine) error { return errMutant }}
-		}, words{"graph/empty": "want no error from Close, got: no reason", "close/then-calls": "Close"}},
+		}, words{"graph/empty": "want no error from Close, got: no reason", "close/ends": "Close"}},
 		"constructs after Close": {reopening(func(m *mutant) {
 			m.construct = func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
 				return serial.New().Construct(ctx, in)
 			}
-		}), words{"close/then-calls": "Construct after Close"}},
+		}), words{"close/ends": "Construct after Close"}},
 		"describes itself after Close": {reopening(func(m *mutant) {
 			m.always = func(ctx context.Context) (description, error) { return serial.New().Describe(ctx) }
-		}), words{"close/then-calls": "Describe after Close"}},
+		}), words{"close/ends": "Describe after Close"}},
 	}
 }
 

@@ -65,6 +65,6 @@ func wrongInTheLoop() map[string]wrong {
 				return t, err
 			}
 			return m
-		}, words{"repeat/afterwards": "after a Repeat: "}},
+		}, words{"repeat/duration": "after a Repeat: "}},
 	}
 }

@@ -11,47 +11,47 @@ import (
 func wrongReports() map[string]wrong {
 	return map[string]wrong{
 		"searches longer than the call": {after(func(_ vertex, _ []vertex, t *traversal) { t.Elapsed += time.Second }),
-			words{"time/search": "that the call took"}},
+			words{"report/search": "that the call took"}},
 		"searches in no time": {after(func(_ vertex, _ []vertex, t *traversal) { t.Elapsed = 0 }),
-			words{"time/search": "is not positive"}},
+			words{"report/search": "is not positive"}},
 		"gives microseconds for nanoseconds": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Elapsed = max(1, t.Elapsed/1000)
-		}), words{"time/unit": "is it in nanoseconds?"}},
+		}), words{"report/unit": "is it in nanoseconds?"}},
 		"has levels longer than the search": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels[0].Elapsed = t.Elapsed + 1
-		}), words{"time/search": "levels' times within Traversal.Elapsed"}},
+		}), words{"report/search": "levels' times within Traversal.Elapsed"}},
 		"has a level before its time": {after(func(_ vertex, _ []vertex, t *traversal) { t.Levels[0].Elapsed = -1 }),
-			words{"time/search": "want no negative time"}},
+			words{"report/search": "want no negative time"}},
 		"has phases longer than their level": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels[0].Phases = []plugins.Phase{{Name: "scan", Elapsed: t.Levels[0].Elapsed}, {Name: "rest", Elapsed: 1}}
-		}), words{"time/search": "want the 2 phases' times within"}},
+		}), words{"report/search": "want the 2 phases' times within"}},
 		"constructs longer than the call": {built(func(c *construction) { c.Elapsed *= 1000 }),
-			words{"time/construct": "that the call took"}},
+			words{"report/construct": "that the call took"}},
 		"constructs in no time": {built(func(c *construction) { c.Elapsed = 0 }),
-			words{"time/construct": "is not positive"}},
+			words{"report/construct": "is not positive"}},
 		"has phases without names": {built(func(c *construction) { c.Phases = []plugins.Phase{{Elapsed: 1}} }),
-			words{"time/construct": "want a name and a time for each phase"}},
+			words{"report/construct": "want a name and a time for each phase"}},
 		"counts the frontier one too high": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels[len(t.Levels)-1].Frontier++
-		}), words{"levels/frontiers": "want a frontier of"}},
+		}), words{"report/search": "want a frontier of"}},
 		"leaves out two levels": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels = t.Levels[:max(1, len(t.Levels)-2)]
-		}), words{"levels/frontiers": "levels (or one less"}},
+		}), words{"report/search": "levels (or one less"}},
 		"goes in no direction": {after(func(_ vertex, _ []vertex, t *traversal) { t.Levels[0].Direction = 2 }),
-			words{"levels/frontiers": "got Direction(2)"}},
+			words{"report/search": "got Direction(2)"}},
 		"looks at fewer than no edges": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels[0].Edges = plugins.Counted(-1)
-		}), words{"levels/frontiers": "want a number of edges"}},
+		}), words{"report/search": "want a number of edges"}},
 		"holds nothing": {built(func(c *construction) { c.Bytes = 0 }),
-			words{"construct/report": "Construction.Bytes"}},
+			words{"report/construct": "Construction.Bytes"}},
 		"invents entries": {built(func(c *construction) { c.Entries = plugins.Counted(1 << 40) }),
-			words{"construct/report": "Construction.Entries"}},
+			words{"report/construct": "Construction.Entries"}},
 		"claims no width": {built(func(c *construction) { c.Claims.ParentBits = 0 }),
-			words{"construct/report": "Claims.ParentBits"}},
+			words{"report/construct": "Claims.ParentBits"}},
 		"claims bits as bytes": {built(func(c *construction) { c.Claims.VertexBits = 4 }),
-			words{"construct/report": "Claims.VertexBits"}},
+			words{"report/construct": "Claims.VertexBits"}},
 		"claims no tuning": {built(func(c *construction) { c.Claims.Tuning = "" }),
-			words{"construct/report": "Claims.Tuning"}},
+			words{"report/construct": "Claims.Tuning"}},
 		"has a name of two words": {said(func(d *description) { d.Name = "Serial Engine" }),
 			words{"describe/words": "one lower-case word, got \"Serial Engine\""}},
 		"has no version": {said(func(d *description) { d.Version = "" }),
@@ -75,13 +75,13 @@ func wrongReports() map[string]wrong {
 		"has bounds for a choice": {said(func(d *description) { d.Options[0].Min = plugins.Bound(1) }),
 			words{"describe/options": "bounds for numbers only"}},
 		"has bounds the wrong way round": {said(func(d *description) { d.Options[1].Min = plugins.Bound(2000) }),
-			words{"describe/options": "Min at most Max"}},
+			words{"describe/options": "\"min\":2000,\"max\":1000"}},
 		"has choices for a number": {said(func(d *description) { d.Options[1].Choices = []string{"1"} }),
 			words{"describe/options": "choices for the kind choice"}},
 		"has a choice twice": {said(func(d *description) { d.Options[0].Choices = []string{"forward", "forward"} }),
 			words{"describe/options": "each choice once"}},
 		"has a detail without a name": {built(func(c *construction) { c.Details = []plugins.Fact{{Value: "3"}} }),
-			words{"construct/report": "a name for each detail"}},
+			words{"report/construct": "a name for each detail"}},
 		"has a device detail without a name": {said(func(d *description) {
 			d.Devices = []plugins.Device{{Kind: "cpu", Name: "x", Details: []plugins.Fact{{Value: "3"}}}}
 		}), words{"describe/words": "a name for each detail"}},

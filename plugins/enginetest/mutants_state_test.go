@@ -114,12 +114,12 @@ func wrongState() map[string]wrong {
 				return right.Search(context.WithoutCancel(ctx), root, parent)
 			}}
 		}, words{
-			"cancel/before-search": "context ended before the call: want an error that wraps \"context canceled\", got none",
+			"cancel/before": "context ended before the call: want an error that wraps \"context canceled\", got none",
 		}},
 		"ignores its context in Construct": {given(
 			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 				return context.WithoutCancel(ctx), in
-			}), words{"cancel/before-construct": "want an error that wraps \"context canceled\", got none"}},
+			}), words{"cancel/before": "want an error that wraps \"context canceled\", got none"}},
 		"takes its time after a cancelled search": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				return right.Search(slow(ctx, patience+time.Second/5), root, parent)
@@ -137,7 +137,7 @@ func wrongState() map[string]wrong {
 				}
 				return t, err
 			}}
-		}, words{"cancel/before-search": "got: no reason", "cancel/during-search": "no reason"}},
+		}, words{"cancel/before": "got: no reason", "cancel/during-search": "no reason"}},
 		"is broken by a cancel": {func() *mutant {
 			broken := false
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
@@ -148,7 +148,7 @@ func wrongState() map[string]wrong {
 				broken = ctx.Err() != nil
 				return t, err
 			}}
-		}, words{"cancel/before-search": "after a cancelled search", "cancel/during-search": "no reason"}},
+		}, words{"cancel/before": "after a cancelled search", "cancel/during-search": "no reason"}},
 		"gives a half-done tree for a cancelled search": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				t, err := right.Search(ctx, root, parent)
@@ -157,7 +157,7 @@ func wrongState() map[string]wrong {
 				}
 				return t, err
 			}}
-		}, words{"cancel/during-search": "cancelled after", "cancel/before-search": "got none"}},
+		}, words{"cancel/during-search": "cancelled after", "cancel/before": "got none"}},
 		"keeps the graph when Construct fails": {func() *mutant {
 			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
 				d, _ := right.Describe(ctx)
@@ -171,7 +171,7 @@ func wrongState() map[string]wrong {
 			}}
 		}, words{
 			"options/no-graph-after-error": "got none",
-			"cancel/before-construct":      "Search after a cancelled Construct",
+			"cancel/before":                "Search after a cancelled Construct",
 		}},
 		"complains about a second Close": {func() *mutant {
 			closed := false
@@ -182,10 +182,10 @@ func wrongState() map[string]wrong {
 				closed = true
 				return right.Close()
 			}}
-		}, words{"close/twice": "the second time: Close: no reason"}},
+		}, words{"close/ends": "a second Close: no reason"}},
 		"goes on after Close": {func() *mutant {
 			return &mutant{close: func(plugins.Engine) error { return nil }}
-		}, words{"close/then-calls": "Search after Close: want an error that wraps \"engine is closed\", got none"}},
+		}, words{"close/ends": "Search after Close: want an error that wraps \"engine is closed\", got none"}},
 		"closes more than itself": {sharingItsEnd(), words{"close/others": "after another engine was closed: "}},
 		"says its description in another way each time": {func() *mutant {
 			calls := 0
@@ -194,7 +194,7 @@ func wrongState() map[string]wrong {
 				d.Version = fmt.Sprint(calls)
 				return d
 			}}
-		}, words{"describe/stable": "want the same description again"}},
+		}, words{"describe/stable": "want the same description again, but Version was \"1\" and is \"2\""}},
 	}
 }
 

@@ -170,7 +170,7 @@ func TestEveryMutantIsCaughtByItsCases(t *testing.T) {
 				return engine, nil
 			}
 			for caught, words := range m.caught {
-				o := caseNamed(t, caught).Run(t.Context(), open, nil)
+				o := caseNamed(t, caught).Run(t.Context(), open, nil, Limit)
 				switch {
 				case o.Err == nil:
 					t.Errorf("case %s: want it failed, it passed (skipped: %q)", caught, o.Skipped)
@@ -214,7 +214,7 @@ func TestEveryGraphCaseSeesOneMissingVertex(t *testing.T) {
 	}
 	for _, c := range Cases() {
 		if strings.HasPrefix(c.Name, "graph/") {
-			if o := c.Run(t.Context(), open, nil); o.Err == nil || !strings.Contains(o.Err.Error(), "got -1 (unreached)") {
+			if o := c.Run(t.Context(), open, nil, Limit); o.Err == nil || !strings.Contains(o.Err.Error(), "got -1 (unreached)") {
 				t.Errorf("case %s: want it failed for a missing vertex, got %v", c.Name, o.Err)
 			}
 		}

@@ -126,14 +126,14 @@ func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.V
 	s.wantError(what, err, sentinels...)
 }
 
-// another opens a second engine of the same kind. The caller releases it.
-func (s *subject) another() *subject {
+// withAnother opens a second engine of the same kind, checks it and closes it.
+func (s *subject) withAnother(check func(other *subject)) error {
 	e, err := s.open(s.ctx)
 	s.must(err, "opening another engine")
-	return &subject{ctx: s.ctx, engine: e, open: s.open, options: s.options, when: s.when}
+	other := &subject{ctx: s.ctx, engine: e, open: s.open, options: s.options}
+	err = attempt(func() { check(other) })
+	return errors.Join(err, other.release())
 }
-
-func (s *subject) close() { s.must(s.engine.Close(), "Close") }
 
 // release closes the engine and then frees memory.
 func (s *subject) release() error {

@@ -26,17 +26,11 @@ func newTruth(in input) (*truth, error) {
 	return &truth{g, host}, nil
 }
 
-// levels returns the oracle's level of every vertex; -1 is unreached.
-func (t *truth) levels(root graph.Vertex) ([]int64, error) {
-	_, level, err := t.graph.Search(root)
-	return level, err
-}
-
 // check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
 // and every parent is one of the vertex's neighbours, one level up. Any such array is correct, and no other is. The
 // host's validator, which works differently, must agree.
 func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
-	level, err := t.levels(root)
+	_, level, err := t.graph.Search(root) // the oracle's level of every vertex; -1 is unreached
 	if err != nil {
 		return err
 	}
