@@ -144,7 +144,7 @@ func small(c enginetest.Case, _ map[string]string) bool {
 	name, ok := strings.CutPrefix(c.Name, "graph/")
 	large := []string{
 		"path-deeper", "high-labels", "grid", "tree", "star-wide",
-		"kronecker-11", "kronecker-12", "kronecker-12-seeds", "kronecker-15",
+		"kronecker-12", "kronecker-15",
 	}
 	return ok && !slices.Contains(large, name)
 }

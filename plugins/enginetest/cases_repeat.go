@@ -148,22 +148,25 @@ func repeatRefuses(s *subject) {
 	in := random(100, 200, 32)
 	l := s.load(in)
 	engine := s.repeater(1)
-	const duration = 10 * time.Millisecond
-	for _, bad := range []graph.Vertex{-1, 1 << 40, graph.Unwritten} {
-		_, err := engine.Repeat(s.ctx, []graph.Vertex{1, bad}, duration)
-		s.wantError(fmt.Sprintf("%v, Repeat from root %d", in, bad), err, plugins.ErrRoot)
-	}
-	if _, err := engine.Repeat(s.ctx, nil, duration); err == nil {
-		s.fail("%v, Repeat from no root: want an error, got none", in)
-	}
-	for _, bad := range []time.Duration{0, -time.Second} {
-		if _, err := engine.Repeat(s.ctx, []graph.Vertex{1}, bad); err == nil {
-			s.fail("%v, Repeat for %v: want an error, got none", in, bad)
+	refuse := func(roots []graph.Vertex, duration time.Duration, sentinel error) {
+		what := fmt.Sprintf("%v, Repeat from roots %v for %v", in, roots, duration)
+		_, err := engine.Repeat(s.ctx, roots, duration)
+		switch {
+		case sentinel != nil:
+			s.wantError(what, err, sentinel)
+		case err == nil:
+			s.fail("%s: want an error, got none", what)
 		}
 	}
+	const duration = 10 * time.Millisecond
+	for _, bad := range []graph.Vertex{-1, 1 << 40, graph.Unwritten} {
+		refuse([]graph.Vertex{1, bad}, duration, plugins.ErrRoot)
+	}
+	refuse(nil, duration, nil)
+	refuse([]graph.Vertex{1}, 0, nil)
+	refuse([]graph.Vertex{1}, -time.Second, nil)
 	s.when = "after a refused Repeat"
 	l.searchAll(in.sample()[:3]...)
 	s.must(s.engine.Close(), "Close")
-	_, err := engine.Repeat(s.ctx, []graph.Vertex{1}, duration)
-	s.wantError("Repeat after Close", err, plugins.ErrClosed)
+	refuse([]graph.Vertex{1}, duration, plugins.ErrClosed)
 }

@@ -24,8 +24,7 @@ func reportCases() []Case {
 // loadEach loads several graphs, one after the other.
 func (s *subject) loadEach(check func(l *loaded)) {
 	for _, in := range []input{
-		s.kronecker(10, 16, 2, 3), withRoots(path(300), 0, 150, 299), star(70, 0), withVertices(path(4), 9),
-		{name: "without tuples", vertices: 3},
+		s.kronecker(10, 16, 2, 3), withRoots(path(300), 0, 150, 299), star(70, 0), {name: "without tuples", vertices: 3},
 	} {
 		s.when = ""
 		check(s.load(in))
@@ -39,10 +38,7 @@ func searchReport(s *subject) {
 			s.when = fmt.Sprintf("%v, root %d", l.input, root)
 			s.must(plugins.CheckClock("Search", t.Elapsed, wall, wall), "Traversal.Elapsed")
 			var sum time.Duration
-			for i, level := range t.Levels {
-				if level.Elapsed < 0 {
-					s.fail("level %d: want no negative time, got %v", i, level.Elapsed)
-				}
+			for _, level := range t.Levels {
 				sum += level.Elapsed
 				s.checkPhases(level.Phases, level.Elapsed)
 			}
@@ -75,10 +71,10 @@ func constructReport(s *subject) {
 		built, claims, tuples := l.built, l.built.Claims, len(l.input.tuples)
 		s.must(plugins.CheckClock("Construct", built.Elapsed, l.wall, l.wall), "Construction.Elapsed")
 		s.checkPhases(built.Phases, built.Elapsed)
-		if n, known := built.Entries.Get(); known && (n < 0 || n > 2*int64(tuples)) {
-			s.fail("want Construction.Entries from 0 to twice the %d tuples, or none, got %d", tuples, n)
+		if n, known := built.Entries.Get(); known && n > 2*int64(tuples) {
+			s.fail("want Construction.Entries of at most twice the %d tuples, or none, got %d", tuples, n)
 		}
-		if built.Bytes < 0 || built.Bytes == 0 && tuples > 0 {
+		if built.Bytes == 0 && tuples > 0 {
 			s.fail("want Construction.Bytes to be what the engine keeps in memory, got %d", built.Bytes)
 		}
 		for what, bits := range map[string]int{"ParentBits": claims.ParentBits, "VertexBits": claims.VertexBits} {
@@ -117,15 +113,6 @@ func (s *subject) checkLevels(levels []plugins.Level, want []int64) {
 	for i, level := range levels {
 		if level.Frontier != want[i] {
 			s.fail("level %d: want a frontier of %d vertices, got %d", i, want[i], level.Frontier)
-		}
-		if level.Direction != graph.TopDown && level.Direction != graph.BottomUp {
-			s.fail("level %d: want top-down or bottom-up, got %v", i, level.Direction)
-		}
-		counts := map[string]plugins.Count{"edges": level.Edges, "bytes": level.Bytes, "messages": level.Messages}
-		for what, count := range counts {
-			if n, known := count.Get(); known && n < 0 {
-				s.fail("level %d: want a number of %s of at least 0, or none, got %d", i, what, n)
-			}
 		}
 	}
 }

@@ -97,7 +97,7 @@ func wrongInTheLongRun() map[string]wrong {
 				}
 				return right.Construct(ctx, in)
 			}}
-		}, words{"stress/restart": "engine 4 of 8"}},
+		}, words{"close/others": "engine 4 of 8"}},
 		"keeps what it allocates": {func() *mutant {
 			var kept int64
 			m := searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {

@@ -29,7 +29,7 @@ func wrongRefusals() map[string]wrong {
 	return map[string]wrong{
 		"takes any value of its options": {without(func(d description, name, value string) bool {
 			return slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name && o.Check(value) != nil })
-		}), words{"options/refused": "wraps \"unusable option\", got none"}},
+		}), words{"options/refused": "wraps [\"unusable option\"], got: none"}},
 		"takes any option": {without(func(d description, name, _ string) bool {
 			return !slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name })
 		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
@@ -66,20 +66,20 @@ func wrongRefusals() map[string]wrong {
 				return c, err
 			}}
 		}, words{
-			"options/refused":      "want an error that wraps \"unusable option\", got: serial: construct: unknown option",
+			"options/refused":      "want an error that wraps [\"unusable option\"], got: serial: construct: unknown option",
 			"construct/huge-label": "unusable tuples",
 		}},
 		"takes any root": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				return right.Search(ctx, min(max(root, 0), vertex(len(parent))-1), parent)
 			}}
-		}, words{"search/bad-root": "root -1 with 100 parents: want an error that wraps \"root is not a vertex\", got none"}},
+		}, words{"search/refused": "root -1 with 100 parents: want an error that wraps [\"root is not a vertex\"], got: none"}},
 		"panics on a root outside": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				parent[root] = root
 				return right.Search(ctx, root, parent)
 			}}
-		}, words{"search/bad-root": "want no panic"}},
+		}, words{"search/refused": "want no panic"}},
 		"searches into a short array": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				if len(parent) > 0 && len(parent) < 100 {
@@ -91,7 +91,7 @@ func wrongRefusals() map[string]wrong {
 				return right.Search(ctx, root, parent)
 			}}
 		}, words{
-			"search/short-parent": "root 0 with 99 parents: want an error that wraps \"parent array is too short\", got none",
+			"search/refused": "root 0 with 99 parents: want an error that wraps [\"parent array is too short\"], got: none",
 		}},
 		"searches without a graph": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
@@ -111,10 +111,9 @@ func wrongRefusals() map[string]wrong {
 			return ctx, in
 		}), words{"construct/huge-label": "Search with 10 parents in a graph of labels up to 2^48-1"}},
 		"lacks a device but accepts graphs": {said(func(d *description) { d.Unavailable = "no device" }),
-			words{"describe/unavailable": "wraps \"engine is not available here\", got none"}},
+			words{"describe/words": "wraps [\"engine is not available here\"], got: none"}},
 		"never recovers from an error": {unrecovering, words{
-			"search/bad-root":         "after a refused root",
-			"search/short-parent":     "after a refused parent array",
+			"search/refused":          "after a refused search",
 			"search/before-construct": "after a Search without a graph",
 			"options/refused":         "after a refused option",
 			"construct/huge-label":    "got: no reason",

@@ -49,7 +49,7 @@ func wrongInTheLoop() map[string]wrong {
 					roots[i] = max(roots[i], 0) % 100
 				}
 				return right.Repeat(ctx, roots, duration)
-			}), words{"repeat/refuses": "Repeat from root -1: want an error"}},
+			}), words{"repeat/refuses": "Repeat from roots [1 -1] for 10ms: want an error"}},
 		"is changet by a loop": {func() *mutant {
 			m := &mutant{}
 			looped := false

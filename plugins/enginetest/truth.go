@@ -17,13 +17,10 @@ type truth struct {
 func newTruth(in input) (*truth, error) {
 	g, err := graph.NewCSR(in.tuples, in.vertices)
 	if err != nil {
-		return nil, fmt.Errorf("preparing %v: %w", in, err)
+		return nil, err
 	}
 	host, err := graph.NewValidator(in.tuples, in.vertices, 1)
-	if err != nil {
-		return nil, fmt.Errorf("preparing %v: %w", in, err)
-	}
-	return &truth{g, host}, nil
+	return &truth{g, host}, err
 }
 
 // check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
