@@ -71,7 +71,7 @@ func cancelDuringConstruct(s *subject) {
 // closeCases check the end of an engine.
 func closeCases() []Case {
 	return []Case{
-		{Name: "close/ends", About: "Calls after Close return ErrClosed, and a second Close is not an error.", check: closeEnds},
+		{Name: "close/ends", About: "After Close calls return ErrClosed; a second Close is not an error.", check: closeEnds},
 		{Name: "close/others", check: closeOthers, long: true,
 			About: "An engine can be opened, used and closed many times, and another one of its kind stays usable."},
 	}

@@ -24,7 +24,7 @@ func graphCases() []Case {
 			input{name: "of self-loops", tuples: edges(0, 0, 1, 1, 2, 2, 2, 2, 4, 4), vertices: 5}),
 		graphCase("duplicates", "Duplicate tuples, in both orientations, change nothing.",
 			input{name: "path with duplicates", tuples: edges(0, 1, 1, 0, 0, 1, 1, 2, 1, 2, 3, 2, 2, 3, 3, 2), vertices: 4}),
-		graphCase("clique", "A clique has two levels.", joined("clique", 20, 20, func(u, v graph.Vertex) bool { return true })),
+		graphCase("clique", "A clique has 2 levels.", joined("clique", 20, 20, func(u, v graph.Vertex) bool { return true })),
 		graphCase("bipartite", "In a complete bipartite graph the root's own side is on level 2.",
 			joined("complete bipartite 7+12", 19, 19, func(u, v graph.Vertex) bool { return u < 7 && v >= 7 })),
 		graphCase("tree", "A binary tree is searched down and up.",

@@ -9,8 +9,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// reportCases check what an engine reports of its own work: times that fit into the call and into each other, levels that
-// agree with the oracle's, and sizes.
+// reportCases check what an engine reports of its own work: times that fit into the call and into each other, levels
+// that agree with the oracle's, and sizes.
 func reportCases() []Case {
 	return []Case{
 		{Name: "report/search", check: searchReport,

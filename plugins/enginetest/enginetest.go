@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Limit is how long one case usually may take. The slowest case makes two searches of some 70,000 levels, which takes seconds
+// Limit is how long one case may take. The slowest case makes two searches of some 70,000 levels, which takes seconds
 // on an engine that launches kernels or sends messages between levels.
 const Limit = 2 * time.Minute
 

@@ -214,7 +214,8 @@ func TestEveryGraphCaseSeesOneMissingVertex(t *testing.T) {
 	}
 	for _, c := range Cases() {
 		if strings.HasPrefix(c.Name, "graph/") {
-			if o := c.Run(t.Context(), open, nil, Limit); o.Err == nil || !strings.Contains(o.Err.Error(), "got -1 (unreached)") {
+			o := c.Run(t.Context(), open, nil, Limit)
+			if o.Err == nil || !strings.Contains(o.Err.Error(), "got -1 (unreached)") {
 				t.Errorf("case %s: want it failed for a missing vertex, got %v", c.Name, o.Err)
 			}
 		}
