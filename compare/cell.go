@@ -74,17 +74,10 @@ func (p pair) cell() Cell {
 	c.Differences = append(differences(p.a, p.b, runFacts),
 		settings("option", p.a, p.b, func(r record.Run) map[string]string { return r.Options })...)
 	a, b := rates(p.a), rates(p.b)
-	rootsA, rootsB := commonRoots(a), commonRoots(b)
 	roots := commonRoots(slices.Concat(a, b))
-	c.RootsA, c.RootsB, c.Common = len(rootsA), len(rootsB), len(roots)
-	if c.Common < MinPairs {
-		c.Reason = fmt.Sprintf("the sides have %d and %d roots with a rate and %d in common, but %d are needed",
-			c.RootsA, c.RootsB, c.Common, MinPairs)
+	if c.Common = len(roots); c.Common < MinPairs {
+		c.Reason = fmt.Sprintf("the sides have %d roots with a rate in common, but %d are needed", c.Common, MinPairs)
 		return c
-	}
-	if c.Common < max(c.RootsA, c.RootsB) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("A has %d roots, B %d, and they share %d; only those count",
-			c.RootsA, c.RootsB, c.Common))
 	}
 	c.Unit = ByRoot
 	ratios := ratiosByRoot(roots, a, b)
@@ -97,9 +90,9 @@ func (p pair) cell() Cell {
 		c.Scatter = &share
 	}
 	s := signedRank(ratios, Confidence)
-	detectable := s.detectable()
 	c.TEPSA, c.TEPSB = harmonicMean(roots, a), harmonicMean(roots, b)
-	c.Typical, c.P, c.Detectable = &Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}, &s.p, &detectable
+	c.Typical = &Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
+	c.P, c.Detectable = s.p, s.detectable()
 	switch {
 	case s.p >= 1-Confidence:
 		c.Verdict = Same

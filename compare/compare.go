@@ -9,7 +9,6 @@ package compare
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tepsbench/teps/record"
 )
@@ -22,25 +21,15 @@ const MinPairs = 6
 
 // Comparison is a comparison of the runs of B with those of A.
 type Comparison struct {
-	A           []Source     `json:"a"`
-	B           []Source     `json:"b"`
-	Confidence  float64      `json:"confidence"`
-	Differences []Difference `json:"differences,omitempty"` // of machines, builds, plans and environments
-	Warnings    []string     `json:"warnings,omitempty"`
-	Cells       []Cell       `json:"cells"`
-}
-
-// Source identifies a record.
-type Source struct {
-	ID      string `json:"id"`
-	Started string `json:"started"`
+	Differences []Difference // of machines, builds, plans and environments
+	Warnings    []string
+	Cells       []Cell
 }
 
 // Difference is something other than speed in which the two sides differ.
 type Difference struct {
-	What string   `json:"what"`
-	A    []string `json:"a"` // the distinct values of A
-	B    []string `json:"b"`
+	What string
+	A, B []string // the distinct values of each side
 }
 
 // Verdict is the answer for one engine at one scale.
@@ -63,40 +52,31 @@ const (
 
 // Cell compares one engine at one scale.
 type Cell struct {
-	Engine  string  `json:"engine"`
-	EngineB string  `json:"engine_b,omitempty"` // its label in B if that differs
-	Scale   int     `json:"scale"`
-	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason,omitempty"` // of Undecided
-	RunsA   int     `json:"runs_a"`
-	RunsB   int     `json:"runs_b"`
-	RootsA  int     `json:"roots_a"` // roots with a rate in every run of A
-	RootsB  int     `json:"roots_b"` // and of B
-	Common  int     `json:"common"`  // roots of both; all other figures are of these
-	Unit    Unit    `json:"unit,omitempty"`
+	Engine       string
+	EngineB      string // its label in B if that differs
+	Scale        int
+	Verdict      Verdict
+	Reason       string // of Undecided
+	RunsA, RunsB int
+	Common       int // roots with a rate in every run of A and B; all other figures are of these
+	Unit         Unit
 	// TEPSA and TEPSB are harmonic means, in tuples a second; zero if nothing was compared.
-	TEPSA float64 `json:"teps_a,omitempty"`
-	TEPSB float64 `json:"teps_b,omitempty"`
+	TEPSA, TEPSB float64
 	// Typical is the rate of B over that of A for a typical root or run (Hodges and Lehmann's estimate). It is nil if
 	// nothing was compared.
-	Typical *Ratio `json:"typical,omitempty"`
+	Typical *Ratio
 	// P is the probability of a ratio at least as far from 1 where nothing differs (Wilcoxon's signed-rank test).
-	P *float64 `json:"p,omitempty"`
+	P float64
 	// Detectable is the slow-down, as a share of the rate, that would be found 19 times out of 20.
-	Detectable *float64 `json:"detectable,omitempty"`
+	Detectable float64
 	// Scatter is the largest ratio minus 1 of a typical root between two runs of the same side; nil unless a side has
 	// several runs and the unit is the root. A smaller difference between the sides means nothing.
-	Scatter     *float64     `json:"scatter,omitempty"`
-	Differences []Difference `json:"differences,omitempty"` // of the engine, its options and the state of the runs
-	Warnings    []string     `json:"warnings,omitempty"`
+	Scatter     *float64
+	Differences []Difference // of the engine, its options and the state of the runs
 }
 
 // Ratio is an estimate with an interval of Confidence.
-type Ratio struct {
-	Estimate float64 `json:"estimate"`
-	Low      float64 `json:"low"`
-	High     float64 `json:"high"`
-}
+type Ratio struct{ Estimate, Low, High float64 }
 
 // Compared reports whether the sides had enough in common to compare their rates.
 func (c Cell) Compared() bool { return c.Typical != nil }
@@ -107,29 +87,17 @@ func (c Cell) SlowerThan(share float64) bool { return c.Verdict == Slower && c.T
 
 // Of compares the runs of b with those of a. Several results on a side are repeats of the same measurement.
 func Of(a, b []record.Result) Comparison {
-	c := Comparison{A: sources(a), B: sources(b), Confidence: Confidence, Differences: differences(a, b, resultFacts)}
-	// Records without build settings have no environment either.
-	if !slices.ContainsFunc(slices.Concat(a, b), func(r record.Result) bool { return len(r.Build) == 0 }) {
-		c.Differences = slices.Concat(c.Differences,
-			settings("variable", a, b, func(r record.Result) map[string]string { return r.Environment }),
-			settings("build setting", a, b, func(r record.Result) map[string]string { return r.Build }))
-	}
+	c := Comparison{Differences: append(differences(a, b, resultFacts),
+		settings("variable", a, b, func(r record.Result) map[string]string { return r.Environment })...)}
 	seen := map[string]bool{}
-	for _, s := range slices.Concat(c.A, c.B) {
-		if seen[s.ID] {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("run %s is compared with itself", s.ID))
+	for _, r := range slices.Concat(a, b) {
+		if seen[r.ID] {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("run %s is compared with itself", r.ID))
 		}
-		seen[s.ID] = true
+		seen[r.ID] = true
 	}
 	for _, p := range match(a, b) {
 		c.Cells = append(c.Cells, p.cell())
 	}
 	return c
-}
-
-func sources(results []record.Result) (all []Source) {
-	for _, r := range results {
-		all = append(all, Source{ID: r.ID, Started: r.Started.Format(time.RFC3339)})
-	}
-	return all
 }

@@ -31,7 +31,7 @@ func ExampleOf() {
 	c := compare.Of([]record.Result{before}, []record.Result{after})
 	for _, cell := range c.Cells {
 		fmt.Printf("%s, scale %d, %d roots: %s\n", cell.Engine, cell.Scale, cell.Common, cell.Verdict)
-		fmt.Printf("B/A = %.3f [%.3f %.3f], p = %.3f\n", cell.Typical.Estimate, cell.Typical.Low, cell.Typical.High, *cell.P)
+		fmt.Printf("B/A = %.3f [%.3f %.3f], p = %.3f\n", cell.Typical.Estimate, cell.Typical.Low, cell.Typical.High, cell.P)
 		fmt.Println("more than 2 % slower:", cell.SlowerThan(0.02))
 	}
 	// Output:

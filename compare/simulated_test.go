@@ -170,7 +170,7 @@ func TestDetectableIsDetected(t *testing.T) {
 	sum := 0.0
 	for range pairs {
 		a, b := m.run(random, "a", subject, 1), m.run(random, "b", subject, 1)
-		sum += *Of([]record.Result{a}, []record.Result{b}).Cells[0].Detectable
+		sum += Of([]record.Result{a}, []record.Result{b}).Cells[0].Detectable
 	}
 	slower, _ := m.found(t, subject, 1-sum/pairs, 1, pairs)
 	t.Logf("detectable %.3f: found in %d of %d", sum/pairs, slower, pairs)

@@ -41,7 +41,6 @@ func (e *engineRun) energy(ctx context.Context) error {
 }
 
 func (e *engineRun) recordEnergy(out *record.EnergyRecord, err error) error {
-	out.Wanted = e.plan.Energy.Seconds()
 	if err != nil {
 		out.Failure = err.Error()
 		e.note("energy not measured: %s", out.Failure)

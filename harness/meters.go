@@ -62,8 +62,6 @@ func missingMeter(absent []power.Absence) error {
 // uses reports whether figures of this engine are made from a meter, and why not.
 func (e *engineRun) uses(m power.Info) (used bool, why string) {
 	switch {
-	case m.Within != "":
-		return false, "it is a part of " + m.Within
 	case m.Scope != power.GPU || m.ScopeStated:
 		return true, ""
 	}

@@ -31,10 +31,6 @@ func TestMetersOfGPUsMatchTheEngine(t *testing.T) {
 		{[]plugins.Device{{Kind: "cpu"}}, nil, gpu("GPU-a"), false, "does not report the GPU"},
 		{both, nil, gpu(""), false, "does not report which GPU"},
 		{nil, nil, power.Info{Name: "x", Source: "command", Scope: power.GPU, ScopeStated: true}, true, ""},
-		{
-			nil, nil, power.Info{Name: "core", Source: "rapl", Scope: power.Core, Within: "rapl:package-0"}, false,
-			"a part of rapl:package-0",
-		},
 		{nil, nil, power.Info{Name: "package", Source: "rapl", Scope: power.Package}, true, ""},
 	} {
 		r := engineRun{about: &plugins.Description{Devices: c.devices}, built: plugins.Construction{Details: c.built}}

@@ -161,7 +161,6 @@ func (p stretch) at(t time.Time, low, high float64) float64 {
 
 // difference returns the energy that a counter counted between two moments, and how much of that time is covered.
 func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration) {
-	a.How = "counter"
 	var moments []time.Time
 	for _, part := range s.stretches() {
 		for _, u := range part.updates {
@@ -186,7 +185,6 @@ func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration)
 
 // integral integrates readings of power between two moments, and returns how much of that time is covered.
 func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
-	a.How = "trapezoid"
 	moments := make([]time.Time, len(s.Readings))
 	for i, r := range s.Readings {
 		moments[i] = r.Time

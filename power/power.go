@@ -30,8 +30,6 @@ type Scope string
 
 const (
 	Package Scope = "package" // a processor package with its cores and caches (RAPL package zone)
-	Core    Scope = "core"    // the cores of a package; part of it (RAPL core zone)
-	Uncore  Scope = "uncore"  // the uncore or graphics of a package; part of it
 	DRAM    Scope = "dram"    // memory modules; not part of a package (RAPL dram zone)
 	SoC     Scope = "soc"     // the platform as seen by its processor (RAPL psys zone); overlaps packages and dram
 	GPU     Scope = "gpu"     // a whole board: chip, memory and regulators
@@ -41,7 +39,7 @@ const (
 )
 
 // Scopes returns all scopes, from the smallest to the largest.
-func Scopes() []Scope { return []Scope{Package, Core, Uncore, DRAM, SoC, GPU, Device, Node, Wall} }
+func Scopes() []Scope { return []Scope{Package, DRAM, SoC, GPU, Device, Node, Wall} }
 
 // System reports whether s covers a whole system. GreenGraph500 ranks by the power of a system only.
 func (s Scope) System() bool { return s == Node || s == Wall }
@@ -73,8 +71,6 @@ type Info struct {
 	ScopeStated bool `json:"-"`
 	// Device is the name of the metered device as engines report it (the UUID of a GPU). Empty: not known.
 	Device string `json:"device,omitempty"`
-	// Within is the name of the meter whose energy includes that of this one, as that of a package includes its cores.
-	Within string `json:"within,omitempty"`
 	// Period is the time between two updates of the meter. Zero: not known.
 	Period time.Duration `json:"period_ns,omitempty"`
 	// Pace is the minimum time between two reads of a meter that is slow to read. Zero: it may be read at any time.
@@ -127,9 +123,8 @@ func Close(meters []Meter) (err error) {
 
 // Fault is something that went wrong with a meter while it was recorded.
 type Fault struct {
-	Time  time.Time // of the first time
-	Text  string
-	Count int // how often it happened
+	Text  string `json:"text"`
+	Count int    `json:"count"` // how often it happened
 }
 
 // Series is what a meter showed while it was recorded.
@@ -157,7 +152,6 @@ type Amount struct {
 	// LargestGap is the longest time in the interval between two readings of power, or between two updates of a counter.
 	LargestGap time.Duration `json:"largest_gap_ns"`
 	Updates    int           `json:"updates"` // of a counter, or readings of power, within the interval
-	How        string        `json:"how"`     // "counter" or "trapezoid"
 }
 
 // gaps counts the moments inside an interval and returns the longest part of it that has none: from one moment to the

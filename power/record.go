@@ -179,6 +179,6 @@ func (t *track) fault(text string) {
 	case i >= 0:
 		t.series.Faults[i].Count++
 	case len(t.series.Faults) < maxFaults:
-		t.series.Faults = append(t.series.Faults, Fault{Time: time.Now(), Text: text, Count: 1})
+		t.series.Faults = append(t.series.Faults, Fault{Text: text, Count: 1})
 	}
 }

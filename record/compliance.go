@@ -18,6 +18,15 @@ func comply(m Manifest, r Run) Compliance {
 		c.Rules = append(c.Rules, Check{rule, holds, fmt.Sprintf(format, args...)})
 		c.Compliant = c.Compliant && holds
 	}
+	if r.Graph == nil {
+		r.Graph = &GraphRecord{}
+	}
+	if r.Description == nil {
+		r.Description = &plugins.Description{}
+	}
+	if r.Construction == nil {
+		r.Construction = &plugins.Construction{}
+	}
 	r.checkInput(check)
 	r.checkRoots(check, m.Plan)
 	r.checkKernel1(check)
@@ -31,10 +40,6 @@ func comply(m Manifest, r Run) Compliance {
 type checker func(rule string, holds bool, format string, args ...any)
 
 func (r Run) checkInput(check checker) {
-	if r.Graph == nil {
-		check("The input is the reference generator's, with its seeds and edge factor", false, "no graph was generated")
-		return
-	}
 	k := r.Graph.Recipe
 	check("The input is the reference generator's, with its seeds", k.Seed1 == OfficialSeed1 && k.Seed2 == OfficialSeed2,
 		"seeds %d and %d; official are %d and %d", k.Seed1, k.Seed2, OfficialSeed1, OfficialSeed2)
@@ -45,10 +50,7 @@ func (r Run) checkInput(check checker) {
 }
 
 func (r Run) checkRoots(check checker, p Plan) {
-	wanted, rejected := 0, 0
-	if r.Graph != nil {
-		wanted, rejected = r.Graph.RootsFound, r.Graph.RejectedDraws
-	}
+	wanted, rejected := r.Graph.RootsFound, r.Graph.RejectedDraws
 	distinct := map[graph.Vertex]bool{}
 	validated, broken := 0, r.BrokenRoots()
 	for _, root := range r.Roots {
@@ -71,7 +73,7 @@ func (r Run) checkKernel1(check checker) {
 	text := "kernel 1 did not finish"
 	if r.Sessions > 1 {
 		text = fmt.Sprintf("%d times: the run was resumed; the time is that of the last", r.Sessions)
-	} else if r.Construction != nil {
+	} else if r.Construction.Elapsed > 0 {
 		text = fmt.Sprintf("%.6g s on the engine's clock, %.6g s on the host's", r.Construction.Elapsed.Seconds(),
 			r.ConstructWall)
 		if r.Rebuilt != nil {
@@ -79,9 +81,9 @@ func (r Run) checkKernel1(check checker) {
 				r.Rebuilt.Construction.Elapsed.Seconds())
 		}
 	}
-	check("Kernel 1 was timed, and ran once", r.Construction != nil && r.Sessions == 1, "%s", text)
-	recipe := r.Description != nil && r.Description.WantsRecipe
-	check("Kernel 1 was given nothing but the tuples", r.Description != nil && !recipe,
+	check("Kernel 1 was timed, and ran once", r.Construction.Elapsed > 0 && r.Sessions == 1, "%s", text)
+	recipe := r.Description.WantsRecipe
+	check("Kernel 1 was given nothing but the tuples", !recipe,
 		"asked for the generator's recipe: %s", yes(recipe))
 }
 
@@ -96,17 +98,15 @@ func (r Run) checkClock(check checker, p Plan) {
 			late++
 		}
 	}
-	if r.Construction != nil && (r.Construction.Elapsed <= 0 || r.Construction.Elapsed.Seconds() > r.ConstructWall) {
+	if r.Construction.Elapsed <= 0 || r.Construction.Elapsed.Seconds() > r.ConstructWall {
 		late++
 	}
-	check("No engine time is longer than the host's wall clock", r.Construction != nil && len(r.Roots) > 0 && late == 0,
+	check("No engine time is longer than the host's wall clock", len(r.Roots) > 0 && late == 0,
 		"%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, %.4g s on the host's clock",
 		late, len(r.Roots)+1, engine, host)
 
-	outside := 2 * time.Millisecond // may be spent outside the engine's clock: a call to another process, moving parents
-	if r.Graph != nil {
-		outside += plugins.MoveTime(8 * r.Graph.Recipe.Vertices())
-	}
+	// What may be spent outside the engine's clock: a call to another process, moving parents.
+	outside := 2*time.Millisecond + plugins.MoveTime(8*r.Graph.Recipe.Vertices())
 	search, gap := units.Median(times), units.Median(gaps)
 	err := plugins.CheckClock("median search", time.Duration(search*1e9), time.Duration((search+gap)*1e9), outside)
 	check("The engine's clock accounts for the time of its calls", len(r.Roots) > 0 && err == nil,
@@ -118,10 +118,6 @@ func (r Run) checkClock(check checker, p Plan) {
 }
 
 func (r Run) checkClaims(check checker) {
-	if r.Construction == nil {
-		check("The engine's claims about its clock and tuning", false, "the engine did not finish kernel 1")
-		return
-	}
 	c := r.Construction.Claims
 	check("Parents are in original labels, in memory, when the clock stops", c.OriginalLabelsInClock,
 		"claim of the engine: %s; validation shows that they are in original labels when returned",
@@ -133,19 +129,16 @@ func (r Run) checkClaims(check checker) {
 }
 
 func (r Run) checkOrigin(check checker, m Manifest) {
-	described := r.Description != nil && r.Description.Name != "" && r.Description.Version != ""
-	engine, origin := "engine without a description", "built into teps"
-	if r.Description != nil {
-		engine = r.Description.Name + " " + cmp.Or(r.Description.Version, "missing")
-	}
+	d, origin := r.Description, "built into teps"
 	identified := m.Software.Program != "" || m.Software.Commit != "" || r.Engine.Checksum != ""
 	if r.Engine.Path != "" {
 		identified = r.Engine.Checksum != ""
 		origin = "program SHA-256 " + cmp.Or(r.Engine.Checksum, "missing")
 	}
 	check("Engine, version, build and options are recorded",
-		described && identified && m.Software.Version != "" && m.Software.Compiler != "",
-		"%s, %s, teps %s, %d options", engine, origin, m.Software, len(r.Options))
+		d.Name != "" && d.Version != "" && identified && m.Software.Version != "" && m.Software.Compiler != "",
+		"%s %s, %s, teps %s, %d options", cmp.Or(d.Name, "an engine"), cmp.Or(d.Version, "without a version"),
+		origin, m.Software, len(r.Options))
 	clock := "clock unknown"
 	if m.Machine.ClockMHz > 0 {
 		clock = fmt.Sprintf("%.0f MHz", m.Machine.ClockMHz)

@@ -12,7 +12,6 @@ type EnergyRecord struct {
 	// Failure is the reason why a requested figure is missing: the engine died, or a search after the loop was
 	// wrong. The searches before the loop are not affected.
 	Failure string          `json:"failure,omitempty"`
-	Wanted  float64         `json:"wanted"` // requested length of the loop in seconds
 	Loop    *EnergyLoop     `json:"loop,omitempty"`
 	Phases  []EnergyPhase   `json:"phases,omitempty"`
 	After   *AfterLoop      `json:"after,omitempty"`
@@ -106,24 +105,16 @@ const (
 // Metered is what one meter showed.
 type Metered struct {
 	Meter  power.Info    `json:"meter"`
-	Used   bool          `json:"used"`                // figures are made from it
-	Why    string        `json:"why,omitempty"`       // why it is not used
-	Idle   *power.Amount `json:"idle,omitempty"`      // of PhaseIdle
-	Loop   *power.Amount `json:"loop,omitempty"`      // of PhaseLoop
-	NoIdle string        `json:"no_idle,omitempty"`   // why there is no Idle
-	NoLoop string        `json:"no_loop,omitempty"`   // why there is no Loop
-	Period time.Duration `json:"period_ns,omitempty"` // observed, between two updates; zero: fewer than two
+	Used   bool          `json:"used"`              // figures are made from it
+	Why    string        `json:"why,omitempty"`     // why it is not used
+	Idle   *power.Amount `json:"idle,omitempty"`    // of PhaseIdle
+	Loop   *power.Amount `json:"loop,omitempty"`    // of PhaseLoop
+	NoIdle string        `json:"no_idle,omitempty"` // why there is no Idle
+	NoLoop string        `json:"no_loop,omitempty"` // why there is no Loop
 	// ReadTime is the total time of the reads of this meter in seconds: an upper bound on the cost of sampling.
-	ReadTime float64      `json:"read_time"`
-	Faults   []MeterFault `json:"faults,omitempty"`
-	Curve    Curve        `json:"curve"`
-}
-
-// MeterFault is an error of a meter.
-type MeterFault struct {
-	At    time.Duration `json:"at_ns"` // when it was first seen
-	Text  string        `json:"text"`
-	Count int           `json:"count"`
+	ReadTime float64       `json:"read_time"`
+	Faults   []power.Fault `json:"faults,omitempty"`
+	Curve    Curve         `json:"curve"`
 }
 
 // Curve is the energy that a meter has shown since its first sample, so mean power between two points is the slope. It
@@ -140,12 +131,7 @@ const maxPoints = 1200
 
 // NewMetered records what a meter has shown. start is the start of the loop, and phases are relative to it.
 func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
-	m := Metered{
-		Meter: s.Info, Period: s.Period, ReadTime: s.ReadTime.Seconds(), Curve: newCurve(s, start),
-	}
-	for _, f := range s.Faults {
-		m.Faults = append(m.Faults, MeterFault{f.Time.Sub(start), f.Text, f.Count})
-	}
+	m := Metered{Meter: s.Info, ReadTime: s.ReadTime.Seconds(), Faults: s.Faults, Curve: newCurve(s, start)}
 	for _, p := range phases {
 		amount, err := s.Energy(start.Add(p.From), start.Add(p.To))
 		switch {

@@ -211,21 +211,21 @@ func (e *EnergyRecord) level(f PowerFigure) (level int, missing []string) {
 		}
 	}
 	stated := "this one states none; it can be added to the meter's specification, as in command:wall@1%=..."
-	if f.SensorError > 0 {
-		stated = fmt.Sprintf("this one states %.3g %%", f.SensorError*100)
+	if m.Meter.Error > 0 {
+		stated = fmt.Sprintf("this one states %.3g %%", m.Meter.Error*100)
 	}
 	const accuracy = "a meter whose maker states an error of at most %d %% (%s)"
 	require(e.Loop.Elapsed >= LevelOneTime.Seconds(), "a loop of at least 60 s (it lasted %.4g s)", e.Loop.Elapsed)
 	require(gap <= 1, "a reading every second (the longest time between two was %.3g s)", gap)
 	require(m.Loop.Coverage >= 1, "readings over the whole loop (they cover %.4g %% of it)", m.Loop.Coverage*100)
-	require(f.SensorError > 0 && f.SensorError <= 0.05, accuracy, 5, stated)
+	require(m.Meter.Error > 0 && m.Meter.Error <= 0.05, accuracy, 5, stated)
 	if len(missing) > 0 {
 		return 0, missing
 	}
 	require(false, "readings over the whole run, kernel 1 included (the recording starts with the idle baseline)")
 	require(m.Loop.Updates >= 10, "at least 10 readings in the loop (there are %d)", m.Loop.Updates)
 	require(f.IdleWatts != nil, "the idle power (%s)", m.NoIdle)
-	require(f.SensorError <= 0.02, accuracy, 2, stated)
+	require(m.Meter.Error <= 0.02, accuracy, 2, stated)
 	return 1, missing
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/machine"
@@ -21,6 +22,7 @@ type Entry struct {
 	Root    *RootRecord   `json:"root,omitempty"`
 	Energy  *EnergyRecord `json:"energy,omitempty"`
 	End     *End          `json:"end,omitempty"`
+	Cut     []string      `json:"cut,omitempty"` // lists that bound has cut
 }
 
 // Session starts the entries of one process: the first of a run, and one for each resume.
@@ -60,15 +62,9 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 
 // replay makes the result of a plan from the entries of its journal.
 func replay(m Manifest, entries []Entry) (Result, error) {
-	type cell struct {
-		engine string
-		scale  int
-	}
 	r := Result{Manifest: m}
-	at := map[cell]int{}
 	for _, scale := range m.Plan.Scales {
 		for _, spec := range m.Plan.Engines {
-			at[cell{spec.Name, scale}] = len(r.Runs)
 			r.Runs = append(r.Runs, Run{Engine: spec, Scale: scale, State: Interrupted})
 		}
 	}
@@ -85,11 +81,7 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 		case e.Graph != nil:
 			err = r.setGraph(e)
 		case e.Kernel1 != nil || e.Root != nil || e.Energy != nil || e.End != nil: // other kinds are of newer versions
-			if i, ok := at[cell{e.Engine, e.Scale}]; ok {
-				err = r.Runs[i].apply(e)
-			} else {
-				err = fmt.Errorf("engine %q at scale %d is not in the plan", e.Engine, e.Scale)
-			}
+			err = r.apply(e)
 		}
 		if err != nil {
 			return r, fmt.Errorf("line %d: %w", n+1, err)
@@ -132,7 +124,21 @@ func (r *Run) searched() bool {
 	return r.Graph != nil && len(r.Roots) > 0 && len(r.Roots) == r.Graph.RootsFound
 }
 
+func (r *Result) apply(e Entry) error {
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Engine.Name == e.Engine && run.Scale == e.Scale {
+			return run.apply(e)
+		}
+	}
+	return fmt.Errorf("engine %q at scale %d is not in the plan", e.Engine, e.Scale)
+}
+
 func (r *Run) apply(e Entry) error {
+	for _, cut := range e.Cut {
+		if !slices.Contains(r.Cut, cut) && len(r.Cut) < maxCuts {
+			r.Cut = append(r.Cut, cut)
+		}
+	}
 	switch {
 	case e.Kernel1 != nil && r.searched():
 		if r.Energy == nil {

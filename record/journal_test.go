@@ -129,7 +129,7 @@ func TestReplayOfResumes(t *testing.T) {
 	m, entries := officialRun()
 	// All searches were done: another construction serves the energy loop only.
 	end := Entry{Engine: "one", Scale: 6, End: &End{State: Complete}}
-	failed := Entry{Engine: "one", Scale: 6, Energy: &EnergyRecord{Wanted: 60, Failure: "it died"}}
+	failed := Entry{Engine: "one", Scale: 6, Energy: &EnergyRecord{Failure: "it died"}}
 	session := Entry{Session: &Session{}}
 	again := append(entries[:67:67], failed, end, session)
 	run := replayed(t, m, again)
@@ -137,7 +137,7 @@ func TestReplayOfResumes(t *testing.T) {
 		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
 	}
 	again = append(again, entries[1], kernel1Entry(2*time.Second), Entry{
-		Engine: "one", Scale: 6, Energy: &EnergyRecord{Wanted: 60},
+		Engine: "one", Scale: 6, Energy: &EnergyRecord{},
 	}, end)
 	run = replayed(t, m, again)
 	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
@@ -201,14 +201,14 @@ func TestNewMetered(t *testing.T) {
 		}
 		s.Readings = append(s.Readings, power.Reading{Time: start.Add(time.Duration(i-10) * time.Second), Value: watts})
 	}
-	s.Faults = []power.Fault{{Time: start.Add(time.Second), Text: "timeout", Count: 2}}
+	s.Faults = []power.Fault{{Text: "timeout", Count: 2}}
 	m := NewMetered(s, start, []EnergyPhase{
 		{PhaseIdle, -8 * time.Second, -2 * time.Second}, {PhaseLoop, 5 * time.Second, 15 * time.Second},
 	})
 	if m.Idle == nil || m.Idle.Watts != 50 || m.Loop == nil || m.Loop.Watts != 150 || m.NoLoop != "" {
 		t.Errorf("got idle %+v, loop %+v %s", m.Idle, m.Loop, m.NoLoop)
 	}
-	if diff := cmp.Diff([]MeterFault{{time.Second, "timeout", 2}}, m.Faults); diff != "" {
+	if diff := cmp.Diff([]power.Fault{{Text: "timeout", Count: 2}}, m.Faults); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 	m = NewMetered(power.Series{}, start, []EnergyPhase{{PhaseIdle, -2, -1}, {PhaseLoop, 0, 1}})

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/regular"
@@ -20,19 +19,17 @@ import (
 // The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
 // and ignores what it does not know. The major number is raised when something changes its meaning: a reader refuses
 // any other major number. docs/records.md has the history, and docs/schema describes the members.
-const Schema = "teps/1.2"
-
-var schemaPattern = regexp.MustCompile(`^teps/([1-9][0-9]*)(\.[0-9]+)?$`)
+const Schema = "teps/1.3"
 
 // checkSchema returns an error if this version cannot read records of a schema.
 func checkSchema(schema string) error {
-	switch parts := schemaPattern.FindStringSubmatch(schema); {
-	case parts == nil:
-		return fmt.Errorf("not a record of teps (schema %q, want %q)", schema, Schema)
-	case parts[1] != "1":
-		return fmt.Errorf("the record has schema %s, but this teps reads %s; use the version that wrote it", schema, Schema)
+	switch major, _, _ := strings.Cut(schema, "."); {
+	case major == "teps/1":
+		return nil
+	case strings.HasPrefix(schema, "teps/"):
+		return fmt.Errorf("the record has schema %q, but this teps reads %s; use the version that wrote it", schema, Schema)
 	}
-	return nil
+	return fmt.Errorf("not a record of teps (schema %q, want %q)", schema, Schema)
 }
 
 // maxFile bounds the size of a file of a record, in bytes. 64 searches by 4,096 ranks take a tenth of it.

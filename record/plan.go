@@ -78,6 +78,9 @@ func (p Plan) Check() error {
 		if labels[e.Name] {
 			return usage("engines", "engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
 		}
+		if len(e.Name) > maxText {
+			return usage("engines", "the label of an engine has %d bytes; at most %d are allowed", len(e.Name), maxText)
+		}
 		labels[e.Name] = true
 	}
 	for _, s := range p.Scales {

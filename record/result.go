@@ -41,7 +41,6 @@ type Manifest struct {
 	Plan     Plan            `json:"plan"`
 	// Environment holds the variables of environmentNames that are set.
 	Environment map[string]string `json:"environment,omitempty"`
-	Build       map[string]string `json:"build,omitempty"` // settings of the Go toolchain: GOAMD64, -tags, ...
 }
 
 // State is how a Run ended.
@@ -75,6 +74,7 @@ type Run struct {
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
 	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured
 	Compliance Compliance    `json:"compliance"`
+	Cut        []string      `json:"cut,omitempty"` // lists that were too long to be recorded whole
 }
 
 // Kernel1 records that an engine has built the graph.

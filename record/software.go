@@ -16,7 +16,7 @@ import (
 type Software struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`  // with "+dirty" if the tree had changes
-	Compiler string `json:"compiler"`          // go1.26.1 linux/amd64
+	Compiler string `json:"compiler"`          // go1.26.1 linux/amd64, with settings such as GOAMD64=v3
 	Program  string `json:"program,omitempty"` // SHA-256 of the running program
 }
 
@@ -66,6 +66,8 @@ func softwareOf(info *debug.BuildInfo) Software {
 			s.Commit = setting.Value
 		case "vcs.modified":
 			dirty = setting.Value == "true"
+		case "-tags", "-race", "-gcflags", "-pgo", "CGO_ENABLED", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140":
+			s.Compiler += " " + setting.Key + "=" + setting.Value // not -ldflags, where builds put values of their own
 		}
 	}
 	if dirty && s.Commit != "" {
@@ -85,18 +87,6 @@ func programSum() string {
 		return ""
 	}
 	return digestOf(program)
-}
-
-// settingsOf leaves linker flags out, where builds put values of their own.
-func settingsOf(info *debug.BuildInfo) map[string]string {
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "-tags", "-race", "-gcflags", "-pgo", "CGO_ENABLED", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140":
-			settings[s.Key] = s.Value
-		}
-	}
-	return settings
 }
 
 // digestOf returns the SHA-256 of the parts together, in hexadecimal.

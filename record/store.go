@@ -34,7 +34,6 @@ type Store struct {
 func NewManifest(command []string, plan Plan, software Software, machine machine.Machine) Manifest {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
-	info := buildInfo()
 	return Manifest{
 		Schema:      Schema,
 		ID:          hex.EncodeToString(id[:]),
@@ -44,7 +43,6 @@ func NewManifest(command []string, plan Plan, software Software, machine machine
 		Machine:     machine,
 		Plan:        plan,
 		Environment: environmentOf(os.Environ()),
-		Build:       settingsOf(info),
 	}
 }
 
@@ -175,12 +173,12 @@ func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // Append adds a line to the journal and returns when it is on the disk. It removes a line that was not written in full.
+// Texts and lists of e that are too long are cut in place.
 func (s *Store) Append(e Entry) error {
-	line, err := json.Marshal(e)
+	line, err := e.line()
 	if err != nil {
 		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
 	}
-	line = append(line, '\n')
 	if _, err = s.journal.Write(line); err == nil {
 		err = s.journal.Sync()
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"maps"
-	"runtime/debug"
 	"testing"
 )
 
@@ -28,19 +27,7 @@ func TestEnvironmentOf(t *testing.T) {
 	}
 }
 
-func TestSettingsOf(t *testing.T) {
-	info := &debug.BuildInfo{
-		Settings: []debug.BuildSetting{
-			{Key: "GOAMD64", Value: "v3"}, {Key: "-tags", Value: "mpi"}, {Key: "-ldflags", Value: "-X main.token=x"},
-			{Key: "vcs.revision", Value: "1"},
-		},
-	}
-	if got := settingsOf(info); !maps.Equal(got, map[string]string{"GOAMD64": "v3", "-tags": "mpi"}) {
-		t.Errorf("settings: %v", got)
-	}
-}
-
-func TestManifestHasEnvironmentAndBuild(t *testing.T) {
+func TestManifestHasEnvironment(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "8GiB")
 	s := newStore(t)
 	s.Close()
@@ -48,8 +35,8 @@ func TestManifestHasEnvironmentAndBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Environment["GOMEMLIMIT"] != "8GiB" || r.Build["CGO_ENABLED"] == "" {
-		t.Errorf("environment %v, build %v", r.Environment, r.Build)
+	if r.Environment["GOMEMLIMIT"] != "8GiB" {
+		t.Errorf("environment %v", r.Environment)
 	}
 	if s.entries[0].Session.Environment["GOMEMLIMIT"] != "8GiB" {
 		t.Error("the session has no environment")

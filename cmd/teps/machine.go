@@ -117,9 +117,6 @@ func meterRow(s power.Series) []string {
 	if m.Error > 0 {
 		what += fmt.Sprintf("; stated error %.4g %%", 100*m.Error)
 	}
-	if m.Within != "" {
-		what += "; a part of " + m.Within
-	}
 	if len(s.Faults) > 0 {
 		what += "; " + s.Faults[0].Text
 	}

@@ -52,7 +52,7 @@ func TestWrongSpecificationsAreExplained(t *testing.T) {
 		"battery":                        `unknown source "battery"`,
 		"declared:wall=350":              `unknown source "declared"`,
 		"auto:package":                   `unknown source "auto"`,
-		"rapl:cpu":                       `unknown scope "cpu"; the scopes are package, core`,
+		"rapl:cpu":                       `unknown scope "cpu"; the scopes are package, dram`,
 		"rapl=package":                   "the source takes no value; write for example rapl:package",
 		"command":                        "write for example command:wall=./meter.sh",
 		"command:wall=":                  "write for example command:wall=./meter.sh",
@@ -208,15 +208,15 @@ func TestFindKeepsTheScopesAskedFor(t *testing.T) {
 		t.Errorf("got %d packages and memories, want 4", len(meters))
 	}
 	meters, absences := find("rapl", "rapl:package")
-	if len(meters) != 7 || !strings.Contains(describe(absences), "rapl:package-0 was found twice") {
-		t.Errorf("got %d meters, want 7; absent: %s", len(meters), describe(absences))
+	if len(meters) != 5 || !strings.Contains(describe(absences), "rapl:package-0 was found twice") {
+		t.Errorf("got %d meters, want 5; absent: %s", len(meters), describe(absences))
 	}
 	meters, absences = find("hwmon", "rapl:gpu")
 	for i := range absences {
 		absences[i].Reason = absences[i].Reason[:12]
 	}
 	want := []power.Absence{
-		{Source: "hwmon", Reason: "there is no ", Asked: true}, {Source: "rapl:gpu", Reason: "/sys/class/p", Asked: true},
+		{Source: "hwmon", Reason: "there is no ", Asked: true}, {Source: "rapl:gpu", Reason: "none of its ", Asked: true},
 	}
 	if diff := cmp.Diff(want, absences); diff != "" || len(meters) != 0 {
 		t.Errorf("%d meters, absences (-want +got):\n%s", len(meters), diff)

@@ -95,9 +95,9 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 // A run without a figure has no number, nowhere: dashes, and why.
 func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 	r := samples.Result([]string{"cpu", "cuda", "other"}, 18)
-	r.Runs[0].Energy = &record.EnergyRecord{Wanted: 60, Absent: []power.Absence{{Source: "rapl",
+	r.Runs[0].Energy = &record.EnergyRecord{Absent: []power.Absence{{Source: "rapl",
 		Reason: "no powercap here"}}}
-	r.Runs[1].Energy = &record.EnergyRecord{Wanted: 60, Failure: "the GPU has fallen off the bus"}
+	r.Runs[1].Energy = &record.EnergyRecord{Failure: "the GPU has fallen off the bus"}
 	why := []string{"not measured: there is no power meter here", "not measured: the GPU has fallen off the bus"}
 	r.Runs[0].Compliance.Power, r.Runs[1].Compliance.Power = why[0], why[1]
 	dir := t.TempDir()

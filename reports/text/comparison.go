@@ -80,16 +80,13 @@ func comparisonSentence(cell compare.Cell) string {
 	var verdict string
 	switch cell.Verdict {
 	case compare.Same:
-		verdict = fmt.Sprintf("no difference found (%s). %s", evidence(cell), detectable(*cell.Detectable))
+		verdict = fmt.Sprintf("no difference found (%s). %s", evidence(cell), detectable(cell.Detectable))
 	case compare.Slower:
 		verdict = fmt.Sprintf("B is %s slower (%s).", percentText(1-cell.Typical.Estimate), evidence(cell))
 	case compare.Faster:
 		verdict = fmt.Sprintf("B is %s faster (%s).", percentText(cell.Typical.Estimate-1), evidence(cell))
 	case compare.Undecided:
 		verdict = fmt.Sprintf("cannot tell: %s (%s).", cell.Reason, evidence(cell))
-	}
-	for _, warning := range cell.Warnings {
-		verdict += " " + reports.Sentence(warning) + "."
 	}
 	return cellName(cell) + ": " + verdict + basis(cell)
 }
@@ -105,8 +102,8 @@ func detectable(share float64) string {
 // evidence is the interval as percentages, and p.
 func evidence(cell compare.Cell) string {
 	p := "p < 0.0001"
-	if *cell.P >= 1e-4 {
-		p = "p = " + units.Significant(*cell.P, 2)
+	if cell.P >= 1e-4 {
+		p = "p = " + units.Significant(cell.P, 2)
 	}
 	return fmt.Sprintf("%+.1f %% to %+.1f %%, %s", 100*(cell.Typical.Low-1), 100*(cell.Typical.High-1), p)
 }

@@ -144,7 +144,6 @@ func Ranked() record.Result {
 func WithMeters(run record.Run, scopes ...power.Scope) record.Run {
 	const idle, seconds = 10.0, 60.0
 	e := &record.EnergyRecord{
-		Wanted: seconds,
 		Loop: &record.EnergyLoop{Kind: record.LoopByRepeat, Elapsed: seconds, Searches: 12000, Roots: 64,
 			NEdge: int64(run.Statistics.TEPS.Mean * seconds), TEPS: run.Statistics.TEPS.Mean},
 		After: &record.AfterLoop{Searches: 4, Valid: 4},
@@ -162,11 +161,10 @@ func WithMeters(run record.Run, scopes ...power.Scope) record.Run {
 			Meter: power.Info{Name: string(scope) + "-0", Source: "test", Scope: scope, Method: power.Measured,
 				Quantity: power.Energy, Error: 0.01, Detail: "model 17"}, Used: true,
 			Loop: &power.Amount{Joules: power.Joules(3 * base * seconds), Watts: power.Watts(3 * base),
-				Uncertainty: power.Joules(base), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 600, How: "counter"},
+				Uncertainty: power.Joules(base), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 600},
 			Idle: &power.Amount{Joules: power.Joules(base * idle), Watts: power.Watts(base),
-				Uncertainty: power.Joules(base / 10), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 100,
-				How: "counter"},
-			ReadTime: 0.2, Period: 100 * time.Millisecond,
+				Uncertainty: power.Joules(base / 10), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 100},
+			ReadTime: 0.2,
 		}
 		joules := 0.0
 		for n := range 751 {
