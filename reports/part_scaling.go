@@ -202,7 +202,7 @@ func scalingFigure(lines []scalingLine) Figure {
 	for _, c := range all {
 		first, last := c.points[0], c.points[len(c.points)-1]
 		end := min(last.X, first.X*panel.Y.Max/first.Y)
-		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Grid(), 1, true})
+		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Faint(), 0.8, true})
 	}
 	panel.Shapes = append(ideals, panel.Shapes...)
 	f.Legend, f.Panels = legend(all), []Panel{panel}

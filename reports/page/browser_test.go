@@ -180,7 +180,7 @@ func TestPageInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	grounds := map[string]string{}
-	for _, width := range []int{1280, 480, 390} {
+	for _, width := range []int{1280, 900, 480, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.show(path, width, scheme)
 			if wide := b.ask("document.documentElement.scrollWidth"); wide != strconv.Itoa(width) {
@@ -195,6 +195,16 @@ func TestPageInABrowser(t *testing.T) {
 				return r.width > 0 && (r.left < s.left - 2 || r.right > s.right + 2 ||
 					r.top < s.top - 2 || r.bottom > s.bottom + 2) }).map(e => e.textContent).join(' | ')`); over != "" {
 				t.Errorf("%d %s: texts outside their drawings: %s", width, scheme, over)
+			}
+			// What is wider than its place shows a shadow where it goes on.
+			if n := b.ask(`[...document.querySelectorAll('.scroll, .drawing')].filter(e => e.scrollWidth > e.clientWidth &&
+				!/gradient.*gradient.*gradient/.test(getComputedStyle(e).backgroundImage)).length`); n != "0" {
+				t.Errorf("%d %s: %s tables and figures are cut without a hint", width, scheme, n)
+			}
+			// A value next to its name has room for several words.
+			if narrow := b.ask(`[...document.querySelectorAll('dd')].filter(e => e.offsetWidth > 0 &&
+				e.offsetWidth < 200).map(e => e.textContent).join(' | ')`); narrow != "" {
+				t.Errorf("%d %s: values in narrow columns: %s", width, scheme, narrow)
 			}
 			grounds[scheme] = b.ask("getComputedStyle(document.body).backgroundColor + ' ' + " +
 				"getComputedStyle(document.querySelector('svg text')).fill")

@@ -2,6 +2,8 @@ package page
 
 import (
 	"bytes"
+	"encoding/hex"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -122,6 +124,92 @@ func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
 	}
 	if n := strings.Count(got, "<article>"); n != 2 {
 		t.Errorf("%d articles, want 2", n)
+	}
+}
+
+// contrast is the ratio of the luminances of two colors, #rgb or #rrggbb (WCAG 2.2, "contrast ratio").
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	luminance := func(color string) (sum float64) {
+		digits := strings.TrimPrefix(color, "#")
+		if len(digits) == 3 {
+			digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+		}
+		rgb, err := hex.DecodeString(digits)
+		if err != nil || len(rgb) != 3 {
+			t.Fatalf("%q is not a color: %v", color, err)
+		}
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			x := float64(rgb[i]) / 255
+			if x <= 0.04045 {
+				x /= 12.92
+			} else {
+				x = math.Pow((x+0.055)/1.055, 2.4)
+			}
+			sum += weight * x
+		}
+		return sum
+	}
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// In both schemes and on paper every text stands out from what is behind it, and on a dark page every line and bar too.
+func TestColorsStandOut(t *testing.T) {
+	schemes := regexp.MustCompile(`:root \{([^}]*)\}`).FindAllStringSubmatch(pageStyle, -1)
+	if len(schemes) != 3 {
+		t.Fatalf("%d schemes, want light, dark and print", len(schemes))
+	}
+	for i, name := range []string{"light", "dark", "print"} {
+		colors := map[string]string{}
+		for _, from := range []int{0, i} { // the light scheme, and what another one changes
+			for _, c := range regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]+);`).FindAllStringSubmatch(schemes[from][1], -1) {
+				colors[c[1]] = c[2]
+			}
+		}
+		check := func(front string, limit float64, grounds ...string) {
+			for _, ground := range grounds {
+				if got := contrast(t, colors[front], colors[ground]); got < limit {
+					t.Errorf("%s: %s on %s has a contrast of %.1f, want at least %g", name, front, ground, got, limit)
+				}
+			}
+		}
+		for _, text := range []string{"ink", "faint", "good", "fair", "bad", "link"} {
+			check(text, 4.5, "paper", "card")
+		}
+		check("on-bar", 4.5, "outside", "series-4", "series-5")
+		if name == "dark" {
+			for _, shape := range []string{"outside", "series-0", "series-1", "series-2", "series-3", "series-4", "series-5"} {
+				check(shape, 4.5, "paper", "card")
+			}
+			check("grid", 2, "paper", "card")
+		}
+	}
+}
+
+// A page of many records is one line for each: what a record contains is folded.
+func TestPageFoldsManyRecords(t *testing.T) {
+	var records []record.Result
+	for _, name := range []string{"a", "b", "c"} {
+		r := samples.Result([]string{"cpu"}, 16)
+		r.ID = name
+		records = append(records, r)
+	}
+	folded := "<article class=\"folded\">\n<details><summary><b>[1] 0.8841 GTEPS</b>"
+	if got := page(t, records...); strings.Count(got, "<article class=\"folded\">\n<details><summary>") != 3 ||
+		!strings.Contains(got, folded) {
+		t.Errorf("the page does not contain %q and two more", folded)
+	}
+	if strings.Contains(page(t, records[:2]...), `class="folded"`) {
+		t.Error("two records are folded")
+	}
+}
+
+func TestPageExplainsMultithreading(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	r.Machine.SMT = "notsupported"
+	if got := page(t, r); !strings.Contains(got, "<dt>simultaneous multithreading</dt><dd>not supported</dd>") {
+		t.Error("the page shows the kernel's word for a processor without multithreading")
 	}
 }
 
