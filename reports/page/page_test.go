@@ -195,10 +195,15 @@ func TestPageFoldsManyRecords(t *testing.T) {
 		r.ID = name
 		records = append(records, r)
 	}
+	records[1].Runs = append(records[1].Runs, samples.Run("wrong", 0, 16, 64))
+	records[1].Runs[1].Roots[0].Rule = 5
 	folded := "<article class=\"folded\">\n<details><summary><b>[1] 0.8841 GTEPS</b>"
 	if got := page(t, records...); strings.Count(got, "<article class=\"folded\">\n<details><summary>") != 3 ||
 		!strings.Contains(got, folded) {
 		t.Errorf("the page does not contain %q and two more", folded)
+	}
+	if got := page(t, records...); !strings.Contains(got, `[2] 0.8841 GTEPS</b> <span class="badge bad">INVALID</span>`) {
+		t.Error("the line of a record does not say that one of its engines is wrong")
 	}
 	if strings.Contains(page(t, records[:2]...), `class="folded"`) {
 		t.Error("two records are folded")
