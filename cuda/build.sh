@@ -34,8 +34,7 @@ kernels() {
 # The program loads the driver's library by name when it starts, so that it also starts on machines without a driver. The linker
 # gets an empty library instead, and leaves the driver's functions to be resolved at their first call.
 golang() {
-	empty=$(mktemp -d)
-	trap 'rm -rf "$empty"' EXIT
+	empty=$PWD/cuda/kernels # always the same path: another one would make Go compile all of cgo's packages again
 	echo '/* empty */' >"$empty/libcuda.so"
 	root=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 	export CGO_ENABLED=1
