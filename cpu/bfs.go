@@ -49,7 +49,7 @@ const maxLevels = 1 << 16
 // s.levels has grown to the depth of the graph.
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
 	s.parent, s.levels = parent, s.levels[:0]
-	s.team.Run(s.tasks.begin)
+	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
 	p := graph.SwitchState{Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries()), Frontier: 1}
 	s.begin(root)
 	reached := int64(0)
@@ -139,9 +139,9 @@ func (s *search) begin(root graph.Vertex) {
 	s.queue = append(s.queue, v)
 }
 
-// beginShare makes the worker's share of the vertices unvisited and drops its corrections of the last search.
-func (s *search) beginShare(worker int) {
-	from, to := s.team.Share(worker, len(s.unvisited), 8)
+// beginShare makes a worker's share of the vertices unvisited and drops the worker's corrections of the last search.
+func (s *search) beginShare(_, share, _ int) {
+	from, to := s.team.Share(share, len(s.unvisited), 8)
 	s.unvisited[from:to].fill(s.g.Searched - from<<6)
-	s.workers[worker].corrections.reset()
+	s.workers[share].corrections.reset()
 }

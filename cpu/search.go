@@ -40,9 +40,8 @@ type search struct {
 
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
-	begin                                              func(worker int)
-	countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
-	bottomUpPiece, forget, outputRegion, erase         func(worker, from, to int)
+	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
+	bottomUpPiece, forget, outputRegion, erase                     func(worker, from, to int)
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -120,7 +119,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.tasks = tasks{
-		begin:      s.beginShare,
+		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
 	}

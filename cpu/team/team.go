@@ -3,6 +3,10 @@
 // A search has phases of 20 microseconds, too short for starting goroutines and waiting for them with a WaitGroup. A
 // team starts its workers once. They watch a counter for the next task, and pick it up within some 50 nanoseconds
 // while they spin. A worker that has waited in vain for a few milliseconds parks, so an idle team uses no processor.
+//
+// A task is a number of pieces, and is complete when every piece is. Nothing waits for a worker that the system does not
+// run: a worker that comes late finds the turn closed, and one that is taken off its processor delays the piece that it
+// is at, and no other.
 package team
 
 import (
@@ -12,30 +16,30 @@ import (
 	"time"
 )
 
-// Team is a fixed number of workers, numbered from 0. The caller of Run is worker 0. All spinning is bounded, so more
+// Team is a fixed number of workers, numbered from 0. The caller of Pieces is worker 0. All spinning is bounded, so more
 // workers than processors, or other programs on them, make a team slow but never block it. Calls come one at a time.
 type Team struct {
 	size    int
 	crowded bool // more workers than processors
 	members []member
-
-	// Of Pieces: what is left of each worker's share, and what takes pieces from it.
-	shares     []share
-	pieceSize  int
-	pieceTask  func(worker, from, to int)
-	takePieces func(worker int)
-
-	_       [64]byte
-	turn    atomic.Uint32 // incremented to start the workers
-	_       [60]byte
-	working atomic.Int32 // members that have not finished this turn
-	_       [60]byte
-	task    func(worker int) // written before turn, read after it; nil: stop
+	shares  []share
 	stopped sync.WaitGroup
+
+	// Of one turn: written before it is opened, and read by members that have joined it.
+	pieceSize int
+	task      func(worker, from, to int) // nil: stop
+	wanted    int                        // workers with a share
+
+	_    [64]byte
+	turn atomic.Uint64 // number of the turn << turnBits | workers that may join; no workers: closed
+	_    [56]byte
 }
+
+const turnBits = 16
 
 // member is one goroutine of a team. The padding keeps two members off one cache line.
 type member struct {
+	joined atomic.Bool // works on the turn, or is about to look whether it is still open
 	parked atomic.Bool
 	wake   chan struct{}
 	_      [48]byte
@@ -54,7 +58,6 @@ func New(size int) *Team {
 	t := &Team{
 		size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size), shares: make([]share, size),
 	}
-	t.takePieces = t.takeAll
 	t.stopped.Add(size - 1)
 	for i := 1; i < size; i++ {
 		t.members[i].wake = make(chan struct{}, 1)
@@ -66,40 +69,60 @@ func New(size int) *Team {
 // Size returns the number of workers.
 func (t *Team) Size() int { return t.size }
 
-// Run calls task(0) ... task(size-1) at the same time and returns when all have returned. Writes before Run are visible
-// to every worker, and the workers' writes are visible after Run. It does not allocate.
+// Run calls task(0) ... task(size-1) at the same time, as far as the system runs the workers, and returns when all have
+// returned. Writes before Run are visible to every task, and the tasks' writes are visible after Run.
 func (t *Team) Run(task func(worker int)) {
-	if t.size == 1 {
-		task(0)
-		return
-	}
-	t.start(task)
-	task(0)
-	for look := 0; t.working.Load() != 0; look++ {
-		if !t.pause(look) {
-			time.Sleep(20 * time.Microsecond)
+	t.Pieces(t.size, 1, func(_, i, _ int) { task(i) })
+}
+
+// Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
+// does not run by then is not needed.
+func (t *Team) Wake() {
+	t.wake(t.size)
+	look := 0
+	for i := 1; i < t.size; i++ {
+		for t.members[i].parked.Load() && t.pause(look) {
+			look++
 		}
 	}
 }
 
-// Wake returns when all workers are awake and watch for the next task.
-func (t *Team) Wake() { t.Run(func(int) {}) }
-
 // Stop ends the workers and waits for them. The team cannot be used afterwards.
 func (t *Team) Stop() {
-	if t.size > 1 {
-		t.start(nil)
-	}
+	t.task = nil
+	t.open(t.size)
 	t.stopped.Wait()
 }
 
-func (t *Team) start(task func(worker int)) {
-	t.task = task
-	t.working.Store(int32(t.size - 1))
-	t.turn.Add(1)
-	for i := 1; i < t.size; i++ {
-		if t.members[i].parked.CompareAndSwap(true, false) {
-			t.members[i].wake <- struct{}{}
+// open lets workers 0..wanted-1 join a turn.
+func (t *Team) open(wanted int) {
+	t.turn.Store((t.turn.Load()>>turnBits+1)<<turnBits | uint64(wanted))
+	t.wake(wanted)
+}
+
+// close lets no worker join the turn any more, and waits for those that have.
+//
+// A member first says that it has joined and then checks that the turn is open; close does both in the other order. So
+// one of the two sees what the other did.
+func (t *Team) close() {
+	t.turn.Store(t.turn.Load() >> turnBits << turnBits)
+	for i := 1; i < t.wanted; i++ {
+		for look := 0; t.members[i].joined.Load(); look++ {
+			if !t.pause(look) {
+				time.Sleep(20 * time.Microsecond)
+			}
+		}
+	}
+}
+
+// wake wakes those of workers 1..wanted-1 that are parked.
+func (t *Team) wake(wanted int) {
+	for i := 1; i < wanted; i++ {
+		if t.members[i].parked.Load() {
+			select {
+			case t.members[i].wake <- struct{}{}:
+			default: // a wake-up is on its way
+			}
 		}
 	}
 }
@@ -107,30 +130,39 @@ func (t *Team) start(task func(worker int)) {
 // serve is the loop of member i.
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
-	for done := uint32(0); ; {
-		done = t.await(&t.members[i], done)
-		if t.task == nil {
-			return
+	m := &t.members[i]
+	for turn := uint64(0); ; {
+		turn = t.await(i, turn)
+		m.joined.Store(true)
+		if t.turn.Load() == turn {
+			if t.task == nil {
+				return
+			}
+			t.takeAll(i)
 		}
-		t.task(i)
-		t.working.Add(-1)
+		m.joined.Store(false)
 	}
 }
 
-// await returns the turn that follows done as soon as it has begun.
-func (t *Team) await(m *member, done uint32) uint32 {
+// await returns the next turn after last that member i may join.
+func (t *Team) await(i int, last uint64) uint64 {
+	m := &t.members[i]
+	next := func() (uint64, bool) {
+		turn := t.turn.Load()
+		return turn, turn != last && turn&(1<<turnBits-1) > uint64(i)
+	}
 	for look := 0; ; look++ {
-		if turn := t.turn.Load(); turn != done {
+		if turn, ok := next(); ok {
 			return turn
 		}
 		if t.pause(look) {
 			continue
 		}
 		m.parked.Store(true)
-		// The turn may have begun before start could see the flag. Then whoever takes the flag back goes on.
-		if t.turn.Load() == done || !m.parked.CompareAndSwap(true, false) {
+		if _, ok := next(); !ok { // a turn that was opened before the flag could be seen wakes no member
 			<-m.wake
 		}
+		m.parked.Store(false)
 		look = 0
 	}
 }
@@ -170,35 +202,45 @@ func (t *Team) Split(n, grain int, task func(worker, from, to int)) {
 	})
 }
 
-// share is what is left of a worker's items in a call of Pieces. The padding keeps two shares off one cache line.
+// share is what is left of a worker's items in a turn. The padding keeps two shares off one cache line.
 type share struct {
 	next atomic.Int64
 	end  int64
 	_    [48]byte
 }
 
-// Pieces calls task for pieces of n items that cannot be split evenly beforehand. A piece begins at a multiple of size
-// and has size items; the last one may have fewer. Every worker first takes the pieces of its own share, the same one
-// in every call, so that what it wrote in one level is still in its cache in the next, and then helps the others with
-// theirs. Pieces does not allocate.
+// Pieces calls task for pieces of n items that cannot be split evenly beforehand, and returns when all calls have
+// returned. A piece begins at a multiple of size and has size items; the last one may have fewer. Every worker first
+// takes the pieces of its own share, the same one in every call, so that what it wrote in one level is still in its
+// cache in the next, and then helps the others with theirs. Fewer pieces than workers are left to as many workers as
+// there are pieces. Pieces does not allocate.
 func (t *Team) Pieces(n, size int, task func(worker, from, to int)) {
-	for worker := range t.shares {
-		from, to := t.Share(worker, n, size)
-		t.shares[worker].next.Store(int64(from))
-		t.shares[worker].end = int64(to)
+	pieces := (n + size - 1) / size
+	wanted := min(pieces, t.size)
+	if wanted <= 1 || t.size == 1 {
+		for from := 0; from < n; from += size {
+			task(0, from, min(from+size, n))
+		}
+		return
 	}
-	t.pieceSize, t.pieceTask = size, task
-	t.Run(t.takePieces)
+	for i := range wanted {
+		t.shares[i].next.Store(int64(pieces * i / wanted * size))
+		t.shares[i].end = int64(min(pieces*(i+1)/wanted*size, n))
+	}
+	t.pieceSize, t.task, t.wanted = size, task, wanted
+	t.open(wanted)
+	t.takeAll(0)
+	t.close()
 }
 
 // takeAll works on pieces until there are none left.
 func (t *Team) takeAll(worker int) {
 	size := int64(t.pieceSize)
-	for i := range t.shares {
-		s := &t.shares[(worker+i)%len(t.shares)]
+	for i := range t.wanted {
+		s := &t.shares[(worker+i)%t.wanted]
 		for s.next.Load() < s.end {
 			if from := s.next.Add(size) - size; from < s.end {
-				t.pieceTask(worker, int(from), int(min(from+size, s.end)))
+				t.task(worker, int(from), int(min(from+size, s.end)))
 			}
 		}
 	}

@@ -70,6 +70,18 @@ func TestSharesCoverEverythingOnce(t *testing.T) {
 	}
 }
 
+func TestWorkersThatDoNotRunDelayNothing(t *testing.T) {
+	team := New(1)
+	team.size, team.members, team.shares = 3, make([]member, 3), make([]share, 3) // two members that never run
+	for range 10 {
+		pieces := 0
+		team.Pieces(100, 7, func(worker, from, to int) { pieces++ })
+		if pieces != 15 {
+			t.Fatalf("%d pieces of 100 items were worked on, want 15", pieces)
+		}
+	}
+}
+
 func TestSplitAndPiecesCoverEverythingOnce(t *testing.T) {
 	team := New(min(4, 2*runtime.GOMAXPROCS(0)))
 	defer team.Stop()
