@@ -4,9 +4,9 @@
 // team starts its workers once. They watch a counter for the next task, and pick it up within some 50 nanoseconds
 // while they spin. A worker that has waited in vain for a few milliseconds parks, so an idle team uses no processor.
 //
-// A task is a number of pieces, and is complete when every piece is. Nothing waits for a worker that the system does not
-// run: a worker that comes late finds the turn closed, and one that is taken off its processor delays the piece that it
-// is at, and no other.
+// A task is a number of pieces, and is complete when every piece is. Nothing waits for a worker that the system does
+// not run: a worker that comes late finds the turn closed, and one that is taken off its processor delays the piece
+// that it is at, and no other.
 package team
 
 import (
@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// Team is a fixed number of workers, numbered from 0. The caller of Pieces is worker 0. All spinning is bounded, so more
-// workers than processors, or other programs on them, make a team slow but never block it. Calls come one at a time.
+// Team is a fixed number of workers, numbered from 0. The caller of Pieces is worker 0. All spinning is bounded, so
+// more workers than processors, or other programs on them, make a team slow but never block it. Calls come one at a
+// time.
 type Team struct {
 	size    int
 	crowded bool // more workers than processors
