@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 )
@@ -43,7 +44,7 @@ func (s Series) Energy(from, to time.Time) (Amount, error) {
 		return Amount{}, s.noEnergy(fmt.Sprintf("readings cover %.1f %% of the interval, and %g %% are needed",
 			100*a.Coverage, 100*minCoverage))
 	}
-	a.Watts = a.Joules.Over(covered)
+	a.Watts = a.Joules / covered.Seconds()
 	return a, nil
 }
 
@@ -55,11 +56,11 @@ func (s Series) energy(from, to time.Time) (Amount, time.Duration) {
 	return s.integral(from, to)
 }
 
-// Mean returns the mean power over the recording; zero if the meter showed none.
-func (s Series) Mean() Watts {
+// Mean returns the mean power over the recording in watts; zero if the meter showed none.
+func (s Series) Mean() float64 {
 	if n := len(s.Readings); n > 1 {
 		if a, covered := s.energy(s.Readings[0].Time, s.Readings[n-1].Time); covered > 0 {
-			return a.Joules.Over(covered)
+			return a.Joules / covered.Seconds()
 		}
 	}
 	return 0
@@ -166,7 +167,7 @@ func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration)
 		for _, u := range part.updates {
 			moments = append(moments, u.Time)
 		}
-		begin, end := later(from, part.from), earlier(to, part.to)
+		begin, end := overlap(from, to, part.from, part.to)
 		if !end.After(begin) {
 			continue
 		}
@@ -175,8 +176,8 @@ func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration)
 		low, high := max(0, endLow-beginHigh), endHigh-beginLow
 		joules := part.at(end, endLow, endHigh) - part.at(begin, beginLow, beginHigh)
 		joules = min(max(joules, low), high)
-		a.Joules += Joules(joules)
-		a.Uncertainty += Joules(max(joules-low, high-joules))
+		a.Joules += joules
+		a.Uncertainty += max(joules-low, high-joules)
 		covered += end.Sub(begin)
 	}
 	a.Updates, a.LargestGap = gaps(moments, from, to)
@@ -191,14 +192,14 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 	}
 	a.Updates, a.LargestGap = gaps(moments, from, to)
 
-	begin, end := later(from, moments[0]), earlier(to, moments[len(moments)-1])
+	begin, end := overlap(from, to, moments[0], moments[len(moments)-1])
 	if !end.After(begin) {
 		return a, 0
 	}
 	period := s.period()
 	joules, bound := 0.0, 0.0
 	for i := 0; i+1 < len(s.Readings); i++ {
-		left, right := later(begin, moments[i]), earlier(end, moments[i+1])
+		left, right := overlap(begin, end, moments[i], moments[i+1])
 		if !right.After(left) {
 			continue
 		}
@@ -221,7 +222,7 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 		low, high, window := s.around(t, 2*period)
 		bound += (period*3/2 + window).Seconds() * (high - low)
 	}
-	a.Joules, a.Uncertainty = Joules(joules), Joules(bound)
+	a.Joules, a.Uncertainty = joules, bound
 	return a, end.Sub(begin)
 }
 
@@ -242,18 +243,18 @@ func (s Series) change(i int) float64 {
 // around returns the range and the longest window of the readings that are within reach of a moment, and of one more
 // on each side.
 func (s Series) around(t time.Time, reach time.Duration) (low, high float64, window time.Duration) {
-	first, last := len(s.Readings)-1, 0
-	for i, r := range s.Readings {
-		if !r.Time.Before(t.Add(-reach)) {
-			first = min(first, i)
-		}
-		if !r.Time.After(t.Add(reach)) {
-			last = i
-		}
-	}
+	n := len(s.Readings)
+	first := sort.Search(n, func(i int) bool { return !s.Readings[i].Time.Before(t.Add(-reach)) })
+	last := sort.Search(n, func(i int) bool { return s.Readings[i].Time.After(t.Add(reach)) })
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, r := range s.Readings[max(min(first, last)-1, 0):min(max(first, last)+2, len(s.Readings))] {
+	for _, r := range s.Readings[max(first-1, 0):min(last+1, n)] {
 		low, high, window = min(low, r.Value), max(high, r.Value), max(window, r.Window)
 	}
 	return low, high, window
+}
+
+// overlap returns what two intervals have in common; its end is not after its beginning if they have nothing.
+func overlap(from, to, otherFrom, otherTo time.Time) (begin, end time.Time) {
+	return slices.MaxFunc([]time.Time{from, otherFrom}, time.Time.Compare),
+		slices.MinFunc([]time.Time{to, otherTo}, time.Time.Compare)
 }

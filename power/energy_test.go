@@ -340,7 +340,7 @@ func TestMeanPower(t *testing.T) {
 		Value: 5}}}
 	for name, c := range map[string]struct {
 		series Series
-		want   Watts
+		want   float64
 	}{
 		"power":                 {constant(Info{Quantity: Power}, 1, 2, 3), 100},
 		"a counter":             {constant(Info{Quantity: Energy}, 1, 2, 3, 4), 100},

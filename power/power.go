@@ -13,18 +13,6 @@ import (
 	"time"
 )
 
-// Joules is an amount of energy.
-type Joules float64
-
-// Watts is a power: joules a second.
-type Watts float64
-
-// Over returns the mean power of the energy j spent in a time.
-func (j Joules) Over(d time.Duration) Watts { return Watts(float64(j) / d.Seconds()) }
-
-// For returns the energy spent by the power w in a time.
-func (w Watts) For(d time.Duration) Joules { return Joules(float64(w) * d.Seconds()) }
-
 // Scope is the part of a machine that a meter covers.
 type Scope string
 
@@ -141,12 +129,12 @@ type Series struct {
 // Amount is the energy of an interval.
 type Amount struct {
 	// Joules is the energy of the part of the interval that the readings cover; of all of it if Coverage is 1.
-	Joules Joules `json:"joules"`
+	Joules float64 `json:"joules"`
 	// Watts is the mean power over that part.
-	Watts Watts `json:"watts"`
+	Watts float64 `json:"watts"`
 	// Uncertainty is a bound on the error of Joules that comes from reading a meter at moments, and from updates in
 	// steps, under the assumptions stated at Series.Energy. It does not include the error of the sensor (Info.Error).
-	Uncertainty Joules `json:"uncertainty"`
+	Uncertainty float64 `json:"uncertainty"`
 	// Coverage is the fraction of the interval that lies between the first and the last usable reading.
 	Coverage float64 `json:"coverage"`
 	// LargestGap is the longest time in the interval between two readings of power, or between two updates of a counter.
@@ -170,7 +158,7 @@ func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Dur
 		previous = t
 	}
 	if previous.Before(to) {
-		largest = max(largest, to.Sub(later(previous, from)))
+		largest = max(largest, to.Sub(slices.MaxFunc([]time.Time{previous, from}, time.Time.Compare)))
 	}
 	return inside, largest
 }
@@ -199,18 +187,4 @@ func observedPeriod(q Quantity, readings []Reading) time.Duration {
 		return between[len(between)/10]
 	}
 	return between[len(between)/2]
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.After(b) {
-		return b
-	}
-	return a
 }

@@ -26,9 +26,9 @@ func meteredAs(name, source string, scope power.Scope, watts, idle float64) Mete
 			Error:    0.01,
 		}, Used: true,
 		Loop: &power.Amount{
-			Joules:      power.Joules(watts * 10),
-			Watts:       power.Watts(watts),
-			Uncertainty: power.Joules(watts * 0.1),
+			Joules:      float64(watts * 10),
+			Watts:       float64(watts),
+			Uncertainty: float64(watts * 0.1),
 			Coverage:    1,
 			LargestGap:  100 * time.Millisecond,
 			Updates:     100,
@@ -36,9 +36,9 @@ func meteredAs(name, source string, scope power.Scope, watts, idle float64) Mete
 	}
 	if idle > 0 {
 		m.Idle = &power.Amount{
-			Joules:      power.Joules(idle * 10),
-			Watts:       power.Watts(idle),
-			Uncertainty: power.Joules(idle * 0.1),
+			Joules:      float64(idle * 10),
+			Watts:       float64(idle),
+			Uncertainty: float64(idle * 0.1),
 			Coverage:    1,
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/regular"
@@ -174,18 +175,16 @@ func Runs(dir string) (runs []string, err error) {
 			return err
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case d.IsDir() && isRun(path):
-			runs = append(runs, filepath.Clean(path))
+		case d.Name() == ManifestFile || d.Name() == JournalFile && !isEmpty(d):
+			runs = append(runs, filepath.Dir(path))
 		}
 		return nil
 	})
-	return runs, err
+	slices.Sort(runs)
+	return slices.Compact(runs), err
 }
 
-func isRun(dir string) bool {
-	if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
-		return true
-	}
-	journal, err := os.Stat(filepath.Join(dir, JournalFile))
-	return err == nil && journal.Size() > 0
+func isEmpty(d fs.DirEntry) bool {
+	info, err := d.Info()
+	return err != nil || info.Size() == 0
 }

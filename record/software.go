@@ -33,28 +33,27 @@ func (s Software) String() string {
 }
 
 // ThisSoftware describes the running program, from what the Go toolchain stamped into it. A build without version
-// control (go run, -buildvcs=false) has no commit.
+// control (go run, -buildvcs=false) has no commit. A program that cannot be read has no checksum.
 func ThisSoftware() Software {
-	s := softwareOf(buildInfo())
-	s.Program = programSum()
+	s := softwareOf(debug.ReadBuildInfo())
+	if file, err := os.Executable(); err == nil {
+		if program, err := os.ReadFile(file); err == nil {
+			s.Program = digestOf(program)
+		}
+	}
 	return s
 }
 
 // ThisVersion is the text of ThisSoftware without the checksum of the program, which takes time.
-func ThisVersion() string { return softwareOf(buildInfo()).String() }
+func ThisVersion() string { return softwareOf(debug.ReadBuildInfo()).String() }
 
-func buildInfo() *debug.BuildInfo {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return &debug.BuildInfo{}
-	}
-	return info
-}
-
-func softwareOf(info *debug.BuildInfo) Software {
+func softwareOf(info *debug.BuildInfo, known bool) Software {
 	s := Software{
 		Version:  "devel",
 		Compiler: fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH),
+	}
+	if !known {
+		return s
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		s.Version = v
@@ -74,19 +73,6 @@ func softwareOf(info *debug.BuildInfo) Software {
 		s.Commit += "+dirty"
 	}
 	return s
-}
-
-// programSum identifies the running program even without version control. It is empty if the program cannot be read.
-func programSum() string {
-	file, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	program, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	return digestOf(program)
 }
 
 // digestOf returns the SHA-256 of the parts together, in hexadecimal.

@@ -46,7 +46,7 @@ func TestSoftwareOf(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := softwareOf(&c.info); got != c.want {
+			if got := softwareOf(&c.info, true); got != c.want {
 				t.Errorf("want %+v, got %+v", c.want, got)
 			}
 		})

@@ -345,22 +345,3 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
-
-func FuzzJournal(f *testing.F) {
-	f.Add([]byte("{\"session\":{}}\n{\"engine\":\"one\",\"scale\":6,\"root\":{\"index\":0}}\n"))
-	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"end\":{\"state\":\"complete\"}}\n{"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, whole, err := parseJournal(data)
-		if err != nil {
-			return
-		}
-		if whole > len(data) {
-			t.Fatalf("%d whole bytes of %d", whole, len(data))
-		}
-		again, rest, err := parseJournal(data[:whole])
-		if err != nil || rest != whole || len(again) != len(entries) {
-			t.Fatalf("the whole part reads differently: %d entries, %v", len(again), err)
-		}
-		replay(Manifest{Plan: somePlan()}, entries) // must not panic
-	})
-}

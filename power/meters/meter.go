@@ -40,35 +40,35 @@ func (m *polled) Read(ctx context.Context) ([]power.Reading, error) {
 	window := time.Since(begin)
 	r := power.Reading{Time: begin.Add(window / 2), Value: value, Window: window}
 	if m.info.Quantity == power.Energy {
-		err = m.total.add(power.Joules(value), &r)
+		err = m.total.add(value, &r)
 	}
 	return []power.Reading{r}, err
 }
 
 // A total turns what a counter shows into joules since the meter was opened, which never decrease.
 type total struct {
-	wrap     power.Joules // the counter starts again at zero after this much; zero: never
-	maxPower power.Watts  // more than the device can draw
+	wrap     float64 // the counter starts again at zero after this much; zero: never
+	maxPower float64 // more than the device can draw
 
 	started bool
-	shown   power.Joules
+	shown   float64
 	at      time.Time
-	sum     power.Joules
+	sum     float64
 }
 
 // add adds what the counter showed and completes the reading r with the sum. If the energy since the last call is not
 // known, because the counter was reset or may have wrapped more than once, it is left out of the sum, r.Break is set
 // and the error says why.
-func (t *total) add(shown power.Joules, r *power.Reading) (err error) {
+func (t *total) add(shown float64, r *power.Reading) (err error) {
 	passed, rise := r.Time.Sub(t.at), shown-t.shown
 	first := !t.started
 	t.started, t.shown, t.at = true, shown, r.Time
 	switch {
 	case first:
 		rise = 0
-	case t.wrap > 0 && t.maxPower.For(passed) > t.wrap:
+	case t.wrap > 0 && t.maxPower*passed.Seconds() > t.wrap:
 		err = errors.New("the counter was not read for so long that it may have wrapped more than once")
-	case rise < 0 && (rise+t.wrap < 0 || rise+t.wrap > t.maxPower.For(passed+time.Second)):
+	case rise < 0 && (rise+t.wrap < 0 || rise+t.wrap > t.maxPower*(passed+time.Second).Seconds()):
 		err = errors.New("the counter was reset")
 	case rise < 0:
 		rise += t.wrap
@@ -76,7 +76,7 @@ func (t *total) add(shown power.Joules, r *power.Reading) (err error) {
 	if err == nil {
 		t.sum += rise
 	}
-	r.Value, r.Break = float64(t.sum), err != nil
+	r.Value, r.Break = t.sum, err != nil
 	return err
 }
 

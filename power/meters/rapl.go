@@ -27,7 +27,7 @@ const (
 	// raplStep is the usual unit of the counters in joules.
 	raplStep = 1.0 / (1 << 14)
 	// raplMax is more than any zone can draw. A counter that rises faster has been reset.
-	raplMax power.Watts = 2000
+	raplMax float64 = 2000
 )
 
 // raplScopes are the scopes of zones by the beginning of their names. The zones core and uncore are parts of packages.
@@ -115,5 +115,5 @@ func openZone(files fs.FS, directory string) (*polled, error) {
 	info := power.Info{
 		Source: "rapl", Quantity: power.Energy, Period: raplPeriod, Step: raplStep, Detail: "/" + file,
 	}
-	return openMicro(files, file, info, total{wrap: power.Joules(wrap / 1e6), maxPower: raplMax})
+	return openMicro(files, file, info, total{wrap: wrap / 1e6, maxPower: raplMax})
 }

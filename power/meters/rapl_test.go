@@ -79,12 +79,12 @@ func TestRAPLResetIsABreak(t *testing.T) {
 func TestTotal(t *testing.T) {
 	type step struct {
 		second     float64
-		shown, sum power.Joules
+		shown, sum float64
 		broken     bool
 	}
 	for name, c := range map[string]struct {
-		wrap     power.Joules
-		maxPower power.Watts
+		wrap     float64
+		maxPower float64
 		steps    []step
 	}{
 		"grows": {1000, 100, []step{{0, 900, 0, false}, {1, 950, 50, false}, {2, 950, 50, false}}},

@@ -160,10 +160,10 @@ func WithMeters(run record.Run, scopes ...power.Scope) record.Run {
 		m := record.Metered{
 			Meter: power.Info{Name: string(scope) + "-0", Source: "test", Scope: scope, Method: power.Measured,
 				Quantity: power.Energy, Error: 0.01, Detail: "model 17"}, Used: true,
-			Loop: &power.Amount{Joules: power.Joules(3 * base * seconds), Watts: power.Watts(3 * base),
-				Uncertainty: power.Joules(base), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 600},
-			Idle: &power.Amount{Joules: power.Joules(base * idle), Watts: power.Watts(base),
-				Uncertainty: power.Joules(base / 10), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 100},
+			Loop: &power.Amount{Joules: float64(3 * base * seconds), Watts: float64(3 * base),
+				Uncertainty: float64(base), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 600},
+			Idle: &power.Amount{Joules: float64(base * idle), Watts: float64(base),
+				Uncertainty: float64(base / 10), Coverage: 1, LargestGap: 100 * time.Millisecond, Updates: 100},
 			ReadTime: 0.2,
 		}
 		joules := 0.0

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each of these runs for as long as wanted: go test ./record -run '^$' -fuzz FuzzJournal -fuzztime 10m
+
+// A journal that can be read reads the same without its torn line, and makes a result that can be written.
+func FuzzJournal(f *testing.F) {
+	_, official := officialRun()
+	for _, entries := range [][]Entry{official[:6], {official[0], official[1], official[2], official[67]}} {
+		text := ""
+		for _, e := range entries {
+			line, err := e.line()
+			if err != nil {
+				f.Fatal(err)
+			}
+			text += string(line)
+		}
+		f.Add([]byte(text))
+	}
+	f.Add([]byte("{\"session\":{}}\n{\"engine\":\"one\",\"scale\":6,\"energy\":{\"loop\":{\"elapsed\":10,\"searches\":5," +
+		"\"teps\":1e9},\"meters\":[{\"meter\":{\"name\":\"a\",\"scope\":\"node\",\"method\":\"measured\"},\"used\":true," +
+		"\"loop\":{\"joules\":1000,\"watts\":100,\"coverage\":1},\"idle\":{\"joules\":9,\"watts\":9,\"coverage\":1}}]}}\n"))
+	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"end\":{\"state\":\"complete\"}}\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, whole, err := parseJournal(data)
+		if err != nil {
+			return
+		}
+		if whole > len(data) {
+			t.Fatalf("%d whole bytes of %d", whole, len(data))
+		}
+		again, rest, err := parseJournal(data[:whole])
+		if err != nil || rest != whole || len(again) != len(entries) {
+			t.Fatalf("the whole part reads differently: %d entries, %v", len(again), err)
+		}
+		plan := somePlan()
+		plan.Engines = plan.Engines[:1]
+		r, err := replay(Manifest{Plan: plan}, entries)
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatalf("the result cannot be written: %v", err)
+		}
+	})
+}
+
+// A record of any three files is read, or refused in one line.
+func FuzzRecord(f *testing.F) {
+	dir := f.TempDir()
+	write := func(name string, data []byte) error { return os.WriteFile(filepath.Join(dir, name), data, 0o600) }
+	s, err := Create(filepath.Join(dir, "seed"), NewManifest(nil, somePlan(), someSoftware, someMachine))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := s.Finish(); err != nil {
+		f.Fatal(err)
+	}
+	s.Close()
+	var seed [3][]byte
+	for i, name := range []string{ManifestFile, JournalFile, ResultFile} {
+		if seed[i], err = os.ReadFile(filepath.Join(s.Dir(), name)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(seed[0], seed[1], seed[2])
+	f.Add(seed[0], seed[1], []byte(nil))
+	f.Add(seed[0], seed[1], []byte(`{"id":"","journal_bytes":-1}`))
+	f.Fuzz(func(t *testing.T, manifest, journal, result []byte) {
+		if write(ManifestFile, manifest) != nil || write(JournalFile, journal) != nil || write(ResultFile, result) != nil {
+			t.Fatal("the files cannot be written")
+		}
+		if len(result) == 0 {
+			os.Remove(filepath.Join(dir, ResultFile))
+		}
+		r, err := Load(dir)
+		if err != nil {
+			if text := err.Error(); strings.Contains(text, "\n") || len(text) > 2000 {
+				t.Fatalf("an error of %d bytes, or of several lines: %.500q", len(text), text)
+			}
+			return
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatalf("the result cannot be written: %v", err)
+		}
+	})
+}
