@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
 // The page is looked at in Chromium, through its debugging protocol over a pipe (--remote-debugging-pipe): messages are
@@ -243,5 +244,28 @@ func TestPageInABrowser(t *testing.T) {
 	}
 	if n := bytes.Count(text, []byte("Statement of the rules")); n != len(r.Runs) {
 		t.Errorf("the statement of the rules is printed for %d of %d runs", n, len(r.Runs))
+	}
+}
+
+// A page of thirty records, such as a sweep leaves, or of a record with thirty runs, can be read: what one run left is
+// folded, and tables of many rows scroll.
+func TestPageOfManyRunsInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	var many []record.Result
+	var names []string
+	for i := range 30 {
+		names = append(names, fmt.Sprintf("cpu:threads=%d", i+1))
+		many = append(many, samples.Result(names[i:i+1], 16))
+	}
+	for name, records := range map[string][]record.Result{"30 records": many, "30 runs": {samples.Result(names, 16)}} {
+		path := filepath.Join(t.TempDir(), "report.html")
+		if err := os.WriteFile(path, []byte(page(t, records...)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b.show(path, 1280, "light")
+		height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
+		if err != nil || height > 20000 {
+			t.Errorf("%s: the page is %d pixels tall (%v), want at most 20,000", name, height, err)
+		}
 	}
 }
