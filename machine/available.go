@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shirou/gopsutil/v3/mem"
@@ -22,17 +22,16 @@ func AvailableMemory(ctx context.Context) (bytes int64, source string, err error
 
 // availableUnder is AvailableMemory with /proc and /sys mounted at proc and sys.
 func availableUnder(ctx context.Context, proc, sys string) (bytes int64, source string, err error) {
-	m, err := mem.VirtualMemoryWithContext(mounted(ctx, proc, sys, "/etc"))
-	known := err == nil && m.Available > 0
-	if known {
+	bytes = math.MaxInt64
+	if m, err := mem.VirtualMemoryWithContext(mounted(ctx, proc, sys, "/etc")); err == nil && m.Available > 0 {
 		bytes, source = int64(m.Available), "the system's estimate"
 	}
 	for _, g := range controlGroups(tree(proc), tree(sys)) {
-		if room, limited := g.room(); limited && (!known || room < bytes) {
-			bytes, source, known = room, g.String(), true
+		if room := g.room(); room < bytes {
+			bytes, source = room, fmt.Sprintf("cgroup v%d limit of %s", g.version, g.name)
 		}
 	}
-	if !known {
+	if source == "" {
 		return 0, "", errors.New("machine: available memory: the system does not report it and no control group has a limit")
 	}
 	return bytes, source, nil
@@ -44,10 +43,6 @@ type controlGroup struct {
 	version int
 	name    string // relative to the mount, "/" for its root
 	dir     tree
-}
-
-func (g controlGroup) String() string {
-	return fmt.Sprintf("cgroup v%d limit of %s", g.version, g.name)
 }
 
 // controlGroups returns the groups of this process, from the innermost to the root of the mount. Inside a container the
@@ -80,9 +75,9 @@ func controlGroups(proc, sys tree) (groups []controlGroup) {
 	return groups
 }
 
-// room returns the bytes that the group still allows, and whether it has a limit. Page cache that has not been used
+// room returns the bytes that the group still allows, math.MaxInt64 without a limit. Page cache that has not been used
 // lately counts as room, because the kernel reclaims it first.
-func (g controlGroup) room() (bytes int64, limited bool) {
+func (g controlGroup) room() int64 {
 	limits, usage, cache := []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"
 	if g.version == 1 {
 		limits, usage, cache = []string{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"
@@ -90,12 +85,12 @@ func (g controlGroup) room() (bytes int64, limited bool) {
 	const unlimited = 1 << 62 // version 1 writes MaxInt64 rounded down to a page, version 2 "max"
 	limit := int64(unlimited)
 	for _, name := range limits {
-		if n, err := strconv.ParseInt(g.dir.line(name), 10, 64); err == nil {
-			limit = min(limit, max(n, 0))
+		if n := number(g.dir.line(name)); n > 0 {
+			limit = min(limit, n)
 		}
 	}
 	if limit >= unlimited {
-		return 0, false
+		return math.MaxInt64
 	}
 	used := number(g.dir.line(usage))
 	for line := range strings.Lines(g.dir.line("memory.stat")) {
@@ -103,5 +98,5 @@ func (g controlGroup) room() (bytes int64, limited bool) {
 			used -= min(used, number(value))
 		}
 	}
-	return max(0, limit-used), true
+	return max(0, limit-used)
 }

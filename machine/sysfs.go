@@ -48,13 +48,10 @@ func (t tree) distinct(pattern string) []string {
 	return slices.Compact(texts)
 }
 
-// number parses a whole number; 0 if text is not one.
+// number parses a whole number; 0 if text is not one, and the largest int64 if it is larger.
 func number(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	n, _ := strconv.ParseUint(text, 10, 63)
+	return int64(n)
 }
 
 // readFiles fills in the facts that gopsutil does not report. Some Arm systems number all sockets -1.
@@ -120,9 +117,7 @@ func (t tree) gpus(proc tree) (all []GPU) {
 		vendor := strings.TrimPrefix(t.line(filepath.Join(dir, "vendor")), "0x")
 		device := strings.TrimPrefix(t.line(filepath.Join(dir, "device")), "0x")
 		vga := strings.HasPrefix(class, "0x0300") && slices.Contains([]string{"10de", "1002", "8086"}, vendor)
-		other := strings.HasPrefix(class, "0x0302") || strings.HasPrefix(class, "0x0380") ||
-			strings.HasPrefix(class, "0x1200")
-		if !vga && !other {
+		if !vga && !accelerator.MatchString(class) {
 			continue
 		}
 		g := GPU{PCI: vendor + ":" + device, Address: filepath.Base(dir)}
@@ -137,6 +132,7 @@ func (t tree) gpus(proc tree) (all []GPU) {
 }
 
 var (
+	accelerator = regexp.MustCompile(`^0x(0302|0380|1200)`)
 	// nvidiaVersion matches 580.65.06 in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...".
 	nvidiaVersion = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\b`)
 	nvidiaModel   = regexp.MustCompile(`(?m)^Model:\s*(\S.*?)\s*$`)
