@@ -39,11 +39,10 @@ type scalingLine struct {
 	points []scalingPoint
 }
 
-// scalingPoint is the run with the median rate of those that agree in everything, and how many they are.
+// scalingPoint is the run with the median rate of those that agree in everything.
 type scalingPoint struct {
 	workers int
 	run     Run
-	repeats int
 }
 
 func (p scalingPoint) gteps() float64 { return p.run.Rates().TEPS.Mean / 1e9 }
@@ -108,12 +107,9 @@ func (r Run) Workers() (n int, worker string) {
 
 // keyOf is the key of a run in strong scaling.
 func keyOf(r Run, worker string) scalingKey {
-	engine, version, program := cmp.Or(r.Engine.Builtin, r.Engine.Name), "", ""
+	engine := cmp.Or(r.Engine.Builtin, r.Engine.Name)
 	if d := r.Description; d != nil {
-		engine, version = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name), "version "+EngineName(d.Version)
-	}
-	if r.Engine.Checksum != "" {
-		program = "program " + Clean(r.Engine.Checksum, 12)
+		engine = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name)
 	}
 	parts := []string{EngineName(engine)}
 	if partition := r.Options["partition"]; partition != "" {
@@ -126,10 +122,23 @@ func keyOf(r Run, worker string) scalingKey {
 			parts = append(parts, EngineName(option+"="+value))
 		}
 	}
-	recipe := r.Graph.Recipe
-	return scalingKey{worker: worker, size: r.Scale, family: strings.Join(parts, " "),
-		details: Joined(", ", version, program, r.Machine, fmt.Sprintf("edge factor %d, seeds %d and %d", recipe.EdgeFactor,
-			recipe.Seed1, recipe.Seed2))}
+	return scalingKey{worker: worker, size: r.Scale, family: strings.Join(parts, " "), details: r.details()}
+}
+
+// details are the version and the program of a run's engine, the machine and the graph.
+func (r Run) details() string {
+	version, program, input := "", "", ""
+	if d := r.Description; d != nil {
+		version = "version " + EngineName(d.Version)
+	}
+	if r.Engine.Checksum != "" {
+		program = "program " + Clean(r.Engine.Checksum, 12)
+	}
+	if r.Graph != nil {
+		k := r.Graph.Recipe
+		input = fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
+	}
+	return Joined(", ", version, program, r.Machine, input)
 }
 
 // scalingLines are the lines with at least two numbers of workers, first all strong, then all weak, of large graphs
@@ -162,9 +171,8 @@ func scalingLines(runs []Run) []scalingLine {
 		}
 		line := scalingLine{scalingKey: key}
 		for _, workers := range slices.Sorted(maps.Keys(byWorkers)) {
-			repeats := byWorkers[workers]
-			slices.SortStableFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Rates().TEPS.Mean, b.Rates().TEPS.Mean) })
-			line.points = append(line.points, scalingPoint{workers, repeats[(len(repeats)-1)/2], len(repeats)})
+			repeats := byRate(byWorkers[workers])
+			line.points = append(line.points, scalingPoint{workers, repeats[(len(repeats)-1)/2]})
 		}
 		lines = append(lines, line)
 		named[key.name()]++
@@ -236,7 +244,7 @@ func workerAxis(lines []scalingLine) Axis {
 
 // scalingTable has what the figures of scaling show.
 func scalingTable(lines []scalingLine) Table {
-	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|#runs",
+	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers. More workers than cores share them. Runs that are not complete or have a wrong search are left out. "+
 			"Of several runs that agree in everything, the one with the median rate counts.")
@@ -244,8 +252,7 @@ func scalingTable(lines []scalingLine) Table {
 		kind := map[bool]string{false: "strong", true: "weak"}[l.weak]
 		for i, p := range l.points {
 			t.add(kind, l.name, Plural(p.workers, l.worker, l.worker+"s"), strconv.Itoa(p.run.Scale), GTEPS(p.gteps()*1e9),
-				p.run.deviation(), units.Significant(l.speedUp(i), 3), units.Significant(100*l.efficiency(i), 3)+" %",
-				strconv.Itoa(p.repeats))
+				p.run.deviation(), units.Significant(l.speedUp(i), 3), units.Significant(100*l.efficiency(i), 3)+" %")
 		}
 	}
 	return t

@@ -54,12 +54,12 @@ func (r Report) Together() []Part {
 	if len(r.Results) < 2 {
 		return nil
 	}
-	return r.Parts(r.Runs())
+	return r.Parts(r.shown())
 }
 
 // Figures are all figures of a report in order, those of levels last.
 func (r Report) Figures() []Figure {
-	runs := r.Runs()
+	runs := r.shown()
 	var out []Figure
 	for _, part := range r.Parts(runs) {
 		out = append(out, part.Figures...)

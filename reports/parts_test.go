@@ -194,15 +194,11 @@ func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 	r := samples.Result(nil, 18)
 	r.Runs = []record.Run{scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3)}
 	lines := scalingLines(runs(r))
-	if len(lines) != 1 || !near(lines[0].points[0].gteps(), 2) || lines[0].points[0].repeats != 3 ||
-		lines[0].points[1].repeats != 1 {
+	if len(lines) != 1 || !near(lines[0].points[0].gteps(), 2) {
 		t.Fatalf("got %+v", lines)
 	}
-	table := scalingTable(lines)
-	last := len(table.Head) - 1
-	if table.Head[last].Text != "runs" || table.Rows[0][last].Text != "3" || table.Rows[1][last].Text != "1" ||
-		!strings.Contains(table.Note, "median rate") {
-		t.Errorf("the table does not say that 3 runs were repeats: %+v", table)
+	if table := scalingTable(lines); !strings.Contains(table.Note, "median rate") {
+		t.Errorf("the table does not say which of several runs counts: %+v", table)
 	}
 	if notes := scalingFigure(lines).Notes; !strings.Contains(strings.Join(notes, " "), "median rate") {
 		t.Errorf("the figure says %q", notes)

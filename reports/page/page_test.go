@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -294,5 +295,41 @@ func TestPageShowsRanks(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// sweepOf makes the records of a sweep: n repeats of three variants, one run in each record.
+func sweepOf(n int) (all []record.Result) {
+	for i := range n {
+		for speed, name := range []string{"cpu", "cpu:adjacency=csr", "distributed"} {
+			r := samples.Result([]string{name}, 16)
+			r.ID = fmt.Sprintf("%s-%d", name, i+1)
+			r.Runs[0] = samples.Run(name, speed, 16, 64)
+			r.Runs[0].Statistics.TEPS.Mean = float64(10*speed+10+i) * 1e9
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// A page of many records begins with a line for each variant; the records themselves are folded.
+func TestPageOfASweepHasALineForEachVariant(t *testing.T) {
+	records := sweepOf(10)
+	records[2].Runs[0].Roots[3].Rule, records[2].Runs[0].Roots[3].Violation = 3, "it skips a level"
+	got := page(t, records...)
+	table := got[strings.Index(got, "<tbody>"):strings.Index(got, "</tbody>")]
+	cells := regexp.MustCompile(`<[^>]*>`)
+	var rows []string
+	for row := range strings.SplitSeq(strings.TrimSpace(table), "\n") {
+		rows = append(rows, strings.Join(strings.Fields(cells.ReplaceAllString(row, " ")), " "))
+	}
+	for i, want := range []string{`^cpu 16 10 10 .* 14.50 10.00 19.00 VALID$`,
+		`^cpu:adjacency=csr 16 10 10 .* 24.50 20.00 29.00 VALID$`, `^distributed 16 10 9 .* 35.00 31.00 39.00 INVALID$`} {
+		if len(rows) != 3 || !regexp.MustCompile(want).MatchString(rows[i]) {
+			t.Fatalf("the first table is\n%s\nwant three lines, %d like %s", strings.Join(rows, "\n"), i, want)
+		}
+	}
+	if n := strings.Count(got, "<article class=\"folded\">\n<details><summary>"); n != 30 {
+		t.Errorf("%d records are folded, want all 30", n)
 	}
 }

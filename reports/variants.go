@@ -1,0 +1,92 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/tepsbench/teps/internal/units"
+)
+
+// maxSeparate is the number of records whose runs are shown one by one. More of them are the repeats of a sweep.
+const maxSeparate = 8
+
+// Many reports whether a report has one line for each variant, and single records only folded.
+func (r Report) Many() bool { return len(r.Results) > maxSeparate }
+
+// variants groups runs that agree in everything but the time of their start. A variant has the same label at every
+// scale.
+func (r Report) variants() [][]Run {
+	type place struct {
+		what  string
+		scale int
+	}
+	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
+	var out [][]Run
+	for _, run := range r.Runs() {
+		key := place{fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.details()), run.Scale}
+		if labels[key.what] == "" {
+			labels[key.what] = unique(taken, EngineName(run.Engine.Name), " #")
+		}
+		run.Label = labels[key.what]
+		i, known := at[key]
+		if !known {
+			i, at[key] = len(out), len(out)
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], run)
+	}
+	return out
+}
+
+// shown are the runs to draw together: all of them or, of many records, the run with the median rate of each variant.
+func (r Report) shown() []Run {
+	if !r.Many() {
+		return r.Runs()
+	}
+	var out []Run
+	for _, repeats := range r.variants() {
+		if rated := byRate(repeats); len(rated) > 0 {
+			out = append(out, rated[(len(rated)-1)/2])
+		}
+	}
+	return out
+}
+
+// byRate returns the runs that have a result, slowest first.
+func byRate(runs []Run) []Run {
+	rated := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Verdict().Grade >= Bad || r.Rates() == nil })
+	slices.SortStableFunc(rated, func(a, b Run) int { return cmp.Compare(a.Rates().TEPS.Mean, b.Rates().TEPS.Mean) })
+	return rated
+}
+
+// VariantTable has a line for each variant and scale: medians over its runs that have a result, and their range.
+func (r Report) VariantTable() Table {
+	t := newTable("engine|#scale|#runs|#with a result|#kernel 1|#median search|#GTEPS, median of runs|#min|#max|state",
+		"Medians over the runs that have a result. The rate of a run is the harmonic mean over its roots. The figures show "+
+			"the run with the median rate.")
+	for _, repeats := range r.variants() {
+		rated, worst := byRate(repeats), repeats[0].Verdict()
+		var kernel1, search, rate []float64
+		for _, run := range rated {
+			search, rate = append(search, run.Rates().Time.Median), append(rate, run.Rates().TEPS.Mean)
+			if run.Construction != nil {
+				kernel1 = append(kernel1, run.Construction.Elapsed.Seconds())
+			}
+		}
+		for _, run := range repeats {
+			if v := run.Verdict(); v.Grade > worst.Grade {
+				worst = v
+			}
+		}
+		row := []string{repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)), strconv.Itoa(len(rated)),
+			measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing, Missing, worst.Word}
+		if n := len(rate); n > 0 {
+			row[6], row[7], row[8] = GTEPS(units.Median(rate)), GTEPS(rate[0]), GTEPS(rate[n-1])
+		}
+		t.add(row...)
+		t.style(9, worst.Class())
+	}
+	return t
+}
