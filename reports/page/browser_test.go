@@ -164,6 +164,19 @@ func (b *browser) picture(width, height int) []byte {
 	return data
 }
 
+// The page of a sweep fits a few screens, however many runs it has.
+func TestPageOfASweepInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(page(t, sweepOf(10)...)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.show(path, 1280, "light")
+	if height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight")); err != nil || height > 8000 {
+		t.Errorf("the page of 30 runs is %d pixels tall, want at most 8000 (%v)", height, err)
+	}
+}
+
 // In both schemes and at every width nothing hangs over the page's edge, no text lies outside its drawing, the scheme
 // reaches the drawings, and nothing is fetched. With -screenshots the page is also written as it looks.
 func TestPageInABrowser(t *testing.T) {
