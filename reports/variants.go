@@ -56,7 +56,9 @@ func (r Report) shown() []Run {
 
 // byRate returns the runs that have a result, slowest first.
 func byRate(runs []Run) []Run {
-	rated := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Verdict().Grade >= Bad || r.Rates() == nil })
+	rated := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool {
+		return r.Verdict().Grade >= Bad || r.Rates() == nil
+	})
 	slices.SortStableFunc(rated, func(a, b Run) int { return cmp.Compare(a.Rates().TEPS.Mean, b.Rates().TEPS.Mean) })
 	return rated
 }
@@ -80,8 +82,8 @@ func (r Report) VariantTable() Table {
 				worst = v
 			}
 		}
-		row := []string{repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)), strconv.Itoa(len(rated)),
-			measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing, Missing, worst.Word}
+		row := []string{repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)),
+			strconv.Itoa(len(rated)), measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing, Missing, worst.Word}
 		if n := len(rate); n > 0 {
 			row[6], row[7], row[8] = GTEPS(units.Median(rate)), GTEPS(rate[0]), GTEPS(rate[n-1])
 		}
