@@ -83,7 +83,8 @@ func (r Report) VariantTable() Table {
 			}
 		}
 		row := []string{repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)),
-			strconv.Itoa(len(rated)), measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing, Missing, worst.Word}
+			strconv.Itoa(len(rated)), measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing,
+			Missing, worst.Word}
 		if n := len(rate); n > 0 {
 			row[6], row[7], row[8] = GTEPS(units.Median(rate)), GTEPS(rate[0]), GTEPS(rate[n-1])
 		}
