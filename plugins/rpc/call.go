@@ -94,35 +94,36 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 
 // explain returns the error of a call that gRPC ended with err.
 func (c *Client) explain(ctx context.Context, action string, err error) error {
-	ended := func(err error) error { // adds why the call was cancelled
-		if ctx.Err() == nil {
-			return err
-		}
-		return &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
-	}
 	if errors.Is(err, ErrAnswer) {
 		return c.wrap(action, err)
 	}
 	if answer, ok := fromStatus(err); ok {
-		if errors.Is(answer, context.Canceled) && ctx.Err() != nil {
+		switch {
+		case errors.Is(answer, ErrAnswer):
+			return c.wrap(action, answer)
+		case errors.Is(answer, context.Canceled) && ctx.Err() != nil:
 			return &engineError{text: answer.Error(), wrapped: []error{ctx.Err(), context.Cause(ctx)}}
 		}
 		return answer
 	}
+	text := printable(status.Convert(err).Message())
 	switch status.Code(err) {
 	case codes.Unimplemented:
 		return c.wrap(action, fmt.Errorf("the engine does not have this call: %w", errors.ErrUnsupported))
 	case codes.Unavailable, codes.Canceled: // the connection is broken
 	default:
 		if !c.process.started().HasExited() {
-			return c.wrap(action, fmt.Errorf("%w: %w", ErrAnswer, err))
+			return c.wrap(action, fmt.Errorf("%w: %s", ErrAnswer, text))
 		}
 	}
 	if !c.process.hasEnded(noticeTime) {
-		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %w", ErrCrashed, err))
+		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s", ErrCrashed, text))
 		c.process.hasEnded(noticeTime)
 	}
-	return ended(c.death(action))
+	if err = c.death(action); ctx.Err() != nil { // it was cancelled, and why
+		err = &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
+	}
+	return err
 }
 
 // condemn kills the engine for a reason. The first reason counts.

@@ -127,15 +127,19 @@ func (c *Client) Search(
 		return t, err
 	}
 	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
-	err = c.call(ctx, "search", func(ctx context.Context, id uint64) error {
+	var reply *enginepb.Traversal
+	err = c.call(ctx, "search", func(ctx context.Context, id uint64) (err error) {
 		request.CallId = id
-		reply, err := c.engine.Search(ctx, request)
-		if err == nil {
-			t, err = traversalFromWire(reply)
-		}
+		reply, err = c.engine.Search(ctx, request)
 		return err
 	})
-	return t, errors.Join(err, done())
+	if err = errors.Join(err, done()); err != nil {
+		return t, err
+	}
+	if t, err = traversalFromWire(reply, parent); err != nil {
+		return plugins.Traversal{}, c.wrap("search", err)
+	}
+	return t, nil
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
@@ -149,8 +153,8 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	err = c.call(ctx, "repeat", func(ctx context.Context, id uint64) error {
 		request.CallId = id
 		reply, err := c.engine.Repeat(ctx, request)
-		if searches = reply.GetSearches(); err == nil && searches < 0 {
-			err = fmt.Errorf("%d searches: %w", searches, ErrAnswer)
+		if searches = reply.GetSearches(); err == nil && (searches < 0 || searches > plugins.MaxNumber) {
+			err = fmt.Errorf("%w: %d searches", ErrAnswer, searches)
 		}
 		return err
 	})

@@ -1,7 +1,8 @@
 package rpc
 
 // Conversions between the types of package plugins and their wire format. Values from an engine that cannot be true,
-// such as negative times, are refused with ErrAnswer. Whether a possible value is true is for the host to judge.
+// such as negative times, are refused with ErrAnswer (plugins/limits.go), by the host and before they are sent. Whether
+// a possible value is true is for the host to judge.
 
 import (
 	"fmt"
@@ -47,35 +48,29 @@ func descriptionToWire(d plugins.Description) *enginepb.Description {
 }
 
 func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
-	var check checker
 	memory, limits := d.GetMemory(), d.GetLimits()
-	return plugins.Description{
+	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
 		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			return plugins.Device{
-				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()),
-				MemoryBytes: check.size("device.memory_bytes", d.GetMemoryBytes()),
-				Details:     each(d.GetDetails(), factFromWire),
+				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),
+				Details: each(d.GetDetails(), factFromWire),
 			}
 		}),
 		Options: each(d.GetOptions(), func(o *enginepb.Option) plugins.Option {
 			return plugins.Option{
 				Name: o.GetName(), Kind: plugins.Kind(o.GetKind()), Default: o.GetDefault(),
-				Min: check.bound("option.min", o.Min, math.Inf(-1)), Max: check.bound("option.max", o.Max, math.Inf(1)),
+				Min: boundFromWire(o.Min, math.Inf(-1)), Max: boundFromWire(o.Max, math.Inf(1)),
 				Choices: o.GetChoices(), Meaning: o.GetMeaning(), Divides: o.GetDivides(), Needs: o.GetNeeds(),
 			}
 		}),
 		Memory: plugins.Memory{
-			Fixed:     check.size("memory.fixed", memory.GetFixed()),
-			PerVertex: check.amount("memory.per_vertex", memory.GetPerVertex()),
-			PerTuple:  check.amount("memory.per_tuple", memory.GetPerTuple()),
+			Fixed: memory.GetFixed(), PerVertex: memory.GetPerVertex(), PerTuple: memory.GetPerTuple(),
 		},
-		Limits: plugins.Limits{
-			Vertices: check.size("limits.vertices", limits.GetVertices()),
-			Tuples:   check.size("limits.tuples", limits.GetTuples()),
-		},
-	}, check.err
+		Limits: plugins.Limits{Vertices: limits.GetVertices(), Tuples: limits.GetTuples()},
+	}
+	return description, impossible(description.Check())
 }
 
 func recipeToWire(k *graph.Kronecker) *enginepb.Recipe {
@@ -107,16 +102,15 @@ func constructionToWire(c plugins.Construction) *enginepb.Construction {
 
 func constructionFromWire(c *enginepb.Construction) (plugins.Construction, error) {
 	claims := c.GetClaims()
-	var check checker
-	return plugins.Construction{
-		Elapsed: check.time("elapsed", c.GetElapsedNs()), Bytes: check.size("bytes", c.GetBytes()),
-		Entries: check.count("entries", c.Entries), Phases: check.phases(c.GetPhases()),
+	construction := plugins.Construction{
+		Elapsed: time.Duration(c.GetElapsedNs()), Bytes: c.GetBytes(), Entries: countFromWire(c.Entries),
+		Phases: each(c.GetPhases(), phaseFromWire), Details: each(c.GetDetails(), factFromWire),
 		Claims: plugins.Claims{
 			OriginalLabelsInClock: claims.GetOriginalLabelsInClock(), ClearingInClock: claims.GetClearingInClock(),
 			ParentBits: int(claims.GetParentBits()), VertexBits: int(claims.GetVertexBits()), Tuning: claims.GetTuning(),
 		},
-		Details: each(c.GetDetails(), factFromWire),
-	}, check.err
+	}
+	return construction, impossible(construction.Check())
 }
 
 func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
@@ -135,22 +129,22 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	}
 }
 
-func traversalFromWire(t *enginepb.Traversal) (plugins.Traversal, error) {
-	var check checker
-	return plugins.Traversal{
-		Elapsed: check.time("elapsed", t.GetElapsedNs()), Phases: check.phases(t.GetPhases()),
+// traversalFromWire needs the parents that the search has written.
+func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
+	traversal := plugins.Traversal{
+		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
 		Ranks: each(t.GetRanks(), func(r *enginepb.Rank) plugins.Rank {
-			return plugins.Rank{Phases: check.phases(r.GetPhases())}
+			return plugins.Rank{Phases: each(r.GetPhases(), phaseFromWire)}
 		}),
 		Levels: each(t.GetLevels(), func(l *enginepb.Level) plugins.Level {
 			return plugins.Level{
-				Direction: check.direction(l.GetDirection()), Frontier: check.size("level.frontier", l.GetFrontier()),
-				Edges: check.count("level.edges", l.Edges), Bytes: check.count("level.bytes", l.Bytes),
-				Messages: check.count("level.messages", l.Messages),
-				Elapsed:  check.time("level.elapsed", l.GetElapsedNs()), Phases: check.phases(l.GetPhases()),
+				Direction: graph.Direction(min(uint32(l.GetDirection()), math.MaxUint8)), Frontier: l.GetFrontier(),
+				Edges: countFromWire(l.Edges), Bytes: countFromWire(l.Bytes), Messages: countFromWire(l.Messages),
+				Elapsed: time.Duration(l.GetElapsedNs()), Phases: each(l.GetPhases(), phaseFromWire),
 			}
 		}),
-	}, check.err
+	}
+	return traversal, impossible(traversal.Check(parent))
 }
 
 func factToWire(f plugins.Fact) *enginepb.Fact { return &enginepb.Fact{Name: f.Name, Value: f.Value} }
@@ -172,63 +166,33 @@ func countToWire(c plugins.Count) *int64 {
 	return nil
 }
 
-// checker remembers the first value of an answer that cannot be true.
-type checker struct{ err error }
-
-func (c *checker) refuse(what string, value any) {
-	if c.err == nil {
-		c.err = fmt.Errorf("%s is %v: %w", what, value, ErrAnswer)
+func phaseFromWire(p *enginepb.Phase) plugins.Phase {
+	return plugins.Phase{
+		Name: p.GetName(), Elapsed: time.Duration(p.GetElapsedNs()), Slowest: time.Duration(p.GetSlowestNs()),
+		Bytes: countFromWire(p.Bytes), Messages: countFromWire(p.Messages),
 	}
 }
 
-func (c *checker) size(what string, n int64) int64 {
-	if n < 0 {
-		c.refuse(what, n)
-	}
-	return n
-}
-
-func (c *checker) time(what string, ns int64) time.Duration { return time.Duration(c.size(what, ns)) }
-
-func (c *checker) amount(what string, x float64) float64 {
-	if !(x >= 0) || math.IsInf(x, 1) {
-		c.refuse(what, x)
-	}
-	return x
-}
-
-func (c *checker) count(what string, n *int64) plugins.Count {
+func countFromWire(n *int64) plugins.Count {
 	if n == nil {
 		return plugins.Count{}
 	}
-	return plugins.Counted(c.size(what, *n))
+	return plugins.Counted(*n)
 }
 
-// bound returns a bound of an option. An infinite bound that excludes nothing becomes nil: records, which are JSON,
-// cannot hold it.
-func (c *checker) bound(what string, x *float64, boundless float64) *float64 {
-	if x == nil || *x == boundless {
+// boundFromWire returns a bound of an option. An infinite bound that excludes nothing becomes nil: records, which are
+// JSON, cannot hold it.
+func boundFromWire(x *float64, boundless float64) *float64 {
+	if x != nil && *x == boundless {
 		return nil
-	}
-	if math.IsNaN(*x) || math.IsInf(*x, 0) {
-		c.refuse(what, *x)
 	}
 	return x
 }
 
-func (c *checker) phases(list []*enginepb.Phase) []plugins.Phase {
-	return each(list, func(p *enginepb.Phase) plugins.Phase {
-		name := "phase " + p.GetName()
-		return plugins.Phase{
-			Name: p.GetName(), Elapsed: c.time(name, p.GetElapsedNs()), Slowest: c.time(name, p.GetSlowestNs()),
-			Bytes: c.count(name+" bytes", p.Bytes), Messages: c.count(name+" messages", p.Messages),
-		}
-	})
-}
-
-func (c *checker) direction(d enginepb.Level_Direction) graph.Direction {
-	if d != enginepb.Level_TOP_DOWN && d != enginepb.Level_BOTTOM_UP {
-		c.refuse("level.direction", int32(d))
+// impossible marks the error of an answer's check.
+func impossible(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
-	return graph.Direction(d)
+	return err
 }

@@ -7,7 +7,9 @@ package rpc
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"unicode"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -28,11 +30,25 @@ func failureKinds() map[enginepb.Failure_Kind]error {
 		enginepb.Failure_KIND_CLOSED:          plugins.ErrClosed,
 		enginepb.Failure_KIND_CANCELED:        context.Canceled,
 		enginepb.Failure_KIND_SEGMENT:         ErrSegment,
+		enginepb.Failure_KIND_ANSWER:          ErrAnswer,
 	}
 }
 
 // maxText is the maximum length of an error's text in bytes: gRPC sends it in a header.
 const maxText = 4096
+
+// printable returns the text of an error as UTF-8 without control characters, and shortened to maxText.
+func printable(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText] + " ..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}
 
 // toStatus returns an error of the engine as a gRPC status, or nil for nil.
 func toStatus(err error) error {
@@ -45,11 +61,7 @@ func toStatus(err error) error {
 			failure.Kinds = append(failure.Kinds, kind)
 		}
 	}
-	text := err.Error()
-	if len(text) > maxText {
-		text = text[:maxText] + " ..."
-	}
-	s, detailErr := status.New(codes.Unknown, strings.ToValidUTF8(text, "?")).WithDetails(failure)
+	s, detailErr := status.New(codes.Unknown, printable(err.Error())).WithDetails(failure)
 	if detailErr != nil {
 		return status.Error(codes.Internal, detailErr.Error())
 	}
@@ -73,9 +85,9 @@ func fromStatus(err error) (answer error, ok bool) {
 		if !is {
 			continue
 		}
-		e := &engineError{text: s.Message()}
-		for _, kind := range failure.Kinds {
-			if sentinel := failureKinds()[kind]; sentinel != nil {
+		e := &engineError{text: printable(s.Message())}
+		for kind, sentinel := range failureKinds() {
+			if slices.Contains(failure.Kinds, kind) {
 				e.wrapped = append(e.wrapped, sentinel)
 			}
 		}

@@ -295,14 +295,19 @@ func TestErrorsKeepTheirIdentityAndText(t *testing.T) {
 
 func TestImpossibleAnswersAreRefused(t *testing.T) {
 	s := newStage(t)
-	for _, act := range []string{
-		"gives a negative time", "gives a negative frontier", "gives a negative count", "gives an unknown direction",
-		"gives broken text",
+	for act, want := range map[string]string{
+		"gives a negative time":      "elapsed is -1",
+		"gives a negative frontier":  "level frontier is -5",
+		"gives a negative count":     "level edges is -1",
+		"gives an unknown direction": "level direction",
+		"gives broken text":          `level phases is "\xff\xfe"; want text in UTF-8`,
 	} {
 		client := s.open(act)
-		if err := s.call(context.Background(), client, "search"); !errors.Is(err, ErrAnswer) {
-			t.Errorf("an engine that %s: got %v, want ErrAnswer", act, err)
+		err := s.call(context.Background(), client, "search")
+		if !errors.Is(err, ErrAnswer) {
+			t.Fatalf("an engine that %s: got %v, want ErrAnswer", act, err)
 		}
+		mention(t, err, "rpc: actor: search: engine gave an impossible answer: ", want)
 		if err := s.call(context.Background(), client, "describe"); err != nil {
 			t.Errorf("an engine that %s must stay usable: %v", act, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +77,12 @@ func checkHandshake(line string) error {
 	}
 	if len(parts) < 6 || parts[4] != string(plugin.ProtocolGRPC) || parts[5] == "" {
 		return fmt.Errorf("its handshake %.200q offers no gRPC with a certificate; use rpc.Serve: %w", line, ErrHandshake)
+	}
+	// Another machine could not map the memory, and nobody there is to receive the host's calls.
+	host, _, _ := net.SplitHostPort(parts[3])
+	if loopback := net.ParseIP(host); parts[2] != "unix" && (parts[2] != "tcp" || !loopback.IsLoopback()) {
+		return fmt.Errorf("its handshake names the address %.200q; want a Unix socket, or TCP on 127.0.0.1: %w",
+			parts[2]+" "+parts[3], ErrHandshake)
 	}
 	return nil
 }

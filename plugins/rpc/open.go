@@ -24,6 +24,11 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
+// dialOption limits the length of an answer to 4 MiB.
+func dialOption() grpc.DialOption {
+	return grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(4 << 20))
+}
+
 // Open starts an engine. If ctx ends before the engine has answered, the engine is killed; after Open ctx is not used.
 //
 // Errors wrap ErrProgram, ErrChecksum, ErrHandshake, those of ctx, and plugins.ErrClosed after Close.
@@ -103,7 +108,10 @@ func (c *Client) start(ctx context.Context, dir string) error {
 		StartTimeout:     limit + time.Minute, // limit itself is enforced below
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		Logger:           hclog.NewNullLogger(),
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream)},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream),
+			dialOption(),
+		},
 	})
 	connected := make(chan error, 1)
 	go func() { connected <- c.connect() }()

@@ -58,7 +58,11 @@ func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*en
 func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest) (*enginepb.Description, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Description, error) {
 		d, err := s.engine.Describe(ctx)
-		return descriptionToWire(d), err
+		reply := descriptionToWire(d)
+		if err == nil {
+			_, err = descriptionFromWire(reply)
+		}
+		return reply, err
 	})
 }
 
@@ -77,7 +81,11 @@ func (s *server) Construct(ctx context.Context, request *enginepb.ConstructReque
 		c, err := s.engine.Construct(ctx, plugins.Input{
 			Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()), Options: request.GetOptions(),
 		})
-		return constructionToWire(c), err
+		reply := constructionToWire(c)
+		if err == nil {
+			_, err = constructionFromWire(reply)
+		}
+		return reply, err
 	})
 }
 
@@ -91,7 +99,11 @@ func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*
 			return nil, err
 		}
 		t, err := s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
-		return traversalToWire(t), err
+		reply := traversalToWire(t)
+		if err == nil {
+			_, err = traversalFromWire(reply, parent)
+		}
+		return reply, err
 	})
 }
 

@@ -69,6 +69,7 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 		"lies":                 {ErrHandshake, []string{"does not answer"}},
 		"lies and exits":       {ErrHandshake, []string{"exit status 4"}},
 		"has no certificate":   {ErrHandshake, []string{"certificate"}},
+		"names another host":   {ErrHandshake, []string{`the address "tcp 192.0.2.1:80"; want a Unix socket`}},
 		"speaks net/rpc":       {ErrHandshake, []string{"offers no gRPC"}},
 		"speaks version 2":     {ErrHandshake, []string{"it implements version 2"}},
 		"wants another cookie": {ErrHandshake, []string{"exit status 1", "This binary is a plugin"}},

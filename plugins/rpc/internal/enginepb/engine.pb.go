@@ -88,6 +88,7 @@ const (
 	Failure_KIND_CLOSED          Failure_Kind = 8
 	Failure_KIND_CANCELED        Failure_Kind = 9
 	Failure_KIND_SEGMENT         Failure_Kind = 10 // the shared memory could not be mapped
+	Failure_KIND_ANSWER          Failure_Kind = 11 // the engine's answer is impossible or too large, and was not sent
 )
 
 // Enum value maps for Failure_Kind.
@@ -104,6 +105,7 @@ var (
 		8:  "KIND_CLOSED",
 		9:  "KIND_CANCELED",
 		10: "KIND_SEGMENT",
+		11: "KIND_ANSWER",
 	}
 	Failure_Kind_value = map[string]int32{
 		"KIND_OTHER":           0,
@@ -117,6 +119,7 @@ var (
 		"KIND_CLOSED":          8,
 		"KIND_CANCELED":        9,
 		"KIND_SEGMENT":         10,
+		"KIND_ANSWER":          11,
 	}
 )
 
@@ -1797,9 +1800,9 @@ const file_engine_proto_rawDesc = "" +
 	"\t_messages\"0\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x8f\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xa0\x02\n" +
 	"\aFailure\x122\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x1c.teps.engine.v1.Failure.KindR\x05kinds\"\xcf\x01\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x1c.teps.engine.v1.Failure.KindR\x05kinds\"\xe0\x01\n" +
 	"\x04Kind\x12\x0e\n" +
 	"\n" +
 	"KIND_OTHER\x10\x00\x12\x14\n" +
@@ -1813,7 +1816,8 @@ const file_engine_proto_rawDesc = "" +
 	"\vKIND_CLOSED\x10\b\x12\x11\n" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
-	"2\xb2\x03\n" +
+	"\x12\x0f\n" +
+	"\vKIND_ANSWER\x10\v2\xb2\x03\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
