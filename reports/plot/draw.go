@@ -46,10 +46,6 @@ func (d drawing) draw(canvas vg.Canvas) {
 	for i, p := range d.Panels {
 		plots[i] = []*plot.Plot{d.panel(p)}
 	}
-	if len(plots) == 1 {
-		plots[0][0].Draw(area)
-		return
-	}
 	for i, cell := range plot.Align(plots, draw.Tiles{Rows: len(plots), Cols: 1, PadY: 10}, area) {
 		plots[i][0].Draw(cell[0])
 	}
@@ -67,11 +63,7 @@ func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 			box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + sampleWidth, Y: y + 9}}
 			sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box}, key)
 			c.FillText(style, vg.Point{X: x + sampleWidth + 4, Y: y}, key.Label)
-			if len(rows) > 1 {
-				x += d.keyWidth(d.Legend...) // columns line up
-			} else {
-				x += d.keyWidth(key)
-			}
+			x += d.keyWidth()
 		}
 	}
 	if len(rows) > 0 {
@@ -105,28 +97,22 @@ func (d drawing) drawNotes(c draw.Canvas) vg.Length {
 	return y
 }
 
-// keyWidth is the room that the widest of some keys takes in the legend.
-func (d drawing) keyWidth(keys ...reports.Key) vg.Length {
+// keyWidth is the room that a key takes in the legend: that of the widest.
+func (d drawing) keyWidth() vg.Length {
 	widest, style := vg.Length(0), d.text(9, reports.Ink())
-	for _, key := range keys {
+	for _, key := range d.Legend {
 		widest = max(widest, style.Width(key.Label))
 	}
 	return sampleWidth + 4 + widest + 16
 }
 
-// keyRows breaks the legend into rows: one if it fits, else rows of equal columns.
+// keyRows breaks the legend into rows, whose columns line up.
 func (d drawing) keyRows() [][]reports.Key {
 	if len(d.Legend) == 0 {
 		return nil
 	}
-	room, all := reports.FigureWidth*vg.Inch-2*margin+16, vg.Length(0)
-	for _, key := range d.Legend {
-		all += d.keyWidth(key)
-	}
-	if all <= room {
-		return [][]reports.Key{d.Legend}
-	}
-	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/d.keyWidth(d.Legend...)))))
+	room := reports.FigureWidth*vg.Inch - 2*margin + 16
+	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/d.keyWidth()))))
 }
 
 // noteLines breaks the notes between words where they are wider than the figure.
