@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,10 +153,14 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	}
 	e.built = built
 	k := record.Kernel1{Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds()}
+	var idleErr error
+	if len(e.done) < len(e.in.roots) {
+		k.Idle, idleErr = e.idle(ctx)
+	}
 	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
 		k.Checksum = program.Checksum()
 	}
-	return e.record(record.Entry{Kernel1: &k})
+	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
 }
 
 // resolve returns the options in effect for an engine, and a UsageError if one of them is wrong.

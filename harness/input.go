@@ -22,7 +22,8 @@ type Input struct {
 	seed      maphash.Seed // of sum
 	sum       uint64       // checksum of the tuples as generated
 	roots     []graph.Vertex
-	wanted    int // roots
+	wanted    int          // roots
+	isolated  graph.Vertex // the first without a neighbour; the number of vertices if there is none
 	validator *graph.Validator
 	release   func() error
 }
@@ -72,7 +73,11 @@ func (in *Input) prepare(ctx context.Context, progress Progress) error {
 	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
 		return err
 	}
-	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, in.tuples, in.wanted)
+	joined := vertexSet(graph.Joined(in.tuples, in.recipe.Vertices()))
+	for in.isolated = 0; int64(in.isolated) < in.recipe.Vertices() && joined.has(in.isolated); {
+		in.isolated++
+	}
+	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, joined, in.wanted)
 	in.graph.RootsFound = len(in.roots)
 	return nil
 }

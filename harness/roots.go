@@ -14,12 +14,12 @@ import (
 // n draws, so the bound is reached only if nearly all have been found.
 const drawsPerVertex = 64
 
-// DrawRoots draws wanted roots of the graph of recipe, whose tuples are edges; a graph.Validator has checked their
-// labels. It returns fewer if fewer vertices have a neighbour. rejected counts the draws of a vertex without a
-// neighbour, or of one drawn before. After drawsPerVertex draws per vertex it takes the vertices that are left in
-// ascending order, so it always ends.
-func DrawRoots(recipe graph.Kronecker, edges []graph.Edge, wanted int) (roots []graph.Vertex, rejected int) {
-	return vertexSet(graph.Joined(edges, recipe.Vertices())).draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
+// DrawRoots draws wanted roots of the graph of recipe from the vertices with a neighbour (graph.Joined), and removes
+// them there. It returns fewer if there are fewer. rejected counts the draws of a vertex without a neighbour, or of one
+// drawn before. After drawsPerVertex draws per vertex it takes the vertices that are left in ascending order, so it
+// always ends.
+func DrawRoots(recipe graph.Kronecker, joined []uint64, wanted int) (roots []graph.Vertex, rejected int) {
+	return vertexSet(joined).draw(recipe, wanted, drawsPerVertex*recipe.Vertices())
 }
 
 // vertexSet has a bit for each vertex.

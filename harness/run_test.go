@@ -218,33 +218,6 @@ func TestTimeMuchShorterThanCallIsRejected(t *testing.T) {
 	}
 }
 
-func TestClockThatOmitsMostOfSearchesIsNotCompliant(t *testing.T) {
-	for name, c := range map[string]struct {
-		says      func(time.Duration) time.Duration
-		compliant bool
-	}{
-		"a nanosecond": {func(time.Duration) time.Duration { return 1 }, false},
-		"a tenth":      {func(d time.Duration) time.Duration { return d / 10 }, false},
-		"all":          {func(d time.Duration) time.Duration { return d }, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := &serial{after: func(_ int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
-				const search = 5 * time.Millisecond
-				time.Sleep(search)
-				tr.Elapsed = c.says(search)
-				return nil
-			}}
-			r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Runs[0].Compliance.Compliant != c.compliant {
-				t.Errorf("compliant: %v", r.Runs[0].Compliance.Compliant)
-			}
-		})
-	}
-}
-
 func TestRecipeIsGivenOnRequestOnly(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		e := &asking{serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = asks }}}

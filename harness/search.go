@@ -3,12 +3,14 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -32,6 +34,22 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
 		Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
 	}, nil
+}
+
+// idle measures what a call costs when there is nothing to search: the part of it outside the engine's clock, in
+// seconds, which the searches may leave out too. It is the median of untimed searches from a vertex without neighbours,
+// or 0 if there is none.
+func (e *engineRun) idle(ctx context.Context) (float64, error) {
+	const searches = 5
+	var rest []float64
+	for int64(e.in.isolated) < e.in.recipe.Vertices() && len(rest) < searches {
+		found, err := e.search(ctx, e.in.isolated)
+		if err != nil {
+			return 0, fmt.Errorf("vertex %d, which has no neighbours: %w", e.in.isolated, err)
+		}
+		rest = append(rest, found.Wall-found.Time)
+	}
+	return units.Median(rest), nil
 }
 
 // check validates the parents of the last search, or only counts its tuples if the plan validates fewer roots.

@@ -104,7 +104,7 @@ typedef struct {
 	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
 	char message[512];          /* out: the error; see teps_fail */
 	/* teps_search may set the following. */
-	int64_t elapsed_ns;         /* out: the library's own time of the search; 0 (better): teps uses the time of the call */
+	int64_t elapsed_ns;         /* out: the own time of the search, 90 % of the call or more; 0 (better): that of the call */
 	int64_t level_count;        /* out: number of levels set; 0: not counted */
 	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;

@@ -3,6 +3,8 @@ package record
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -45,6 +47,16 @@ type EngineSpec struct {
 	Checksum string            `json:"checksum,omitempty"` // SHA-256 of the external engine's program, as run
 	Options  map[string]string `json:"options,omitempty"`  // those that the user set
 }
+
+// IsLibrary reports whether the engine at path is a shared library, by its name.
+func IsLibrary(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.") || strings.HasSuffix(name, ".dylib")
+}
+
+// timedByTeps reports whether code of teps times the engine's calls in its process: built-in engines are part of teps,
+// and a library's functions are called by teps.
+func (e EngineSpec) timedByTeps() bool { return e.Builtin != "" || IsLibrary(e.Path) }
 
 // DefaultPlan is the official protocol at scale 18, without engines.
 func DefaultPlan() Plan {

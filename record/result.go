@@ -62,6 +62,8 @@ type Run struct {
 	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do.
 	Construction  *plugins.Construction `json:"construction,omitempty"`
 	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
+	// Idle is the part of a call outside the engine's clock when there is nothing to search (Kernel1), seconds.
+	Idle float64 `json:"idle,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
@@ -84,6 +86,9 @@ type Kernel1 struct {
 	Checksum     string               `json:"checksum,omitempty"`
 	Construction plugins.Construction `json:"construction"`
 	Wall         float64              `json:"wall"` // seconds on the host's clock around the call
+	// Idle is the median of some untimed searches from a vertex without neighbours: wall time less the engine's, seconds.
+	// It is absent if every vertex has a neighbour.
+	Idle float64 `json:"idle,omitempty"`
 }
 
 // GraphRecord is the input of one scale.

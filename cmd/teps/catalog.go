@@ -109,7 +109,7 @@ func checkFile(path string) error {
 		return fmt.Errorf("this is a directory; name the program in it")
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("this is not a regular file")
-	case info.Mode()&0o111 == 0 && !isLibrary(path):
+	case info.Mode()&0o111 == 0 && !record.IsLibrary(path):
 		return fmt.Errorf("this file is not executable; if it is the engine's program: chmod +x %s", path)
 	}
 	return nil
@@ -133,12 +133,6 @@ func installed() (specs []record.EngineSpec) {
 	return specs
 }
 
-// isLibrary reports whether a file is a shared library, by its name: libmine.so, libmine.so.2, libmine.dylib.
-func isLibrary(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.") || strings.HasSuffix(name, ".dylib")
-}
-
 const labelLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 func isLabel(text string) bool { return text != "" && strings.Trim(text, labelLetters) == "" }
@@ -146,7 +140,7 @@ func isLabel(text string) bool { return text != "" && strings.Trim(text, labelLe
 // fileLabel is the name of an outside engine before it has described itself: teps-engine-cuda is cuda, libmine.so mine.
 func fileLabel(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	if name = strings.TrimPrefix(name, enginePrefix); isLibrary(path) {
+	if name = strings.TrimPrefix(name, enginePrefix); record.IsLibrary(path) {
 		name = strings.TrimPrefix(name, "lib")
 	}
 	name = strings.Map(func(r rune) rune {

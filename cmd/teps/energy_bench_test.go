@@ -24,7 +24,7 @@ func BenchmarkRepeat(b *testing.B) {
 		if err := recipe.Generate(b.Context(), tuples, 0, 0); err != nil {
 			b.Fatal(err)
 		}
-		roots, _ := harness.DrawRoots(recipe, tuples, record.OfficialRoots)
+		roots, _ := harness.DrawRoots(recipe, graph.Joined(tuples, recipe.Vertices()), record.OfficialRoots)
 		validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
 		if err != nil {
 			b.Fatal(err)

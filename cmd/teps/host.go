@@ -31,7 +31,7 @@ func newProcesses(verbose bool) processes {
 
 func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
 	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
-	if spec.Path == "" || isLibrary(spec.Path) {
+	if spec.Path == "" || record.IsLibrary(spec.Path) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
@@ -62,7 +62,7 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 			switch open := engines.find(args[0]); {
 			case open != nil:
 				rpc.Serve(open())
-			case isLibrary(args[0]):
+			case record.IsLibrary(args[0]):
 				rpc.Serve(native.New(args[0]))
 			default:
 				return usage("%s is neither a built-in engine nor a shared library", args[0])
