@@ -201,6 +201,7 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	built := plugins.Built{
 		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),
 		Tuning: text(g.tuning[:]), Search: l.search, Free: l.free,
+		OutsideClock: true, // the thread of the library is woken before its call, and ownTime checks the time
 	}
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
