@@ -45,8 +45,8 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 		return func(d time.Duration) time.Duration { return d / n }
 	}
 	const (
-		leavesOut  = "leaves out work"
-		cannotTell = "the host cannot tell"
+		leavesOut = "leaves out work"
+		tooShort  = "the host cannot tell"
 	)
 	for name, c := range map[string]struct {
 		engine  lying
@@ -56,14 +56,14 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 		"honest":                  {engine: lying{work: 5 * time.Millisecond}},
 		"honest, with dear calls": {engine: lying{cost: time.Millisecond, work: 5 * time.Millisecond}},
 		"honest and fast, with dear calls": {
-			engine: lying{cost: time.Millisecond}, want: map[string]string{"searches": cannotTell},
+			engine: lying{cost: time.Millisecond}, want: map[string]string{"searches": tooShort},
 		},
 		"honest, fast and built in, with dear calls": {engine: lying{cost: time.Millisecond}, builtin: true},
 		"a nanosecond": {
 			engine: lying{work: 5 * time.Millisecond, search: nanosecond}, want: map[string]string{"searches": leavesOut},
 		},
 		"a nanosecond of a short search": {
-			engine: lying{search: nanosecond}, want: map[string]string{"searches": cannotTell},
+			engine: lying{search: nanosecond}, want: map[string]string{"searches": tooShort},
 		},
 		"a third": {
 			engine: lying{work: 15 * time.Millisecond, search: divided(3)}, want: map[string]string{"searches": leavesOut},
@@ -75,7 +75,7 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 			builtin: true, want: map[string]string{"searches": leavesOut},
 		},
 		"kernel 1 in a nanosecond": {
-			engine: lying{work: 5 * time.Millisecond, kernel1: nanosecond}, want: map[string]string{"kernel 1": cannotTell},
+			engine: lying{work: 5 * time.Millisecond, kernel1: nanosecond}, want: map[string]string{"kernel 1": tooShort},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

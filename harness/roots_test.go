@@ -122,7 +122,8 @@ func TestNoRootsWithoutNeighbours(t *testing.T) {
 
 func TestTwoRootsAmongAMillionVertices(t *testing.T) {
 	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	roots, rejected := DrawRoots(k, graph.Joined([]graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}, k.Vertices()), 64)
+	edges := []graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}
+	roots, rejected := DrawRoots(k, graph.Joined(edges, k.Vertices()), 64)
 	slices.Sort(roots)
 	if !slices.Equal(roots, []graph.Vertex{1, 1<<20 - 1}) || rejected < 2 {
 		t.Errorf("roots %v after %d rejected draws", roots, rejected)
