@@ -66,7 +66,7 @@ type AfterLoop struct {
 
 // PowerFigure is the rate of the loop divided by the mean power of one or more meters.
 type PowerFigure struct {
-	Of     string       `json:"of"`     // the meter's name, "packages + dram" or "GPUs of this engine"
+	Of     string       `json:"of"`     // the meter's name, "packages + dram" or "gpus"
 	Meters []string     `json:"meters"` // by name
 	Scope  power.Scope  `json:"scope"`  // for a sum, the scope of its largest parts
 	System bool         `json:"system"` // power of a whole system; false: of components only

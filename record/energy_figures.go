@@ -17,7 +17,7 @@ const LevelOneTime = time.Minute
 // the losses of power supplies.
 const (
 	sumOfPackages = "packages + dram"
-	sumOfGPUs     = "GPUs of this engine"
+	sumOfGPUs     = "gpus"
 )
 
 const (
@@ -31,11 +31,8 @@ const (
 // Label describes the power of the figure briefly: its scope, and its method unless that is "measured".
 func (f PowerFigure) Label() string {
 	text := string(f.Scope)
-	switch f.Of {
-	case sumOfPackages:
+	if len(f.Meters) > 1 {
 		text = f.Of
-	case sumOfGPUs:
-		text = "gpus"
 	}
 	if f.Method != power.Measured {
 		text += ", " + string(f.Method)

@@ -49,7 +49,7 @@ func NewManifest(command []string, plan Plan, software Software, machine machine
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Create makes the directory dir, with its parents, for a new run. It refuses a directory that already holds one.
-func Create(dir string, m Manifest) (*Store, error) {
+func Create(dir string, m Manifest) (s *Store, err error) {
 	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
 		return nil, usage("directory", "results directory: %w", err)
 	} else if err != nil {
@@ -59,69 +59,70 @@ func Create(dir string, m Manifest) (*Store, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, usage("directory", "%s already holds a run; resume it, or choose another directory", dir)
 	}
-	s := &Store{dir: dir, manifest: m, sum: sha256.New()}
-	if err := s.open(os.O_CREATE); err != nil {
+	if s, err = open(dir, os.O_CREATE); err != nil {
 		return nil, err
 	}
+	defer s.closeAfter(&err)
 	// A process killed at this point leaves an empty journal; one with content belongs to another run.
 	if info, err := s.journal.Stat(); err != nil || info.Size() > 0 {
-		s.Close()
 		return nil, usage("directory", "%s already holds %s; choose another directory", dir, JournalFile)
 	}
 	// run.json comes second, so a directory that has one also has a journal, which is locked.
 	data, err := json.MarshalIndent(m, "", "  ")
+	data = append(data, '\n')
 	if err == nil {
-		data = append(data, '\n')
-		s.sum.Write(data)
 		err = WriteFile(path, data)
 	}
 	if err != nil {
-		s.Close()
-		os.Remove(filepath.Join(dir, JournalFile))
+		os.Remove(s.journal.Name())
 		return nil, err
 	}
-	return s.start(Session{Started: m.Started, Software: m.Software, Machine: m.Machine, Environment: m.Environment})
+	s.manifest = m
+	s.sum.Write(data)
+	return s, s.Append(Entry{Session: &Session{
+		Started: m.Started, Software: m.Software, Machine: m.Machine, Environment: m.Environment,
+	}})
 }
 
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
 // The machine and the software must be those of the run, because roots measured on different ones are not one result.
-func Resume(dir string, software Software, machine machine.Machine) (*Store, error) {
-	s := &Store{dir: dir, sum: sha256.New()}
-	if err := s.open(0); err != nil {
+func Resume(dir string, software Software, machine machine.Machine) (s *Store, err error) {
+	if s, err = open(dir, 0); err != nil {
 		if _, readErr := read(dir); readErr != nil {
 			return nil, readErr // names the missing file
 		}
 		return nil, err
 	}
-	if err := s.load(software, machine); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s.start(Session{Started: now(), Software: software, Machine: machine, Environment: environmentOf(os.Environ())})
-}
-
-// load reads the run, and removes a torn last line of its journal.
-func (s *Store) load(software Software, machine machine.Machine) error {
-	found, err := read(s.dir)
+	defer s.closeAfter(&err)
+	found, err := read(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m := found.result.Manifest
 	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
-		return Usage("resume %s: the run started on another machine (%s), this one is %s", s.dir, was, is)
+		return nil, Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
 	}
 	if m.Software != software {
-		return Usage("resume %s: the run started with teps %s, this is %s; use the same build", s.dir, m.Software, software)
+		return nil, Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, m.Software,
+			software)
 	}
 	s.manifest, s.entries, s.torn, s.length = m, found.entries, found.torn, int64(len(found.journal))
 	s.sum.Write(found.manifest)
 	s.sum.Write(found.journal)
 	if s.torn > 0 {
 		if err := s.journal.Truncate(s.length); err != nil {
-			return fmt.Errorf("resume %s: %w", s.dir, err)
+			return nil, fmt.Errorf("resume %s: %w", dir, err)
 		}
 	}
-	return nil
+	return s, s.Append(Entry{Session: &Session{
+		Started: now(), Software: software, Machine: machine, Environment: environmentOf(os.Environ()),
+	}})
+}
+
+func (s *Store) closeAfter(err *error) {
+	if *err != nil {
+		s.Close()
+	}
 }
 
 // Manifest returns what the run was started with.
@@ -139,31 +140,21 @@ func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) 
 // Close releases the directory.
 func (s *Store) Close() error { return s.journal.Close() }
 
-// start begins a session, and closes the store if that fails.
-func (s *Store) start(session Session) (*Store, error) {
-	if err := s.Append(Entry{Session: &session}); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// open opens and locks the journal.
-func (s *Store) open(flags int) error {
-	f, err := os.OpenFile(filepath.Join(s.dir, JournalFile), os.O_RDWR|os.O_APPEND|flags, 0o666)
+// open opens and locks the journal in dir.
+func open(dir string, flags int) (*Store, error) {
+	f, err := os.OpenFile(filepath.Join(dir, JournalFile), os.O_RDWR|os.O_APPEND|flags, 0o666)
 	if err != nil {
-		return fmt.Errorf("results directory: %w", err)
+		return nil, fmt.Errorf("results directory: %w", err)
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return usage("directory", "%s is not a regular file; choose another directory", f.Name())
+		return nil, usage("directory", "%s is not a regular file; choose another directory", f.Name())
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", s.dir)
+		return nil, usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", dir)
 	}
-	s.journal = f
-	return nil
+	return &Store{dir: dir, journal: f, sum: sha256.New()}, nil
 }
 
 // StoreError reports that the record cannot be written, the one failure that ends a run for all engines.

@@ -31,7 +31,7 @@ const (
 
 func commandSource() Source {
 	return Source{
-		Name: "command", Value: "./meter.sh",
+		Name: "command", Example: "command:wall=./meter.sh",
 		Help: "a program that prints lines " + lineFormat,
 		Open: func(ctx context.Context, r Request) ([]power.Meter, error) {
 			m, err := startCommand(ctx, r, firstLineLimit)

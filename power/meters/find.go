@@ -38,9 +38,8 @@ func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power
 		found, reasons := s.find(ctx, cmp.Or(c.Root, "/"))
 		for _, m := range found {
 			info := m.Info()
-			if names[info.Name] {
+			if names[info.Name] { // asked for twice
 				_ = m.Close()
-				reasons = append(reasons, fmt.Errorf("%s was found twice; the second (%s) is left out", info.Name, info.Detail))
 				continue
 			}
 			names[info.Name] = true
@@ -101,49 +100,59 @@ func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reas
 	return meters, reasons
 }
 
-// parseAll parses specifications. Repeated ones count once, and none at all means auto.
+// parseAll parses specifications; none at all means auto.
 func parseAll(sources []Source, texts []string) (all []spec, err error) {
 	if len(texts) == 0 {
 		texts = []string{auto}
 	}
-	for i, text := range texts {
-		switch {
-		case slices.Contains(texts[:i], text):
-		case text == auto:
+	for _, text := range texts {
+		if text == auto {
 			for _, s := range sources {
 				if s.local() {
 					all = append(all, spec{Source: s, text: s.Name})
 				}
 			}
-		default:
-			s, err := parse(sources, text)
-			if err != nil {
-				name, _, _ := strings.Cut(text, "=") // the value may hold a password
-				return nil, fmt.Errorf("power meter %q: %w", name, err)
-			}
-			all = append(all, s)
+			continue
 		}
+		s, err := parse(sources, text)
+		if err != nil {
+			name, _, _ := strings.Cut(text, "=") // the value may hold a password
+			return nil, fmt.Errorf("power meter %q: %w", name, err)
+		}
+		all = append(all, s)
 	}
 	return all, nil
 }
 
 // parse parses SOURCE[:SCOPE[@ERROR]][=VALUE].
-func parse(sources []Source, text string) (spec, error) {
+func parse(sources []Source, text string) (s spec, err error) {
 	head, value, _ := strings.Cut(strings.TrimSpace(text), "=")
+	head, relative, hasError := strings.Cut(head, "@")
 	name, scope, _ := strings.Cut(head, ":")
-	scope, relative, hasError := strings.Cut(scope, "@")
 	names := []string{auto}
 	for _, source := range sources {
 		names = append(names, source.Name)
 	}
 	i := slices.Index(names, name)
 	if i < 1 {
-		return spec{}, fmt.Errorf("unknown source %q; the sources are %s", name, strings.Join(names, ", "))
+		return s, fmt.Errorf("unknown source %q; the sources are %s", name, strings.Join(names, ", "))
 	}
-	s := spec{Source: sources[i-1], text: text, value: strings.TrimSpace(value), asked: true}
+	s = spec{Source: sources[i-1], text: text, value: strings.TrimSpace(value), asked: true}
 	s.scope = cmp.Or(power.Scope(scope), s.Scope)
-	if err := s.check(); err != nil {
-		return s, fmt.Errorf("%w; write for example %s", err, s.example())
+	switch {
+	case s.scope != "" && !slices.Contains(power.Scopes(), s.scope):
+		err = fmt.Errorf("unknown scope %q; the scopes are %s", s.scope, scopeNames())
+	case s.local() && s.value != "":
+		err = errors.New("the source takes no value")
+	case !s.local() && s.value == "":
+		err = errors.New("the value is missing")
+	case !s.local() && s.scope == "":
+		err = errors.New("state what the meter covers")
+	case s.Check != nil:
+		err = s.Check(s.value)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%w; write for example %s", err, cmp.Or(s.Example, s.Name+":package"))
 	}
 	if hasError {
 		number, isPercent := strings.CutSuffix(strings.TrimSpace(relative), "%")
@@ -154,23 +163,4 @@ func parse(sources []Source, text string) (spec, error) {
 		s.error = percent / 100
 	}
 	return s, nil
-}
-
-// check rejects a scope or value that cannot be right.
-func (s spec) check() error {
-	switch {
-	case s.scope != "" && !slices.Contains(power.Scopes(), s.scope):
-		return fmt.Errorf("unknown scope %q; the scopes are %s", s.scope, scopeNames())
-	case s.local() && s.value != "":
-		return errors.New("the source takes no value")
-	case s.local():
-		return nil
-	case s.value == "":
-		return errors.New("the value is missing")
-	case s.scope == "":
-		return errors.New("state what the meter covers")
-	case s.Check != nil:
-		return s.Check(s.value)
-	}
-	return nil
 }

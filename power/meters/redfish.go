@@ -32,7 +32,7 @@ const (
 
 func redfishSource() Source {
 	return Source{
-		Name: "redfish", Value: "https://bmc.example", Scope: power.Node, Check: checkRedfishURL,
+		Name: "redfish", Example: "redfish=https://bmc.example", Scope: power.Node, Check: checkRedfishURL,
 		Help: "a board controller; " + redfishUser + " and " + redfishPassword + " log in",
 		Open: func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, false) },
 	}
@@ -40,7 +40,8 @@ func redfishSource() Source {
 
 func insecureRedfishSource() Source {
 	s := redfishSource()
-	s.Name, s.Help = "redfish-insecure", "the same, accepting any certificate"
+	s.Name, s.Example = "redfish-insecure", "redfish-insecure=https://bmc.example"
+	s.Help = "the same, accepting any certificate"
 	s.Open = func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, true) }
 	return s
 }

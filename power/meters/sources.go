@@ -30,9 +30,9 @@ func Sources() []Source {
 type Source struct {
 	Name string
 	Help string // what it reads, in one line
-	// Value is an example of the value that the user must give, such as an address. Empty: the source takes none,
+	// Example shows how to ask for a source that needs a value, such as an address. Empty: the source needs none,
 	// because it searches this machine.
-	Value string
+	Example string
 	// Scope is what the meters of a source with a value cover unless the user states it. Empty: the user must.
 	Scope power.Scope
 	// Check rejects values that cannot be right, before any meter is opened. Nil: all values may be.
@@ -53,18 +53,7 @@ type Request struct {
 func (r Request) files() fs.FS { return os.DirFS(r.Root) }
 
 // local reports whether the source searches this machine, as opposed to using what the user names.
-func (s Source) local() bool { return s.Value == "" }
-
-// example shows how to ask for the source.
-func (s Source) example() string {
-	switch {
-	case s.local():
-		return s.Name + ":" + string(power.Package)
-	case s.Scope != "":
-		return s.Name + "=" + s.Value
-	}
-	return s.Name + ":" + string(power.Wall) + "=" + s.Value
-}
+func (s Source) local() bool { return s.Example == "" }
 
 // Help explains how to ask for meters of the given sources, for the help of commands.
 func Help(sources []Source) string {
@@ -81,7 +70,7 @@ func Help(sources []Source) string {
 	b.WriteString("These need a VALUE, and SCOPE states what they cover; for example:\n")
 	for _, s := range sources {
 		if !s.local() {
-			line(s.example(), s.Help)
+			line(s.Example, s.Help)
 		}
 	}
 	fmt.Fprintf(&b, "Scopes: %s.\n", scopeNames())
