@@ -77,20 +77,20 @@ func TestEditedRecordIsDetected(t *testing.T) {
 			JournalFile, replace(`"index":1,"root":11,"time":1`, `"index":1,"root":11,"time":2`), "was edited",
 		},
 		"missing line": {
-			JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "lost lines at its end",
+			JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "was edited",
 		},
 		"swapped lines": {JournalFile, lines(swap), "was edited"},
 		"repeated line": {
 			JournalFile, lines(func(l []string) []string { return append(l[:3], l[2:]...) }), "was edited",
 		},
-		"first line missing": {JournalFile, lines(func(l []string) []string { return l[1:] }), "lost lines at its end"},
-		"last line missing":  {JournalFile, lines(func(l []string) []string { return l[:5] }), "lost lines at its end"},
-		"last line edited":   {JournalFile, replace(`"state":"complete"`, `"state":"failed"`), "lost lines at its end"},
+		"first line missing": {JournalFile, lines(func(l []string) []string { return l[1:] }), "was edited"},
+		"last line missing":  {JournalFile, lines(func(l []string) []string { return l[:5] }), "was edited"},
+		"last line edited":   {JournalFile, replace(`"state":"complete"`, `"state":"failed"`), "was edited"},
 		"unreadable last line": {
 			JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 7 is damaged",
 		},
 		"a space":       {JournalFile, replace(`"index":2,`, `"index": 2,`), "was edited"},
-		"empty journal": {JournalFile, func(string) string { return "" }, "lost lines at its end"},
+		"empty journal": {JournalFile, func(string) string { return "" }, "was edited"},
 		"the machine":   {ManifestFile, replace("a processor", "a better processor"), "was edited"},
 		"half of run.json": {
 			ManifestFile, func(s string) string { return s[:len(s)/2] }, "run.json is damaged: it is cut off after",
@@ -188,7 +188,7 @@ func TestResultOfAnotherRunIsDetected(t *testing.T) {
 	one, other := finishedRun(t), finishedRun(t)
 	data, _ := os.ReadFile(filepath.Join(other, ResultFile))
 	os.WriteFile(filepath.Join(one, ResultFile), data, 0o666)
-	if _, err := Load(one); err == nil || !strings.Contains(err.Error(), "belongs to another run") {
+	if _, err := Load(one); err == nil || !strings.Contains(err.Error(), "was edited") {
 		t.Errorf("got %v", err)
 	}
 }

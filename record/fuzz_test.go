@@ -28,6 +28,13 @@ func FuzzJournal(f *testing.F) {
 		"\"teps\":1e9},\"meters\":[{\"meter\":{\"name\":\"a\",\"scope\":\"node\",\"method\":\"measured\"},\"used\":true," +
 		"\"loop\":{\"joules\":1000,\"watts\":100,\"coverage\":1},\"idle\":{\"joules\":9,\"watts\":9,\"coverage\":1}}]}}\n"))
 	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"end\":{\"state\":\"complete\"}}\n{"))
+	// Each number is finite, but not what follows from them.
+	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"root\":{\"time\":1e-320,\"wall\":1,\"nedge\":9000000000000000000}}\n"))
+	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"root\":{\"time\":1e308,\"wall\":-1e308,\"nedge\":-5}}\n" +
+		"{\"engine\":\"one\",\"scale\":6,\"root\":{\"index\":1,\"time\":1e308,\"wall\":1,\"nedge\":1}}\n"))
+	f.Add([]byte("{\"engine\":\"one\",\"scale\":6,\"energy\":{\"loop\":{\"elapsed\":1e300,\"searches\":0,\"teps\":1}," +
+		"\"meters\":[{\"meter\":{\"name\":\"a\",\"scope\":\"node\",\"method\":\"measured\"},\"used\":true," +
+		"\"loop\":{\"joules\":1,\"watts\":1e300,\"coverage\":1}}]}}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, whole, err := parseJournal(data)
 		if err != nil {

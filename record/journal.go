@@ -42,6 +42,9 @@ type End struct {
 	Description *plugins.Description `json:"description,omitempty"`
 }
 
+// usable follows an error about a line.
+const usable = "; the lines before it are usable: delete that line, all after it, and " + ResultFile
+
 // parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line, without a newline:
 // it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
 func parseJournal(data []byte) (entries []Entry, whole int, err error) {
@@ -52,7 +55,7 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 		}
 		var e Entry
 		if err := json.Unmarshal(data[whole:whole+length], &e); err != nil {
-			return nil, 0, fmt.Errorf("line %d is damaged: %w", line, err)
+			return nil, 0, fmt.Errorf("line %d is damaged: %w"+usable, line, err)
 		}
 		entries = append(entries, e)
 		whole += length
@@ -84,11 +87,16 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			err = r.apply(e)
 		}
 		if err != nil {
-			return r, fmt.Errorf("line %d: %w", n+1, err)
+			return r, fmt.Errorf("line %d: %w"+usable, n+1, err)
 		}
 	}
 	for i := range r.Runs {
-		r.Runs[i].conclude(m)
+		run := &r.Runs[i]
+		run.conclude(m)
+		if _, err := json.Marshal([]any{run.Statistics, run.Energy}); err != nil { // infinite
+			return r, fmt.Errorf("the times, counts or power of %s at scale %d are impossible: %w", run.Engine.Name, run.Scale,
+				err)
+		}
 	}
 	return r, nil
 }

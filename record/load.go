@@ -72,20 +72,19 @@ func read(dir string) (s stored, err error) {
 	if err != nil {
 		return s, err
 	}
-	damage := "%s: %w; the lines before it are usable: delete that line, all after it, and " + ResultFile
 	entries, whole, err := parseJournal(journal)
 	if err != nil {
-		return s, fmt.Errorf(damage, path, err)
+		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	s = stored{entries: entries, manifest: manifest, journal: journal[:whole], torn: len(journal) - whole}
 	digest := ""
 	if result != nil {
-		if digest, err = s.checkDigest(dir, m.ID, result); err != nil {
+		if digest, err = s.checkDigest(dir, result); err != nil {
 			return s, err
 		}
 	}
 	if s.result, err = replay(m, entries); err != nil {
-		return s, fmt.Errorf(damage, path, err)
+		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	s.result.Digest = digest
 	return s, nil
@@ -130,30 +129,21 @@ const (
 
 // checkDigest verifies the record of a run with its result.json. It returns the digest, or an empty text if that does
 // not cover the whole journal.
-func (s stored) checkDigest(dir, id string, result []byte) (digest string, err error) {
-	path := filepath.Join(dir, ResultFile)
+func (s stored) checkDigest(dir string, result []byte) (digest string, err error) {
 	var made struct {
-		ID           string
 		JournalBytes int `json:"journal_bytes"`
 	}
 	if err := json.Unmarshal(result, &made); err != nil {
-		return "", fmt.Errorf("%w; delete it to read the run from %s", damaged(path, result, err), JournalFile)
+		return "", fmt.Errorf("%w; delete it to use the other files", damaged(filepath.Join(dir, ResultFile), result, err))
 	}
+	covered := min(max(made.JournalBytes, 0), len(s.journal))
 	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)
-	switch n := made.JournalBytes; {
-	case made.ID != id:
-		return "", fmt.Errorf("%s belongs to another run; delete it", path)
-	case n > len(s.journal):
-		return "", fmt.Errorf("%s has lost lines at its end: %[2]s was made from more; restore them, or delete %[2]s to do "+
-			"without", filepath.Join(dir, JournalFile), ResultFile)
-	case n >= 0:
-		digest = digestOf(s.manifest, s.journal[:n], result[:at])
-	}
+	digest = digestOf(s.manifest, s.journal[:covered], result[:at])
 	if string(result[at:]) != digestMember+digest+digestEnd {
 		return "", fmt.Errorf("%s was edited: the digest in %[2]s does not match; restore the files, or delete %[2]s to use "+
 			"the others as they are", dir, ResultFile)
 	}
-	if made.JournalBytes < len(s.journal)+s.torn {
+	if covered < len(s.journal)+s.torn {
 		return "", nil
 	}
 	return digest, nil

@@ -154,7 +154,7 @@ func TestRecordDamagedDuringTheRunIsAnError(t *testing.T) {
 		want   string
 	}{
 		"a digit":       {JournalFile, replace(`"time":1`, `"time":2`), "was edited"},
-		"a lost line":   {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "lost lines"},
+		"a lost line":   {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "was edited"},
 		"an added line": {JournalFile, func(s string) string { return s + "{}\n" }, "more lines than the run wrote"},
 		"bytes at end":  {JournalFile, func(s string) string { return s + "{" }, "more lines than the run wrote"},
 		"zeros":         {JournalFile, func(s string) string { return s[:9] + "\x00\x00" + s[11:] }, "line 1 is damaged"},
