@@ -20,10 +20,12 @@ type run struct {
 	plan     record.Plan
 	progress Progress
 	still    standstill
+	files    map[string]string // checksum of an engine's file when it was first opened, by path
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
-	return &run{host: host, store: store, plan: store.Manifest().Plan, progress: progress}
+	return &run{host: host, store: store, plan: store.Manifest().Plan, progress: progress,
+		files: map[string]string{}}
 }
 
 // engineRun is one engine at one scale.
@@ -87,6 +89,33 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 // errTuplesChanged is the failure of an engine that has changed its input. Its searches were checked against other
 // tuples than the generator's, so a resume repeats all of them.
 var errTuplesChanged = errors.New("the engine changed the tuples, which it may only read, so its searches do not count")
+
+// program is implemented by engines whose file is known (Host).
+type program interface {
+	Checksum() string
+	CheckFile() error
+}
+
+// open opens the engine, whose file must be what it was at an earlier scale.
+func (e *engineRun) open(ctx context.Context) (err error) {
+	spec := e.spec
+	spec.Checksum = cmp.Or(spec.Checksum, e.files[spec.Path])
+	if e.opened, err = e.host.Open(ctx, spec); err != nil {
+		return err
+	}
+	if p, ok := e.opened.(program); ok {
+		e.files[spec.Path] = p.Checksum()
+	}
+	return nil
+}
+
+// checkFile returns an error if the file of the open engine has changed.
+func (e *engineRun) checkFile() error {
+	if p, ok := e.opened.(program); ok {
+		return p.CheckFile()
+	}
+	return nil
+}
 
 // recordEarlyFailure handles failures before the first search. If an earlier session has searched from all roots, only
 // the energy loop has failed, and the searches are kept.
@@ -157,8 +186,8 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	if len(e.done) < len(e.in.roots) {
 		k.Idle, idleErr = e.idle(ctx)
 	}
-	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
-		k.Checksum = program.Checksum()
+	if e.spec.Path != "" {
+		k.Checksum = e.files[e.spec.Path]
 	}
 	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
 }

@@ -84,7 +84,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	e.parents = parents
-	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
+	if err := e.open(ctx); err != nil {
 		return e.recordEarlyFailure(ctx, err)
 	}
 	defer func() {
@@ -98,10 +98,12 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if err := e.roots(ctx); err != nil {
 		return err
 	}
-	if e.plan.Energy == 0 || e.metered {
-		return nil
+	if e.plan.Energy > 0 && !e.metered {
+		if err := e.energy(ctx); err != nil {
+			return err
+		}
 	}
-	return e.energy(ctx)
+	return e.checkFile()
 }
 
 // roots searches from every root that earlier sessions have not searched from.

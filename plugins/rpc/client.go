@@ -23,7 +23,7 @@ import (
 type Client struct {
 	host       *Host
 	name       string
-	checksum   string
+	file       image
 	process    *process
 	plugin     *plugin.Client
 	connection atomic.Pointer[grpc.ClientConn]
@@ -48,7 +48,19 @@ var (
 func (c *Client) PID() int { return c.process.started().PID() }
 
 // Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, from when the engine was started.
-func (c *Client) Checksum() string { return c.checksum }
+func (c *Client) Checksum() string { return c.file.sum }
+
+// CheckFile returns an error that wraps ErrChecksum if the engine's file is no longer the one that was started.
+func (c *Client) CheckFile() error {
+	if c.file.checkUnchanged() == nil {
+		return nil
+	}
+	if now, err := examine(c.file.path); err != nil || now.sum != c.file.sum {
+		return fmt.Errorf("%s changed during the run; measure again with a file that stays as it is: %w", c.file.path,
+			ErrChecksum)
+	}
+	return nil // written again with the same contents
+}
 
 // Tuples is Host.Tuples of the client's host.
 func (c *Client) Tuples(n int64) ([]graph.Edge, func() error, error) { return c.host.Tuples(n) }

@@ -60,7 +60,7 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		host: h, name: p.Name, checksum: file.sum, slot: make(chan struct{}, 1),
+		host: h, name: p.Name, file: file, slot: make(chan struct{}, 1),
 		process: &process{
 			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
 		},

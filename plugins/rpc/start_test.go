@@ -167,6 +167,47 @@ func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	}
 }
 
+func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
+	s := newStage(t)
+	p := s.program("serial")
+	script := filepath.Join(t.TempDir(), "engine")
+	text := "#!/bin/sh\nexec " + p.Path + "\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(script, time.Time{}, time.Unix(1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	p.Path = script
+	client, err := s.Open(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.CheckFile(); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	if err := os.Chtimes(script, time.Time{}, time.Unix(2e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.CheckFile(); err != nil {
+		t.Errorf("touched: %v", err)
+	}
+	write(text + "# more\n")
+	if err := client.CheckFile(); !errors.Is(err, ErrChecksum) {
+		t.Errorf("changed: got %v, want ErrChecksum", err)
+	}
+	if err := os.Remove(script); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.CheckFile(); !errors.Is(err, ErrChecksum) {
+		t.Errorf("removed: got %v, want ErrChecksum", err)
+	}
+}
+
 func TestWrapperScriptCanBeAnEngine(t *testing.T) {
 	s := newStage(t)
 	script := filepath.Join(t.TempDir(), "engine")
