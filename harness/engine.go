@@ -75,10 +75,12 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 		end.State = record.Interrupted
 	case err != nil:
 		end.State, end.Failure = record.Failed, err.Error()
-		e.note("failed: %v", err)
 	}
 	if err := e.record(record.Entry{End: &end}); err != nil {
 		return err
+	}
+	if end.Failure != "" && !end.Void {
+		e.note("failed: %s", end.Failure) // cut if it was long
 	}
 	if end.Void && ctx.Err() == nil {
 		return e.in.restore(ctx, e.progress)
