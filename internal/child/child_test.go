@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,20 +94,36 @@ func TestOutputIsReadBeforeAtEndAndAtEndRunsBeforeExited(t *testing.T) {
 }
 
 func TestProgramsLeftBehindAreKilled(t *testing.T) {
-	var out strings.Builder
-	cmd := shell(t, "sleep 1000 & echo $!")
-	cmd.Stdout = &out
-	begin := time.Now()
-	_ = start(t, cmd).Wait()
-	var pid int
-	if _, err := fmt.Sscan(out.String(), &pid); err != nil {
-		t.Fatal(err)
-	}
-	if !dies(pid) {
-		t.Errorf("process %d is still there", pid)
-	}
-	if d := time.Since(begin); d > 30*time.Second {
-		t.Errorf("the end took %v", d)
+	const ready = "trap 'exit 0' USR1; export P=$$; "
+	for name, script := range map[string]string{
+		"in the group":         "sleep 1000 & echo $!",
+		"in another session":   ready + "setsid sh -c 'echo $$; kill -USR1 $P; exec sleep 1000' & wait",
+		"a child of an orphan": ready + "setsid sh -c '(sleep 1000 & echo $!; kill -USR1 $P) & wait' & wait",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "in the group" && runtime.GOOS != "linux" {
+				t.Skip("only Linux shows the environment of a process")
+			}
+			bystander := start(t, exec.Command("sleep", "1000"))
+			var out strings.Builder
+			cmd := shell(t, script)
+			cmd.Stdout = &out
+			begin := time.Now()
+			_ = start(t, cmd).Wait()
+			var pid int
+			if _, err := fmt.Sscan(out.String(), &pid); err != nil {
+				t.Fatal(err)
+			}
+			if !dies(pid) {
+				t.Errorf("process %d is still there", pid)
+			}
+			if d := time.Since(begin); d > 30*time.Second {
+				t.Errorf("the end took %v", d)
+			}
+			if bystander.HasExited() {
+				t.Error("the process of another program was killed")
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,6 +148,7 @@ func acts() map[string]func() {
 		"hangs":            serve(searching(forever)),
 		"hangs with a child": serve(searching(func() {
 			child := exec.Command("sleep", "1000")
+			child.SysProcAttr = &syscall.SysProcAttr{Setsid: runtime.GOOS == "linux"} // it leaves the process group
 			if err := child.Start(); err != nil {
 				panic(err)
 			}
