@@ -15,7 +15,12 @@ import (
 func main() {
 	ranks := flag.Int("ranks", 0, "number of ranks that were started")
 	socket := flag.String("socket", "", "socket of the engine, if it is on the same host as rank 0")
+	version := flag.Bool("version", false, "print the version of the protocol")
 	flag.Parse()
+	if *version {
+		fmt.Println(mpi.Version)
+		return
+	}
 	if *ranks < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "teps-rank: this program is started by the engine mpi; run teps run --engine mpi instead")
 		os.Exit(2)

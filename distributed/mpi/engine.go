@@ -31,7 +31,9 @@ func describe() (plugins.Description, error) {
 		plugins.Option{Name: "mpirun", Kind: plugins.Text, Meaning: "more arguments of mpirun, separated by blanks"},
 	)
 	d.WantsRecipe = true
-	if _, _, err := programs(); err != nil {
+	if _, rank, err := programs(); err != nil {
+		d.Unavailable = err.Error()
+	} else if err := check(rank); err != nil {
 		d.Unavailable = err.Error()
 	}
 	return d, nil

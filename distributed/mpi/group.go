@@ -37,13 +37,16 @@ static int teps_waitall(int n, MPI_Request *requests) {
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"time"
 	"unsafe"
 
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/internal/child"
 )
 
 // Ranks under MPI. If one of its calls fails, MPI ends the whole job, so only errors that MPI cannot detect are handled
@@ -77,8 +80,18 @@ func (g *group) yield() {
 
 // Start makes the calling process a rank, one of the given number, and locks the calling goroutine to its thread.
 // finish ends MPI.
+//
+// Open MPI keeps its shared memory in files, by default in /dev/shm, and those of a process that is killed remain there.
+// So they get a directory, which is removed as soon as all ranks have opened them.
 func Start(ranks int) (world World, finish func(), err error) {
 	runtime.LockOSThread()
+	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil { // elsewhere Open MPI uses the job's directory
+		defer dir.Remove()
+		for _, transport := range []string{"vader", "sm"} { // of Open MPI 4, and of Open MPI 5
+			name := "OMPI_MCA_btl_" + transport + "_backing_directory"
+			os.Setenv(name, cmp.Or(os.Getenv(name), dir.Path()))
+		}
+	}
 	var provided C.int
 	if C.MPI_Init_thread(nil, nil, C.MPI_THREAD_FUNNELED, &provided) != C.MPI_SUCCESS {
 		return nil, nil, fmt.Errorf("mpi: start: MPI_Init_thread failed")
@@ -90,6 +103,7 @@ func Start(ranks int) (world World, finish func(), err error) {
 			"MPI than the one that teps-rank was built with; put the right mpirun first in PATH, or build teps-rank again",
 			ranks, g.size)
 	}
+	g.Allreduce([]int64{0}) // wait for all
 	return g, func() { C.MPI_Finalize() }, nil
 }
 

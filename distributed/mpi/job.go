@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -54,6 +55,26 @@ func programs() (mpirun, rank string, err error) {
 	return mpirun, rank, err
 }
 
+// check returns an error if teps-rank does not run, because it was built without MPI or its libraries are missing, or if
+// its version is wrong.
+func check(rank string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, rank, "-version").CombinedOutput()
+	text := strings.TrimSpace(string(out))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s does not run (%w): %s", rank, err, text)
+	case text != Version:
+		return wrongVersion(text)
+	}
+	return nil
+}
+
+func wrongVersion(v string) error {
+	return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source", v, Version)
+}
+
 // commandLine returns the arguments of mpirun.
 func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
 	args := []string{"-np", strconv.Itoa(ranks)}
@@ -72,8 +93,10 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 	return append(args, program, "-ranks", strconv.Itoa(ranks), "-socket", socket)
 }
 
-// dirPrefix begins the names of temporary directories of jobs.
-const dirPrefix = "teps-mpi-"
+const (
+	dirPrefix = "teps-mpi-" // of the names of jobs' temporary directories
+	dirBytes  = 16 << 20    // what mpirun writes there, and some more; where it cannot, Open MPI 4 hangs
+)
 
 // launch starts a job and waits until rank 0 answers.
 func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, error) {
@@ -84,6 +107,13 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	dir, err := child.NewDir(dirPrefix)
 	if err != nil {
 		return nil, err
+	}
+	space := filepath.Join(dir.Path(), "space")
+	err = os.WriteFile(space, make([]byte, dirBytes), 0o600)
+	_ = os.Remove(space)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("mpirun needs %s for temporary files in %s: %w; free some space, or set TMPDIR to "+
+			"another directory", units.Bytes(dirBytes), filepath.Dir(dir.Path()), err), dir.Remove())
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("ssh: ", "Host key verification failed")}
@@ -106,6 +136,7 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 		j.stop(0)
 		return nil, err
 	}
+	_ = dir.Remove() // all ranks have opened what they need, and a process that is killed leaves nothing behind
 	return j, nil
 }
 
@@ -128,9 +159,8 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 	}()
 	select {
 	case h := <-greeted:
-		if h.Version != version {
-			return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source",
-				h.Version, version)
+		if h.Version != Version {
+			return wrongVersion(h.Version)
 		}
 		if !h.Socket {
 			return nil
@@ -147,8 +177,11 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 	}
 }
 
-// cancelTime is how long the ranks may take to stop a cancelled request.
-const cancelTime = 1500 * time.Millisecond
+// A call returns within 3 s of the end of its context.
+const (
+	cancelTime = 1500 * time.Millisecond // for ranks to stop a cancelled request
+	endTime    = 1200 * time.Millisecond // for mpirun to end its ranks
+)
 
 // ask sends a request and returns the reports of all ranks. When ctx ends, it asks the ranks to stop, and ends them if
 // they do not. A failure of the ranks is an error.
@@ -218,7 +251,7 @@ func (j *job) quit() error {
 // stop closes the connection, waits for the job to end, and then ends it.
 func (j *job) stop(wait time.Duration) {
 	_ = j.stdin.Close()
-	j.process.Stop(wait, 3*time.Second)
+	j.process.Stop(wait, endTime)
 	if j.connection != nil {
 		_ = j.connection.Close()
 	}

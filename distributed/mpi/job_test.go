@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -28,7 +29,7 @@ func withLauncher(t *testing.T, script string) {
 		t.Skip("the launcher of this test is a shell script")
 	}
 	folder := t.TempDir()
-	for name, text := range map[string]string{"mpirun.openmpi": script, "teps-rank": "#!/bin/sh\nexit 1\n"} {
+	for name, text := range map[string]string{"mpirun.openmpi": script, "teps-rank": "#!/bin/sh\necho " + Version + "\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +183,64 @@ func TestHangingLauncherIsEnded(t *testing.T) {
 	}
 	if left := leftovers(t); len(left) > 0 {
 		t.Errorf("got directories %v, want none", left)
+	}
+}
+
+// shortTempDir makes a directory with a path that is short enough for sockets, and makes it TMPDIR.
+func shortTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "teps-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("TMPDIR", dir)
+	return dir
+}
+
+// Without space for its files, mpirun would hang.
+func TestFullTemporaryDirectoryIsAnError(t *testing.T) {
+	withLauncher(t, "#!/bin/sh\nexec sleep 60\n")
+	dir := shortTempDir(t)
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no small file system can be mounted here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", dir).Run() })
+	e := New()
+	defer e.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := e.Construct(ctx, plugins.Input{})
+	want := "mpirun needs 16.0 MiB for temporary files in " + dir
+	if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if left := leftovers(t); len(left) > 0 {
+		t.Errorf("got directories %v, want none", left)
+	}
+}
+
+// An engine whose ranks cannot run says so when it is described, not after the graph has been generated.
+func TestRanksThatCannotRunAreUnavailable(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"echo teps-rank was built without MPI; exit 2", "does not run (exit status 2): teps-rank was built without MPI"},
+		{"echo teps-rank: libmpi.so.40: no such file >&2; exit 127", "libmpi.so.40: no such file"},
+		{"echo teps-rank/1", `teps-rank is of version "teps-rank/1"`},
+	} {
+		withLauncher(t, "#!/bin/sh\nexit 1\n")
+		_, rank, err := programs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(rank, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		e := New()
+		d, err := e.Describe(t.Context())
+		if err != nil || !strings.Contains(d.Unavailable, c.want) {
+			t.Errorf("%s: got %q, %v, want %q", c.script, d.Unavailable, err, c.want)
+		}
+		e.Close()
 	}
 }
 

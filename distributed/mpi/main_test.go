@@ -1,16 +1,20 @@
 package mpi
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/plugins"
 )
 
 var (
 	flagRank    = flag.Int("mpi.rank", 0, "be one of this number of ranks and test the calls of MPI (used by a test)")
+	flagHost    = flag.Bool("mpi.host", false, "build a graph with two ranks and wait to be killed (used by a test)")
 	flagStandIn = flag.Int("mpi.standin", 0, "be this number of ranks behind standard input and output (used by a test)")
 )
 
@@ -20,6 +24,13 @@ func TestMain(m *testing.M) {
 	switch {
 	case *flagRank > 0:
 		os.Exit(runRank(*flagRank))
+	case *flagHost:
+		if _, err := New().Construct(context.Background(), plugins.Input{}); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("constructed")
+		time.Sleep(time.Hour)
 	case *flagStandIn > 0:
 		if err := standIn(*flagStandIn); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -3,6 +3,7 @@
 package mpi
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,22 +164,78 @@ func TestGridsUnderMPIAreValid(t *testing.T) {
 
 // childrenOf returns the processes started by a process.
 func childrenOf(parent int) (pids []int) {
-	entries, _ := filepath.Glob("/proc/[0-9]*/stat")
+	entries, _ := filepath.Glob("/proc/[0-9]*")
 	for _, path := range entries {
-		stat, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		rest := strings.Fields(string(stat[slices.Index(stat, ')')+1:]))
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if len(rest) > 1 && rest[1] == strconv.Itoa(parent) {
+		pid, _ := strconv.Atoi(filepath.Base(path))
+		if stat := statOf(pid); len(stat) > 1 && stat[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// statOf returns what /proc says about a process after its name, beginning with its state; nothing if there is none.
+func statOf(pid int) []string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Fields(string(stat[slices.Index(stat, ')')+1:]))
+}
+
+// awaitEnd fails if processes do not end soon. One that nobody has waited for has ended, too.
+func awaitEnd(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		running := func() bool { stat := statOf(pid); return len(stat) > 0 && stat[0] != "Z" }
+		for deadline := time.Now().Add(20 * time.Second); running() && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if running() {
+			t.Errorf("process %d remains", pid)
+		}
+	}
+}
+
+// A host that is killed leaves no process, no shared memory and no temporary file.
+func TestKilledHostLeavesNothing(t *testing.T) {
+	withRank(t)
+	dir := shortTempDir(t)
+	host := exec.Command(os.Args[0], "-mpi.host")
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Process.Kill() })
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	pids := childrenOf(host.Process.Pid) // mpirun
+	for _, mpirun := range pids {
+		pids = append(pids, childrenOf(mpirun)...)
+	}
+	if len(pids) != 3 {
+		t.Fatalf("got the line %q and processes %v, want mpirun and two ranks", line, pids)
+	}
+	var files []string
+	for _, pid := range pids {
+		maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		files = append(files, regexp.MustCompile(`/dev/shm/[^ \n]+`).FindAllString(string(maps), -1)...)
+	}
+	for _, rank := range pids[1:] { // so that it cannot end in order
+		_ = syscall.Kill(rank, syscall.SIGSTOP)
+	}
+	_ = host.Process.Kill()
+	_ = host.Wait()
+	if len(files) == 0 {
+		t.Error("the ranks share no memory")
+	}
+	awaitEnd(t, pids)
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range append(files, left...) {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s remains", file)
+		}
+	}
+}
 
 // A rank that is killed during a search is an error of that search. No process remains, and the engine can build and
 // search again.
@@ -215,14 +273,7 @@ func TestKilledRankIsAnErrorAndLeavesNothing(t *testing.T) {
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the error took %v", took)
 	}
-	for _, pid := range pids {
-		for deadline := time.Now().Add(5 * time.Second); !gone(pid) && time.Now().Before(deadline); {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if !gone(pid) {
-			t.Errorf("process %d remains", pid)
-		}
-	}
+	awaitEnd(t, pids)
 	if _, err := e.Search(t.Context(), 0, parent); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("search without ranks: got %v, want %v", err, plugins.ErrNotConstructed)
 	}

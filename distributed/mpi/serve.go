@@ -25,7 +25,7 @@ type World interface {
 // can connect to it, otherwise stdin and stdout.
 func Connect(socket string, stdin io.Reader, stdout io.Writer) (io.Reader, io.Writer, error) {
 	connection, dialErr := net.Dial("unix", socket)
-	err := json.NewEncoder(stdout).Encode(hello{version, dialErr == nil})
+	err := json.NewEncoder(stdout).Encode(hello{Version, dialErr == nil})
 	if dialErr == nil {
 		return connection, connection, err
 	}

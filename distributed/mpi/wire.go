@@ -18,8 +18,8 @@ import (
 // by the reports of all ranks. All of these are lines of JSON. Tuples follow a request to construct, and parents follow
 // the reports of a search, as plain 32-bit numbers.
 
-// version changes with every change of the protocol. A teps-rank of another version is refused.
-const version = "teps-rank/4"
+// Version changes with every change of the protocol. A teps-rank of another version is refused.
+const Version = "teps-rank/5"
 
 // hello is what rank 0 sends first.
 type hello struct {

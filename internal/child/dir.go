@@ -26,6 +26,11 @@ func NewDir(prefix string) (*Dir, error) {
 	if len(base) > maxBase {
 		base = "/tmp"
 	}
+	return NewDirIn(base, prefix)
+}
+
+// NewDirIn is NewDir with the directory base instead of os.TempDir.
+func NewDirIn(base, prefix string) (*Dir, error) {
 	removeStale(base, prefix)
 	name, err := os.MkdirTemp(base, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 	if err != nil {
