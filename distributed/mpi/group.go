@@ -81,11 +81,12 @@ func (g *group) yield() {
 // Start makes the calling process a rank, one of the given number, and locks the calling goroutine to its thread.
 // finish ends MPI.
 //
-// Open MPI keeps its shared memory in files, by default in /dev/shm, and those of a process that is killed remain there.
-// So they get a directory, which is removed as soon as all ranks have opened them.
+// Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a process that is killed remain. So
+// they get a directory, which is removed as soon as all ranks have opened them.
 func Start(ranks int) (world World, finish func(), err error) {
 	runtime.LockOSThread()
-	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil { // elsewhere Open MPI uses the job's directory
+	// Where there is no /dev/shm, Open MPI uses the job's directory.
+	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
 		defer dir.Remove()
 		for _, transport := range []string{"vader", "sm"} { // of Open MPI 4, and of Open MPI 5
 			name := "OMPI_MCA_btl_" + transport + "_backing_directory"

@@ -17,7 +17,6 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/internal/child"
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -55,8 +54,8 @@ func programs() (mpirun, rank string, err error) {
 	return mpirun, rank, err
 }
 
-// check returns an error if teps-rank does not run, because it was built without MPI or its libraries are missing, or if
-// its version is wrong.
+// check returns an error if teps-rank does not run, because it was built without MPI or its libraries are missing, or
+// if its version is wrong.
 func check(rank string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -72,7 +71,8 @@ func check(rank string) error {
 }
 
 func wrongVersion(v string) error {
-	return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source", v, Version)
+	return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source",
+		v, Version)
 }
 
 // commandLine returns the arguments of mpirun.
@@ -95,7 +95,7 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 
 const (
 	dirPrefix = "teps-mpi-" // of the names of jobs' temporary directories
-	dirBytes  = 16 << 20    // what mpirun writes there, and some more; where it cannot, Open MPI 4 hangs
+	dirMiB    = 16          // what mpirun writes there, and some more; where it cannot, Open MPI 4 hangs
 )
 
 // launch starts a job and waits until rank 0 answers.
@@ -109,11 +109,11 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 		return nil, err
 	}
 	space := filepath.Join(dir.Path(), "space")
-	err = os.WriteFile(space, make([]byte, dirBytes), 0o600)
+	err = os.WriteFile(space, make([]byte, dirMiB<<20), 0o600)
 	_ = os.Remove(space)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("mpirun needs %s for temporary files in %s: %w; free some space, or set TMPDIR to "+
-			"another directory", units.Bytes(dirBytes), filepath.Dir(dir.Path()), err), dir.Remove())
+		return nil, errors.Join(fmt.Errorf("mpirun needs %d MiB for temporary files in %s: %w; free some space, or set "+
+			"TMPDIR to another directory", dirMiB, filepath.Dir(dir.Path()), err), dir.Remove())
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("ssh: ", "Host key verification failed")}

@@ -211,7 +211,7 @@ func TestFullTemporaryDirectoryIsAnError(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, err := e.Construct(ctx, plugins.Input{})
-	want := "mpirun needs 16.0 MiB for temporary files in " + dir
+	want := "mpirun needs 16 MiB for temporary files in " + dir
 	if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
