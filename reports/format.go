@@ -131,34 +131,48 @@ func Clean(s string, limit int) string {
 func Name(s string) string     { return Clean(s, NameLength) }
 func Sentence(s string) string { return Clean(s, SentenceLength) }
 
-// EngineName cleans the name of an engine or of one of its options. A long name loses its middle, because the names of
-// variants differ at their ends.
-func EngineName(s string) string { return Shorten(Sentence(s), NameLength) }
+// EngineName cleans the name of an engine or of one of its options. A long name loses its middle.
+func EngineName(s string) string { return cut(Sentence(s), NameLength/3, NameLength) }
 
-// Shorten replaces the middle of a text that is wider than width columns by an ellipsis. The end keeps two thirds of
-// the room, because variants differ there. A text with escape sequences stays as it is.
-func Shorten(s string, width int) string {
+// Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay
+// different. Where no single cut does that, it returns the texts as they are.
+func Shorten(width int, texts ...string) []string {
+	for head := -1; head < width; head++ {
+		whole := map[string]string{}
+		short := make([]string, len(texts))
+		same := false
+		for i, s := range texts {
+			at := head
+			if head < 0 {
+				at = width / 3 // first, because variants differ at the end
+			}
+			short[i] = cut(s, at, width)
+			other, known := whole[short[i]]
+			same = same || known && other != s
+			whole[short[i]] = s
+		}
+		if !same {
+			return short
+		}
+	}
+	return texts
+}
+
+// cut replaces by an ellipsis what follows the first columns of a text that is wider than width columns. A text with
+// escape sequences stays as it is.
+func cut(s string, head, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width || strings.ContainsRune(s, '\x1b') {
 		return s
 	}
-	head, tail := "", ""
 	runes := []rune(s)
-	left := width - 1
-	for len(runes) > 0 {
-		r, atEnd := runes[0], text.StringWidth(tail) < 2*text.StringWidth(head)+1
-		if atEnd {
-			r = runes[len(runes)-1]
-		}
-		if left -= text.RuneWidth(r); left < 0 {
-			break
-		}
-		if atEnd {
-			tail, runes = string(r)+tail, runes[:len(runes)-1]
-		} else {
-			head, runes = head+string(r), runes[1:]
-		}
+	i, j, room := 0, len(runes), width-1
+	for used := 0; used+text.RuneWidth(runes[i]) <= min(head, room); i++ {
+		used += text.RuneWidth(runes[i])
 	}
-	return head + "…" + tail
+	for room -= text.StringWidth(string(runes[:i])); j > i && text.RuneWidth(runes[j-1]) <= room; j-- {
+		room -= text.RuneWidth(runes[j-1])
+	}
+	return string(runes[:i]) + "…" + string(runes[j:])
 }
 
 // fileName makes a name fit for a part of a file name: letters, digits, dots, dashes and underscores of ASCII.

@@ -49,7 +49,7 @@ type Run struct {
 
 // scaleName names the run on an axis by its engine and the size of its graph.
 func (r Run) scaleName() string {
-	return fmt.Sprintf("%s, 2%s", Shorten(r.Label, 24), Superscript(r.Scale))
+	return fmt.Sprintf("%s, 2%s", r.Label, Superscript(r.Scale))
 }
 
 // Part is a chapter of a report: figures, and a table with the same numbers.
@@ -77,12 +77,22 @@ func (r Report) Runs() []Run {
 // mark is the mark of the i-th of several records, from 0.
 func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 
+// labelWidth is the width in columns of the name of an engine in figures and tables.
+const labelWidth = 30
+
 // runs names the runs of records after their engines. Engines whose names look the same once cleaned get a number.
 func runs(records ...record.Result) []Run {
 	type origin struct {
 		record int
 		engine string
 	}
+	var names []string
+	for _, r := range records {
+		for _, run := range r.Runs {
+			names = append(names, Sentence(run.Engine.Name))
+		}
+	}
+	short := Shorten(labelWidth, names...)
 	labels, taken := map[origin]string{}, map[string]bool{}
 	var out []Run
 	for i, r := range records {
@@ -93,7 +103,7 @@ func runs(records ...record.Result) []Run {
 		for _, run := range r.Runs {
 			from := origin{i, run.Engine.Name}
 			if labels[from] == "" {
-				labels[from] = unique(taken, EngineName(run.Engine.Name)+suffix, " #")
+				labels[from] = unique(taken, EngineName(short[len(out)])+suffix, " #")
 			}
 			out = append(out, Run{run, labels[from], machine})
 		}

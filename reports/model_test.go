@@ -128,16 +128,45 @@ func TestCleanMakesOneShortLine(t *testing.T) {
 	})
 }
 
-func TestShortenKeepsEndsOfNamesApart(t *testing.T) {
-	for width := 8; width < 40; width++ {
-		a, b := Shorten("cpu:threads=1:adjacency=packed:segments=64", width),
-			Shorten("cpu:threads=1:adjacency=packed:segments=65", width)
-		if a == b {
-			t.Errorf("at %d columns both are %s", width, a)
+func TestShortNamesStayDifferent(t *testing.T) {
+	const long = "cpu:threads=%d:adjacency=packed:latency=%d:segments=64"
+	for name, texts := range map[string][]string{
+		"front": {fmt.Sprintf(long, 1, 1), fmt.Sprintf(long, 2, 1), "cpu"},
+		"end":   {fmt.Sprintf(long, 1, 1), fmt.Sprintf(long, 1, 2), fmt.Sprintf(long, 1, 1)},
+	} {
+		for width := 20; width < 50; width++ {
+			got := Shorten(width, texts...)
+			if got[0] == got[1] || name == "end" && got[0] != got[2] || name == "front" && got[2] != "cpu" {
+				t.Errorf("%s, %d columns: %q", name, width, got)
+			}
+			if n := text.StringWidth(got[0]); n != width {
+				t.Errorf("%q has %d columns, want %d", got[0], n, width)
+			}
 		}
-		if n := text.StringWidth(a); n != width {
-			t.Errorf("%q has %d columns, want %d", a, n, width)
+	}
+	// No single cut keeps these apart.
+	texts := []string{"1:" + strings.Repeat("x", 30) + ":1", "2:" + strings.Repeat("x", 30) + ":1",
+		"1:" + strings.Repeat("x", 15) + "y" + strings.Repeat("x", 14) + ":1", "1:" + strings.Repeat("x", 30) + ":2"}
+	if diff := cmp.Diff(texts, Shorten(8, texts...)); diff != "" {
+		t.Errorf("texts (-want +got):\n%s", diff)
+	}
+}
+
+// Variants of an engine keep different names in every figure and table.
+func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
+	const one, two = "cpu:adjacency=packed:alpha=15:latency=csr", "cpu:adjacency=plain:alpha=15:latency=csr"
+	r := samples.Result([]string{one, two}, 16)
+	for _, label := range []string{runs(r)[0].Label, runs(r, r)[0].Label} {
+		if !strings.Contains(label, "packed") || strings.Contains(label, "#") {
+			t.Errorf("the label of %s is %s", one, label)
 		}
+	}
+	f, err := all(t, r).Figure("directions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := f.Panels[0].Y.Ticks; names[0].Label == names[1].Label {
+		t.Errorf("both rows are %s", names[0].Label)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
 )
@@ -27,7 +28,7 @@ func (r Report) variants() [][]Run {
 	for _, run := range r.Runs() {
 		key := place{fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.details()), run.Scale}
 		if labels[key.what] == "" {
-			labels[key.what] = unique(taken, EngineName(run.Engine.Name), " #")
+			labels[key.what] = unique(taken, run.Label[:strings.LastIndex(run.Label, " [")], " #")
 		}
 		run.Label = labels[key.what]
 		i, known := at[key]

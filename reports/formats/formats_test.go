@@ -128,7 +128,7 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 			t.Parallel()
 			report := reportOf(t, r)
 			for _, f := range All() {
-				var b bytes.Buffer
+				var b samples.Screen
 				if err := f.Write(&b, report); err != nil {
 					t.Fatal(err)
 				}
@@ -277,7 +277,7 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range All() {
-			var b bytes.Buffer
+			var b samples.Screen
 			if err := f.Write(&b, report); err != nil {
 				t.Fatal(err)
 			}

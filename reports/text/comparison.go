@@ -18,7 +18,7 @@ import (
 // Comparison writes c for a terminal: a table with a line for each engine and scale, a sentence for each with the
 // result, and what the two sides do not have in common.
 func Comparison(w io.Writer, c compare.Comparison) error {
-	b := bytes.NewBufferString(comparisonTable(c))
+	b := bytes.NewBufferString(comparisonTable(w, c))
 	for _, cell := range c.Cells {
 		paragraph(b, "\n", comparisonSentence(cell))
 	}
@@ -42,7 +42,7 @@ func paragraph(b *bytes.Buffer, before, s string) {
 	}
 }
 
-func comparisonTable(c compare.Comparison) string {
+func comparisonTable(w io.Writer, c compare.Comparison) string {
 	columns := []Column{{Head: "engine", Left: true}, {Head: "scale"}, {Head: "roots"}, {Head: "A GTEPS"},
 		{Head: "B GTEPS"}, {Head: "B/A"}, {Head: "verdict", Left: true}}
 	var rows [][]string
@@ -55,7 +55,7 @@ func comparisonTable(c compare.Comparison) string {
 		rows = append(rows, slices.Concat([]string{reports.Sentence(cell.Engine), strconv.Itoa(cell.Scale)}, numbers,
 			[]string{string(cell.Verdict)}))
 	}
-	return rendered(columns, rows)
+	return rendered(w, columns, rows)
 }
 
 // ratioText is a ratio with its interval: 0.949 [0.940 0.959].
@@ -65,9 +65,9 @@ func ratioText(r compare.Ratio) string {
 }
 
 func cellName(cell compare.Cell) string {
-	name := reports.EngineName(cell.Engine)
+	name := reports.Sentence(cell.Engine)
 	if cell.EngineB != "" {
-		name += " against " + reports.EngineName(cell.EngineB)
+		name += " against " + reports.Sentence(cell.EngineB)
 	}
 	return fmt.Sprintf("%s, scale %d", name, cell.Scale)
 }
@@ -157,7 +157,7 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	}
 	add("", c.Differences)
 	for _, cell := range c.Cells {
-		add(fmt.Sprintf("%s, scale %d: ", reports.EngineName(cell.Engine), cell.Scale), cell.Differences)
+		add(fmt.Sprintf("%s, scale %d: ", reports.Sentence(cell.Engine), cell.Scale), cell.Differences)
 	}
 	return lines
 }

@@ -86,9 +86,9 @@ func ListTable(w io.Writer, records []Listed) error {
 	case len(records) == 0:
 		out = "no runs here\n"
 	case damaged == "":
-		out = rendered(columns, rows)
+		out = rendered(w, columns, rows)
 	case len(rows) > 0:
-		out = rendered(columns, rows) + "\n" + damaged
+		out = rendered(w, columns, rows) + "\n" + damaged
 	}
 	return flush(w, bytes.NewBufferString(out), "the list")
 }
@@ -107,9 +107,8 @@ func listRow(l Listed) []string {
 		}
 	}
 	return []string{
-		reports.Shorten(reports.Clean(l.Folder, 200), 21), l.Started.Format(time.DateOnly),
-		reports.Clean(l.Machine, 10), reports.Shorten(strings.Join(engines, ","), 14),
-		scaleRange(scales), units.Significant(rate/1e9, 3), reports.Shorten(l.State, 11),
+		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
+		strings.Join(engines, ","), scaleRange(scales), units.Significant(rate/1e9, 3), l.State,
 		map[bool]string{true: "yes", false: "no"}[l.Checksummed],
 	}
 }

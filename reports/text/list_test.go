@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -39,7 +38,7 @@ func TestListFitsATerminal(t *testing.T) {
 		List("b", samples.Result([]string{"cpu"}, 20), nil),
 		List("c", record.Result{}, errors.New("line 7 is not what was written\x1b[31m\nthere")),
 	)
-	var text bytes.Buffer
+	var text samples.Screen
 	if err := ListTable(&text, records); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func TestListFitsATerminal(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	wants(t, lines[2], "a/very/…260314-091500 2026-03-14 node17.cl… cpu,…long-name", "16…18", "INTERRUPTED yes")
+	wants(t, lines[2], "a/ver…14-091500 2026-03-14 node1…ample.org cpu,d…-long-name", "16…18", "INTERRUPTED yes")
 	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID no")
 	if lines[5] != "cannot be read: line 7 is not what was written [31m there" {
 		t.Errorf("got %q", lines[5])

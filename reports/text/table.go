@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +23,25 @@ type Column struct {
 	Optional bool // left out where there is no room
 }
 
-// Columns writes rows under their heads, Width columns wide at most. Where there is no room, texts lose their middle,
-// the first column first; then optional columns are left out, the last one first. The error is that of w.
+// Columns writes rows under their heads. On a terminal they are Width columns wide at most: where there is no room, the
+// widest texts are cut, so that different ones stay different; then optional columns are left out, the last one first.
+// The error is that of w.
 func Columns(w io.Writer, columns []Column, rows [][]string) error {
-	return flush(w, bytes.NewBufferString(rendered(columns, rows)), "a table")
+	return flush(w, bytes.NewBufferString(rendered(w, columns, rows)), "a table")
 }
 
-// rendered is a table as a text.
-func rendered(columns []Column, rows [][]string) string {
+// isTerminal reports whether w is a device that shows characters. Nothing is cut in a file or a pipe.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice != 0
+}
+
+// rendered is a table as a text for w.
+func rendered(w io.Writer, columns []Column, rows [][]string) string {
 	// a text keeps short columns before optional ones are left out, and minimum after that
 	const gap, short, minimum = 2, 24, 8
 	widths := make([]int, len(columns))
@@ -43,20 +55,40 @@ func rendered(columns []Column, rows [][]string) string {
 	}
 	hidden := make([]bool, len(columns))
 	shrink := func(limit int) {
-		for i, c := range columns {
-			if less := min(total-Width, widths[i]-limit); c.Left && less > 0 {
-				widths[i], total = widths[i]-less, total-less
+		for total > Width {
+			widest := -1
+			for i, c := range columns {
+				if c.Left && widths[i] > limit && (widest < 0 || widths[i] > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				return
+			}
+			widths[widest]--
+			total--
+		}
+	}
+	if isTerminal(w) {
+		shrink(short)
+		for i, c := range slices.Backward(columns) {
+			if c.Optional && total > Width {
+				hidden[i] = true
+				total -= widths[i] + gap
 			}
 		}
+		shrink(minimum)
 	}
-	shrink(short)
-	for i, c := range slices.Backward(columns) {
-		if c.Optional && total > Width {
-			hidden[i] = true
-			total -= widths[i] + gap
+	cells := make([]table.Row, len(rows))
+	for i := range columns {
+		var texts []string
+		for _, row := range rows {
+			texts = append(texts, row[i])
+		}
+		for k, s := range reports.Shorten(widths[i], texts...) {
+			cells[k] = append(cells[k], s)
 		}
 	}
-	shrink(minimum)
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	style := t.Style()
@@ -67,22 +99,14 @@ func rendered(columns []Column, rows [][]string) string {
 	var configs []table.ColumnConfig
 	for i, c := range columns {
 		config := table.ColumnConfig{Number: i + 1, Hidden: hidden[i]}
-		if c.Left {
-			config.WidthMax, config.WidthMaxEnforcer = widths[i], reports.Shorten
-		} else {
+		if !c.Left {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		head, configs = append(head, c.Head), append(configs, config)
 	}
 	t.AppendHeader(head)
 	t.SetColumnConfigs(configs)
-	for _, row := range rows {
-		var cells table.Row
-		for _, cell := range row {
-			cells = append(cells, cell)
-		}
-		t.AppendRow(cells)
-	}
+	t.AppendRows(cells)
 	var b strings.Builder
 	for line := range strings.Lines(t.Render() + "\n") {
 		line = strings.TrimSuffix(strings.TrimRight(line, " \n"), strings.Repeat("─", gap))

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestColumnsFitTheTerminal(t *testing.T) {
 				rows = append(rows, []string{fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40),
 					colored("PARTLY CHECKED", reports.Fair)})
 			}
-			var b strings.Builder
+			var b samples.Screen
 			if err := Columns(&b, columns, rows); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +65,7 @@ func TestColumnsLeaveOutWhatIsOptional(t *testing.T) {
 		digits int
 		want   string
 	}{{10, "engine a b c"}, {30, "engine a b"}, {49, "engine a"}} {
-		var b strings.Builder
+		var b samples.Screen
 		wide := strings.Repeat("8", c.digits)
 		if err := Columns(&b, columns, [][]string{{"cpu", wide, wide, wide}}); err != nil {
 			t.Fatal(err)
@@ -94,7 +95,7 @@ func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
 		Max: 987654.321e9, Mean: 23456.789e9}
 	r.Runs[0].Roots[0].Validated = false
 	for _, color := range []bool{false, true} {
-		var b strings.Builder
+		var b samples.Screen
 		if err := Table(&b, report(t, r).Results[0], color); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,7 @@ func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
 func TestTableHasALineForEveryRun(t *testing.T) {
 	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
 	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, Scale: 16, State: record.Failed, Failure: "crashed"}
-	var b strings.Builder
+	var b samples.Screen
 	if err := Table(&b, report(t, r).Results[0], false); err != nil {
 		t.Fatal(err)
 	}
@@ -124,5 +125,32 @@ func TestTableHasALineForEveryRun(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the table is\n%s", b.String())
+	}
+}
+
+// Names of variants stay different in a table: cut where they agree on a terminal, and whole in a pipe.
+func TestNamesOfVariantsStayDifferent(t *testing.T) {
+	variants := []string{"cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
+		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr"}
+	result := report(t, samples.Result(variants, 16)).Results[0]
+	var screen samples.Screen
+	var pipe strings.Builder
+	for _, w := range []io.Writer{&screen, &pipe} {
+		if err := Table(w, result, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	narrow(t, screen.String())
+	names := map[string]bool{}
+	for _, line := range strings.Split(screen.String(), "\n")[2:5] {
+		names[strings.Fields(line)[0]] = true
+	}
+	if len(names) != 3 {
+		t.Errorf("on a terminal the variants are\n%s", screen.String())
+	}
+	for _, name := range variants {
+		if !strings.Contains(pipe.String(), "\n"+name+" ") {
+			t.Errorf("in a pipe %s is not named whole:\n%s", name, pipe.String())
+		}
 	}
 }
