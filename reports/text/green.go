@@ -73,12 +73,15 @@ func notGreen(run reports.Run) string {
 func newGreenForm(r reports.Result, run reports.Run) greenForm {
 	m := r.Machine
 	form := greenForm{
-		Run: run, Result: r, Why: notGreen(run), Accelerators: accelerators(run), Implementation: run.Label, Level: "none",
+		Run: run, Result: r, Why: notGreen(run), Accelerators: reports.Missing, Implementation: run.Label, Level: "none",
 		System: reports.Joined(", ", reports.Name(m.CPU), reports.Plural(m.Sockets, "socket", "sockets"),
 			reports.Plural(m.Cores, "core", "cores"), units.Bytes(m.MemoryBytes), reports.Name(m.OS)),
 	}
-	if run.Description != nil {
-		form.Implementation = reports.Joined(" ", run.Label, reports.Name(run.Description.Version))
+	if d := run.Description; d != nil {
+		form.Implementation, form.Accelerators = reports.Joined(" ", run.Label, reports.Name(d.Version)), "none"
+		if len(d.Devices) > 0 && d.Devices[0].Kind == "gpu" {
+			form.Accelerators = r.Device(run)
+		}
 	}
 	if green := run.Energy.Green; green != nil && green.Level > 0 {
 		form.Level = "L" + strconv.Itoa(green.Level)
@@ -100,21 +103,4 @@ func newGreenForm(r reports.Result, run reports.Run) greenForm {
 		}
 	}
 	return form
-}
-
-// accelerators are the engine's GPUs.
-func accelerators(run reports.Run) string {
-	if run.Description == nil {
-		return reports.Missing
-	}
-	var names []string
-	for _, d := range run.Description.Devices {
-		if d.Kind == "gpu" {
-			names = append(names, reports.Name(d.Name))
-		}
-	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return reports.Joined(", ", names...)
 }

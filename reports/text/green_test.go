@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -39,6 +40,14 @@ func TestGreenIsASubmissionOnlyWithSystemPower(t *testing.T) {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("the text has no %q:\n%s", want, text)
 		}
+	}
+	gpus := system(func(r *record.Run) {
+		d := *r.Description
+		d.Devices = []plugins.Device{{Kind: "gpu", Name: "NVIDIA H200"}, {Kind: "gpu", Name: "NVIDIA H200"}}
+		r.Description = &d
+	})
+	if !regexp.MustCompile(`Accelerators:\s+2 × NVIDIA H200\n`).MatchString(gpus) {
+		t.Errorf("the text does not name two accelerators:\n%s", gpus)
 	}
 	anew := system(func(r *record.Run) { r.Rebuilt = &record.Kernel1{} })
 	if !strings.HasPrefix(anew, "# Green Graph500 submission\n") || !strings.Contains(anew,
