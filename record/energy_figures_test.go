@@ -218,13 +218,6 @@ func TestGreenLevels(t *testing.T) {
 			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0 }, SmallData, 0,
 			[]string{"at most 5 %", "states none; it can be added"},
 		},
-		"3 %": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0.03 }, SmallData, 1, []string{"at most 2 %"},
-		},
-		"without idle": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Idle, m.NoIdle = nil, "it was asleep" }, SmallData, 1,
-			[]string{"the idle power (it was asleep)"},
-		},
 		"hole": {
 			small, func(_ *EnergyRecord, m *Metered) { m.Loop.Coverage = 0.995 }, SmallData, 0, []string{"over the whole loop"},
 		},
@@ -323,9 +316,9 @@ func TestPowerTextWithoutFigures(t *testing.T) {
 	hole := meteredAs("node", "ipmi", power.Node, 100, 50)
 	hole.Loop.Coverage = 0.5
 	without := tenSeconds(hole)
-	without.Figures = without.figures()
+	without.Figures, without.Green = without.figures(), without.green(nil)
 	zero := tenSeconds(meteredAs("wall", "command", power.Wall, 0, 0))
-	zero.Figures = zero.figures()
+	zero.Figures, zero.Green = zero.figures(), zero.green(nil)
 	for want, e := range map[string]*EnergyRecord{
 		"not measured; no power class":                                     nil,
 		"not measured: it died":                                            {Failure: "it died"},
