@@ -19,42 +19,34 @@ type pair struct {
 // match pairs runs by the label of their engine and by scale, first in the order of a, then what only b has. If each
 // side has a single label, these two belong together even if they differ.
 func match(a, b []record.Result) (all []*pair) {
-	alone := single(a) && single(b)
-	find := func(run record.Run) *pair {
-		i := slices.IndexFunc(all, func(p *pair) bool {
-			return p.scale == run.Scale && (alone || p.engine == run.Engine.Name)
-		})
-		if i < 0 {
-			i = len(all)
-			all = append(all, &pair{engine: run.Engine.Name, engineB: run.Engine.Name, scale: run.Scale})
-		}
-		return all[i]
-	}
-	for _, result := range a {
+	alone := len(labels(a)) == 1 && len(labels(b)) == 1
+	for i, result := range slices.Concat(a, b) {
 		for _, run := range result.Runs {
-			p := find(run)
-			p.a = append(p.a, run)
-		}
-	}
-	for _, result := range b {
-		for _, run := range result.Runs {
-			p := find(run)
-			p.engineB = run.Engine.Name
-			p.b = append(p.b, run)
+			k := slices.IndexFunc(all, func(p *pair) bool {
+				return p.scale == run.Scale && (alone || p.engine == run.Engine.Name)
+			})
+			if k < 0 {
+				k = len(all)
+				all = append(all, &pair{engine: run.Engine.Name, engineB: run.Engine.Name, scale: run.Scale})
+			}
+			if p := all[k]; i < len(a) {
+				p.a = append(p.a, run)
+			} else {
+				p.engineB, p.b = run.Engine.Name, append(p.b, run)
+			}
 		}
 	}
 	return all
 }
 
-// single reports whether all runs have the same label.
-func single(results []record.Result) bool {
-	labels := map[string]bool{}
+func labels(results []record.Result) map[string]bool {
+	found := map[string]bool{}
 	for _, result := range results {
 		for _, run := range result.Runs {
-			labels[run.Engine.Name] = true
+			found[run.Engine.Name] = true
 		}
 	}
-	return len(labels) == 1
+	return found
 }
 
 // cell compares the two sides of a pair.

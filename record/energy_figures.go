@@ -177,7 +177,7 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 		}
 		if missing := e.missing(f); len(missing) == 0 {
 			out.Level, out.Meter = 1, f.Of
-			out.Missing = []string{"readings over the whole run, kernel 1 included (the recording starts with the idle baseline)"}
+			out.Missing = []string{"readings over the whole run, kernel 1 included (it starts with the idle baseline)"}
 		} else if out.Meter == "" {
 			out.Meter, out.Missing = f.Of, missing
 		}
