@@ -110,7 +110,7 @@ func validateRoots(b *testing.B, e plugins.Engine, v *graph.Validator, roots, pa
 			counts = append(counts, counts[0])
 			continue
 		}
-		count, err := v.Count(b.Context(), parent)
+		count, err := v.Count(b.Context(), root, parent)
 		if err != nil {
 			b.Fatal(err)
 		}

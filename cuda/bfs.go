@@ -28,7 +28,7 @@ import (
 //
 //   - if a search has more levels than one launch records: it launches again;
 //   - with topdown=dynamic: it launches the top-down step of each level between two launches of the search;
-//   - with levels=stepped: it launches every level, between two events that time it;
+//   - with levels=stepped: it launches every level;
 //   - if a search reached few vertices: then clearing the parents and writing those few is cheaper than correcting
 //     the template.
 //
@@ -142,9 +142,7 @@ func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
 		if err := s.device.stream.Synchronize(); err != nil {
 			return err
 		}
-		if err := s.record(); err != nil {
-			return err
-		}
+		s.record()
 		if s.status.Done != 0 {
 			break
 		}
@@ -170,11 +168,6 @@ func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
 // levels=stepped.
 func (s *search) launchLevels(newSearch bool) error {
 	d, p := s.device, &s.params
-	if s.c.stepped && (newSearch || s.status.HostStep == 0) { // otherwise the level has begun
-		if err := d.start.Record(d.stream); err != nil {
-			return err
-		}
-	}
 	p.Launch++
 	p.NewSearch = 0
 	if newSearch {
@@ -187,9 +180,6 @@ func (s *search) launchLevels(newSearch bool) error {
 			p.Copies -= uint64(d.multiprocessors) // no block will copy
 		}
 		return fmt.Errorf("launch the search: %w", err)
-	}
-	if s.c.stepped {
-		return d.end.Record(d.stream)
 	}
 	return nil
 }
@@ -205,8 +195,8 @@ func (s *search) topDownStep() error {
 }
 
 // record appends the levels of the last launch.
-func (s *search) record() error {
-	for i, l := range s.status.Level[:s.status.Levels] {
+func (s *search) record() {
+	for _, l := range s.status.Level[:s.status.Levels] {
 		level := plugins.Level{
 			Frontier: int64(l.Frontier),
 			Edges:    plugins.Counted(int64(l.Examined)),
@@ -215,19 +205,10 @@ func (s *search) record() error {
 		if l.BottomUp != 0 {
 			level.Direction = graph.BottomUp
 		}
-		// The events are around the last level. A level before it is that of a root that is a leaf.
-		if s.c.stepped && s.status.HostStep == 0 && i == int(s.status.Levels)-1 {
-			ms, err := s.device.start.Elapsed(s.device.end)
-			if err != nil {
-				return fmt.Errorf("time a level: %w", err)
-			}
-			level.Elapsed = time.Duration(ms * float64(time.Millisecond))
-		}
 		if len(s.levels) <= maxLevels {
 			s.levels = append(s.levels, level)
 		}
 	}
-	return nil
 }
 
 // writeFew writes the parents of a search that reached few vertices (kernels/output.cu).

@@ -21,15 +21,13 @@ package cuda
 
 import "github.com/tepsbench/teps/plugins"
 
-// engineVersion changes with the method and with the meaning of options.
-const engineVersion = "1.0"
-
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
 
 func describe() (d plugins.Description, err error) {
 	d = plugins.Description{
-		Name: "cuda", Version: engineVersion,
+		Name:    "cuda",
+		Version: "1.0", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on one NVIDIA GPU: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
 		Unavailable: missing(),

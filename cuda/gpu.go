@@ -26,7 +26,6 @@ type gpu struct {
 	searchShared   int    // bytes of shared memory of a block of the search
 	cachedVertices uint64 // vertices whose frontier bits fit into them
 	stream         cu.Stream
-	start, end     cu.Event
 }
 
 // pendingLaunches is how many children of top_down_dynamic may wait; its threads do the work of further ones
@@ -41,8 +40,8 @@ func openGPU(number int) (d *gpu, err error) {
 		return nil, fmt.Errorf("count GPUs: %w", err)
 	}
 	if number >= count {
-		return nil, fmt.Errorf("option %s=%d: the GPUs of this machine are numbered 0 to %d: %w",
-			optionDevice, number, count-1, plugins.ErrOption)
+		return nil, fmt.Errorf("option device=%d: the GPUs of this machine are numbered 0 to %d: %w",
+			number, count-1, plugins.ErrOption)
 	}
 	d = &gpu{number: number}
 	if err := d.open(cu.Device(number)); err != nil {
@@ -76,11 +75,6 @@ func (d *gpu) open(gpu cu.Device) (err error) {
 	}
 	if d.stream, err = cu.MakeStream(cu.NonBlocking); err != nil {
 		return fmt.Errorf("make a stream: %w", err)
-	}
-	for _, event := range []*cu.Event{&d.start, &d.end} {
-		if *event, err = cu.MakeEvent(cu.DefaultEvent); err != nil {
-			return fmt.Errorf("make an event: %w", err)
-		}
 	}
 	if err := cu.SetLimit(cu.DevRuntimePendingLaunchCount, pendingLaunches); err != nil {
 		return fmt.Errorf("reserve device-side launches: %w", err)
@@ -137,11 +131,6 @@ func (d *gpu) do(f func() error) error {
 // close frees what open made, except for the context.
 func (d *gpu) close() error {
 	var all []error
-	for _, event := range []*cu.Event{&d.start, &d.end} {
-		if *event != (cu.Event{}) {
-			all = append(all, cu.DestroyEvent(event))
-		}
-	}
 	if d.stream != (cu.Stream{}) {
 		all = append(all, d.stream.Destroy())
 	}

@@ -105,7 +105,7 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 		lists, tuples bool // in the host
 	}{{"2GiB", false, false}, {"450MiB", true, false}, {"350MiB", true, true}} {
 		t.Run(limited.memory, func(t *testing.T) {
-			s, g := constructGraph(t, tuples, map[string]string{optionMemory: limited.memory})
+			s, g := constructGraph(t, tuples, map[string]string{"memory": limited.memory})
 			noted := func(name string) bool {
 				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
 			}
@@ -138,8 +138,8 @@ func TestKernel1BuildsTheGraphThatGraphCuhDescribes(t *testing.T) {
 	needGPU(t)
 	_, tuples := kronecker(t, 12)
 	for name, set := range map[string]map[string]string{
-		"defaults": nil, "few hubs": {optionHubs: "5"}, "lists in the host": {optionLists: "host"},
-		"some aligned": {optionAligned: "40"},
+		"defaults": nil, "few hubs": {"hubs": "5"}, "lists in the host": {"lists": "host"},
+		"some aligned": {"aligned": "40"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, g := constructGraph(t, tuples, set)

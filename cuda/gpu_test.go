@@ -35,9 +35,9 @@ func variants() (sets []map[string]string) {
 	if !*flagProduct {
 		return []map[string]string{
 			nil,
-			{optionTopDown: "dynamic", optionBottomUp: "csr", optionLists: "host", optionHubs: "3"},
-			{optionLevels: "stepped", optionAlpha: "0", optionAligned: "40"},
-			{optionAlpha: "1e9", optionBeta: "1e9", optionHubs: "2", optionMemory: "900MiB"},
+			{"topdown": "dynamic", "bottomup": "csr", "lists": "host", "hubs": "3"},
+			{"levels": "stepped", "alpha": "0", "aligned": "40"},
+			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "900MiB"},
 		}
 	}
 	for _, topDown := range []string{"scan", "dynamic"} {
@@ -45,8 +45,8 @@ func variants() (sets []map[string]string) {
 			for _, lists := range []string{"device", "host"} {
 				for _, levels := range []string{"fused", "stepped"} {
 					for _, alpha := range []string{"0", "30", "1e9"} {
-						sets = append(sets, map[string]string{optionTopDown: topDown, optionBottomUp: bottomUp, optionLists: lists,
-							optionLevels: levels, optionAlpha: alpha})
+						sets = append(sets, map[string]string{"topdown": topDown, "bottomup": bottomUp, "lists": lists,
+							"levels": levels, "alpha": alpha})
 					}
 				}
 			}

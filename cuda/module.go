@@ -115,9 +115,8 @@ func (m *allocator) room() int64 { return m.limit - m.used }
 func (m *allocator) onDevice(what string, bytes int64) (uint64, error) {
 	bytes = max(bytes, minArray)
 	if bytes > m.room() {
-		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; raise the option %s, or set %s=host",
-			what, units.Bytes(bytes), units.Bytes(m.used), units.Bytes(m.limit),
-			plugins.ErrMemory, optionMemory, optionLists)
+		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; raise the option memory, or set lists=host",
+			what, units.Bytes(bytes), units.Bytes(m.used), units.Bytes(m.limit), plugins.ErrMemory)
 	}
 	at, err := cu.MemAlloc(bytes)
 	if err != nil {

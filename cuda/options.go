@@ -7,20 +7,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Names of the options, as users set them: cuda.topdown=dynamic.
-const (
-	optionDevice   = "device"
-	optionTopDown  = "topdown"
-	optionBottomUp = "bottomup"
-	optionAligned  = "aligned"
-	optionLevels   = "levels"
-	optionAlpha    = "alpha"
-	optionBeta     = "beta"
-	optionHubs     = "hubs"
-	optionMemory   = "memory"
-	optionLists    = "lists"
-)
-
 func options() []plugins.Option {
 	choice := func(name, meaning string, choices ...string) plugins.Option { // the first is the default
 		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Meaning: meaning}
@@ -30,24 +16,23 @@ func options() []plugins.Option {
 			Min: plugins.Bound(0), Max: plugins.Bound(limit)}
 	}
 	return []plugins.Option{
-		number(plugins.Int, optionDevice, "0", 1023, "number of the GPU, as the driver counts them"),
-		choice(optionTopDown,
+		number(plugins.Int, "device", "0", 1023, "number of the GPU, as the driver counts them"),
+		choice("topdown",
 			"top-down step: edges assigned evenly by prefix sums, or child grids launched by one thread for each vertex",
 			"scan", "dynamic"),
-		choice(optionBottomUp, "bottom-up step: neighbours of 32 consecutive vertices interleaved, or plain CSR",
+		choice("bottomup", "bottom-up step: neighbours of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
-		number(plugins.Int, optionAligned, "100", 100, "per cent of the vertices, hubs first, that get an aligned block"),
-		choice(optionLevels, "all levels in one cooperative launch, or one launch for each level, timed by device events",
-			"fused", "stepped"),
-		number(plugins.Float, optionAlpha, "30", 1e9,
+		number(plugins.Int, "aligned", "100", 100, "per cent of the vertices, hubs first, that get an aligned block"),
+		choice("levels", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
+		number(plugins.Float, "alpha", "30", 1e9,
 			"go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"),
-		number(plugins.Float, optionBeta, "16384", 1e9,
+		number(plugins.Float, "beta", "16384", 1e9,
 			"go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"),
-		number(plugins.Int, optionHubs, "0", maxHubs,
+		number(plugins.Int, "hubs", "0", maxHubs,
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
-		{Name: optionMemory, Kind: plugins.Text, Default: "all",
+		{Name: "memory", Kind: plugins.Text, Default: "all",
 			Meaning: "device memory that the engine may use, such as 16GiB or 500MiB; all is what the driver reports as free"},
-		choice(optionLists, "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
+		choice("lists", "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
 	}
 }
@@ -71,18 +56,18 @@ type configuration struct {
 
 func configure(set plugins.Settings) (c configuration, err error) {
 	c = configuration{
-		device:  set.Int(optionDevice),
-		dynamic: set.Text(optionTopDown) == "dynamic",
-		aligned: set.Int(optionAligned),
-		stepped: set.Text(optionLevels) == "stepped",
-		rule:    graph.Switch{Alpha: set.Float(optionAlpha), Beta: set.Float(optionBeta)},
-		hubs:    set.Int(optionHubs),
-		lists:   set.Text(optionLists),
+		device:  set.Int("device"),
+		dynamic: set.Text("topdown") == "dynamic",
+		aligned: set.Int("aligned"),
+		stepped: set.Text("levels") == "stepped",
+		rule:    graph.Switch{Alpha: set.Float("alpha"), Beta: set.Float("beta")},
+		hubs:    set.Int("hubs"),
+		lists:   set.Text("lists"),
 	}
-	if set.Text(optionBottomUp) == "csr" {
+	if set.Text("bottomup") == "csr" {
 		c.aligned = 0
 	}
-	c.memory, err = parseBytes(set.Text(optionMemory))
+	c.memory, err = parseBytes(set.Text("memory"))
 	return c, err
 }
 
@@ -109,5 +94,5 @@ func parseBytes(text string) (int64, error) {
 	if n == 2 && bytes >= 1 && bytes <= 1<<50 {
 		return int64(bytes), nil
 	}
-	return 0, fmt.Errorf("option %s=%q: want a size such as 16GiB, or all: %w", optionMemory, text, plugins.ErrOption)
+	return 0, fmt.Errorf("option memory=%q: want a size such as 16GiB, or all: %w", text, plugins.ErrOption)
 }

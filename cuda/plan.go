@@ -75,7 +75,7 @@ func spans(entries []uint64, width, searched int64, capacity int64) ([]span, err
 		to := min(from+width, searched)
 		if int64(n) > capacity {
 			return nil, fmt.Errorf("the lists of vertices %d to %d have %d entries, and device memory has room to sort %d: %w; "+
-				"raise the option %s", from, to, n, capacity, plugins.ErrMemory, optionMemory)
+				"raise the option memory", from, to, n, capacity, plugins.ErrMemory)
 		}
 		if last := len(all) - 1; last >= 0 && all[last].entries+int64(n) <= capacity {
 			all[last].to = to

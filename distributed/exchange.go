@@ -74,7 +74,7 @@ func (s *state) updateFrontier() {
 // fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (Satish
 // et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a parent for each.
 func (s *state) fetchPredecessors() {
-	m := s.record.outside(Predecessors)
+	m := &s.record.Phases[Predecessors]
 	defer s.watch.lap(m)
 	if s.inRow.Size() == 1 {
 		return

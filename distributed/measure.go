@@ -71,8 +71,8 @@ type Level struct {
 // Record is one search on one rank.
 type Record struct {
 	Elapsed time.Duration
-	Levels  []Level                          // the first maxLevels, and in one more all further levels added up
-	Outside [numPhases - levelPhases]Measure // Clear, Predecessors, Output
+	Levels  []Level            // the first maxLevels, and one more if there were more
+	Phases  [numPhases]Measure // those of a level added up over all levels
 }
 
 // maxLevels is the number of levels recorded separately. A path has as many levels as vertices; records of all would
@@ -81,26 +81,16 @@ const maxLevels = 1 << 12
 
 // beginLevel returns the record of the level that begins.
 func (r *Record) beginLevel(s graph.SwitchState) *Level {
-	if len(r.Levels) <= maxLevels {
-		r.Levels = append(r.Levels, Level{Frontier: s.Frontier})
-	}
-	l := &r.Levels[len(r.Levels)-1]
-	l.BottomUp = s.Direction == graph.BottomUp
-	return l
+	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)],
+		Level{Frontier: s.Frontier, BottomUp: s.Direction == graph.BottomUp})
+	return &r.Levels[len(r.Levels)-1]
 }
 
-// outside returns the measure of a phase outside levels.
-func (r *Record) outside(p Phase) *Measure { return &r.Outside[p-levelPhases] }
-
-// total returns a phase added up over all levels.
-func (r *Record) total(p Phase) (sum Measure) {
-	if p >= levelPhases {
-		return *r.outside(p)
+// endLevel adds the phases of a level to those of the search.
+func (r *Record) endLevel(l *Level) {
+	for p, m := range l.Phases {
+		r.Phases[p].add(m)
 	}
-	for k := range r.Levels {
-		sum.add(r.Levels[k].Phases[p])
-	}
-	return sum
 }
 
 // stopwatch assigns the time between its laps to phases.
@@ -124,13 +114,13 @@ func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
 		t.Levels = append(t.Levels, level(k, records))
 	}
 	for p := levelPhases; p < numPhases; p++ {
-		phase, _ := p.mean(records, func(r *Record) Measure { return *r.outside(p) })
+		phase, _ := p.mean(records, func(r *Record) Measure { return r.Phases[p] })
 		t.Phases = append(t.Phases, phase)
 	}
 	for _, r := range records {
 		var phases []plugins.Phase
 		for p := range numPhases {
-			phases = append(phases, p.of(r.total(p)))
+			phases = append(phases, p.of(r.Phases[p]))
 		}
 		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases})
 	}

@@ -125,7 +125,7 @@ func (s *state) begin(root graph.Vertex) graph.SwitchState {
 	}
 	copy(s.unsent, s.frontier)
 	s.world.Allreduce(edges[:])
-	s.watch.lap(s.record.outside(Clear))
+	s.watch.lap(&s.record.Phases[Clear])
 	return graph.SwitchState{
 		Frontier: 1, FrontierEdges: edges[0], UnexploredEdges: edges[1], Vertices: int64(s.width) * int64(s.world.Size()),
 	}
@@ -144,6 +144,7 @@ func (s *state) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) er
 	s.watch.lap(&l.Phases[Update])
 	s.world.Allreduce(sums[:])
 	s.watch.lap(&l.Phases[Reduce])
+	s.record.endLevel(l)
 	if sums[2] > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -188,7 +189,7 @@ func (s *state) writeParents(root graph.Vertex, out []graph.Vertex, first, strid
 	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
 		out[first+int64(slot)*stride] = root
 	}
-	s.watch.lap(s.record.outside(Output))
+	s.watch.lap(&s.record.Phases[Output])
 	s.record.Elapsed = s.watch.last.Sub(s.started)
 	return &s.record
 }
