@@ -3,11 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -24,57 +22,6 @@ func compileLibrary(t *testing.T, name, source string, flags ...string) string {
 		t.Fatalf("%s: %v\n%s", source, err, out)
 	}
 	return library
-}
-
-func TestLibraryThatMisbehavesEndsOnlyItsOwnPartOfARun(t *testing.T) {
-	t.Parallel()
-	bad := compileLibrary(t, "libbad.so", "../../native/testdata/bad.c")
-	faults := map[string]string{
-		"null":          `crashed in teps_search: segmentation fault: it used a null pointer`,
-		"overrun":       `it used parent\[65536\], behind the end of the 65536 parents`,
-		"before":        `it used memory before parent\[0\]`,
-		"underrun":      `it used memory before parent\[0\]`,
-		"stack":         `the stack is full`,
-		"divide":        `arithmetic error`,
-		"abort":         `crashed in teps_search: aborted`,
-		"exit":          `called exit\(\) in teps_search`,
-		"loop":          `does not return: no answer 3s after`,
-		"cycle":         `the parents form a cycle of 2 vertices`,
-		"slow-clock":    `reported time 1h0m0s exceeds`,
-		"fast-clock":    `less than 90 % of 8 calls in a row`,
-		"tuple-write":   `it wrote to tuple 3, and tuples can only be read`,
-		"tuple-overrun": `it used memory behind the end of the 1048576 tuples`,
-		"message":       `no such device: engine is not available here`,
-	}
-	var engines []string
-	for fault := range faults {
-		engines = append(engines, fault+"="+bad+":fault="+fault)
-	}
-	engines = append(engines, "cpu") // the last one: it runs after all the others
-	cmd, temp := teps(t, "run", "--engine", strings.Join(engines, ","), "--scale", "16", "--timeout", "8s",
-		"--out", filepath.Join(t.TempDir(), "run"))
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {
-		t.Errorf("exit code %d, want %d", cmd.ProcessState.ExitCode(), exitFailed)
-	}
-	for fault, want := range faults {
-		line := "scale 16: " + fault + ": failed: .*" + want
-		if fault == "cycle" { // the engine answers, and its answers are wrong
-			line = want
-		}
-		n := len(regexp.MustCompile(line).FindAllString(stderr.String(), -1))
-		if n == 0 || n > 1 && fault != "cycle" {
-			t.Errorf("%d lines match %q, want 1:\n%s", n, line, &stderr)
-		}
-	}
-	if !regexp.MustCompile(`(?m)^cpu .* 64/64 .* VALID`).Match(stderr.Bytes()) {
-		t.Errorf("the other engine's part is not complete:\n%s", &stderr)
-	}
-	if !strings.Contains(stdout.String(), "harmonic_mean_TEPS:     !") {
-		t.Errorf("no official text of the other engine:\n%s", &stdout)
-	}
-	nothingLeft(t, temp)
 }
 
 // What the library prints before the handshake is not taken for one.

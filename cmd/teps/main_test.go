@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(execute(context.Background(), withSerial(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
-	testscript.Main(stoppable{m}, map[string]func(){"teps": main})
+	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-engine-hostile": serveHostile})
 }
 
 // stoppable makes the processes of tests receive signals that whoever runs the tests ignores (nohup, a background job
