@@ -186,6 +186,15 @@ func TestPlanCheck(t *testing.T) {
 			t.Errorf("%s: got %v", field, err)
 		}
 	}
+	for want, engines := range map[string][]EngineSpec{
+		"more than a run can have": make([]EngineSpec, maxRuns+1), "has 2000 bytes": {{Name: strings.Repeat("x", 2000)}},
+	} {
+		p := somePlan()
+		p.Engines = engines
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
 	if err := somePlan().Check(); err != nil {
 		t.Error(err)
 	}

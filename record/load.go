@@ -55,7 +55,7 @@ type stored struct {
 func read(dir string) (s stored, err error) {
 	path := filepath.Join(dir, JournalFile)
 	result, resultErr := regular.Read(filepath.Join(dir, ResultFile), maxFile)
-	manifest, manifestErr := regular.Read(filepath.Join(dir, ManifestFile), maxFile)
+	manifest, manifestErr := regular.Read(filepath.Join(dir, ManifestFile), maxLine)
 	journal, journalErr := regular.Read(path, maxFile)
 	switch {
 	case errors.Is(manifestErr, fs.ErrNotExist):

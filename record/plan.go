@@ -16,6 +16,8 @@ const AllRoots = -1
 // MaxRoots bounds Plan.Roots and Plan.WarmUps.
 const MaxRoots = 1 << 20
 
+const maxRuns = 4096 // engines times scales of a Plan
+
 // Official parameters of Graph500 (specification 2.0; the seeds are those of the reference program).
 const (
 	OfficialEdgeFactor = 16
@@ -84,6 +86,9 @@ func (p Plan) Check() error {
 	}
 	if len(p.Scales) == 0 {
 		return usage("scales", "no scale is named")
+	}
+	if n := len(p.Engines) * len(p.Scales); n > maxRuns {
+		return usage("engines", "%d engines and scales are more than a run can have, %d", n, maxRuns)
 	}
 	labels, scales := map[string]bool{}, map[int]bool{}
 	for _, e := range p.Engines {
