@@ -16,9 +16,8 @@ import (
 func energyPart(runs []Run, references []Reference) Part {
 	return Part{
 		Title: "Energy: search rate per watt", Table: energyTable(runs), Wide: true, TableOnly: true,
-		Figures: append([]Figure{perWattFigure(runs, references)}, powerFigures(runs)...),
-		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included. " +
-			"Component power (gpu, package, dram) leaves out the rest of the machine and is not system power.",
+		Figures:     append([]Figure{perWattFigure(runs, references)}, powerFigures(runs)...),
+		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",
 	}
 }
 
@@ -75,35 +74,32 @@ func (r Run) noFigure() string {
 // perWattFigure draws MTEPS/W over the size of the graph, and published ones next to them. A line is one engine and
 // one kind of power.
 func perWattFigure(runs []Run, references []Reference) Figure {
-	var lines []curve
+	var metered []Run
+	for _, r := range runs {
+		if p, found := r.PowerFigure(); found {
+			r.Label += " (" + kindOfPower(p) + ": " + p.Label() + ")"
+			metered = append(metered, r)
+		}
+	}
+	all := seriesOf(metered, func(Run) bool { return true })
+	if len(all) == 0 {
+		return Figure{}
+	}
 	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
 	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) " +
 		"leaves out the rest of the machine and is not system power.")
-	panel, scales, values := Panel{Height: 3.2}, newSpan(), newSpan()
-	for _, r := range runs {
-		p, found := r.PowerFigure()
-		if !found {
-			continue
-		}
-		name := r.Label + " (" + kindOfPower(p) + ": " + p.Label() + ")"
-		i := slices.IndexFunc(lines, func(c curve) bool { return c.label == name })
-		if i < 0 {
-			i = len(lines)
-			lines = append(lines, curve{label: name, look: looks(i)})
-		}
-		lines[i].points = append(lines[i].points, Point{float64(r.Scale), p.MTEPSPerWatt})
-		scales.add(float64(r.Scale))
-		values.add(p.MTEPSPerWatt)
-	}
-	if len(lines) == 0 {
-		return Figure{}
-	}
-	f.Legend = legend(lines)
+	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
 	watts := func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
 	addPublished(&f, &panel, published(references, watts), &scales, &values)
-	for _, c := range lines {
-		panel.Shapes = append(panel.Shapes, c.draw()...)
+	var lines []curve
+	for _, s := range all {
+		line := s.overScales(func(r Run) float64 { p, _ := r.PowerFigure(); return p.MTEPSPerWatt })
+		for _, p := range line.points {
+			values.add(p.Y)
+		}
+		lines, panel.Shapes = append(lines, line), append(panel.Shapes, line.draw()...)
 	}
+	f.Legend = append(legend(lines), f.Legend...)
 	panel.X, panel.Y = scaleAxis(scales), valueAxis("MTEPS per watt", values)
 	f.Panels = []Panel{panel}
 	return f

@@ -14,14 +14,13 @@ func ranksPart(runs []Run, _ []Reference) Part {
 	ranked := rankedRuns(runs)
 	part := Part{
 		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true,
-		Explanation: "Messages and bytes are counted. What they would take in a network is the result of a model and " +
-			"labelled so.",
+		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}
 	if len(ranked) > 0 {
 		phases := phaseFigure(ranked, "phases", "Phases of a search by engines with ranks",
 			phaseQuantity{"Time of a search (ms)", func(p rankedPhase) float64 { return p.seconds * 1e3 }})
-		phases.note("Means over searches and ranks. Phases that send include the wait for other ranks. Ranks that are " +
-			"goroutines of one process copy nothing, so their transfers are waiting alone.")
+		phases.note("Means over searches and ranks. Ranks that are goroutines of one process copy nothing, so their " +
+			"transfers are waiting alone.")
 		traffic := phaseFigure(ranked, "traffic", "Messages and bytes of a search by engines with ranks",
 			phaseQuantity{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
 			phaseQuantity{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }})
@@ -128,19 +127,6 @@ func (r rankedRun) times() (computing, transfers float64) {
 	return computing, transfers
 }
 
-// The network of modelled transfers (Hockney's model: a latency for every message, and its bytes over the bandwidth) is
-// that of a cluster, not that of the run.
-const (
-	modelLatency   = 2e-6 // seconds a message
-	modelBandwidth = 10e9 // bytes a second out of a rank
-	modelText      = "2 µs a message, 10 GB/s out of a rank"
-)
-
-// modelled is the time that the transfers of the mean rank would take in that network, one message after the other.
-func (r rankedRun) modelled() float64 {
-	return (r.messages*modelLatency + r.bytes/modelBandwidth) / float64(len(r.computing))
-}
-
 // imbalance is the computing time of the slowest rank over that of the mean rank; NaN without computing.
 func (r rankedRun) imbalance() float64 {
 	sum := 0.0
@@ -214,7 +200,7 @@ func trafficOverRanks(runs []rankedRun) Figure {
 	f.note("Messages and bytes are counted, those of all ranks together; means of a search.")
 	lines = limited(&f, lines, maxScalingLines, "lines; the table has all")
 	sent := func(of func(rankedRun) float64) []curve {
-		return lineCurves(lines, func(p scalingPoint) float64 { r, _ := sumRanks(p.run); return of(r) })
+		return lineCurves(lines, func(run Run) float64 { r, _ := sumRanks(run); return of(r) })
 	}
 	messages := sent(func(r rankedRun) float64 { return r.messages })
 	bytes := sent(func(r rankedRun) float64 { return r.bytes })
@@ -227,14 +213,13 @@ func trafficOverRanks(runs []rankedRun) Figure {
 
 // ranksTable has what the figures of ranks show.
 func ranksTable(runs []rankedRun) Table {
-	t := newTable("run|partition|#ranks|#computing|#transfers and waiting|#modelled transfers|#imbalance|#messages|#bytes",
+	t := newTable("run|partition|#ranks|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
-			"the computing time of the slowest rank over the mean. Modelled transfers are not measured: they are the time of "+
-			"the mean rank in a network of "+modelText+".")
+			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
 		t.add(fmt.Sprintf("%s, s%d", r.Label, r.Scale), strings.ToUpper(Name(r.Options["partition"])),
-			strconv.Itoa(len(r.computing)), units.Seconds(computing), units.Seconds(transfers), units.Seconds(r.modelled()),
+			strconv.Itoa(len(r.computing)), units.Seconds(computing), units.Seconds(transfers),
 			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
 	}
 	return t

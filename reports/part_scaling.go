@@ -36,31 +36,16 @@ func scalingPart(runs []Run, _ []Reference) Part {
 type scalingLine struct {
 	scalingKey
 	name   string
-	points []scalingPoint
-}
-
-// scalingPoint is the run with the median rate of those that agree in everything.
-type scalingPoint struct {
-	workers int
-	run     Run
-}
-
-func (p scalingPoint) gteps() float64 { return p.run.Rates().TEPS.Mean / 1e9 }
-
-// speedUp is the rate over that of the line's first point; efficiency divides it by the growth of the workers. In weak
-// scaling, too, the rate has to grow as the workers do.
-func (l scalingLine) speedUp(i int) float64 { return l.points[i].gteps() / l.points[0].gteps() }
-
-func (l scalingLine) efficiency(i int) float64 {
-	return l.speedUp(i) * float64(l.points[0].workers) / float64(l.points[i].workers)
+	points []Run // by number of workers; of several runs that agree in everything, the one with the median rate
 }
 
 // lineCurves are the lines with a value of each point.
-func lineCurves(lines []scalingLine, value func(scalingPoint) float64) (out []curve) {
+func lineCurves(lines []scalingLine, value func(Run) float64) (out []curve) {
 	for i, l := range lines {
 		c := curve{label: l.name, look: looks(i)}
-		for _, p := range l.points {
-			c.points = append(c.points, Point{float64(p.workers), value(p)})
+		for _, r := range l.points {
+			workers, _ := r.Workers()
+			c.points = append(c.points, Point{float64(workers), value(r)})
 		}
 		out = append(out, c)
 	}
@@ -172,7 +157,7 @@ func scalingLines(runs []Run) []scalingLine {
 		line := scalingLine{scalingKey: key}
 		for _, workers := range slices.Sorted(maps.Keys(byWorkers)) {
 			repeats := byRate(byWorkers[workers])
-			line.points = append(line.points, scalingPoint{workers, repeats[(len(repeats)-1)/2]})
+			line.points = append(line.points, repeats[(len(repeats)-1)/2])
 		}
 		lines = append(lines, line)
 		named[key.name()]++
@@ -204,7 +189,7 @@ func scalingFigure(lines []scalingLine) Figure {
 	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that " +
 		"grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
-	all := lineCurves(lines, scalingPoint.gteps)
+	all := lineCurves(lines, func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 })
 	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)
 	var ideals []Shape
 	for _, c := range all {
@@ -226,9 +211,10 @@ func workerAxis(lines []scalingLine) Axis {
 		if l.worker != lines[0].worker {
 			a.Title = "Number of threads or ranks"
 		}
-		for _, p := range l.points {
-			labels[p.workers] = strconv.Itoa(p.workers)
-			workers.add(float64(p.workers))
+		for _, r := range l.points {
+			n, _ := r.Workers()
+			labels[n] = strconv.Itoa(n)
+			workers.add(float64(n))
 		}
 	}
 	a.Min, a.Max = workers.low/1.15, workers.high*1.15
@@ -246,13 +232,17 @@ func workerAxis(lines []scalingLine) Axis {
 func scalingTable(lines []scalingLine) Table {
 	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
-			"workers. More workers than cores share them. Runs that are not complete or have a wrong search are left out. "+
+			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
+			"Runs that are not complete or have a wrong search are left out. "+
 			"Of several runs that agree in everything, the one with the median rate counts.")
 	for _, l := range lines {
-		kind := map[bool]string{false: "strong", true: "weak"}[l.weak]
-		for i, p := range l.points {
-			t.add(kind, l.name, Plural(p.workers, l.worker, l.worker+"s"), strconv.Itoa(p.run.Scale), GTEPS(p.gteps()*1e9),
-				p.run.deviation(), units.Significant(l.speedUp(i), 3), units.Significant(100*l.efficiency(i), 3)+" %")
+		first, _ := l.points[0].Workers()
+		for _, r := range l.points {
+			n, worker := r.Workers()
+			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
+			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, Plural(n, worker, worker+"s"),
+				strconv.Itoa(r.Scale), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
+				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %")
 		}
 	}
 	return t

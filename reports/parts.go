@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -80,8 +81,6 @@ func (r Report) Figure(name string) (Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	if len(names) == 0 {
-		return Figure{}, fmt.Errorf("reports: no figure %q: the records have nothing to draw", name)
-	}
-	return Figure{}, fmt.Errorf("reports: no figure %q; these records have %s", name, strings.Join(names, ", "))
+	return Figure{}, fmt.Errorf("reports: no figure %q; these records have %s", name,
+		cmp.Or(strings.Join(names, ", "), "nothing to draw"))
 }

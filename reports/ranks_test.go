@@ -65,7 +65,6 @@ func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
 	}
 }
 
-// Only counted numbers are drawn; the table says that modelled transfers are not measured.
 func TestTrafficOverRanksDrawsWhatIsCounted(t *testing.T) {
 	f, err := all(t, samples.Ranked()).Figure("traffic-over-ranks")
 	if err != nil {
@@ -80,9 +79,6 @@ func TestTrafficOverRanksDrawsWhatIsCounted(t *testing.T) {
 	}
 	if notes := strings.Join(f.Notes, " "); !strings.Contains(notes, "are counted") {
 		t.Errorf("the notes are %q", notes)
-	}
-	if note := ranksTable(nil).Note; !strings.Contains(note, "Modelled transfers are not measured") {
-		t.Errorf("the note of the table is %q", note)
 	}
 }
 

@@ -1,25 +1,23 @@
 package reports
 
-// Color is a color of the palette, let through by Alpha (0 and 255: opaque).
+// Color is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page, which has other values in a
+// dark scheme. Alpha lets it through (0 and 255: opaque).
 type Color struct {
-	Paint Paint
-	Alpha uint8
-}
-
-// Paint is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page, which has other values in a
-// dark scheme.
-type Paint struct {
 	RGB      uint32
 	Variable string
+	Alpha    uint8
 }
 
-// Palette returns all paints. Those of series are Okabe and Ito's (Color Universal Design, 2008) without yellow, which
+// Palette returns all colors. Those of series are Okabe and Ito's (Color Universal Design, 2008) without yellow, which
 // vanishes on white paper, and black, which is ink.
-func Palette() []Paint {
-	return []Paint{
-		{0x222222, "--ink"}, {0x666666, "--faint"}, {0xdddddd, "--grid"}, {0xffffff, "--paper"}, {0xbbbbbb, "--outside"},
-		{0x101010, "--on-bar"}, {0x0072b2, "--series-0"}, {0xd55e00, "--series-1"}, {0x009e73, "--series-2"},
-		{0xcc79a7, "--series-3"}, {0xe69f00, "--series-4"}, {0x56b4e9, "--series-5"},
+func Palette() []Color {
+	return []Color{
+		{RGB: 0x222222, Variable: "--ink"}, {RGB: 0x666666, Variable: "--faint"},
+		{RGB: 0xdddddd, Variable: "--grid"}, {RGB: 0xffffff, Variable: "--paper"},
+		{RGB: 0xbbbbbb, Variable: "--outside"}, {RGB: 0x101010, Variable: "--on-bar"},
+		{RGB: 0x0072b2, Variable: "--series-0"}, {RGB: 0xd55e00, Variable: "--series-1"},
+		{RGB: 0x009e73, Variable: "--series-2"}, {RGB: 0xcc79a7, Variable: "--series-3"},
+		{RGB: 0xe69f00, Variable: "--series-4"}, {RGB: 0x56b4e9, Variable: "--series-5"},
 	}
 }
 
@@ -34,7 +32,7 @@ const (
 	seriesPaints = 6
 )
 
-func paint(i int) Color { return Color{Paint: Palette()[i]} }
+func paint(i int) Color { return Palette()[i] }
 
 // Ink is for texts and axes, Faint for what is less important, Grid for lines behind the data, Paper for the ground.
 func Ink() Color   { return paint(inkPaint) }
@@ -43,7 +41,7 @@ func Grid() Color  { return paint(gridPaint) }
 func Paper() Color { return paint(paperPaint) }
 
 // fade lets a color through.
-func (c Color) fade(alpha uint8) Color { return Color{c.Paint, alpha} }
+func (c Color) fade(alpha uint8) Color { return Color{c.RGB, c.Variable, alpha} }
 
 // Area is the color for the inside of what has c as its outline.
 func (c Color) Area() Color { return c.fade(areaAlpha) }

@@ -64,33 +64,23 @@ func byRate(runs []Run) []Run {
 	return rated
 }
 
-// VariantTable has a line for each variant and scale: medians over its runs that have a result, and their range.
+// VariantTable has a line for each variant and scale: the median rate of its runs that have a result, and their range.
 func (r Report) VariantTable() Table {
-	t := newTable("engine|#scale|#runs|#with a result|#kernel 1|#median search|#GTEPS, median of runs|#min|#max|state",
-		"Medians over the runs that have a result. The rate of a run is the harmonic mean over its roots. The figures show "+
-			"the run with the median rate.")
+	t := newTable("engine|#scale|#runs|#with a result|#GTEPS, median of runs|#min|#max|state",
+		"The rate of a run is the harmonic mean over its roots. The figures show the run with the median rate.")
 	for _, repeats := range r.variants() {
-		rated, worst := byRate(repeats), repeats[0].Verdict()
-		var kernel1, search, rate []float64
-		for _, run := range rated {
-			search, rate = append(search, run.Rates().Time.Median), append(rate, run.Rates().TEPS.Mean)
-			if run.Construction != nil {
-				kernel1 = append(kernel1, run.Construction.Elapsed.Seconds())
-			}
+		worst := slices.MaxFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Verdict().Grade, b.Verdict().Grade) })
+		var rates []float64
+		for _, run := range byRate(repeats) {
+			rates = append(rates, run.Rates().TEPS.Mean)
 		}
-		for _, run := range repeats {
-			if v := run.Verdict(); v.Grade > worst.Grade {
-				worst = v
-			}
+		median, low, high := Missing, Missing, Missing
+		if n := len(rates); n > 0 {
+			median, low, high = GTEPS(units.Median(rates)), GTEPS(rates[0]), GTEPS(rates[n-1])
 		}
-		row := []string{repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)),
-			strconv.Itoa(len(rated)), measured(units.Median(kernel1)), measured(units.Median(search)), Missing, Missing,
-			Missing, worst.Word}
-		if n := len(rate); n > 0 {
-			row[6], row[7], row[8] = GTEPS(units.Median(rate)), GTEPS(rate[0]), GTEPS(rate[n-1])
-		}
-		t.add(row...)
-		t.style(9, worst.Class())
+		t.add(repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)), strconv.Itoa(len(rates)),
+			median, low, high, worst.Verdict().Word)
+		t.style(7, worst.Verdict().Class())
 	}
 	return t
 }

@@ -35,7 +35,7 @@ func (p Plotter) text(size vg.Length, c reports.Color) text.Style {
 
 // paint converts a color.
 func paint(c reports.Color) color.NRGBA {
-	out := color.NRGBA{R: uint8(c.Paint.RGB >> 16), G: uint8(c.Paint.RGB >> 8), B: uint8(c.Paint.RGB), A: c.Alpha}
+	out := color.NRGBA{R: uint8(c.RGB >> 16), G: uint8(c.RGB >> 8), B: uint8(c.RGB), A: c.Alpha}
 	if c.Alpha == 0 {
 		out.A = 0xff
 	}
