@@ -20,6 +20,24 @@ import (
 // remote makes one gRPC call with the given ID.
 type remote func(ctx context.Context, id uint64) error
 
+// exchange makes a call and reads its answer.
+func exchange[W, T any](ctx context.Context, c *Client, action string,
+	do func(ctx context.Context, id uint64) (W, error), read func(W) (T, error),
+) (answer T, err error) {
+	var reply W
+	err = c.call(ctx, action, func(ctx context.Context, id uint64) (err error) {
+		reply, err = do(ctx, id)
+		return err
+	})
+	if err != nil {
+		return answer, err
+	}
+	if answer, err = read(reply); err != nil {
+		return answer, c.wrap(action, err)
+	}
+	return answer, nil
+}
+
 func (c *Client) wrap(action string, err error) error {
 	return fmt.Errorf("rpc: %s: %s: %w", c.name, action, err)
 }
@@ -94,9 +112,6 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 
 // explain returns the error of a call that gRPC ended with err.
 func (c *Client) explain(ctx context.Context, action string, err error) error {
-	if errors.Is(err, ErrAnswer) {
-		return c.wrap(action, err)
-	}
 	if answer, ok := fromStatus(err); ok {
 		switch {
 		case errors.Is(answer, ErrAnswer):

@@ -83,39 +83,30 @@ func (c *Client) PrivateMemory() (bytes int64, known bool) {
 }
 
 // Describe implements plugins.Engine. An engine that does not answer for as long as it may take to start is killed.
-func (c *Client) Describe(ctx context.Context) (d plugins.Description, err error) {
+func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	limit := c.host.limits.start
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
 	defer cancel()
-	err = c.call(ctx, "describe", func(ctx context.Context, id uint64) error {
-		reply, err := c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
-		if err == nil {
-			d, err = descriptionFromWire(reply)
-		}
-		return err
-	})
-	return d, err
+	return exchange(ctx, c, "describe", func(ctx context.Context, id uint64) (*enginepb.Description, error) {
+		return c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
+	}, descriptionFromWire)
 }
 
-// Construct implements plugins.Engine. Tuples in memory from Host.Tuples are not copied; others are copied first.
+// Construct implements plugins.Engine. The tuples must lie in memory from Host.Tuples.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
-	tuples, done, err := share(c.host, tupleSegment, in.Tuples)
+	tuples, err := segmentOf(c.host, tupleSegment, in.Tuples)
 	if err != nil {
 		return built, err
 	}
-	request := &enginepb.ConstructRequest{Tuples: tuples, Recipe: recipeToWire(in.Recipe), Options: in.Options}
-	err = c.call(ctx, "construct", func(ctx context.Context, id uint64) error {
-		request.CallId = id
-		reply, err := c.engine.Construct(ctx, request)
-		if err == nil {
-			built, err = constructionFromWire(reply)
-		}
-		return err
-	})
+	built, err = exchange(ctx, c, "construct", func(ctx context.Context, id uint64) (*enginepb.Construction, error) {
+		return c.engine.Construct(ctx, &enginepb.ConstructRequest{
+			CallId: id, Tuples: tuples, Recipe: recipeToWire(in.Recipe), Options: in.Options,
+		})
+	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {
 		c.unbuilt.Store(err != nil)
 	}
-	return built, errors.Join(err, done())
+	return built, err
 }
 
 // checkGraph returns an error if the last Construct has failed.
@@ -126,32 +117,21 @@ func (c *Client) checkGraph(action string) error {
 	return nil
 }
 
-// Search implements plugins.Engine. A parent array in memory from Host.Parents is not copied, and the engine keeps it
-// mapped for the next search. Any other array is copied there and back, which takes much longer than a search.
+// Search implements plugins.Engine. The parents must lie in memory from Host.Parents; the engine keeps them mapped for
+// the next search.
 func (c *Client) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex,
 ) (t plugins.Traversal, err error) {
 	if err := c.checkGraph("search"); err != nil {
 		return t, err
 	}
-	array, done, err := share(c.host, parentSegment, parent)
+	array, err := segmentOf(c.host, parentSegment, parent)
 	if err != nil {
 		return t, err
 	}
-	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
-	var reply *enginepb.Traversal
-	err = c.call(ctx, "search", func(ctx context.Context, id uint64) (err error) {
-		request.CallId = id
-		reply, err = c.engine.Search(ctx, request)
-		return err
-	})
-	if err = errors.Join(err, done()); err != nil {
-		return t, err
-	}
-	if t, err = traversalFromWire(reply, parent); err != nil {
-		return plugins.Traversal{}, c.wrap("search", err)
-	}
-	return t, nil
+	return exchange(ctx, c, "search", func(ctx context.Context, id uint64) (*enginepb.Traversal, error) {
+		return c.engine.Search(ctx, &enginepb.SearchRequest{CallId: id, Root: int64(root), Parent: array})
+	}, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
@@ -159,18 +139,12 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	if err := c.checkGraph("repeat"); err != nil {
 		return 0, err
 	}
-	request := &enginepb.RepeatRequest{
-		Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }), DurationNs: int64(duration),
-	}
-	err = c.call(ctx, "repeat", func(ctx context.Context, id uint64) error {
-		request.CallId = id
-		reply, err := c.engine.Repeat(ctx, request)
-		if searches = reply.GetSearches(); err == nil && (searches < 0 || searches > plugins.MaxNumber) {
-			err = fmt.Errorf("%w: %d searches", ErrAnswer, searches)
-		}
-		return err
-	})
-	return searches, err
+	return exchange(ctx, c, "repeat", func(ctx context.Context, id uint64) (*enginepb.RepeatReply, error) {
+		return c.engine.Repeat(ctx, &enginepb.RepeatRequest{
+			CallId: id, DurationNs: int64(duration),
+			Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }),
+		})
+	}, searchesFromWire)
 }
 
 // Close implements plugins.Engine. It cancels a running call, closes the engine and ends its process in any case. It

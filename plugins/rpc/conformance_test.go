@@ -8,8 +8,7 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// An engine that passes the conformance suite inside a process also passes it behind the connection, with slices in
-// shared memory and with slices that are copied.
+// An engine that passes the conformance suite inside a process also passes it behind the connection.
 func TestEngineConformsThroughAChildProcess(t *testing.T) {
 	s := newStage(t)
 	enginetest.Test(t, func(ctx context.Context) (plugins.Engine, error) {
@@ -18,23 +17,6 @@ func TestEngineConformsThroughAChildProcess(t *testing.T) {
 			return nil, err
 		}
 		return client, nil
-	})
-}
-
-// copying is a Client without its allocator, so that the suite uses Go slices.
-type copying struct{ plugins.Engine }
-
-func TestEngineConformsWithCopiedSlices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the same suite again, with copies")
-	}
-	s := newStage(t)
-	enginetest.Test(t, func(ctx context.Context) (plugins.Engine, error) {
-		client, err := s.Open(ctx, s.program("serial"))
-		if err != nil {
-			return nil, err
-		}
-		return copying{client}, nil
 	})
 }
 

@@ -147,6 +147,14 @@ func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Tr
 	return traversal, impossible(traversal.Check(parent))
 }
 
+func searchesFromWire(r *enginepb.RepeatReply) (int64, error) {
+	n := r.GetSearches()
+	if n < 0 || n > plugins.MaxNumber {
+		return 0, impossible(fmt.Errorf("%d searches", n))
+	}
+	return n, nil
+}
+
 func factToWire(f plugins.Fact) *enginepb.Fact { return &enginepb.Fact{Name: f.Name, Value: f.Value} }
 func factFromWire(f *enginepb.Fact) plugins.Fact {
 	return plugins.Fact{Name: f.GetName(), Value: f.GetValue()}

@@ -103,36 +103,20 @@ func (h *Host) release(s *segment) error {
 	return s.release()
 }
 
-// share names data to an engine. Data that does not lie in a segment of the host is copied into a new one, and parents
-// are copied back by done, which is called after the engine's call.
-func share[E element](h *Host, kind segmentKind, data []E) (wire *enginepb.Segment, done func() error, err error) {
-	done = func() error { return nil }
+// segmentOf names data to an engine. No data has no segment.
+func segmentOf[E element](h *Host, kind segmentKind, data []E) (*enginepb.Segment, error) {
 	if len(data) == 0 {
-		return nil, done, nil
-	}
-	name := func(s *segment, first int64) *enginepb.Segment {
-		return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}
+		return nil, nil
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	for s := range h.segments {
 		if first, ok := within(data, s.bytes); ok && s.kind == kind {
-			h.mu.Unlock()
-			return name(s, first), done, nil
+			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}
-	h.mu.Unlock()
-	s, err := h.newSegment(kind, int64(len(data)))
-	if err != nil {
-		return nil, done, err
-	}
-	copied := view[E](s.bytes)
-	copy(copied, data)
-	return name(s, 0), func() error {
-		if kind == parentSegment {
-			copy(data, copied)
-		}
-		return h.release(s)
-	}, nil
+	return nil, fmt.Errorf("rpc: these %d %s do not lie in memory from the host; use Host.Tuples and Host.Parents: %w",
+		len(data), kind, ErrSegment)
 }
 
 // Close ends all engines, which may take some seconds if one of them hangs, and releases all memory: slices from Tuples

@@ -113,7 +113,6 @@ func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 		{first[10:20], "800"},
 		{second, "1600"},
 		{first, "800"},
-		{make([]graph.Vertex, 7), "56"},
 		{nil, ""},
 	} {
 		_, err := client.Search(context.Background(), 0, c.parent)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -120,7 +121,7 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	parents := st.parents(10)
-	named, _, err := share(st.Host, parentSegment, parents)
+	named, err := segmentOf(st.Host, parentSegment, parents)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,27 +159,25 @@ func TestShortParentArrayIsTheEnginesError(t *testing.T) {
 	}
 }
 
-func TestSlicesFromAnywhereWork(t *testing.T) {
+func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 	s := newStage(t)
-	shared := s.triangle()
-	private := plugins.Input{Tuples: slices.Clone(shared.Tuples)}
-	around := s.parents(10)
-	client := s.open("serial")
-	for _, g := range []plugins.Input{shared, private} {
-		if _, err := client.Construct(context.Background(), g); err != nil {
-			t.Fatal(err)
-		}
-		for _, parent := range [][]graph.Vertex{around[3:6], make([]graph.Vertex, 3)} {
-			if _, err := client.Search(context.Background(), 2, parent); err != nil {
-				t.Fatal(err)
-			}
-			if got := fmt.Sprint(parent); got != "[2 2 2]" {
-				t.Errorf("parents %s, want [2 2 2]", got)
-			}
-		}
+	input, around, client := s.triangle(), s.parents(10), s.open("serial")
+	if _, err := client.Construct(context.Background(), input); err != nil {
+		t.Fatal(err)
 	}
-	if around[2] != graph.Unwritten || around[6] != graph.Unwritten {
-		t.Errorf("next to the parents: %v", around)
+	if _, err := client.Search(context.Background(), 2, around[3:6]); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(around[2:7]); got != fmt.Sprint([]graph.Vertex{graph.Unwritten, 2, 2, 2, graph.Unwritten}) {
+		t.Errorf("the parents and their neighbours: %s", got)
+	}
+	_, err := client.Search(context.Background(), 2, make([]graph.Vertex, 3))
+	if !errors.Is(err, ErrSegment) || !strings.Contains(err.Error(), "Host.Parents") {
+		t.Errorf("a slice of Go's: got %v, want ErrSegment and where to get memory", err)
+	}
+	_, err = client.Construct(context.Background(), plugins.Input{Tuples: slices.Clone(input.Tuples)})
+	if !errors.Is(err, ErrSegment) {
+		t.Errorf("tuples in a slice of Go's: got %v, want ErrSegment", err)
 	}
 }
 

@@ -26,8 +26,11 @@ type server struct {
 	cancelled uint64 // highest ID in a Cancel, which may arrive before its call
 }
 
-// answer makes a call of the engine. Its context ends with Cancel and with the connection.
-func answer[R any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (R, error)) (R, error) {
+// answer makes a call of the engine and checks its answer as the host will. Its context ends with Cancel and with the
+// connection.
+func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (T, error),
+	write func(T) W, read func(W) (T, error),
+) (reply W, err error) {
 	s.call.Lock()
 	defer s.call.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,10 +41,14 @@ func answer[R any](ctx context.Context, s *server, id uint64, do func(ctx contex
 		cancel()
 	}
 	s.mu.Unlock()
-	reply, err := do(ctx)
+	result, err := do(ctx)
 	s.mu.Lock()
 	s.running = 0
 	s.mu.Unlock()
+	if err == nil {
+		reply = write(result)
+		_, err = read(reply)
+	}
 	return reply, toStatus(err)
 }
 
@@ -56,55 +63,38 @@ func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*en
 }
 
 func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest) (*enginepb.Description, error) {
-	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Description, error) {
-		d, err := s.engine.Describe(ctx)
-		reply := descriptionToWire(d)
-		if err == nil {
-			_, err = descriptionFromWire(reply)
-		}
-		return reply, err
-	})
+	return answer(ctx, s, request.GetCallId(), s.engine.Describe, descriptionToWire, descriptionFromWire)
 }
 
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
-	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Construction, error) {
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
 		m, err := attach(request.GetTuples(), tupleSegment)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		defer m.unmap()
 		tuples, err := part[graph.Edge](m, request.GetTuples(), tupleSegment)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		c, err := s.engine.Construct(ctx, plugins.Input{
+		return s.engine.Construct(ctx, plugins.Input{
 			Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()), Options: request.GetOptions(),
 		})
-		reply := constructionToWire(c)
-		if err == nil {
-			_, err = constructionFromWire(reply)
-		}
-		return reply, err
-	})
+	}, constructionToWire, constructionFromWire)
 }
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
-	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.Traversal, error) {
+	var parent []graph.Vertex
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
 		if err := s.attachParents(request.GetParent()); err != nil {
-			return nil, err
+			return t, err
 		}
-		parent, err := part[graph.Vertex](s.parents, request.GetParent(), parentSegment)
-		if err != nil {
-			return nil, err
+		if parent, err = part[graph.Vertex](s.parents, request.GetParent(), parentSegment); err != nil {
+			return t, err
 		}
-		t, err := s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
-		reply := traversalToWire(t)
-		if err == nil {
-			_, err = traversalFromWire(reply, parent)
-		}
-		return reply, err
-	})
+		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
+	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
 }
 
 // attachParents maps the segment that wire names unless it is mapped already, in place of the last one.
@@ -129,11 +119,10 @@ func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*
 	if !ok {
 		return s.UnimplementedEngineServer.Repeat(ctx, request)
 	}
-	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (*enginepb.RepeatReply, error) {
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
 		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
-		searches, err := repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()))
-		return &enginepb.RepeatReply{Searches: searches}, err
-	})
+		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()))
+	}, func(searches int64) *enginepb.RepeatReply { return &enginepb.RepeatReply{Searches: searches} }, searchesFromWire)
 }
 
 func (s *server) Close(context.Context, *enginepb.CloseRequest) (*enginepb.CloseReply, error) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -303,7 +302,7 @@ func TestLongTemporaryDirectoryIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", long)
-	s.works(make([]graph.Vertex, 3))
+	s.works(s.parents(3))
 }
 
 func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
