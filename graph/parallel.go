@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -39,23 +38,6 @@ func parallel(
 		return false, err
 	}
 	return !stop.Load(), nil
-}
-
-// Joined returns a bitmap of the vertices 0..vertices-1 that a tuple joins to another vertex: bit v%64 of word v/64 is
-// that of vertex v. All labels must be vertices.
-func Joined(edges []Edge, vertices int64) []uint64 {
-	joined := make([]uint64, (vertices+63)/64)
-	_, _ = parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(edges)), 1<<16,
-		func(_ int, first, last int64) bool {
-			for _, e := range edges[first:last] {
-				if u, v := e.Ends(); u != v {
-					setBit(joined, uint64(u))
-					setBit(joined, uint64(v))
-				}
-			}
-			return true
-		})
-	return joined
 }
 
 // lowest is the smallest number, 0 or more, that any thread has put into it.

@@ -51,7 +51,7 @@ func (r Rule) String() string {
 type Violation struct {
 	Rule     Rule
 	Root     Vertex
-	Vertices []Vertex // a vertex and its parent, the ends of a tuple, or up to maxNamed members of a cycle
+	Vertices []Vertex // a vertex and its parent, or the ends of a tuple
 	Text     string   // what is wrong with them
 }
 
@@ -79,6 +79,7 @@ type Validator struct {
 	scanners []scanner // one for each thread
 
 	levels   []int32  // of each vertex; -1 without one
+	joined   []uint64 // bitmap of the vertices that a tuple joins to another one
 	inner    []uint64 // bitmap of the vertices that are a parent
 	pending  []uint64 // bitmap of the vertices whose tree edge was not among the tuples so far
 	words    []uint16 // of each vertex: level and a few bits of the parent (validate_tuples.go)
@@ -89,9 +90,6 @@ type Validator struct {
 	vertexGrain int64 // vertices that a thread takes at a time; a multiple of 64, so that no two share a bitmap word
 	tupleGrain  int64 // tuples that a thread takes at a time
 }
-
-// maxNamed is the maximum number of vertices that a Violation names.
-const maxNamed = 8
 
 // NewValidator returns a validator for searches of edges, whose labels must be below vertices, on the given number of
 // threads (0 or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It
@@ -108,6 +106,7 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 		vertices: vertices,
 		scanners: make([]scanner, threads),
 		levels:   hugePages(make([]int32, vertices)),
+		joined:   make([]uint64, (vertices+63)/64),
 		inner:    make([]uint64, (vertices+63)/64),
 		pending:  make([]uint64, (vertices+63)/64),
 		words:    hugePages(make([]uint16, vertices)),
@@ -125,13 +124,10 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 }
 
 // ValidatorBytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for
-// each thread; math.MaxInt64 if it is more. It does not depend on the number of tuples.
-func ValidatorBytes(vertices, tuples int64) int64 {
-	const perVertex = 4 + 2 + 4 // levels, words, parent32
-	if vertices < 0 || vertices > math.MaxInt64/(perVertex+1) {
-		return math.MaxInt64
-	}
-	return perVertex*vertices + 2*8*((vertices+63)/64)
+// each thread. It does not depend on the number of tuples.
+func ValidatorBytes(vertices int64) int64 {
+	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
+	return perVertex*vertices + perWord*((vertices+63)/64)
 }
 
 // Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
@@ -159,6 +155,20 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 		return Tree{}, v.explainEdge(root, Vertex(child), parent)
 	}
 	return t, nil
+}
+
+// Joined returns a bitmap of the vertices that a tuple joins to another one: bit v%64 of word v/64 is that of vertex v.
+// The caller may change it.
+func (v *Validator) Joined() []uint64 { return v.joined }
+
+// Overwrite fills a parent array with Unwritten before a search.
+func (v *Validator) Overwrite(parent []Vertex) {
+	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
+		for i := range parent[first:last] {
+			parent[first:last][i] = Unwritten
+		}
+		return true
+	})
 }
 
 // Progress returns how many tuples the current or last call of Validate or Count has looked at, and how many there are.

@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // These functions describe what is broken. They run on one thread after a pass has failed, and search all parents again
 // in order, so that the message does not depend on how the work was divided. If they find nothing wrong, the array has
@@ -75,23 +72,15 @@ func (v *Validator) lowestInCycle(root Vertex, parent []Vertex) Vertex {
 
 // explainCycle describes the cycle that low is in.
 func (v *Validator) explainCycle(root, low Vertex, parent []Vertex) error {
-	var chain strings.Builder
-	var members []Vertex
-	u := low
-	for len(members) < maxNamed && v.isVertex(u) && (u != low || len(members) == 0) {
-		members = append(members, u)
-		fmt.Fprintf(&chain, "%d -> ", u)
-		u = parent[u]
+	n := int64(1)
+	for u := parent[low]; u != low && v.isVertex(u) && n < v.vertices; u = parent[u] {
+		n++
 	}
-	switch {
-	case u != low:
-		return violation(RuleTree, root, members, "the parents form a cycle of more than %d vertices: %s...",
-			len(members), chain.String())
-	case len(members) == 1:
-		return violation(RuleTree, root, members, "vertex %d is its own parent, but the root is %d", u, root)
+	if n == 1 {
+		return violation(RuleTree, root, []Vertex{low}, "vertex %d is its own parent, but the root is %d", low, root)
 	}
-	return violation(RuleTree, root, members, "the parents form a cycle of %d vertices: %s%d",
-		len(members), chain.String(), low)
+	return violation(RuleTree, root, []Vertex{low, parent[low]},
+		"the parents form a cycle of %d vertices: one is %d, with parent %d", n, low, parent[low])
 }
 
 // explainTuple describes a breach of rule 3 or 4, or returns nil if there is none.

@@ -46,14 +46,19 @@ func (v *Validator) scanPlain(s *scanner, parent []Vertex, first, last int64, br
 	return good
 }
 
-// checkLabels returns an error for the first tuple with a label that is not a vertex.
+// checkLabels fills joined, or returns an error for the first tuple with a label that is not a vertex.
 func (v *Validator) checkLabels() error {
 	var bad lowest
 	good, _ := v.overTuples(context.Background(), func(_ *scanner, first, last int64) bool {
 		for i := first; i < last; i++ {
-			if a, b := v.edges[i].Ends(); int64(max(a, b)) >= v.vertices {
+			a, b := v.edges[i].Ends()
+			if int64(max(a, b)) >= v.vertices {
 				bad.put(i)
 				return false
+			}
+			if a != b {
+				setBit(v.joined, uint64(a))
+				setBit(v.joined, uint64(b))
 			}
 		}
 		return true

@@ -183,12 +183,8 @@ func (e *engineRun) energyLoop(
 
 // sumInTurn adds up n values taken from nedge in turn.
 func sumInTurn(nedge []int64, n int64) (sum int64) {
-	rounds, last := n/int64(len(nedge)), n%int64(len(nedge))
-	for i, edges := range nedge {
-		sum += rounds * edges
-		if int64(i) < last {
-			sum += edges
-		}
+	for i := range n {
+		sum += nedge[i%int64(len(nedge))]
 	}
 	return sum
 }

@@ -20,25 +20,25 @@ type run struct {
 	plan     record.Plan
 	progress Progress
 	still    standstill
-	files    map[string]string // checksum of an engine's file when it was first opened, by path
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
-	return &run{host: host, store: store, plan: store.Manifest().Plan, progress: progress,
-		files: map[string]string{}}
+	return &run{host: host, store: store, plan: store.Manifest().Plan, progress: progress}
 }
 
 // engineRun is one engine at one scale.
 type engineRun struct {
 	*run
-	in      *Input
-	spec    record.EngineSpec
-	done    []record.RootRecord // of earlier sessions and of this one
-	metered bool                // by an earlier session
-	opened  plugins.Engine
-	parents []graph.Vertex       // the result of the last search; lent to this engine only
-	about   *plugins.Description // nil until the engine has described itself
-	built   plugins.Construction
+	in   *Input
+	spec record.EngineSpec
+	done []record.RootRecord // of earlier sessions and of this one
+	// What earlier sessions have done.
+	searched bool // from all roots
+	metered  bool // the energy
+	opened   plugins.Engine
+	parents  []graph.Vertex       // the result of the last search; lent to this engine only
+	about    *plugins.Description // nil until the engine has described itself
+	built    plugins.Construction
 }
 
 const (
@@ -73,6 +73,10 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 		e.note("failed: %v; they are generated again", errTuplesChanged)
 	case err != nil && ctx.Err() != nil:
 		end.State = record.Interrupted
+	case err != nil && e.searched && e.plan.Energy > 0 && !e.metered: // the searches are kept
+		if err := e.recordEnergy(&record.EnergyRecord{}, err); err != nil {
+			return err
+		}
 	case err != nil:
 		end.State, end.Failure = record.Failed, err.Error()
 	}
@@ -91,54 +95,6 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 // errTuplesChanged is the failure of an engine that has changed its input. Its searches were checked against other
 // tuples than the generator's, so a resume repeats all of them.
 var errTuplesChanged = errors.New("the engine changed the tuples, which it may only read, so its searches do not count")
-
-// program is implemented by engines whose file is known (Host).
-type program interface {
-	Checksum() string
-	CheckFile() error
-}
-
-// open opens the engine, whose file must be what it was at an earlier scale.
-func (e *engineRun) open(ctx context.Context) (err error) {
-	spec := e.spec
-	spec.Checksum = cmp.Or(spec.Checksum, e.files[spec.Path])
-	if e.opened, err = e.host.Open(ctx, spec); err != nil {
-		return err
-	}
-	if p, ok := e.opened.(program); ok {
-		e.files[spec.Path] = p.Checksum()
-	}
-	return nil
-}
-
-// checkFile returns an error if the file of the open engine has changed.
-func (e *engineRun) checkFile() error {
-	if p, ok := e.opened.(program); ok {
-		return p.CheckFile()
-	}
-	return nil
-}
-
-// recordEarlyFailure handles failures before the first search. If an earlier session has searched from all roots, only
-// the energy loop has failed, and the searches are kept.
-func (e *engineRun) recordEarlyFailure(ctx context.Context, err error) error {
-	var storeErr *record.StoreError
-	onlyEnergy := len(e.done) > 0 && len(e.done) == len(e.in.roots) && e.plan.Energy > 0 && !e.metered
-	if !onlyEnergy || ctx.Err() != nil || errors.As(err, &storeErr) {
-		return err
-	}
-	return e.recordEnergy(&record.EnergyRecord{}, err)
-}
-
-// checkRoots checks that earlier sessions searched from the roots that are drawn now.
-func (e *engineRun) checkRoots() error {
-	for i, earlier := range e.done {
-		if i >= len(e.in.roots) || earlier.Root != e.in.roots[i] {
-			return fmt.Errorf("root %d in the record is %d, which is not drawn in its place now", i, earlier.Root)
-		}
-	}
-	return nil
-}
 
 // construct is kernel 1.
 func (e *engineRun) construct(ctx context.Context) (err error) {
@@ -183,13 +139,12 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		return errTuplesChanged
 	}
 	e.built = built
-	k := record.Kernel1{Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds()}
-	var idleErr error
-	if len(e.done) < len(e.in.roots) {
-		k.Idle, idleErr = e.idle(ctx)
+	idle, idleErr := e.idle(ctx)
+	k := record.Kernel1{
+		Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds(), Idle: idle,
 	}
-	if e.spec.Path != "" {
-		k.Checksum = e.files[e.spec.Path]
+	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
+		k.Checksum = program.Checksum()
 	}
 	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
 }

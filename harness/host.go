@@ -17,8 +17,8 @@ import (
 
 // Host opens engines and meters, and lends the memory that it shares with engines.
 type Host interface {
-	// Open starts an engine; Close of the engine ends it. An engine may have two more methods: Checksum returns the
-	// SHA-256 of its file, and CheckFile an error if the file has changed since Open.
+	// Open starts an engine; Close of the engine ends it. Its answers must not share memory with later ones. An engine
+	// may have a method Checksum, which returns the SHA-256 of its file.
 	Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error)
 	// Tuples and Parents lend n elements, until release is called.
 	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)

@@ -2,8 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -135,69 +133,5 @@ func TestParentsAreOfOneEngineOnly(t *testing.T) {
 		if !run.Valid {
 			t.Errorf("%s: %s %s", run.Engine.Name, run.State, run.Failure)
 		}
-	}
-}
-
-// replaceable is an engine with a file that others may replace.
-type replaceable struct {
-	*serial
-	started, now *string // checksums of its file
-}
-
-func (e replaceable) Checksum() string { return *e.started }
-
-func (e replaceable) CheckFile() error {
-	if *e.started != *e.now {
-		return errors.New("the file changed during the run")
-	}
-	return nil
-}
-
-// library is a host of one engine that checks the file that it opens.
-type library struct {
-	*inside
-	engine replaceable
-}
-
-func (h library) Open(_ context.Context, spec record.EngineSpec) (plugins.Engine, error) {
-	if *h.engine.started = *h.engine.now; spec.Checksum != "" && spec.Checksum != *h.engine.started {
-		return nil, fmt.Errorf("the file is %s, but %s was expected", *h.engine.started, spec.Checksum)
-	}
-	return h.engine, nil
-}
-
-func TestEngineWhoseFileChangesFails(t *testing.T) {
-	for name, c := range map[string]struct {
-		search int // after which the file changes
-		want   [2]string
-	}{
-		"not at all":             {0, [2]string{}},
-		"during the first scale": {20, [2]string{"the file changed during the run", "the file is new, but old was expected"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			started, now := "", "old"
-			e := replaceable{&serial{}, &started, &now}
-			e.after = func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
-				if n == c.search {
-					now = "new"
-				}
-				return nil
-			}
-			plan := planOf(8, "a")
-			plan.Scales = []int{7, 8}
-			plan.Engines[0] = record.EngineSpec{Name: "a", Path: "/an/engine"}
-			r, err := Execute(t.Context(), library{hostOf(nil), e}, createStore(t, plan), Silent{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, run := range r.Runs {
-				if run.Failure != c.want[i] || run.Valid != (c.want[i] == "") {
-					t.Errorf("scale %d: valid %v, %q; want %q", run.Scale, run.Valid, run.Failure, c.want[i])
-				}
-			}
-			if len(r.Runs[0].Roots) != 64 {
-				t.Errorf("%d searches kept, want 64", len(r.Runs[0].Roots))
-			}
-		})
 	}
 }

@@ -22,7 +22,6 @@ type Input struct {
 	seed      maphash.Seed // of sum
 	sum       uint64       // checksum of the tuples as generated
 	roots     []graph.Vertex
-	wanted    int          // roots
 	isolated  graph.Vertex // the first without a neighbour; the number of vertices if there is none
 	validator *graph.Validator
 	release   func() error
@@ -30,12 +29,12 @@ type Input struct {
 
 // NewInput borrows memory from host, generates the tuples of recipe and draws roots. The caller closes the Input.
 func NewInput(ctx context.Context, host Host, recipe graph.Kronecker, roots int, progress Progress) (*Input, error) {
-	in := &Input{recipe: recipe, wanted: roots, seed: maphash.MakeSeed()}
+	in := &Input{recipe: recipe, seed: maphash.MakeSeed()}
 	var err error
 	if in.tuples, in.release, err = host.Tuples(recipe.Tuples()); err != nil {
 		return nil, fmt.Errorf("scale %d: memory for %d tuples: %w", recipe.Scale, recipe.Tuples(), err)
 	}
-	if err := in.prepare(ctx, progress); err != nil {
+	if err := in.prepare(ctx, roots, progress); err != nil {
 		return nil, errors.Join(fmt.Errorf("scale %d: %w", recipe.Scale, err), in.Close())
 	}
 	return in, nil
@@ -44,13 +43,9 @@ func NewInput(ctx context.Context, host Host, recipe graph.Kronecker, roots int,
 // Close returns the memory.
 func (in *Input) Close() error { return in.release() }
 
-// ExecuteOn is Execute for a plan of one scale, on an input that other runs may share.
+// ExecuteOn is Execute for a plan of one scale, on an input for it that other runs may share.
 func ExecuteOn(
 	ctx context.Context, host Host, store *record.Store, in *Input, progress Progress) (record.Result, error) {
-	plan := store.Manifest().Plan
-	if len(plan.Scales) != 1 || plan.Recipe(plan.Scales[0]) != in.recipe || plan.Roots != in.wanted {
-		return record.Result{}, fmt.Errorf("harness: the plan of %s does not match the input", store.Dir())
-	}
 	result, err := store.Result()
 	if err == nil {
 		err = newRun(host, store, progress).scale(ctx, in, result.Runs)
@@ -60,7 +55,7 @@ func ExecuteOn(
 }
 
 // prepare generates the tuples, draws the roots and makes the validator.
-func (in *Input) prepare(ctx context.Context, progress Progress) error {
+func (in *Input) prepare(ctx context.Context, roots int, progress Progress) error {
 	start := time.Now()
 	if err := in.generate(ctx, progress); err != nil {
 		return err
@@ -73,11 +68,11 @@ func (in *Input) prepare(ctx context.Context, progress Progress) error {
 	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
 		return err
 	}
-	joined := vertexSet(graph.Joined(in.tuples, in.recipe.Vertices()))
-	for in.isolated = 0; int64(in.isolated) < in.recipe.Vertices() && joined.has(in.isolated); {
+	joined := in.validator.Joined()
+	for int64(in.isolated) < in.recipe.Vertices() && joined[in.isolated/64]>>(in.isolated%64)&1 != 0 {
 		in.isolated++
 	}
-	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, joined, in.wanted)
+	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, joined, roots)
 	in.graph.RootsFound = len(in.roots)
 	return nil
 }

@@ -58,21 +58,19 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 
 // checkLimits refuses a graph that an engine must refuse for its size; the error is a plugins.ErrTuples.
 func checkLimits(plan record.Plan, engine string, limits plugins.Limits) error {
-	exceeded := func(scale int) bool {
-		recipe := plan.Recipe(scale)
-		return limits.Vertices > 0 && recipe.Vertices() > limits.Vertices ||
-			limits.Tuples > 0 && recipe.Tuples() > limits.Tuples
-	}
 	scale := slices.Max(plan.Scales)
-	if !exceeded(scale) {
-		return nil
+	for largest := scale; ; largest-- {
+		recipe := plan.Recipe(largest)
+		if largest > 0 && (limits.Vertices > 0 && recipe.Vertices() > limits.Vertices ||
+			limits.Tuples > 0 && recipe.Tuples() > limits.Tuples) {
+			continue
+		}
+		if largest == scale {
+			return nil
+		}
+		return fmt.Errorf("scale %d is too large for engine %s; the largest that it takes at edge factor %d is %d: %w",
+			scale, engine, plan.EdgeFactor, largest, plugins.ErrTuples)
 	}
-	largest := scale - 1
-	for largest > 0 && exceeded(largest) {
-		largest--
-	}
-	return fmt.Errorf("scale %d is too large for engine %s; the largest that it takes at edge factor %d is %d: %w",
-		scale, engine, plan.EdgeFactor, largest, plugins.ErrTuples)
 }
 
 // Describe opens an engine only to get its description.
@@ -107,7 +105,7 @@ func EstimateMemory(recipe graph.Kronecker, m plugins.Memory) Needs {
 	return Needs{
 		Tuples:    tuples * graph.EdgeBytes, // does not overflow, by Check
 		Parents:   saturate(float64(vertices) * 8),
-		Validator: graph.ValidatorBytes(vertices, tuples),
+		Validator: graph.ValidatorBytes(vertices),
 		Engine:    saturate(float64(m.Fixed) + m.PerVertex*float64(vertices) + m.PerTuple*float64(tuples)),
 	}
 }

@@ -23,7 +23,7 @@ func TestEstimateMemory(t *testing.T) {
 	got := EstimateMemory(recipe(20, 16), m)
 	const vertices, tuples = 1 << 20, 16 << 20
 	want := Needs{
-		Tuples: 12 * tuples, Parents: 8 * vertices, Validator: graph.ValidatorBytes(vertices, tuples),
+		Tuples: 12 * tuples, Parents: 8 * vertices, Validator: graph.ValidatorBytes(vertices),
 		Engine: 1000 + 5*vertices/2 + 4*tuples,
 	}
 	if got != want || got.Validator <= 0 {

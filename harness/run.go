@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,7 @@ import (
 // the Result. When ctx ends, the run stops in a state from which it can be resumed. The error is that of the run as a
 // whole: the store cannot be written, there is no memory for the tuples, or ctx has ended.
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
-	r := newRun(host, store, progress)
-	err := r.scales(ctx)
+	err := newRun(host, store, progress).scales(ctx)
 	result, finishErr := store.Finish()
 	return result, errors.Join(err, finishErr)
 }
@@ -65,7 +65,10 @@ func (r *run) scale(ctx context.Context, in *Input, runs []record.Run) error {
 		if earlier.State == record.Complete {
 			continue
 		}
-		e := engineRun{run: r, in: in, spec: earlier.Engine, done: earlier.Roots, metered: earlier.Energy != nil}
+		e := engineRun{
+			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, metered: earlier.Energy != nil,
+			searched: len(earlier.Roots) > 0 && len(earlier.Roots) == len(in.roots),
+		}
 		if err := e.end(ctx, e.engine(ctx)); err != nil {
 			return err
 		}
@@ -75,35 +78,26 @@ func (r *run) scale(ctx context.Context, in *Input, runs []record.Run) error {
 
 // engine runs one engine at one scale: kernel 1, kernel 2 from every root, energy.
 func (e *engineRun) engine(ctx context.Context) (err error) {
-	if err := e.checkRoots(); err != nil {
-		return err
-	}
 	parents, release, err := e.host.Parents(e.in.recipe.Vertices())
 	if err != nil {
-		return e.recordEarlyFailure(ctx, fmt.Errorf("memory for %d parents: %w", e.in.recipe.Vertices(), err))
+		return fmt.Errorf("memory for %d parents: %w", e.in.recipe.Vertices(), err)
 	}
-	defer func() { err = errors.Join(err, release()) }()
+	defer func() { err = cmp.Or(err, release()) }()
 	e.parents = parents
-	if err := e.open(ctx); err != nil {
-		return e.recordEarlyFailure(ctx, err)
+	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
+		return err
 	}
-	defer func() {
-		if closeErr := e.opened.Close(); err == nil && closeErr != nil {
-			err = fmt.Errorf("close: %w", closeErr)
-		}
-	}()
+	defer func() { err = cmp.Or(err, e.opened.Close()) }()
 	if err := e.construct(ctx); err != nil {
-		return e.recordEarlyFailure(ctx, err)
+		return err
 	}
 	if err := e.roots(ctx); err != nil {
 		return err
 	}
-	if e.plan.Energy > 0 && !e.metered {
-		if err := e.energy(ctx); err != nil {
-			return err
-		}
+	if e.plan.Energy == 0 || e.metered {
+		return nil
 	}
-	return e.checkFile()
+	return e.energy(ctx)
 }
 
 // roots searches from every root that earlier sessions have not searched from.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -20,7 +17,7 @@ import (
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
 	var t plugins.Traversal
 	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
-	overwrite := func() { fill(e.parents, graph.Unwritten) }
+	overwrite := func() { e.in.validator.Overwrite(e.parents) }
 	search := func(ctx context.Context) (_ time.Duration, err error) {
 		t, err = e.opened.Search(ctx, root, e.parents)
 		return t.Elapsed, err
@@ -29,7 +26,6 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 	if err != nil {
 		return record.RootRecord{}, err
 	}
-	t = copyOf(t)
 	return record.RootRecord{
 		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
 		Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
@@ -40,9 +36,8 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 // seconds, which the searches may leave out too. It is the median of untimed searches from a vertex without neighbours,
 // or 0 if there is none.
 func (e *engineRun) idle(ctx context.Context) (float64, error) {
-	const searches = 5
 	var rest []float64
-	for int64(e.in.isolated) < e.in.recipe.Vertices() && len(rest) < searches {
+	for int64(e.in.isolated) < e.in.recipe.Vertices() && len(rest) < 5 {
 		found, err := e.search(ctx, e.in.isolated)
 		if err != nil {
 			return 0, fmt.Errorf("vertex %d, which has no neighbours: %w", e.in.isolated, err)
@@ -84,30 +79,4 @@ func keep(r *record.RootRecord, tree graph.Tree, err error) error {
 	}
 	r.SetTree(tree)
 	return err
-}
-
-// fill sets all entries of a large array, on all threads.
-func fill(parents []graph.Vertex, v graph.Vertex) {
-	var wg sync.WaitGroup
-	share := len(parents)/runtime.GOMAXPROCS(0) + 1
-	for part := range slices.Chunk(parents, share) {
-		wg.Go(func() {
-			for i := range part {
-				part[i] = v
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// copyOf copies the slices of a report, which the engine may use again.
-func copyOf(t plugins.Traversal) plugins.Traversal {
-	t.Levels, t.Phases, t.Ranks = slices.Clone(t.Levels), slices.Clone(t.Phases), slices.Clone(t.Ranks)
-	for i := range t.Levels {
-		t.Levels[i].Phases = slices.Clone(t.Levels[i].Phases)
-	}
-	for i := range t.Ranks {
-		t.Ranks[i].Phases = slices.Clone(t.Ranks[i].Phases)
-	}
-	return t
 }

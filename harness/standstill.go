@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -22,18 +23,13 @@ const (
 // watch looks at the time until stop is called.
 func (s *standstill) watch() (stop func()) {
 	s.last = time.Now()
-	done := make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(standstillTick):
-				s.count()
-			}
+		for ; ctx.Err() == nil; time.Sleep(standstillTick) {
+			s.count()
 		}
 	}()
-	return func() { close(done) }
+	return stop
 }
 
 // count returns the number of standstills so far. The monotonic clock does not advance while a machine is suspended,

@@ -50,18 +50,6 @@ func (c *Client) PID() int { return c.process.started().PID() }
 // Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, from when the engine was started.
 func (c *Client) Checksum() string { return c.file.sum }
 
-// CheckFile returns an error that wraps ErrChecksum if the engine's file is no longer the one that was started.
-func (c *Client) CheckFile() error {
-	if c.file.checkUnchanged() == nil {
-		return nil
-	}
-	if now, err := examine(c.file.path); err != nil || now.sum != c.file.sum {
-		return fmt.Errorf("%s changed during the run; measure again with a file that stays as it is: %w", c.file.path,
-			ErrChecksum)
-	}
-	return nil // written again with the same contents
-}
-
 // Tuples is Host.Tuples of the client's host.
 func (c *Client) Tuples(n int64) ([]graph.Edge, func() error, error) { return c.host.Tuples(n) }
 
@@ -148,7 +136,8 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 }
 
 // Close implements plugins.Engine. It cancels a running call, closes the engine and ends its process in any case. It
-// returns the engine's error, or how its process has ended if no call has returned that.
+// returns the engine's error, how its process has ended if no call has returned that, or an error that wraps ErrChecksum
+// if the engine's file has changed meanwhile.
 func (c *Client) Close() (err error) {
 	c.host.mu.Lock()
 	again := c.open.Err() != nil
@@ -172,6 +161,11 @@ func (c *Client) Close() (err error) {
 	c.host.mu.Lock()
 	delete(c.host.clients, c)
 	c.host.mu.Unlock()
+	if err == nil {
+		if err = c.file.compare(); err != nil {
+			err = c.wrap("close", err)
+		}
+	}
 	return err
 }
 

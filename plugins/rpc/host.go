@@ -45,14 +45,15 @@ type Host struct {
 	closed   bool
 	clients  map[*Client]bool
 	segments map[*segment]bool
-	lastID   uint64 // of a segment
+	lastID   uint64            // of a segment
+	files    map[string]string // checksum of each engine's file when it was first opened, by path
 }
 
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
 func NewHost(logger *slog.Logger) *Host {
 	return &Host{
 		logger: logger, limits: limits{start: 15 * time.Second, grace: 3 * time.Second, close: 10 * time.Second},
-		clients: map[*Client]bool{}, segments: map[*segment]bool{},
+		clients: map[*Client]bool{}, segments: map[*segment]bool{}, files: map[string]string{},
 	}
 }
 

@@ -88,6 +88,11 @@ func (h *Host) adopt(c *Client) error {
 	if h.closed {
 		return fmt.Errorf("the host is closed: %w", plugins.ErrClosed)
 	}
+	if h.files[c.file.path] == "" {
+		h.files[c.file.path] = c.file.sum
+	} else if h.files[c.file.path] != c.file.sum {
+		return c.file.changed()
+	}
 	h.clients[c] = true
 	return nil
 }

@@ -83,6 +83,21 @@ func (i image) checkUnchanged() error {
 	return nil
 }
 
+// compare checks that the contents of the engine's file are still those that were examined.
+func (i image) compare() error {
+	if i.checkUnchanged() == nil {
+		return nil
+	}
+	if now, err := examine(i.path); err != nil || now.sum != i.sum {
+		return i.changed()
+	}
+	return nil // written again with the same contents
+}
+
+func (i image) changed() error {
+	return fmt.Errorf("%s changed during the run; measure again, and leave it as it is: %w", i.path, ErrChecksum)
+}
+
 // explainStart explains why the system did not run a program.
 func explainStart(program string, err error) error {
 	hint := ""

@@ -119,9 +119,9 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 }
 
 func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
+	copied := filepath.Join(t.TempDir(), "engine") // first, because it must outlive the host
 	s := newStage(t)
 	client := s.open("serial")
-	copied := filepath.Join(t.TempDir(), "engine")
 	if out, err := exec.Command("cp", s.self, copied).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -182,27 +182,33 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	}
 	write(text)
 	p.Path = script
-	client, err := s.Open(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
+	open := func() *Client {
+		t.Helper()
+		client, err := s.Open(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client
 	}
-	if err := client.CheckFile(); err != nil {
-		t.Errorf("unchanged: %v", err)
-	}
+	touched := open()
 	if err := os.Chtimes(script, time.Time{}, time.Unix(2e9, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.CheckFile(); err != nil {
+	if err := touched.Close(); err != nil {
 		t.Errorf("touched: %v", err)
 	}
+	changed, removed := open(), open()
 	write(text + "# more\n")
-	if err := client.CheckFile(); !errors.Is(err, ErrChecksum) {
+	if err := changed.Close(); !errors.Is(err, ErrChecksum) {
 		t.Errorf("changed: got %v, want ErrChecksum", err)
+	}
+	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
+		t.Errorf("opened again: got %v, want ErrChecksum", err)
 	}
 	if err := os.Remove(script); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.CheckFile(); !errors.Is(err, ErrChecksum) {
+	if err := removed.Close(); !errors.Is(err, ErrChecksum) {
 		t.Errorf("removed: got %v, want ErrChecksum", err)
 	}
 }
