@@ -136,8 +136,8 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 }
 
 // Close implements plugins.Engine. It cancels a running call, closes the engine and ends its process in any case. It
-// returns the engine's error, how its process has ended if no call has returned that, or an error that wraps ErrChecksum
-// if the engine's file has changed meanwhile.
+// returns the engine's error, how its process has ended if no call has returned that, or one that wraps ErrChecksum if
+// the engine's file has changed meanwhile.
 func (c *Client) Close() (err error) {
 	c.host.mu.Lock()
 	again := c.open.Err() != nil
