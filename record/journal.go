@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -28,8 +27,6 @@ type Entry struct {
 // Session starts the entries of one process: the first of a run, and one for each resume.
 type Session struct {
 	Started     time.Time         `json:"started"`
-	Software    Software          `json:"software"`
-	Machine     machine.Machine   `json:"machine"`
 	Environment map[string]string `json:"environment,omitempty"`
 }
 

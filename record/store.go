@@ -79,9 +79,7 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 	}
 	s.manifest = m
 	s.sum.Write(data)
-	return s, s.Append(Entry{Session: &Session{
-		Started: m.Started, Software: m.Software, Machine: m.Machine, Environment: m.Environment,
-	}})
+	return s, s.Append(Entry{Session: &Session{m.Started, m.Environment}})
 }
 
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
@@ -114,9 +112,7 @@ func Resume(dir string, software Software, machine machine.Machine) (s *Store, e
 			return nil, fmt.Errorf("resume %s: %w", dir, err)
 		}
 	}
-	return s, s.Append(Entry{Session: &Session{
-		Started: now(), Software: software, Machine: machine, Environment: environmentOf(os.Environ()),
-	}})
+	return s, s.Append(Entry{Session: &Session{now(), environmentOf(os.Environ())}})
 }
 
 func (s *Store) closeAfter(err *error) {
