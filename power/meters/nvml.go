@@ -13,7 +13,7 @@ import (
 )
 
 // NVML, NVIDIA's management library, comes with the driver and does not need CUDA. It counts the energy of a board
-// since Volta, and shows only the power of older boards.
+// since Volta.
 
 // nvmlPeriod is the observed time between two updates of the energy counter, on an H200 with driver 580.
 const nvmlPeriod = 100 * time.Millisecond
@@ -74,15 +74,14 @@ type nvmlDevice uintptr
 // nvmlBuffer has room for every text of NVML.
 type nvmlBuffer [96]byte
 
-// An nvmlLibrary has the functions of nvml.h that are used. Energy is in millijoules, power in milliwatts.
+// An nvmlLibrary has the functions of nvml.h that are used. Energy is in millijoules.
 type nvmlLibrary struct {
 	init, shutdown func() nvmlCode
 	count          func(*uint32) nvmlCode
 	handle         func(index uint32, device *nvmlDevice) nvmlCode
 	uuid, name     func(nvmlDevice, *nvmlBuffer, uint32) nvmlCode
 	energy         func(nvmlDevice, *uint64) nvmlCode
-	power          func(nvmlDevice, *uint32) nvmlCode
-	mig            func(device nvmlDevice, current, pending *uint32) nvmlCode // nil in drivers before 450
+	mig            func(device nvmlDevice, current, pending *uint32) nvmlCode
 }
 
 // loadNVML loads the library at run time, so a machine without it only lacks these meters. The library stays loaded,
@@ -100,16 +99,14 @@ func loadNVML(file string) (*nvmlLibrary, error) {
 		{&l.init, "nvmlInit_v2"}, {&l.shutdown, "nvmlShutdown"},
 		{&l.count, "nvmlDeviceGetCount_v2"}, {&l.handle, "nvmlDeviceGetHandleByIndex_v2"},
 		{&l.uuid, "nvmlDeviceGetUUID"}, {&l.name, "nvmlDeviceGetName"},
-		{&l.energy, "nvmlDeviceGetTotalEnergyConsumption"}, {&l.power, "nvmlDeviceGetPowerUsage"},
-		{&l.mig, "nvmlDeviceGetMigMode"},
+		{&l.energy, "nvmlDeviceGetTotalEnergyConsumption"}, {&l.mig, "nvmlDeviceGetMigMode"},
 	} {
 		address, err := purego.Dlsym(handle, f.name)
-		if err == nil {
-			purego.RegisterFunc(f.function, address)
-		} else if f.name != "nvmlDeviceGetMigMode" {
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s has no function %s: the driver is too old", file, f.name),
 				purego.Dlclose(handle))
 		}
+		purego.RegisterFunc(f.function, address)
 	}
 	return l, nil
 }
@@ -140,7 +137,7 @@ func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
 	return meters, errors.Join(reasons...)
 }
 
-// open opens the meter of one GPU: a counter of energy or, before Volta, a power sensor.
+// open opens the meter of one GPU, a counter of energy.
 func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 	var device nvmlDevice
 	if code := l.handle(index, &device); code != nvmlOK {
@@ -166,19 +163,11 @@ func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 		g.info.Detail = name
 	}
 	var mig, pending uint32
-	if l.mig != nil && l.mig(device, &mig, &pending) == nvmlOK && mig == 1 {
+	if l.mig(device, &mig, &pending) == nvmlOK && mig == 1 {
 		g.info.Detail += ", split into MIG instances: this is the whole board, including what others run on it"
 	}
-	if l.energy(device, new(uint64)) == nvmlNoSupport {
-		g.info.Quantity, g.info.Period = power.Power, 0
-		g.show = func(context.Context) (float64, error) {
-			var milliwatts uint32
-			code := l.power(device, &milliwatts)
-			return float64(milliwatts) / 1e3, code.failure()
-		}
-	}
 	if _, err := g.Read(context.Background()); err != nil {
-		return nil, fmt.Errorf("%s shows neither energy nor power: %w", uuid, err)
+		return nil, fmt.Errorf("%s has no counter of energy, which GPUs have since Volta: %w", uuid, err)
 	}
 	l.init() // NVML counts its users; Close is the counterpart
 	return g, nil

@@ -22,10 +22,9 @@ type fakeNVML struct {
 }
 
 type fakeGPU struct {
-	handle, uuid, energy, power nvmlCode
-	millijoules                 uint64
-	milliwatts                  uint32
-	mig                         bool
+	handle, uuid, energy nvmlCode
+	millijoules          uint64
+	mig                  bool
 }
 
 func (f *fakeNVML) library() *nvmlLibrary {
@@ -49,10 +48,6 @@ func (f *fakeNVML) library() *nvmlLibrary {
 			*millijoules = f.gpus[d].millijoules
 			return f.gpus[d].energy
 		},
-		power: func(d nvmlDevice, milliwatts *uint32) nvmlCode {
-			*milliwatts = f.gpus[d].milliwatts
-			return f.gpus[d].power
-		},
 		mig: func(d nvmlDevice, current, _ *uint32) nvmlCode {
 			if f.gpus[d].mig {
 				*current = 1
@@ -64,15 +59,16 @@ func (f *fakeNVML) library() *nvmlLibrary {
 
 func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
 	f := &fakeNVML{gpus: []fakeGPU{
-		{millijoules: 5_000_000}, {energy: nvmlNoSupport, milliwatts: 31_500}, {handle: nvmlNoPermission}, {energy: 16},
+		{millijoules: 5_000_000}, {energy: nvmlNoSupport}, {handle: nvmlNoPermission}, {energy: 16},
 		{mig: true},
 	}}
 	meters, err := openNVML(f.library())
-	if len(meters) != 3 {
-		t.Fatalf("got %d meters, %v, want 3", len(meters), err)
+	if len(meters) != 2 {
+		t.Fatalf("got %d meters, %v, want 2", len(meters), err)
 	}
 	for _, want := range []string{"GPU 2: this user may not read it",
-		"GPU 3: GPU-3 shows neither energy nor power: NVML returned code 16"} {
+		"GPU 1: GPU-1 has no counter of energy, which GPUs have since Volta: this GPU",
+		"GPU 3: GPU-3 has no counter of energy, which GPUs have since Volta: NVML returned code 16"} {
 		if !contains(err, want) {
 			t.Errorf("%q is not among the reasons: %v", want, err)
 		}
@@ -84,10 +80,7 @@ func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
 	if diff := cmp.Diff(want, meters[0].Info()); diff != "" {
 		t.Errorf("a GPU since Volta (-want +got):\n%s", diff)
 	}
-	if old := meters[1].Info(); old.Quantity != power.Power || old.Period != 0 {
-		t.Errorf("a GPU before Volta: %+v", old)
-	}
-	if detail := meters[2].Info().Detail; !contains(errors.New(detail),
+	if detail := meters[1].Info().Detail; !contains(errors.New(detail),
 		"split into MIG instances: this is the whole board") {
 		t.Errorf("a GPU with MIG: %s", detail)
 	}
@@ -97,9 +90,6 @@ func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
 	f.gpus[0].millijoules += 70_125
 	if j := only(t, meters[0]); j != 70.125 {
 		t.Errorf("got %v J, want 70.125", j)
-	}
-	if w := only(t, meters[1]); w != 31.5 {
-		t.Errorf("got %v W, want 31.5", w)
 	}
 	f.gpus[0].millijoules = 7 // the driver was reloaded
 	if r, err := meters[0].Read(t.Context()); err == nil || len(r) != 1 || !r[0].Break {
@@ -133,7 +123,7 @@ func TestNVMLSaysWhyItIsAbsent(t *testing.T) {
 		"the GPUs cannot be counted: this user may not": {gpus: []fakeGPU{{}}, count: nvmlNoPermission},
 		"GPU 0: the GPU has fallen off the bus":         {gpus: []fakeGPU{{handle: nvmlGPULost}}},
 		"GPU 0: NVML returned code 17":                  {gpus: []fakeGPU{{uuid: 17}}},
-		"or this kind of virtual GPU, does not support": {gpus: []fakeGPU{{energy: nvmlNoSupport, power: nvmlNoSupport}}},
+		"or this kind of virtual GPU, does not support": {gpus: []fakeGPU{{energy: nvmlNoSupport}}},
 	} {
 		meters, err := openNVML(f.library())
 		if len(meters) != 0 || !contains(err, want) || f.users != 0 {
@@ -146,15 +136,15 @@ func TestNVMLSaysWhyItIsAbsent(t *testing.T) {
 }
 
 // compile makes a library from a C file, so that calls through the C interface are tested without a driver.
-func compile(t testing.TB, file string, flags ...string) string {
+func compile(t testing.TB, file string) string {
 	t.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
 		t.Skip("no C compiler (cc) in PATH")
 	}
 	library := filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
-	if out, err := exec.Command(compiler, append(flags, "-shared", "-fPIC", "-o", library, "-x", "c",
-		file)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(compiler, "-shared", "-fPIC", "-o", library, "-x", "c",
+		file).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return library
@@ -175,30 +165,20 @@ func openLibrary(t testing.TB, file string) ([]power.Meter, error) {
 }
 
 func TestNVMLThroughItsCInterface(t *testing.T) {
-	for _, flags := range [][]string{nil, {"-DOLD"}} {
-		meters, err := openLibrary(t, compile(t, fakeLibrary, flags...))
-		if len(meters) != 2 || !contains(err, "GPU 2: the GPU has fallen off the bus") {
-			t.Fatalf("got %d meters, %v, want 2", len(meters), err)
-		}
-		i := meters[0].Info()
-		detail := "NVIDIA H200"
-		if flags == nil {
-			detail += ", split into MIG instances: this is the whole board, including what others run on it"
-		}
-		if i.Device != "GPU-00000000-0000-0000-0000-000000000000" || i.Detail != detail {
-			t.Errorf("got %+v, want the detail %s", i, detail)
-		}
-		if i := meters[1].Info(); i.Quantity != power.Power || i.Detail != "Tesla P100" {
-			t.Errorf("a GPU before Volta: %+v", i)
-		}
-		first := only(t, meters[0])
-		for n := range 3 {
-			if j, want := only(t, meters[0]), first+2.5*float64(n+1); j != want {
-				t.Errorf("read %d: got %v J, want %v", n, j, want)
-			}
-		}
-		if w := only(t, meters[1]); w != 31.5 {
-			t.Errorf("got %v W, want 31.5", w)
+	meters, err := openLibrary(t, compile(t, fakeLibrary))
+	if len(meters) != 1 || !contains(err, "GPU 1: GPU-11111111-1111-1111-1111-111111111111 has no counter of energy") ||
+		!contains(err, "GPU 2: the GPU has fallen off the bus") {
+		t.Fatalf("got %d meters, %v, want 1", len(meters), err)
+	}
+	i := meters[0].Info()
+	detail := "NVIDIA H200, split into MIG instances: this is the whole board, including what others run on it"
+	if i.Device != "GPU-00000000-0000-0000-0000-000000000000" || i.Detail != detail {
+		t.Errorf("got %+v, want the detail %s", i, detail)
+	}
+	first := only(t, meters[0])
+	for n := range 3 {
+		if j, want := only(t, meters[0]), first+2.5*float64(n+1); j != want {
+			t.Errorf("read %d: got %v J, want %v", n, j, want)
 		}
 	}
 }

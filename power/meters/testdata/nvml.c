@@ -30,7 +30,4 @@ int nvmlDeviceGetTotalEnergyConsumption(device d, unsigned long long *millijoule
 	*millijoules = energy += 2500;
 	return 0;
 }
-int nvmlDeviceGetPowerUsage(device d, unsigned *milliwatts) { *milliwatts = d->number ? 31500 : 120250; return 0; }
-#ifndef OLD
 int nvmlDeviceGetMigMode(device d, unsigned *current, unsigned *pending) { *current = !d->number; *pending = 0; return d->number ? 3 : 0; }
-#endif
