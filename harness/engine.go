@@ -70,7 +70,6 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 		return err
 	case end.Void:
 		end.State, end.Failure = record.Failed, errTuplesChanged.Error()
-		e.note("failed: %v; they are generated again", errTuplesChanged)
 	case err != nil && ctx.Err() != nil:
 		end.State = record.Interrupted
 	case err != nil && e.searched && e.plan.Energy > 0 && !e.metered: // the searches are kept
@@ -83,7 +82,7 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 	if err := e.record(record.Entry{End: &end}); err != nil {
 		return err
 	}
-	if end.Failure != "" && !end.Void {
+	if end.Failure != "" {
 		e.note("failed: %s", end.Failure) // cut if it was long
 	}
 	if end.Void && ctx.Err() == nil {
@@ -130,18 +129,14 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if repeats > 0 {
-		built.Details = append(built.Details, plugins.Fact{
-			Name: "kernel 1 was repeated", Value: fmt.Sprintf("%d times, because teps stood still", repeats),
-		})
-	}
 	if e.in.changed() {
 		return errTuplesChanged
 	}
 	e.built = built
 	idle, idleErr := e.idle(ctx)
 	k := record.Kernel1{
-		Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds(), Idle: idle,
+		Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds(), Repeats: repeats,
+		Idle: idle,
 	}
 	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
 		k.Checksum = program.Checksum()
@@ -159,8 +154,8 @@ func resolve(spec record.EngineSpec, about plugins.Description) (plugins.Setting
 }
 
 // timed makes a call that the engine times, checks that time, and returns the time of the call on the host's clock. It
-// repeats a call during which this process stood still, whose time means nothing. Each call is prepared outside the
-// clock.
+// repeats a call that was delayed: this process stood still, or the call took much longer than the engine says. That is
+// an error only if it happens again and again. Each call is prepared outside the clock.
 func (e *engineRun) timed(ctx context.Context, what string, outside time.Duration, prepare func(),
 	call func(context.Context) (elapsed time.Duration, err error)) (wall time.Duration, repeats int, err error) {
 	for ; ; repeats++ {
@@ -173,13 +168,15 @@ func (e *engineRun) timed(ctx context.Context, what string, outside time.Duratio
 		late := limited.Err() != nil
 		cancel()
 		stood := e.still.count() > before && ctx.Err() == nil && (err == nil || late)
+		clockErr := plugins.CheckClock(what, elapsed, wall, outside)
+		delayed := err == nil && clockErr != nil && elapsed > 0 && elapsed <= wall
 		switch {
-		case stood && repeats < maxRepeats:
-			e.note("%s is repeated, because teps stood still during it", what)
+		case (stood || delayed) && repeats < maxRepeats:
+			e.note("%s is repeated, because it was delayed", what)
 		case err != nil:
 			return 0, 0, callError(ctx, late, what, e.plan.Timeout, err)
 		default:
-			return wall, repeats, plugins.CheckClock(what, elapsed, wall, outside)
+			return wall, repeats, clockErr
 		}
 	}
 }

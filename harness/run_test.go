@@ -200,9 +200,24 @@ func TestWrongParentsMakeRunInvalid(t *testing.T) {
 	}
 }
 
+func TestDelayedSearchIsRepeated(t *testing.T) {
+	t.Parallel()
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+		if n == 4 { // a busy machine stops the engine's process after its clock
+			time.Sleep(maxDelay + 300*time.Millisecond)
+		}
+		return nil
+	}}
+	r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+	if err != nil || !r.Runs[0].Valid || r.Runs[0].Roots[2].Repeats != 1 {
+		t.Errorf("%v, %q, %d repeats", err, r.Runs[0].Failure, r.Runs[0].Roots[2].Repeats)
+	}
+}
+
 func TestTimeMuchShorterThanCallIsRejected(t *testing.T) {
+	t.Parallel()
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
-		if n == 4 {
+		if n >= 4 {
 			time.Sleep(maxDelay + 300*time.Millisecond)
 			tr.Elapsed = time.Nanosecond
 		}
@@ -236,6 +251,7 @@ func TestRecipeIsGivenOnRequestOnly(t *testing.T) {
 
 // An engine with the recipe may start programs and generate tuples before the clock of kernel 1 starts.
 func TestOnlyRecipeEnginesMayWorkBeforeTheirClock(t *testing.T) {
+	t.Parallel()
 	for _, asks := range []bool{false, true} {
 		e := &asking{
 			before: maxDelay + 300*time.Millisecond,

@@ -88,7 +88,7 @@ func (r Run) checkKernel1(check checker) {
 
 // checkClock compares the engine's clock with the host's, search by search and for the median search.
 func (r Run) checkClock(check checker, p Plan) {
-	late, repeats, engine, host := 0, 0, 0.0, 0.0
+	late, repeats, engine, host := 0, r.ConstructRepeats, 0.0, 0.0
 	var times, gaps []float64
 	for _, root := range r.Roots {
 		engine, host = engine+root.Time, host+root.Wall
@@ -103,7 +103,7 @@ func (r Run) checkClock(check checker, p Plan) {
 	}
 	check("No engine time is longer than the host's wall clock", len(r.Roots) > 0 && late == 0,
 		"%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, %.4g s on the host's clock; "+
-			"%d repeats of searches during which the host stood still", late, len(r.Roots)+1, engine, host, repeats)
+			"%d repeats of calls that were delayed", late, len(r.Roots)+1, engine, host, repeats)
 
 	search, gap := units.Median(times), units.Median(gaps)
 	r.checkRest(check, "searches", search, gap, r.idle()*5/4+1e-3, gap <= search || search+gap >= longCall)

@@ -62,6 +62,8 @@ type Run struct {
 	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do.
 	Construction  *plugins.Construction `json:"construction,omitempty"`
 	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
+	// ConstructRepeats says how often kernel 1 was repeated, because it was delayed.
+	ConstructRepeats int `json:"construct_repeats,omitempty"`
 	// Idle is the part of a call outside the engine's clock when there is nothing to search (Kernel1), seconds.
 	Idle float64 `json:"idle,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
@@ -85,7 +87,8 @@ type Kernel1 struct {
 	Options      map[string]string    `json:"options"`
 	Checksum     string               `json:"checksum,omitempty"`
 	Construction plugins.Construction `json:"construction"`
-	Wall         float64              `json:"wall"` // seconds on the host's clock around the call
+	Wall         float64              `json:"wall"`              // seconds on the host's clock around the call
+	Repeats      int                  `json:"repeats,omitempty"` // of the construction, because it was delayed
 	// Idle is the median of some untimed searches from a vertex without neighbours: wall time less the engine's, seconds.
 	// It is absent if every vertex has a neighbour.
 	Idle float64 `json:"idle,omitempty"`
@@ -106,7 +109,7 @@ type RootRecord struct {
 	Root       graph.Vertex    `json:"root"`
 	Time       float64         `json:"time"`              // seconds on the engine's clock, used for TEPS
 	Wall       float64         `json:"wall"`              // seconds on the host's clock around the call
-	Repeats    int             `json:"repeats,omitempty"` // of the search, because the host stood still during it
+	Repeats    int             `json:"repeats,omitempty"` // of the search, because it was delayed
 	Levels     []plugins.Level `json:"levels,omitempty"`
 	Phases     []plugins.Phase `json:"phases,omitempty"` // outside levels
 	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks
