@@ -170,6 +170,25 @@ func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
 	}
 }
 
+func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
+	long := strings.Repeat("engine", 1000)
+	r := samples.Result([]string{long + "1", long + "2"}, 16)
+	got := runs(r)
+	if got[0].Label == got[1].Label {
+		t.Errorf("both engines are %s", got[0].Label)
+	}
+	for _, run := range got {
+		if n := text.StringWidth(run.Label); n > NameLength+len(" #2") {
+			t.Errorf("a label has %d columns: %s", n, run.Label)
+		}
+	}
+	for _, f := range all(t, r).Figures() {
+		if len(f.Name) > 80 || len(f.Title) > 200 {
+			t.Errorf("the figure %s has a title of %d letters", f.Name, len(f.Title))
+		}
+	}
+}
+
 func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 	head := func(levels ...plugins.Level) string {
 		var out []string
