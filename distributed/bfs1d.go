@@ -27,7 +27,7 @@ import "math/bits"
 //
 // The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. There is no unsent set:
 // the frontier of a bottom-up level, which every rank receives, is all that others need to know.
-type search1D struct{ *state }
+type search1D struct{ *Rank }
 
 // topDownStep:
 //  1. Scan: discover the unvisited neighbours of the own frontier. There is nothing to expand.

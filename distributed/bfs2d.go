@@ -33,7 +33,7 @@ import "math/bits"
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
 //     are disjoint.
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
-type search2D struct{ *state }
+type search2D struct{ *Rank }
 
 // topDownStep:
 //  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.

@@ -50,18 +50,18 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		return plugins.Built{}, err
 	}
 	start := time.Now()
-	p := &process{ranks: make([]*Rank, c.Grid.Ranks()), records: make([]*Record, c.Grid.Ranks())}
-	results := make([]Construction, len(p.ranks))
-	err := each(comm.NewLocal(len(p.ranks)), func(k int, world comm.Group) (err error) {
-		from, to := len(in.Tuples)*k/len(p.ranks), len(in.Tuples)*(k+1)/len(p.ranks)
-		p.ranks[k], results[k], err = NewRank(ctx, world, c, in.Tuples[from:to], int64(from))
+	ranks := make(process, c.Grid.Ranks())
+	results := make([]Construction, len(ranks))
+	err := each(comm.NewLocal(len(ranks)), func(k int, world comm.Group) (err error) {
+		from, to := len(in.Tuples)*k/len(ranks), len(in.Tuples)*(k+1)/len(ranks)
+		ranks[k], results[k], err = NewRank(ctx, world, c, in.Tuples[from:to], int64(from))
 		return err
 	})
 	if err != nil {
 		return plugins.Built{}, err
 	}
 	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
-	built.Search, built.Elapsed = p.search, time.Since(start)
+	built.Search, built.Elapsed = ranks.search, time.Since(start)
 	return built, nil
 }
 
@@ -85,8 +85,8 @@ func NewRank(
 	if err != nil {
 		return nil, Construction{}, err
 	}
-	s := newState(part, world, c)
-	return &Rank{part.Partition, s}, Construction{
+	s := newRank(part, world, c)
+	return s, Construction{
 		Labels: part.Partition.Labels, Bytes: s.bytes(), Entries: int64(len(part.up.targets)),
 		Elapsed: time.Since(start), Phases: phases,
 	}, nil
@@ -132,24 +132,22 @@ func fits(ctx context.Context, ranks, tuples int) error {
 		ranks, units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
 }
 
-// process is a graph that is searched by the ranks of this process.
-type process struct {
-	ranks   []*Rank
-	records []*Record
-}
+// process is the ranks of this process, which search a graph together.
+type process []*Rank
 
-func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+func (p process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	records := make([]*Record, len(p))
 	start := time.Now()
-	err := each(p.ranks, func(k int, r *Rank) (err error) {
+	err := each(p, func(k int, r *Rank) (err error) {
 		_, first, stride := r.Partition.Slots(k)
-		p.records[k], err = r.Search(ctx, root, parent, first, stride)
+		records[k], err = r.Search(ctx, root, parent, first, stride)
 		return err
 	})
 	elapsed := time.Since(start)
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	return Traversal(elapsed, p.records), nil
+	return Traversal(elapsed, records), nil
 }
 
 // each calls f for all ranks at once.

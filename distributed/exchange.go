@@ -9,7 +9,7 @@ import (
 // The exchanges of a search. They are the same for both partitions, which differ in the ranks that take part.
 
 // expandFrontier sends the frontier to the ranks inColumn and fills expanded with theirs.
-func (s *state) expandFrontier(m *Measure) {
+func (s *Rank) expandFrontier(m *Measure) {
 	clear(s.expanded)
 	s.message = s.sendToAll(s.inColumn, s.frontier, s.message, s.expanded, m)
 	s.watch.lap(m)
@@ -17,7 +17,7 @@ func (s *state) expandFrontier(m *Measure) {
 
 // sendToAll sends a set to all ranks of a group, and adds the sets of the ranks to blocks. It returns the message,
 // which reuses buffer.
-func (s *state) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks bitmap, m *Measure) []uint32 {
+func (s *Rank) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks bitmap, m *Measure) []uint32 {
 	message := s.form.encode(buffer, set)
 	m.sentToAll(message, ranks.Size())
 	received := s.receive[:ranks.Size()]
@@ -30,7 +30,7 @@ func (s *state) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks 
 
 // foldDiscovered sends discovered rows to their owners and receives the rank's own vertices that others have
 // discovered.
-func (s *state) foldDiscovered(m *Measure) {
+func (s *Rank) foldDiscovered(m *Measure) {
 	for k := range s.send {
 		if k == s.self {
 			continue
@@ -46,7 +46,7 @@ func (s *state) foldDiscovered(m *Measure) {
 
 // updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of those received that
 // were not visited. If several ranks have discovered a vertex, it goes to the first in the order of ranks.
-func (s *state) updateFrontier() {
+func (s *Rank) updateFrontier() {
 	visited, discovered := s.words(s.visited, s.self), s.words(s.discovered, s.self)
 	copy(s.frontier, discovered)
 	clear(discovered)
@@ -73,7 +73,7 @@ func (s *state) updateFrontier() {
 
 // fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (Satish
 // et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a parent for each.
-func (s *state) fetchPredecessors() {
+func (s *Rank) fetchPredecessors() {
 	m := &s.record.Phases[Predecessors]
 	defer s.watch.lap(m)
 	if s.inRow.Size() == 1 {

@@ -62,10 +62,10 @@ func (m *Measure) sentToAll(message []uint32, ranks int) {
 
 // Level is one level on one rank.
 type Level struct {
-	BottomUp bool
-	Frontier int64 // vertices, over all ranks
-	Edges    int64 // adjacency entries read by this rank
-	Phases   [levelPhases]Measure
+	Direction graph.Direction
+	Frontier  int64 // vertices, over all ranks
+	Edges     int64 // adjacency entries read by this rank
+	Phases    [levelPhases]Measure
 }
 
 // Record is one search on one rank.
@@ -82,15 +82,8 @@ const maxLevels = 1 << 12
 // beginLevel returns the record of the level that begins.
 func (r *Record) beginLevel(s graph.SwitchState) *Level {
 	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)],
-		Level{Frontier: s.Frontier, BottomUp: s.Direction == graph.BottomUp})
+		Level{Frontier: s.Frontier, Direction: s.Direction})
 	return &r.Levels[len(r.Levels)-1]
-}
-
-// endLevel adds the phases of a level to those of the search.
-func (r *Record) endLevel(l *Level) {
-	for p, m := range l.Phases {
-		r.Phases[p].add(m)
-	}
 }
 
 // stopwatch assigns the time between its laps to phases.
@@ -128,10 +121,7 @@ func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
 }
 
 func level(k int, records []*Record) plugins.Level {
-	l := plugins.Level{Frontier: records[0].Levels[k].Frontier}
-	if records[0].Levels[k].BottomUp {
-		l.Direction = graph.BottomUp
-	}
+	l := plugins.Level{Frontier: records[0].Levels[k].Frontier, Direction: records[0].Levels[k].Direction}
 	var edges int64
 	for _, r := range records {
 		edges += r.Levels[k].Edges

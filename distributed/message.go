@@ -9,7 +9,8 @@ import (
 //
 // A set is a range of a bitmap of 32-bit words. Its message is a list of numbers or the words themselves, whichever
 // is shorter, decided for each message (Bisson et al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph
-// Traversal", IPDPS 2012). The first word says which; the message of an empty set is that word alone.
+// Traversal", IPDPS 2012). The first word is 1 for a bitmap and 0 for a list; the message of an empty set is that word
+// alone.
 
 // Form is how sets are sent.
 type Form int
@@ -18,12 +19,6 @@ const (
 	Adaptive Form = iota
 	Lists
 	Bitmaps
-)
-
-// First words.
-const (
-	asList = iota
-	asBitmap
 )
 
 // bitmap is a set of numbers, 32 in a word.
@@ -43,9 +38,9 @@ func (b bitmap) count() int {
 func (f Form) encode(buffer []uint32, set bitmap) []uint32 {
 	n := set.count()
 	if n > 0 && (f == Bitmaps || f == Adaptive && n > len(set)) {
-		return append(append(buffer[:0], asBitmap), set...)
+		return append(append(buffer[:0], 1), set...)
 	}
-	message := slices.Grow(append(buffer[:0], asList), n)
+	message := slices.Grow(append(buffer[:0], 0), n)
 	if n == 0 {
 		return message
 	}
@@ -69,7 +64,7 @@ func appendValues(list []uint32, set bitmap, value []uint32) []uint32 {
 
 // decode returns the members in a message, as a list or as a bitmap.
 func decode(message []uint32) (list []uint32, set bitmap) {
-	if message[0] == asBitmap {
+	if message[0] == 1 {
 		return nil, message[1:]
 	}
 	return message[1:], nil

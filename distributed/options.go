@@ -62,7 +62,7 @@ func Configure(s plugins.Settings) Configuration {
 
 // details describes a configuration for the record. kind says what a rank is.
 func (c Configuration) details(kind string) []plugins.Fact {
-	partition := "2D, grid of " + c.Grid.String()
+	partition := fmt.Sprintf("2D, grid of %dx%d", c.Grid.R, c.Grid.C)
 	if c.OneD {
 		partition = "1D, vertices by owner"
 	}

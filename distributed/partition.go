@@ -1,9 +1,6 @@
 package distributed
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // Which rank stores what.
 //
@@ -67,8 +64,6 @@ func (g Grid) Place(rank int) (i, j int) { return rank % g.R, rank / g.R }
 
 // Rank returns the rank in row i and column j.
 func (g Grid) Rank(i, j int) int { return j*g.R + i }
-
-func (g Grid) String() string { return fmt.Sprintf("%dx%d", g.R, g.C) }
 
 // SquareGrid returns the grid with the given number of ranks that is closest to a square. It has at least as many
 // rows as columns, because parents are fetched along rows.

@@ -9,38 +9,9 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Rank is one rank with its part of the graph, ready to search.
+// Rank is one rank with its part of the graph and what a search needs, except for what depends on the partition.
+// bfs2d.go lists the invariants that hold between two levels.
 type Rank struct {
-	Partition Partition
-	state     *state
-}
-
-// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride]: root
-// for root, and graph.Unreached for vertices of other components. All ranks call it with the same root. If ctx ends on
-// any rank, all return an error. The record is valid until the next search.
-func (r *Rank) Search(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
-) (*Record, error) {
-	s := r.state
-	next := s.begin(root)
-	for next.Frontier > 0 {
-		level := s.record.beginLevel(next)
-		if level.BottomUp {
-			s.steps.bottomUpStep(level)
-		} else {
-			s.steps.topDownStep(level)
-		}
-		if err := s.endLevel(ctx, level, &next); err != nil {
-			return nil, err
-		}
-	}
-	s.fetchPredecessors()
-	return s.writeParents(root, parent, first, stride), nil
-}
-
-// state is what a search has on one rank, with everything that does not depend on the partition. bfs2d.go lists the
-// invariants that hold between two levels.
-type state struct {
 	*Part
 	// steps are those of bfs1d.go or bfs2d.go.
 	steps interface {
@@ -76,8 +47,8 @@ type state struct {
 	record  Record
 }
 
-func newState(p *Part, world comm.Group, c Configuration) *state {
-	s := &state{Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank()}
+func newRank(p *Part, world comm.Group, c Configuration) *Rank {
+	s := &Rank{Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank()}
 	words := p.width / 32
 	if c.OneD {
 		s.steps, s.firstRow = &search1D{s}, s.self*p.width
@@ -96,8 +67,30 @@ func newState(p *Part, world comm.Group, c Configuration) *state {
 	return s
 }
 
+// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride]: root
+// for root, and graph.Unreached for vertices of other components. All ranks call it with the same root. If ctx ends on
+// any rank, all return an error. The record is valid until the next search.
+func (s *Rank) Search(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
+) (*Record, error) {
+	next := s.begin(root)
+	for next.Frontier > 0 {
+		level := s.record.beginLevel(next)
+		if level.Direction == graph.BottomUp {
+			s.steps.bottomUpStep(level)
+		} else {
+			s.steps.topDownStep(level)
+		}
+		if err := s.endLevel(ctx, level, &next); err != nil {
+			return nil, err
+		}
+	}
+	s.fetchPredecessors()
+	return s.writeParents(root, parent, first, stride), nil
+}
+
 // bytes returns the size of the part and of the state, without messages.
-func (s *state) bytes() int64 {
+func (s *Rank) bytes() int64 {
 	n := len(s.visited) + len(s.discovered) + len(s.expanded) + 2*len(s.frontier) + len(s.parent) + len(s.own) +
 		len(s.finder)
 	n += len(s.number) + len(s.degree) + len(s.label) + len(s.nonEmpty) + len(s.first) + len(s.template) +
@@ -106,7 +99,7 @@ func (s *state) bytes() int64 {
 }
 
 // begin starts the clock, clears everything and makes root the frontier of its owner.
-func (s *state) begin(root graph.Vertex) graph.SwitchState {
+func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	s.started = time.Now()
 	s.watch.last = s.started
 	s.record = Record{Levels: s.record.Levels[:0]}
@@ -133,9 +126,9 @@ func (s *state) begin(root graph.Vertex) graph.SwitchState {
 
 // endLevel adds up the next frontier over all ranks and chooses the direction of the next level. If ctx has ended on
 // any rank, all ranks return an error.
-func (s *state) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
+func (s *Rank) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
 	sums := [3]int64{int64(s.frontier.count()), 0, 0}
-	if !l.BottomUp { // the rule needs no edges after a bottom-up level
+	if l.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
 		sums[1] = s.edgesOf(s.frontier)
 	}
 	if ctx.Err() != nil {
@@ -144,7 +137,9 @@ func (s *state) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) er
 	s.watch.lap(&l.Phases[Update])
 	s.world.Allreduce(sums[:])
 	s.watch.lap(&l.Phases[Reduce])
-	s.record.endLevel(l)
+	for p, m := range l.Phases {
+		s.record.Phases[p].add(m)
+	}
 	if sums[2] > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -159,7 +154,7 @@ func (s *state) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) er
 }
 
 // edgesOf adds up the degrees of own vertices.
-func (s *state) edgesOf(set bitmap) (edges int64) {
+func (s *Rank) edgesOf(set bitmap) (edges int64) {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			edges += int64(s.degree[w<<5+bits.TrailingZeros32(word)])
@@ -171,7 +166,7 @@ func (s *state) edgesOf(set bitmap) (edges int64) {
 // writeParents writes the parents of the rank's labels and stops the clock: the parent of slot k goes to
 // out[first+k*stride]. Visited vertices have theirs in s.parent. All others are unreached, and so are isolated
 // vertices, whose number is the width of a block, the index of the 0 at the end of s.own.
-func (s *state) writeParents(root graph.Vertex, out []graph.Vertex, first, stride int64) *Record {
+func (s *Rank) writeParents(root graph.Vertex, out []graph.Vertex, first, stride int64) *Record {
 	copy(s.own, s.parent[s.self*s.width:][:s.width])
 	for w, word := range s.words(s.visited, s.self) {
 		for word = ^word; word != 0; word &= word - 1 {

@@ -33,8 +33,6 @@ type local struct {
 	calls int
 }
 
-var _ Group = (*local)(nil)
-
 // NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine.
 func NewLocal(ranks int) []Group {
 	w := waiting{yields: max(totalYields/ranks, 8)}

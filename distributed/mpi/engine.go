@@ -26,8 +26,7 @@ func describe() (plugins.Description, error) {
 		"The distributed search with ranks that are MPI processes, on one host or several; it runs mpirun itself.", 2)
 	d.Options = append(d.Options,
 		plugins.Option{Name: "hosts", Kind: plugins.Text,
-			Meaning: "hosts and their slots, h1:2,h2:2 or h1:2;h2:2; empty: this host only"},
-		plugins.Option{Name: "hostfile", Kind: plugins.Text, Meaning: "file that lists hosts, for mpirun"},
+			Meaning: "hosts and their slots, h1:2,h2:2 or h1:2;h2:2; empty: this host, or those in the arguments of mpirun"},
 		plugins.Option{Name: "mpirun", Kind: plugins.Text, Meaning: "more arguments of mpirun, separated by blanks"},
 	)
 	d.WantsRecipe = true
@@ -43,9 +42,6 @@ func describe() (plugins.Description, error) {
 // kernel 1 starts; otherwise rank 0 receives all tuples.
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	c := distributed.Configure(options)
-	if options.Text("hosts") != "" && options.Text("hostfile") != "" {
-		return plugins.Built{}, fmt.Errorf("both hosts and hostfile are set; leave one out: %w", plugins.ErrOption)
-	}
 	j, err := launch(ctx, c.Grid.Ranks(), options)
 	if err != nil {
 		if ctx.Err() != nil {

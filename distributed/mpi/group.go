@@ -63,8 +63,6 @@ type group struct {
 	yielded    *time.Time // when the process last yielded
 }
 
-var _ World = (*group)(nil)
-
 // yieldInterval is how often a process yields to Go's scheduler. A goroutine that calls MPI again and again looks to
 // the scheduler as if it had been running ever since. After 10 ms the scheduler takes away its processor in every
 // call that waits, and the goroutine has to get it back through the kernel. Where ranks outnumber cores, a level then

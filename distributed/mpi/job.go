@@ -81,12 +81,9 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 	if os.Geteuid() == 0 {
 		args = append(args, "--allow-run-as-root")
 	}
-	switch hosts, file := options.Text("hosts"), options.Text("hostfile"); {
-	case hosts != "":
+	if hosts := options.Text("hosts"); hosts != "" {
 		args = append(args, "--host", strings.ReplaceAll(hosts, ";", ","))
-	case file != "":
-		args = append(args, "--hostfile", file)
-	default:
+	} else {
 		args = append(args, "--oversubscribe") // any number of ranks on this host
 	}
 	args = append(args, strings.Fields(options.Text("mpirun"))...)

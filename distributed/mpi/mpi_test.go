@@ -295,7 +295,7 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 		want    string
 	}{
 		{map[string]string{"hosts": "no-such-host.invalid:2"}, plugins.ErrUnavailable, "mpirun ended"},
-		{map[string]string{"hosts": "a", "hostfile": "b"}, plugins.ErrOption, "both hosts and hostfile"},
+		{map[string]string{"mpirun": "--hostfile no-such-file"}, plugins.ErrUnavailable, "open the hostfile"},
 	} {
 		_, err := e.Construct(t.Context(), plugins.Input{Options: c.options})
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {

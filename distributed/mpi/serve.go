@@ -60,12 +60,11 @@ type server struct {
 	parent   []graph.Vertex // of the rank's labels
 }
 
-// received is a request with, on rank 0, a context that ends when it is cancelled, and a slice of the tuples for each
-// rank.
+// received is a request with, on rank 0, a context that ends when it is cancelled, and the tuples.
 type received struct {
 	request
 	ctx    context.Context
-	tuples [][]uint32
+	tuples []uint32
 }
 
 // listen reads requests until the engine is gone.
@@ -83,13 +82,8 @@ func (r *server) listen() {
 			continue
 		}
 		if q.Command == construct && q.Recipe == nil {
-			for k := range r.world.Size() {
-				from, to := r.slice(q.Tuples, k)
-				words, err := r.wire.receiveWords(int(to-from) * edgeWords)
-				if err != nil {
-					return
-				}
-				q.tuples = append(q.tuples, words)
+			if q.tuples, err = r.wire.receiveWords(int(q.Tuples) * edgeWords); err != nil {
+				return
 			}
 		}
 		q.ctx, end = context.WithCancel(context.Background())
@@ -193,11 +187,14 @@ func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 		_ = q.Recipe.Generate(q.ctx, list, from, 1) // fails only if the context ends
 		return list, from
 	}
-	from, _ := r.slice(q.Tuples, r.world.Rank())
-	send, messages := q.tuples, make([][]uint32, r.world.Size())
-	if r.wire == nil {
-		send = make([][]uint32, len(messages))
+	send, messages := make([][]uint32, r.world.Size()), make([][]uint32, r.world.Size())
+	if r.wire != nil {
+		for k := range send {
+			from, to := r.slice(q.Tuples, k)
+			send[k] = q.tuples[from*edgeWords : to*edgeWords]
+		}
 	}
+	from, _ := r.slice(q.Tuples, r.world.Rank())
 	r.world.Split(0, r.world.Rank()).Alltoallv(send, messages)
 	return edgesOf(messages[0]), from
 }
