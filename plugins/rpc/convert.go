@@ -10,10 +10,33 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/dynamicpb"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
+
+// answerLimits are gRPC's: the length of an answer, and a codec that names the field of an invalid text.
+func answerLimits() grpc.DialOption {
+	return grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(4<<20), grpc.ForceCodec(codec{}))
+}
+
+type codec struct{}
+
+func (codec) Name() string                  { return "proto" }
+func (codec) Marshal(v any) ([]byte, error) { return proto.Marshal(v.(proto.Message)) }
+
+func (codec) Unmarshal(data []byte, v any) error {
+	message := v.(proto.Message)
+	if proto.Unmarshal(data, message) == nil {
+		return nil
+	}
+	// The generated code does not name the field of an invalid text, but this does.
+	return proto.Unmarshal(data, dynamicpb.NewMessage(message.ProtoReflect().Descriptor()))
+}
 
 // each converts the elements of a list. The result for an empty list is nil.
 func each[A, B any](list []A, convert func(A) B) []B {

@@ -4,6 +4,7 @@ package rpc
 // of Serve, as an engine in another language may be.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,8 +92,8 @@ func impossibles() map[string]struct {
 			"at most 1024 bytes, not 1025",
 		},
 		"invalid UTF-8": {
-			answers{describe: func(d *plugins.Description) { d.Version = "\xff\xfe" }},
-			"",
+			answers{describe: func(d *plugins.Description) { d.Version = placeholder }},
+			"field teps.engine.v1.Description.version contains invalid UTF-8",
 		},
 		"negative memory": {answers{describe: memory(plugins.Memory{Fixed: -1})}, "memory.fixed is -1"},
 		"infinite memory": {
@@ -224,11 +225,21 @@ func impossibles() map[string]struct {
 			"phases is -1",
 		},
 		"a level's name": {
-			answers{search: levels(1, plugins.Level{Phases: []plugins.Phase{{Name: "\xff"}}})},
-			"",
+			answers{search: levels(1, plugins.Level{Phases: []plugins.Phase{{Name: placeholder}}})},
+			"field teps.engine.v1.Phase.name contains invalid UTF-8",
 		},
 		"an error of 3 MB": {answers{fail: word(3e6)}, word(10)},
 	}
+}
+
+// careless is a codec that sends placeholders as text that is not UTF-8.
+type careless struct{ codec }
+
+const placeholder = "??"
+
+func (c careless) Marshal(v any) ([]byte, error) {
+	data, err := c.codec.Marshal(v)
+	return bytes.ReplaceAll(data, []byte(placeholder), []byte("\xff\xfe")), err
 }
 
 // liar is a server that gives its answers without checking them.
@@ -273,11 +284,11 @@ func (l liar) Search(_ context.Context, request *enginepb.SearchRequest) (*engin
 // connect makes a client talk to another server, which runs in this process.
 func (l liar) connect(t *testing.T, client *Client) {
 	listener := bufconn.Listen(1 << 20)
-	served := grpc.NewServer()
+	served := grpc.NewServer(grpc.ForceServerCodec(careless{}))
 	enginepb.RegisterEngineServer(served, l)
 	go served.Serve(listener)
 	connection, err := grpc.NewClient("passthrough:liar", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		dialOption(), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		answerLimits(), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return listener.DialContext(ctx)
 		}))
 	if err != nil {

@@ -24,11 +24,6 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// dialOption limits the length of an answer to 4 MiB.
-func dialOption() grpc.DialOption {
-	return grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(4 << 20))
-}
-
 // Open starts an engine. If ctx ends before the engine has answered, the engine is killed; after Open ctx is not used.
 //
 // Errors wrap ErrProgram, ErrChecksum, ErrHandshake, those of ctx, and plugins.ErrClosed after Close.
@@ -115,7 +110,7 @@ func (c *Client) start(ctx context.Context, dir string) error {
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream),
-			dialOption(),
+			answerLimits(),
 		},
 	})
 	connected := make(chan error, 1)
