@@ -34,7 +34,7 @@ var faults = []fault{
 	{name: "describe-fork"},
 
 	{name: "construct-crash", want: `failed: kernel 1: .*engine has crashed: `},
-	{name: "construct-hang", want: `failed: kernel 1 exceeded the timeout of .*engine does not return: .*killed`},
+	{name: "construct-hang", want: `failed: kernel 1.*engine does not return: .*killed`},
 	{name: "construct-write", want: `failed: kernel 1: .*it wrote to tuple 3, and tuples can`, languages: "C"},
 	{name: "construct-write", want: `failed: kernel 1: .*`, languages: "Go Python"},
 	{name: "construct-replace"}, // the kernel refuses it
@@ -50,8 +50,8 @@ var faults = []fault{
 	{name: "search-abort", want: `failed: .*crashed in teps_search: aborted`, languages: "C"},
 	{name: "search-divide", want: `failed: .*arithmetic error`, languages: "C"},
 	{name: "search-stack", want: `failed: .*the stack is full`, languages: "C"},
-	{name: "search-hang", want: `failed: .*search exceeded the timeout of .*engine does not return: .*killed`},
-	{name: "search-loop", want: `failed: .*exceeded the timeout of .*engine does not return: .*killed`, languages: "C"},
+	{name: "search-hang", want: `failed: .*search.*engine does not return: .*killed`},
+	{name: "search-loop", want: `failed: .*search.*engine does not return: .*killed`, languages: "C"},
 	{name: "search-write", want: `failed: .*it used parent\[1024\], behind the end of the 1024 parents`, languages: "C"},
 	{name: "search-write", want: `failed: .*search: .*`, languages: "Go Python"},
 	{name: "search-before", want: `failed: .*it used memory before parent\[0\]`, languages: "C"},
@@ -72,8 +72,8 @@ var faults = []fault{
 	{name: "repeat-flood"},
 	{name: "repeat-fork"},
 
-	{name: "close-crash", want: `failed: close: .*engine has crashed: `},
-	{name: "close-hang", want: `failed: close: .*engine does not return: .*killed`},
+	{name: "close-crash", want: `failed: .*close: engine has crashed: `},
+	{name: "close-hang", want: `failed: .*close: engine does not return: .*killed`},
 	{name: "close-flood"},
 	{name: "close-fork"},
 }
@@ -228,6 +228,7 @@ func judge(t *testing.T, dir, stderr string, members []fault) {
 			continue
 		}
 		found := regexp.MustCompile(`(?m)^teps: scale 10: `+f.name+`: .*`).FindAllString(stderr, -1)
+		found = slices.DeleteFunc(found, func(line string) bool { return strings.Contains(line, "teps stood still") })
 		if len(found) == 0 || len(found) > 3 || !regexp.MustCompile(f.want).MatchString(found[0]) {
 			t.Errorf("%s: want a line that matches %q, got %q", f.name, f.want, found)
 		}
