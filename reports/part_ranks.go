@@ -17,15 +17,7 @@ func ranksPart(runs []Run, _ []Reference) Part {
 		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}
 	if len(ranked) > 0 {
-		phases := phaseFigure(ranked, "phases", "Phases of a search by engines with ranks",
-			phaseQuantity{"Time of a search (ms)", func(p rankedPhase) float64 { return p.seconds * 1e3 }})
-		phases.note("Means over searches and ranks. Ranks that are goroutines of one process copy nothing, so their " +
-			"transfers are waiting alone.")
-		traffic := phaseFigure(ranked, "traffic", "Messages and bytes of a search by engines with ranks",
-			phaseQuantity{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
-			phaseQuantity{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }})
-		traffic.note("Counted, of all ranks together, means over searches.")
-		part.Figures = []Figure{phases, traffic, trafficOverRanks(ranked)}
+		part.Figures = []Figure{phaseFigure(ranked), trafficOverRanks(ranked)}
 	}
 	return part
 }
@@ -136,17 +128,13 @@ func (r rankedRun) imbalance() float64 {
 	return slices.Max(r.computing) * float64(len(r.computing)) / sum
 }
 
-// phaseQuantity is what a panel draws of each phase.
-type phaseQuantity struct {
-	title string
-	of    func(rankedPhase) float64
-}
-
-// phaseFigure draws quantities of the phases, a row for every run. The last of many phases are gray.
-func phaseFigure(runs []rankedRun, name, title string, quantities ...phaseQuantity) Figure {
-	f := Figure{Name: name, Title: title}
+// phaseFigure draws time, messages and bytes of the phases, a row for every run. The last of many phases are gray.
+func phaseFigure(runs []rankedRun) Figure {
+	f := Figure{Name: "phases", Title: "Time, messages and bytes of the phases of a search by engines with ranks"}
+	f.note("Means over searches; times are means over ranks too, messages and bytes those of all ranks together. Ranks " +
+		"that are goroutines of one process copy nothing, so their transfers are waiting alone.")
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
-	var names []string // a phase has the same color in all figures
+	var names []string
 	for _, r := range runs {
 		for _, p := range r.phases {
 			if !slices.Contains(names, p.name) {
@@ -159,15 +147,20 @@ func phaseFigure(runs []rankedRun, name, title string, quantities ...phaseQuanti
 		colors = append(colors, looks(i).Color)
 	}
 	colors = append(colors, paint(outsidePaint))
-	shown := make([]bool, len(names))
-	for _, quantity := range quantities {
+	for _, quantity := range []struct {
+		title string
+		of    func(rankedPhase) float64
+	}{
+		{"Time of a search (ms)", func(p rankedPhase) float64 { return p.seconds * 1e3 }},
+		{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
+		{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }},
+	} {
 		var rows []barRow
 		for _, r := range runs {
 			row, sum := barRow{name: r.scaleName(), parts: make([]float64, len(names))}, 0.0
 			for _, p := range r.phases {
-				i, value := slices.Index(names, p.name), quantity.of(p)
-				row.parts[i], shown[i] = value, shown[i] || value > 0
-				sum += value
+				row.parts[slices.Index(names, p.name)] = quantity.of(p)
+				sum += quantity.of(p)
 			}
 			row.label = units.Significant(sum, 3)
 			rows = append(rows, row)
@@ -175,9 +168,7 @@ func phaseFigure(runs []rankedRun, name, title string, quantities ...phaseQuanti
 		f.Panels = append(f.Panels, barPanel(quantity.title, rows, colors...))
 	}
 	for i, name := range names {
-		if shown[i] {
-			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, seriesPaints)]}, Block: true})
-		}
+		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, seriesPaints)]}, Block: true})
 	}
 	return f
 }

@@ -49,8 +49,7 @@ func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
 		return strings.Join(out, ", ")
 	}
 	for name, want := range map[string]string{
-		"phases":  "expand, scan, reduce, output",
-		"traffic": "expand",
+		"phases": "expand, scan, reduce, output",
 		"strong-scaling": "distributed 1D, scale 17, distributed 2D, scale 17, distributed 1D, scale 16, distributed " +
 			"2D, scale 16",
 		"traffic-over-ranks": "distributed 1D, scale 17, distributed 2D, scale 17, distributed 1D, scale 16, distributed " +
@@ -104,7 +103,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 	} {
 		a, b := of(c.runs, 4)
 		part := ranksPart(runs(a), nil)
-		if len(part.Figures) != 3 || len(part.Figures[2].Panels) != 0 || len(part.Table.Rows) != c.runs ||
+		if len(part.Figures) != 2 || len(part.Figures[1].Panels) != 0 || len(part.Table.Rows) != c.runs ||
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
@@ -112,7 +111,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
 		}
 		for _, s := range []struct{ figure, says, want string }{
-			{"phases", notes(part.Figures[0]), c.ranks}, {"traffic", notes(part.Figures[1]), c.ranks},
+			{"phases", notes(part.Figures[0]), c.ranks},
 		} {
 			if !strings.Contains(s.says, s.want) || s.want == "" && strings.Contains(s.says, "The first") {
 				t.Errorf("%d runs: the figure of %s says %q, want %q", c.runs, s.figure, s.says, s.want)
