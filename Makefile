@@ -14,4 +14,4 @@ cuda: ## the engine for NVIDIA GPUs, here; needs a CUDA toolkit
 	bash cuda/build.sh
 
 clean:
-	rm -f teps teps-rank teps-engine-cuda teps-engine-native
+	rm -f teps teps-rank teps-engine-cuda

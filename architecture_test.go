@@ -45,18 +45,17 @@ var arrows = map[string][]string{
 	"reports/page":                  {"reports", "reports/plot"},
 	"reports/text":                  {"plugins", "power", "record", "compare", "reports", "internal/units"},
 	"reports/formats":               {"record", "reports", "reports/page", "reports/plot", "reports/text"},
-	"sweep":                         {"plugins", "machine", "record", "harness"},
+	"sweep":                         {"plugins", "machine", "record", "harness", "internal/units"},
 	"cmd/teps-rank":                 {"distributed/mpi"},
 	"cmd/teps": {
 		"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed", "distributed/mpi",
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/plot", "reports/text", "internal/regular", "internal/units",
 	},
-	"cmd/teps-engine-cuda":   {"plugins/rpc", "cuda"},
-	"native":                 {"graph", "plugins"},
-	"cmd/teps-engine-native": {"native", "plugins/rpc"},
-	"examples":               {},
-	"examples/go":            {"graph", "plugins", "plugins/rpc"},
+	"cmd/teps-engine-cuda": {"plugins/rpc", "cuda"},
+	"native":               {"graph", "plugins"},
+	"examples":             {},
+	"examples/go":          {"graph", "plugins", "plugins/rpc"},
 }
 
 // libraries says which packages may know a library: the prefix of its import path.

@@ -103,7 +103,7 @@ func (e *engineRun) energyPhases(
 	wanted := e.plan.Energy
 	rest, idle := min(wanted/10, maxRest), max(min(wanted, maxIdle), margin)
 	tail := max(min(wanted/2, maxTail), margin)
-	step, summary := e.step("energy", 0, rest+idle+wanted+tail), ""
+	step, summary := e.step("energy", 0), ""
 	defer func() { step.End(summary, err) }()
 
 	began := time.Now()

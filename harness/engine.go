@@ -47,8 +47,8 @@ const (
 )
 
 // step starts a step of the engine's progress.
-func (e *engineRun) step(name string, total int64, expected time.Duration) Step {
-	return e.progress.Step(fmt.Sprintf("scale %d: %s: %s", e.in.recipe.Scale, e.spec.Name, name), total, expected)
+func (e *engineRun) step(name string, total int64) Step {
+	return e.progress.Step(fmt.Sprintf("scale %d: %s: %s", e.in.recipe.Scale, e.spec.Name, name), total)
 }
 
 func (e *engineRun) note(format string, args ...any) {
@@ -105,11 +105,11 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	if about.Unavailable != "" {
 		return fmt.Errorf("%w: %s", plugins.ErrUnavailable, about.Unavailable)
 	}
-	settings, err := resolve(e.spec, about)
+	settings, err := Resolve(e.spec, about)
 	if err != nil {
 		return err
 	}
-	step := e.step("construct", 0, 0)
+	step := e.step("construct", 0)
 	defer func() {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
@@ -144,8 +144,8 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
 }
 
-// resolve returns the options in effect for an engine, and a UsageError if one of them is wrong.
-func resolve(spec record.EngineSpec, about plugins.Description) (plugins.Settings, error) {
+// Resolve returns the options in effect for an engine, and a UsageError if one of them is wrong.
+func Resolve(spec record.EngineSpec, about plugins.Description) (plugins.Settings, error) {
 	settings, err := plugins.Resolve(about.Options, spec.Options)
 	if err != nil {
 		return settings, record.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)

@@ -7,7 +7,6 @@ package harness
 
 import (
 	"context"
-	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -30,9 +29,8 @@ type Host interface {
 
 // Progress shows how far a run is. All calls come from one goroutine, between timed calls of an engine.
 type Progress interface {
-	// Step starts a step of total units, or of an unknown number if total is 0. It is expected to take a certain time,
-	// or an unknown one if expected is 0. Steps do not overlap.
-	Step(name string, total int64, expected time.Duration) Step
+	// Step starts a step of total units, or of an unknown number if total is 0. Steps do not overlap.
+	Step(name string, total int64) Step
 	// Note shows a message that the user should not miss.
 	Note(text string)
 }
@@ -40,10 +38,6 @@ type Progress interface {
 // Step is the progress of one step.
 type Step interface {
 	Add(units int64)
-	// Watch shows the progress of an activity until stop is called. The function progress may be called from any
-	// goroutine; a total of 0 means that it is unknown. No engine may work before stop returns, so that nothing disturbs
-	// its clock.
-	Watch(what string, progress func() (done, total int64)) (stop func())
 	// End ends the step: with err, or with a summary of what was done if err is nil.
 	End(summary string, err error)
 }

@@ -81,7 +81,7 @@ func (in *Input) prepare(ctx context.Context, roots int, progress Progress) erro
 func (in *Input) generate(ctx context.Context, progress Progress) (err error) {
 	const chunk = 1 << 20 // tuples between two updates of the progress
 	start, total := time.Now(), in.recipe.Tuples()
-	step := progress.Step(fmt.Sprintf("scale %d: generate", in.recipe.Scale), total, 0)
+	step := progress.Step(fmt.Sprintf("scale %d: generate", in.recipe.Scale), total)
 	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
 	for first := int64(0); first < total; first += chunk {
 		part := in.tuples[first:min(first+chunk, total)]

@@ -38,7 +38,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 			failures = append(failures, fmt.Errorf("engine %s: %w", spec.Name, err))
 			continue
 		}
-		if _, err := resolve(spec, d); err != nil {
+		if _, err := Resolve(spec, d); err != nil {
 			return err
 		}
 		limits = errors.Join(limits, checkLimits(plan, spec.Name, d.Limits))

@@ -106,7 +106,7 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 	if first == len(roots) {
 		return nil
 	}
-	step := e.step("search", int64(len(roots)-first), 0)
+	step := e.step("search", int64(len(roots)-first))
 	invalid := 0
 	defer func() { step.End(fmt.Sprintf("%d roots, %d invalid", len(roots)-first, invalid), err) }()
 	for range e.plan.WarmUps {
@@ -118,7 +118,7 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 		found, err := e.search(ctx, roots[i])
 		if err == nil {
 			found.Index = i
-			err = e.check(ctx, &found, step)
+			err = e.check(ctx, &found)
 		}
 		if err == nil {
 			err = e.record(record.Entry{Root: &found})

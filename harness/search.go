@@ -48,14 +48,11 @@ func (e *engineRun) idle(ctx context.Context) (float64, error) {
 }
 
 // check validates the parents of the last search, or only counts its tuples if the plan validates fewer roots.
-func (e *engineRun) check(ctx context.Context, r *record.RootRecord, step Step) error {
-	v := e.in.validator
+func (e *engineRun) check(ctx context.Context, r *record.RootRecord) error {
 	if e.plan.Validate == record.AllRoots || r.Index < e.plan.Validate {
-		defer step.Watch("validate", v.Progress)()
 		return e.validate(ctx, r)
 	}
-	defer step.Watch("count", v.Progress)()
-	tree, err := v.Count(ctx, r.Root, e.parents)
+	tree, err := e.in.validator.Count(ctx, r.Root, e.parents)
 	return keep(r, tree, err)
 }
 

@@ -2,14 +2,14 @@ package sweep
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"syscall"
 
 	"github.com/tepsbench/teps/machine"
@@ -48,6 +48,9 @@ func (j *Job) Engine() record.EngineSpec { return j.Plan.Engines[0] }
 // Scale is the job's scale.
 func (j *Job) Scale() int { return j.Plan.Scales[0] }
 
+// notInFileNames matches what not every system and shell takes in the name of a file.
+var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
+
 // name names the job's directory. The name ends in a checksum of everything that makes two measurements the same: the
 // plan with the engine's options and the checksum of its program, the engine's version, the repeat, the build of teps
 // and the machine. A change of any of these is another job.
@@ -65,20 +68,9 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 		return fmt.Errorf("sweep: name the directory of %s at scale %d: %w", j.Engine().Name, j.Scale(), err)
 	}
 	sum := sha256.Sum256(data)
-	j.Folder = fmt.Sprintf("s%02d-%s-r%d-%s", j.Scale(), fileName(j.Engine().Name), j.Repeat, hex.EncodeToString(sum[:6]))
+	engine := notInFileNames.ReplaceAllString(j.Engine().Name, "-")
+	j.Folder = fmt.Sprintf("s%02d-%s-r%d-%x", j.Scale(), engine[:min(len(engine), 60)], j.Repeat, sum[:6])
 	return nil
-}
-
-// fileName makes an engine's name usable as part of a file name on any system and in any shell.
-func fileName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-=", r):
-			return r
-		}
-		return '-'
-	}, name)
-	return name[:min(len(name), 60)]
 }
 
 // look sets the State to that of the job's record in dir.
@@ -116,17 +108,10 @@ func (j *Job) keep(run record.Run) {
 
 // reason tells why a run has no valid result.
 func reason(run record.Run) string {
-	wrong, first := 0, ""
-	for _, root := range run.Roots {
-		if root.Broken() {
-			if wrong++; wrong == 1 {
-				first = root.Violation
-			}
-		}
-	}
+	first := slices.IndexFunc(run.Roots, record.RootRecord.Broken)
 	switch {
-	case wrong > 0:
-		return fmt.Sprintf("%d of %d searches are wrong: %s", wrong, len(run.Roots), first)
+	case first >= 0:
+		return fmt.Sprintf("%d of %d searches are wrong: %s", run.BrokenRoots(), len(run.Roots), run.Roots[first].Violation)
 	case run.Failure != "":
 		return run.Failure
 	case run.Energy.Failed():

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/graph"
@@ -21,12 +20,10 @@ import (
 // silent is a harness.Progress that shows nothing.
 type silent struct{}
 
-func (silent) Step(string, int64, time.Duration) harness.Step { return silent{} }
-func (silent) Note(string)                                    {}
-func (silent) Add(int64)                                      {}
-func (silent) End(string, error)                              {}
-
-func (silent) Watch(string, func() (int64, int64)) (stop func()) { return func() {} }
+func (silent) Step(string, int64) harness.Step { return silent{} }
+func (silent) Note(string)                     {}
+func (silent) Add(int64)                       {}
+func (silent) End(string, error)               {}
 
 // inside is a Host that runs the CPU engine in this process. wrap can make it misbehave.
 type inside struct {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
@@ -40,21 +41,31 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	out := &Schedule{
 		Sweep: s, Dir: dir, Jobs: s.jobs(), software: record.ThisSoftware(), machine: machine.This(ctx), notes: notes,
 	}
-	programs := map[string]program{}
+	type program struct {
+		plugins.Description
+		err error
+	}
+	programs := map[[3]string]program{}
 	var failures []error
 	for _, j := range out.Jobs {
 		spec := j.Engine()
-		key := fmt.Sprintf("%s\x00%s\x00%s", spec.Builtin, spec.Path, spec.Checksum)
+		key := [3]string{spec.Builtin, spec.Path, spec.Checksum}
 		p, known := programs[key]
 		if !known {
-			if p = describeProgram(ctx, host, spec); ctx.Err() != nil {
+			p.Description, p.err = harness.Describe(ctx, host, spec)
+			switch {
+			case ctx.Err() != nil:
 				return nil, ctx.Err()
+			case p.err == nil && p.Unavailable != "":
+				p.err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, p.Unavailable)
 			}
 			if programs[key] = p; p.err != nil {
 				failures = append(failures, fmt.Errorf("engine %s: %w", spec.Name, p.err))
 			}
 		}
-		if err := out.enter(j, p); err != nil {
+		if p.err != nil {
+			j.State, j.Reason = Unavailable, p.err.Error()
+		} else if err := out.enter(j, p.Description); err != nil {
 			return nil, err
 		}
 	}
@@ -64,44 +75,13 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	return out, out.checkMemory(ctx)
 }
 
-// program is what an engine says about itself, and the checksum of an outside engine's file.
-type program struct {
-	plugins.Description
-	checksum string
-	err      error
-}
-
-func describeProgram(ctx context.Context, host harness.Host, spec record.EngineSpec) (p program) {
-	engine, err := host.Open(ctx, spec)
-	if err != nil {
-		return program{err: err}
+// enter completes a job of an engine.
+func (s *Schedule) enter(j *Job, d plugins.Description) error {
+	if _, err := harness.Resolve(j.Engine(), d); err != nil {
+		return err
 	}
-	p.Description, err = engine.Describe(ctx)
-	if file, ok := engine.(interface{ Checksum() string }); ok && spec.Path != "" {
-		p.checksum = file.Checksum()
-	}
-	if p.err = errors.Join(err, engine.Close()); p.err == nil && p.Unavailable != "" {
-		p.err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, p.Unavailable)
-	}
-	return p
-}
-
-// enter completes a job. From here on an outside engine is refused if its file changes.
-func (s *Schedule) enter(j *Job, p program) error {
-	if p.err != nil {
-		j.State, j.Reason = Unavailable, p.err.Error()
-		return nil
-	}
-	spec := j.Engine()
-	if _, err := plugins.Resolve(p.Options, spec.Options); err != nil {
-		return record.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
-	}
-	if spec.Checksum == "" {
-		spec.Checksum = p.checksum
-	}
-	j.Plan.Engines = []record.EngineSpec{spec}
-	j.Memory = harness.EstimateMemory(j.Plan.Recipe(j.Scale()), p.Memory).Total()
-	if err := j.name(p.Version, s.software, s.machine); err != nil {
+	j.Memory = harness.EstimateMemory(j.Plan.Recipe(j.Scale()), d.Memory).Total()
+	if err := j.name(d.Version, s.software, s.machine); err != nil {
 		return err
 	}
 	j.look(s.Dir)
@@ -118,21 +98,16 @@ func (s *Schedule) Bad() []*Job {
 	return slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return !j.State.Bad() })
 }
 
-// checkMemory refuses the smallest job that needs more memory than there is.
+// checkMemory refuses the first job that needs more memory than there is.
 func (s *Schedule) checkMemory(ctx context.Context) error {
 	available, source, err := machine.AvailableMemory(ctx)
-	if err != nil {
-		return nil // unknown: every job may fit
+	todo := s.ToDo()
+	i := slices.IndexFunc(todo, func(j *Job) bool { return j.Memory > available })
+	if err != nil || i < 0 {
+		return nil // an unknown memory may suffice
 	}
-	todo := slices.DeleteFunc(s.ToDo(), func(j *Job) bool { return j.Memory <= available })
-	if len(todo) == 0 {
-		return nil
-	}
-	j := slices.MinFunc(todo, func(a, b *Job) int { return a.Scale() - b.Scale() })
-	const gib = 1 << 30
-	return fmt.Errorf("%w: %s at scale %d needs %.1f GiB and %.1f GiB are available (%s); "+
-		"take smaller scales",
-		plugins.ErrMemory, j.Engine().Name, j.Scale(), float64(j.Memory)/gib, float64(available)/gib, source)
+	return fmt.Errorf("%w: %s at scale %d needs %s and %s are available (%s); take smaller scales", plugins.ErrMemory,
+		todo[i].Engine().Name, todo[i].Scale(), units.Bytes(todo[i].Memory), units.Bytes(available), source)
 }
 
 // Run measures the jobs to do, in order, and calls begin before the n-th of total. A job that fails does
@@ -152,7 +127,6 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 		progress.Note(note)
 	}
 	var in *harness.Input // of the scale that is being measured
-	scale := 0
 	release := func() error {
 		if in == nil {
 			return nil
@@ -162,15 +136,13 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	defer func() { err = errors.Join(err, release()) }()
 	for i, j := range todo {
 		begin(j, i+1, len(todo))
-		if j.Scale() != scale {
+		if i == 0 || j.Scale() != todo[i-1].Scale() {
 			if err := release(); err != nil {
 				return err
 			}
-			in, err = harness.NewInput(ctx, host, j.Plan.Recipe(j.Scale()), j.Plan.Roots, progress)
-			if err != nil {
+			if in, err = harness.NewInput(ctx, host, j.Plan.Recipe(j.Scale()), j.Plan.Roots, progress); err != nil {
 				return err
 			}
-			scale = j.Scale()
 		}
 		if err := s.measure(ctx, host, command, j, in, progress); err != nil {
 			return err
@@ -185,10 +157,11 @@ func (s *Schedule) measure(ctx context.Context, host harness.Host, command []str
 	progress harness.Progress) (err error) {
 	path := filepath.Join(s.Dir, j.Folder)
 	// Without its result a directory counts as interrupted, even if removing the rest is cut short.
-	if err := os.Remove(filepath.Join(path, record.ResultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("sweep: remove an earlier measurement: %w", err)
+	err = os.Remove(filepath.Join(path, record.ResultFile))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(path)
 	}
-	if err := os.RemoveAll(path); err != nil {
+	if err != nil {
 		return fmt.Errorf("sweep: remove an earlier measurement: %w", err)
 	}
 	store, err := record.Create(path, record.NewManifest(command, j.Plan, s.software, s.machine))
@@ -205,21 +178,18 @@ func (s *Schedule) measure(ctx context.Context, host harness.Host, command []str
 }
 
 // lock makes the directory dir and keeps other sweeps out of it. The system releases the lock when the process ends.
-func lock(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("sweep: make the directory of the runs: %w; choose another store", err)
+func lock(dir string) (unlock func() error, err error) {
+	var f *os.File
+	if err = os.MkdirAll(dir, 0o777); err == nil {
+		f, err = os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("sweep: lock the directory of the runs: %w; choose another store", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		return func() { f.Close() }, nil
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, record.Usage("another sweep is writing to %s (%w); wait until it has ended, or choose another store",
+			dir, err)
 	}
-	f.Close()
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, record.Usage("another sweep is writing to %s; wait until it has ended, or choose another store", dir)
-	}
-	return nil, fmt.Errorf("sweep: lock %s: %w; choose a store on a file system that can lock files", f.Name(), err)
+	return f.Close, nil
 }

@@ -41,12 +41,12 @@ func (s Sweep) variants() (all []record.EngineSpec) {
 			var next []record.EngineSpec
 			for _, spec := range specs {
 				for _, value := range option.Values {
-					v := spec
-					v.Options = maps.Clone(spec.Options)
-					if v.Options == nil {
-						v.Options = map[string]string{}
+					if len(next) > MaxJobs {
+						return next // which Check refuses
 					}
-					v.Options[option.Option] = value
+					v := spec
+					v.Options = map[string]string{option.Option: value}
+					maps.Copy(v.Options, spec.Options)
 					if !e.Labelled || len(option.Values) > 1 {
 						v.Name += ":" + option.Option + "=" + value
 					}
@@ -60,25 +60,12 @@ func (s Sweep) variants() (all []record.EngineSpec) {
 	return all
 }
 
-// size is the number of jobs, or more than MaxJobs.
-func (s Sweep) size() int {
-	n := 0
-	for _, e := range s.Engines {
-		combinations := 1
-		for _, option := range e.Options {
-			combinations = min(combinations*len(option.Values), MaxJobs+1)
-		}
-		n = min(n+combinations, MaxJobs+1)
-	}
-	return n * min(len(s.Plan.Scales), MaxJobs+1) * min(s.Repeats, MaxJobs+1)
-}
-
 // Check returns a record.ErrUsage that tells what is wrong with the sweep and what to change.
 func (s Sweep) Check() error {
 	switch {
 	case s.Repeats < 1:
 		return record.Usage("repeats: %d: want at least 1", s.Repeats)
-	case s.size() > MaxJobs:
+	case float64(len(s.variants()))*float64(len(s.Plan.Scales))*float64(s.Repeats) > MaxJobs:
 		return record.Usage("the sweep has more than %d runs; leave out values, scales or repeats", MaxJobs)
 	}
 	whole := s.Plan

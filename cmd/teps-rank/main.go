@@ -1,4 +1,4 @@
-//go:build mpi
+//go:build mpi && linux
 
 // Command teps-rank is one rank of the engine mpi, which starts as many of them as it needs with mpirun. Build it with
 // the tag mpi.
@@ -8,6 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/distributed/mpi"
 )
@@ -47,4 +50,23 @@ func serve(world mpi.World, socket string, stdout *os.File) error {
 		return err
 	}
 	return mpi.Serve(world, in, out)
+}
+
+// dieWithParent makes the kernel kill this rank when mpirun, or its daemon on this host, dies.
+func dieWithParent() {
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0)
+}
+
+// takeStdout returns standard output for messages to the engine. What libraries print there goes to standard error from
+// now on.
+func takeStdout() *os.File {
+	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return os.Stdout
+	}
+	if err := unix.Dup3(2, 1, 0); err != nil {
+		unix.Close(fd)
+		return os.Stdout
+	}
+	return os.NewFile(uintptr(fd), "stdout")
 }

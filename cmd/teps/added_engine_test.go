@@ -2,16 +2,35 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 )
 
 // withSerial is the catalog of this program and one more engine. Adding an engine to teps takes a line like this.
 func withSerial() catalog {
 	return append(builtins(), builtin{"serial", serial.New})
+}
+
+// withPainter is what the processes of engines serve.
+func withPainter() catalog { return append(withSerial(), builtin{"painter", painter}) }
+
+// painter is an engine that describes itself with sequences that control a terminal.
+func painter() plugins.Engine {
+	return plugins.New(func() (plugins.Description, error) {
+		return plugins.Description{
+			Name: "painter", Version: "1\x1b[2J", Summary: "clears\x1b[2Jthe screen\aand more\r",
+			Unavailable: "no\x1b]0;title\a", Devices: []plugins.Device{{Kind: "cpu", Name: "\u009bred"}},
+			Options: []plugins.Option{{Name: "color", Kind: plugins.Text, Meaning: "\x1b[31mred"}},
+		}, nil
+	}, func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
+		return plugins.Built{}, errors.New("never called")
+	})
 }
 
 func TestAddedEngineIsListedAndRun(t *testing.T) {

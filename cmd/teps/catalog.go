@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
+
+const enginePrefix = "teps-engine-"
 
 // catalog is a list of built-in engines. Other engines are programs and shared libraries: files given by path, or named
 // teps-engine-NAME or teps-engine-NAME.so in the directory of this program.
@@ -33,35 +35,24 @@ func (c catalog) find(name string) func() plugins.Engine {
 	return nil
 }
 
-func (c catalog) names() (names []string) {
-	for _, b := range c {
-		names = append(names, b.name)
-	}
-	return names
-}
-
 // parse reads [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
 func (c catalog) parse(text string) (choice, error) {
-	head, options, _ := strings.Cut(text, ":")
-	label, engine, labelled := strings.Cut(head, "=")
-	if !labelled {
-		engine = head
+	label, engine, labelled := strings.Cut(text, "=")
+	if !labelled || strings.ContainsAny(label, `:/\.`) { // without a =, or with one in an option or a path
+		label, engine, labelled = "", text, false
 	}
-	spec, err := c.locate(engine)
+	if labelled && !isLabel(label) {
+		return choice{}, usage("--engine %.80s: want a label of 1 to 64 letters, digits, - and _", text)
+	}
+	engine, options := cutOptions(engine)
+	chosen, err := c.locate(engine)
 	if err != nil {
 		return choice{}, err
 	}
 	if labelled {
-		if !isLabel(label) {
-			return choice{}, usage("--engine %s: a label consists of letters, digits, - and _", text)
-		}
-		spec.Name = label
+		chosen.Name, chosen.file, chosen.labelled = label, "", true
 	}
-	chosen := choice{EngineSpec: spec, labelled: labelled}
-	if options == "" {
-		return chosen, nil
-	}
-	for option := range strings.SplitSeq(options, ":") {
+	for _, option := range options {
 		name, value, ok := strings.Cut(option, "=")
 		if !ok || name == "" {
 			return choice{}, usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=1d", text)
@@ -71,71 +62,83 @@ func (c catalog) parse(text string) (choice, error) {
 	return chosen, nil
 }
 
+// cutOptions separates an engine from the options after it. A path may have colons: it ends at the last one where there
+// is a file.
+func cutOptions(text string) (engine string, options []string) {
+	parts := strings.Split(text, ":")
+	if strings.ContainsAny(text, `/\.`) {
+		for n := len(parts); n > 1; n-- {
+			if path := strings.Join(parts[:n], ":"); checkFile(path) == nil {
+				return path, parts[n:]
+			}
+		}
+	}
+	return parts[0], parts[1:]
+}
+
 // locate finds an engine by its name or path.
-func (c catalog) locate(engine string) (record.EngineSpec, error) {
-	switch {
-	case engine == "":
-		return record.EngineSpec{}, usage("--engine: an engine's name is empty; teps engines lists all engines")
-	case strings.ContainsAny(engine, `/\.`):
+func (c catalog) locate(engine string) (choice, error) {
+	if engine == "" {
+		return choice{}, usage("--engine: an engine's name is empty; teps engines lists all engines")
+	}
+	if strings.ContainsAny(engine, `/\.`) {
 		path, err := filepath.Abs(engine)
 		if err == nil {
 			err = checkFile(path)
 		}
 		if err != nil {
-			return record.EngineSpec{}, usage("engine %s: %w", engine, err)
+			return choice{}, usage("engine %s: %w", engine, err)
 		}
-		return record.EngineSpec{Name: fileLabel(path), Path: path}, nil
-	case c.find(engine) != nil:
-		return record.EngineSpec{Name: engine, Builtin: engine}, nil
+		name := fileLabel(path)
+		return choice{EngineSpec: record.EngineSpec{Name: name, Path: path}, found: "by its path", file: name}, nil
 	}
-	for _, spec := range installed() {
-		if spec.Name == engine {
-			return spec, nil
+	var names []string
+	for _, known := range c.known() {
+		if known.Name == engine {
+			return known, nil
+		}
+		names = append(names, known.Name)
+	}
+	return choice{}, usage("unknown engine %s%s; teps has %s; name another by its path, such as ./%s",
+		engine, didYouMean(engine, names), strings.Join(names, ", "), engine)
+}
+
+// known lists the engines that have a name: those built in, and those in the directory of this program.
+func (c catalog) known() (all []choice) {
+	for _, b := range c {
+		all = append(all, choice{EngineSpec: record.EngineSpec{Name: b.name, Builtin: b.name}, found: "built in"})
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return all
+	}
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(self), enginePrefix+"*"))
+	for _, path := range paths {
+		if name := fileLabel(path); checkFile(path) == nil && c.find(name) == nil {
+			all = append(all, choice{EngineSpec: record.EngineSpec{Name: name, Path: path}, found: "next to teps"})
 		}
 	}
-	return record.EngineSpec{}, usage("unknown engine %s; built in: %s; name another by its path, such as ./%s",
-		engine, strings.Join(c.names(), ", "), engine)
+	return all
 }
 
 // checkFile refuses a path that cannot be an engine.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("there is no such file")
 	case err != nil:
 		return err
-	case info.IsDir():
-		return fmt.Errorf("this is a directory; name the program in it")
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("this is not a regular file")
+		return errors.New("this is a directory, a pipe or a device; name a program or a library")
 	case info.Mode()&0o111 == 0 && !record.IsLibrary(path):
 		return fmt.Errorf("this file is not executable; if it is the engine's program: chmod +x %s", path)
 	}
 	return nil
 }
 
-const enginePrefix = "teps-engine-"
+// notLabel matches what no label has.
+var notLabel = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// installed lists the engines in the directory of this program, by name. teps-engine-native is not one of them: it
-// serves a library that it is given.
-func installed() (specs []record.EngineSpec) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(self), enginePrefix+"*"))
-	for _, path := range paths {
-		if checkFile(path) == nil && filepath.Base(path) != enginePrefix+"native" {
-			specs = append(specs, record.EngineSpec{Name: fileLabel(path), Path: path})
-		}
-	}
-	return specs
-}
-
-const labelLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-
-func isLabel(text string) bool { return text != "" && strings.Trim(text, labelLetters) == "" }
+func isLabel(text string) bool { return text != "" && len(text) <= 64 && !notLabel.MatchString(text) }
 
 // fileLabel is the name of an outside engine before it has described itself: teps-engine-cuda is cuda, libmine.so mine.
 func fileLabel(path string) string {
@@ -143,33 +146,29 @@ func fileLabel(path string) string {
 	if name = strings.TrimPrefix(name, enginePrefix); record.IsLibrary(path) {
 		name = strings.TrimPrefix(name, "lib")
 	}
-	name = strings.Map(func(r rune) rune {
-		if strings.ContainsRune(labelLetters, r) {
-			return r
-		}
-		return '-'
-	}, name)
-	if name == "" {
+	if name = notLabel.ReplaceAllString(name, "-"); name == "" {
 		return "engine"
 	}
-	return name
+	return name[:min(len(name), 64)]
 }
 
 // choice is an engine that the user has chosen.
 type choice struct {
 	record.EngineSpec
-	labelled bool   // the user has given the name
-	file     string // the name by its file, which --set takes as well; empty if the engine was not renamed
+	found    string   // built in, next to teps, or by its path
+	labelled bool     // the user has given a label
+	file     string   // the name by its file, which --set takes as well; empty for an engine with another name
+	given    []string // names of options, in the order in which they were set
 }
 
-// name gives an outside engine without a label the name by which it describes itself. An engine that cannot be asked
-// keeps its file's name; preparing the run reports what is wrong with it.
+// name gives an engine that is called by its file the name by which it describes itself. One that cannot be asked keeps
+// the other name; preparing the run reports what is wrong with it.
 func (c *choice) name(ctx context.Context, host harness.Host) {
-	if c.labelled || c.Path == "" {
+	if c.file == "" {
 		return
 	}
 	if d, err := harness.Describe(ctx, host, c.EngineSpec); err == nil && isLabel(d.Name) {
-		c.file, c.Name = c.Name, d.Name
+		c.Name = d.Name
 	}
 }
 
@@ -178,18 +177,7 @@ func (c *choice) setOption(name, value string) {
 		c.Options = map[string]string{}
 	}
 	c.Options[name] = value
-}
-
-// setChecksum makes the host refuse the engine if its file has another SHA-256.
-func (c *choice) setChecksum(sum string) error {
-	switch sum = strings.ToLower(sum); {
-	case len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "":
-		return fmt.Errorf("checksum %q: want the 64 digits that sha256sum prints", sum)
-	case c.Path == "":
-		return fmt.Errorf("engine %s is built in; only outside engines have a checksum", c.Name)
-	}
-	c.Checksum = sum
-	return nil
+	c.given = append(c.given, name)
 }
 
 func byName(chosen []choice, name string) (*choice, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,12 +83,11 @@ func parseFailIf(text string) (*float64, error) {
 	if text == "" {
 		return nil, nil
 	}
-	number, slower := strings.CutPrefix(text, "slower=")
-	number, percent := strings.CutSuffix(number, "%")
-	x, err := strconv.ParseFloat(number, 64)
-	if !slower || !percent || err != nil || !(x >= 0 && x < 100) {
+	var percent float64
+	_, err := fmt.Sscanf(text, "slower=%g%%", &percent)
+	if err != nil || !strings.HasSuffix(text, "%") || !(percent >= 0 && percent < 100) {
 		return nil, usage("--fail-if %q: want slower=5%% or another share from 0%% to below 100%%", text)
 	}
-	x /= 100
-	return &x, nil
+	percent /= 100
+	return &percent, nil
 }

@@ -327,7 +327,7 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 			processes := children(t, cmd.Process.Pid)
 			cmd.Process.Signal(os.Interrupt)
 			err := cmd.Wait()
-			if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "--resume "+dir) {
+			if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) {
 				t.Errorf("exit code %d (%v):\n%s", cmd.ProcessState.ExitCode(), err, &stderr)
 			}
 			for _, pid := range processes {

@@ -27,12 +27,17 @@ program or library given as PATH.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
 		RunE: func(c *cobra.Command, args []string) error {
-			host := newProcesses(false)
+			host := newProcesses(c, false)
 			defer host.Close()
-			all, err := engines.list(args)
-			if err != nil {
-				return err
+			all := engines.known()
+			for _, path := range args {
+				chosen, err := engines.parse(path)
+				if err != nil {
+					return err
+				}
+				all = append(all, chosen)
 			}
+			var err error
 			for i, e := range all {
 				if i > 0 {
 					fmt.Fprintln(c.OutOrStdout())
@@ -46,44 +51,21 @@ program or library given as PATH.`,
 	}
 }
 
-// listed is an engine, and where it was found.
-type listed struct {
-	choice
-	found string // built in, next to teps, or by its path
-}
-
-// list returns every engine to describe, without starting any.
-func (c catalog) list(paths []string) (all []listed, err error) {
-	for _, b := range c {
-		all = append(all, listed{choice{EngineSpec: record.EngineSpec{Name: b.name, Builtin: b.name}}, "built in"})
-	}
-	for _, spec := range installed() {
-		if c.find(spec.Name) == nil { // a name stands for the built-in engine
-			all = append(all, listed{choice{EngineSpec: spec, labelled: true}, "next to teps"})
-		}
-	}
-	for _, path := range paths {
-		chosen, err := c.parse(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, listed{chosen, "by its path"})
-	}
-	return all, nil
-}
-
 // print starts the engine and prints what it says about itself.
-func (e listed) print(ctx context.Context, w io.Writer, host harness.Host) error {
+func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error {
 	d, err := harness.Describe(ctx, host, e.EngineSpec)
 	if err != nil {
-		fmt.Fprintf(w, "%s (%s): %v\n", e.Name, e.found, err)
+		fmt.Fprintf(w, "%s (%s): %s\n", e.Name, e.found, printable(err.Error()))
 		return err
 	}
-	if !e.labelled && isLabel(d.Name) {
+	if e.file != "" && isLabel(d.Name) {
 		e.Name = d.Name
 	}
 	if e.Path != "" {
 		e.Checksum, _ = rpc.Checksum(e.Path) // the engine has just been started from this file
+	}
+	if d.Unavailable != "" {
+		e.found += ", not available here"
 	}
 	fmt.Fprintf(w, "%s (%s)\n", e.Name, e.found)
 	for _, fact := range (reports.Run{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Rows {

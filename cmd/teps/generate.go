@@ -20,7 +20,7 @@ in its packed form: 12 bytes a tuple, little endian, the low 32 bits of both ver
 a word with their upper 16 bits. It needs a few megabytes of memory at any scale.`,
 		Example: `  teps generate --scale 20 > s20.tuples      192 MiB
   teps generate --scale 16 | sha256sum`,
-		Args: noArgs,
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error { return generate(c, recipe) },
 	}
 	flags := c.Flags()
@@ -38,7 +38,7 @@ func generate(c *cobra.Command, recipe graph.Kronecker) (err error) {
 	if err := recipe.Check(); err != nil {
 		return usage("%w", err)
 	}
-	step := newProgress(c.ErrOrStderr(), false).Step(fmt.Sprintf("scale %d: generate", recipe.Scale), recipe.Tuples(), 0)
+	step := newProgress(c.ErrOrStderr(), false).Step(fmt.Sprintf("scale %d: generate", recipe.Scale), recipe.Tuples())
 	defer func() { step.End(fmt.Sprintf("%d tuples", recipe.Tuples()), err) }()
 	block := make([]graph.Edge, min(1<<18, recipe.Tuples()))
 	w := bufio.NewWriterSize(c.OutOrStdout(), 1<<20)

@@ -20,7 +20,9 @@ import (
 // served by this same program, started as `teps serve-engine`.
 type processes struct{ *rpc.Host }
 
-func newProcesses(verbose bool) processes {
+// newProcesses makes the host of the command c, which finishes up when a signal arrives.
+func newProcesses(c *cobra.Command, verbose bool) processes {
+	finishOnSignal(c)
 	level := slog.LevelWarn
 	if verbose {
 		level = slog.LevelDebug
@@ -34,7 +36,7 @@ func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.En
 	if spec.Path == "" || record.IsLibrary(spec.Path) {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("engine %s: find the program of teps: %w", spec.Name, err)
+			return nil, fmt.Errorf("find the program of teps: %w", err)
 		}
 		program.Path, program.Library = self, spec.Path
 		program.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
@@ -55,7 +57,7 @@ func (processes) Meters(ctx context.Context, specifications []string) ([]power.M
 func serveEngineCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:    "serve-engine NAME|LIBRARY",
-		Short:  "Serve a built-in engine or a shared library (used by teps itself)",
+		Short:  "Serve a built-in engine or a shared library to teps (used by teps itself and by scripts that are engines)",
 		Hidden: true,
 		Args:   exactArgs(1, "a built-in engine or the path of a library"),
 		RunE: func(_ *cobra.Command, args []string) error {

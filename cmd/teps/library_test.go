@@ -54,31 +54,17 @@ func TestLibraryThatPrintsAndCrashesInAThreadOfItsOwn(t *testing.T) {
 	nothingLeft(t, temp)
 }
 
-func TestScriptAroundTepsEngineNativeIsAnEngine(t *testing.T) {
+func TestAScriptAroundALibraryIsAnEngine(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("the go command is needed to build the bridge")
-	}
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir, "../teps-engine-native").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	bridge := filepath.Join(dir, "teps-engine-native")
 	library := compileLibrary(t, "libmine.so", "../../examples/c/mine.c")
 	script := filepath.Join(dir, "teps-engine-wrapped")
-	writeProgram(t, script, "#!/bin/sh\nexec "+bridge+" "+library+"\n")
 	cmd, temp := teps(t, "run", "--engine", script, "--scale", "10", "--out", filepath.Join(dir, "run"))
+	writeProgram(t, script, "#!/bin/sh\nexec "+cmd.Path+" serve-engine "+library+"\n")
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " 64/64 ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	for _, args := range [][]string{nil, {library}} {
-		out, err := exec.Command(bridge, args...).CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitUsage ||
-			!strings.Contains(string(out), "teps run") {
-			t.Errorf("by hand with %q: %v\n%s", args, err, out)
-		}
-	}
 }
 
 func repository(t *testing.T) string {

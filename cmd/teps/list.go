@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/record"
@@ -40,9 +38,7 @@ that says what is wrong. The others are still shown, and the exit code is 1.`,
 			}
 			var err error
 			if asJSON {
-				encoder := json.NewEncoder(c.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				err = encoder.Encode(all)
+				err = writeJSON(c.OutOrStdout(), all)
 			} else {
 				err = text.ListTable(c.OutOrStdout(), all)
 			}

@@ -29,15 +29,15 @@ sources have none.
 ` + meters.Help(meters.Sources()),
 		Example: `  teps machine
   teps machine --meter command:wall=./meter.sh    does my meter work?`,
-		Args: noArgs,
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, w := c.Context(), c.OutOrStdout()
-			readings, absent, err := readMeters(ctx, specifications)
+			finishOnSignal(c)
+			readings, absent, err := readMeters(c.Context(), specifications)
 			if err != nil {
 				return err
 			}
-			printMachine(ctx, w)
-			return printMeters(w, readings, absent)
+			printMachine(c.Context(), c.OutOrStdout())
+			return printMeters(c.OutOrStdout(), readings, absent)
 		},
 	}
 	c.Flags().StringArrayVar(&specifications, "meter", nil,
@@ -57,24 +57,22 @@ func printMachine(ctx context.Context, w io.Writer) {
 	printFact(w, "teps", record.ThisSoftware().String())
 }
 
-func printFact(w io.Writer, name, value string) { fmt.Fprintf(w, "%-20s %s\n", name, value) }
+func printFact(w io.Writer, name, value string) {
+	fmt.Fprintf(w, "%-20s %s\n", printable(name), printable(value))
+}
 
 // readMeters finds meters and reads them for a second.
 func readMeters(ctx context.Context, specifications []string) ([]power.Series, []power.Absence, error) {
 	found, absent, err := meters.Find(ctx, meters.Config{Specs: specifications})
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
 		return nil, nil, usage("--meter: %w", err)
 	}
-	if len(found) == 0 {
-		return nil, absent, ctx.Err()
-	}
 	recorder := power.Record(ctx, found)
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Second):
+	if len(found) > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
 	}
 	readings := recorder.Stop()
 	if err := power.Close(found); err != nil {
@@ -86,13 +84,13 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 // printMeters shows meters with what they read, and the sources that have none. A meter that was asked for and is
 // missing is an error.
 func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (err error) {
-	var rows [][]string
-	for _, s := range readings {
-		rows = append(rows, meterRow(s))
-	}
-	if len(rows) == 0 {
+	if len(readings) == 0 {
 		printFact(w, "power meters", "none")
 	} else {
+		var rows [][]string
+		for _, s := range readings {
+			rows = append(rows, meterRow(s))
+		}
 		fmt.Fprintf(w, "\npower meters\n")
 		_ = text.Columns(w, []text.Column{ // w keeps its error
 			{Head: "meter", Left: true}, {Head: "covers", Left: true}, {Head: "kind", Left: true},
@@ -103,7 +101,7 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		if i == 0 {
 			fmt.Fprintf(w, "\nno meter from\n")
 		}
-		fmt.Fprintf(w, "  %-18s %s\n", a.Source, a.Reason)
+		printFact(w, "  "+a.Source, a.Reason)
 		if a.Asked && err == nil {
 			err = fmt.Errorf("no power meter %s: %s", a.Source, a.Reason)
 		}
@@ -124,5 +122,5 @@ func meterRow(s power.Series) []string {
 	if watts := s.Mean(); watts > 0 {
 		now = fmt.Sprintf("%.4g W", float64(watts))
 	}
-	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), m.Period.String(), now, what}
+	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), m.Period.String(), now, printable(what)}
 }

@@ -17,7 +17,7 @@ import (
 // TestMain makes this test binary the command teps, in the processes of scripts and tests and in those of engines.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve-engine" {
-		os.Exit(execute(context.Background(), withSerial(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(execute(context.Background(), withPainter(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
 	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-engine-hostile": serveHostile})

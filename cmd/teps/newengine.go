@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,169 +18,125 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
-// language is one way to write an engine.
-type language struct {
-	name, about, directory string   // directory of the example
-	file                   string   // the example's file with the engine
-	build                  []string // commands
-	engine                 string   // the file that they make
-}
+// language is one way to write an engine: the name of the language and of the example's directory, what the example is,
+// its file with the engine, the command that builds it and the file that this makes.
+type language struct{ name, about, file, build, engine string }
 
 func languages() []language {
 	return []language{
-		{"go", "a Go program", "go", "main.go", []string{"go build"}, "teps-engine-mine"},
-		{"c", "a shared library in C", "c", "mine.c", []string{"make"}, "libmine.so"},
-		{"openmp", "the same with OpenMP", "openmp", "mine.c", []string{"make"}, "libmine.so"},
-		{"python", "a Python program over gRPC", "python", "teps-engine-mine", []string{"make"}, "teps-engine-mine"},
+		{"go", "a Go program", "main.go", "go build", "teps-engine-mine"},
+		{"c", "a shared library in C", "mine.c", "make", "libmine.so"},
+		{"openmp", "the same with OpenMP", "mine.c", "make", "libmine.so"},
+		{"python", "a Python program over gRPC", "teps-engine-mine", "make", "teps-engine-mine"},
 	}
 }
 
 func newEngineCommand(engines catalog) *cobra.Command {
-	var chosen string
-	var e newEngine
-	var names []string
-	for _, l := range languages() {
-		names = append(names, l.name)
-	}
+	const names = "go, c, openmp, python"
+	var chosen, dir string
 	c := &cobra.Command{
 		Use:   "new-engine NAME",
 		Short: "Generate a starter project for an engine of your own",
 		Long: `new-engine makes the directory teps-engine-NAME with a small engine that builds, passes
 the conformance suite and runs. Replace its search with yours.
 
-Languages: ` + strings.Join(names, ", ") + `. Use c for C++, CUDA and Fortran, too.`,
+Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 		Example: `  teps new-engine mine
   teps new-engine mine --language c
   teps new-engine mine --language openmp --dir engines/mine`,
 		Args: exactArgs(1, "the new engine's name"),
 		RunE: func(c *cobra.Command, args []string) error {
-			i := slices.Index(names, chosen)
-			if i < 0 {
-				return usage("--language %s: want one of %s", chosen, strings.Join(names, ", "))
+			name := args[0]
+			i := slices.IndexFunc(languages(), func(l language) bool { return l.name == chosen })
+			switch {
+			case i < 0:
+				return usage("--language %s: want one of %s", chosen, names)
+			case engines.find(name) != nil:
+				return usage("%s is a built-in engine; choose another name", name)
+			case !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,23}$`).MatchString(name):
+				return usage("%q is not a name for an engine: want a letter, and up to 23 letters, digits, - and _", name)
+			case dir == "":
+				dir = enginePrefix + name
 			}
-			e.name, e.language = args[0], languages()[i]
-			if engines.find(e.name) != nil {
-				return usage("%s is a built-in engine; choose another name", e.name)
+			if _, err := os.Lstat(dir); err == nil {
+				return usage("%s already exists; choose another name or --dir", dir)
 			}
-			if err := e.check(); err != nil {
+			l := languages()[i]
+			files, err := l.project(name)
+			if err == nil {
+				err = writeProject(dir, files)
+			}
+			if err != nil {
 				return err
 			}
-			if err := e.write(); err != nil {
-				return err
-			}
-			fmt.Fprint(c.OutOrStdout(), e.next())
+			engine := "./" + named(l.engine, name)
+			fmt.Fprintf(c.OutOrStdout(), "%s contains %s; the engine is %s. Replace its search with yours. Next:\n\n"+
+				"  cd %s\n  %s\n  teps conform %s\n  teps run --engine cpu,%[6]s --scale 16\n",
+				dir, l.about, named(l.file, name), dir, l.build, engine)
 			return nil
 		},
 	}
-	c.Flags().StringVar(&chosen, "language", "go", "language to write it in: "+strings.Join(names, ", "))
-	c.Flags().StringVar(&e.dir, "dir", "", "directory to make (default teps-engine-NAME)")
+	c.Flags().StringVar(&chosen, "language", "go", "language to write it in: "+names)
+	c.Flags().StringVar(&dir, "dir", "", "directory to make (default teps-engine-NAME)")
 	c.Flags().SortFlags = false
 	return c
 }
 
-// newEngine is one request for a new engine.
-type newEngine struct {
-	name, dir, source string
-	language          language
+// named puts the name of an engine where the examples have "mine".
+func named(text, name string) string {
+	return regexp.MustCompile(`\b(lib)?mine\b`).ReplaceAllString(text, "${1}"+name)
 }
 
-func (e *newEngine) check() error {
-	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,23}$`).MatchString(e.name) {
-		return usage("%q is not a name for an engine: want a letter and up to 23 lower-case letters, digits, - and _", e.name)
+// project returns the texts of a new engine's files by their names.
+func (l language) project(name string) (map[string]string, error) {
+	files := map[string]string{}
+	list, _ := fs.Glob(examples.Files(), l.name+"/*") // embedded files are always there
+	for _, path := range list {
+		data, _ := examples.Files().ReadFile(path)
+		files[named(filepath.Base(path), name)] = named(string(data), name)
 	}
-	if e.dir == "" {
-		e.dir = enginePrefix + e.name
+	switch l.name {
+	case "go":
+		return files, addModule(files, name)
+	case "python":
+		files["engine.proto"] = rpc.Proto()
+	default:
+		files["teps_engine.h"] = native.Header()
 	}
-	if _, err := os.Lstat(e.dir); err == nil {
-		return usage("%s already exists; choose another name or --dir", e.dir)
-	}
-	if e.language.name != "go" {
-		return nil
-	}
+	return files, nil
+}
+
+// addModule adds go.mod and go.sum with everything that teps itself needs, so that nothing has to be downloaded.
+// `go mod tidy` removes what the engine does not use.
+func addModule(files map[string]string, name string) error {
 	_, file, _, _ := runtime.Caller(0)
-	e.source = filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	if _, err := os.Stat(filepath.Join(e.source, "go.mod")); err != nil {
-		return usage("a Go engine needs the source of teps, in %s: %w; build teps from a clone", e.source, err)
+	source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	goSum, sumErr := os.ReadFile(filepath.Join(source, "go.sum"))
+	if err := errors.Join(err, sumErr); err != nil {
+		return usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
 	}
+	module, requirements, _ := strings.Cut(strings.TrimPrefix(string(goMod), "module "), "\n")
+	files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
+		enginePrefix, name, requirements, module, source)
+	files["go.sum"] = string(goSum)
 	return nil
 }
 
-const tepsModule = "github.com/tepsbench/teps"
-
-// mine stands for the engine's name in the examples.
-var mine = regexp.MustCompile(`\b(lib)?mine\b`)
-
-func (e *newEngine) named(text string) string { return mine.ReplaceAllString(text, "${1}"+e.name) }
-
-// write makes the directory, or nothing if there is an error.
-func (e *newEngine) write() (err error) {
-	if err := os.MkdirAll(filepath.Dir(e.dir), 0o777); err != nil {
-		return err
-	}
-	if err := os.Mkdir(e.dir, 0o777); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(e.dir)
+// writeProject makes a directory with files, or nothing if there is an error.
+func writeProject(dir string, files map[string]string) error {
+	err := os.MkdirAll(dir, 0o777)
+	for name, text := range files {
+		mode := fs.FileMode(0o666)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o777
 		}
-	}()
-	files := examples.Files()
-	list, err := fs.ReadDir(files, e.language.directory)
-	if err != nil {
-		return err
-	}
-	for _, f := range list {
-		data, err := fs.ReadFile(files, e.language.directory+"/"+f.Name())
-		if err != nil {
-			return err
-		}
-		if err := e.writeFile(e.named(f.Name()), e.named(string(data))); err != nil {
-			return err
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(text), mode)
 		}
 	}
-	switch e.language.name {
-	case "go":
-		return e.writeModule()
-	case "python":
-		return e.writeFile("engine.proto", rpc.Proto())
-	}
-	return e.writeFile("teps_engine.h", native.Header())
-}
-
-func (e *newEngine) writeFile(name, text string) error {
-	mode := fs.FileMode(0o666)
-	if strings.HasPrefix(text, "#!") {
-		mode = 0o777
-	}
-	return os.WriteFile(filepath.Join(e.dir, name), []byte(text), mode)
-}
-
-// writeModule writes go.mod and go.sum with everything that teps itself needs, so that nothing has to be downloaded.
-// `go mod tidy` removes what the engine does not use.
-func (e *newEngine) writeModule() error {
-	goMod, err := os.ReadFile(filepath.Join(e.source, "go.mod"))
 	if err != nil {
-		return err
+		os.RemoveAll(dir)
 	}
-	goSum, err := os.ReadFile(filepath.Join(e.source, "go.sum"))
-	if err != nil {
-		return err
-	}
-	_, requirements, _ := strings.Cut(string(goMod), "\n")
-	text := fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
-		enginePrefix, e.name, requirements, tepsModule, e.source)
-	if err := e.writeFile("go.mod", text); err != nil {
-		return err
-	}
-	return e.writeFile("go.sum", string(goSum))
-}
-
-// next is what to do now.
-func (e *newEngine) next() string {
-	engine := "./" + e.named(e.language.engine)
-	lines := append([]string{"cd " + e.dir}, e.language.build...)
-	lines = append(lines, "teps conform "+engine, "teps run --engine cpu,"+engine+" --scale 16")
-	return fmt.Sprintf("%s contains %s; the engine is %s. Replace its search with yours. Next:\n\n  %s\n",
-		e.dir, e.language.about, e.named(e.language.file), strings.Join(lines, "\n  "))
+	return err
 }

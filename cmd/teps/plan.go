@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -59,9 +60,6 @@ func (f *planFlags) settings() (p record.Plan, err error) {
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
 	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
 	p.Energy, p.Meters = f.Energy, f.Meter
-	if f.Energy == 0 && len(f.Meter) > 0 {
-		return p, usage("--meter requires --energy, such as --energy 60s")
-	}
 	if p.Scales, err = parseScales(f.scale); err == nil {
 		p.Validate, err = parseValidate(f.Validate)
 	}
@@ -71,14 +69,13 @@ func (f *planFlags) settings() (p record.Plan, err error) {
 // plan turns the flags into a checked plan. Outside engines are started to ask for their names.
 func (f *planFlags) plan(ctx context.Context, engines catalog, host harness.Host) (record.Plan, error) {
 	p, err := f.settings()
+	if err == nil {
+		p.Engines, err = f.engines(ctx, engines, host)
+	}
 	if err != nil {
 		return p, err
 	}
-	p.Engines, err = f.engines(ctx, engines, host)
-	if err != nil {
-		return p, err
-	}
-	return p, withFlag(p.Check())
+	return p, p.Check()
 }
 
 func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.Host) ([]record.EngineSpec, error) {
@@ -91,17 +88,12 @@ func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.H
 		chosen = append(chosen, c)
 	}
 	for _, text := range f.checksum { // before an engine is started
-		name, sum, ok := strings.Cut(text, "=")
-		if !ok {
-			return nil, usage("--checksum %q: want ENGINE=HEX with the 64 digits that sha256sum prints", text)
-		}
+		name, sum, _ := strings.Cut(text, "=")
 		c, err := byName(chosen, name)
-		if err == nil {
-			err = c.setChecksum(sum)
+		if err != nil || c.Path == "" || !regexp.MustCompile(`^[0-9a-fA-F]{64}$`).MatchString(sum) {
+			return nil, usage("--checksum %s: want an outside engine, = and the 64 digits that sha256sum prints", text)
 		}
-		if err != nil {
-			return nil, usage("--checksum %s: %w", text, err)
-		}
+		c.Checksum = strings.ToLower(sum)
 	}
 	for i := range chosen {
 		chosen[i].name(ctx, host)

@@ -26,10 +26,8 @@ type reportFlags struct {
 
 func reportCommand() *cobra.Command {
 	var f reportFlags
-	var names []string
 	var list strings.Builder
 	for _, format := range formats.All() {
-		names = append(names, format.Name)
 		fmt.Fprintf(&list, "  %-12s%s\n", format.Name, format.Summary)
 	}
 	c := &cobra.Command{
@@ -53,15 +51,14 @@ measured ones, in grey; docs/reports.md lists them.`,
 		RunE: f.run,
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file for the shared page, for --format or for --picture")
-	c.Flags().StringVarP(&f.format, "format", "f", "", "write one text: "+strings.Join(names, ", "))
+	c.Flags().StringVarP(&f.format, "format", "f", "", "write one text in this format")
 	c.Flags().StringVar(&f.picture, "picture", "",
 		"write one figure, by the name of its file (gteps-over-scale, roots, kernel-1, ...)")
 	c.Flags().StringSliceVar(&f.reference, "reference", nil, "show published results: names, or all")
 	return c
 }
 
-// check refuses flags that do not go together.
-func (f *reportFlags) check(dirs []string) error {
+func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 	switch {
 	case len(dirs) == 0:
 		return usage("teps report takes the directory of at least one run; see teps report --help")
@@ -69,15 +66,6 @@ func (f *reportFlags) check(dirs []string) error {
 		return usage("--format and --picture each write one thing; give one of them")
 	case len(dirs) > 1 && f.out == "" && f.format == "" && f.picture == "":
 		return usage("several runs share a page; name its file with --out")
-	case f.out != "":
-		return checkTarget(f.out)
-	}
-	return nil
-}
-
-func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
-	if err := f.check(dirs); err != nil {
-		return err
 	}
 	references, err := reports.References(f.reference...)
 	if err != nil {
@@ -90,18 +78,17 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 	if len(references) > 0 && !format.References {
 		return usage("the format %s shows no published results; leave out --reference, or use html or markdown", format.Name)
 	}
+	if err := checkTarget(f.out); err != nil {
+		return err
+	}
 	all, err := loadAll(dirs)
 	if err != nil {
 		return err
 	}
 	together, err := reports.New(references, all...)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(f.out), 0o777); err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case f.picture != "":
 		return f.writePicture(c, together)
 	case f.format != "":
@@ -112,11 +99,9 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 		if err != nil {
 			return err
 		}
-		printing := text.Graph500(c.OutOrStdout(), report.Results[0])
-		if err := errors.Join(printing, draw(dir, report)); err != nil {
+		if err := show(c, dir, report, text.Graph500, false); err != nil {
 			return err
 		}
-		printTable(c.ErrOrStderr(), dir, report)
 	}
 	if f.out == "" {
 		return nil
@@ -135,24 +120,43 @@ func loadAll(dirs []string) (all []record.Result, err error) {
 	return all, nil
 }
 
+// show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first: the
+// directory may be on a full disk.
+func show(c *cobra.Command, dir string, report reports.Report, print func(io.Writer, reports.Result) error,
+	quiet bool) error {
+	if err := print(c.OutOrStdout(), report.Results[0]); err != nil {
+		return err
+	}
+	if err := formats.WriteAll(dir, report); err != nil {
+		return fmt.Errorf("%w; draw the page elsewhere with: teps report %s --format html --out FILE", err, dir)
+	}
+	if quiet {
+		return nil
+	}
+	w := c.ErrOrStderr()
+	fmt.Fprintln(w)
+	_ = text.Table(w, report.Results[0], takesColour(w)) // nobody may be reading
+	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}
+
 // writePicture writes one figure to the file at --out.
 func (f *reportFlags) writePicture(c *cobra.Command, report reports.Report) error {
 	figure, err := report.Figure(f.picture)
 	if err != nil {
 		return usage("--picture: %w", err)
 	}
-	out := cmp.Or(f.out, f.picture+".svg")
 	plotter, err := plot.New()
 	if err != nil {
 		return err
 	}
-	if err := plotter.Write(out, figure); errors.Is(err, plot.ErrExtension) {
+	out := cmp.Or(f.out, f.picture+".svg")
+	if err = plotter.Write(out, figure); errors.Is(err, plot.ErrExtension) {
 		return usage("--out: %w", err)
-	} else if err != nil {
-		return err
+	} else if err == nil {
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", out)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", out)
-	return nil
+	return err
 }
 
 // writeFormat writes one text to the file at --out, or to standard output.
@@ -161,38 +165,24 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 		return format.Write(c.OutOrStdout(), report)
 	}
 	var b bytes.Buffer
-	if err := format.Write(&b, report); err != nil {
-		return err
+	err := format.Write(&b, report)
+	if err == nil {
+		err = record.WriteFile(f.out, b.Bytes())
 	}
-	if err := record.WriteFile(f.out, b.Bytes()); err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", f.out)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", f.out)
-	return nil
+	return err
 }
 
-// draw writes every rendering of a run into its directory. It comes after the official text, which a full disk must not
-// lose.
-func draw(dir string, report reports.Report) error {
-	if err := formats.WriteAll(dir, report); err != nil {
-		return fmt.Errorf("%w; draw the page elsewhere with: teps report %s --format html --out FILE", err, dir)
-	}
-	return nil
-}
-
-// printTable ends a run on standard error.
-func printTable(w io.Writer, dir string, report reports.Report) {
-	fmt.Fprintln(w)
-	_ = text.Table(w, report.Results[0], takesColour(w)) // nobody may be reading
-	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
-}
-
-// checkTarget refuses a path at which no file can be put in place of what is there.
+// checkTarget refuses a path of --out at which no file can be put in place of what is there, and makes its directory.
 func checkTarget(path string) error {
 	info, err := os.Lstat(path)
 	switch {
+	case path == "":
+		return nil
 	case err != nil || info.Mode().IsRegular():
-		return nil // creating the file reports what else is wrong with the path
+		return os.MkdirAll(filepath.Dir(path), 0o777)
 	case info.IsDir():
 		return usage("--out %s is a directory; name a file in it", path)
 	}

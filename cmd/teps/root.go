@@ -5,16 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/record"
 )
 
+// Exit codes; docs/running.md describes them.
 const (
-	exitValid = iota
-	exitFailed
-	exitUsage
+	exitValid       = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // as shells report a program that Ctrl-C has ended
 )
 
 // execute runs one command line and returns its exit code.
@@ -26,19 +31,24 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	interrupted := errors.Is(context.Cause(c.Context()), errInterrupted)
 	switch {
 	case out.err != nil && (err == nil || errors.Is(err, context.Canceled)):
-		err = fmt.Errorf("standard output: %w", out.err)
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		if err = errReported; !errors.Is(out.err, syscall.EPIPE) { // a reader that has gone, such as head, has seen enough
+			err = fmt.Errorf("standard output: %w", out.err)
+		}
+	case interrupted && errors.Is(err, context.Canceled):
 		err = errors.New("stopped")
 	}
 	if err != nil && !errors.Is(err, errReported) {
-		fmt.Fprintf(stderr, "teps: %v\n", err)
+		fmt.Fprintf(stderr, "teps: %s\n", printable(err.Error()))
 	}
 	switch {
 	case err == nil:
 		return exitValid
+	case interrupted:
+		return exitInterrupted
 	case errors.Is(err, record.ErrUsage):
 		return exitUsage
 	}
@@ -57,15 +67,12 @@ type output struct {
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	if o.err != nil {
-		return 0, o.err
+	if o.err == nil {
+		if _, o.err = o.w.Write(p); o.err != nil {
+			o.failed()
+		}
 	}
-	n, err := o.w.Write(p)
-	if err != nil {
-		o.err = err
-		o.failed()
-	}
-	return n, err
+	return len(p), nil
 }
 
 func rootCommand(engines catalog) *cobra.Command {
@@ -79,15 +86,27 @@ the official text, plots and a page.`,
   teps run --scale 16-20 --out results/a    five scales into one directory
   teps engines                              all engines and their options
   teps report results/a                     draw a run again from its records`,
-		Version:       record.ThisVersion(),
-		Args:          noArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: record.ThisVersion(),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q%s; see teps --help", args[0], didYouMean(args[0], c.SuggestionsFor("")))
+			}
+			return c.Help()
+		},
+		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%v; see %s --help", err, c.CommandPath())
+		var unknown *pflag.NotExistError
+		hint := ""
+		if errors.As(err, &unknown) {
+			var flags []string
+			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+			hint = didYouMean("--"+unknown.GetSpecifiedName(), flags)
+		}
+		return usage("%v%s; see %s --help", err, hint, c.CommandPath())
 	})
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
@@ -100,19 +119,19 @@ the official text, plots and a page.`,
 // usage makes an error of exit code 2: the command line is wrong, and the message tells how to put it right.
 func usage(format string, args ...any) error { return record.Usage(format, args...) }
 
-func unknownCommand(name string) error { return usage("unknown command %q; see teps --help", name) }
-
-// noArgs and exactArgs are cobra's argument checks with usage errors.
-func noArgs(c *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return nil
-	case !c.HasParent():
-		return unknownCommand(args[0])
+// didYouMean names what cobra finds similar to a misspelt name, or is empty.
+func didYouMean(misspelt string, names []string) string {
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	return usage("unexpected argument %q; %s takes none; see %s --help", args[0], c.CommandPath(), c.CommandPath())
+	if similar := c.SuggestionsFor(misspelt); len(similar) > 0 {
+		return fmt.Sprintf(" (did you mean %s?)", strings.Join(similar, " or "))
+	}
+	return ""
 }
 
+// exactArgs is cobra's argument check with a usage error.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -120,20 +139,4 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// withFlag adds the flag that sets the field of a plan to a UsageError that names the field.
-func withFlag(err error) error {
-	var wrong *record.UsageError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	flag := map[string]string{
-		"engines": "engine", "scales": "scale", "roots": "roots", "validate": "validate", "warm_ups": "warmup",
-		"timeout_ns": "timeout", "energy_ns": "energy", "meters": "meter", "directory": "out",
-	}[wrong.Field]
-	if flag == "" {
-		return err
-	}
-	return fmt.Errorf("%w (--%s)", err, flag)
 }

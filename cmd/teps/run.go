@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,9 +48,9 @@ power cut) loses at most the search it was in; --resume DIR continues it.`,
   teps run --scale 22 --energy 60s                      MTEPS per watt too, for every power meter here
   teps run --store results                              a new directory in results
   teps run --resume results/sweep                       continue what was interrupted`,
-		Args: noArgs,
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			host := newProcesses(f.verbose)
+			host := newProcesses(c, f.verbose)
 			defer func() { err = errors.Join(err, host.Close()) }()
 			if c.Flags().Changed("resume") {
 				return f.continueRun(c, host)
@@ -83,14 +83,7 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 		if f.out != "" {
 			return record.Create(f.out, manifest)
 		}
-		first := filepath.Join(f.store, time.Now().Format("20060102-150405"))
-		for n, dir := 2, first; ; n++ {
-			store, err := record.Create(dir, manifest)
-			if !errors.Is(err, record.ErrUsage) || n > 100 { // another run has begun in the same second
-				return store, err
-			}
-			dir = fmt.Sprintf("%s-%d", first, n)
-		}
+		return record.Create(filepath.Join(f.store, time.Now().Format("20060102-150405.000")), manifest)
 	})
 }
 
@@ -128,15 +121,12 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	open func(record.Software, machine.Machine) (*record.Store, error)) error {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
 	progress := newProgress(stderr, f.quiet)
-	if !f.quiet {
-		fmt.Fprintf(stderr, "teps run: %s\n", planText(plan))
-	}
 	if err := harness.Prepare(ctx, host, plan); err != nil {
-		return withFlag(err)
+		return err
 	}
 	store, err := open(record.ThisSoftware(), machine.This(ctx))
 	if err != nil {
-		return withFlag(err)
+		return err
 	}
 	defer store.Close()
 	if store.Torn() > 0 {
@@ -145,11 +135,11 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	result, running := harness.Execute(ctx, host, store, progress)
 	reporting := f.report(c, store.Dir(), result)
 	var notWritten *record.StoreError
-	if errors.As(running, &notWritten) {
+	stopped := errors.Is(running, context.Canceled)
+	if stopped || errors.As(running, &notWritten) {
 		fmt.Fprintf(stderr, "teps: continue with: teps run --resume %s\n", store.Dir())
 	}
-	if errors.Is(running, context.Canceled) {
-		fmt.Fprintf(stderr, "teps: stopped; continue with: teps run --resume %s\n", store.Dir())
+	if stopped {
 		running = nil // the verdict is that the run is incomplete
 	}
 	if err := errors.Join(running, reporting); err != nil {
@@ -176,41 +166,26 @@ func verdict(r record.Result) error {
 // commandLine is what the user typed, without the program's directory: others may see the record.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
 
-// report prints the official text, or JSON, and then draws everything into the run's directory.
+// report prints the official text, or JSON, and draws everything into the run's directory.
 func (f *runFlags) report(c *cobra.Command, dir string, result record.Result) error {
 	report, err := reports.New(nil, result)
 	if err != nil {
 		return err
 	}
+	print := text.Graph500
 	if f.asJSON {
-		encoder := json.NewEncoder(c.OutOrStdout())
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(struct {
-			Directory string        `json:"directory"`
-			Result    record.Result `json:"result"` // as in result.json
-		}{dir, result})
-	} else {
-		err = text.Graph500(c.OutOrStdout(), report.Results[0])
+		print = func(w io.Writer, _ reports.Result) error {
+			return writeJSON(w, struct {
+				Directory string        `json:"directory"`
+				Result    record.Result `json:"result"` // as in result.json
+			}{dir, result})
+		}
 	}
-	if err := errors.Join(err, draw(dir, report)); err != nil {
-		return err
-	}
-	if !f.quiet {
-		printTable(c.ErrOrStderr(), dir, report)
-	}
-	return nil
+	return show(c, dir, report, print, f.quiet)
 }
 
-// planText is the first line of a run.
-func planText(p record.Plan) string {
-	var names []string
-	for _, e := range p.Engines {
-		names = append(names, e.Name)
-	}
-	text := fmt.Sprintf("%s, scale %v, edge factor %d, %d roots",
-		strings.Join(names, ", "), p.Scales, p.EdgeFactor, p.Roots)
-	if p.Energy > 0 {
-		text += fmt.Sprintf(", energy over %v", p.Energy)
-	}
-	return text
+func writeJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(document)
 }

@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/sweep"
 )
 
-type sweepFlags struct {
-	dryRun, quiet bool
-}
-
 func sweepCommand(engines catalog) *cobra.Command {
-	var f sweepFlags
+	var dryRun, quiet bool
 	c := &cobra.Command{
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x scales x repeats from a file",
@@ -35,19 +32,19 @@ A complete one:
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			host := newProcesses(false)
+			host := newProcesses(c, false)
 			defer func() { err = errors.Join(err, host.Close()) }()
-			return f.run(c, engines, host, args[0])
+			return runSweep(c, engines, host, args[0], dryRun, quiet)
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would be measured, and measure nothing")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the final table and errors")
+	flags.BoolVarP(&dryRun, "dry-run", "n", false, "show what would be measured, and measure nothing")
+	flags.BoolVarP(&quiet, "quiet", "q", false, "no progress, only the final table and errors")
 	flags.SortFlags = false
 	return c
 }
 
-func (f *sweepFlags) run(c *cobra.Command, engines catalog, host processes, path string) error {
+func runSweep(c *cobra.Command, engines catalog, host processes, path string, dryRun, quiet bool) error {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
 	plan, store, err := readSweep(ctx, engines, host, path)
 	if err != nil {
@@ -57,43 +54,35 @@ func (f *sweepFlags) run(c *cobra.Command, engines catalog, host processes, path
 	if err != nil {
 		return err
 	}
-	if f.dryRun {
-		return writeSchedule(c.OutOrStdout(), s)
+	if dryRun {
+		writeTable(c.OutOrStdout(), s, true)
+		return nil
 	}
 	begin := func(*sweep.Job, int, int) {}
-	if !f.quiet {
+	if !quiet {
 		fmt.Fprintf(stderr, "teps sweep: %s; runs are stored in %s\n", s.Sweep, s.Dir)
 		begin = func(j *sweep.Job, n, total int) {
 			fmt.Fprintf(stderr, "run %d of %d: %s, scale %d, repeat %d\n", n, total, j.Engine().Name, j.Scale(), j.Repeat)
 		}
 	}
-	err = s.Run(ctx, host, commandLine(), newProgress(stderr, f.quiet), begin)
+	err = s.Run(ctx, host, commandLine(), newProgress(stderr, quiet), begin)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		return fmt.Errorf("%w; the same command continues the sweep", err)
 	}
-	if err := writeOutcome(c.OutOrStdout(), s); err != nil {
-		return err
-	}
+	writeTable(c.OutOrStdout(), s, false)
 	if stopped {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", path)
 	}
-	bad := s.Bad()
-	if !stopped && len(bad) == 0 {
+	var reasons []string
+	for _, j := range s.Bad() {
+		job := fmt.Sprintf("teps: %s at scale %d is %s", j.Engine().Name, j.Scale(), j.State)
+		reasons = append(reasons, fmt.Sprintf("%s: %s\n", job, j.Reason))
+	}
+	if !stopped && len(reasons) == 0 {
 		return nil
 	}
-	printReasons(stderr, bad)
+	slices.Sort(reasons)
+	fmt.Fprint(stderr, printable(strings.Join(slices.Compact(reasons), "")))
 	return errReported
-}
-
-// printReasons prints why runs went wrong, each reason once.
-func printReasons(w io.Writer, bad []*sweep.Job) {
-	printed := map[string]bool{}
-	for _, j := range bad {
-		line := fmt.Sprintf("teps: %s at scale %d is %s: %s\n", j.Engine().Name, j.Scale(), j.State, j.Reason)
-		if !printed[line] {
-			fmt.Fprint(w, line)
-		}
-		printed[line] = true
-	}
 }

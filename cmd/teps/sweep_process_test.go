@@ -218,7 +218,7 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
 	code := cmd.ProcessState.ExitCode()
-	if code != exitFailed || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
 		t.Errorf("exit code %d:\n%s", code, &stderr)
 	}
 	for _, pid := range engines {

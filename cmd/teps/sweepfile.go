@@ -13,6 +13,7 @@ import (
 
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/regular"
+	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/sweep"
 )
 
@@ -136,11 +137,14 @@ func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.H
 		return sweep.Engine{}, err
 	}
 	chosen.name(ctx, host)
+	if chosen.Path != "" { // from here on the engine is refused if its file changes
+		if chosen.Checksum, err = rpc.Checksum(chosen.Path); err != nil {
+			return sweep.Engine{}, err
+		}
+	}
 	var options []sweep.Values
-	_, list, _ := strings.Cut(e.Name, ":")
-	for option := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ':' }) {
-		name, value, _ := strings.Cut(option, "=")
-		options = append(options, sweep.Values{Option: name, Values: []string{value}})
+	for _, name := range chosen.given {
+		options = append(options, sweep.Values{Option: name, Values: []string{chosen.Options[name]}})
 	}
 	for _, v := range e.Set {
 		if chosen.Options[v.Option] != "" {

@@ -165,7 +165,7 @@ func TestCtrlCOnATerminalLeavesItClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, code := term.end(t, cmd)
-	if code != exitFailed {
+	if code != exitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	if strings.Contains(text, "\x1b[?25l") && !strings.Contains(text, "\x1b[?25h") {

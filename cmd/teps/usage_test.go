@@ -25,7 +25,7 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 			`strconv.ParseInt: parsing "many": invalid syntax; see teps run --help`,
 		"run --energy Inf": `invalid argument "Inf" for "--energy" flag: ` +
 			`time: invalid duration "Inf"; see teps run --help`,
-		"run --meter auto":      "--meter requires --energy, such as --energy 60s",
+		"run --meter auto":      "meter auto requires an energy loop",
 		"run --out a --store b": "--out is the directory of the run, --store the one around it; give one of them",
 		"report x --format csv --reference all": "the format csv shows no published results; " +
 			"leave out --reference, or use html or markdown",

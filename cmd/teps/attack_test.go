@@ -1,0 +1,98 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
+	for _, line := range []string{"engines", "conform painter", "run --engine painter --scale 6"} {
+		var out bytes.Buffer
+		execute(t.Context(), withPainter(), strings.Fields(line), &out, &out)
+		if !strings.Contains(out.String(), "painter") || strings.ContainsAny(out.String(), "\x1b\a\r\u009b") {
+			t.Errorf("teps %s: %q", line, out.String())
+		}
+	}
+}
+
+func TestLongLabelsAreRefused(t *testing.T) {
+	if got := run(t, "run", "--engine", strings.Repeat("a", 5000)+"=cpu"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "want a label of 1 to 64") || len(got.stderr) > 500 {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+// A command that waits, for an engine or for whoever reads what it prints, ends with a signal.
+func TestSignalsEndCommandsThatWait(t *testing.T) {
+	t.Parallel()
+	asleep := filepath.Join(t.TempDir(), "teps-engine-asleep")
+	writeProgram(t, asleep, "#!/bin/sh\nexec sleep 1000\n")
+	for _, args := range [][]string{
+		{"engines", asleep}, {"conform", asleep}, {"run", "--engine", asleep, "--scale", "8"},
+		{"generate", "--scale", "30"}, {"report", "../../docs/results/runs/s16-22", "--format", "csv"},
+	} {
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+			t.Run(args[0]+" "+s.String(), func(t *testing.T) {
+				cmd, temp := teps(t, args...)
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				unread, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer unread.Close()
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				waits := cmd.Args[len(cmd.Args)-1] == asleep || args[0] == "run"
+				if waits {
+					waitFor(t, "the engine", func() bool { return len(children(t, cmd.Process.Pid)) > 0 })
+				} else if _, err := unread.Read(make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+				cmd.Process.Signal(s)
+				cmd.Wait()
+				status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+				if stopped := waits && status.ExitStatus() == exitInterrupted; !stopped && status.Signal() != s {
+					t.Errorf("%v:\n%s", cmd.ProcessState, &stderr)
+				}
+				nothingLeft(t, temp)
+			})
+		}
+	}
+}
+
+// The runtimes of Go and C reserve more address space than they use, and end with pages of traces where it is limited.
+func TestALimitedAddressSpaceIsRefusedInALine(t *testing.T) {
+	for _, kilobytes := range []string{"200000", "800000", "1000000", "2000000"} {
+		cmd, temp := teps(t, "run", "--scale", "8")
+		cmd.Args = append([]string{"sh", "-c", "ulimit -v " + kilobytes + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/bin/sh"
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || strings.Count(string(out), "\n") != 1 ||
+			!strings.Contains(string(out), "raise the limit (ulimit -v)") {
+			t.Errorf("%s KiB: exit code %d:\n%s", kilobytes, cmd.ProcessState.ExitCode(), out)
+		}
+		nothingLeft(t, temp)
+	}
+}
+
+func TestPathsOfEnginesMayHaveSeparators(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a:b,c=d:threads=2")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	engine := filepath.Join(dir, "teps-engine-odd:1")
+	cmd, _ := teps(t, "run", "--engine", `"`+engine+`:threads=1","two=`+engine+`"`, "--scale", "6", "--roots", "2",
+		"--out", filepath.Join(dir, "run"))
+	writeProgram(t, engine, "#!/bin/sh\nexec "+cmd.Path+" serve-engine cpu\n")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "\ntwo  ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
