@@ -172,12 +172,13 @@ func (e *engineRun) timed(ctx context.Context, what string, outside time.Duratio
 		delayed := err == nil && clockErr != nil && elapsed > 0 && elapsed <= wall
 		switch {
 		case (stood || delayed) && repeats < maxRepeats:
-			e.note("%s is repeated, because it was delayed", what)
+			continue
 		case err != nil:
 			return 0, 0, callError(ctx, late, what, e.plan.Timeout, err)
-		default:
-			return wall, repeats, clockErr
+		case repeats > 0 && clockErr == nil:
+			e.note("%s was repeated, because it was delayed", what)
 		}
+		return wall, repeats, clockErr
 	}
 }
 
