@@ -70,14 +70,21 @@ func (c *Client) PrivateMemory() (bytes int64, known bool) {
 	return (resident - shared) * int64(os.Getpagesize()), true
 }
 
-// Describe implements plugins.Engine. An engine that does not answer for as long as it may take to start is killed.
+// Describe implements plugins.Engine. An engine that does not answer for as long as it may take to start is killed, and
+// the host does not open it again.
 func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	limit := c.host.limits.start
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
 	defer cancel()
-	return exchange(ctx, c, "describe", func(ctx context.Context, id uint64) (*enginepb.Description, error) {
+	d, err := exchange(limited, c, "describe", func(ctx context.Context, id uint64) (*enginepb.Description, error) {
 		return c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
 	}, descriptionFromWire)
+	if errors.Is(err, ErrHung) && ctx.Err() == nil {
+		c.host.mu.Lock()
+		defer c.host.mu.Unlock()
+		c.host.silent[c.file.path] = err
+	}
+	return d, err
 }
 
 // Construct implements plugins.Engine. The tuples must lie in memory from Host.Tuples.

@@ -47,6 +47,7 @@ type Host struct {
 	segments map[*segment]bool
 	lastID   uint64            // of a segment
 	files    map[string]string // checksum of each engine's file when it was first opened, by path
+	silent   map[string]error  // what a hanging Describe ended with, by path of the file
 }
 
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
@@ -54,6 +55,7 @@ func NewHost(logger *slog.Logger) *Host {
 	return &Host{
 		logger: logger, limits: limits{start: 15 * time.Second, grace: 3 * time.Second, close: 10 * time.Second},
 		clients: map[*Client]bool{}, segments: map[*segment]bool{}, files: map[string]string{},
+		silent: map[string]error{},
 	}
 }
 

@@ -43,6 +43,9 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	file, err := p.examine()
+	if err == nil {
+		err = h.silence(file.path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +77,13 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	return client, nil
+}
+
+// silence returns the error of an engine's file that hung while it described itself, so that this is waited for once.
+func (h *Host) silence(path string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.silent[path]
 }
 
 // adopt makes the host responsible for closing a client.
