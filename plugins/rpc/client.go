@@ -79,7 +79,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	d, err := exchange(limited, c, "describe", func(ctx context.Context, id uint64) (*enginepb.Description, error) {
 		return c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
 	}, descriptionFromWire)
-	if errors.Is(err, ErrHung) && ctx.Err() == nil {
+	if errors.Is(err, ErrHung) && limited.Err() != nil && ctx.Err() == nil {
 		c.host.mu.Lock()
 		defer c.host.mu.Unlock()
 		c.host.silent[c.file.path] = err
