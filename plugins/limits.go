@@ -3,6 +3,7 @@ package plugins
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,173 +25,132 @@ const (
 	MaxBits   = 64      // of a label
 )
 
+// fewLevels need no comparison with the number of vertices that were reached, which takes a look at every vertex.
+const fewLevels = 64
+
 // Check returns an error that names the first field of d with an impossible value.
 func (d Description) Check() error {
-	var c checker
-	c.word("name", d.Name)
-	c.text("version", d.Version)
-	c.text("summary", d.Summary)
-	c.text("unavailable", d.Unavailable)
-	c.length("number of devices", len(d.Devices), MaxList)
-	for _, device := range d.Devices {
-		c.name("device kind", device.Kind)
-		c.name("device name", device.Name)
-		c.number("device units", int64(device.Units))
-		c.number("device memory", device.MemoryBytes)
-		c.facts("device details", device.Details)
+	if err := checkFields(d); err != nil {
+		return err
 	}
-	c.length("number of options", len(d.Options), MaxList)
-	for _, option := range d.Options {
-		c.option(option)
+	word := regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+	if !word.MatchString(d.Name) {
+		return fmt.Errorf("name is %q; want a word of lower-case letters, digits, - and _", d.Name)
 	}
-	c.number("memory.fixed", d.Memory.Fixed)
-	c.amount("memory.per_vertex", d.Memory.PerVertex)
-	c.amount("memory.per_tuple", d.Memory.PerTuple)
-	c.number("limits.vertices", d.Limits.Vertices)
-	c.number("limits.tuples", d.Limits.Tuples)
-	return c.err
+	for i, o := range d.Options {
+		switch {
+		case !word.MatchString(o.Name):
+			return fmt.Errorf("options[%d].name is %q; want a word of lower-case letters, digits, - and _", i, o.Name)
+		case !slices.Contains([]Kind{Int, Float, Bool, Choice, Text}, o.Kind):
+			return fmt.Errorf("options[%d].kind is %.40q; want int, float, bool, choice or text", i, o.Kind)
+		case o.Min != nil && o.Max != nil && *o.Min > *o.Max:
+			return fmt.Errorf("options[%d].min is %v; want at most max, %v", i, *o.Min, *o.Max)
+		}
+	}
+	return nil
 }
 
 // Check returns an error that names the first field of b with an impossible value.
 func (b Construction) Check() error {
-	var c checker
-	c.number("elapsed", int64(b.Elapsed))
-	c.number("bytes", b.Bytes)
-	c.count("entries", b.Entries)
-	c.phases("phases", b.Phases)
-	c.length("parent_bits", b.Claims.ParentBits, MaxBits)
-	c.length("vertex_bits", b.Claims.VertexBits, MaxBits)
-	c.text("tuning", b.Claims.Tuning)
-	c.facts("details", b.Details)
-	return c.err
+	if bits := max(b.Claims.ParentBits, b.Claims.VertexBits); bits > MaxBits {
+		return fmt.Errorf("claims: parent_bits or vertex_bits is %d; want a number from 0 to %d", bits, MaxBits)
+	}
+	return checkFields(b)
 }
 
 // Check returns an error that names the first field of t with an impossible value. parent is what the search has
 // written: the frontiers are vertices that it has reached, each in one of them.
 func (t Traversal) Check(parent []graph.Vertex) error {
-	var c checker
-	c.number("elapsed", int64(t.Elapsed))
-	c.phases("phases", t.Phases)
-	c.length("number of ranks", len(t.Ranks), MaxRanks)
-	for _, rank := range t.Ranks {
-		c.phases("rank phases", rank.Phases)
+	if err := checkFields(t); err != nil {
+		return err
 	}
-	c.length("number of levels", len(t.Levels), MaxLevels)
 	frontiers := int64(0)
-	for _, level := range t.Levels {
+	for i, level := range t.Levels {
 		if level.Direction != graph.TopDown && level.Direction != graph.BottomUp {
-			c.refuse("level direction", level.Direction, "top-down or bottom-up")
+			return fmt.Errorf("levels[%d].direction is %v; want top-down or bottom-up", i, level.Direction)
 		}
-		c.number("level frontier", level.Frontier)
-		c.count("level edges", level.Edges)
-		c.count("level bytes", level.Bytes)
-		c.count("level messages", level.Messages)
-		c.number("level elapsed", int64(level.Elapsed))
-		c.phases("level phases", level.Phases)
 		if frontiers += level.Frontier; frontiers > int64(len(parent)) {
-			c.refuse("sum of the frontiers", frontiers, "at most the %d vertices", len(parent))
-			break
+			return fmt.Errorf("sum of the frontiers is %d; want at most the %d vertices", frontiers, len(parent))
 		}
 	}
-	if len(t.Levels) > fewLevels && c.err == nil {
-		reached := 0
-		for _, v := range parent {
-			if v != graph.Unreached {
-				reached++
+	if len(t.Levels) <= fewLevels {
+		return nil
+	}
+	reached := 0
+	for _, v := range parent {
+		if v != graph.Unreached {
+			reached++
+		}
+	}
+	if len(t.Levels) > reached+1 {
+		return fmt.Errorf("levels has %d elements; want at most %d, because %d vertices were reached",
+			len(t.Levels), reached+1, reached)
+	}
+	return nil
+}
+
+// checkFields checks every number, text and list in answer. Fields have their names in JSON and in engine.proto.
+func checkFields(answer any) error {
+	if path, problem := firstProblem(reflect.ValueOf(answer), MaxText); problem != "" {
+		return fmt.Errorf("%s %s", strings.TrimPrefix(path, "."), problem)
+	}
+	return nil
+}
+
+// firstProblem returns the first impossible value in v and what is wrong with it; an empty problem if nothing is. A v
+// that is a text may have textLimit bytes.
+func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			limit := MaxText
+			if v.Field(i).Kind() == reflect.String && slices.Contains([]string{"Name", "Kind"}, v.Type().Field(i).Name) {
+				limit = MaxName
+			}
+			if path, problem = firstProblem(v.Field(i), limit); problem != "" {
+				if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); name != "" {
+					path = "." + name + path
+				}
+				return path, problem
 			}
 		}
-		c.length("number of levels", len(t.Levels), reached+1)
-	}
-	return c.err
-}
-
-// fewLevels need no comparison with the number of vertices that were reached, which takes a look at every vertex.
-const fewLevels = 64
-
-// checker remembers the first value that is impossible.
-type checker struct{ err error }
-
-func (c *checker) refuse(field string, value any, want string, args ...any) {
-	if c.err == nil {
-		c.err = fmt.Errorf("%s is %v; want %s", field, value, fmt.Sprintf(want, args...))
-	}
-}
-
-func (c *checker) number(field string, n int64) {
-	if n < 0 || n > MaxNumber {
-		c.refuse(field, n, "a number from 0 to 2^53")
-	}
-}
-
-func (c *checker) count(field string, n Count) { c.number(field, n.n) }
-
-func (c *checker) amount(field string, x float64) {
-	if !(x >= 0 && x <= MaxNumber) {
-		c.refuse(field, x, "a number from 0 to 2^53")
-	}
-}
-
-func (c *checker) length(field string, n, limit int) {
-	if n < 0 || n > limit {
-		c.refuse(field, n, "a number from 0 to %d", limit)
-	}
-}
-
-func (c *checker) text(field, s string) { c.line(field, s, MaxText) }
-func (c *checker) name(field, s string) { c.line(field, s, MaxName) }
-
-func (c *checker) line(field, s string, limit int) {
-	switch quoted := fmt.Sprintf("%.40q", s); {
-	case len(s) > limit:
-		c.refuse(field, quoted+"...", "at most %d bytes, not %d", limit, len(s))
-	case !utf8.ValidString(s):
-		c.refuse(field, quoted, "text in UTF-8")
-	case strings.ContainsFunc(s, unicode.IsControl):
-		c.refuse(field, quoted, "one line without control characters")
-	}
-}
-
-func (c *checker) word(field, s string) {
-	c.name(field, s)
-	if !regexp.MustCompile(`^[a-z][a-z0-9_-]*$`).MatchString(s) {
-		c.refuse(field, fmt.Sprintf("%.40q", s), "a word of lower-case letters, digits, - and _")
-	}
-}
-
-func (c *checker) option(o Option) {
-	c.word("option name", o.Name)
-	if !slices.Contains([]Kind{Int, Float, Bool, Choice, Text}, o.Kind) {
-		c.refuse("option kind", fmt.Sprintf("%.40q", o.Kind), "int, float, bool, choice or text")
-	}
-	for _, x := range []*float64{o.Min, o.Max} {
-		if x != nil && (math.IsNaN(*x) || math.IsInf(*x, 0)) {
-			c.refuse("bound of option "+o.Name, *x, "a number")
+	case reflect.Slice:
+		limit := MaxList
+		switch v.Type() {
+		case reflect.TypeFor[[]Level]():
+			limit = MaxLevels
+		case reflect.TypeFor[[]Rank]():
+			limit = MaxRanks
+		}
+		if v.Len() > limit {
+			return "", fmt.Sprintf("has %d elements; want at most %d", v.Len(), limit)
+		}
+		for i := range v.Len() {
+			if path, problem = firstProblem(v.Index(i), MaxText); problem != "" {
+				return fmt.Sprintf("[%d]%s", i, path), problem
+			}
+		}
+	case reflect.String:
+		switch text := v.String(); {
+		case len(text) > textLimit:
+			return "", fmt.Sprintf("is %.40q...; want at most %d bytes, not %d", text, textLimit, len(text))
+		case !utf8.ValidString(text):
+			return "", fmt.Sprintf("is %.40q; want text in UTF-8", text)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return "", fmt.Sprintf("is %.40q; want one line without control characters", text)
+		}
+	case reflect.Int, reflect.Int64:
+		if n := v.Int(); n < 0 || n > MaxNumber {
+			return "", fmt.Sprintf("is %d; want a number from 0 to 2^53", n)
+		}
+	case reflect.Float64:
+		if x := v.Float(); !(x >= 0 && x <= MaxNumber) {
+			return "", fmt.Sprintf("is %v; want a number from 0 to 2^53", x)
+		}
+	case reflect.Pointer: // a bound of an option
+		if !v.IsNil() && (math.IsNaN(v.Elem().Float()) || math.IsInf(v.Elem().Float(), 0)) {
+			return "", fmt.Sprintf("is %v; want a number", v.Elem().Float())
 		}
 	}
-	if o.Min != nil && o.Max != nil && *o.Min > *o.Max {
-		c.refuse("minimum of option "+o.Name, *o.Min, "at most its maximum, %v", *o.Max)
-	}
-	for _, text := range append([]string{o.Default, o.Meaning, o.Divides, o.Needs}, o.Choices...) {
-		c.text("text of option "+o.Name, text)
-	}
-	c.length("number of choices of option "+o.Name, len(o.Choices), MaxList)
-}
-
-func (c *checker) facts(field string, facts []Fact) {
-	c.length("number of "+field, len(facts), MaxList)
-	for _, fact := range facts {
-		c.name(field, fact.Name)
-		c.text(field, fact.Value)
-	}
-}
-
-func (c *checker) phases(field string, phases []Phase) {
-	c.length("number of "+field, len(phases), MaxList)
-	for _, phase := range phases {
-		c.name(field, phase.Name)
-		c.number(field, int64(phase.Elapsed))
-		c.number(field, int64(phase.Slowest))
-		c.count(field, phase.Bytes)
-		c.count(field, phase.Messages)
-	}
+	return "", ""
 }

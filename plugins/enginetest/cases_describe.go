@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -23,9 +22,6 @@ func describeCases() []Case {
 	}
 }
 
-// isWord reports whether a name needs no quotes on a command line and cannot be taken for a path.
-func isWord(name string) bool { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`).MatchString(name) }
-
 func (s *subject) checkFacts(where string, facts []plugins.Fact) {
 	if i := slices.IndexFunc(facts, func(f plugins.Fact) bool { return f.Name == "" }); i >= 0 {
 		s.fail("%s: want a name for each detail, got none for %q", where, facts[i].Value)
@@ -34,9 +30,8 @@ func (s *subject) checkFacts(where string, facts []plugins.Fact) {
 
 func wellDescribed(s *subject) {
 	d := s.description
+	s.must(d.Check(), "Description")
 	switch {
-	case !isWord(d.Name):
-		s.fail("want Description.Name to be one lower-case word, got %q", d.Name)
 	case d.Version == "":
 		s.fail("want Description.Version, got nothing")
 	case d.Summary == "":
@@ -58,6 +53,7 @@ func wellDescribed(s *subject) {
 }
 
 func wellFormedOptions(s *subject) {
+	s.must(s.description.Check(), "Description")
 	var names []string
 	for _, o := range s.description.Options {
 		isNumber := o.Kind == plugins.Int || o.Kind == plugins.Float
@@ -65,11 +61,9 @@ func wellFormedOptions(s *subject) {
 			ok   bool
 			want string
 		}{
-			{isWord(o.Name), "a name of one lower-case word"},
 			{!slices.Contains(names, o.Name), "a name of its own"},
 			{o.Meaning != "", "a meaning"},
 			{isNumber || o.Min == nil && o.Max == nil, "bounds for numbers only"},
-			{o.Min == nil || o.Max == nil || *o.Min <= *o.Max, "Min at most Max"},
 			{(len(o.Choices) > 0) == (o.Kind == plugins.Choice), "choices for the kind choice, and only there"},
 			{len(slices.Compact(slices.Sorted(slices.Values(o.Choices)))) == len(o.Choices), "each choice once"},
 		} {

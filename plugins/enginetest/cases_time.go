@@ -36,6 +36,7 @@ func searchReport(s *subject) {
 		for _, root := range l.input.sample() {
 			t, wall := l.run(root)
 			s.when = fmt.Sprintf("%v, root %d", l.input, root)
+			s.must(t.Check(l.parent), "Traversal")
 			s.must(plugins.CheckClock("Search", t.Elapsed, wall, wall), "Traversal.Elapsed")
 			var sum time.Duration
 			for _, level := range t.Levels {
@@ -55,8 +56,8 @@ func searchReport(s *subject) {
 func (s *subject) checkPhases(phases []plugins.Phase, whole time.Duration) {
 	var sum time.Duration
 	for i, p := range phases {
-		if p.Name == "" || p.Elapsed < 0 {
-			s.fail("want a name and a time for each phase, got %q and %v for phase %d", p.Name, p.Elapsed, i)
+		if p.Name == "" {
+			s.fail("want a name for each phase, got none for phase %d", i)
 		}
 		sum += p.Elapsed
 	}
@@ -69,6 +70,7 @@ func constructReport(s *subject) {
 	s.loadEach(func(l *loaded) {
 		s.when = l.input.String()
 		built, claims, tuples := l.built, l.built.Claims, len(l.input.tuples)
+		s.must(built.Check(), "Construction")
 		s.must(plugins.CheckClock("Construct", built.Elapsed, l.wall, l.wall), "Construction.Elapsed")
 		s.checkPhases(built.Phases, built.Elapsed)
 		if n, known := built.Entries.Get(); known && n > 2*int64(tuples) {
@@ -77,10 +79,9 @@ func constructReport(s *subject) {
 		if built.Bytes == 0 && tuples > 0 {
 			s.fail("want Construction.Bytes to be what the engine keeps in memory, got %d", built.Bytes)
 		}
-		for what, bits := range map[string]int{"ParentBits": claims.ParentBits, "VertexBits": claims.VertexBits} {
-			if bits < 10 || bits > 64 {
-				s.fail("want Claims.%s from 10, which labels of this size need, to 64, got %d", what, bits)
-			}
+		if min(claims.ParentBits, claims.VertexBits) < 10 {
+			s.fail("want Claims.ParentBits and VertexBits of at least 10, which labels of this size need, got %d and %d",
+				claims.ParentBits, claims.VertexBits)
 		}
 		if claims.Tuning == "" {
 			s.fail("want Claims.Tuning to be the origin of thresholds (\"none\" if there are none), got nothing")

@@ -110,41 +110,41 @@ func impossibles() map[string]struct {
 		},
 		"1000 devices": {
 			answers{describe: func(d *plugins.Description) { d.Devices = make([]plugins.Device, 1000) }},
-			"number of devices is 1000",
+			"devices has 1000 elements",
 		},
 		"an option's name": {
 			answers{describe: options(plugins.Option{Name: "a b", Kind: plugins.Int})},
-			`option name is "a b"`,
+			`options[0].name is "a b"`,
 		},
 		"an option's kind": {
 			answers{describe: options(plugins.Option{Name: "a", Kind: "any"})},
-			`option kind is "any"`,
+			`options[0].kind is "any"`,
 		},
 		"bounds of an option": {
 			answers{describe: options(
 				plugins.Option{Name: "a", Kind: plugins.Int, Min: plugins.Bound(3), Max: plugins.Bound(2)})},
-			"minimum of option a is 3; want at most its maximum, 2",
+			"options[0].min is 3; want at most max, 2",
 		},
 		"a bound of NaN": {
 			answers{describe: options(plugins.Option{Name: "a", Kind: plugins.Int, Min: plugins.Bound(math.NaN())})},
-			"bound of option a is NaN",
+			"options[0].min is NaN",
 		},
 		"a bound of infinity": {
 			answers{describe: options(plugins.Option{Name: "a", Kind: plugins.Int, Min: plugins.Bound(math.Inf(1))})},
-			"bound of option a is +Inf",
+			"options[0].min is +Inf",
 		},
 		"1000 options": {
 			answers{describe: options(make([]plugins.Option, 1000)...)},
-			"number of options is 1000",
+			"options has 1000 elements",
 		},
 		"choices of an option": {
 			answers{describe: options(plugins.Option{Name: "a", Kind: plugins.Choice, Choices: make([]string, 300)})},
-			"number of choices of option a is 300",
+			"options[0].choices has 300 elements",
 		},
 
 		"negative kernel 1": {
 			answers{construct: func(c *plugins.Construction) { c.Elapsed = -1 }},
-			"elapsed is -1",
+			"elapsed_ns is -1",
 		},
 		"negative bytes": {
 			answers{construct: func(c *plugins.Construction) { c.Bytes = -1 }},
@@ -164,33 +164,33 @@ func impossibles() map[string]struct {
 		},
 		"negative bits": {
 			answers{construct: func(c *plugins.Construction) { c.Claims.ParentBits = -1 }},
-			"parent_bits is -1",
+			"claims.parent_bits is -1",
 		},
 		"300 details": {
 			answers{construct: func(c *plugins.Construction) { c.Details = make([]plugins.Fact, 300) }},
-			"number of details is 300",
+			"details has 300 elements",
 		},
 		"a detail's newline": {
 			answers{construct: func(c *plugins.Construction) { c.Details = []plugins.Fact{{Name: "a", Value: "b\nc"}} }},
-			`details is "b\nc"`,
+			`details[0].value is "b\nc"`,
 		},
 
 		"a negative time": {
 			answers{search: func(t *plugins.Traversal) { t.Elapsed = -1 }},
-			"elapsed is -1",
+			"elapsed_ns is -1",
 		},
 		"140,000 levels": {
 			answers{search: levels(140_000, plugins.Level{})},
-			"number of levels is 140000; want a number from 0 to 131072",
+			"levels has 140000 elements; want at most 131072",
 		},
 		"1,000,000 levels": {answers{search: levels(1_000_000, plugins.Level{Elapsed: 9})}, "1000000"},
 		"more levels than tree": {
 			answers{search: levels(100, plugins.Level{})},
-			"number of levels is 100; want a number from 0 to 4",
+			"levels has 100 elements; want at most 4",
 		},
 		"a negative frontier": {
 			answers{search: levels(1, plugins.Level{Frontier: -5})},
-			"level frontier is -5",
+			"levels[0].frontier is -5",
 		},
 		"a frontier of more": {
 			answers{search: levels(2, plugins.Level{Frontier: 2})},
@@ -198,23 +198,23 @@ func impossibles() map[string]struct {
 		},
 		"a sum that overflows": {
 			answers{search: levels(3, plugins.Level{Frontier: math.MaxInt64})},
-			"level frontier is",
+			"levels[0].frontier is",
 		},
 		"a negative count": {
 			answers{search: levels(1, plugins.Level{Edges: plugins.Counted(-1)})},
-			"level edges is -1",
+			"levels[0].edges is -1",
 		},
 		"a direction": {
 			answers{search: levels(1, plugins.Level{Direction: 9})},
-			"level direction is",
+			"levels[0].direction is",
 		},
 		"50,000 ranks": {
 			answers{search: func(t *plugins.Traversal) { t.Ranks = make([]plugins.Rank, 50_000) }},
-			"number of ranks is 50000; want a number from 0 to 4096",
+			"ranks has 50000 elements; want at most 4096",
 		},
 		"300 phases": {
 			answers{search: phases(make([]plugins.Phase, 300)...)},
-			"number of phases is 300",
+			"phases has 300 elements",
 		},
 		"a phase's name": {
 			answers{search: phases(plugins.Phase{Name: word(129)})},
@@ -222,7 +222,7 @@ func impossibles() map[string]struct {
 		},
 		"a phase's bytes": {
 			answers{search: phases(plugins.Phase{Bytes: plugins.Counted(-1)})},
-			"phases is -1",
+			"phases[0].bytes is -1",
 		},
 		"a level's name": {
 			answers{search: levels(1, plugins.Level{Phases: []plugins.Phase{{Name: placeholder}}})},
