@@ -83,7 +83,7 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 		return err
 	}
 	if end.Failure != "" {
-		e.note("failed: %s", end.Failure) // cut if it was long
+		e.note("failed: %s", end.Failure)
 	}
 	if end.Void && ctx.Err() == nil {
 		return e.in.restore(ctx, e.progress)

@@ -16,11 +16,11 @@ func FuzzJournal(f *testing.F) {
 	for _, entries := range [][]Entry{official[:6], {official[0], official[1], official[2], official[67]}} {
 		text := ""
 		for _, e := range entries {
-			line, err := e.line()
+			line, err := json.Marshal(e)
 			if err != nil {
 				f.Fatal(err)
 			}
-			text += string(line)
+			text += string(line) + "\n"
 		}
 		f.Add([]byte(text))
 	}

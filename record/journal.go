@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/plugins"
@@ -21,7 +20,6 @@ type Entry struct {
 	Root    *RootRecord   `json:"root,omitempty"`
 	Energy  *EnergyRecord `json:"energy,omitempty"`
 	End     *End          `json:"end,omitempty"`
-	Cut     []string      `json:"cut,omitempty"` // lists that bound has cut
 }
 
 // Session starts the entries of one process: the first of a run, and one for each resume.
@@ -139,11 +137,6 @@ func (r *Result) apply(e Entry) error {
 }
 
 func (r *Run) apply(e Entry) error {
-	for _, cut := range e.Cut {
-		if !slices.Contains(r.Cut, cut) && len(r.Cut) < maxCuts {
-			r.Cut = append(r.Cut, cut)
-		}
-	}
 	switch {
 	case e.Kernel1 != nil && r.searched():
 		if r.Energy == nil {

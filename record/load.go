@@ -36,8 +36,11 @@ func checkSchema(schema string) error {
 	return fmt.Errorf("not a record of teps (schema %q, want %q)", schema, Schema)
 }
 
-// maxFile bounds the size of a file of a record, in bytes. 64 searches by 4,096 ranks take a tenth of it.
-const maxFile = 1 << 30
+// Bounds on files, in bytes.
+const (
+	maxFile = 1 << 30 // of a record; 64 searches by 4,096 ranks take a fifth of it
+	maxLine = 8 << 20 // of the journal, and run.json; 4,096 ranks with ten phases take half of it
+)
 
 // Load reads the directory of a run, finished or not.
 func Load(dir string) (Result, error) {

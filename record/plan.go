@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // AllRoots is the value of Plan.Validate that validates every search.
@@ -95,8 +96,8 @@ func (p Plan) Check() error {
 		if labels[e.Name] {
 			return usage("engines", "engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
 		}
-		if len(e.Name) > maxText {
-			return usage("engines", "the label of an engine has %d bytes; at most %d are allowed", len(e.Name), maxText)
+		if len(e.Name) > plugins.MaxText {
+			return usage("engines", "the label of an engine has %d bytes; at most %d are allowed", len(e.Name), plugins.MaxText)
 		}
 		labels[e.Name] = true
 	}

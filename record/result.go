@@ -78,7 +78,6 @@ type Run struct {
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
 	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured
 	Compliance Compliance    `json:"compliance"`
-	Cut        []string      `json:"cut,omitempty"` // lists that were too long to be recorded whole
 }
 
 // Kernel1 records that an engine has built the graph.

@@ -160,12 +160,17 @@ func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // Append adds a line to the journal and returns when it is on the disk. It removes a line that was not written in full.
-// Texts and lists of e that are too long are cut in place.
+// An entry that is too long is an error, so that an engine cannot fill the disk.
 func (s *Store) Append(e Entry) error {
-	line, err := e.line()
+	line, err := json.Marshal(e)
+	if err == nil && len(line) >= maxLine {
+		err = fmt.Errorf("the engine reports %d MiB about one call, but at most %d MiB are recorded", len(line)>>20,
+			maxLine>>20)
+	}
 	if err != nil {
 		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
 	}
+	line = append(line, '\n')
 	if _, err = s.journal.Write(line); err == nil {
 		err = s.journal.Sync()
 	}
