@@ -27,7 +27,7 @@ type fault struct {
 
 var faults = []fault{
 	{name: "describe-crash", want: `failed: describe: .*engine has crashed: `},
-	{name: "describe-hang", want: `failed: describe: .*engine does not return: .*at most 15s`},
+	{name: "describe-hang", want: `failed: .*describe: engine does not return: .*at most 15s`},
 	{name: "describe-lie", want: `failed: describe: .*engine gave an impossible answer: memory.per_vertex is -1`},
 	{name: "describe-name", want: `failed: describe: .*summary is .* want at most 1024 bytes`, languages: "Go Python"},
 	{name: "describe-flood"},
