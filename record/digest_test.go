@@ -93,7 +93,7 @@ func TestEditedRecordIsDetected(t *testing.T) {
 		"empty journal": {JournalFile, func(string) string { return "" }, "was edited"},
 		"the machine":   {ManifestFile, replace("a processor", "a better processor"), "was edited"},
 		"half of run.json": {
-			ManifestFile, func(s string) string { return s[:len(s)/2] }, "run.json is damaged: it is cut off after",
+			ManifestFile, func(s string) string { return s[:len(s)/2] }, "run.json is damaged: unexpected end of JSON",
 		},
 		"a rate of result.json": {ResultFile, replace(`"nbfs": 4`, `"nbfs": 64`), "was edited"},
 		"digest missing": {
@@ -101,7 +101,7 @@ func TestEditedRecordIsDetected(t *testing.T) {
 			"was edited",
 		},
 		"half of result.json": {
-			ResultFile, func(s string) string { return s[:len(s)/2] }, "result.json is damaged: it is cut off after",
+			ResultFile, func(s string) string { return s[:len(s)/2] }, "result.json is damaged: unexpected end of JSON",
 		},
 		"not JSON": {
 			ResultFile, func(s string) string { return "hello" }, "result.json is damaged: invalid character",

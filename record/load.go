@@ -100,27 +100,18 @@ func read(dir string) (s stored, err error) {
 func parseManifest(path string, data []byte) (m Manifest, err error) {
 	var head struct{ Schema string }
 	if err := json.Unmarshal(data, &head); err != nil {
-		return m, damaged(path, data, err)
+		return m, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if err := checkSchema(head.Schema); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, damaged(path, data, err)
+		return m, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if err := m.Plan.Check(); err != nil {
 		return m, fmt.Errorf("%s is damaged: its plan is not valid: %v", path, err)
 	}
 	return m, nil
-}
-
-// damaged describes a file that is not JSON.
-func damaged(path string, data []byte, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) {
-		return fmt.Errorf("%s is damaged: it is cut off after %d bytes; restore the whole file", path, len(data))
-	}
-	return fmt.Errorf("%s is damaged: %w", path, err)
 }
 
 // The digest detects edits of a record. It is the SHA-256, in hexadecimal, of run.json, the first journal_bytes bytes
@@ -140,7 +131,7 @@ func (s stored) checkDigest(dir string, result []byte) (digest string, err error
 		JournalBytes int `json:"journal_bytes"`
 	}
 	if err := json.Unmarshal(result, &made); err != nil {
-		return "", fmt.Errorf("%w; delete it to use the other files", damaged(filepath.Join(dir, ResultFile), result, err))
+		return "", fmt.Errorf("%s is damaged: %w; delete it to use the other files", filepath.Join(dir, ResultFile), err)
 	}
 	covered := min(max(made.JournalBytes, 0), len(s.journal))
 	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)

@@ -3,12 +3,10 @@ package record
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -26,8 +24,8 @@ type Store struct {
 	entries  []Entry
 	journal  *os.File // locked against other processes
 	torn     int
-	sum      hash.Hash // of run.json and the journal, as written
-	length   int64     // of the journal
+	plan     []byte // run.json
+	lines    []byte // of the journal, as written
 }
 
 // NewManifest describes a run that starts now.
@@ -77,8 +75,7 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 		os.Remove(s.journal.Name())
 		return nil, err
 	}
-	s.manifest = m
-	s.sum.Write(data)
+	s.manifest, s.plan = m, data
 	return s, s.Append(Entry{Session: &Session{m.Started, m.Environment}})
 }
 
@@ -104,11 +101,9 @@ func Resume(dir string, software Software, machine machine.Machine) (s *Store, e
 		return nil, Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, m.Software,
 			software)
 	}
-	s.manifest, s.entries, s.torn, s.length = m, found.entries, found.torn, int64(len(found.journal))
-	s.sum.Write(found.manifest)
-	s.sum.Write(found.journal)
+	s.manifest, s.plan, s.entries, s.lines, s.torn = m, found.manifest, found.entries, found.journal, found.torn
 	if s.torn > 0 {
-		if err := s.journal.Truncate(s.length); err != nil {
+		if err := s.journal.Truncate(int64(len(s.lines))); err != nil {
 			return nil, fmt.Errorf("resume %s: %w", dir, err)
 		}
 	}
@@ -150,7 +145,7 @@ func open(dir string, flags int) (*Store, error) {
 		f.Close()
 		return nil, usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", dir)
 	}
-	return &Store{dir: dir, journal: f, sum: sha256.New()}, nil
+	return &Store{dir: dir, journal: f}, nil
 }
 
 // StoreError reports that the record cannot be written, the one failure that ends a run for all engines.
@@ -175,11 +170,10 @@ func (s *Store) Append(e Entry) error {
 		err = s.journal.Sync()
 	}
 	if err != nil {
-		s.journal.Truncate(s.length)
+		s.journal.Truncate(int64(len(s.lines)))
 		return &StoreError{fmt.Errorf("write %s: %w; free some space, then resume the run", s.journal.Name(), err)}
 	}
-	s.sum.Write(line)
-	s.length += int64(len(line))
+	s.lines = append(s.lines, line...)
 	s.entries = append(s.entries, e)
 	return nil
 }
@@ -191,18 +185,13 @@ func (s *Store) Finish() (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.JournalBytes = s.length
+	r.JournalBytes = int64(len(s.lines))
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return r, fmt.Errorf("write %s: %w", ResultFile, err)
 	}
 	text = bytes.TrimSuffix(text, []byte("\n}"))
-	sum, err := s.sum.(hash.Cloner).Clone()
-	if err != nil {
-		return r, fmt.Errorf("write %s: %w", ResultFile, err)
-	}
-	sum.Write(text)
-	text = append(text, digestMember+hex.EncodeToString(sum.Sum(nil))+digestEnd...)
+	text = append(text, digestMember+digestOf(s.plan, s.lines, text)+digestEnd...)
 	if err := WriteFile(filepath.Join(s.dir, ResultFile), text); err != nil {
 		return r, err
 	}

@@ -94,7 +94,7 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		fmt.Fprintf(w, "\npower meters\n")
 		_ = text.Columns(w, []text.Column{ // w keeps its error
 			{Head: "meter", Left: true}, {Head: "covers", Left: true}, {Head: "kind", Left: true},
-			{Head: "shows", Left: true, Optional: true}, {Head: "every"}, {Head: "now"}, {Head: "what", Left: true},
+			{Head: "shows", Left: true}, {Head: "every"}, {Head: "now"}, {Head: "what", Left: true},
 		}, rows)
 	}
 	for i, a := range absent {

@@ -98,7 +98,7 @@ func (r *row) perWatt() string {
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	columns := []text.Column{
 		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "runs"}, {Head: "kernel 1 s"}, {Head: "median ms"},
-		{Head: "GTEPS"}, {Head: "min … max", Optional: true}, {Head: "state", Left: true},
+		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}
 	if dryRun {
 		columns = append(columns, text.Column{Head: "memory of each"})

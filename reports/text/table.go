@@ -18,14 +18,12 @@ import (
 
 // Column is a column of a table for a terminal.
 type Column struct {
-	Head     string
-	Left     bool // texts; numbers are aligned to the right
-	Optional bool // left out where there is no room
+	Head string
+	Left bool // texts; numbers are aligned to the right
 }
 
 // Columns writes rows under their heads. On a terminal they are Width columns wide at most: where there is no room, the
-// widest texts are cut, so that different ones stay different; then optional columns are left out, the last one first.
-// The error is that of w.
+// widest texts are cut, so that different ones stay different. The error is that of w.
 func Columns(w io.Writer, columns []Column, rows [][]string) error {
 	return flush(w, bytes.NewBufferString(rendered(w, columns, rows)), "a table")
 }
@@ -42,8 +40,7 @@ func isTerminal(w io.Writer) bool {
 
 // rendered is a table as a text for w.
 func rendered(w io.Writer, columns []Column, rows [][]string) string {
-	// a text keeps short columns before optional ones are left out, and minimum after that
-	const gap, short, minimum = 2, 24, 8
+	const gap, minimum = 2, 8 // columns that a text keeps
 	widths := make([]int, len(columns))
 	total := -gap
 	for i, c := range columns {
@@ -53,31 +50,18 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 		}
 		total += widths[i] + gap
 	}
-	hidden := make([]bool, len(columns))
-	shrink := func(limit int) {
-		for total > Width {
-			widest := -1
-			for i, c := range columns {
-				if c.Left && widths[i] > limit && (widest < 0 || widths[i] > widths[widest]) {
-					widest = i
-				}
-			}
-			if widest < 0 {
-				return
-			}
-			widths[widest]--
-			total--
-		}
-	}
-	if isTerminal(w) {
-		shrink(short)
-		for i, c := range slices.Backward(columns) {
-			if c.Optional && total > Width {
-				hidden[i] = true
-				total -= widths[i] + gap
+	for isTerminal(w) && total > Width {
+		widest := -1
+		for i, c := range columns {
+			if c.Left && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
 			}
 		}
-		shrink(minimum)
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+		total--
 	}
 	cells := make([]table.Row, len(rows))
 	for i := range columns {
@@ -98,7 +82,7 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 	var head table.Row
 	var configs []table.ColumnConfig
 	for i, c := range columns {
-		config := table.ColumnConfig{Number: i + 1, Hidden: hidden[i]}
+		config := table.ColumnConfig{Number: i + 1}
 		if !c.Left {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
@@ -120,7 +104,7 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 func Table(w io.Writer, r reports.Result, color bool) error {
 	columns := []Column{
 		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "valid"}, {Head: "kernel 1 s"}, {Head: "median ms"},
-		{Head: "GTEPS"}, {Head: "min … max", Optional: true}, {Head: "state", Left: true},
+		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}
 	metered := slices.ContainsFunc(r.Runs, func(run reports.Run) bool { return run.PerWatt() != reports.Missing })
 	if metered {

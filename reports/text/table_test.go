@@ -16,7 +16,7 @@ import (
 
 // Twenty engines with long labels and the largest numbers that a record can hold.
 func TestColumnsFitTheTerminal(t *testing.T) {
-	columns := []Column{{Head: "engine", Left: true}, {Head: "number"}, {Head: "other number", Optional: true},
+	columns := []Column{{Head: "engine", Left: true}, {Head: "number"}, {Head: "other number"},
 		{Head: "state", Left: true}}
 	for name, label := range map[string]string{
 		"long options": "distributed:ranks=%d:partition=2d:grid=4096x4096:threads=128:shortcut=leaves",
@@ -54,26 +54,6 @@ func TestColumnsFitTheTerminal(t *testing.T) {
 				seen[line] = true
 			}
 		})
-	}
-}
-
-// A column that may be left out goes before the table gets too wide, and only then.
-func TestColumnsLeaveOutWhatIsOptional(t *testing.T) {
-	columns := []Column{{Head: "engine", Left: true}, {Head: "a"}, {Head: "b", Optional: true},
-		{Head: "c", Optional: true}}
-	for _, c := range []struct {
-		digits int
-		want   string
-	}{{10, "engine a b c"}, {30, "engine a b"}, {49, "engine a"}} {
-		var b samples.Screen
-		wide := strings.Repeat("8", c.digits)
-		if err := Columns(&b, columns, [][]string{{"cpu", wide, wide, wide}}); err != nil {
-			t.Fatal(err)
-		}
-		head, _, _ := strings.Cut(b.String(), "\n")
-		if got := strings.Join(strings.Fields(head), " "); got != c.want {
-			t.Errorf("with numbers of %d digits the head is %q, want %q", c.digits, got, c.want)
-		}
 	}
 }
 
