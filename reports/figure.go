@@ -187,19 +187,6 @@ func (c curve) draw() (shapes []Shape) {
 	return shapes
 }
 
-// curvePanel draws curves over x. The y axis is made from their values, by valueAxis or logAxis.
-func curvePanel(height float64, x Axis, title string, axis func(string, span) Axis, curves []curve) Panel {
-	panel, values := Panel{Height: height, X: x}, newSpan()
-	for _, c := range curves {
-		for _, p := range c.points {
-			values.add(p.Y)
-		}
-		panel.Shapes = append(panel.Shapes, c.draw()...)
-	}
-	panel.Y = axis(title, values)
-	return panel
-}
-
 // legend has a key for every curve.
 func legend(curves []curve) (keys []Key) {
 	for _, c := range curves {

@@ -17,7 +17,7 @@ func ranksPart(runs []Run, _ []Reference) Part {
 		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}
 	if len(ranked) > 0 {
-		part.Figures = []Figure{phaseFigure(ranked), trafficOverRanks(ranked)}
+		part.Figures = []Figure{phaseFigure(ranked)}
 	}
 	return part
 }
@@ -173,36 +173,7 @@ func phaseFigure(runs []rankedRun) Figure {
 	return f
 }
 
-// trafficOverRanks draws messages and bytes over the number of ranks, for engines that searched one graph with several
-// numbers of ranks.
-func trafficOverRanks(runs []rankedRun) Figure {
-	var plain []Run
-	for _, r := range runs {
-		if r.messages > 0 {
-			plain = append(plain, r.Run)
-		}
-	}
-	lines := slices.DeleteFunc(scalingLines(plain), func(l scalingLine) bool { return l.weak || l.worker != "rank" })
-	if len(lines) == 0 {
-		return Figure{}
-	}
-	f := Figure{Name: "traffic-over-ranks",
-		Title: "Messages and bytes of a search over the number of ranks, counted"}
-	f.note("Messages and bytes are counted, those of all ranks together; means of a search.")
-	lines = limited(&f, lines, maxScalingLines, "lines; the table has all")
-	sent := func(of func(rankedRun) float64) []curve {
-		return lineCurves(lines, func(run Run) float64 { r, _ := sumRanks(run); return of(r) })
-	}
-	messages := sent(func(r rankedRun) float64 { return r.messages })
-	bytes := sent(func(r rankedRun) float64 { return r.bytes })
-	x := workerAxis(lines)
-	f.Legend = legend(messages)
-	f.Panels = []Panel{curvePanel(2, x, "Messages", logAxis, messages), curvePanel(2, x, "Bytes", logAxis, bytes)}
-	f.Panels[0].X.Title = ""
-	return f
-}
-
-// ranksTable has what the figures of ranks show.
+// ranksTable has what the figure of phases shows.
 func ranksTable(runs []rankedRun) Table {
 	t := newTable("run|partition|#ranks|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+

@@ -39,19 +39,6 @@ type scalingLine struct {
 	points []Run // by number of workers; of several runs that agree in everything, the one with the median rate
 }
 
-// lineCurves are the lines with a value of each point.
-func lineCurves(lines []scalingLine, value func(Run) float64) (out []curve) {
-	for i, l := range lines {
-		c := curve{label: l.name, look: looks(i)}
-		for _, r := range l.points {
-			workers, _ := r.Workers()
-			c.points = append(c.points, Point{float64(workers), value(r)})
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 // scalingKey is all that the runs of a line have in common.
 type scalingKey struct {
 	weak    bool
@@ -189,16 +176,29 @@ func scalingFigure(lines []scalingLine) Figure {
 	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that " +
 		"grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
-	all := lineCurves(lines, func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 })
-	panel := curvePanel(3.4, workerAxis(lines), "Search rate (GTEPS)", logAxis, all)
-	var ideals []Shape
-	for _, c := range all {
+	var curves []curve
+	rates := newSpan()
+	for i, l := range lines {
+		c := curve{label: l.name, look: looks(i)}
+		for _, r := range l.points {
+			workers, _ := r.Workers()
+			rate := r.Rates().TEPS.Mean / 1e9
+			rates.add(rate)
+			c.points = append(c.points, Point{float64(workers), rate})
+		}
+		curves = append(curves, c)
+	}
+	panel := Panel{Height: 3.4, X: workerAxis(lines), Y: logAxis("Search rate (GTEPS)", rates)}
+	for _, c := range curves {
 		first, last := c.points[0], c.points[len(c.points)-1]
 		end := min(last.X, first.X*panel.Y.Max/first.Y)
-		ideals = append(ideals, Line{[]Point{first, {end, first.Y * end / first.X}}, Faint(), 0.8, true})
+		ideal := []Point{first, {end, first.Y * end / first.X}}
+		panel.Shapes = append(panel.Shapes, Line{ideal, Faint(), 0.8, true})
 	}
-	panel.Shapes = append(ideals, panel.Shapes...)
-	f.Legend, f.Panels = legend(all), []Panel{panel}
+	for _, c := range curves {
+		panel.Shapes = append(panel.Shapes, c.draw()...)
+	}
+	f.Legend, f.Panels = legend(curves), []Panel{panel}
 	return f
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -52,8 +50,6 @@ func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
 		"phases": "expand, scan, reduce, output",
 		"strong-scaling": "distributed 1D, scale 17, distributed 2D, scale 17, distributed 1D, scale 16, distributed " +
 			"2D, scale 16",
-		"traffic-over-ranks": "distributed 1D, scale 17, distributed 2D, scale 17, distributed 1D, scale 16, distributed " +
-			"2D, scale 16",
 	} {
 		if got := keys(name); got != want {
 			t.Errorf("the legend of %s is %q, want %q", name, got, want)
@@ -61,23 +57,6 @@ func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
 	}
 	if part := ranksPart(runs(samples.Result([]string{"cpu"}, 16)), nil); len(part.Figures) != 0 {
 		t.Error("an engine without ranks has figures of ranks")
-	}
-}
-
-func TestTrafficOverRanksDrawsWhatIsCounted(t *testing.T) {
-	f, err := all(t, samples.Ranked()).Figure("traffic-over-ranks")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var titles []string
-	for _, panel := range f.Panels {
-		titles = append(titles, panel.Y.Title)
-	}
-	if diff := cmp.Diff([]string{"Messages, log scale", "Bytes, log scale"}, titles); diff != "" {
-		t.Errorf("panels (-want +got):\n%s", diff)
-	}
-	if notes := strings.Join(f.Notes, " "); !strings.Contains(notes, "are counted") {
-		t.Errorf("the notes are %q", notes)
 	}
 }
 

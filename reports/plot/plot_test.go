@@ -61,7 +61,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 			all[name] = from[name]
 		}
 	}
-	copied(figures(t, samples.Ranked()), "strong-scaling", "weak-scaling", "phases", "traffic-over-ranks")
+	copied(figures(t, samples.Ranked()), "strong-scaling", "weak-scaling", "phases")
 	metered := figures(t, samples.Metered(power.Node))
 	copied(metered, "mteps-per-watt", "power-cuda-s22")
 	all["gteps-over-scale-published"] = figures(t, samples.Result([]string{"cpu"}, 24, 25), "all")["gteps-over-scale"]
