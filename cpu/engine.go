@@ -123,13 +123,12 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		return plugins.Built{}, err
 	}
 	return plugins.Built{
-		Vertices:     int64(e.graph.Labels),
-		Bytes:        e.memory.Held(),
-		Entries:      plugins.Counted(int64(e.graph.Lists.Entries())),
-		VertexBits:   32,
-		OutsideClock: true, // workers are woken before the clock starts
-		Tuning:       "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
-		Phases:       e.phases,
+		Vertices:   int64(e.graph.Labels),
+		Bytes:      e.memory.Held(),
+		Entries:    plugins.Counted(int64(e.graph.Lists.Entries())),
+		VertexBits: 32,
+		Tuning:     "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
+		Phases:     e.phases,
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(e.graph.Label))},

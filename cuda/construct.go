@@ -48,18 +48,17 @@ func construct(ctx context.Context, tuples []graph.Edge, set plugins.Settings) (
 		return nil, plugins.Built{}, errors.Join(b.err, m.freeAll(), d.close())
 	}
 	return s, plugins.Built{
-		Vertices:     int64(b.graph.Labels),
-		Elapsed:      elapsed,
-		Bytes:        m.used + m.inHost,
-		Entries:      plugins.Counted(int64(b.graph.Entries)),
-		VertexBits:   32,
-		Tuning:       "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
-		Phases:       b.phases,
-		Details:      b.facts(),
-		Search:       s.run,
-		Repeat:       s.repeat,
-		Free:         s.close,
-		OutsideClock: true,
+		Vertices:   int64(b.graph.Labels),
+		Elapsed:    elapsed,
+		Bytes:      m.used + m.inHost,
+		Entries:    plugins.Counted(int64(b.graph.Entries)),
+		VertexBits: 32,
+		Tuning:     "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
+		Phases:     b.phases,
+		Details:    b.facts(),
+		Search:     s.run,
+		Repeat:     s.repeat,
+		Free:       s.close,
 	}, nil
 }
 

@@ -45,7 +45,6 @@ type library struct {
 	graph     *C.teps_graph
 	about     plugins.Description
 	levels    []plugins.Level // reused by each search
-	short     int             // searches in a row whose own time leaves out more than a tenth of the call
 }
 
 // New returns an engine of the library at path. The first call loads it: a library may print anything while it is
@@ -201,7 +200,6 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	built := plugins.Built{
 		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),
 		Tuning: text(g.tuning[:]), Search: l.search, Free: l.free,
-		OutsideClock: true, // the thread of the library is woken before its call, and ownTime checks the time
 	}
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
@@ -226,10 +224,9 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels; want no negative time and at most "+
 			"%d levels", c.elapsed_ns, c.level_count, maxLevels)
 	}
-	if c.elapsed_ns > 0 {
-		if elapsed, err = l.ownTime(time.Duration(c.elapsed_ns), elapsed); err != nil {
-			return plugins.Traversal{}, err
-		}
+	// The library's own time counts if it covers nine tenths of the call, which is timed exactly here.
+	if own := time.Duration(c.elapsed_ns); own >= elapsed/10*9 {
+		elapsed = own
 	}
 	l.levels = l.levels[:0]
 	for _, from := range unsafe.Slice(c.levels, int(c.level_count)) {
@@ -243,27 +240,6 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 		l.levels = append(l.levels, level)
 	}
 	return plugins.Traversal{Elapsed: elapsed, Levels: l.levels}, nil
-}
-
-// ownTime returns the library's own time of a search if it covers nine tenths of the call, which is timed exactly here.
-// Otherwise the whole call counts, because a busy machine may delay any single call; after maxShort such calls in a row
-// it is an error.
-func (l *library) ownTime(own, call time.Duration) (time.Duration, error) {
-	const maxShort, reading = 8, 2 * time.Microsecond // to read the time
-	switch {
-	case 10*own >= 9*call:
-		l.short = 0
-		return own, nil
-	case 10*own >= 9*(call-reading):
-		l.short = 0
-	default:
-		l.short++
-	}
-	if l.short >= maxShort {
-		return 0, fmt.Errorf("teps_search reports %v for a call of %v, and less than 90 %% of %d calls in a row; "+
-			"leave call->elapsed_ns 0: %w", own, call, maxShort, plugins.ErrClock)
-	}
-	return call, nil
 }
 
 // repeat calls teps_repeat.

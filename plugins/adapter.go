@@ -28,13 +28,9 @@ type Built struct {
 
 	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
 	// has length Vertices: the predecessor of each reached vertex, root itself for root, graph.Unreached for the others.
-	// Elapsed may stay 0: then the whole call counts. A time of its own must cover most of the call (CheckClock). After an
-	// error that wraps ErrNotConstructed the graph is freed.
+	// Elapsed may stay 0: then the whole call counts. The host checks a time of its own (CheckClock). After an error that
+	// wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
-
-	// OutsideClock says that Search does permitted work outside its clock, such as waking workers before it starts or
-	// moving parents from a device after it stops, so that its time may be a small part of the call.
-	OutsideClock bool
 
 	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into an array of its own.
 	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
@@ -71,7 +67,6 @@ type adapter struct {
 	build    Build
 	name     string // from the last description
 	graph    Built  // Search is nil: no graph
-	short    int    // searches in a row whose time left out most of the call
 	closed   bool
 }
 
@@ -126,7 +121,7 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	if built.Search == nil || built.Vertices < 0 {
 		return c, fmt.Errorf("kernel 1 built %d vertices and no search", built.Vertices)
 	}
-	a.graph, a.short = built, 0
+	a.graph = built
 	return Construction{
 		Elapsed: cmp.Or(built.Elapsed, elapsed), Bytes: built.Bytes, Entries: built.Entries,
 		Phases: built.Phases, Details: built.Details,
@@ -176,7 +171,7 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.
 		}
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
-	return t, a.checkClock(t.Elapsed, elapsed)
+	return t, CheckClock("kernel 2", t.Elapsed, elapsed, elapsed) // the host judges what is left out
 }
 
 // checkGraph returns an error if there is no graph to search.
@@ -196,27 +191,6 @@ func (a *adapter) dropped(err error) error {
 		err = errors.Join(err, a.free())
 	}
 	return err
-}
-
-const (
-	// callOverhead is how much longer a call may take than the search in it.
-	callOverhead = 200 * time.Microsecond
-	// maxShort is the number of searches in a row after which a time that is too short is not an accident: a busy machine
-	// may delay any single call.
-	maxShort = 8
-)
-
-func (a *adapter) checkClock(elapsed, call time.Duration) error {
-	if elapsed < (call-callOverhead)/2 {
-		a.short++
-	} else {
-		a.short = 0
-	}
-	outside := callOverhead
-	if a.graph.OutsideClock || a.short < maxShort {
-		outside = call
-	}
-	return CheckClock("kernel 2", elapsed, call, outside)
 }
 
 func (a *adapter) Repeat(

@@ -59,7 +59,7 @@ var faults = []fault{
 	{name: "search-late", want: `root \d+ is invalid: .*its parent is -77`},
 	{name: "search-tree", want: `root \d+ is invalid: .*the parents form a cycle of 2 vertices`},
 	{name: "search-lie", want: `failed: .*reported time 1h0m0s exceeds`},
-	{name: "search-fast", want: `failed: .*less than 90 % of 8 calls in a row`, languages: "C"},
+	{name: "search-fast", languages: "C"}, // the time of the call counts
 	{name: "search-fast", want: `failed: .*reported time 1µs is less than half`, languages: "Go Python"},
 	{name: "search-levels", want: `failed: .*300000 levels`, languages: "C"},
 	{name: "search-levels", want: `failed: .*impossible answer: .*(levels|frontiers)`, languages: "Go Python"},
