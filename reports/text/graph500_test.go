@@ -95,10 +95,10 @@ func TestPercentGAgreesWithPrintf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := percentG(x, 6); got != fields[1] {
+		if got := percentG(6, x); got != fields[1] {
 			t.Errorf("%%g of %s: got %s, want %s", fields[0], got, fields[1])
 		}
-		if got := percentG(x, 11); got != fields[2] {
+		if got := percentG(11, x); got != fields[2] {
 			t.Errorf("%%.11g of %s: got %s, want %s", fields[0], got, fields[2])
 		}
 	}
@@ -111,7 +111,7 @@ func TestPercentGReadBackIsWithinItsPrecision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64().Draw(t, "x")
 		precision := rapid.SampledFrom([]int{6, 11}).Draw(t, "precision")
-		text := percentG(x, precision)
+		text := percentG(precision, x)
 		back, err := strconv.ParseFloat(text, 64)
 		if err != nil && !math.IsInf(back, 0) { // the largest numbers may round up beyond the range
 			t.Fatalf("%q: %v", text, err)

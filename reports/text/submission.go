@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -16,7 +15,6 @@ type submissionForm struct {
 
 	GTEPS                                      float64
 	Type, Nodes, Cores, Memory, Implementation string
-	Official                                   string // the run's part of the official text
 }
 
 // Submission writes the fields of the Graph500 list, one a line, for every run that is a result: what the record
@@ -65,8 +63,5 @@ func newSubmissionForm(r reports.Result, run reports.Run) submissionForm {
 			f.Cores = reports.Joined("; ", f.Cores, fmt.Sprintf("%s, %d units", reports.Name(device.Name), device.Units))
 		}
 	}
-	var official bytes.Buffer
-	block(&official, run)
-	f.Official = official.String()
 	return f
 }

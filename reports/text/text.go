@@ -26,6 +26,7 @@ func fill(w io.Writer, file string, data any) error {
 		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "open": orOpen, "joined": reports.Joined,
 		"plural": reports.Plural, "integer": units.Integer, "seconds": units.Seconds, "bytes": units.Bytes,
 		"significant": units.Significant, "gteps": reports.GTEPS, "options": reports.OptionsText,
+		"official": official, "g": percentG,
 		"next":    func(n int) int { return n + 1 },
 		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
 		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
