@@ -82,7 +82,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 	} {
 		a, b := of(c.runs, 4)
 		part := ranksPart(runs(a), nil)
-		if len(part.Figures) != 2 || len(part.Figures[1].Panels) != 0 || len(part.Table.Rows) != c.runs ||
+		if len(part.Figures) != 1 || len(part.Table.Rows) != c.runs ||
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
