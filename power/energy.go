@@ -24,9 +24,9 @@ const maxPeriod = 10 * time.Second
 // the next update showed.
 //
 // For power, it is the integral by the trapezoid rule, interpolated at both moments. Nothing bounds what happens
-// between two readings. The bound assumes that power goes from one reading to the next and leaves their range by at
-// most a quarter of the adjacent changes, and allows for readings that are means over the last period of the meter. A
-// load that rises and falls again between two readings violates that assumption, unless the meter shows means.
+// between two readings. The bound assumes that power stays in the range of the two readings before and the two after,
+// and allows for readings that are means over the last period of the meter. A load that rises and falls again between
+// two readings violates that assumption, unless the meter shows means.
 //
 // It is an error if there are no readings, if the counter did not move, or if the readings cover less
 // than nine tenths of the interval.
@@ -96,7 +96,7 @@ func (s Series) stretches() []stretch {
 		}
 		part := stretch{readings: s.Readings[first:i], step: s.Info.Step}
 		first = i
-		if part.updates = s.updates(part.readings); len(part.updates) == 0 {
+		if part.updates = updates(part.readings); len(part.updates) == 0 {
 			continue
 		}
 		n := len(part.readings) - 1
@@ -109,21 +109,13 @@ func (s Series) stretches() []stretch {
 	return all
 }
 
-// updates finds the updates of a counter. Each lies between two readings of different value. If the counter updates
-// more often than it is read, the update seen is the last one before the second reading, which lies within a period
-// of it. A meter that stamps its readings (they have no window) says itself when it updated.
-func (s Series) updates(readings []Reading) []Reading {
-	var all []Reading
+// updates returns the readings of a counter that show more than those before. An update happens shortly before its
+// reading; that shifts both ends of an interval alike.
+func updates(readings []Reading) (all []Reading) {
 	for i := 1; i < len(readings); i++ {
-		a, b := readings[i-1], readings[i]
-		if b.Value <= a.Value {
-			continue
+		if readings[i].Value > readings[i-1].Value {
+			all = append(all, readings[i])
 		}
-		window := min(s.period(), b.Time.Sub(a.Time))
-		if b.Window == 0 {
-			window = 0
-		}
-		all = append(all, Reading{Time: b.Time.Add(-window / 2), Value: b.Value})
 	}
 	return all
 }
@@ -152,11 +144,7 @@ func (p stretch) at(t time.Time, low, high float64) float64 {
 	next := sort.Search(len(p.updates), func(i int) bool { return p.updates[i].Time.After(t) })
 	next = min(max(next, 1), len(p.updates)-1) // outside all updates, extrapolate from the nearest two
 	a, b := p.updates[next-1], p.updates[next]
-	length := b.Time.Sub(a.Time).Seconds()
-	if length <= 0 {
-		return (low + high) / 2
-	}
-	value := a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/length
+	value := a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
 	return min(max(value, low), high)
 }
 
@@ -204,22 +192,16 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 			continue
 		}
 		seconds := right.Sub(left).Seconds()
-		joules += (s.powerAt(i, left) + s.powerAt(i, right)) / 2 * seconds
-
-		// Power between two readings is at most half their difference away from their mean, or all of it if only a part of
-		// the time between them counts. Outside their range it goes by a quarter of the adjacent changes.
-		change, part := s.change(i), 0.5
-		if left.After(moments[i]) || right.Before(moments[i+1]) {
-			part = 1
-		}
-		bound += seconds * (part*change + max(s.change(i-1), s.change(i+1))/4 + s.Info.Step)
-		// A reading may be the mean over a period that ended up to one period ago. How long ago differs between two
-		// readings by at most the time between them.
-		bound += min(period.Seconds(), moments[i+1].Sub(moments[i]).Seconds()) * change
+		mean := (s.powerAt(i, left) + s.powerAt(i, right)) / 2
+		low, high, _ := s.around(i-1, i+3)
+		joules += seconds * mean
+		bound += seconds * (max(high-mean, mean-low) + s.Info.Step)
 	}
-	// At the two ends, all of that delay counts.
+	// At the two ends, the delay of a reading that is the mean over a period counts.
 	for _, t := range []time.Time{begin, end} {
-		low, high, window := s.around(t, 2*period)
+		first := sort.Search(len(moments), func(i int) bool { return !moments[i].Before(t.Add(-2 * period)) })
+		last := sort.Search(len(moments), func(i int) bool { return moments[i].After(t.Add(2 * period)) })
+		low, high, window := s.around(first-1, last+1)
 		bound += (period*3/2 + window).Seconds() * (high - low)
 	}
 	a.Joules, a.Uncertainty = joules, bound
@@ -232,22 +214,10 @@ func (s Series) powerAt(i int, t time.Time) float64 {
 	return a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
 }
 
-// change is the difference between readings i and i+1; zero outside the series.
-func (s Series) change(i int) float64 {
-	if i < 0 || i+1 >= len(s.Readings) {
-		return 0
-	}
-	return math.Abs(s.Readings[i+1].Value - s.Readings[i].Value)
-}
-
-// around returns the range and the longest window of the readings that are within reach of a moment, and of one more
-// on each side.
-func (s Series) around(t time.Time, reach time.Duration) (low, high float64, window time.Duration) {
-	n := len(s.Readings)
-	first := sort.Search(n, func(i int) bool { return !s.Readings[i].Time.Before(t.Add(-reach)) })
-	last := sort.Search(n, func(i int) bool { return s.Readings[i].Time.After(t.Add(reach)) })
+// around returns the range and the longest window of some of the readings.
+func (s Series) around(first, last int) (low, high float64, window time.Duration) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, r := range s.Readings[max(first-1, 0):min(last+1, n)] {
+	for _, r := range s.Readings[max(first, 0):min(last, len(s.Readings))] {
 		low, high, window = min(low, r.Value), max(high, r.Value), max(window, r.Window)
 	}
 	return low, high, window
