@@ -185,14 +185,6 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 	return out
 }
 
-// whyNoFigure returns the reason why no meter has a figure.
-func (e *EnergyRecord) whyNoFigure() string {
-	if i := slices.IndexFunc(e.Meters, Metered.ShowedNothing); i >= 0 {
-		return e.Meters[i].Meter.Name + " showed 0 J over the whole loop"
-	}
-	return "no meter in use covers the loop"
-}
-
 // missing returns the requirements of level 1 that the figure of a system's meter does not meet. No figure meets those
 // of level 2.
 func (e *EnergyRecord) missing(f PowerFigure) (missing []string) {
@@ -228,7 +220,11 @@ func powerText(r Run) string {
 	}
 	f, found := e.Headline()
 	if !found {
-		return fmt.Sprintf("not measured: %s; GreenGraph500 class %s, no level", e.whyNoFigure(), e.Green.Class)
+		why := "no meter in use covers the loop"
+		if i := slices.IndexFunc(e.Meters, Metered.ShowedNothing); i >= 0 {
+			why = e.Meters[i].Meter.Name + " showed 0 J over the whole loop"
+		}
+		return fmt.Sprintf("not measured: %s; GreenGraph500 class %s, no level", why, e.Green.Class)
 	}
 	kind := "component power, which is not the system's: " + f.Label()
 	if f.System {

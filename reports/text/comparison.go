@@ -149,7 +149,8 @@ func ComparisonFailures(c compare.Comparison, limit *float64) (failures []string
 func dissimilarities(c compare.Comparison) (lines []string) {
 	add := func(name string, differences []compare.Difference) {
 		for _, d := range differences {
-			lines = append(lines, fmt.Sprintf("%s%s: A %s; B %s", name, reports.Name(d.What), listText(d.A), listText(d.B)))
+			lines = append(lines, fmt.Sprintf("%s%s: A %s; B %s", name, reports.Name(d.What),
+				reports.Sentence(strings.Join(d.A, ", ")), reports.Sentence(strings.Join(d.B, ", "))))
 		}
 	}
 	for _, warning := range c.Warnings {
@@ -160,14 +161,6 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 		add(fmt.Sprintf("%s, scale %d: ", reports.Sentence(cell.Engine), cell.Scale), cell.Differences)
 	}
 	return lines
-}
-
-func listText(values []string) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, reports.Clean(v, reports.SentenceLength/2))
-	}
-	return strings.Join(all, ", ")
 }
 
 // percentText is a share with two digits.

@@ -25,15 +25,12 @@ func Submission(w io.Writer, r reports.Result) error {
 		reports.Result
 		Version string
 		Forms   []submissionForm
-	}{r, version(r), nil}
+	}{Result: r, Version: reports.Joined(", ", reports.Name(r.Software.Version),
+		reports.Clean(r.Software.Commit, 2*reports.NameLength))}
 	for _, run := range r.Runs {
 		record.Forms = append(record.Forms, newSubmissionForm(r, run))
 	}
 	return fill(w, "submission.tmpl", record)
-}
-
-func version(r reports.Result) string {
-	return reports.Joined(", ", reports.Name(r.Software.Version), reports.Clean(r.Software.Commit, 2*reports.NameLength))
 }
 
 func newSubmissionForm(r reports.Result, run reports.Run) submissionForm {
