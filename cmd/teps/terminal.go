@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -21,10 +22,12 @@ const repaint = 200 * time.Millisecond
 const eraseLine = "\r\x1b[K"
 
 // progress is a harness.Progress, and its Step, because steps do not overlap. On a terminal, a step is a line, painted
-// over and over, that leaves its summary behind. It is painted by calls of the harness alone, which come between those
-// of an engine, so that nothing of the host runs while an engine is timed. Without a terminal, only the summary is
-// written.
+// over and over, that leaves its summary behind. It is painted by calls of the harness, which come between those of an
+// engine, so that nothing of the host runs while an engine is timed. Only a step of unknown length, such as kernel 1 or
+// the energy loop, is painted by a timer as well, once a second, which takes some microseconds. Without a terminal,
+// only the summary is written.
 type progress struct {
+	mu      sync.Mutex
 	w       io.Writer
 	columns func() int // width of the terminal; nil: there is none
 	quiet   bool       // only notes are shown
@@ -32,6 +35,7 @@ type progress struct {
 	name             string // of the step; empty between steps
 	total, done      int64  // a total of 0: unknown
 	started, painted time.Time
+	timer            *time.Timer // of a step of unknown length
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -43,6 +47,8 @@ func newProgress(w io.Writer, quiet bool) *progress {
 }
 
 func (p *progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.columns != nil {
 		fmt.Fprint(p.w, eraseLine)
 	}
@@ -53,12 +59,29 @@ func (p *progress) Note(text string) {
 }
 
 func (p *progress) Step(name string, total int64) harness.Step {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.name, p.total, p.done, p.started = name, total, 0, time.Now()
 	p.paint()
+	if total == 0 && p.columns != nil {
+		p.timer = time.AfterFunc(time.Second, p.tick)
+	}
 	return p
 }
 
+// tick shows the seconds of a step of unknown length.
+func (p *progress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer != nil {
+		p.paint()
+		p.timer.Reset(time.Second)
+	}
+}
+
 func (p *progress) Add(units int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.done += units; time.Since(p.painted) >= repaint {
 		p.paint()
 	}
@@ -66,6 +89,12 @@ func (p *progress) Add(units int64) {
 
 // End leaves the step's line behind.
 func (p *progress) End(summary string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
 	if err != nil {
 		summary = "stopped"
 	}
@@ -78,7 +107,7 @@ func (p *progress) End(summary string, err error) {
 	p.name = ""
 }
 
-// paint writes the line over itself.
+// paint writes the line over itself. The caller holds the mutex.
 func (p *progress) paint() {
 	if p.columns == nil {
 		return
@@ -90,7 +119,7 @@ func (p *progress) paint() {
 
 func (p *progress) line() string {
 	if p.total == 0 {
-		return p.name + " …"
+		return fmt.Sprintf("%s … %v", p.name, p.painted.Sub(p.started).Truncate(time.Second))
 	}
 	const columns = 24
 	done := min(p.done, p.total)
