@@ -18,11 +18,13 @@ const module = "github.com/tepsbench/teps"
 
 // arrows says what each package may import of ours. A package that is not here does not belong to the project yet.
 var arrows = map[string][]string{
-	"graph":                         {},
-	"plugins":                       {"graph"},
-	"plugins/enginetest":            {"graph", "plugins", "internal/units"},
-	"internal/child":                {},
-	"plugins/rpc":                   {"graph", "plugins", "internal/child", "plugins/rpc/internal/enginepb"},
+	"graph":              {},
+	"plugins":            {"graph"},
+	"plugins/enginetest": {"graph", "plugins", "internal/units"},
+	"internal/child":     {},
+	"plugins/rpc": {
+		"graph", "plugins", "internal/child", "internal/regular", "plugins/rpc/internal/enginepb",
+	},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu":                           {"graph", "plugins", "cpu/layout", "cpu/memory", "cpu/team"},
 	"cpu/layout":                    {"graph", "plugins", "cpu/memory", "cpu/team"},

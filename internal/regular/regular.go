@@ -13,20 +13,29 @@ import (
 // ErrRefused is wrapped by errors about a file that is not regular or too large.
 var ErrRefused = errors.New("want a regular file")
 
-// Read returns the contents of the regular file name, which has at most limit bytes. Opening it never waits.
+// Open opens the regular file name with the flags of os.OpenFile. It never waits.
+func Open(name string, flags int) (*os.File, os.FileInfo, error) {
+	file, err := os.OpenFile(name, flags|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is a directory, a pipe or a device: %w", name, ErrRefused)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// Read returns the contents of the regular file name, which has at most limit bytes.
 func Read(name string, limit int64) ([]byte, error) {
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	file, info, err := Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a directory, a pipe or a device: %w", name, ErrRefused)
-	}
 	var data []byte
 	if info.Size() <= limit { // it may grow meanwhile
 		data, err = io.ReadAll(io.LimitReader(file, limit+1))

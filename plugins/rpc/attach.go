@@ -9,8 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
@@ -48,18 +47,12 @@ func attachFile(path string, size int64, writable bool) (m mapping, err error) {
 	if writable {
 		mode = os.O_RDWR
 	}
-	file, err := os.OpenFile(path, mode|unix.O_NONBLOCK, 0) // which does not wait if it is a pipe
+	file, info, err := regular.Open(path, mode)
 	if err != nil {
 		return mapping{}, fmt.Errorf("open it (host and engine must run as the same user on the same machine): %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return mapping{}, err
-	case !info.Mode().IsRegular():
-		return mapping{}, fmt.Errorf("it is %v, not memory", info.Mode())
-	case info.Size() != size:
+	defer file.Close()
+	if info.Size() != size {
 		return mapping{}, fmt.Errorf("it has %d bytes instead of %d", info.Size(), size)
 	}
 	if m, err = mapFile(file, size, writable); err != nil {

@@ -73,25 +73,18 @@ func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, e
 }
 
 func allocate[E element](h *Host, kind segmentKind, n int64) ([]E, func() error, error) {
-	s, err := h.newSegment(kind, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	return view[E](s.bytes), func() error { return h.release(s) }, nil
-}
-
-func (h *Host) newSegment(kind segmentKind, n int64) (*segment, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed)
+		return nil, nil, fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed)
 	}
 	h.lastID++
 	s, err := newSegment(h.lastID, kind, n)
-	if err == nil {
-		h.segments[s] = true
+	if err != nil {
+		return nil, nil, err
 	}
-	return s, err
+	h.segments[s] = true
+	return view[E](s.bytes), func() error { return h.release(s) }, nil
 }
 
 // release unmaps a segment. A second release does nothing.

@@ -66,7 +66,7 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	client.open, client.shut = context.WithCancel(context.Background())
 	err = errors.Join(client.start(ctx, sockets.Path()), sockets.Remove())
 	if err == nil {
-		err = file.checkUnchanged()
+		err = file.compare()
 	}
 	if err == nil {
 		err = h.adopt(client)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/tepsbench/teps/internal/regular"
 )
 
 // Program is an engine's program and how to run it. Only Path is required.
@@ -49,43 +51,27 @@ func examine(name string) (i image, err error) {
 	if name == "" {
 		return i, fmt.Errorf("no path is given: %w", ErrProgram)
 	}
+	var file *os.File
 	if i.path, err = filepath.Abs(name); err == nil {
-		i.info, err = os.Stat(i.path)
-	}
-	switch {
-	case err != nil:
-		return i, fmt.Errorf("%w: %w", ErrProgram, err)
-	case i.info.IsDir():
-		return i, fmt.Errorf("%s is a directory; name the program inside it: %w", i.path, ErrProgram)
-	case !i.info.Mode().IsRegular():
-		return i, fmt.Errorf("%s is not a regular file (%v): %w", i.path, i.info.Mode().Type(), ErrProgram)
-	}
-	hash := sha256.New()
-	file, err := os.Open(i.path)
-	if err == nil {
-		defer file.Close()
-		_, err = io.Copy(hash, file)
+		file, i.info, err = regular.Open(i.path, os.O_RDONLY)
 	}
 	if err != nil {
+		return i, fmt.Errorf("%w: %w", ErrProgram, err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err = io.Copy(hash, file); err != nil {
 		return i, fmt.Errorf("take the checksum of %s: %w: %w", i.path, ErrProgram, err)
 	}
 	i.sum = hex.EncodeToString(hash.Sum(nil))
 	return i, nil
 }
 
-// checkUnchanged checks that the engine's file is still the one that was examined, by its inode, size and time of
-// change. It detects a rebuild at the wrong moment, not an attack.
-func (i image) checkUnchanged() error {
-	now, err := os.Stat(i.path)
-	if err != nil || !os.SameFile(i.info, now) || now.Size() != i.info.Size() || !now.ModTime().Equal(i.info.ModTime()) {
-		return fmt.Errorf("%s changed while it was being started; try again: %w", i.path, ErrChecksum)
-	}
-	return nil
-}
-
-// compare checks that the contents of the engine's file are still those that were examined.
+// compare checks that the contents of the engine's file are still those that were examined. It reads the file only if
+// its inode, size or time of change differs: it detects a rebuild at the wrong moment, not an attack.
 func (i image) compare() error {
-	if i.checkUnchanged() == nil {
+	now, err := os.Stat(i.path)
+	if err == nil && os.SameFile(i.info, now) && now.Size() == i.info.Size() && now.ModTime().Equal(i.info.ModTime()) {
 		return nil
 	}
 	if now, err := examine(i.path); err != nil || now.sum != i.sum {

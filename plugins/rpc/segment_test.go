@@ -98,7 +98,7 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 		"no such process":    {"/proc/4194305/fd/3", 800, "same user"},
 		"relative path":      {"segment", 800, "not absolute"},
 		"folder":             {"/proc", 800, "directory"},
-		"device":             {"/dev/zero", 800, "not memory"},
+		"device":             {"/dev/zero", 800, "want a regular file"},
 		"pipe":               {fd(int(pipe.Fd())), 800, "no such device"},
 		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},
 		"longer":             {s.path, 799, "it has 800 bytes instead of 799"},
