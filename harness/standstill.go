@@ -16,8 +16,8 @@ type standstill struct {
 
 const (
 	standstillTick  = 100 * time.Millisecond
-	standstillLimit = 500 * time.Millisecond // longer than a busy machine delays a goroutine that has nothing to do
-	maxRepeats      = 3                      // of one call
+	standstillLimit = 2 * time.Second // longer than a very busy machine delays a goroutine that has nothing to do
+	maxRepeats      = 3               // of one call
 )
 
 // watch looks at the time until stop is called.

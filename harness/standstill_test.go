@@ -48,7 +48,7 @@ func TestStoppedHostAccusesNoEngine(t *testing.T) {
 			continue
 		}
 		host.Process.Signal(syscall.SIGSTOP)
-		time.Sleep(maxDelay + 300*time.Millisecond) // the fault itself
+		time.Sleep(standstillLimit + 500*time.Millisecond) // the fault itself
 		host.Process.Signal(syscall.SIGCONT)
 		fmt.Fprintln(stdin, "go on")
 	}

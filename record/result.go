@@ -25,7 +25,7 @@ type Result struct {
 	Runs []Run `json:"runs"` // in the order of the plan
 	// JournalBytes is the length of the part of the journal that result.json was made from.
 	JournalBytes int64 `json:"journal_bytes,omitempty"`
-	// Digest is the checksum of the record's three files (digest.go). It is empty for a run without result.json, or with a
+	// Digest is the checksum of the record's three files. It is empty for a run without result.json, or with a
 	// journal that has grown since, and for records of teps/1.0.
 	Digest string `json:"digest,omitempty"`
 }
