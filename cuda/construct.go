@@ -25,10 +25,7 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 
 // construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
 func construct(ctx context.Context, tuples []graph.Edge, set plugins.Settings) (*search, plugins.Built, error) {
-	c, err := configure(set)
-	if err != nil {
-		return nil, plugins.Built{}, err
-	}
+	c := configure(set)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	d, err := openGPU(c.device)

@@ -37,7 +37,7 @@ func variants() (sets []map[string]string) {
 			nil,
 			{"topdown": "dynamic", "bottomup": "csr", "lists": "host", "hubs": "3"},
 			{"levels": "stepped", "alpha": "0", "aligned": "40"},
-			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "900MiB"},
+			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "0.88"},
 		}
 	}
 	for _, topDown := range []string{"scan", "dynamic"} {

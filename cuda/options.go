@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -30,8 +28,8 @@ func options() []plugins.Option {
 			"go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"),
 		number(plugins.Int, "hubs", "0", maxHubs,
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
-		{Name: "memory", Kind: plugins.Text, Default: "all",
-			Meaning: "device memory that the engine may use, such as 16GiB or 500MiB; all is what the driver reports as free"},
+		number(plugins.Float, "memory", "0", 1<<20,
+			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
 		choice("lists", "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
 	}
@@ -54,21 +52,21 @@ type configuration struct {
 	lists   string
 }
 
-func configure(set plugins.Settings) (c configuration, err error) {
-	c = configuration{
+func configure(set plugins.Settings) configuration {
+	c := configuration{
 		device:  set.Int("device"),
 		dynamic: set.Text("topdown") == "dynamic",
 		aligned: set.Int("aligned"),
 		stepped: set.Text("levels") == "stepped",
 		rule:    graph.Switch{Alpha: set.Float("alpha"), Beta: set.Float("beta")},
 		hubs:    set.Int("hubs"),
+		memory:  int64(set.Float("memory") * (1 << 30)),
 		lists:   set.Text("lists"),
 	}
 	if set.Text("bottomup") == "csr" {
 		c.aligned = 0
 	}
-	c.memory, err = parseBytes(set.Text("memory"))
-	return c, err
+	return c
 }
 
 // hubCount returns how many hubs a graph with the given number of vertices has.
@@ -77,22 +75,4 @@ func (c configuration) hubCount(vertices int64) int64 {
 		return min(int64(c.hubs), vertices)
 	}
 	return min(max(vertices/hubShare&^31, 64), 1<<18, vertices)
-}
-
-// parseBytes parses a size with a binary unit (KiB, MiB, GiB, TiB), a decimal unit (KB, MB, GB, TB) or B; all is 0.
-func parseBytes(text string) (int64, error) {
-	if text == "all" {
-		return 0, nil
-	}
-	units := map[string]float64{
-		"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-	}
-	var number float64
-	var unit, rest string
-	n, _ := fmt.Sscanf(text, "%g%s%s", &number, &unit, &rest)
-	bytes := number * units[unit]
-	if n == 2 && bytes >= 1 && bytes <= 1<<50 {
-		return int64(bytes), nil
-	}
-	return 0, fmt.Errorf("option memory=%q: want a size such as 16GiB, or all: %w", text, plugins.ErrOption)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/record"
@@ -38,7 +40,9 @@ that says what is wrong. The others are still shown, and the exit code is 1.`,
 			}
 			var err error
 			if asJSON {
-				err = writeJSON(c.OutOrStdout(), all)
+				encoder := json.NewEncoder(c.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				err = encoder.Encode(all)
 			} else {
 				err = text.ListTable(c.OutOrStdout(), all)
 			}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +98,7 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 		if err != nil {
 			return err
 		}
-		if err := show(c, dir, report, text.Graph500, false); err != nil {
+		if err := show(c, dir, report, false); err != nil {
 			return err
 		}
 	}
@@ -122,9 +121,8 @@ func loadAll(dirs []string) (all []record.Result, err error) {
 
 // show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first: the
 // directory may be on a full disk.
-func show(c *cobra.Command, dir string, report reports.Report, print func(io.Writer, reports.Result) error,
-	quiet bool) error {
-	if err := print(c.OutOrStdout(), report.Results[0]); err != nil {
+func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error {
+	if err := text.Graph500(c.OutOrStdout(), report.Results[0]); err != nil {
 		return err
 	}
 	if err := formats.WriteAll(dir, report); err != nil {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +16,6 @@ import (
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
-	"github.com/tepsbench/teps/reports/text"
 )
 
 // defaultStore is the directory in which runs without a directory of their own are put.
@@ -28,7 +25,6 @@ type runFlags struct {
 	planFlags
 	out, store, resume string
 	quiet, verbose     bool
-	asJSON             bool
 }
 
 func runCommand(engines catalog) *cobra.Command {
@@ -64,7 +60,6 @@ power cut) loses at most the search it was in; --resume DIR continues it.`,
 	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
-	flags.BoolVar(&f.asJSON, "json", false, "print directory and result as one JSON document, not the official text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
 	flags.SortFlags = false
 	return c
@@ -90,7 +85,7 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	var other string
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"resume", "quiet", "json", "verbose"}, flag.Name) {
+		if !slices.Contains([]string{"resume", "quiet", "verbose"}, flag.Name) {
 			other = flag.Name
 		}
 	})
@@ -166,26 +161,11 @@ func verdict(r record.Result) error {
 // commandLine is what the user typed, without the program's directory: others may see the record.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
 
-// report prints the official text, or JSON, and draws everything into the run's directory.
+// report prints the official text and draws everything into the run's directory.
 func (f *runFlags) report(c *cobra.Command, dir string, result record.Result) error {
 	report, err := reports.New(nil, result)
 	if err != nil {
 		return err
 	}
-	print := text.Graph500
-	if f.asJSON {
-		print = func(w io.Writer, _ reports.Result) error {
-			return writeJSON(w, struct {
-				Directory string        `json:"directory"`
-				Result    record.Result `json:"result"` // as in result.json
-			}{dir, result})
-		}
-	}
-	return show(c, dir, report, print, f.quiet)
-}
-
-func writeJSON(w io.Writer, document any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(document)
+	return show(c, dir, report, f.quiet)
 }
