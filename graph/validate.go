@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync/atomic"
 )
 
 // The validator checks a parent array against the five rules of the Graph500 specification (2.0, "Validation"). It uses
@@ -85,8 +84,6 @@ type Validator struct {
 	words    []uint16 // of each vertex: level and a few bits of the parent (validate_tuples.go)
 	parent32 []uint32 // low half of each parent; nil when labels need more than 32 bits
 
-	scanned atomic.Int64 // tuples that the pass over them has finished
-
 	vertexGrain int64 // vertices that a thread takes at a time; a multiple of 64, so that no two share a bitmap word
 	tupleGrain  int64 // tuples that a thread takes at a time
 }
@@ -139,7 +136,6 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if root < 0 || int64(root) >= v.vertices {
 		return Tree{}, fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
 	}
-	v.scanned.Store(0)
 	t := Tree{Root: root}
 	whole, err := v.deriveLevels(ctx, root, parent, &t)
 	if err != nil {
@@ -170,10 +166,6 @@ func (v *Validator) Overwrite(parent []Vertex) {
 		return true
 	})
 }
-
-// Progress returns how many tuples the current or last call of Validate or Count has looked at, and how many there are.
-// Unlike the other methods, it may be called while another one runs.
-func (v *Validator) Progress() (done, total int64) { return v.scanned.Load(), int64(len(v.edges)) }
 
 func (v *Validator) checkLength(parent []Vertex) error {
 	if int64(len(parent)) != v.vertices {

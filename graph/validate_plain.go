@@ -78,7 +78,6 @@ func (v *Validator) Count(ctx context.Context, root Vertex, parent []Vertex) (t 
 	if err := v.checkLength(parent); err != nil {
 		return Tree{}, err
 	}
-	v.scanned.Store(0)
 	var reached atomic.Int64
 	_, err = v.overVertices(ctx, func(first, last int64) bool {
 		var n int64

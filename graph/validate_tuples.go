@@ -66,7 +66,6 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
 	var broken breaches
 	_, err := v.overTuples(ctx, func(s *scanner, first, last int64) bool {
-		v.scanned.Add(last - first)
 		if useWords && s.scanWords(v.edges[first:last], v.words, v.parent32, v.pending) {
 			return true
 		}

@@ -144,7 +144,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
 }
 
-// Resolve returns the options in effect for an engine, and a UsageError if one of them is wrong.
+// Resolve returns the options in effect for an engine, and a record.ErrUsage if one of them is wrong.
 func Resolve(spec record.EngineSpec, about plugins.Description) (plugins.Settings, error) {
 	settings, err := plugins.Resolve(about.Options, spec.Options)
 	if err != nil {

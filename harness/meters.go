@@ -13,7 +13,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// CheckMeters checks that the meters named by a plan with an energy loop work. A wrong specification is a UsageError.
+// CheckMeters checks that the meters named by a plan with an energy loop work. A wrong one is a record.ErrUsage.
 // The lack of any meter is not an error. The notes are what a user should know before the loop: that there is no meter,
 // that none of them measures, or that the loop is short.
 func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []string, err error) {
@@ -25,7 +25,7 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &record.UsageError{Field: "meters", Err: err}
+		return nil, record.Usage("%w", err)
 	}
 	measured, period := false, time.Duration(0)
 	for _, m := range meters {

@@ -16,7 +16,7 @@ import (
 )
 
 // Prepare checks that a plan can succeed on this machine, before anything large is allocated or written: the plan
-// itself, the options of every engine, the limits of its graphs, meters and memory. A record.UsageError explains what
+// itself, the options of every engine, the limits of its graphs, meters and memory. A record.ErrUsage explains what
 // to change; any other error explains why the run cannot succeed here. An engine that does not start is an error only
 // if no other starts, because the run records it as failed.
 func Prepare(ctx context.Context, host Host, plan record.Plan) error {

@@ -509,15 +509,6 @@ func TestPrepareRejectsGraphBeyondLimits(t *testing.T) {
 	}
 }
 
-func TestUsageErrorNamesField(t *testing.T) {
-	plan := planOf(8, "a")
-	plan.Roots = 0
-	var usage *record.UsageError
-	if err := Prepare(t.Context(), hostOf(nil), plan); !errors.As(err, &usage) || usage.Field != "roots" {
-		t.Errorf("got %v, want a UsageError of the field roots", err)
-	}
-}
-
 func TestEditedRecordIsNotCompliant(t *testing.T) {
 	_, store, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a"))
 	if err != nil {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -169,21 +170,21 @@ func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 }
 
 func TestPlanCheck(t *testing.T) {
-	for field, change := range map[string]func(*Plan){
-		"engines":    func(p *Plan) { p.Engines = nil },
-		"scales":     func(p *Plan) { p.Scales = nil },
-		"roots":      func(p *Plan) { p.Roots = 0 },
-		"validate":   func(p *Plan) { p.Validate = -2 },
-		"warm_ups":   func(p *Plan) { p.WarmUps = -1 },
-		"timeout_ns": func(p *Plan) { p.Timeout = 0 },
-		"energy_ns":  func(p *Plan) { p.Energy = -1 },
-		"meters":     func(p *Plan) { p.Meters = []string{"rapl"} },
+	for want, change := range map[string]func(*Plan){
+		"no engine is named":      func(p *Plan) { p.Engines = nil },
+		"no scale is named":       func(p *Plan) { p.Scales = nil },
+		"number of roots":         func(p *Plan) { p.Roots = 0 },
+		"roots to validate":       func(p *Plan) { p.Validate = -2 },
+		"warm-up searches":        func(p *Plan) { p.WarmUps = -1 },
+		"timeout must be":         func(p *Plan) { p.Timeout = 0 },
+		"length of the energy":    func(p *Plan) { p.Energy = -1 },
+		"requires an energy loop": func(p *Plan) { p.Meters = []string{"rapl"} },
 	} {
 		p := somePlan()
 		change(&p)
 		err := p.Check()
-		if usage, ok := err.(*UsageError); !ok || usage.Field != field || strings.Contains(err.Error(), "--") {
-			t.Errorf("%s: got %v", field, err)
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--") {
+			t.Errorf("%s: got %v", want, err)
 		}
 	}
 	for want, engines := range map[string][]EngineSpec{

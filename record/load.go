@@ -148,7 +148,7 @@ func (s stored) checkDigest(dir string, result []byte) (digest string, err error
 
 // Runs finds the directories of runs in dir: dir itself and all below it, in the order of their names. A directory with
 // a journal and without run.json is included, because it has lost a file; an empty journal is left by a process that
-// was killed at its start, and is skipped. The error is a UsageError if dir is not a directory.
+// was killed at its start, and is skipped. The error is an ErrUsage if dir is not a directory.
 func Runs(dir string) (runs []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, Usage("%s is not a directory of runs", dir)

@@ -80,24 +80,24 @@ func (p Plan) Recipe(scale int) graph.Kronecker {
 	return graph.Kronecker{Scale: scale, EdgeFactor: p.EdgeFactor, Seed1: p.Seed1, Seed2: p.Seed2}
 }
 
-// Check returns a UsageError if the plan cannot be run.
+// Check returns an ErrUsage if the plan cannot be run.
 func (p Plan) Check() error {
 	if len(p.Engines) == 0 {
-		return usage("engines", "no engine is named")
+		return Usage("no engine is named")
 	}
 	if len(p.Scales) == 0 {
-		return usage("scales", "no scale is named")
+		return Usage("no scale is named")
 	}
 	if n := len(p.Engines) * len(p.Scales); n > maxRuns {
-		return usage("engines", "%d engines and scales are more than a run can have, %d", n, maxRuns)
+		return Usage("%d engines and scales are more than a run can have, %d", n, maxRuns)
 	}
 	labels, scales := map[string]bool{}, map[int]bool{}
 	for _, e := range p.Engines {
 		if labels[e.Name] {
-			return usage("engines", "engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
+			return Usage("engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
 		}
 		if len(e.Name) > plugins.MaxText {
-			return usage("engines", "the label of an engine has %d bytes; at most %d are allowed", len(e.Name), plugins.MaxText)
+			return Usage("the label of an engine has %d bytes; at most %d are allowed", len(e.Name), plugins.MaxText)
 		}
 		labels[e.Name] = true
 	}
@@ -106,25 +106,24 @@ func (p Plan) Check() error {
 			return Usage("%w", err)
 		}
 		if scales[s] {
-			return usage("scales", "scale %d is named twice", s)
+			return Usage("scale %d is named twice", s)
 		}
 		scales[s] = true
 	}
 	switch {
 	case p.Roots < 1 || p.Roots > MaxRoots:
-		return usage("roots", "the number of roots must be 1 to %d (the benchmark uses %d), not %d", MaxRoots, OfficialRoots,
+		return Usage("the number of roots must be 1 to %d (the benchmark uses %d), not %d", MaxRoots, OfficialRoots,
 			p.Roots)
 	case p.Validate < AllRoots:
-		return usage("validate", "roots to validate must be all, none or a number, not %d", p.Validate)
+		return Usage("roots to validate must be all, none or a number, not %d", p.Validate)
 	case p.WarmUps < 0 || p.WarmUps > MaxRoots:
-		return usage("warm_ups", "the number of warm-up searches must be 0 to %d, not %d", MaxRoots, p.WarmUps)
+		return Usage("the number of warm-up searches must be 0 to %d, not %d", MaxRoots, p.WarmUps)
 	case p.Timeout <= 0:
-		return usage("timeout_ns", "the timeout must be a positive duration such as 10m, not %v", p.Timeout)
+		return Usage("the timeout must be a positive duration such as 10m, not %v", p.Timeout)
 	case p.Energy < 0:
-		return usage("energy_ns",
-			"the length of the energy loop must be a positive duration such as 60s, or 0 for none, not %v", p.Energy)
+		return Usage("the length of the energy loop must be a positive duration such as 60s, or 0 for none, not %v", p.Energy)
 	case p.Energy == 0 && len(p.Meters) > 0:
-		return usage("meters", "meter %s requires an energy loop", p.Meters[0])
+		return Usage("meter %s requires an energy loop", p.Meters[0])
 	}
 	return nil
 }
@@ -132,19 +131,10 @@ func (p Plan) Check() error {
 // ErrUsage marks a request that cannot succeed as it is: nothing was started, and repeating it does not help.
 var ErrUsage = errors.New("wrong usage")
 
-// UsageError is an ErrUsage that may name the field of the Plan at fault.
-type UsageError struct {
-	Field string // its name in JSON, such as "roots"; empty if no single field is at fault
-	Err   error
-}
+type usageError struct{ error }
 
-func (e *UsageError) Error() string        { return e.Err.Error() }
-func (e *UsageError) Is(target error) bool { return target == ErrUsage }
-func (e *UsageError) Unwrap() error        { return e.Err }
+func (usageError) Is(target error) bool { return target == ErrUsage }
+func (e usageError) Unwrap() error      { return e.error }
 
-// Usage returns a UsageError of no field, whose text is the formatted message.
-func Usage(format string, args ...any) error { return usage("", format, args...) }
-
-func usage(field, format string, args ...any) error {
-	return &UsageError{field, fmt.Errorf(format, args...)}
-}
+// Usage returns an ErrUsage whose text is the formatted message.
+func Usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

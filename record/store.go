@@ -49,13 +49,13 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // Create makes the directory dir, with its parents, for a new run. It refuses a directory that already holds one.
 func Create(dir string, m Manifest) (s *Store, err error) {
 	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
-		return nil, usage("directory", "results directory: %w", err)
+		return nil, Usage("results directory: %w", err)
 	} else if err != nil {
 		return nil, fmt.Errorf("results directory: %w", err)
 	}
 	path := filepath.Join(dir, ManifestFile)
 	if _, err := os.Stat(path); err == nil {
-		return nil, usage("directory", "%s already holds a run; resume it, or choose another directory", dir)
+		return nil, Usage("%s already holds a run; resume it, or choose another directory", dir)
 	}
 	if s, err = open(dir, os.O_CREATE); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 	defer s.closeAfter(&err)
 	// A process killed at this point leaves an empty journal; one with content belongs to another run.
 	if info, err := s.journal.Stat(); err != nil || info.Size() > 0 {
-		return nil, usage("directory", "%s already holds %s; choose another directory", dir, JournalFile)
+		return nil, Usage("%s already holds %s; choose another directory", dir, JournalFile)
 	}
 	// run.json comes second, so a directory that has one also has a journal, which is locked.
 	data, err := json.MarshalIndent(m, "", "  ")
@@ -139,11 +139,11 @@ func open(dir string, flags int) (*Store, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, usage("directory", "%s is not a regular file; choose another directory", f.Name())
+		return nil, Usage("%s is not a regular file; choose another directory", f.Name())
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return nil, usage("directory", "another teps process is writing to %s; wait for it, or choose another directory", dir)
+		return nil, Usage("another teps process is writing to %s; wait for it, or choose another directory", dir)
 	}
 	return &Store{dir: dir, journal: f}, nil
 }
