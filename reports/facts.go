@@ -52,10 +52,7 @@ func (r Run) constructionFacts() Table {
 	if c == nil {
 		return g
 	}
-	g.fact("time, engine's clock", units.Seconds(c.Elapsed.Seconds()))
 	g.fact("time, host's clock", measured(r.ConstructWall))
-	g.fact("held for searching", units.Bytes(c.Bytes))
-	g.fact("adjacency entries", Count(c.Entries))
 	g.fact("phases", phasesText(c.Phases))
 	g.fact("the engine claims", claimsText(c.Claims))
 	for _, fact := range c.Details {
@@ -74,8 +71,6 @@ func (r Run) inputFacts() Table {
 		k := in.Recipe
 		g.fact("graph", fmt.Sprintf("Kronecker, scale %d, edge factor %d, seeds %d and %d", k.Scale, k.EdgeFactor, k.Seed1,
 			k.Seed2))
-		g.fact("tuples", Positive(in.Tuples))
-		g.fact("generation", measured(in.Generation))
 		g.fact("roots", fmt.Sprintf("%d found, %d draws rejected", in.RootsFound, in.RejectedDraws))
 	}
 	return g

@@ -17,7 +17,6 @@ func reportCases() []Case {
 			About: "A search's time is within the call and contains its levels' times; levels are the oracle's."},
 		{Name: "report/construct", check: constructReport,
 			About: "A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
-		{Name: "report/unit", About: "A search's time is in nanoseconds.", check: timeUnit},
 	}
 }
 
@@ -88,18 +87,6 @@ func constructReport(s *subject) {
 		}
 		s.checkFacts("Construction", built.Details)
 	})
-}
-
-// minShare is the reciprocal of the share of the call that an engine's time must have. A call takes some 0.2 ms besides
-// the search; microseconds or milliseconds instead of nanoseconds make a factor of a thousand and more.
-const minShare = 400
-
-func timeUnit(s *subject) {
-	l := s.load(path(1 << 13)) // no engine is fast here, because each level waits for the previous one
-	if engine, host := l.clocks(0, 8); engine < host/minShare {
-		s.fail("%v, root 0, best of 8: want Traversal.Elapsed at least 1/%d of the call's %v, got %v: is it in nanoseconds?",
-			l.input, minShare, host, engine)
-	}
 }
 
 // checkLevels compares reported levels with the oracle's numbers of vertices on each. An engine may leave out the last

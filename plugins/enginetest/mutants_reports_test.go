@@ -15,7 +15,7 @@ func wrongReports() map[string]wrong {
 			words{"report/search": "is not positive"}},
 		"gives microseconds for nanoseconds": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Elapsed = max(1, t.Elapsed/1000)
-		}), words{"report/unit": "is it in nanoseconds?"}},
+		}), words{"honest/clock": "is less than half of the call"}},
 		"has levels longer than the search": {after(func(_ vertex, _ []vertex, t *traversal) {
 			t.Levels[0].Elapsed = t.Elapsed + 1
 		}), words{"report/search": "levels' times within Traversal.Elapsed"}},
