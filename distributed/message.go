@@ -12,14 +12,8 @@ import (
 // Traversal", IPDPS 2012). The first word is 1 for a bitmap and 0 for a list; the message of an empty set is that word
 // alone.
 
-// Form is how sets are sent.
-type Form int
-
-const (
-	Adaptive Form = iota
-	Lists
-	Bitmaps
-)
+// Form is how sets are sent, a value of the option messages: "lists", "bitmaps" or "adaptive".
+type Form string
 
 // bitmap is a set of numbers, 32 in a word.
 type bitmap []uint32
@@ -37,7 +31,7 @@ func (b bitmap) count() int {
 // encode returns the message of a set. It reuses buffer.
 func (f Form) encode(buffer []uint32, set bitmap) []uint32 {
 	n := set.count()
-	if n > 0 && (f == Bitmaps || f == Adaptive && n > len(set)) {
+	if n > 0 && (f == "bitmaps" || f == "adaptive" && n > len(set)) {
 		return append(append(buffer[:0], 1), set...)
 	}
 	message := slices.Grow(append(buffer[:0], 0), n)

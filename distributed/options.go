@@ -46,7 +46,7 @@ func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		OneD:   s.Text("partition") == "1d",
 		Modulo: s.Text("owner") == "modulo",
-		Form:   map[string]Form{"adaptive": Adaptive, "lists": Lists, "bitmaps": Bitmaps}[s.Text("messages")],
+		Form:   Form(s.Text("messages")),
 		Rule:   graph.Switch{Alpha: s.Float("alpha"), Beta: s.Float("beta")},
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {

@@ -55,11 +55,6 @@ func optional[T any](x *T, format func(T) string) string {
 	return format(*x)
 }
 
-// digits formats numbers with n significant digits.
-func digits(n int) func(float64) string {
-	return func(x float64) string { return units.Significant(x, n) }
-}
-
 // Plural is a number with its noun: 1 root, 64 roots.
 func Plural(n int, one, many string) string {
 	if n == 1 {

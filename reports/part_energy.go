@@ -113,6 +113,7 @@ func energyTable(runs []Run) Table {
 			"the power of the idle baseline is subtracted. ± bounds the error that sampling adds; the error of the sensor "+
 			"itself is not in it. Component power is not system power: it leaves out what the meter does not cover.")
 	percent := func(x float64) string { return units.Significant(x*100, 2) }
+	four := func(x float64) string { return units.Significant(x, 4) }
 	for _, r := range runs {
 		if r.Energy == nil {
 			continue
@@ -125,10 +126,10 @@ func energyTable(runs []Run) Table {
 		}
 		for _, f := range figures {
 			loop := r.Energy.Loop
-			t.add(r.Label, strconv.Itoa(r.Scale), Name(f.Of), kindOfPower(f), string(f.Method), units.Significant(f.Watts, 4),
-				optional(f.IdleWatts, digits(4)), units.Significant(f.MTEPSPerWatt, 4), percent(f.Uncertainty),
-				optional(f.MTEPSPerWattOverIdle, digits(4)), optional(f.UncertaintyOverIdle, percent),
-				units.Significant(f.JoulesPerSearch, 4), units.Seconds(loop.Elapsed), units.Integer(loop.Searches))
+			t.add(r.Label, strconv.Itoa(r.Scale), Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
+				optional(f.IdleWatts, four), four(f.MTEPSPerWatt), percent(f.Uncertainty),
+				optional(f.MTEPSPerWattOverIdle, four), optional(f.UncertaintyOverIdle, percent),
+				four(f.JoulesPerSearch), units.Seconds(loop.Elapsed), units.Integer(loop.Searches))
 		}
 	}
 	return t

@@ -44,7 +44,9 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	}
 	file, err := p.examine()
 	if err == nil {
-		err = h.silence(file.path)
+		h.mu.Lock()
+		err = h.silent[file.path]
+		h.mu.Unlock()
 	}
 	if err != nil {
 		return nil, err
@@ -77,13 +79,6 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	return client, nil
-}
-
-// silence returns the error of an engine's file that hung while it described itself, so that this is waited for once.
-func (h *Host) silence(path string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.silent[path]
 }
 
 // adopt makes the host responsible for closing a client.
