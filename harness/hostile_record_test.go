@@ -59,7 +59,7 @@ func TestWhatAnEngineReportsIsRecordedInBounds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	_, _, err := runInto(t, dir, &serial{
 		after: func(_ int, _ graph.Vertex, _ []graph.Vertex, traversal *plugins.Traversal) error {
-			traversal.Levels = make([]plugins.Level, 300000)
+			traversal.Phases = make([]plugins.Phase, 600000)
 			return nil
 		},
 	})

@@ -326,6 +326,26 @@ func TestImpossibleTimesAreRejected(t *testing.T) {
 	}
 }
 
+func TestMoreLevelsThanTheTreeHasAreRejected(t *testing.T) {
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, tr *plugins.Traversal) error {
+		if n == 4 {
+			tr.Levels = make([]plugins.Level, 60)
+		}
+		return nil
+	}}
+	r, _, err := runs(t, context.Background(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := r.Runs[0], "reports 60 levels of a search of depth"
+	if got.State != record.Failed || !strings.Contains(got.Failure, want) {
+		t.Errorf("state %s, %q", got.State, got.Failure)
+	}
+	if !r.Runs[1].Valid {
+		t.Error("the other engine did not finish")
+	}
+}
+
 func TestFailingEngineKeepsRootsAndLeavesOthers(t *testing.T) {
 	bang := errors.New("bang")
 	for name, e := range map[string]*serial{

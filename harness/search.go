@@ -63,6 +63,9 @@ func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 	r.Validated, r.Validation = true, time.Since(start).Seconds()
 	if err == nil {
 		r.Depth = &tree.Depth
+		if len(r.Levels) > tree.Depth+2 { // levels 0 to Depth, and one that discovers nothing
+			return fmt.Errorf("the engine reports %d levels of a search of depth %d", len(r.Levels), tree.Depth)
+		}
 	}
 	return keep(r, tree, err)
 }

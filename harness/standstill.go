@@ -15,7 +15,6 @@ type standstill struct {
 }
 
 const (
-	standstillTick  = 100 * time.Millisecond
 	standstillLimit = 2 * time.Second // longer than a very busy machine delays a goroutine that has nothing to do
 	maxRepeats      = 3               // of one call
 )
@@ -25,7 +24,7 @@ func (s *standstill) watch() (stop func()) {
 	s.last = time.Now()
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		for ; ctx.Err() == nil; time.Sleep(standstillTick) {
+		for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 			s.count()
 		}
 	}()

@@ -78,7 +78,6 @@ Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 	}
 	c.Flags().StringVar(&chosen, "language", "go", "language to write it in: "+names)
 	c.Flags().StringVar(&dir, "dir", "", "directory to make (default teps-engine-NAME)")
-	c.Flags().SortFlags = false
 	return c
 }
 
