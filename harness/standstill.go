@@ -21,7 +21,9 @@ const (
 
 // watch looks at the time until stop is called.
 func (s *standstill) watch() (stop func()) {
+	s.mu.Lock()
 	s.last = time.Now()
+	s.mu.Unlock()
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
