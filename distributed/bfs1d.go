@@ -25,8 +25,8 @@ import "math/bits"
 // directions. Neighbours are Columns, and the blocks of visited, discovered and parent are those of all ranks, so a
 // Column is also an index of these.
 //
-// The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. There is no unsent set:
-// the frontier of a bottom-up level, which every rank receives, is all that others need to know.
+// The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. An unsent set is not
+// needed: the frontier of a bottom-up level, which every rank receives, is all that others need to know.
 type search1D struct{ *Rank }
 
 // topDownStep:

@@ -4,13 +4,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/tepsbench/teps/distributed"
-	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -34,7 +31,9 @@ func TestConformance(t *testing.T) {
 	}
 	for _, set := range sets {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
-			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return withOptions(distributed.New(), set), nil })
+			enginetest.Test(t, func(context.Context) (plugins.Engine, error) {
+				return checks.WithOptions(distributed.New(), set), nil
+			})
 		})
 	}
 	if testing.Short() {
@@ -44,32 +43,4 @@ func TestConformance(t *testing.T) {
 	t.Run("defaults", func(t *testing.T) {
 		enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return distributed.New(), nil })
 	})
-}
-
-// withOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
-// options one at a time, but the rows of a grid depend on the number of ranks.
-func withOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
-	return &configured{engine, options}
-}
-
-type configured struct {
-	plugins.Engine
-	options map[string]string
-}
-
-func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
-	d, err := e.Engine.Describe(ctx)
-	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
-	return d, err
-}
-
-func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
-	all := maps.Clone(e.options)
-	maps.Copy(all, in.Options)
-	in.Options = all
-	return e.Engine.Construct(ctx, in)
-}
-
-func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
 }

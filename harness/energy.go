@@ -89,7 +89,7 @@ func edgesOf(done []record.RootRecord) (nedge []int64, err error) {
 	}
 	switch {
 	case len(done) == 0:
-		return nil, errors.New("there is no root to search from")
+		return nil, errors.New("the graph has no root to search from")
 	case len(nedge) < len(done):
 		return nil, fmt.Errorf("%d of %d searches are wrong", len(done)-len(nedge), len(done))
 	}

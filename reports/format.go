@@ -82,8 +82,8 @@ func percentage(part, whole float64) string {
 
 // Superscript writes n in Unicode's superscript digits.
 func Superscript(n int) string {
-	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
-		"8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵",
+		"6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
 }
 
 // Finite reports whether all xs are numbers.

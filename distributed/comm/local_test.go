@@ -3,9 +3,10 @@ package comm
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
+
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 )
 
 // onAll calls f for all ranks of a group at once.
@@ -21,7 +22,7 @@ func onAll(ranks []Group, f func(Group) error) error {
 
 func TestLocalRanksExchangeMessages(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 4, 7, 16} {
-		if err := onAll(NewLocal(size), checkGroup); err != nil {
+		if err := onAll(NewLocal(size), checks.Group[Group]); err != nil {
 			t.Errorf("%d ranks: %v", size, err)
 		}
 	}
@@ -36,43 +37,12 @@ func TestSplitGroupsExchangeMessages(t *testing.T) {
 				return fmt.Errorf("rank %d is %d of %d in its column and %d of %d in its row, want %d of %d and %d of %d",
 					c.Rank(), column.Rank(), column.Size(), row.Rank(), row.Size(), i, g.rows, j, g.columns)
 			}
-			if err := checkGroup(column); err != nil {
+			if err := checks.Group(column); err != nil {
 				return err
 			}
-			return checkGroup(row)
+			return checks.Group(row)
 		}); err != nil {
 			t.Errorf("grid %+v: %v", g, err)
 		}
 	}
-}
-
-// checkGroup makes every call except Split and checks what it receives. All ranks of the group call it.
-func checkGroup(c Group) error {
-	size, self := c.Size(), c.Rank()
-	receive := make([][]uint32, size)
-	for round := range 5 {
-		c.Allgatherv([]uint32{uint32(self), uint32(round)}, receive)
-		for k, message := range receive {
-			if want := []uint32{uint32(k), uint32(round)}; !slices.Equal(message, want) {
-				return fmt.Errorf("rank %d: Allgatherv in round %d from %d: got %v, want %v", self, round, k, message, want)
-			}
-		}
-		send := make([][]uint32, size)
-		for k := range send {
-			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, (self+k+round)%4) // some are empty
-		}
-		c.Alltoallv(send, receive)
-		for k, message := range receive {
-			want := slices.Repeat([]uint32{uint32(100*k + self)}, (self+k+round)%4)
-			if !slices.Equal(message, want) {
-				return fmt.Errorf("rank %d: Alltoallv in round %d from %d: got %v, want %v", self, round, k, message, want)
-			}
-		}
-		sums := []int64{1, int64(self)}
-		c.Allreduce(sums)
-		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
-			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
-		}
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -68,7 +68,7 @@ func leftovers(t *testing.T) []string {
 func TestEngineOverStandardInputAndOutput(t *testing.T) {
 	withStandIn(t)
 	set := map[string]string{"ranks": "4"}
-	open := func(context.Context) (plugins.Engine, error) { return withOptions(New(), set), nil }
+	open := func(context.Context) (plugins.Engine, error) { return checks.WithOptions(New(), set), nil }
 	for _, c := range enginetest.Cases() {
 		switch name, _, _ := strings.Cut(c.Name, "/"); name {
 		case "cancel", "repeat", "close":
@@ -116,7 +116,7 @@ func TestRanksGenerateTheirSlices(t *testing.T) {
 	}
 }
 
-// If the ranks end during a search, that search fails, and there is no graph afterwards.
+// If the ranks end during a search, that search fails, and the graph is gone.
 func TestLauncherThatEndsDuringASearch(t *testing.T) {
 	killer := withStandIn(t)
 	const labels = 1 << 20 // levels, too: the search must not end before the launcher is killed
@@ -288,32 +288,4 @@ func TestMessagesAndTuplesArriveAsSent(t *testing.T) {
 	if got := edgesOf(words); !slices.Equal(got, edges) {
 		t.Errorf("got %v, want %v", got, edges)
 	}
-}
-
-// withOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
-// options one at a time, but the rows of a grid depend on the number of ranks.
-func withOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
-	return &configured{engine, options}
-}
-
-type configured struct {
-	plugins.Engine
-	options map[string]string
-}
-
-func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
-	d, err := e.Engine.Describe(ctx)
-	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
-	return d, err
-}
-
-func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
-	all := maps.Clone(e.options)
-	maps.Copy(all, in.Options)
-	in.Options = all
-	return e.Engine.Construct(ctx, in)
-}
-
-func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
 }

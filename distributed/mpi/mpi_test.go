@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/distributed"
-	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -30,11 +30,11 @@ import (
 func runRank(ranks int) int {
 	world, finish, err := Start(ranks)
 	if err == nil {
-		err = checkGroup(world)
+		err = checks.Group(world)
 	}
 	if err == nil {
 		i, j := distributed.SquareGrid(ranks).Place(world.Rank())
-		err = errors.Join(checkGroup(world.Split(j, i)), checkGroup(world.Split(i, j)))
+		err = errors.Join(checks.Group(world.Split(j, i)), checks.Group(world.Split(i, j)))
 	}
 	if err == nil { // rank 0 sends late
 		if world.Rank() == 0 {
@@ -42,7 +42,7 @@ func runRank(ranks int) int {
 		} else {
 			world.Await()
 		}
-		err = checkGroup(world)
+		err = checks.Group(world)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -100,7 +100,7 @@ func TestMPIConformance(t *testing.T) {
 	}
 	for _, set := range sets {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
-			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return withOptions(New(), set), nil })
+			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return checks.WithOptions(New(), set), nil })
 		})
 	}
 }
@@ -321,35 +321,4 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", d.Unavailable, err, want)
 		}
 	}
-}
-
-// checkGroup makes every call except Split and checks what it receives. All ranks of the group call it.
-func checkGroup(c comm.Group) error {
-	size, self := c.Size(), c.Rank()
-	receive := make([][]uint32, size)
-	for round := range 5 {
-		c.Allgatherv([]uint32{uint32(self), uint32(round)}, receive)
-		for k, message := range receive {
-			if want := []uint32{uint32(k), uint32(round)}; !slices.Equal(message, want) {
-				return fmt.Errorf("rank %d: Allgatherv in round %d from %d: got %v, want %v", self, round, k, message, want)
-			}
-		}
-		send := make([][]uint32, size)
-		for k := range send {
-			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, (self+k+round)%4) // some are empty
-		}
-		c.Alltoallv(send, receive)
-		for k, message := range receive {
-			want := slices.Repeat([]uint32{uint32(100*k + self)}, (self+k+round)%4)
-			if !slices.Equal(message, want) {
-				return fmt.Errorf("rank %d: Alltoallv in round %d from %d: got %v, want %v", self, round, k, message, want)
-			}
-		}
-		sums := []int64{1, int64(self)}
-		c.Allreduce(sums)
-		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
-			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
-		}
-	}
-	return nil
 }

@@ -92,7 +92,7 @@ func impossibles() map[string]struct {
 			"at most 1024 bytes, not 1025",
 		},
 		"invalid UTF-8": {
-			answers{describe: func(d *plugins.Description) { d.Version = placeholder }},
+			answers{describe: func(d *plugins.Description) { d.Version = standIn }},
 			"field teps.engine.v1.Description.version contains invalid UTF-8",
 		},
 		"negative memory": {answers{describe: memory(plugins.Memory{Fixed: -1})}, "memory.fixed is -1"},
@@ -225,21 +225,21 @@ func impossibles() map[string]struct {
 			"phases[0].bytes is -1",
 		},
 		"a level's name": {
-			answers{search: levels(1, plugins.Level{Phases: []plugins.Phase{{Name: placeholder}}})},
+			answers{search: levels(1, plugins.Level{Phases: []plugins.Phase{{Name: standIn}}})},
 			"field teps.engine.v1.Phase.name contains invalid UTF-8",
 		},
 		"an error of 3 MB": {answers{fail: word(3e6)}, word(10)},
 	}
 }
 
-// careless is a codec that sends placeholders as text that is not UTF-8.
+// careless is a codec that sends standIn as text that is not UTF-8.
 type careless struct{ codec }
 
-const placeholder = "??"
+const standIn = "??"
 
 func (c careless) Marshal(v any) ([]byte, error) {
 	data, err := c.codec.Marshal(v)
-	return bytes.ReplaceAll(data, []byte(placeholder), []byte("\xff\xfe")), err
+	return bytes.ReplaceAll(data, []byte(standIn), []byte("\xff\xfe")), err
 }
 
 // liar is a server that gives its answers without checking them.

@@ -29,7 +29,7 @@ func server(b *testing.B) []power.Meter {
 	for range 8 {
 		f.gpus = append(f.gpus, fakeGPU{millijoules: 1 << 40})
 	}
-	gpus, _ := openNVML(f.library())
+	gpus, _ := openNVML(f.nvml())
 	meters := append(zones, gpus...)
 	if len(meters) != 16 {
 		b.Fatalf("got %d meters, %v, want 16", len(meters), err)

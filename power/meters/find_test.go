@@ -216,7 +216,7 @@ func TestFindKeepsTheScopesAskedFor(t *testing.T) {
 		absences[i].Reason = absences[i].Reason[:12]
 	}
 	want := []power.Absence{
-		{Source: "hwmon", Reason: "there is no ", Asked: true}, {Source: "rapl:gpu", Reason: "none of its ", Asked: true},
+		{Source: "hwmon", Reason: "no chip was ", Asked: true}, {Source: "rapl:gpu", Reason: "none of its ", Asked: true},
 	}
 	if diff := cmp.Diff(want, absences); diff != "" || len(meters) != 0 {
 		t.Errorf("%d meters, absences (-want +got):\n%s", len(meters), diff)

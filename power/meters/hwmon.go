@@ -40,7 +40,7 @@ func openHwmon(_ context.Context, r Request) (meters []power.Meter, _ error) {
 	files := r.files()
 	chips, err := fs.ReadDir(files, hwmonPath)
 	if err != nil || len(chips) == 0 {
-		return nil, fmt.Errorf("there is no chip under /%s: this is not Linux, it is a virtual machine, or no driver is "+
+		return nil, fmt.Errorf("no chip was found under /%s: this is not Linux, it is a virtual machine, or no driver is "+
 			"loaded (sensors-detect finds drivers)", hwmonPath)
 	}
 	var reasons []error

@@ -55,7 +55,7 @@ func TestHwmonFindsPowerAndEnergy(t *testing.T) {
 }
 
 func TestHwmonSaysWhyItIsAbsent(t *testing.T) {
-	if _, err := emptyMachine(t).open(hwmonSource()); !contains(err, "there is no chip under /sys/class/hwmon") {
+	if _, err := emptyMachine(t).open(hwmonSource()); !contains(err, "no chip was found under /sys/class/hwmon") {
 		t.Errorf("an empty machine: %v", err)
 	}
 	m := emptyMachine(t)

@@ -27,7 +27,7 @@ type fakeGPU struct {
 	mig                  bool
 }
 
-func (f *fakeNVML) library() *nvmlLibrary {
+func (f *fakeNVML) nvml() *nvmlLibrary {
 	text := func(b *nvmlBuffer, text string) { copy(b[:], text) }
 	return &nvmlLibrary{
 		init: func() nvmlCode {
@@ -62,7 +62,7 @@ func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
 		{millijoules: 5_000_000}, {energy: nvmlNoSupport}, {handle: nvmlNoPermission}, {energy: 16},
 		{mig: true},
 	}}
-	meters, err := openNVML(f.library())
+	meters, err := openNVML(f.nvml())
 	if len(meters) != 2 {
 		t.Fatalf("got %d meters, %v, want 2", len(meters), err)
 	}
@@ -125,7 +125,7 @@ func TestNVMLSaysWhyItIsAbsent(t *testing.T) {
 		"GPU 0: NVML returned code 17":                  {gpus: []fakeGPU{{uuid: 17}}},
 		"or this kind of virtual GPU, does not support": {gpus: []fakeGPU{{energy: nvmlNoSupport}}},
 	} {
-		meters, err := openNVML(f.library())
+		meters, err := openNVML(f.nvml())
 		if len(meters) != 0 || !contains(err, want) || f.users != 0 {
 			t.Errorf("got %d meters, %v, %d users, want %s", len(meters), err, f.users, want)
 		}

@@ -1,0 +1,78 @@
+// Package checks has what the tests of ranks in one process and of ranks under MPI share.
+package checks
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Group makes every call of a comm.Group except Split and checks what it receives. All ranks of the group call it.
+func Group[G interface {
+	Rank() int
+	Size() int
+	Allgatherv(send []uint32, receive [][]uint32)
+	Alltoallv(send, receive [][]uint32)
+	Allreduce(sums []int64)
+}](c G) error {
+	size, self := c.Size(), c.Rank()
+	receive := make([][]uint32, size)
+	for round := range 5 {
+		c.Allgatherv([]uint32{uint32(self), uint32(round)}, receive)
+		for k, message := range receive {
+			if want := []uint32{uint32(k), uint32(round)}; !slices.Equal(message, want) {
+				return fmt.Errorf("rank %d: Allgatherv in round %d from %d: got %v, want %v", self, round, k, message, want)
+			}
+		}
+		send := make([][]uint32, size)
+		for k := range send {
+			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, (self+k+round)%4) // some are empty
+		}
+		c.Alltoallv(send, receive)
+		for k, message := range receive {
+			want := slices.Repeat([]uint32{uint32(100*k + self)}, (self+k+round)%4)
+			if !slices.Equal(message, want) {
+				return fmt.Errorf("rank %d: Alltoallv in round %d from %d: got %v, want %v", self, round, k, message, want)
+			}
+		}
+		sums := []int64{1, int64(self)}
+		c.Allreduce(sums)
+		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
+			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
+		}
+	}
+	return nil
+}
+
+// WithOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
+// options one at a time, but the rows of a grid depend on the number of ranks.
+func WithOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
+	return &configured{engine, options}
+}
+
+type configured struct {
+	plugins.Engine
+	options map[string]string
+}
+
+func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
+	d, err := e.Engine.Describe(ctx)
+	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
+	return d, err
+}
+
+func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	all := maps.Clone(e.options)
+	maps.Copy(all, in.Options)
+	in.Options = all
+	return e.Engine.Construct(ctx, in)
+}
+
+func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
+}
