@@ -26,17 +26,17 @@ var arrows = map[string][]string{
 		"graph", "plugins", "internal/child", "internal/regular", "plugins/rpc/internal/enginepb",
 	},
 	"plugins/rpc/internal/enginepb": {},
-	"cpu":                           {"graph", "plugins", "cpu/layout", "cpu/memory", "cpu/team"},
-	"cpu/layout":                    {"graph", "plugins", "cpu/memory", "cpu/team"},
-	"cpu/memory":                    {"plugins"},
-	"cpu/team":                      {},
+	"cpu":                           {"graph", "plugins", "cpu/layout", "internal/memory", "internal/team"},
+	"cpu/layout":                    {"graph", "plugins", "internal/memory", "internal/team"},
 	"cuda":                          {"graph", "plugins", "internal/units"},
 	"distributed":                   {"graph", "plugins", "distributed/comm", "machine", "internal/units"},
 	"distributed/comm":              {},
 	"distributed/mpi":               {"graph", "plugins", "distributed", "distributed/comm", "internal/child"},
 	"power":                         {},
 	"power/meters":                  {"power", "internal/child"},
+	"internal/memory":               {"plugins"},
 	"internal/regular":              {},
+	"internal/team":                 {},
 	"internal/units":                {},
 	"machine":                       {"internal/units"},
 	"record":                        {"graph", "machine", "plugins", "power", "internal/regular", "internal/units"},
@@ -73,7 +73,7 @@ var libraries = map[string][]string{
 	"github.com/goccy/":      {"cmd/teps"},
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":      {"cmd/teps"},
-	"golang.org/x/sys":       {"plugins/rpc", "cpu/memory", "cpu/team", "cmd/teps-rank"},
+	"golang.org/x/sys":       {"plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
 	"gorgonia.org/":          {"cuda"},
 	"github.com/ebitengine/": {"power/meters"},
 }
@@ -81,8 +81,6 @@ var libraries = map[string][]string{
 // unsafeFiles are the files that may import unsafe: views of shared and off-heap memory and calls of MPI, and
 // nothing else. Generated code is left out.
 var unsafeFiles = []string{
-	"cpu/memory/heap.go",
-	"cpu/memory/mapped_linux.go",
 	"cuda/bfs.go",
 	"cuda/builder.go",
 	"cuda/construct_transfer.go",
@@ -93,6 +91,8 @@ var unsafeFiles = []string{
 	"distributed/mpi/wire.go",
 	"graph/checksum.go",
 	"graph/hugepages_linux.go",
+	"internal/memory/heap.go",
+	"internal/memory/mapped_linux.go",
 	"native/library_cgo.go",
 	"plugins/rpc/mapping.go",
 }

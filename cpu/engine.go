@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
-	"github.com/tepsbench/teps/cpu/memory"
-	"github.com/tepsbench/teps/cpu/team"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/tepsbench/teps/cpu/layout"
-	"github.com/tepsbench/teps/cpu/memory"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
 )
 
 // Output: the parent array in original labels, written inside the clock.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/cpu/memory"
-	"github.com/tepsbench/teps/cpu/team"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // From tuples to sorted neighbour lists without duplicates, in two steps that both stay in caches.

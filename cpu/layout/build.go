@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tepsbench/teps/cpu/memory"
-	"github.com/tepsbench/teps/cpu/team"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tepsbench/teps/cpu/memory"
-	"github.com/tepsbench/teps/cpu/team"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 

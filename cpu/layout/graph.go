@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/tepsbench/teps/cpu/memory"
-	"github.com/tepsbench/teps/cpu/team"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // None stands for a missing vertex, label or parent in 32 bits.

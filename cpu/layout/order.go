@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/internal/memory"
 )
 
 // Ordering: which vertex gets which number inside the engine. Isolated labels get none. Graph shows the four parts.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/cpu/team"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // pool holds the entries that are to be sorted, bucket by bucket, before the lists exist. An entry is

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/cpu/memory"
+	"github.com/tepsbench/teps/internal/memory"
 )
 
 // listWriter writes sorted buckets into the lists of a graph. The place of a bucket depends on how many duplicates the
