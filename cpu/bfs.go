@@ -50,7 +50,8 @@ const maxLevels = 1 << 16
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
 	s.parent, s.levels = parent, s.levels[:0]
 	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
-	p := graph.SwitchState{Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries()), Frontier: 1}
+	p := graph.SwitchState{Direction: s.rule.First(), Frontier: 1,
+		Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries())}
 	s.begin(root)
 	reached := int64(0)
 	for leaves := int64(0); p.Frontier+leaves > 0; { // leaves of the frontier's level
@@ -129,7 +130,7 @@ func (s *search) begin(root graph.Vertex) {
 		return // isolated: the frontier is only the root, which has no edges
 	}
 	if int(v) >= g.Searched {
-		s.levels = append(s.levels, plugins.Level{Direction: graph.TopDown, Frontier: 1})
+		s.levels = append(s.levels, plugins.Level{Direction: s.rule.First(), Frontier: 1})
 		v = g.HubOf(v)
 		s.workers[0].corrections.add(g.Label[v], uint32(root))
 		s.leaves-- // the root, which is not discovered again

@@ -51,20 +51,16 @@ func processorName() string {
 const maxThreads = 1024
 
 func options() []plugins.Option {
-	return []plugins.Option{
+	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "number of workers; 0 is one for each processor that the process may use"},
 		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
 			Meaning: "neighbour lists in 32 bits, or packed: 16 bits for hubs and as few as the graph needs for other vertices"},
-		{Name: "alpha", Kind: plugins.Float, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
-			Meaning: "switch to bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"},
-		{Name: "beta", Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
-			Meaning: "switch back to top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"},
 		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
 			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536"},
-	}
+	}, plugins.SwitchOptions("20", "16384")...)
 }
 
 // memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The

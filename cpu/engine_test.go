@@ -125,7 +125,8 @@ func combinations() []map[string]string {
 			{"adjacency": "packed"},
 			{"adjacency": "packed", "alpha": "1e9", "beta": "0", "hubs": "5"},
 			{"adjacency": "packed", "alpha": "0", "sequential": "0"},
-			{"alpha": "0", "hubs": "2", "sequential": "0"},
+			{"direction": "topdown", "hubs": "2", "sequential": "0"},
+			{"direction": "bottomup"},
 			{"alpha": "1e9", "beta": "0", "hubs": "3"},
 			{"alpha": "1e9", "beta": "0"},
 			{"alpha": "1000", "beta": "1.5", "sequential": "0"},
@@ -187,6 +188,38 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// With one direction every level has it, the root's too, and a search discovers the same vertices in as many levels.
+func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
+	tuples := append(kronecker(t, 12), edges(5000, 5001, 5001, 5002, 5002, 5003)...)
+	for _, root := range []graph.Vertex{1, 5000, 5002} { // 5000 is a leaf
+		var depth [2]int
+		for i, only := range []struct {
+			name string
+			want graph.Direction
+		}{{"topdown", graph.TopDown}, {"bottomup", graph.BottomUp}} {
+			e := New()
+			defer e.Close()
+			set := map[string]string{"direction": only.name, "hubs": "4096"}
+			if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
+				t.Fatal(err)
+			}
+			found, err := e.Search(context.Background(), root, make([]graph.Vertex, 5004))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, level := range found.Levels {
+				if level.Direction != only.want {
+					t.Errorf("root %d, %s: level %d is %v", root, only.name, k, level.Direction)
+				}
+			}
+			depth[i] = len(found.Levels)
+		}
+		if depth[0] != depth[1] || depth[0] < 3 {
+			t.Errorf("root %d: %d levels top-down, %d bottom-up", root, depth[0], depth[1])
+		}
 	}
 }
 

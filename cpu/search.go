@@ -91,7 +91,7 @@ func (s *search) collect() (vertices, edges int64) {
 func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
 		g: g, team: t, widen: widen32,
-		rule:   graph.Switch{Alpha: options.Float("alpha"), Beta: options.Float("beta")},
+		rule:   options.Switch(),
 		serial: options.Int("sequential"),
 	}
 	if g.Labels <= 1<<31 {

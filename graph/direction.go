@@ -43,6 +43,24 @@ func (d *Direction) UnmarshalText(text []byte) error {
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never
 	Beta  float64 // larger: back to top-down later; 0: at once
+	Steps Steps   // which steps a search may take at all
+}
+
+// Steps says which steps a search may take.
+type Steps uint8
+
+const (
+	BothDirections Steps = iota // the first step is top-down, and the rule chooses the others
+	OnlyTopDown
+	OnlyBottomUp // the first step too
+)
+
+// First returns the direction of the first step.
+func (s Switch) First() Direction {
+	if s.Steps == OnlyBottomUp {
+		return BottomUp
+	}
+	return TopDown
 }
 
 // SwitchState is what a search knows between two steps. Edges are adjacency entries: every edge counts at both ends.
@@ -57,6 +75,9 @@ type SwitchState struct {
 
 // Next returns the direction of the next step.
 func (s Switch) Next(p SwitchState) Direction {
+	if s.Steps != BothDirections {
+		return s.First()
+	}
 	if p.Direction == TopDown {
 		growing := p.Frontier > p.Previous
 		if growing && s.Alpha > 0 && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {

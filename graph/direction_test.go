@@ -30,3 +30,22 @@ func TestSwitchWithoutAlphaNeverGoesBottomUp(t *testing.T) {
 		t.Errorf("Next = %v, want %v", got, TopDown)
 	}
 }
+
+func TestSwitchKeepsTheOnlyDirection(t *testing.T) {
+	dense := SwitchState{TopDown, 10, 1, 1000, 10_000, 1000} // goes bottom-up if it may
+	sparse := SwitchState{BottomUp, 10, 200, 0, 0, 1000}     // goes back top-down if it may
+	for _, c := range []struct {
+		steps                Steps
+		first, dense, sparse Direction
+	}{
+		{BothDirections, TopDown, BottomUp, TopDown},
+		{OnlyTopDown, TopDown, TopDown, TopDown},
+		{OnlyBottomUp, BottomUp, BottomUp, BottomUp},
+	} {
+		s := Switch{Alpha: 15, Beta: 18, Steps: c.steps}
+		if s.First() != c.first || s.Next(dense) != c.dense || s.Next(sparse) != c.sparse {
+			t.Errorf("steps %d: %v, then %v and %v; want %v, %v, %v",
+				c.steps, s.First(), s.Next(dense), s.Next(sparse), c.first, c.dense, c.sparse)
+		}
+	}
+}

@@ -147,7 +147,11 @@ func values(s *subject) {
 			}
 		}
 		for _, value := range list {
-			err := attempt(func() { s.try(s.with(o.Name, value)) })
+			set := s.with(o.Name, value)
+			if _, err := plugins.Resolve(s.description.Options, set); err != nil {
+				continue // it does not fit the other options of the set (Needs, Divides)
+			}
+			err := attempt(func() { s.try(set) })
 			if err != nil && !errors.Is(err, plugins.ErrUnavailable) { // a choice may need a missing device
 				panic(failure{err})
 			}

@@ -1,0 +1,39 @@
+package plugins
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tepsbench/teps/graph"
+)
+
+func TestSwitchOptionsDescribeARule(t *testing.T) {
+	for _, c := range []struct {
+		set  map[string]string
+		want graph.Switch
+	}{
+		{nil, graph.Switch{Alpha: 20, Beta: 18}},
+		{map[string]string{"direction": "auto", "alpha": "3", "beta": "0"}, graph.Switch{Alpha: 3}},
+		{map[string]string{"direction": "topdown"}, graph.Switch{Alpha: 20, Beta: 18, Steps: graph.OnlyTopDown}},
+		{map[string]string{"direction": "bottomup"}, graph.Switch{Alpha: 20, Beta: 18, Steps: graph.OnlyBottomUp}},
+	} {
+		s, err := Resolve(SwitchOptions("20", "18"), c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, s.Switch()); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.set, diff)
+		}
+	}
+}
+
+func TestOneDirectionTakesNoThresholds(t *testing.T) {
+	for _, set := range []map[string]string{
+		{"direction": "topdown", "alpha": "3"}, {"direction": "bottomup", "beta": "3"}, {"direction": "sideways"},
+	} {
+		if _, err := Resolve(SwitchOptions("20", "18"), set); !errors.Is(err, ErrOption) {
+			t.Errorf("%v: error is %v, want ErrOption", set, err)
+		}
+	}
+}
