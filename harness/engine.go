@@ -97,9 +97,9 @@ var errTuplesChanged = errors.New("the engine changed the tuples, which it may o
 
 // construct is kernel 1.
 func (e *engineRun) construct(ctx context.Context) (err error) {
-	about, err := e.opened.Describe(ctx)
+	about, err := describe(ctx, e.opened)
 	if err != nil {
-		return fmt.Errorf("describe: %w", err)
+		return err
 	}
 	e.about = &about
 	if about.Unavailable != "" {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,14 +74,29 @@ func checkLimits(plan record.Plan, engine string, limits plugins.Limits) error {
 	}
 }
 
-// Describe opens an engine only to get its description.
+// Describe opens an engine only to get its description. Errors do not name the engine.
 func Describe(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
 	engine, err := host.Open(ctx, spec)
 	if err != nil {
 		return plugins.Description{}, err
 	}
+	d, err := describe(ctx, engine)
+	return d, cmp.Or(err, closeEngine(engine))
+}
+
+func describe(ctx context.Context, engine plugins.Engine) (plugins.Description, error) {
 	d, err := engine.Describe(ctx)
-	return d, errors.Join(err, engine.Close())
+	if err != nil {
+		err = fmt.Errorf("describe: %w", err)
+	}
+	return d, err
+}
+
+func closeEngine(engine plugins.Engine) error {
+	if err := engine.Close(); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
 }
 
 // Needs is the memory of one engine at one scale, in bytes, at the peak of a run. It is known before anything is

@@ -87,7 +87,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, e.opened.Close()) }()
+	defer func() { err = cmp.Or(err, closeEngine(e.opened)) }()
 	if err := e.construct(ctx); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func conform(c *cobra.Command, host processes, spec record.EngineSpec, cases []e
 	ctx, w := c.Context(), c.OutOrStdout()
 	d, err := harness.Describe(ctx, host, spec)
 	if err != nil {
-		return err
+		return fmt.Errorf("engine %s: %w", spec.Name, err)
 	}
 	if _, err := harness.Resolve(spec, d); err != nil {
 		return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -72,7 +73,7 @@ func (h *hostile) Describe(ctx context.Context) (plugins.Description, error) {
 }
 
 func (h *hostile) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
-	h.fault, in.Options = in.Options["fault"], nil
+	h.fault, in.Options = cmp.Or(os.Getenv("TEPS_HOSTILE_ALWAYS"), in.Options["fault"]), nil
 	h.act("construct")
 	switch h.fault {
 	case "construct-write":

@@ -212,6 +212,11 @@ func judge(t *testing.T, dir, stderr string, members []fault) {
 			len(line) > 700 {
 			t.Errorf("want one line for each fault, this one is part of another or too long: %.700q", line)
 		}
+		for _, f := range members {
+			if strings.Count(line, f.name) > 1 || strings.Contains(line, "rpc:") {
+				t.Errorf("want the name of the engine once, got %q", line)
+			}
+		}
 	}
 	r, err := record.Load(dir)
 	if err != nil {
@@ -247,6 +252,54 @@ func judge(t *testing.T, dir, stderr string, members []fault) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() > maxRecord {
 			t.Errorf("%s: want at most %d bytes, got %v", name, maxRecord, info.Size())
 		}
+	}
+}
+
+// TestErrorsNameTheEngineOnce gives each command engines that fail before they are measured.
+func TestErrorsNameTheEngineOnce(t *testing.T) {
+	t.Parallel()
+	hostile, err := exec.LookPath("teps-engine-hostile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`wicked|\bhostile\b`) // by its file, and as it describes itself
+	for why, program := range map[string]string{
+		"does not start":       "this is text\n",
+		"ends at once":         "#!/bin/sh\nexit 3\n",
+		"crashes in Describe":  "#!/bin/sh\nTEPS_HOSTILE=describe-crash exec " + hostile + "\n",
+		"lies in Describe":     "#!/bin/sh\nTEPS_HOSTILE=describe-lie exec " + hostile + "\n",
+		"crashes in Construct": "#!/bin/sh\nTEPS_HOSTILE_ALWAYS=construct-crash exec " + hostile + "\n",
+		"crashes in Close":     "#!/bin/sh\nTEPS_HOSTILE=close-crash exec " + hostile + "\n",
+	} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			engine, sweep := filepath.Join(dir, "teps-engine-wicked"), filepath.Join(dir, "sweep.yaml")
+			writeProgram(t, engine, program)
+			file := "engines: [" + engine + "]\nscales: 6\nroots: 2\n"
+			if err := os.WriteFile(sweep, []byte(file), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{
+				{"engines", engine}, {"conform", engine, "--case", "describe/*", "--case", "graph/*"},
+				{"run", "--engine", engine, "--scale", "6", "--roots", "2"}, {"sweep", sweep},
+			} {
+				cmd, _ := teps(t, args...)
+				cmd.Dir = dir
+				out, _ := cmd.CombinedOutput()
+				// teps engines does not construct.
+				code := cmd.ProcessState.ExitCode()
+				if harmless := args[0] == "engines" && why == "crashes in Construct"; (code == exitFailed) == harmless {
+					t.Errorf("teps %s: exit code %d:\n%s", args[0], code, out)
+				}
+				text := strings.NewReplacer(engine, "PATH", hostile, "PATH", "hostile 1", "").Replace(string(out))
+				for line := range strings.Lines(text) {
+					if len(name.FindAllString(line, -1)) > 1 || strings.Contains(line, "rpc:") {
+						t.Errorf("teps %s: want the name of the engine once, got %q", args[0], line)
+					}
+				}
+			}
+		})
 	}
 }
 

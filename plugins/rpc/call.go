@@ -21,11 +21,11 @@ import (
 type remote func(ctx context.Context, id uint64) error
 
 // exchange makes a call and reads its answer.
-func exchange[W, T any](ctx context.Context, c *Client, action string,
+func exchange[W, T any](ctx context.Context, c *Client,
 	do func(ctx context.Context, id uint64) (W, error), read func(W) (T, error),
 ) (answer T, err error) {
 	var reply W
-	err = c.call(ctx, action, func(ctx context.Context, id uint64) (err error) {
+	err = c.call(ctx, func(ctx context.Context, id uint64) (err error) {
 		reply, err = do(ctx, id)
 		return err
 	})
@@ -33,39 +33,35 @@ func exchange[W, T any](ctx context.Context, c *Client, action string,
 		return answer, err
 	}
 	if answer, err = read(reply); err != nil {
-		return answer, c.wrap(action, err)
+		return answer, err
 	}
 	return answer, nil
 }
 
-func (c *Client) wrap(action string, err error) error {
-	return fmt.Errorf("rpc: %s: %s: %w", c.name, action, err)
-}
-
 // call makes a call unless another one is running. Close may end it.
-func (c *Client) call(ctx context.Context, action string, do remote) error {
+func (c *Client) call(ctx context.Context, do remote) error {
 	select {
 	case c.slot <- struct{}{}:
 	default:
-		return c.wrap(action, ErrBusy)
+		return ErrBusy
 	}
 	defer func() { <-c.slot }()
 	if c.open.Err() != nil {
-		return c.wrap(action, plugins.ErrClosed)
+		return plugins.ErrClosed
 	}
 	ctx, interrupt := context.WithCancelCause(ctx)
 	defer interrupt(nil)
 	defer context.AfterFunc(c.open, func() { interrupt(plugins.ErrClosed) })()
-	return c.watched(ctx, action, do)
+	return c.watched(ctx, do)
 }
 
 // watched makes a call and returns the engine's error, or what has happened to the engine.
-func (c *Client) watched(ctx context.Context, action string, do remote) error {
+func (c *Client) watched(ctx context.Context, do remote) error {
 	if err := ctx.Err(); err != nil {
-		return c.wrap(action, err)
+		return err
 	}
 	if c.process.started().HasExited() {
-		return c.death(action)
+		return c.death()
 	}
 	connection, abort := context.WithCancel(context.Background())
 	defer abort()
@@ -83,7 +79,7 @@ func (c *Client) watched(ctx context.Context, action string, do remote) error {
 	if err == nil {
 		return nil
 	}
-	return c.explain(ctx, action, err)
+	return c.explain(ctx, err)
 }
 
 // cancel ends the running call, which began at start, after its context has ended. abort ends it without the engine.
@@ -111,12 +107,9 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 }
 
 // explain returns the error of a call that gRPC ended with err.
-func (c *Client) explain(ctx context.Context, action string, err error) error {
+func (c *Client) explain(ctx context.Context, err error) error {
 	if answer, ok := fromStatus(err); ok {
-		switch {
-		case errors.Is(answer, ErrAnswer):
-			return c.wrap(action, answer)
-		case errors.Is(answer, context.Canceled) && ctx.Err() != nil:
+		if errors.Is(answer, context.Canceled) && ctx.Err() != nil {
 			return &engineError{text: answer.Error(), wrapped: []error{ctx.Err(), context.Cause(ctx)}}
 		}
 		return answer
@@ -124,18 +117,18 @@ func (c *Client) explain(ctx context.Context, action string, err error) error {
 	text := printable(status.Convert(err).Message())
 	switch status.Code(err) {
 	case codes.Unimplemented:
-		return c.wrap(action, fmt.Errorf("the engine does not have this call: %w", errors.ErrUnsupported))
+		return fmt.Errorf("the engine does not have this call: %w", errors.ErrUnsupported)
 	case codes.Unavailable, codes.Canceled: // the connection is broken
 	default:
 		if !c.process.started().HasExited() {
-			return c.wrap(action, fmt.Errorf("%w: %s", ErrAnswer, text))
+			return fmt.Errorf("%w: %s", ErrAnswer, text)
 		}
 	}
 	if !c.process.hasEnded(noticeTime) {
 		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s", ErrCrashed, text))
 		c.process.hasEnded(noticeTime)
 	}
-	if err = c.death(action); ctx.Err() != nil { // it was cancelled, and why
+	if err = c.death(); ctx.Err() != nil { // it was cancelled, and why
 		err = &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
 	}
 	return err
@@ -150,10 +143,10 @@ func (c *Client) condemn(reason error) {
 }
 
 // death returns the error of every call of an engine whose process has ended or was killed.
-func (c *Client) death(action string) error {
+func (c *Client) death() error {
 	if c.fate == nil {
 		c.fate = fmt.Errorf("%w: %s", ErrCrashed, c.process.ending())
 	}
 	c.reported = true
-	return c.wrap(action, c.fate)
+	return c.fate
 }

@@ -19,10 +19,9 @@ import (
 // Client is an engine in a process of its own. It implements plugins.Engine. Calls must come one at a time; another
 // call fails with ErrBusy. Close may come at any time and ends a running call.
 //
-// Errors of the engine itself keep their text; all others begin with "rpc:" and the engine's name.
+// Errors do not name the engine or the call, which the caller knows. Those of the engine itself keep their text.
 type Client struct {
 	host       *Host
-	name       string
 	file       image
 	process    *process
 	plugin     *plugin.Client
@@ -76,13 +75,13 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	limit := c.host.limits.start
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
 	defer cancel()
-	d, err := exchange(limited, c, "describe", func(ctx context.Context, id uint64) (*enginepb.Description, error) {
+	d, err := exchange(limited, c, func(ctx context.Context, id uint64) (*enginepb.Description, error) {
 		return c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
 	}, descriptionFromWire)
 	if errors.Is(err, ErrHung) && limited.Err() != nil && ctx.Err() == nil {
 		c.host.mu.Lock()
 		defer c.host.mu.Unlock()
-		c.host.silent[c.file.path] = err
+		c.host.silent[c.file.path] = fmt.Errorf("describe: %w", err)
 	}
 	return d, err
 }
@@ -93,7 +92,7 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 	if err != nil {
 		return built, err
 	}
-	built, err = exchange(ctx, c, "construct", func(ctx context.Context, id uint64) (*enginepb.Construction, error) {
+	built, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Construction, error) {
 		return c.engine.Construct(ctx, &enginepb.ConstructRequest{
 			CallId: id, Tuples: tuples, Recipe: recipeToWire(in.Recipe), Options: in.Options,
 		})
@@ -105,9 +104,9 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 }
 
 // checkGraph returns an error if the last Construct has failed.
-func (c *Client) checkGraph(action string) error {
+func (c *Client) checkGraph() error {
 	if c.unbuilt.Load() && c.open.Err() == nil {
-		return c.wrap(action, plugins.ErrNotConstructed)
+		return plugins.ErrNotConstructed
 	}
 	return nil
 }
@@ -117,24 +116,24 @@ func (c *Client) checkGraph(action string) error {
 func (c *Client) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex,
 ) (t plugins.Traversal, err error) {
-	if err := c.checkGraph("search"); err != nil {
+	if err := c.checkGraph(); err != nil {
 		return t, err
 	}
 	array, err := segmentOf(c.host, parentSegment, parent)
 	if err != nil {
 		return t, err
 	}
-	return exchange(ctx, c, "search", func(ctx context.Context, id uint64) (*enginepb.Traversal, error) {
+	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Traversal, error) {
 		return c.engine.Search(ctx, &enginepb.SearchRequest{CallId: id, Root: int64(root), Parent: array})
 	}, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
 func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
-	if err := c.checkGraph("repeat"); err != nil {
+	if err := c.checkGraph(); err != nil {
 		return 0, err
 	}
-	return exchange(ctx, c, "repeat", func(ctx context.Context, id uint64) (*enginepb.RepeatReply, error) {
+	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.RepeatReply, error) {
 		return c.engine.Repeat(ctx, &enginepb.RepeatRequest{
 			CallId: id, DurationNs: int64(duration),
 			Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }),
@@ -158,7 +157,7 @@ func (c *Client) Close() (err error) {
 	if !c.reported {
 		ctx, cancel := context.WithTimeout(context.Background(), c.host.limits.close)
 		defer cancel()
-		err = c.watched(ctx, "close", func(ctx context.Context, _ uint64) error {
+		err = c.watched(ctx, func(ctx context.Context, _ uint64) error {
 			_, err := c.engine.Close(ctx, &enginepb.CloseRequest{})
 			return err
 		})
@@ -169,9 +168,7 @@ func (c *Client) Close() (err error) {
 	delete(c.host.clients, c)
 	c.host.mu.Unlock()
 	if err == nil {
-		if err = c.file.compare(); err != nil {
-			err = c.wrap("close", err)
-		}
+		err = c.file.compare()
 	}
 	return err
 }

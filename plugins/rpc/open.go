@@ -31,14 +31,6 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	if p.Name == "" {
 		p.Name = filepath.Base(p.Path)
 	}
-	client, err := h.open(ctx, p)
-	if err != nil {
-		return nil, fmt.Errorf("rpc: open %s: %w", p.Name, err)
-	}
-	return client, nil
-}
-
-func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -60,7 +52,7 @@ func (h *Host) open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		host: h, name: p.Name, file: file, slot: make(chan struct{}, 1),
+		host: h, file: file, slot: make(chan struct{}, 1),
 		process: &process{
 			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
 		},

@@ -49,7 +49,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 			if !errors.Is(err, ErrProgram) {
 				t.Fatalf("got %v, want ErrProgram", err)
 			}
-			mention(t, err, "rpc: open ", c.words)
+			mention(t, err, c.words)
 		})
 	}
 	s.works(s.parents(3))
@@ -88,7 +88,7 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			if took := time.Since(start); took > 12*time.Second {
 				t.Errorf("took %v", took)
 			}
-			mention(t, err, append(c.words, "rpc: open actor: ")...)
+			mention(t, err, c.words...)
 			s.limits.start = usual
 			p = s.program("serial")
 			if _, err := s.Open(context.Background(), p); err != nil {
