@@ -96,6 +96,19 @@ func (o Option) Takes() string {
 // Settings are the values of all options of an engine: what was set, and defaults for the rest.
 type Settings struct{ values map[string]string }
 
+// UnknownOption is the error about an option that an engine does not have. It wraps ErrOption.
+type UnknownOption struct {
+	Name  string
+	Known []string // names of the engine's options
+}
+
+func (e *UnknownOption) Error() string {
+	return fmt.Sprintf("unknown option %s; this engine takes: %s: %v", e.Name,
+		cmp.Or(strings.Join(e.Known, ", "), "none"), ErrOption)
+}
+
+func (e *UnknownOption) Unwrap() error { return ErrOption }
+
 // Resolve checks set against options. Errors wrap ErrOption and name every option that exists.
 func Resolve(options []Option, set map[string]string) (Settings, error) {
 	s := Settings{values: make(map[string]string, len(options))}
@@ -112,8 +125,7 @@ func Resolve(options []Option, set map[string]string) (Settings, error) {
 	}
 	for name := range set {
 		if _, known := s.values[name]; !known {
-			takes := cmp.Or(strings.Join(names, ", "), "none")
-			return Settings{}, fmt.Errorf("unknown option %s; this engine takes: %s: %w", name, takes, ErrOption)
+			return Settings{}, &UnknownOption{name, names}
 		}
 	}
 	for _, o := range options {

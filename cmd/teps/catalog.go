@@ -188,5 +188,6 @@ func byName(chosen []choice, name string) (*choice, error) {
 		}
 		names = append(names, chosen[i].Name)
 	}
-	return nil, fmt.Errorf("this run has no engine %s; it has %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("this run has no engine %s%s; it has %s", name, didYouMean(name, names),
+		strings.Join(names, ", "))
 }

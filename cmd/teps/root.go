@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -40,6 +41,10 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 		}
 	case interrupted && errors.Is(err, context.Canceled):
 		err = errors.New("stopped")
+	}
+	var option *plugins.UnknownOption
+	if errors.As(err, &option) {
+		err = fmt.Errorf("%w%s", err, didYouMean(option.Name, option.Known))
 	}
 	if err != nil && !errors.Is(err, errReported) {
 		fmt.Fprintf(stderr, "teps: %s\n", printable(err.Error()))
