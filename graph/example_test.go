@@ -43,6 +43,22 @@ func Example() {
 	// Output: reached 897 of 1024 vertices in 4 levels, along 16239 edges
 }
 
+// Sources are generated in any order and in parts.
+func ExampleParseSource() {
+	source, err := graph.ParseSource("grid2d:3", 2, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	last := make([]graph.Edge, 3)
+	if err := source.Generate(context.Background(), last, source.Tuples()-3, 0); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(source.Vertices(), "vertices,", source.Tuples(), "tuples, the last are", last)
+	// Output: 9 vertices, 12 tuples, the last are [(3,6) (4,7) (5,8)]
+}
+
 // A wrong parent array is a Violation, which names the broken rule and the vertices.
 func ExampleValidator_Validate() {
 	path := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 3)}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
 )
 
 // The reference's Kronecker generator, bit for bit (Graph500 specification 2.0, section "Generating the edge list";
@@ -30,13 +29,36 @@ type Kronecker struct {
 	Seed2      uint64 `json:"seed2"`
 }
 
+// kroneckerEdgeFactor is the edge factor of Graph500, which a name leaves out.
+const kroneckerEdgeFactor = 16
+
+func parseKronecker(fields []string, seed1, seed2 uint64) (Source, error) {
+	n, err := numbers(fields, 1, 2)
+	if err != nil {
+		return nil, err
+	}
+	k := Kronecker{int(min(n[0], MaxScale+1)), kroneckerEdgeFactor, seed1, seed2}
+	if len(n) > 1 {
+		k.EdgeFactor = int(min(n[1], math.MaxInt32))
+	}
+	return k, nil
+}
+
+// Name returns kron:SCALE, followed by the edge factor if it is not that of Graph500.
+func (k Kronecker) Name() string {
+	if k.EdgeFactor == kroneckerEdgeFactor {
+		return fmt.Sprintf("kron:%d", k.Scale)
+	}
+	return fmt.Sprintf("kron:%d:%d", k.Scale, k.EdgeFactor)
+}
+
 // Vertices returns the number of vertices, 2^Scale.
 func (k Kronecker) Vertices() int64 { return 1 << k.Scale }
 
 // Tuples returns the length of the list, EdgeFactor * 2^Scale.
 func (k Kronecker) Tuples() int64 { return int64(k.EdgeFactor) << k.Scale }
 
-// Check returns an error if tuples cannot be generated from k. The other methods need a recipe that passes.
+// Check is Source.Check.
 func (k Kronecker) Check() error {
 	if k.Scale < MinScale || k.Scale > MaxScale {
 		return fmt.Errorf("graph: scale %d is out of range: want %d to %d", k.Scale, MinScale, MaxScale)
@@ -47,30 +69,13 @@ func (k Kronecker) Check() error {
 	return nil
 }
 
-// generateBlock is the number of tuples that a thread makes at a time, in about a millisecond.
-const generateBlock = 1 << 15
-
-// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0 or less: all
-// that Go may use). A tuple depends only on k and its position in the list. Setting up costs some 20 microseconds, so a
-// list may be generated in chunks. When ctx ends, Generate returns ctx.Err() within milliseconds, and dst is partly
-// written. It returns an error if k does not pass Check or if the list ends before dst does.
+// Generate is Source.Generate. Setting up costs some 20 microseconds, so a list may be generated in chunks. It returns
+// an error if k does not pass Check or if the list ends before dst does.
 func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
 	if err := k.Check(); err != nil {
 		return err
 	}
-	if first < 0 || first > k.Tuples()-int64(len(dst)) {
-		return fmt.Errorf("graph: generating %d tuples from number %d: the list has %d (scale %d, edgefactor %d)",
-			len(dst), first, k.Tuples(), k.Scale, k.EdgeFactor)
-	}
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	g := newGenerator(k)
-	_, err := parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
-		g.fill(dst[begin:end], first+begin)
-		return true
-	})
-	return err
+	return generateParts(ctx, k, dst, first, threads, newGenerator(k).fill)
 }
 
 // generator is a recipe with everything that all of its tuples need. newGenerator fills it; then it is only read.
@@ -87,7 +92,7 @@ type generator struct {
 const tupleBits = 60
 
 func newGenerator(k Kronecker) *generator {
-	g := &generator{scale: k.Scale, stream: NewStream(k.Seed1, k.Seed2), arcs: newArcs()}
+	g := &generator{scale: k.Scale, stream: NewStream(k.Seed1, k.Seed2), arcs: newArcs(oddsA, oddsB, oddsC)}
 
 	power := jump{0, 1}
 	for range 64 {

@@ -197,7 +197,7 @@ func TestBatchJumpFits64Bits(t *testing.T) {
 }
 
 func TestRemaindersAreComparedWithoutDivision(t *testing.T) {
-	a := newArcs()
+	a := newArcs(oddsA, oddsB, oddsC)
 	check := func(draw uint64) {
 		r := draw % oddsAll
 		l := labels{}.choose(draw*a.unit, a.differ, a.turn, a.v)

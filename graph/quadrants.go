@@ -108,9 +108,11 @@ type arcs struct {
 	v      uint64 // D and B
 }
 
-func newArcs() arcs {
+// newArcs returns the arcs for odds in ten-thousandths. Quadrant A has at least 1 of them, so that no arc is the whole
+// circle, which is 0 in 64 bits.
+func newArcs(oddsA, oddsB, oddsC uint64) arcs {
 	const unit = (1<<64 + oddsAll - 1) / oddsAll
-	const d = oddsAll - oddsB - oddsC - oddsA
+	d := oddsAll - oddsA - oddsB - oddsC
 	return arcs{unit, unit * (oddsB + oddsC), unit * d, unit * (d + oddsB)}
 }
 

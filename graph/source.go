@@ -1,0 +1,131 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Source is a list of tuples that can be made again, part by part: a generator. A tuple depends only on the source and
+// its position in the list, so the list does not depend on how it is divided.
+type Source interface {
+	// Name is the source in its shortest form, without seeds; ParseSource reads it.
+	Name() string
+	// Vertices is the number of labels: all labels are below it. Some may have no tuple.
+	Vertices() int64
+	// Tuples is the length of the list.
+	Tuples() int64
+	// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0 or less: all
+	// that Go may use). When ctx ends, it returns ctx.Err() within milliseconds, and dst is partly written.
+	Generate(ctx context.Context, dst []Edge, first int64, threads int) error
+	// Check returns an error if tuples cannot be generated. The other methods need a source that passes.
+	Check() error
+}
+
+// Generator describes the generators of one kind.
+type Generator struct {
+	Kind  string // before the first colon of a name
+	Form  string // what a name looks like
+	About string // in one line
+	parse func(fields []string, seed1, seed2 uint64) (Source, error)
+}
+
+// Generators lists the kinds of sources that ParseSource knows.
+func Generators() []Generator {
+	return []Generator{
+		{"kron", "kron:SCALE[:EDGEFACTOR]", "Kronecker graph of Graph500, edge factor 16 unless given", parseKronecker},
+		{"rmat", "rmat:SCALE:EDGEFACTOR:A,B,C", "Kronecker graph with other odds of the quadrants", parseRMAT},
+		{"uniform", "uniform:VERTICES:TUPLES", "random ends, each vertex as likely as any other", parseUniform},
+		{"grid2d", "grid2d:SIDE", "SIDE x SIDE vertices, joined to their 4 neighbours", gridParser(2)},
+		{"grid3d", "grid3d:SIDE", "SIDE x SIDE x SIDE vertices, joined to their 6 neighbours", gridParser(3)},
+		{"path", "path:VERTICES", "vertices in a row", gridParser(1)},
+		{"star", "star:VERTICES", "a hub, vertex 0, and its leaves", parseStar},
+	}
+}
+
+// IsGenerator reports whether spec names a generator, right or wrong, and not a file: its text up to the first colon is
+// the kind of one. A file of such a name can be given as ./NAME.
+func IsGenerator(spec string) bool {
+	kind, _, ok := strings.Cut(spec, ":")
+	return ok && slices.ContainsFunc(Generators(), func(g Generator) bool { return g.Kind == kind })
+}
+
+// ParseSource returns the generator that spec describes, such as grid2d:5000, with seeds for those that draw random
+// numbers. Numbers may end in k, M or G for thousands, millions and thousands of millions.
+func ParseSource(spec string, seed1, seed2 uint64) (Source, error) {
+	kind, rest, _ := strings.Cut(spec, ":")
+	all := Generators()
+	i := slices.IndexFunc(all, func(g Generator) bool { return g.Kind == kind })
+	if i < 0 {
+		var kinds []string
+		for _, g := range all {
+			kinds = append(kinds, g.Kind)
+		}
+		return nil, fmt.Errorf("graph %q: there is no generator of this name; there are %s", spec, strings.Join(kinds, ", "))
+	}
+	s, err := all[i].parse(strings.Split(rest, ":"), seed1, seed2)
+	if err != nil {
+		return nil, fmt.Errorf("graph %q: %w; want %s", spec, err, all[i].Form)
+	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("graph %q: %s", spec, strings.TrimPrefix(err.Error(), "graph: "))
+	}
+	return s, nil
+}
+
+// numbers reads each of fields as a number of at least 1.
+func numbers(fields []string, want ...int) (all []int64, err error) {
+	if !slices.Contains(want, len(fields)) {
+		return nil, fmt.Errorf("%d fields after the kind", len(fields))
+	}
+	for _, field := range fields {
+		digits, unit := field, int64(1)
+		for suffix, value := range map[string]int64{"k": 1e3, "M": 1e6, "G": 1e9} {
+			if rest, ok := strings.CutSuffix(field, suffix); ok {
+				digits, unit = rest, value
+			}
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n < 1 || n > math.MaxInt64/unit {
+			return nil, fmt.Errorf("%q is not a number of at least 1, such as 5000 or 2M", field)
+		}
+		all = append(all, n*unit)
+	}
+	return all, nil
+}
+
+// checkSize returns an error if labels or bytes of a list do not fit.
+func checkSize(vertices, tuples int64) error {
+	const maxTuples = math.MaxInt64 / EdgeBytes
+	switch {
+	case vertices < 1 || vertices > int64(MaxVertex)+1:
+		return fmt.Errorf("the number of vertices is out of range: want 1 to 2^%d", VertexBits)
+	case tuples < 0 || tuples > maxTuples:
+		return fmt.Errorf("the number of tuples is out of range: want at most %d", int64(maxTuples))
+	}
+	return nil
+}
+
+// generateBlock is the number of tuples that a thread makes at a time, in about a millisecond.
+const generateBlock = 1 << 15
+
+// generateParts is Source.Generate for a source with a function that makes a part of the list on one thread.
+func generateParts(ctx context.Context, s Source, dst []Edge, first int64, threads int,
+	fill func(dst []Edge, first int64)) error {
+	if first < 0 || first > s.Tuples()-int64(len(dst)) {
+		return fmt.Errorf("graph: generating %d tuples from number %d: the list of %s has %d",
+			len(dst), first, s.Name(), s.Tuples())
+	}
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	_, err := parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
+		fill(dst[begin:end], first+begin)
+		return true
+	})
+	return err
+}

@@ -1,0 +1,324 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// parse returns a source with the official seeds.
+func parse(t testing.TB, spec string) Source {
+	t.Helper()
+	s, err := ParseSource(spec, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// listOf makes all tuples of a source.
+func listOf(t testing.TB, s Source) []Edge {
+	t.Helper()
+	edges := make([]Edge, s.Tuples())
+	if err := s.Generate(context.Background(), edges, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return edges
+}
+
+// The counts follow from the definitions. The hashes fix the lists: a change of one makes records incomparable.
+func TestGoldenSources(t *testing.T) {
+	for _, c := range []struct {
+		spec string
+		want properties
+		hash uint64
+	}{
+		{"kron:10", properties{144, 10_551, 5_689, 125, 1_977, 897, 16_239, 16_383}, 0x99120108d157ef13},
+		{"rmat:10:16:0.57,0.19,0.19", properties{144, 10_551, 5_689, 125, 1_977, 897, 16_239, 16_383}, 0x99120108d157ef13},
+		{"rmat:10:16:0.45,0.15,0.15", properties{500, 14_590, 1_294, 0, 175, 1_024, 15_884, 16_384}, 0xdb97132b26b2a868},
+		{"uniform:1000:8000", properties{6, 7_930, 64, 0, 30, 1_000, 7_994, 8_000}, 0x8c8c89b9bc182748},
+		{"grid2d:100", properties{0, 19_800, 0, 0, 4, 10_000, 19_800, 19_800}, 0xa385d3ba080f1fed},
+		{"grid3d:20", properties{0, 22_800, 0, 0, 6, 8_000, 22_800, 22_800}, 0xf1c1f5646331bc60},
+		{"path:1000", properties{0, 999, 0, 0, 2, 1_000, 999, 999}, 0xb17f7f55e8f65bb9},
+		{"star:1000", properties{0, 999, 0, 0, 999, 1_000, 999, 999}, 0xc5868344c895e383},
+	} {
+		t.Run(c.spec, func(t *testing.T) {
+			s := parse(t, c.spec)
+			edges := listOf(t, s)
+			if got := hashOf(edges, shortBasis); got != c.hash {
+				t.Errorf("hash %#x, want %#x", got, c.hash)
+			}
+			got := propertiesOf(edges, s.Vertices())
+			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(properties{})); diff != "" {
+				t.Errorf("properties (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNamesOfSources(t *testing.T) {
+	for spec, want := range map[string]string{
+		"kron:20":                    "kron:20",
+		"kron:20:16":                 "kron:20",
+		"kron:20:48":                 "kron:20:48",
+		"rmat:21:64:0.45,0.15,0.15":  "rmat:21:64:0.45,0.15,0.15",
+		"rmat:21:64:.45,.1500,0.150": "rmat:21:64:0.45,0.15,0.15",
+		"uniform:2M:64M":             "uniform:2000000:64000000",
+		"grid2d:5k":                  "grid2d:5000",
+		"grid3d:300":                 "grid3d:300",
+		"path:1M":                    "path:1000000",
+		"star:1G":                    "star:1000000000",
+	} {
+		s := parse(t, spec)
+		if s.Name() != want {
+			t.Errorf("%s is named %s, want %s", spec, s.Name(), want)
+		}
+		if again := parse(t, want); again != s {
+			t.Errorf("%s is %+v, its name is read as %+v", spec, s, again)
+		}
+		if !IsGenerator(spec) {
+			t.Errorf("%s is not taken for a generator", spec)
+		}
+	}
+	for _, file := range []string{"kron", "roads.mtx", "./grid2d:5", "a:b", "-", ""} {
+		if IsGenerator(file) {
+			t.Errorf("%q is taken for a generator", file)
+		}
+	}
+}
+
+// The sizes of matrices that others publish: twice the tuples, and the diagonal of a stencil.
+func TestSizesOfPublishedGraphs(t *testing.T) {
+	for spec, want := range map[string][2]int64{
+		"grid2d:5000":               {25_000_000, 2 * 49_990_000},
+		"grid3d:300":                {27_000_000, 2 * 80_730_000},
+		"uniform:2M:64M":            {2_000_000, 128_000_000},
+		"rmat:21:32:0.45,0.15,0.15": {1 << 21, 64 << 21},
+		"kron:20:48":                {1 << 20, 96 << 20},
+	} {
+		s := parse(t, spec)
+		if got := [2]int64{s.Vertices(), 2 * s.Tuples()}; got != want {
+			t.Errorf("%s has %v vertices and entries, want %v", spec, got, want)
+		}
+	}
+}
+
+func TestWrongSources(t *testing.T) {
+	for spec, want := range map[string]string{
+		"torus:5":                 "there is no generator of this name; there are kron, rmat, uniform, grid2d",
+		"kron":                    `"" is not a number of at least 1`,
+		"kron:":                   `"" is not a number of at least 1`,
+		"kron:43":                 "scale 43 is out of range: want 1 to 42",
+		"kron:4294967297":         "scale 43 is out of range",
+		"kron:20:0":               `"0" is not a number of at least 1`,
+		"kron:20:16:1":            "3 fields after the kind; want kron:SCALE[:EDGEFACTOR]",
+		"grid2d:1e3":              `"1e3" is not a number`,
+		"grid2d:16777217":         "want 1 to 16777216",
+		"grid3d:65537":            "want 1 to 65536",
+		"path:281474976710657":    "want 1 to 281474976710656",
+		"star:281474976710657":    "number of vertices is out of range: want 1 to 2^48",
+		"uniform:5":               "1 fields after the kind",
+		"uniform:300000G:5":       "number of vertices is out of range",
+		"uniform:5:9223372036G":   "number of tuples is out of range",
+		"uniform:5:9223372037G":   "is not a number",
+		"rmat:20:16":              "2 fields",
+		"rmat:20:16:0.5,0.5":      "are not three odds",
+		"rmat:20:16:0.45,x,0.15":  `"x" is not between 0 and 1`,
+		"rmat:20:16:1.1,0,0":      `"1.1" is not between 0 and 1`,
+		"rmat:20:16:NaN,0,0":      `"NaN" is not between 0 and 1`,
+		"rmat:20:16:0.33333,0,0":  "at most four decimals",
+		"rmat:20:16:0,0.5,0.5":    "A must be more than 0",
+		"rmat:20:16:0.5,0.5,0.01": "all three together at most 1",
+		"rmat:50:16:0.5,0.1,0.1":  "scale 43 is out of range",
+	} {
+		s, err := ParseSource(spec, 2, 3)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %q", spec, s, err, want)
+		}
+	}
+}
+
+func drawSource(t *rapid.T) Source {
+	size := rapid.Int64Range(1, 60)
+	k := Kronecker{rapid.IntRange(1, 10).Draw(t, "scale"), rapid.IntRange(1, 8).Draw(t, "edgefactor"), 2,
+		rapid.Uint64().Draw(t, "seed")}
+	a := rapid.IntRange(1, oddsAll).Draw(t, "A")
+	b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
+	return rapid.SampledFrom([]Source{
+		k, RMAT{k, a, b, rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")},
+		Uniform{size.Draw(t, "vertices"), size.Draw(t, "tuples"), 2, k.Seed2},
+		Grid{rapid.IntRange(1, 3).Draw(t, "dimensions"), rapid.Int64Range(1, 40).Draw(t, "side")},
+		Star{size.Draw(t, "leaves")},
+	}).Draw(t, "source")
+}
+
+func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSource(t)
+		whole := make([]Edge, s.Tuples())
+		if err := s.Generate(context.Background(), whole, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range whole {
+			if u, v := e.Ends(); int64(max(u, v)) >= s.Vertices() {
+				t.Fatalf("%s of %d vertices has tuple %v", s.Name(), s.Vertices(), e)
+			}
+		}
+		first := rapid.Int64Range(0, s.Tuples()).Draw(t, "first")
+		part := make([]Edge, rapid.Int64Range(0, s.Tuples()-first).Draw(t, "count"))
+		if err := s.Generate(context.Background(), part, first, rapid.IntRange(0, 3).Draw(t, "threads")); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(part, whole[first:first+int64(len(part))]) {
+			t.Fatalf("%d tuples of %s from %d on differ from the list", len(part), s.Name(), first)
+		}
+		beyond := make([]Edge, s.Tuples()-first+1)
+		if err := s.Generate(context.Background(), beyond, first, 1); err == nil {
+			t.Fatalf("%s has more than its %d tuples", s.Name(), s.Tuples())
+		}
+	})
+}
+
+// Two vertices of a grid are joined if their coordinates differ by one in one place.
+func TestGridsJoinNeighbours(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := Grid{rapid.IntRange(1, 3).Draw(t, "dimensions"), rapid.Int64Range(1, 7).Draw(t, "side")}
+		coordinates := func(v int64) (c [3]int64) {
+			for k := range c {
+				c[k], v = v%g.Side, v/g.Side
+			}
+			return c
+		}
+		var want []string
+		for u := range g.Vertices() {
+			for v := range u {
+				a, b := coordinates(u), coordinates(v)
+				if distance := max(a[0], b[0]) - min(a[0], b[0]) + max(a[1], b[1]) - min(a[1], b[1]) +
+					max(a[2], b[2]) - min(a[2], b[2]); distance == 1 {
+					want = append(want, MakeEdge(Vertex(v), Vertex(u)).String())
+				}
+			}
+		}
+		edges := make([]Edge, g.Tuples())
+		if err := g.Generate(context.Background(), edges, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range edges {
+			got = append(got, e.String())
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", g.Name(), diff)
+		}
+	})
+}
+
+// The quadrants of R-MAT in the simplest form: one draw after the other, compared with sums of the odds.
+func TestRMATFollowsItsOdds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.IntRange(1, oddsAll).Draw(t, "A")
+		b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
+		c := rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")
+		r := RMAT{Kronecker{rapid.IntRange(1, 20).Draw(t, "scale"), 4, 2, rapid.Uint64().Draw(t, "seed")}, a, b, c}
+		first := rapid.Int64Range(0, r.Tuples()-8).Draw(t, "first")
+		var got [8]Edge
+		if err := r.Generate(context.Background(), got[:], first, 1); err != nil {
+			t.Fatal(err)
+		}
+		g := newGenerator(r.Kronecker)
+		for i, e := range got {
+			stream := g.streamOf(first + int64(i))
+			var u, v uint64
+			for half := uint64(1) << r.Scale >> 1; half > 0; half /= 2 {
+				draw := stream.Next31()
+				for draw < rejectedDraw {
+					draw = stream.Next31()
+				}
+				var right, down uint64
+				switch place := int(draw % oddsAll); {
+				case place < b:
+					right = 1
+				case place < b+c:
+					down = 1
+				case place >= b+c+a:
+					right, down = 1, 1
+				}
+				if u == v && down > right {
+					right, down = down, right
+				}
+				u, v = u+half*down, v+half*right
+			}
+			if want := MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v))); e != want {
+				t.Fatalf("tuple %d of %s is %v, want %v", first+int64(i), r.Name(), e, want)
+			}
+		}
+	})
+}
+
+// SplitMix64 of seed 1234567, as its authors' program prints it.
+func TestSplitMix(t *testing.T) {
+	const seed = 1234567
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431} {
+		if got := splitMix(seed + uint64(i)*0x9e3779b97f4a7c15); got != want {
+			t.Errorf("output %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+// The degrees of a uniform graph are spread as those of a binomial distribution.
+func TestUniformDegrees(t *testing.T) {
+	s := parse(t, "uniform:10000:160000")
+	degree := make([]float64, s.Vertices())
+	for _, e := range listOf(t, s) {
+		u, v := e.Ends()
+		degree[u]++
+		degree[v]++
+	}
+	variance := 0.0
+	for _, d := range degree {
+		variance += (d - 32) * (d - 32) / float64(len(degree))
+	}
+	if variance < 30.5 || variance > 33.5 { // 32, with a deviation of 32*sqrt(2/10000) = 0.45
+		t.Errorf("the variance of the degrees is %.2f, want about 32", variance)
+	}
+	other, err := ParseSource(s.Name(), 2, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(listOf(t, other), listOf(t, s)) {
+		t.Error("another seed gives the same list")
+	}
+}
+
+func TestGeneratingStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, g := range []string{"kron:16", "rmat:16:16:0.4,0.2,0.2", "uniform:1k:1M", "grid2d:500", "star:1M"} {
+		s := parse(t, g)
+		if err := s.Generate(ctx, make([]Edge, s.Tuples()), 0, 2); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", g, err)
+		}
+	}
+}
+
+func BenchmarkSources(b *testing.B) {
+	for _, spec := range []string{"kron:20", "rmat:20:16:0.45,0.15,0.15", "uniform:1M:16M", "grid2d:3000", "star:16M"} {
+		b.Run(spec, func(b *testing.B) {
+			s := parse(b, spec)
+			edges := make([]Edge, s.Tuples())
+			b.SetBytes(s.Tuples() * EdgeBytes)
+			for b.Loop() {
+				if err := s.Generate(context.Background(), edges, 0, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
