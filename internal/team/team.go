@@ -27,13 +27,16 @@ type Team struct {
 	stopped sync.WaitGroup
 
 	// Of one turn: written before it is opened, and read by members that have joined it.
-	pieceSize int
-	task      func(worker, from, to int) // nil: stop
-	wanted    int                        // workers with a share
+	items, pieceSize, pieces int
+	task                     func(worker, from, to int) // nil: stop
+	wanted                   int                        // workers with a share
 
-	_    [64]byte
-	turn atomic.Uint64 // number of the turn << turnBits | workers that may join; no workers: closed
-	_    [56]byte
+	_      [64]byte
+	turn   atomic.Uint64 // number of the turn << turnBits | workers that may join; no workers: closed
+	_      [56]byte
+	parked atomic.Int32 // members that are parked
+	_      [60]byte
+	left   []atomic.Uint64 // bitmap of the shares with pieces that nobody has taken
 }
 
 const turnBits = 16
@@ -46,23 +49,26 @@ type member struct {
 	_      [48]byte
 }
 
-// How often a worker looks for its next task before it changes how it waits. It first spins, which has the lowest
-// latency, then yields the processor between looks, then parks.
-const (
-	spins        = 10_000 // some 20 us, when every worker has a processor
-	spinsCrowded = 100    // when another worker needs this processor
-	yields       = 4_000  // some 2 ms if nothing else wants the processor
-)
-
 // New starts a team of size workers.
 func New(size int) *Team {
-	t := &Team{
-		size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size), shares: make([]share, size),
-	}
+	t := prepare(size)
 	t.stopped.Add(size - 1)
 	for i := 1; i < size; i++ {
-		t.members[i].wake = make(chan struct{}, 1)
 		go t.serve(i)
+	}
+	return t
+}
+
+// prepare returns a team whose members do not run.
+func prepare(size int) *Team {
+	const line = 8 // words in a cache line
+	words := (size + 63) / 64
+	t := &Team{
+		size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size), shares: make([]share, size),
+		left: make([]atomic.Uint64, words+2*line)[line : line+words],
+	}
+	for i := range t.members {
+		t.members[i].wake = make(chan struct{}, 1)
 	}
 	return t
 }
@@ -74,18 +80,6 @@ func (t *Team) Size() int { return t.size }
 // returned. Writes before Run are visible to every task, and the tasks' writes are visible after Run.
 func (t *Team) Run(task func(worker int)) {
 	t.Pieces(t.size, 1, func(_, i, _ int) { task(i) })
-}
-
-// Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
-// does not run by then is not needed.
-func (t *Team) Wake() {
-	t.wake(t.size)
-	look := 0
-	for i := 1; i < t.size; i++ {
-		for t.members[i].parked.Load() && t.pause(look) {
-			look++
-		}
-	}
 }
 
 // Stop ends the workers and waits for them. The team cannot be used afterwards.
@@ -116,18 +110,6 @@ func (t *Team) close() {
 	}
 }
 
-// wake wakes those of workers 1..wanted-1 that are parked.
-func (t *Team) wake(wanted int) {
-	for i := 1; i < wanted; i++ {
-		if t.members[i].parked.Load() {
-			select {
-			case t.members[i].wake <- struct{}{}:
-			default: // a wake-up is on its way
-			}
-		}
-	}
-}
-
 // serve is the loop of member i.
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
@@ -139,52 +121,10 @@ func (t *Team) serve(i int) {
 			if t.task == nil {
 				return
 			}
-			t.takeAll(i)
+			t.takeAll(i, turn)
 		}
 		m.joined.Store(false)
 	}
-}
-
-// await returns the next turn after last that member i may join.
-func (t *Team) await(i int, last uint64) uint64 {
-	m := &t.members[i]
-	next := func() (uint64, bool) {
-		turn := t.turn.Load()
-		return turn, turn != last && turn&(1<<turnBits-1) > uint64(i)
-	}
-	for look := 0; ; look++ {
-		if turn, ok := next(); ok {
-			return turn
-		}
-		if t.pause(look) {
-			continue
-		}
-		m.parked.Store(true)
-		if _, ok := next(); !ok { // a turn that was opened before the flag could be seen wakes no member
-			<-m.wake
-		}
-		m.parked.Store(false)
-		look = 0
-	}
-}
-
-// pause spins or yields after a worker has looked in vain the given number of times. It returns false when the worker
-// has waited long enough to park.
-//
-// A worker with a processor of its own yields to other threads of the system and keeps its place in the Go scheduler:
-// workers that pass through the scheduler's queue end up behind each other on one processor, which delays the next
-// phase by some 20 microseconds, and now and then by half a millisecond.
-func (t *Team) pause(look int) bool {
-	switch {
-	case look >= spins+yields:
-		return false
-	case t.crowded && look >= spinsCrowded:
-		runtime.Gosched()
-		return look < spinsCrowded+yields/8
-	case look >= spins:
-		yieldProcessor()
-	}
-	return true
 }
 
 // Share returns worker's part [from, to) of n items split evenly over the team, with borders at multiples of grain.
@@ -203,13 +143,6 @@ func (t *Team) Split(n, grain int, task func(worker, from, to int)) {
 	})
 }
 
-// share is what is left of a worker's items in a turn. The padding keeps two shares off one cache line.
-type share struct {
-	next atomic.Int64
-	end  int64
-	_    [48]byte
-}
-
 // Pieces calls task for pieces of n items that cannot be split evenly beforehand, and returns when all calls have
 // returned. A piece begins at a multiple of size and has size items; the last one may have fewer. Every worker first
 // takes the pieces of its own share, the same one in every call, so that what it wrote in one level is still in its
@@ -224,25 +157,14 @@ func (t *Team) Pieces(n, size int, task func(worker, from, to int)) {
 		}
 		return
 	}
-	for i := range wanted {
-		t.shares[i].next.Store(int64(pieces * i / wanted * size))
-		t.shares[i].end = int64(min(pieces*(i+1)/wanted*size, n))
+	if pieces > maxPieces {
+		panic("team: too many pieces")
 	}
-	t.pieceSize, t.task, t.wanted = size, task, wanted
+	for w := range t.left {
+		t.left[w].Store(1<<min(max(wanted-w<<6, 0), 64) - 1)
+	}
+	t.items, t.pieceSize, t.pieces, t.task, t.wanted = n, size, pieces, task, wanted
 	t.open(wanted)
-	t.takeAll(0)
+	t.takeAll(0, t.turn.Load())
 	t.close()
-}
-
-// takeAll works on pieces until there are none left.
-func (t *Team) takeAll(worker int) {
-	size := int64(t.pieceSize)
-	for i := range t.wanted {
-		s := &t.shares[(worker+i)%t.wanted]
-		for s.next.Load() < s.end {
-			if from := s.next.Add(size) - size; from < s.end {
-				t.task(worker, int(from), int(min(from+size, s.end)))
-			}
-		}
-	}
 }

@@ -71,8 +71,7 @@ func TestSharesCoverEverythingOnce(t *testing.T) {
 }
 
 func TestWorkersThatDoNotRunDelayNothing(t *testing.T) {
-	team := New(1)
-	team.size, team.members, team.shares = 3, make([]member, 3), make([]share, 3) // two members that never run
+	team := prepare(3) // two members that never run
 	for range 10 {
 		pieces := 0
 		team.Pieces(100, 7, func(worker, from, to int) { pieces++ })

@@ -1,0 +1,77 @@
+package team
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// Every worker has a share of a turn's pieces. Whoever opens a turn writes nothing for each worker: on 64 cores that
+// would be 64 cache misses, one after the other, before the first worker could begin. So a share says which turn its
+// count belongs to, and the first worker that takes a piece of it in a new turn starts the count again. A bitmap of the
+// shares that have pieces left, which is one cache line, saves those that have finished the search through all shares.
+
+// share counts the pieces of a share that were taken in a turn: turn<<pieceBits | pieces. The padding keeps two shares
+// off one cache line.
+type share struct {
+	taken atomic.Uint64
+	_     [56]byte
+}
+
+const (
+	pieceBits = 24
+	maxPieces = 1<<pieceBits - 1<<turnBits // of a turn; each member may count one more than there are
+)
+
+// take returns the number in its share of the next piece, which may be beyond the end.
+func (s *share) take(turn uint64) int {
+	for {
+		taken := s.taken.Load()
+		if taken>>pieceBits == turn {
+			return int(s.taken.Add(1)-1) & (1<<pieceBits - 1)
+		}
+		if s.taken.CompareAndSwap(taken, turn<<pieceBits|1) {
+			return 0
+		}
+	}
+}
+
+// takeAll works on pieces until all have been taken.
+func (t *Team) takeAll(worker int, turn uint64) {
+	number := turn >> turnBits & (1<<(64-pieceBits) - 1)
+	for i := worker; i >= 0; i = t.unfinished(worker) {
+		first, end := t.pieces*i/t.wanted, t.pieces*(i+1)/t.wanted
+		for {
+			piece := first + t.shares[i].take(number)
+			if piece >= end {
+				break
+			}
+			if piece == end-1 {
+				t.left[i>>6].And(^(1 << (i & 63)))
+			}
+			from := piece * t.pieceSize
+			t.task(worker, from, min(from+t.pieceSize, t.items))
+		}
+	}
+}
+
+// unfinished returns a share with pieces left, the next one after worker's if there is a choice, or -1.
+func (t *Team) unfinished(worker int) int {
+	if i := t.firstLeft(worker+1, t.wanted); i >= 0 {
+		return i
+	}
+	return t.firstLeft(0, worker)
+}
+
+// firstLeft returns the first of shares from..to-1 with pieces left, or -1.
+func (t *Team) firstLeft(from, to int) int {
+	for from < to {
+		if word := t.left[from>>6].Load() >> (from & 63); word != 0 {
+			if from += bits.TrailingZeros64(word); from < to {
+				return from
+			}
+			return -1
+		}
+		from = (from>>6 + 1) << 6
+	}
+	return -1
+}

@@ -1,0 +1,78 @@
+package team
+
+import "runtime"
+
+// How often a worker looks for its next task before it changes how it waits. It first spins, which has the lowest
+// latency, then yields the processor between looks, then parks.
+const (
+	spins        = 10_000 // some 20 us, when every worker has a processor
+	spinsCrowded = 100    // when another worker needs this processor
+	yields       = 4_000  // some 2 ms if nothing else wants the processor
+)
+
+// Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
+// does not run by then is not needed.
+func (t *Team) Wake() {
+	t.wake(t.size)
+	for look := 0; t.parked.Load() != 0 && t.pause(look); look++ {
+	}
+}
+
+// wake wakes those of workers 1..wanted-1 that are parked.
+func (t *Team) wake(wanted int) {
+	if t.parked.Load() == 0 {
+		return
+	}
+	for i := 1; i < wanted; i++ {
+		if t.members[i].parked.Load() {
+			select {
+			case t.members[i].wake <- struct{}{}:
+			default: // a wake-up is on its way
+			}
+		}
+	}
+}
+
+// await returns the next turn after last that member i may join.
+func (t *Team) await(i int, last uint64) uint64 {
+	m := &t.members[i]
+	next := func() (uint64, bool) {
+		turn := t.turn.Load()
+		return turn, turn != last && turn&(1<<turnBits-1) > uint64(i)
+	}
+	for look := 0; ; look++ {
+		if turn, ok := next(); ok {
+			return turn
+		}
+		if t.pause(look) {
+			continue
+		}
+		m.parked.Store(true)
+		t.parked.Add(1)
+		if _, ok := next(); !ok { // a turn that was opened before the flag could be seen wakes no member
+			<-m.wake
+		}
+		m.parked.Store(false)
+		t.parked.Add(-1)
+		look = 0
+	}
+}
+
+// pause spins or yields after a worker has looked in vain the given number of times. It returns false when the worker
+// has waited long enough to park.
+//
+// A worker with a processor of its own yields to other threads of the system and keeps its place in the Go scheduler:
+// workers that pass through the scheduler's queue end up behind each other on one processor, which delays the next
+// phase by some 20 microseconds, and now and then by half a millisecond.
+func (t *Team) pause(look int) bool {
+	switch {
+	case look >= spins+yields:
+		return false
+	case t.crowded && look >= spinsCrowded:
+		runtime.Gosched()
+		return look < spinsCrowded+yields/8
+	case look >= spins:
+		yieldProcessor()
+	}
+	return true
+}
