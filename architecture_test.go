@@ -19,6 +19,7 @@ const module = "github.com/tepsbench/teps"
 // arrows says what each package may import of ours. A package that is not here does not belong to the project yet.
 var arrows = map[string][]string{
 	"graph":              {},
+	"graph/files":        {"graph", "internal/regular"},
 	"plugins":            {"graph"},
 	"plugins/enginetest": {"graph", "plugins", "internal/units"},
 	"internal/child":     {},
@@ -64,7 +65,8 @@ var arrows = map[string][]string{
 var libraries = map[string][]string{
 	"github.com/hashicorp/":  {"plugins/rpc", "plugins/rpc/internal/enginepb"},
 	"google.golang.org/":     {"plugins/rpc", "plugins/rpc/internal/enginepb"},
-	"github.com/google/":     {"record"},
+	"github.com/google/":     {"record", "graph/files"},
+	"github.com/klauspost/":  {"graph/files"},
 	"gonum.org/":             {"record", "reports/plot"},
 	"codeberg.org/":          {"reports/plot"},
 	"golang.org/x/image/":    {"reports/plot"},
@@ -76,6 +78,8 @@ var libraries = map[string][]string{
 	"golang.org/x/sys":       {"plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
 	"gorgonia.org/":          {"cuda"},
 	"github.com/ebitengine/": {"power/meters"},
+
+	"google.golang.org/protobuf/encoding/protowire": {"graph/files"},
 }
 
 // unsafeFiles are the files that may import unsafe: views of shared and off-heap memory and calls of MPI, and

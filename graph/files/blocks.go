@@ -1,0 +1,219 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// blockBytes is how much is parsed at a time: it stays in the cache of a core, and takes a few milliseconds.
+const blockBytes = 1 << 20
+
+// block is a part of a file, of whole lines or whole records.
+type block struct {
+	data   []byte
+	line   int64 // lines of the file before the block
+	offset int64 // bytes of the file before the block
+	state  int64 // what the reader of the format makes of it, in the order of the file
+	result chan result
+}
+
+type result struct {
+	edges []graph.Edge
+	err   error
+}
+
+// blocks says how to parse what is left of a file.
+type blocks struct {
+	record int   // bytes of a record; 0: lines
+	limit  int64 // bytes to read, or -1 for all; the file must hold as many
+	// split, unless nil, reads the blocks instead.
+	split func(ctx context.Context, send func(*block) bool) error
+	// next, unless nil, is called for each block in the order of the file and returns its state.
+	next func(b *block) (int64, error)
+	// parse appends the tuples of a block to edges. Several blocks are parsed at the same time, by as many threads.
+	parse func(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error)
+	// emit is called with the tuples of each block in the order of the file; the slice is its own.
+	emit func([]graph.Edge) error
+}
+
+// parallel reads, parses and emits blocks. The first error in the order of the file is returned.
+func (in *input) parallel(b blocks) error {
+	ctx, cancel := context.WithCancel(in.ctx)
+	defer cancel()
+	var (
+		// The blocks in flight: enough that no thread waits for another.
+		inFlight = 2*in.threads + 2
+		order    = make(chan *block, inFlight)
+		work     = make(chan *block, inFlight)
+		free     = make(chan []byte, inFlight)
+		readErr  error
+	)
+	done := make(chan struct{}, in.threads)
+	for thread := range in.threads {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			var scratch []graph.Edge
+			for block := range work {
+				edges, err := b.parse(thread, block, scratch[:0])
+				scratch = edges
+				block.result <- result{slices.Clone(edges), err}
+				select {
+				case free <- block.data:
+				default:
+				}
+			}
+		}()
+	}
+	go func() {
+		defer close(order)
+		defer close(work)
+		split := b.split
+		if split == nil {
+			split = func(ctx context.Context, send func(*block) bool) error { return in.split(ctx, b, free, send) }
+		}
+		readErr = split(ctx, func(block *block) bool {
+			block.result = make(chan result, 1)
+			select {
+			case order <- block:
+			case <-ctx.Done():
+				return false
+			}
+			work <- block // has room whenever order had
+			return true
+		})
+	}()
+
+	var err error
+	for block := range order {
+		r := <-block.result
+		if err != nil {
+			continue // until those that read have noticed
+		}
+		if err = r.err; err == nil {
+			if err = b.emit(r.edges); err != nil {
+				err = &emitError{err}
+			}
+		}
+		if err == nil && in.progress != nil {
+			in.progress(in.source.n.Load(), in.size)
+		}
+		if err != nil {
+			cancel()
+		}
+	}
+	for range in.threads {
+		<-done
+	}
+	switch {
+	case in.ctx.Err() != nil:
+		return in.ctx.Err()
+	case err != nil:
+		return err
+	}
+	return readErr
+}
+
+// split reads blocks until the end of what b describes. It returns an error, or nil if send returned false.
+func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send func(*block) bool) error {
+	var rest []byte // the beginning of a line or of a record
+	for ctx.Err() == nil {
+		data := buffer(free, len(rest))
+		used := copy(data[:cap(data)], rest)
+		space := cap(data)
+		if b.limit >= 0 {
+			space = int(min(int64(space), int64(used)+b.limit))
+		}
+		n, err := io.ReadFull(in.r, data[used:space])
+		if b.limit >= 0 {
+			b.limit -= int64(n)
+		}
+		data = data[:used+n]
+		end := err == io.EOF || err == io.ErrUnexpectedEOF || b.limit == 0
+		if err != nil && !end {
+			return in.readError(err)
+		}
+		cut := len(data)
+		switch {
+		case b.record > 0:
+			cut -= cut % b.record
+		case !end:
+			cut = bytes.LastIndexByte(data, '\n') + 1
+		}
+		if cut == 0 && !end { // a long line
+			rest = data
+			continue
+		}
+		rest = append([]byte(nil), data[cut:]...)
+		if data = data[:cut]; cut > 0 {
+			block := &block{data: data, line: in.line, offset: in.offset}
+			if b.next != nil {
+				if block.state, err = b.next(block); err != nil {
+					return err
+				}
+			}
+			in.offset += int64(cut)
+			if b.record == 0 {
+				in.line += int64(bytes.Count(data, newline))
+			}
+			if !send(block) {
+				return nil
+			}
+		}
+		if end {
+			switch {
+			case b.limit > 0:
+				return in.atByte(in.offset+int64(len(rest)), "the file ends, but its header announces %d bytes more", b.limit)
+			case len(rest) > 0:
+				return in.atByte(in.offset, "the file ends within a record of %d bytes", b.record)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+var newline = []byte{'\n'}
+
+// buffer returns an empty buffer that has room for a block after the given number of bytes.
+func buffer(free <-chan []byte, used int) []byte {
+	select {
+	case b := <-free:
+		if cap(b) >= 2*used+blockBytes/2 {
+			return b[:0]
+		}
+	default:
+	}
+	return make([]byte, 0, 2*used+blockBytes)
+}
+
+// readLine returns the next line of the file without its end, or io.EOF. It is for headers.
+func (in *input) readLine() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.r.ReadSlice('\n')
+		in.offset += int64(len(part))
+		line = append(line, part...)
+		switch {
+		case err == nil, err == io.EOF && len(line) > 0:
+			in.line++
+			return bytes.TrimRight(line, "\r\n \t"), nil
+		case err == io.EOF:
+			return nil, io.EOF
+		case errors.Is(err, bufio.ErrBufferFull):
+			if len(line) > maxHeaderLine {
+				return nil, atLine(in.line+1, "the line is longer than %d bytes", maxHeaderLine)
+			}
+		default:
+			return nil, in.readError(err)
+		}
+	}
+}
+
+// maxHeaderLine is the length of the longest line in a header.
+const maxHeaderLine = 1 << 20

@@ -1,0 +1,159 @@
+// Package files reads graphs from files and writes them: Graph500's packed tuples, edge lists (SNAP, GAPBS, LDBC),
+// MatrixMarket, METIS, DIMACS, GAPBS's serialized graphs and OpenStreetMap's roads, plain or compressed by gzip or
+// zstd.
+//
+// A file is read once, from its beginning to its end, so a pipe will do. One goroutine reads and decompresses blocks,
+// others parse them, and tuples are passed on in the order of the file.
+//
+// # Tuples
+//
+// Every tuple is an undirected edge, as in Graph500. Each line of a directed file is one tuple, so an edge that has an
+// arc in both directions becomes two tuples; Info.Symmetrised says so. A format that stores an undirected edge twice
+// (METIS, an undirected .sg) contributes it once. Duplicates and self-loops stay.
+//
+// # Labels
+//
+// Formats that state their number of vertices keep their numbering; vertex 1 of a format that counts from 1 is vertex
+// 0 here (Info.FirstLabel). In the others, the labels are the vertices if they are dense: the largest is below 65,536
+// or 8 times the number of tuples. Labels that are not dense are numbered in ascending order, and Info.Labels maps
+// back.
+// Whether they are is known at the end of the file, so tuples of these formats are held in memory until then.
+package files
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/regular"
+)
+
+// Info describes a file that was read.
+type Info struct {
+	Format      Format
+	Compression string // gzip, zstd, or empty
+	SHA256      string // of the file as it is, in hexadecimal; of the edges of an LDBC graph
+	Bytes       int64  // read from the file
+
+	Vertices int64 // all labels of tuples are below it; some vertices may have no tuple
+	Tuples   int64
+	// Symmetrised reports whether the file has directed edges, or does not say that they are undirected.
+	Symmetrised bool
+
+	FirstLabel int64    // what the file calls vertex 0, if Labels is nil: 0 or 1
+	Labels     []uint64 // what the file calls each vertex, ascending; nil: vertex v is v + FirstLabel
+}
+
+// Label returns what the file calls vertex v.
+func (i *Info) Label(v graph.Vertex) uint64 {
+	if i.Labels != nil {
+		return i.Labels[v]
+	}
+	return uint64(int64(v) + i.FirstLabel)
+}
+
+// Options are the choices of a reader. The zero value will do.
+type Options struct {
+	Format  Format // empty: known by the extension of the name, or else by the content
+	Threads int    // that parse; 0: all that Go may use
+	// Progress, unless nil, is called with the bytes read from the file, and with its size, or 0 if that is unknown.
+	Progress func(done, size int64)
+}
+
+// Read reads the file of the given name. It calls emit with the tuples, block after block, in the order of the file;
+// emit may keep the slices. Reading ends with the first error of emit. What emit received before an error is of no
+// further use: the labels may not even be the final ones.
+//
+// An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Memory is taken only for
+// what the file holds, whatever its header says. When ctx ends, Read returns ctx.Err().
+func Read(ctx context.Context, name string, o Options, emit func([]graph.Edge) error) (Info, error) {
+	if o.Format == "" {
+		o.Format = formatOfName(name)
+	}
+	if o.Format == LDBC {
+		return readLDBC(ctx, name, o, emit)
+	}
+	return readFile(ctx, name, o, nil, emit)
+}
+
+// ReadFrom is Read for what r holds, such as standard input. The name appears in errors, and its extension may tell
+// the format.
+func ReadFrom(
+	ctx context.Context, r io.Reader, name string, o Options, emit func([]graph.Edge) error,
+) (Info, error) {
+	if o.Format == "" {
+		o.Format = formatOfName(name)
+	}
+	if o.Format == LDBC { // without a list of vertices
+		o.Format = EdgeList
+	}
+	return read(ctx, r, name, 0, o, nil, emit)
+}
+
+func readFile(
+	ctx context.Context, name string, o Options, known *numbering, emit func([]graph.Edge) error,
+) (Info, error) {
+	file, stat, err := regular.Open(name, os.O_RDONLY)
+	if err != nil {
+		return Info{}, err
+	}
+	defer file.Close()
+	return read(ctx, file, name, stat.Size(), o, known, emit)
+}
+
+// read reads a graph from r. Known, unless nil, numbers all labels that may occur in an edge list.
+func read(
+	ctx context.Context, r io.Reader, name string, size int64, o Options, known *numbering,
+	emit func([]graph.Edge) error,
+) (Info, error) {
+	if o.Threads < 1 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	in, err := open(ctx, r, size, o)
+	if err != nil {
+		return Info{}, named(name, err)
+	}
+	defer in.close()
+	in.known = known
+	in.info.Format = o.Format
+	if in.info.Format == "" {
+		if in.info.Format, err = in.detect(); err != nil {
+			return Info{}, named(name, err)
+		}
+	}
+	parse, ok := readers[in.info.Format]
+	if !ok {
+		return Info{}, fmt.Errorf("%s: there is no graph format %q; there are %s", name, in.info.Format, formatNames())
+	}
+	in.emit = func(edges []graph.Edge) error {
+		in.info.Tuples += int64(len(edges))
+		if len(edges) == 0 {
+			return nil
+		}
+		return emit(edges)
+	}
+	if err := parse(in); err != nil {
+		return Info{}, named(name, err)
+	}
+	if err := in.finish(); err != nil {
+		return Info{}, named(name, err)
+	}
+	return in.info, nil
+}
+
+// readers has the reader of each format.
+var readers = map[Format]func(*input) error{
+	Packed:       readPacked,
+	Packed16:     readPacked16,
+	EdgeList:     readEdgeList,
+	WeightedList: readWeightedList,
+	MatrixMarket: readMatrixMarket,
+	METIS:        readMETIS,
+	DIMACS:       readDIMACS,
+	SG:           readSG,
+	WSG:          readWSG,
+	OSM:          readOSM,
+}

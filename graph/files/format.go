@@ -1,0 +1,175 @@
+package files
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Format is a format of files.
+type Format string
+
+// The formats. The extension of a name may be followed by .gz or .zst.
+const (
+	Packed       Format = "packed"   // .tuples: Graph500, 12 bytes a tuple, see graph.Edge
+	Packed16     Format = "packed16" // .tuples16: Graph500, two 64-bit numbers a tuple, little endian
+	EdgeList     Format = "el"       // .el .txt .edges .snap: two numbers a line, maybe followed by others; # and %
+	WeightedList Format = "wel"      // .wel: two numbers and a weight a line
+	MatrixMarket Format = "mtx"      // .mtx: coordinate MatrixMarket
+	METIS        Format = "metis"    // .graph .metis: METIS, one vertex a line
+	DIMACS       Format = "dimacs"   // .gr .col .edge: DIMACS, one arc or edge a line
+	LDBC         Format = "ldbc"     // .v .e: LDBC Graphalytics, two files
+	SG           Format = "sg"       // .sg: GAPBS, serialized graph
+	WSG          Format = "wsg"      // .wsg: GAPBS, serialized graph with weights
+	OSM          Format = "osm"      // .pbf: OpenStreetMap, its roads
+)
+
+// extensions are the last parts of names, by format; the first one is what people use most.
+var extensions = []struct {
+	format Format
+	names  []string
+}{
+	{Packed, []string{".tuples"}},
+	{Packed16, []string{".tuples16"}},
+	{EdgeList, []string{".el", ".txt", ".edges", ".snap"}},
+	{WeightedList, []string{".wel"}},
+	{MatrixMarket, []string{".mtx"}},
+	{METIS, []string{".graph", ".metis"}},
+	{DIMACS, []string{".gr", ".col", ".edge"}},
+	{LDBC, []string{".e", ".v"}},
+	{SG, []string{".sg"}},
+	{WSG, []string{".wsg"}},
+	{OSM, []string{".pbf"}},
+}
+
+// Formats returns all formats, in the order of the documentation.
+func Formats() []Format {
+	var all []Format
+	for _, e := range extensions {
+		all = append(all, e.format)
+	}
+	return all
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// splitCompression returns a name without .gz or .zst, and that extension.
+func splitCompression(name string) (stem, compression string) {
+	switch ext := filepath.Ext(name); ext {
+	case ".gz", ".zst", ".zstd":
+		return strings.TrimSuffix(name, ext), ext
+	}
+	return name, ""
+}
+
+// formatOfName returns the format that the extension of a name stands for, or an empty one.
+func formatOfName(name string) Format {
+	stem, _ := splitCompression(name)
+	ext := strings.ToLower(filepath.Ext(stem))
+	for _, e := range extensions {
+		for _, n := range e.names {
+			if n == ext {
+				return e.format
+			}
+		}
+	}
+	return ""
+}
+
+// detect tells the format by the first bytes. METIS is not among the answers: its files are lines of numbers, as edge
+// lists are.
+func (in *input) detect() (Format, error) {
+	head, err := in.r.Peek(detectBytes)
+	if len(head) == 0 && err != nil {
+		return EdgeList, in.readError(err)
+	}
+	switch {
+	case bytes.HasPrefix(bytes.ToLower(head[:min(len(head), len(bannerMM))]), []byte(strings.ToLower(bannerMM))):
+		return MatrixMarket, nil
+	case len(head) > 15 && bytes.HasPrefix(head[4:], []byte("\x0a\x09OSMHeader")):
+		return OSM, nil
+	case isText(head):
+		if line := firstLine(head); bytes.HasPrefix(line, []byte("p ")) || bytes.HasPrefix(line, []byte("c ")) ||
+			string(line) == "c" {
+			return DIMACS, nil
+		}
+		return EdgeList, nil
+	case isSG(head, in.size, in.info.Compression != ""):
+		return SG, nil
+	case isPacked16(head):
+		return Packed16, nil
+	case isPacked(head):
+		return Packed, nil
+	}
+	return "", fmt.Errorf("unknown content: name the format, one of %s", formatNames())
+}
+
+// detectBytes is how much of a file tells its format: a multiple of 12 and 16.
+const detectBytes = 48 << 10
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.TrimRight(line, "\r \t")
+}
+
+// isText reports whether head has no byte that text does not have.
+func isText(head []byte) bool {
+	for _, c := range head {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isSG reports whether the header of a GAPBS graph without weights explains the size of the file.
+func isSG(head []byte, size int64, compressed bool) bool {
+	if len(head) < sgHeader || head[0] > 1 || size == 0 || compressed {
+		return false
+	}
+	entries, vertices := binary.LittleEndian.Uint64(head[1:]), binary.LittleEndian.Uint64(head[9:])
+	const limit = 1 << 48
+	if entries > limit || vertices > limit {
+		return false
+	}
+	arrays := (vertices+1)*8 + entries*4
+	return sgHeader+arrays<<head[0] == uint64(size)
+}
+
+// isPacked16 reports whether the upper 16 bits of all 64-bit numbers are 0 and, because a packed list of few vertices
+// looks like this too, that it is not one.
+func isPacked16(head []byte) bool {
+	if len(head)%16 != 0 {
+		return false
+	}
+	zero := true // the upper words
+	for i := 4; i < len(head); i += 8 {
+		word := binary.LittleEndian.Uint32(head[i:])
+		if word>>16 != 0 {
+			return false
+		}
+		zero = zero && word == 0
+	}
+	return zero || !hasSmallLabels(head)
+}
+
+// isPacked reports whether head can be tuples of 12 bytes.
+func isPacked(head []byte) bool { return len(head)%12 == 0 && hasSmallLabels(head) }
+
+// hasSmallLabels reports whether all labels of packed tuples are below 2^40.
+func hasSmallLabels(head []byte) bool {
+	for i := 8; i+4 <= len(head); i += 12 {
+		if word := binary.LittleEndian.Uint32(head[i:]); word&0xff00ff00 != 0 {
+			return false
+		}
+	}
+	return true
+}

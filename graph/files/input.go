@@ -1,0 +1,148 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// input is a file that is being read.
+type input struct {
+	ctx      context.Context
+	source   *source
+	r        *bufio.Reader // what the file holds, decompressed
+	stop     func()
+	size     int64 // of the file, or 0
+	threads  int
+	progress func(done, size int64)
+
+	line, offset int64 // complete lines and bytes read from r
+	known        *numbering
+	info         Info
+	emit         func([]graph.Edge) error
+}
+
+// source counts and hashes the bytes of the file as it is.
+type source struct {
+	ctx  context.Context
+	r    io.Reader
+	hash hash.Hash
+	n    atomic.Int64
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	s.hash.Write(p[:n])
+	s.n.Add(int64(n))
+	return n, err
+}
+
+// open begins to read and decompress.
+func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, error) {
+	in := &input{
+		ctx: ctx, size: size, threads: o.Threads, progress: o.Progress, stop: func() {},
+		source: &source{ctx: ctx, r: r, hash: sha256.New()},
+	}
+	raw := bufio.NewReaderSize(in.source, 1<<18)
+	in.r = raw
+	head, err := raw.Peek(6)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(z, 1<<18)
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		in.stop = z.Close
+		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(z, 1<<18)
+	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return nil, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
+	}
+	return in, nil
+}
+
+func (in *input) close() { in.stop() }
+
+// finish checks that nothing follows, and completes what is known about the file.
+func (in *input) finish() error {
+	if _, err := in.r.Peek(1); err == nil {
+		return in.atByte(in.offset, "the graph is complete, but the file goes on")
+	} else if err != io.EOF {
+		return in.readError(err)
+	}
+	in.info.Bytes = in.source.n.Load()
+	in.info.SHA256 = hex.EncodeToString(in.source.hash.Sum(nil))
+	return nil
+}
+
+// readError says where reading failed.
+func (in *input) readError(err error) error {
+	switch {
+	case err == nil, err == io.EOF, in.ctx.Err() != nil:
+		return in.ctx.Err()
+	case in.info.Compression != "":
+		return in.atByte(in.offset, "%s: %v", in.info.Compression, err)
+	}
+	return err
+}
+
+// contentError is an error about the content. Its text begins with the position.
+type contentError struct{ text string }
+
+func (e *contentError) Error() string { return e.text }
+
+// named puts the name of the file in front of an error, unless the system has done so.
+func named(name string, err error) error {
+	var content *contentError
+	switch {
+	case errors.As(err, &content):
+		return &contentError{name + content.text}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), err == nil:
+		return err
+	}
+	var emitted *emitError
+	if errors.As(err, &emitted) {
+		return emitted.error
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// emitError is an error of the caller's function, which is not about the file.
+type emitError struct{ error }
+
+// atLine is an error about a line, counted from 1.
+func atLine(line int64, format string, args ...any) error {
+	return &contentError{fmt.Sprintf(":%d: ", line) + fmt.Sprintf(format, args...)}
+}
+
+// atByte is an error about a binary file, or one that ends within a line.
+func (in *input) atByte(offset int64, format string, args ...any) error {
+	where := ""
+	if in.info.Compression != "" {
+		where = " of the decompressed data"
+	}
+	return &contentError{fmt.Sprintf(": byte %d%s: ", offset, where) + fmt.Sprintf(format, args...)}
+}

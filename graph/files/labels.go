@@ -1,0 +1,188 @@
+package files
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// firstLarge is the first label that does not become a vertex as it is while a file is read. Larger ones are vertices
+// from here on, in the order of their arrival.
+const firstLarge = 1 << (graph.VertexBits - 1)
+
+// collected are the tuples of a file that does not state its number of vertices.
+type collected struct {
+	blocks  [][]graph.Edge
+	tuples  int64
+	threads []threadLabels
+
+	mu       sync.Mutex
+	vertices map[uint64]graph.Vertex // of large labels
+	large    []uint64                // labels of the vertices from firstLarge on
+}
+
+// threadLabels is what a thread knows of the labels it has seen.
+type threadLabels struct {
+	limit uint64 // more than the largest that is not large
+	_     [56]byte
+}
+
+func newCollected(threads int) *collected {
+	return &collected{threads: make([]threadLabels, threads), vertices: map[uint64]graph.Vertex{}}
+}
+
+func (c *collected) add(edges []graph.Edge) error {
+	c.blocks = append(c.blocks, edges)
+	c.tuples += int64(len(edges))
+	return nil
+}
+
+// edge makes a tuple of two labels that may be large.
+func (c *collected) edge(u, v uint64) graph.Edge { return graph.MakeEdge(c.vertex(u), c.vertex(v)) }
+
+func (c *collected) vertex(label uint64) graph.Vertex {
+	if label < firstLarge {
+		return graph.Vertex(label)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.vertices[label]
+	if !ok {
+		v = firstLarge + graph.Vertex(len(c.large))
+		c.vertices[label] = v
+		c.large = append(c.large, label)
+	}
+	return v
+}
+
+// label is the inverse of vertex.
+func (c *collected) label(v graph.Vertex) uint64 {
+	if v < firstLarge {
+		return uint64(v)
+	}
+	return c.large[v-firstLarge]
+}
+
+// Labels are dense if they are few or not many times the tuples, so that what is made for every vertex, some 20 bytes,
+// does not take much more memory than the tuples.
+const (
+	fewLabels     = 1 << 16
+	labelsByTuple = 8
+)
+
+// emitCollected decides on the numbers of vertices and emits the tuples.
+func (in *input) emitCollected(c *collected) error {
+	var limit uint64
+	for _, t := range c.threads {
+		limit = max(limit, t.limit)
+	}
+	renumber := func([]graph.Edge) {}
+	if dense := limit <= max(fewLabels, labelsByTuple*uint64(c.tuples)); dense && len(c.large) == 0 {
+		in.info.Vertices = int64(limit)
+	} else {
+		numbers := c.numbering(in.threads)
+		in.info.Labels, in.info.Vertices = numbers.labels, int64(len(numbers.labels))
+		renumber = func(edges []graph.Edge) {
+			for i, e := range edges {
+				u, v := e.Ends()
+				u, _ = numbers.vertex(c.label(u))
+				v, _ = numbers.vertex(c.label(v))
+				edges[i] = graph.MakeEdge(u, v)
+			}
+		}
+	}
+	for len(c.blocks) > 0 {
+		if err := in.ctx.Err(); err != nil {
+			return err
+		}
+		group := c.blocks[:min(len(c.blocks), 4*in.threads)]
+		c.blocks = c.blocks[len(group):]
+		inParallel(in.threads, len(group), func(_, i int) { renumber(group[i]) })
+		for i, edges := range group {
+			group[i] = nil
+			if err := in.emit(edges); err != nil {
+				return &emitError{err}
+			}
+		}
+	}
+	return nil
+}
+
+// numbering collects all labels.
+func (c *collected) numbering(threads int) *numbering {
+	sets := make([]map[uint64]uint64, threads)
+	for t := range sets {
+		sets[t] = map[uint64]uint64{}
+	}
+	inParallel(threads, len(c.blocks), func(thread, i int) {
+		for _, e := range c.blocks[i] {
+			u, v := e.Ends()
+			addLabel(sets[thread], c.label(u))
+			addLabel(sets[thread], c.label(v))
+		}
+	})
+	for _, s := range sets[1:] {
+		for word, bits := range s {
+			sets[0][word] |= bits
+		}
+	}
+	return newNumbering(sets[0])
+}
+
+// inParallel calls work for 0..n-1 on a number of threads.
+func inParallel(threads, n int, work func(thread, i int)) {
+	next := make(chan int, n)
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	var all sync.WaitGroup
+	for thread := range min(threads, n) {
+		all.Go(func() {
+			for i := range next {
+				work(thread, i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// addLabel adds a label to a set: bit label%64 of word label/64.
+func addLabel(set map[uint64]uint64, label uint64) {
+	word, bit := label>>6, uint64(1)<<(label&63)
+	if old := set[word]; old&bit == 0 {
+		set[word] = old | bit
+	}
+}
+
+// numbering numbers labels in ascending order.
+type numbering struct {
+	words  map[uint64]labelWord
+	labels []uint64 // of each vertex
+}
+
+// labelWord has the labels that agree in all but their last six bits.
+type labelWord struct {
+	bits  uint64
+	first graph.Vertex // of the lowest bit
+}
+
+func newNumbering(set map[uint64]uint64) *numbering {
+	n := &numbering{words: make(map[uint64]labelWord, len(set))}
+	for _, word := range slices.Sorted(maps.Keys(set)) {
+		n.words[word] = labelWord{set[word], graph.Vertex(len(n.labels))}
+		for left := set[word]; left != 0; left &= left - 1 {
+			n.labels = append(n.labels, word<<6|uint64(bits.TrailingZeros64(left)))
+		}
+	}
+	return n
+}
+
+// vertex returns the number of a label, and whether it has one.
+func (n *numbering) vertex(label uint64) (graph.Vertex, bool) {
+	w, bit := n.words[label>>6], uint64(1)<<(label&63)
+	return w.first + graph.Vertex(bits.OnesCount64(w.bits&(bit-1))), w.bits&bit != 0
+}

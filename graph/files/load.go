@@ -1,0 +1,80 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sort"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Graph is a file in memory, graph.EdgeBytes a tuple.
+type Graph struct {
+	Info   Info
+	name   string
+	blocks [][]graph.Edge
+	first  []int64 // the number of the first tuple of each block, and of all tuples
+}
+
+// Load reads a file as Read does.
+func Load(ctx context.Context, name string, o Options) (*Graph, error) {
+	return load(name, func(emit func([]graph.Edge) error) (Info, error) { return Read(ctx, name, o, emit) })
+}
+
+// LoadFrom reads what r holds as ReadFrom does.
+func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph, error) {
+	return load(name, func(emit func([]graph.Edge) error) (Info, error) { return ReadFrom(ctx, r, name, o, emit) })
+}
+
+func load(name string, read func(emit func([]graph.Edge) error) (Info, error)) (*Graph, error) {
+	g := &Graph{name: name, first: []int64{0}}
+	info, err := read(func(edges []graph.Edge) error {
+		g.blocks = append(g.blocks, edges)
+		g.first = append(g.first, g.first[len(g.first)-1]+int64(len(edges)))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.Info = info
+	return g, nil
+}
+
+var _ graph.Source = (*Graph)(nil)
+
+// Name returns the name of the file.
+func (g *Graph) Name() string { return g.name }
+
+// Vertices returns the number of vertices.
+func (g *Graph) Vertices() int64 { return g.Info.Vertices }
+
+// Tuples returns the number of tuples.
+func (g *Graph) Tuples() int64 { return g.Info.Tuples }
+
+// Check returns nil: the file has been read.
+func (g *Graph) Check() error { return nil }
+
+// Blocks returns all tuples. The caller must not change them.
+func (g *Graph) Blocks() [][]graph.Edge { return g.blocks }
+
+// Generate fills dst with the tuples first, first+1, ... on a number of threads (0 or less: all that Go may use).
+func (g *Graph) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
+	if first < 0 || first > g.Tuples()-int64(len(dst)) {
+		return fmt.Errorf("%s: tuples %d to %d are not all there: the file has %d",
+			g.name, first, first+int64(len(dst)), g.Tuples())
+	}
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	from := sort.Search(len(g.blocks), func(b int) bool { return g.first[b+1] > first })
+	to := sort.Search(len(g.blocks), func(b int) bool { return g.first[b] >= first+int64(len(dst)) })
+	inParallel(threads, to-from, func(_, i int) {
+		if ctx.Err() == nil {
+			begin := max(g.first[from+i], first)
+			copy(dst[begin-first:], g.blocks[from+i][begin-g.first[from+i]:])
+		}
+	})
+	return ctx.Err()
+}

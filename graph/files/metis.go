@@ -1,0 +1,166 @@
+package files
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// readMETIS reads the format of METIS and of the tenth DIMACS challenge (METIS manual 5.1, section 4.1.1): after a line
+// of sizes, line v lists the neighbours of vertex v. Each edge is in the lists of both its ends. METIS itself does not
+// allow self-loops; here they are listed once.
+func readMETIS(in *input) error {
+	header, err := in.headerLine('%')
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(string(header))
+	if len(words) < 2 || len(words) > 4 {
+		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
+	}
+	sizes, ok := parseInts([]byte(words[0]+" "+words[1]), 2)
+	if !ok || sizes[0] > int64(graph.MaxVertex)+1 {
+		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
+	}
+	// Each line begins with skip numbers, and each neighbour has a weight if weighted.
+	skip, weighted, err := metisFmt(in.line, words[2:])
+	if err != nil {
+		return err
+	}
+	n := sizes[0]
+	in.info.Vertices, in.info.FirstLabel = n, 1
+
+	var both symmetry
+	var vertices int64
+	next := func(b *block) (int64, error) {
+		first := vertices
+		vertices += int64(bytes.Count(b.data, newline) - bytes.Count(b.data, []byte("\n%")))
+		if b.data[0] == '%' {
+			vertices--
+		}
+		if b.data[len(b.data)-1] != '\n' {
+			vertices++
+		}
+		return first, nil
+	}
+	parse := func(_ int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		var sum symmetry
+		text, u := b.data, b.state
+		for i := 0; i < len(text); i++ { // over lines
+			if text[i] == '%' {
+				i = skipLine(text, i) - 1
+				continue
+			}
+			for field := int64(0); ; field++ {
+				if i = skipBlanks(text, i); i == len(text) || text[i] == '\n' {
+					if field > 0 && field < skip {
+						return edges, b.atLine(i, "want "+strconv.FormatInt(skip, 10)+" sizes or weights of the vertex")
+					}
+					break
+				}
+				v, next := number(text, i)
+				switch {
+				case next == i:
+					return edges, b.atLine(i, "want numbers")
+				case u >= n:
+					return edges, b.atLine(i, "a line after that of the last vertex, "+strconv.FormatInt(n, 10))
+				case field >= skip:
+					if v-1 >= uint64(n) {
+						return edges, b.atLine(i, "want neighbours from 1 to "+strconv.FormatInt(n, 10))
+					}
+					if sum.add(u, int64(v-1)) {
+						edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v-1)))
+					}
+				}
+				i = next
+				if field >= skip && weighted {
+					i = skipBlanks(text, i)
+					if next := value(text, i); next == i {
+						return edges, b.atLine(i-1, "want a weight after each neighbour")
+					} else {
+						i = next
+					}
+				}
+			}
+			u++
+		}
+		both.merge(&sum)
+		return edges, nil
+	}
+	if err := in.parallel(blocks{limit: -1, next: next, parse: parse, emit: in.emit}); err != nil {
+		return err
+	}
+	if vertices < n {
+		return atLine(in.line, "the file has lines for %d vertices, but its header announces %d", vertices, n)
+	}
+	if up, down := both.up.Load(), both.down.Load(); up != down || both.hash.Load() != 0 {
+		return atLine(in.line, "the lists are not symmetric: %d neighbours are larger than their vertex, %d smaller, "+
+			"and each edge must be in the lists of both its ends", up, down)
+	}
+	return in.checkCount("edges", sizes[1], in.info.Tuples)
+}
+
+// metisFmt reads the third and the fourth number of the header.
+func metisFmt(line int64, words []string) (skip int64, weighted bool, err error) {
+	if len(words) == 0 {
+		return 0, false, nil
+	}
+	digits := strings.Repeat("0", max(0, 3-len(words[0]))) + words[0]
+	if len(digits) != 3 || strings.Trim(digits, "01") != "" {
+		return 0, false, atLine(line, "want a fmt of three digits 0 or 1, not %q", words[0])
+	}
+	skip = int64(digits[0] - '0')
+	if digits[1] == '1' {
+		constraints := int64(1)
+		if len(words) > 1 {
+			if constraints, err = strconv.ParseInt(words[1], 10, 32); err != nil || constraints < 1 {
+				return 0, false, atLine(line, "want a number of weights from 1 on, not %q", words[1])
+			}
+		}
+		skip += constraints
+	}
+	return skip, digits[2] == '1', nil
+}
+
+// symmetry takes the entries of an adjacency and tells whether the entry (v, u) is there as often as (u, v). The sum
+// over a hash of each edge, with the sign of its direction, is 0 for a symmetric adjacency, and for others with a
+// probability of about 2^-64.
+type symmetry struct {
+	up, down atomic.Int64  // entries with u < v and u > v
+	hash     atomic.Uint64 // of those up, less those down
+	sum      uint64        // of a part, before it is merged
+	ups      int64
+	downs    int64
+}
+
+// add takes an entry, and reports whether it is the one of its edge that becomes a tuple.
+func (s *symmetry) add(u, v int64) bool {
+	if u <= v {
+		if u < v {
+			s.ups++
+			s.sum += arcHash(u, v)
+		}
+		return true
+	}
+	s.downs++
+	s.sum -= arcHash(v, u)
+	return false
+}
+
+// merge adds a part. Parts may be merged at the same time.
+func (s *symmetry) merge(part *symmetry) {
+	s.up.Add(part.ups)
+	s.down.Add(part.downs)
+	s.hash.Add(part.sum)
+}
+
+// arcHash is the finaliser of MurmurHash3 over both ends.
+func arcHash(u, v int64) uint64 {
+	h := uint64(u)*0x9e3779b97f4a7c15 + uint64(v)
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}

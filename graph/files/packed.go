@@ -1,0 +1,45 @@
+package files
+
+import (
+	"encoding/binary"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// readPacked reads tuples as graph.Edge describes them.
+func readPacked(in *input) error {
+	return in.readTuples(graph.EdgeBytes, func(t []byte) (u, v uint64) {
+		low, high := binary.LittleEndian.Uint64(t), uint64(binary.LittleEndian.Uint32(t[8:]))
+		return low&(1<<32-1) | high<<48>>16, low>>32 | high>>16<<32
+	})
+}
+
+// readPacked16 reads tuples of two 64-bit numbers.
+func readPacked16(in *input) error {
+	return in.readTuples(16, func(t []byte) (u, v uint64) {
+		return binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint64(t[8:])
+	})
+}
+
+func (in *input) readTuples(bytes int, ends func([]byte) (u, v uint64)) error {
+	c := newCollected(in.threads)
+	err := in.parallel(blocks{record: bytes, limit: -1, emit: c.add,
+		parse: func(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
+			limit := c.threads[thread].limit
+			for t := b.data; len(t) > 0; t = t[bytes:] {
+				u, v := ends(t)
+				if max(u, v) >= firstLarge {
+					edges = append(edges, c.edge(u, v))
+					continue
+				}
+				limit = max(limit, u+1, v+1)
+				edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
+			}
+			c.threads[thread].limit = limit
+			return edges, nil
+		}})
+	if err != nil {
+		return err
+	}
+	return in.emitCollected(c)
+}

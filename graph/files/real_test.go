@@ -1,0 +1,70 @@
+package files
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/osm"
+	"github.com/paulmach/osm/osmpbf"
+)
+
+// delaware returns the name of the roads of Delaware, which the module paulmach/osm ships (data of OpenStreetMap,
+// ODbL).
+func delaware(t testing.TB) string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
+}
+
+func TestRoadsOfDelaware(t *testing.T) {
+	name := delaware(t)
+	g, err := Load(context.Background(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Vertices() != 361058 || g.Tuples() != 387589 {
+		t.Errorf("%d vertices, %d tuples", g.Vertices(), g.Tuples())
+	}
+
+	// The reader of another author.
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var want, got [][2]uint64
+	scanner := osmpbf.New(context.Background(), file, 2)
+	defer scanner.Close()
+	scanner.SkipNodes, scanner.SkipRelations = true, true
+	for scanner.Scan() {
+		way := scanner.Object().(*osm.Way)
+		if !way.Tags.HasTag("highway") {
+			continue
+		}
+		for i := 1; i < len(way.Nodes); i++ {
+			if a, z := way.Nodes[i-1].ID, way.Nodes[i].ID; a != z {
+				want = append(want, [2]uint64{uint64(a), uint64(z)})
+			}
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range g.Blocks() {
+		for _, e := range block {
+			u, v := e.Ends()
+			got = append(got, [2]uint64{g.Info.Label(u), g.Info.Label(v)})
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got)\n", diff[:min(len(diff), 1000)])
+	}
+}

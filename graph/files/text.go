@@ -1,0 +1,120 @@
+package files
+
+import "bytes"
+
+// Lines are parsed in place, byte by byte: the fields of a line are separated by spaces and tabs, and a line may end in
+// \r\n. A position is an index into the text of a block.
+
+// blank reports whether c separates fields.
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// skipBlanks returns the first position from i on that is not blank.
+func skipBlanks(text []byte, i int) int {
+	for i < len(text) && blank(text[i]) {
+		i++
+	}
+	return i
+}
+
+// skipLine returns the position after the line that i is in.
+func skipLine(text []byte, i int) int {
+	n := bytes.IndexByte(text[i:], '\n')
+	if n < 0 {
+		return len(text)
+	}
+	return i + n + 1
+}
+
+// number reads the decimal number at i, below 2^64. It returns the position after it, or i if there is none or if
+// something follows that does not separate fields.
+func number(text []byte, i int) (n uint64, next int) {
+	next = i
+	for ; next < len(text); next++ {
+		digit := uint64(text[next] - '0')
+		if digit > 9 {
+			break
+		}
+		if next-i >= 19 { // more may not fit
+			const max64 = 1<<64 - 1
+			if n > max64/10 || n == max64/10 && digit > max64%10 {
+				return 0, i
+			}
+		}
+		n = n*10 + digit
+	}
+	if next < len(text) && !blank(text[next]) && text[next] != '\n' {
+		return 0, i
+	}
+	return n, next
+}
+
+// value skips the number at i, such as -1.5e-3, inf or nan, and returns the position after it, or i if there is none.
+func value(text []byte, i int) (next int) {
+	next = i
+	for next < len(text) && !blank(text[next]) && text[next] != '\n' {
+		next++
+	}
+	if !isValue(text[i:next]) {
+		return i
+	}
+	return next
+}
+
+func isValue(field []byte) bool {
+	if len(field) > 0 && (field[0] == '+' || field[0] == '-') {
+		field = field[1:]
+	}
+	digits := 0
+	for len(field) > 0 && field[0]-'0' <= 9 {
+		field, digits = field[1:], digits+1
+	}
+	if len(field) > 0 && field[0] == '.' {
+		field = field[1:]
+		for len(field) > 0 && field[0]-'0' <= 9 {
+			field, digits = field[1:], digits+1
+		}
+	}
+	if digits == 0 {
+		switch string(bytes.ToLower(field)) {
+		case "inf", "infinity", "nan":
+			return true
+		}
+		return false
+	}
+	if len(field) == 0 {
+		return true
+	}
+	switch field[0] {
+	case 'e', 'E', 'd', 'D': // d as Fortran writes it
+	default:
+		return false
+	}
+	field = field[1:]
+	if len(field) > 0 && (field[0] == '+' || field[0] == '-') {
+		field = field[1:]
+	}
+	digits = 0
+	for len(field) > 0 && field[0]-'0' <= 9 {
+		field, digits = field[1:], digits+1
+	}
+	return digits > 0 && len(field) == 0
+}
+
+// atLine is an error about the line of the block that position i is in. The text of the line is quoted.
+func (b *block) atLine(i int, reason string) error {
+	line := b.line + 1 + int64(bytes.Count(b.data[:i], newline))
+	start := bytes.LastIndexByte(b.data[:i], '\n') + 1
+	text, _, _ := bytes.Cut(b.data[start:], newline)
+	text = bytes.TrimRight(text, "\r")
+	const columns = 60
+	if len(text) > columns {
+		return atLine(line, "%s: %q...", reason, text[:columns])
+	}
+	return atLine(line, "%s: %q", reason, text)
+}
+
+// fields returns the number of fields of the line that begins at i.
+func fields(text []byte, i int) int64 {
+	line, _, _ := bytes.Cut(text[i:], newline)
+	return int64(len(bytes.Fields(line)))
+}

@@ -1,0 +1,310 @@
+package files
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
+// follows. A file of this name is replaced, but only when the new one is complete: an error leaves nothing behind.
+// Progress, unless nil, is called with the number of tuples that have been passed over; a format that lists neighbours
+// passes over them twice.
+//
+// One line, entry or arc stands for a tuple, as it does when the file is read. Edge lists and LDBC's files have the
+// labels of the file that the graph came from, if its vertices were numbered.
+func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) (err error) {
+	format, err := CanWrite(name, g.Vertices())
+	if err != nil {
+		return err
+	}
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	out := &output{ctx: ctx, source: g, progress: progress, format: format, threads: runtime.GOMAXPROCS(0)}
+	defer func() {
+		for _, f := range out.files {
+			if err == nil {
+				err = f.finish()
+			}
+		}
+		for _, f := range out.files {
+			if err == nil {
+				err = f.pending.CloseAtomicallyReplace()
+			}
+		}
+		for _, f := range out.files {
+			_ = f.pending.Cleanup() // does nothing after replacing
+		}
+	}()
+	return writers[format](out, name)
+}
+
+// CanWrite returns the format that Write writes to a file of this name, or an error that says why it does not.
+func CanWrite(name string, vertices int64) (Format, error) {
+	format := formatOfName(name)
+	switch stem, _ := splitCompression(name); {
+	case writers[format] == nil, filepath.Ext(stem) == ".v":
+		return "", fmt.Errorf("%s: want a name that ends in one of %s, and maybe in .gz or .zst after that",
+			name, strings.Join(Writable(), ", "))
+	case format == SG && vertices >= 1<<31, format == METIS && vertices > 1<<32:
+		return "", fmt.Errorf("%s: %d vertices are too many for this format", name, vertices)
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s: a directory, a pipe or a device: want the name of a file", name)
+	}
+	return format, nil
+}
+
+// Writable returns the extensions that Write knows.
+func Writable() []string {
+	var all []string
+	for _, e := range extensions {
+		if writers[e.format] != nil {
+			all = append(all, e.names[0])
+		}
+	}
+	return all
+}
+
+var writers map[Format]func(out *output, name string) error
+
+func init() {
+	writers = map[Format]func(out *output, name string) error{
+		Packed:       writePacked,
+		Packed16:     writePacked16,
+		EdgeList:     writeEdgeList,
+		WeightedList: writeWeightedList,
+		MatrixMarket: writeMatrixMarket,
+		METIS:        writeMETIS,
+		DIMACS:       writeDIMACS,
+		LDBC:         writeLDBC,
+		SG:           writeSG,
+	}
+}
+
+// output is a graph that is being written.
+type output struct {
+	ctx      context.Context
+	source   graph.Source
+	progress func(tuples int64)
+	format   Format
+	threads  int
+	files    []*outputFile
+}
+
+// outputFile is a file that does not have its name yet.
+type outputFile struct {
+	*bufio.Writer
+	compressor io.Closer
+	pending    *renameio.PendingFile
+}
+
+func (out *output) create(name string) (*outputFile, error) {
+	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
+	if err != nil {
+		return nil, err
+	}
+	f := &outputFile{pending: pending}
+	out.files = append(out.files, f)
+	var w io.Writer = pending
+	switch _, compression := splitCompression(name); compression {
+	case ".gz":
+		z, err := gzip.NewWriterLevel(pending, gzip.BestSpeed)
+		if err != nil {
+			return nil, err
+		}
+		w, f.compressor = z, z
+	case ".zst", ".zstd":
+		z, err := zstd.NewWriter(pending, zstd.WithEncoderLevel(zstd.SpeedFastest))
+		if err != nil {
+			return nil, err
+		}
+		w, f.compressor = z, z
+	}
+	f.Writer = bufio.NewWriterSize(w, 1<<20)
+	return f, nil
+}
+
+// finish passes on what is still held.
+func (f *outputFile) finish() error {
+	err := f.Flush()
+	if f.compressor != nil && err == nil {
+		err = f.compressor.Close()
+	}
+	return err
+}
+
+// writeBlock is the number of tuples that are made and written at a time.
+const writeBlock = 1 << 18
+
+// each passes over the tuples, block after block.
+func (out *output) each(f func([]graph.Edge) error) error {
+	total := out.source.Tuples()
+	edges := make([]graph.Edge, min(writeBlock, total))
+	for first := int64(0); first < total; first += int64(len(edges)) {
+		part := edges[:min(int64(len(edges)), total-first)]
+		if err := out.source.Generate(out.ctx, part, first, out.threads); err != nil {
+			return err
+		}
+		if err := f(part); err != nil {
+			return err
+		}
+		out.progress(int64(len(part)))
+	}
+	return out.ctx.Err()
+}
+
+// lines writes what format appends for each tuple. Several threads format at the same time.
+func (out *output) lines(w io.Writer, format func(line []byte, u, v graph.Vertex) []byte) error {
+	texts := make([][]byte, 4*out.threads)
+	return out.each(func(edges []graph.Edge) error {
+		inParallel(out.threads, len(texts), func(_, i int) {
+			text := texts[i][:0]
+			for _, e := range edges[i*len(edges)/len(texts) : (i+1)*len(edges)/len(texts)] {
+				u, v := e.Ends()
+				text = format(text, u, v)
+			}
+			texts[i] = text
+		})
+		for _, text := range texts {
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// label returns a function that appends what the file of the source calls a vertex.
+func (out *output) label() func(text []byte, v graph.Vertex) []byte {
+	if g, ok := out.source.(*Graph); ok && g.Info.Labels != nil {
+		return func(text []byte, v graph.Vertex) []byte { return strconv.AppendUint(text, g.Info.Labels[v], 10) }
+	}
+	return func(text []byte, v graph.Vertex) []byte { return strconv.AppendInt(text, int64(v), 10) }
+}
+
+func writePacked(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	return out.each(func(edges []graph.Edge) error { return graph.WriteEdges(w, edges) })
+}
+
+func writePacked16(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(u)), uint64(v))
+	})
+}
+
+// writeEdgeList writes bare lines, which all programs read, or with SNAP's comments if the name ends in .txt.
+func writeEdgeList(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	if stem, _ := splitCompression(name); filepath.Ext(stem) == ".txt" {
+		fmt.Fprintf(w, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
+			filepath.Base(stem), out.source.Vertices(), out.source.Tuples())
+	}
+	return out.edges(w, "\n")
+}
+
+func writeWeightedList(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	return out.edges(w, " 1\n")
+}
+
+// edges writes lines of two labels.
+func (out *output) edges(w io.Writer, end string) error {
+	label := out.label()
+	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+		return append(label(append(label(text, u), ' '), v), end...)
+	})
+}
+
+func writeMatrixMarket(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	n := out.source.Vertices()
+	fmt.Fprintf(w, "%s matrix coordinate pattern symmetric\n%d %d %d\n", bannerMM, n, n, out.source.Tuples())
+	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+		text = append(strconv.AppendInt(text, int64(max(u, v))+1, 10), ' ')
+		return append(strconv.AppendInt(text, int64(min(u, v))+1, 10), '\n')
+	})
+}
+
+func writeDIMACS(out *output, name string) error {
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	kind, line, end := "sp", "a ", " 1\n"
+	if stem, _ := splitCompression(name); filepath.Ext(stem) != ".gr" {
+		kind, line, end = "edge", "e ", "\n"
+	}
+	fmt.Fprintf(w, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
+	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+		text = append(strconv.AppendInt(append(text, line...), int64(u)+1, 10), ' ')
+		return append(strconv.AppendInt(text, int64(v)+1, 10), end...)
+	})
+}
+
+// writeLDBC writes NAME.e, NAME.v and NAME.properties.
+func writeLDBC(out *output, name string) error {
+	stem, compression := splitCompression(name)
+	stem = strings.TrimSuffix(stem, ".e")
+	w, err := out.create(name)
+	if err != nil {
+		return err
+	}
+	if err := out.edges(w, "\n"); err != nil {
+		return err
+	}
+	vertices := stem + ".v" + compression
+	if w, err = out.create(vertices); err != nil {
+		return err
+	}
+	label, n := out.label(), out.source.Vertices()
+	var line []byte
+	for v := range n {
+		line = append(label(line[:0], graph.Vertex(v)), '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+		if v%writeBlock == 0 && out.ctx.Err() != nil {
+			return out.ctx.Err()
+		}
+	}
+	if w, err = out.create(stem + ".properties"); err != nil {
+		return err
+	}
+	key := "graph." + filepath.Base(stem)
+	fmt.Fprintf(w, "%s.vertex-file = %s\n%s.edge-file = %s\n%s.meta.vertices = %d\n%s.meta.edges = %d\n"+
+		"%s.directed = false\n", key, filepath.Base(vertices), key, filepath.Base(name), key, n, key,
+		out.source.Tuples(), key)
+	return nil
+}

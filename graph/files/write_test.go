@@ -1,0 +1,136 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// sorted returns the tuples of a graph with the smaller end first, ascending.
+func sorted(t *testing.T, g graph.Source) [][2]graph.Vertex {
+	t.Helper()
+	edges := make([]graph.Edge, g.Tuples())
+	if err := g.Generate(context.Background(), edges, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	var all [][2]graph.Vertex
+	for _, e := range edges {
+		u, v := e.Ends()
+		all = append(all, [2]graph.Vertex{min(u, v), max(u, v)})
+	}
+	slices.SortFunc(all, func(a, b [2]graph.Vertex) int { return slices.Compare(a[:], b[:]) })
+	return all
+}
+
+// random is a graph of n vertices with self-loops and duplicates. The last vertex has a tuple.
+func random(n int64, tuples int) *Graph {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	edges := []graph.Edge{graph.MakeEdge(graph.Vertex(n-1), 0)}
+	for len(edges) < tuples {
+		u, v := graph.Vertex(r.Int64N(n)), graph.Vertex(r.Int64N(n))
+		if r.IntN(8) == 0 {
+			u = v
+		}
+		edges = append(edges, graph.MakeEdge(u, v), graph.MakeEdge(v, u))
+	}
+	return fromEdges(n, edges[:tuples])
+}
+
+func fromEdges(n int64, edges []graph.Edge) *Graph {
+	return &Graph{
+		Info: Info{Vertices: n, Tuples: int64(len(edges))}, name: "test",
+		blocks: [][]graph.Edge{edges[:len(edges)/3], edges[len(edges)/3:]},
+		first:  []int64{0, int64(len(edges) / 3), int64(len(edges))},
+	}
+}
+
+func TestWriteAndReadBack(t *testing.T) {
+	dir := t.TempDir()
+	for _, g := range []*Graph{random(1, 3), random(5, 40), random(3000, 9000), random(50_000, 300_000)} {
+		want := sorted(t, g)
+		for _, ext := range append(Writable(), ".txt", ".edge") {
+			for _, compression := range []string{"", ".gz", ".zst"} {
+				name := filepath.Join(dir, "graph"+ext+compression)
+				if err := Write(context.Background(), name, g, nil); err != nil {
+					t.Fatal(err)
+				}
+				got, err := Load(context.Background(), name, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(want, sorted(t, got)) || got.Vertices() != g.Vertices() {
+					t.Errorf("%s: %d vertices of %d, %d tuples of %d, or others", name, got.Vertices(), g.Vertices(),
+						got.Tuples(), g.Tuples())
+				}
+			}
+		}
+	}
+}
+
+func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
+	g, err := LoadFrom(context.Background(), strings.NewReader("7000000000 3\n5 7000000000\n"), "a.el", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, want := range map[string]string{
+		"a.el": "7000000000 3\n5 7000000000\n", "a.mtx": bannerMM + " matrix coordinate pattern symmetric\n3 3 2\n3 1\n3 2\n",
+		"a.e": "7000000000 3\n5 7000000000\n",
+	} {
+		if err := Write(context.Background(), filepath.Join(dir, name), g, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "a.v")); string(got) != "3\n5\n7000000000\n" {
+		t.Errorf("a.v: %q", got)
+	}
+}
+
+// failing is a source that fails half-way.
+type failing struct{ *Graph }
+
+func (failing) Generate(context.Context, []graph.Edge, int64, int) error {
+	return errors.New("no more")
+}
+
+func TestWriteLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	g := random(100, 1000)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, ext := range Writable() {
+		if err := Write(context.Background(), filepath.Join(dir, "a"+ext), failing{g}, nil); err == nil {
+			t.Errorf("%s: no error", ext)
+		}
+		if err := Write(cancelled, filepath.Join(dir, "a"+ext), g, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	for _, name := range []string{"a.v", "a.pbf", "a", "a.xyz.gz", "missing/a.el"} {
+		if err := Write(context.Background(), filepath.Join(dir, name), g, nil); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d.el"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(context.Background(), filepath.Join(dir, "d.el"), g, nil); err == nil {
+		t.Error("wrote over a directory")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := Write(context.Background(), filepath.Join(dir, "a.sg"), fromEdges(1<<31, nil), nil); err == nil {
+		t.Error("wrote too many vertices for .sg")
+	}
+}
