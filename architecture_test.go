@@ -75,7 +75,7 @@ var libraries = map[string][]string{
 	"github.com/goccy/":      {"cmd/teps"},
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":      {"cmd/teps"},
-	"golang.org/x/sys":       {"plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
+	"golang.org/x/sys":       {"internal/child", "plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
 	"gorgonia.org/":          {"cuda"},
 	"github.com/ebitengine/": {"power/meters"},
 

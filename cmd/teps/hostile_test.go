@@ -140,10 +140,11 @@ func hostileEngines(t *testing.T) (paths, missing map[string]string) {
 }
 
 // TestHostileEngines gives teps engines that misbehave in each of their calls. Each is reported in one line, the
-// engines after it are measured as if it were not there, and no process and no file is left. Segments of shared memory
-// have no name in any file system, so they are gone with the processes.
+// engines after it are measured as if it were not there, and no process and no file is left, also in /dev/shm. Segments
+// of shared memory have no name in any file system, so they are gone with the processes.
 func TestHostileEngines(t *testing.T) {
 	t.Parallel()
+	sharedMemoryStays(t)
 	paths, missing := hostileEngines(t)
 	for language, path := range paths {
 		groups := map[string][]fault{}
@@ -200,7 +201,7 @@ func hostileRun(t *testing.T, path, group string, members []fault) {
 	}
 	nothingLeft(t, temp)
 	nothingLeft(t, cmd.Dir)
-	noProcessLeft(t, "TMPDIR="+temp)
+	noProcessLeft(t, temp)
 	judge(t, dir, stderr.String(), members)
 }
 
@@ -303,19 +304,50 @@ func TestErrorsNameTheEngineOnce(t *testing.T) {
 	}
 }
 
-// noProcessLeft fails if a process has the given variable in its environment, and kills it.
-func noProcessLeft(t *testing.T, variable string) {
+// noProcessLeft fails if a process has TMPDIR=temp in its environment, or the name temp, and kills it.
+func noProcessLeft(t *testing.T, temp string) {
 	t.Helper()
-	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range environments {
-		if environment, _ := os.ReadFile(path); bytes.Contains(environment, []byte(variable+"\x00")) {
-			pid := filepath.Base(filepath.Dir(path))
-			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-			t.Errorf("process %s is left: %q", pid, command)
-			_ = exec.Command("kill", "-9", pid).Run()
+	for _, process := range processes {
+		environment, _ := os.ReadFile(filepath.Join(process, "environ"))
+		command, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+		if bytes.Contains(environment, []byte("TMPDIR="+temp+"\x00")) || bytes.HasPrefix(command, []byte(temp+"\x00")) {
+			t.Errorf("%s is left: %q", process, command)
+			_ = exec.Command("kill", "-9", filepath.Base(process)).Run()
 		}
 	}
+}
+
+// sharedMemoryStays fails at the end of the test if there is a file of shared memory that was not there before. Other
+// programs may make some meanwhile, which are mapped until they are deleted.
+func sharedMemoryStays(t *testing.T) {
+	t.Helper()
+	files := func() []string {
+		found, err := filepath.Glob("/dev/shm/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	before := files()
+	mapped := func(file string) bool {
+		maps, _ := filepath.Glob("/proc/[0-9]*/maps")
+		return slices.ContainsFunc(maps, func(path string) bool {
+			data, _ := os.ReadFile(path)
+			return bytes.Contains(data, []byte(file))
+		})
+	}
+	t.Cleanup(func() {
+		for _, file := range files() {
+			if !slices.Contains(before, file) {
+				waitFor(t, file+" to be deleted or mapped", func() bool {
+					_, err := os.Stat(file)
+					return err != nil || mapped(file)
+				})
+			}
+		}
+	})
 }

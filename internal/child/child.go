@@ -1,24 +1,19 @@
 // Package child runs other programs so that none of them outlives this process: engines, meters, mpirun.
 //
 // Start puts a program into a process group of its own, so that Ctrl-C at a terminal reaches this process alone and a
-// signal reaches everything that the program has started. When the program ends, the rest of its group is killed. On
-// Linux so is every process that has left the group: a variable in its environment shows it, unless another program
-// with this package has replaced the variable. When this process dies, the kernel signals the program (Linux only;
-// elsewhere the program finds its pipes closed).
+// signal reaches everything that the program has started. When the program ends, the rest of its group is killed, and
+// on Linux so is every process that has left the group (orphans.go). When this process dies, the kernel signals the
+// program (Linux only; elsewhere the program finds its pipes closed).
 //
 // A Tail keeps the end of a program's output for the error message about its end. A Dir is a temporary directory that
 // is removed even if this process is killed: the next process that makes one removes it.
 package child
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,8 +24,6 @@ const (
 	drainTime = 300 * time.Millisecond
 	// killTime is how long a killed program may take to die. One that hangs inside a driver may never die.
 	killTime = 5 * time.Second
-	// maxPasses is how often the processes that a program leaves behind are looked for, should they start others.
-	maxPasses = 20
 )
 
 // A Process is a program that Start has started. Its methods may be called by several goroutines.
@@ -64,18 +57,14 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 		// has ended, and then unlocks it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := begin(cmd)
 		started <- err
 		if err != nil {
 			return
 		}
 		p.err = cmd.Wait()
 		_ = p.Signal(syscall.SIGKILL) // whatever it left behind
-		for range maxPasses {
-			if p.killMarked() == 0 {
-				break
-			}
-		}
+		p.killOrphans()
 		if atEnd != nil {
 			atEnd()
 		}
@@ -85,25 +74,6 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 		return nil, err
 	}
 	return p, nil
-}
-
-// killMarked kills all processes with the program's mark and returns how many it has found.
-func (p *Process) killMarked() (n int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		found, err := os.FindProcess(pid) // stays this process, even if another one gets its ID
-		if err != nil {
-			continue
-		}
-		// A process that has been killed has no environment.
-		if environment, err := os.ReadFile(file); err == nil && bytes.Contains(environment, []byte(p.mark)) {
-			_ = found.Kill()
-			n++
-		}
-		_ = found.Release()
-	}
-	return n
 }
 
 // PID returns the process ID of the program, which is also the ID of its process group.

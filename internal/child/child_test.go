@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// TestMain starts this program as a parent that is about to be killed, if the environment says so.
+// TestMain starts this program as a parent, if the environment says so: of a program that ends, or of one that does not.
 func TestMain(m *testing.M) {
-	if os.Getenv("CHILD_TEST_PARENT") == "" {
+	program := os.Getenv("CHILD_TEST_PARENT")
+	if program == "" {
 		os.Exit(m.Run())
 	}
-	p, err := Start(exec.Command("sleep", "1000"), syscall.SIGKILL, nil)
+	p, err := Start(exec.Command("/bin/sh", "-c", program), syscall.SIGKILL, nil)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(p.PID())
-	time.Sleep(time.Hour)
+	_ = p.Wait()
 }
 
 func shell(t *testing.T, script string) *exec.Cmd {
@@ -94,15 +95,18 @@ func TestOutputIsReadBeforeAtEndAndAtEndRunsBeforeExited(t *testing.T) {
 }
 
 func TestProgramsLeftBehindAreKilled(t *testing.T) {
+	const noEnvironment = "in another session, without an environment"
 	const ready = "trap 'exit 0' USR1; export P=$$; "
 	for name, script := range map[string]string{
 		"in the group":         "sleep 1000 & echo $!",
 		"in another session":   ready + "setsid sh -c 'echo $$; kill -USR1 $P; exec sleep 1000' & wait",
 		"a child of an orphan": ready + "setsid sh -c '(sleep 1000 & echo $!; kill -USR1 $P) & wait' & wait",
+		noEnvironment: ready +
+			"setsid env -i P=$P /bin/sh -c 'echo $$; kill -USR1 $P; exec env -i sleep 1000' & wait",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "in the group" && runtime.GOOS != "linux" {
-				t.Skip("only Linux shows the environment of a process")
+				t.Skip("only Linux shows other processes")
 			}
 			bystander := start(t, exec.Command("sleep", "1000"))
 			var out strings.Builder
@@ -114,14 +118,21 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 			if _, err := fmt.Sscan(out.String(), &pid); err != nil {
 				t.Fatal(err)
 			}
-			if !dies(pid) {
-				t.Errorf("process %d is still there", pid)
-			}
 			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("the end took %v", d)
 			}
 			if bystander.HasExited() {
 				t.Error("the process of another program was killed")
+			}
+			if name == noEnvironment { // it may be the other program's
+				if syscall.Kill(pid, 0) != nil {
+					t.Error("killed while another program runs")
+				}
+				bystander.Kill()
+				_ = bystander.Wait()
+			}
+			if reaped := errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); !reaped && runtime.GOOS == "linux" || !dies(pid) {
+				t.Errorf("process %d is still there, reaped: %v", pid, reaped)
 			}
 		})
 	}
@@ -193,7 +204,7 @@ func TestProgramDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := exec.Command(self)
-	parent.Env = append(os.Environ(), "CHILD_TEST_PARENT=1")
+	parent.Env = append(os.Environ(), "CHILD_TEST_PARENT=sleep 1000")
 	out, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -210,5 +221,40 @@ func TestProgramDiesWithItsParent(t *testing.T) {
 	}
 	if !dies(pid) {
 		t.Errorf("process %d outlives its parent", pid)
+	}
+}
+
+// What this process starts without this package, and what it has inherited, is not an orphan.
+func TestOtherChildrenAreLeftAlone(t *testing.T) {
+	other := exec.Command("sleep", "1000")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer other.Process.Kill()
+	ended := exec.Command("true")
+	if err := ended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dies(ended.Process.Pid)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherited := exec.Command("/bin/sh", "-c", `setsid sleep 1000 >/dev/null 2>&1 & echo $!; exec "$0"`, self)
+	inherited.Env = append(os.Environ(), "CHILD_TEST_PARENT=true")
+	out, err := inherited.Output()
+	var pid int
+	if _, scanErr := fmt.Sscan(string(out), &pid); err != nil || scanErr != nil {
+		t.Fatal(err, scanErr)
+	}
+	if syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Error("a child that was inherited was killed")
+	}
+	_ = start(t, shell(t, "true")).Wait()
+	if syscall.Kill(other.Process.Pid, 0) != nil {
+		t.Error("a child of this process was killed")
+	}
+	if err := ended.Wait(); err != nil {
+		t.Errorf("a child of this process was reaped: %v", err)
 	}
 }

@@ -1,0 +1,111 @@
+package child
+
+// Two things show which processes a program leaves behind outside its group. Each of them misses some.
+//
+// A variable in the environment names the program, so that only its own processes are killed while other programs run:
+// a meter that ends must not take a daemon of the engine with it. A process can clear its environment.
+//
+// This process is a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so an orphan becomes its child, whatever it has done
+// to its session and its environment. Nothing shows whose orphan it is, so those without the variable are killed when
+// no program is running any more.
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// family is what is known about the children of this process.
+var family struct {
+	sync.Mutex              // held while a program starts, so that it is not taken for an orphan
+	running    map[int]bool // process IDs of programs
+	inherited  map[int]bool // from what this process was before its execve: not ours to kill
+}
+
+// begin starts a program.
+func begin(cmd *exec.Cmd) error {
+	family.Lock()
+	defer family.Unlock()
+	if family.running == nil {
+		family.running, family.inherited = map[int]bool{}, map[int]bool{}
+		for _, r := range relatives() {
+			family.inherited[r.pid] = r.parent == os.Getpid()
+		}
+		adoptOrphans()
+	}
+	err := cmd.Start()
+	if err == nil {
+		family.running[cmd.Process.Pid] = true
+	}
+	return err
+}
+
+// killOrphans kills the processes that the program has left behind, and those that they start meanwhile. It returns
+// when they are gone, or after killTime.
+func (p *Process) killOrphans() {
+	family.Lock()
+	defer family.Unlock()
+	delete(family.running, p.PID())
+	for end := time.Now().Add(killTime); p.killFound() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// killFound kills the orphans that are there, reaps those that have ended, and returns how many are left.
+func (p *Process) killFound() (n int) {
+	for _, r := range relatives() {
+		orphan := r.isOrphan()
+		if orphan && r.ended {
+			_, _ = syscall.Wait4(r.pid, nil, syscall.WNOHANG, nil)
+			continue
+		}
+		found, err := os.FindProcess(r.pid) // stays this process, even if another one gets its ID
+		if err != nil {
+			continue
+		}
+		// A process that has been killed has no environment.
+		environment, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", r.pid))
+		if orphan && (r.group == p.PID() || len(family.running) == 0) || bytes.Contains(environment, []byte(p.mark)) {
+			_ = found.Kill()
+			n++
+		}
+		_ = found.Release()
+	}
+	return n
+}
+
+// relative is a process of this machine.
+type relative struct {
+	pid, parent, group int
+	ended              bool // and not yet reaped
+}
+
+// isOrphan reports whether the process was adopted by this one. What this process starts without this package stays in
+// its group. The first process of a container adopts processes of anybody.
+func (r relative) isOrphan() bool {
+	return r.parent == os.Getpid() && r.parent != 1 && r.group != syscall.Getpgrp() && !family.running[r.pid] &&
+		!family.inherited[r.pid]
+}
+
+// relatives lists all processes; none where there is no /proc.
+func relatives() (all []relative) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, _ := os.ReadFile(file)
+		r, state := relative{}, ""
+		r.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		_, fields, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ") // the name may have anything
+		if n, _ := fmt.Sscan(fields, &state, &r.parent, &r.group); n == 3 {
+			r.ended = state == "Z"
+			all = append(all, r)
+		}
+	}
+	return all
+}
