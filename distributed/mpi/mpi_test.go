@@ -162,12 +162,12 @@ func TestGridsUnderMPIAreValid(t *testing.T) {
 	}
 }
 
-// childrenOf returns the processes started by a process.
+// childrenOf returns the running processes whose parent is a process.
 func childrenOf(parent int) (pids []int) {
 	entries, _ := filepath.Glob("/proc/[0-9]*")
 	for _, path := range entries {
 		pid, _ := strconv.Atoi(filepath.Base(path))
-		if stat := statOf(pid); len(stat) > 1 && stat[1] == strconv.Itoa(parent) {
+		if stat := statOf(pid); len(stat) > 1 && stat[0] != "Z" && stat[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}
