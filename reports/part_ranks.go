@@ -142,11 +142,8 @@ func phaseFigure(runs []rankedRun) Figure {
 			}
 		}
 	}
-	var colors []Color
-	for i := range seriesPaints {
-		colors = append(colors, looks(i).Color)
-	}
-	colors = append(colors, paint(outsidePaint))
+	colors := slices.Clone(Palette()[firstSeries : firstSeries+seriesPaints+morePaints])
+	colors = append(colors, paint(outsidePaint)) // of all others
 	for _, quantity := range []struct {
 		title string
 		of    func(rankedPhase) float64
@@ -168,7 +165,7 @@ func phaseFigure(runs []rankedRun) Figure {
 		f.Panels = append(f.Panels, barPanel(quantity.title, rows, colors...))
 	}
 	for i, name := range names {
-		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, seriesPaints)]}, Block: true})
+		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, len(colors)-1)]}, Block: true})
 	}
 	return f
 }

@@ -2,10 +2,12 @@ package reports
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -31,6 +33,30 @@ func TestRanksAreSummedUp(t *testing.T) {
 		if len(r.computing) != 4 || r.messages != 20 || r.bytes != 2000 {
 			t.Errorf("%d ranks, %v messages, %v bytes", len(r.computing), r.messages, r.bytes)
 		}
+	}
+}
+
+// Every phase of the engines with ranks has a color of its own.
+func TestPhasesHaveDistinctColors(t *testing.T) {
+	run, colors := rankedRun{}, map[Color]string{}
+	for p := distributed.Phase(0); p <= distributed.Output; p++ {
+		run.phases = append(run.phases, rankedPhase{name: p.String(), seconds: 1})
+	}
+	f := phaseFigure([]rankedRun{run})
+	for _, key := range f.Legend {
+		if other, taken := colors[key.Look.Color]; taken {
+			t.Errorf("%s and %s have the same color", other, key.Label)
+		}
+		colors[key.Look.Color] = key.Label
+	}
+	var drawn []string
+	for _, shape := range f.Panels[0].Shapes {
+		if bar, ok := shape.(Bar); ok {
+			drawn = append(drawn, colors[bar.Color])
+		}
+	}
+	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn, want) {
+		t.Errorf("the bar has the phases %q, want %q", drawn, want)
 	}
 }
 

@@ -18,6 +18,7 @@ func Palette() []Color {
 		{RGB: 0x0072b2, Variable: "--series-0"}, {RGB: 0xd55e00, Variable: "--series-1"},
 		{RGB: 0x009e73, Variable: "--series-2"}, {RGB: 0xcc79a7, Variable: "--series-3"},
 		{RGB: 0xe69f00, Variable: "--series-4"}, {RGB: 0x56b4e9, Variable: "--series-5"},
+		{RGB: 0x7b4fa3, Variable: "--more-0"}, {RGB: 0x8c564b, Variable: "--more-1"},
 	}
 }
 
@@ -30,6 +31,7 @@ const (
 	onBarPaint
 	firstSeries
 	seriesPaints = 6
+	morePaints   = 2 // after those of series, for the parts of a bar
 )
 
 func paint(i int) Color { return Palette()[i] }

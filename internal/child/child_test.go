@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestMain starts this program as a parent, if the environment says so: of a program that ends, or of one that does not.
+// TestMain starts this program as the parent of a program, if the environment names one.
 func TestMain(m *testing.M) {
 	program := os.Getenv("CHILD_TEST_PARENT")
 	if program == "" {

@@ -180,10 +180,11 @@ func TestColorsStandOut(t *testing.T) {
 		}
 		check("on-bar", 4.5, "outside", "series-4", "series-5")
 		if name == "dark" {
-			for _, shape := range []string{"outside", "series-0", "series-1", "series-2", "series-3", "series-4", "series-5"} {
+			for _, shape := range []string{"outside", "series-0", "series-1", "series-2", "series-3", "series-4", "series-5",
+				"more-0", "more-1"} {
 				check(shape, 4.5, "paper", "card")
 			}
-			check("grid", 2, "paper", "card")
+			check("grid", 3, "paper", "card") // WCAG 2.2, 1.4.11
 		}
 	}
 }
