@@ -23,7 +23,10 @@ type run struct {
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
-	return &run{host: host, store: store, plan: store.Manifest().Plan, progress: progress}
+	return &run{
+		host: host, store: store, plan: store.Manifest().Plan, progress: progress,
+		still: standstill{clocks: systemClocks()},
+	}
 }
 
 // engineRun is one engine at one scale.

@@ -9,9 +9,20 @@ import (
 // standstill notices when this process does not run for a while: somebody stops it (Ctrl-Z, a debugger), or the machine
 // is suspended or its virtual machine paused. A call of an engine then looks longer than it was, or takes longer.
 type standstill struct {
-	mu   sync.Mutex
-	last time.Time // when the process last ran
-	n    int       // standstills so far
+	clocks   func() (monotonic time.Duration, wall time.Time) // since some moment; no monotonic part
+	mu       sync.Mutex
+	lastMono time.Duration // when the process last ran
+	lastWall time.Time
+	n        int // standstills so far
+}
+
+// systemClocks returns the clocks of this machine.
+func systemClocks() func() (time.Duration, time.Time) {
+	start := time.Now()
+	return func() (time.Duration, time.Time) {
+		now := time.Now()
+		return now.Sub(start), now.Round(0)
+	}
 }
 
 const (
@@ -22,7 +33,7 @@ const (
 // watch looks at the time until stop is called.
 func (s *standstill) watch() (stop func()) {
 	s.mu.Lock()
-	s.last = time.Now()
+	s.lastMono, s.lastWall = s.clocks()
 	s.mu.Unlock()
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
@@ -38,10 +49,10 @@ func (s *standstill) watch() (stop func()) {
 func (s *standstill) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	if max(now.Sub(s.last), now.Round(0).Sub(s.last.Round(0))) > standstillLimit {
+	mono, wall := s.clocks()
+	if max(mono-s.lastMono, wall.Sub(s.lastWall)) > standstillLimit {
 		s.n++
 	}
-	s.last = now
+	s.lastMono, s.lastWall = mono, wall
 	return s.n
 }

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
 // The process that a test stops, as Ctrl-Z and the pause of a virtual machine do.
@@ -54,6 +57,42 @@ func TestStoppedHostAccusesNoEngine(t *testing.T) {
 	}
 	if err := host.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, output.String())
+	}
+}
+
+// TestSuspendedMachineAccusesNoEngine moves the wall clock during a search, and not the monotonic clock, as a machine
+// does that is suspended. The clock of the engine counts that time.
+func TestSuspendedMachineAccusesNoEngine(t *testing.T) {
+	var asleep atomic.Int64
+	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, found *plugins.Traversal) error {
+		if n == 4 {
+			asleep.Store(int64(time.Hour))
+			found.Elapsed += time.Hour
+		}
+		return nil
+	}}
+	store, err := record.Create(filepath.Join(t.TempDir(), "run"),
+		record.NewManifest([]string{"teps", "run"}, planOf(8, "a"), someSoftware, someMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r := newRun(hostOf(map[string]*serial{"a": e}), store, Silent{})
+	clocks := r.still.clocks
+	r.still.clocks = func() (time.Duration, time.Time) {
+		monotonic, wall := clocks()
+		return monotonic, wall.Add(time.Duration(asleep.Load()))
+	}
+	if err := r.scales(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	result, err := store.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := result.Runs[0]; !run.Valid || !run.Compliance.Compliant || run.Roots[2].Repeats != 1 {
+		t.Errorf("state %s, %q, %+v, repeats of the search: %d", run.State, run.Failure, run.Compliance.Rules,
+			run.Roots[2].Repeats)
 	}
 }
 

@@ -87,6 +87,7 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
+		run.Unchecked = unchecked(entries, run.Engine.Name, run.Scale)
 		run.conclude(m)
 		if _, err := json.Marshal([]any{run.Statistics, run.Energy}); err != nil { // infinite
 			return r, fmt.Errorf("the times, counts or power of %s at scale %d are impossible: %w", run.Engine.Name, run.Scale,
@@ -94,6 +95,26 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// unchecked counts the searches of sessions that were killed: an End follows the searches of all others, and its
+// writer has compared the tuples with those that were generated.
+func unchecked(entries []Entry, engine string, scale int) (n int) {
+	pending := 0
+	for _, e := range entries {
+		switch {
+		case e.Session != nil:
+			n, pending = n+pending, 0
+		case e.Engine != engine || e.Scale != scale:
+		case e.Root != nil:
+			pending++
+		case e.End != nil && e.End.Void:
+			n, pending = 0, 0 // all searches are repeated
+		case e.End != nil:
+			pending = 0
+		}
+	}
+	return n
 }
 
 // setGraph gives the runs of a scale their input, except those that have searched all roots of an earlier one.

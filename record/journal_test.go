@@ -226,3 +226,24 @@ func TestNewMetered(t *testing.T) {
 		t.Errorf("without readings: %+v", m)
 	}
 }
+
+func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
+	session, root := Entry{Session: &Session{}}, Entry{Engine: "a", Scale: 8, Root: &RootRecord{}}
+	other := Entry{Engine: "b", Scale: 8, Root: &RootRecord{}}
+	end, void := Entry{Engine: "a", Scale: 8, End: &End{}}, Entry{Engine: "a", Scale: 8, End: &End{Void: true}}
+	for name, c := range map[string]struct {
+		entries []Entry
+		want    int
+	}{
+		"complete":                     {[]Entry{session, root, root, end}, 0},
+		"stopped and resumed":          {[]Entry{session, root, end, session, root, end}, 0},
+		"killed and resumed":           {[]Entry{session, root, root, session, root, other, end}, 2},
+		"killed twice":                 {[]Entry{session, root, session, root, session, end}, 2},
+		"killed with another engine":   {[]Entry{session, root, end, other, session, other}, 0},
+		"killed, then all is repeated": {[]Entry{session, root, session, root, void, session, root, end}, 0},
+	} {
+		if got := unchecked(c.entries, "a", 8); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -69,8 +69,11 @@ type Run struct {
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
-	Rebuilt    *Kernel1      `json:"rebuilt,omitempty"`
-	Roots      []RootRecord  `json:"roots,omitempty"` // in the order of the draw
+	Rebuilt *Kernel1     `json:"rebuilt,omitempty"`
+	Roots   []RootRecord `json:"roots,omitempty"` // in the order of the draw
+	// Unchecked counts the searches after which nobody has compared the tuples with those that were generated, because
+	// teps was killed. Validation used the tuples as they were then.
+	Unchecked  int           `json:"unchecked,omitempty"`
 	State      State         `json:"state"`
 	Failure    string        `json:"failure,omitempty"`
 	Void       bool          `json:"void,omitempty"`       // the engine changed the tuples; a resume repeats all searches

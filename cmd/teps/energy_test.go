@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -365,5 +366,38 @@ func repeatsTheLoop(t *testing.T, dir string, before record.Result) {
 	if run := after.Runs[0]; run.State != record.Complete || len(run.Energy.Figures) != 1 ||
 		run.Roots[63].Time != before.Runs[0].Roots[63].Time {
 		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
+	}
+}
+
+// Nobody has checked the input of a run that was killed after its last search.
+func TestSearchesBeforeAKillAreNotCompliant(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "2s", "--out", dir,
+		"--meter", "command:wall="+script(t, steady))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the roots", func() bool { return rootsIn(dir) == 64 }) // the energy loop follows
+	cmd.Process.Kill()
+	cmd.Wait()
+	again, _ := teps(t, "run", "--resume", dir)
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Fatalf("resume: %v\n%s", err, out)
+	}
+	r, err := record.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	if !run.Valid || run.Compliance.Compliant || run.Unchecked != 64 || run.Sessions != 1 {
+		t.Errorf("valid %v, compliant %v, %d unchecked, %d constructions", run.Valid, run.Compliance.Compliant,
+			run.Unchecked, run.Sessions)
+	}
+	const reason = "; after 64 of them teps was killed before it could check that the tuples were unchanged"
+	if !slices.ContainsFunc(run.Compliance.Rules, func(c record.Check) bool {
+		return !c.Holds && strings.HasSuffix(c.Detail, reason)
+	}) {
+		t.Errorf("no rule says why: %+v", run.Compliance.Rules)
 	}
 }

@@ -141,8 +141,8 @@ func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := after.Runs[0]; !run.Valid || len(run.Roots) != 1000 {
-		t.Errorf("after the resume: %s, %d roots", run.State, len(run.Roots))
+	if run := after.Runs[0]; !run.Valid || len(run.Roots) != 1000 || run.Unchecked != len(before.Runs[0].Roots) {
+		t.Errorf("after the resume: %s, %d roots, %d unchecked", run.State, len(run.Roots), run.Unchecked)
 	}
 	for i, root := range before.Runs[0].Roots {
 		if after.Runs[0].Roots[i].Time != root.Time {
