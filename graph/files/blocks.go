@@ -123,7 +123,7 @@ func (in *input) parallel(b blocks) error {
 func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send func(*block) bool) error {
 	var rest []byte // the beginning of a line or of a record
 	for ctx.Err() == nil {
-		data := buffer(free, len(rest))
+		data := buffer(free, len(rest), in.block)
 		used := copy(data[:cap(data)], rest)
 		space := cap(data)
 		if b.limit >= 0 {
@@ -181,15 +181,15 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 var newline = []byte{'\n'}
 
 // buffer returns an empty buffer that has room for a block after the given number of bytes.
-func buffer(free <-chan []byte, used int) []byte {
+func buffer(free <-chan []byte, used, block int) []byte {
 	select {
 	case b := <-free:
-		if cap(b) >= 2*used+blockBytes/2 {
+		if cap(b) >= 2*used+block/2 {
 			return b[:0]
 		}
 	default:
 	}
-	return make([]byte, 0, 2*used+blockBytes)
+	return make([]byte, 0, 2*used+block)
 }
 
 // readLine returns the next line of the file without its end, or io.EOF. It is for headers.

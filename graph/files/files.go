@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/regular"
@@ -61,6 +60,8 @@ type Options struct {
 	Threads int    // that parse; 0: all that Go may use
 	// Progress, unless nil, is called with the bytes read from the file, and with its size, or 0 if that is unknown.
 	Progress func(done, size int64)
+
+	block int // bytes that are parsed at a time; 0: blockBytes
 }
 
 // Read reads the file of the given name. It calls emit with the tuples, block after block, in the order of the file;
@@ -109,9 +110,6 @@ func read(
 	ctx context.Context, r io.Reader, name string, size int64, o Options, known *numbering,
 	emit func([]graph.Edge) error,
 ) (Info, error) {
-	if o.Threads < 1 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
 	in, err := open(ctx, r, size, o)
 	if err != nil {
 		return Info{}, named(name, err)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -26,6 +27,7 @@ type input struct {
 	stop     func()
 	size     int64 // of the file, or 0
 	threads  int
+	block    int // bytes that are parsed at a time
 	progress func(done, size int64)
 
 	line, offset int64 // complete lines and bytes read from r
@@ -52,10 +54,27 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// whole reads compressed data, and does not end as a file does where the data are cut off.
+type whole struct{ r io.Reader }
+
+func (w whole) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err == io.ErrUnexpectedEOF {
+		err = errors.New("the file is cut off")
+	}
+	return n, err
+}
+
 // open begins to read and decompress.
 func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, error) {
+	if o.Threads < 1 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.block < 1 {
+		o.block = blockBytes
+	}
 	in := &input{
-		ctx: ctx, size: size, threads: o.Threads, progress: o.Progress, stop: func() {},
+		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: func() {},
 		source: &source{ctx: ctx, r: r, hash: sha256.New()},
 	}
 	raw := bufio.NewReaderSize(in.source, 1<<18)
@@ -70,14 +89,14 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(z, 1<<18)
+		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 		in.stop = z.Close
-		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(z, 1<<18)
+		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return nil, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
 	}
@@ -104,7 +123,7 @@ func (in *input) readError(err error) error {
 	case err == nil, err == io.EOF, in.ctx.Err() != nil:
 		return in.ctx.Err()
 	case in.info.Compression != "":
-		return in.atByte(in.offset, "%s: %v", in.info.Compression, err)
+		return &contentError{fmt.Sprintf(": before byte %d: %s: %v", in.source.n.Load(), in.info.Compression, err)}
 	}
 	return err
 }

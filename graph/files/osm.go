@@ -57,7 +57,7 @@ func (in *input) splitOSM(ctx context.Context, send func(*block) bool) error {
 			return nil
 		}
 		if err != nil {
-			return err
+			return in.truncated(start, err)
 		}
 		length := int64(binary.BigEndian.Uint32(size))
 		if length > maxBlobHeader {

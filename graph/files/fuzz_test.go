@@ -1,0 +1,197 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// fuzzReader reads any bytes in a format: in blocks of the usual size, and in small ones on several threads, which must
+// make no difference. What is accepted keeps the promises of Info.
+func fuzzReader(f *testing.F, format Format, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(o Options) (*Graph, []graph.Edge, error) {
+			g, err := LoadFrom(context.Background(), bytes.NewReader(data), "a", o)
+			if err != nil {
+				return nil, nil, err
+			}
+			edges := make([]graph.Edge, g.Tuples())
+			if err := g.Generate(context.Background(), edges, 0, 1); err != nil {
+				t.Fatal(err)
+			}
+			return g, edges, nil
+		}
+		g, edges, err := read(Options{Format: format, Threads: 1, block: 1 << 12})
+		_, others, otherErr := read(Options{Format: format, Threads: 3, block: 16})
+		switch {
+		case err != nil:
+			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "a:") {
+				t.Errorf("not one line with the name: %v", err)
+			}
+			if otherErr == nil || err.Error() != otherErr.Error() {
+				t.Errorf("in one block: %v; in small ones: %v", err, otherErr)
+			}
+			return
+		case otherErr != nil || !slices.Equal(edges, others):
+			t.Fatalf("in one block: %v; in small ones: %v, %v", edges, others, otherErr)
+		}
+		for _, e := range edges {
+			if u, v := e.Ends(); int64(max(u, v)) >= g.Vertices() {
+				t.Fatalf("tuple %v of %d vertices", e, g.Vertices())
+			}
+		}
+		if labels := g.Info.Labels; labels != nil && (!slices.IsSorted(labels) || int64(len(labels)) != g.Vertices()) {
+			t.Errorf("labels %v of %d vertices", labels, g.Vertices())
+		}
+		if in := bytes.HasPrefix(data, []byte("\x1f\x8b")) || bytes.HasPrefix(data, []byte("\x28\xb5")); !in &&
+			g.Tuples() > int64(len(data)) {
+			t.Errorf("%d tuples of %d bytes", g.Tuples(), len(data))
+		}
+	})
+}
+
+func FuzzPacked(f *testing.F) {
+	fuzzReader(f, Packed, strings.Repeat("\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00\x01\x00", 5))
+}
+
+func FuzzPacked16(f *testing.F) {
+	fuzzReader(f, Packed16, strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00", 4), strings.Repeat("\xff", 16))
+}
+
+func FuzzEdgeList(f *testing.F) {
+	fuzzReader(f, EdgeList, "# Undirected\r\n1\t2\r\n\r\n3 4\n", "1 2 5\n% x\n3 4 6.5e3", "18446744073709551615 0\n")
+}
+
+func FuzzWeightedList(f *testing.F) { fuzzReader(f, WeightedList, "0 1 -3\n1 2 .5\n1 1 inf\n") }
+
+func FuzzMatrixMarket(f *testing.F) {
+	fuzzReader(f, MatrixMarket, bannerMM+" matrix coordinate real general\n% c\n3 3 2\n1 1 1e-5\n2 3 -1\n",
+		bannerMM+" matrix coordinate complex hermitian\r\n2 2 1\r\n2 1 0 1\r\n",
+		bannerMM+" matrix coordinate pattern symmetric\n2 2 1\n2 1")
+}
+
+func FuzzMETIS(f *testing.F) {
+	fuzzReader(f, METIS, "% c\n3 2\n2 3\n1\n1\n", "2 1 111 2\n1 2 3 2 9\n1 2 3 1 9", "3 0\n\n\n\n")
+}
+
+func FuzzDIMACS(f *testing.F) {
+	fuzzReader(f, DIMACS, "c x\np sp 3 2\na 1 2 5\nc\na 3 1 1\n", "p edge 2 1\nn 1 3\ne 1 2")
+}
+
+func FuzzSG(f *testing.F) {
+	fuzzReader(f, SG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 0}),
+		sg(1, 1, 2, []int64{0, 1, 1}, []int32{1})+sg(0, 0, 0, []int64{0, 1}, []int32{0})[9:],
+		sg(0, 4, 1, []int64{0, 4}, []int32{0, 0, 0, 0}))
+}
+
+func FuzzWSG(f *testing.F) {
+	fuzzReader(f, WSG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 9, 0, 9}))
+}
+
+// osmFile returns a file of one block with ways of the given nodes, each with the keys "name" and key.
+func osmFile(key string, ways ...[]int64) string {
+	field := func(message []byte, n protowire.Number, data []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(message, n, protowire.BytesType), data)
+	}
+	strings := field(field(field(nil, 1, nil), 1, []byte("name")), 1, []byte(key))
+	var group []byte
+	for _, nodes := range ways {
+		var refs []byte
+		last := int64(0)
+		for _, n := range nodes {
+			refs = protowire.AppendVarint(refs, protowire.EncodeZigZag(n-last))
+			last = n
+		}
+		way := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 17)
+		way = field(field(way, 2, []byte{1, 2}), 3, []byte{0, 0})
+		group = field(group, 3, field(way, 8, refs))
+	}
+	var file []byte
+	for _, part := range []struct {
+		kind string
+		data []byte
+	}{{"OSMHeader", field(nil, 4, []byte("DenseNodes"))}, {"OSMData", field(field(nil, 1, strings), 2, group)}} {
+		blob := field(nil, 1, part.data)
+		header := field(nil, 1, []byte(part.kind))
+		header = protowire.AppendVarint(protowire.AppendTag(header, 3, protowire.VarintType), uint64(len(blob)))
+		file = binary.BigEndian.AppendUint32(file, uint32(len(header)))
+		file = append(append(file, header...), blob...)
+	}
+	return string(file)
+}
+
+func FuzzOSM(f *testing.F) {
+	fuzzReader(f, OSM, osmFile("highway", []int64{1, 2, 2, 6}, []int64{6, 1 << 50}))
+}
+
+// FuzzContent detects the format, and decompresses.
+func FuzzContent(f *testing.F) {
+	fuzzReader(f, "", "1 2\n", bannerMM+" matrix coordinate pattern general\n1 1 1\n1 1\n", "p sp 1 1\na 1 1 1\n",
+		osmFile("highway", []int64{1, 2}),
+		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x33\x54\x30\xe2\x02\x00\x3c\xd9\x4e\x34\x04\x00\x00\x00",
+		"\x28\xb5\x2f\xfd\x04\x00\x21\x00\x00\x31\x20\x32\x0a\x00\x00\x00\x00")
+}
+
+func FuzzLDBC(f *testing.F) {
+	f.Add("1\n2\n3\n", "1 2\n2 3\n", "graph.a.directed = false\n")
+	f.Add("5\r\n70000000000 \n", "5 70000000000 1.5\n", "")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, vertices, edges, properties string) {
+		for name, text := range map[string]string{"a.v": vertices, "a.e": edges, "a.properties": properties} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, err := Load(context.Background(), filepath.Join(dir, "a.v"), Options{})
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), dir) {
+				t.Errorf("not one line with the name: %v", err)
+			}
+			return
+		}
+		for _, block := range g.Blocks() {
+			for _, e := range block {
+				if u, v := e.Ends(); int64(max(u, v)) >= g.Vertices() {
+					t.Fatalf("tuple %v of %d vertices", e, g.Vertices())
+				}
+			}
+		}
+		if int64(len(strings.Fields(vertices))) != g.Vertices() {
+			t.Errorf("%d vertices, want %d", g.Vertices(), len(strings.Fields(vertices)))
+		}
+	})
+}
+
+func TestWaysThatAreRoads(t *testing.T) {
+	// A node that is there twice in a row does not count, nor does a way of a single node.
+	got, info, err := tuples(t, "a.osm.pbf", osmFile("highway", []int64{5, 7, 7, 5}, []int64{9}, []int64{7, 11}))
+	if diff := cmp.Diff([][2]int64{{5, 7}, {7, 5}, {7, 11}}, got); diff != "" || err != nil || info.Vertices != 12 {
+		t.Errorf("%+v, %v, (-want +got)\n%s", info, err, diff)
+	}
+	got, _, err = tuples(t, "a.osm.pbf", osmFile("waterway", []int64{5, 7}))
+	if len(got) > 0 || err != nil {
+		t.Errorf("a river: %v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		strings.Replace(osmFile("highway"), "DenseNodes", "WideNodes!", 1): "a.pbf: byte 0: the header of OpenStreetMap: " +
+			`it requires "WideNodes!", which is not supported`,
+		osmFile("highway", []int64{3, -3}): "a.pbf: byte 31: a block of OpenStreetMap: node -3: want a number of at least 0",
+	} {
+		if _, _, err := tuples(t, "a.pbf", text); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

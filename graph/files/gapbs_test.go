@@ -1,0 +1,78 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// testdata/gapbs has what the converter of GAPBS (commit b5e3e19) made of small.el, a list of random tuples:
+//
+//	converter -f small.el    -b directed.sg      converter -f small.el -w    -b directed.wsg
+//	converter -f small.el -s -b undirected.sg    converter -f small.el -w -s -b undirected.wsg
+//	converter -f directed.sg -e directed.el      converter -f directed.wsg -w -e directed.wel
+func TestFilesOfGAPBS(t *testing.T) {
+	// GAPBS drops self-loops and duplicates.
+	directed, undirected := map[[2]graph.Vertex]bool{}, map[[2]graph.Vertex]bool{}
+	text, err := os.ReadFile("testdata/gapbs/small.el")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var u, v graph.Vertex
+		if _, err := fmt.Sscan(line, &u, &v); err != nil {
+			t.Fatal(err)
+		}
+		if u != v {
+			directed[[2]graph.Vertex{u, v}] = true
+			undirected[[2]graph.Vertex{min(u, v), max(u, v)}] = true
+		}
+	}
+	for name, want := range map[string]map[[2]graph.Vertex]bool{
+		"directed.sg": directed, "directed.wsg": directed, "directed.el": directed, "directed.wel": directed,
+		"undirected.sg": undirected, "undirected.wsg": undirected,
+	} {
+		g, err := Load(context.Background(), filepath.Join("testdata", "gapbs", name), Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got := map[[2]graph.Vertex]bool{}
+		for _, block := range g.Blocks() {
+			for _, e := range block {
+				u, v := e.Ends()
+				got[[2]graph.Vertex{u, v}] = true
+			}
+		}
+		isDirected := strings.HasPrefix(name, "directed")
+		if !maps.Equal(got, want) || g.Vertices() != 64 || g.Tuples() != int64(len(want)) ||
+			g.Info.Symmetrised != isDirected {
+			t.Errorf("%s: %+v, %d different edges, want %d", name, g.Info, len(got), len(want))
+		}
+	}
+}
+
+// The undirected .sg that teps writes is the one of GAPBS, byte for byte, if there are no self-loops or duplicates.
+func TestWriteSGAsGAPBSDoes(t *testing.T) {
+	want := "testdata/gapbs/undirected.sg"
+	g, err := Load(context.Background(), want, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "a.sg")
+	if err := Write(context.Background(), name, g, nil); err != nil {
+		t.Fatal(err)
+	}
+	a, errA := os.ReadFile(want)
+	b, errB := os.ReadFile(name)
+	if errA != nil || errB != nil || !slices.Equal(a, b) {
+		t.Error("the files differ", errA, errB)
+	}
+}
