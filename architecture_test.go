@@ -19,7 +19,9 @@ const module = "github.com/tepsbench/teps"
 // arrows says what each package may import of ours. A package that is not here does not belong to the project yet.
 var arrows = map[string][]string{
 	"graph":              {},
-	"graph/files":        {"graph", "internal/regular"},
+	"graph/adjacency":    {"graph"},
+	"graph/files":        {"graph", "graph/adjacency", "internal/regular"},
+	"graph/stats":        {"graph", "graph/adjacency"},
 	"plugins":            {"graph"},
 	"plugins/enginetest": {"graph", "plugins", "internal/units"},
 	"internal/child":     {},
@@ -43,7 +45,7 @@ var arrows = map[string][]string{
 	"record":                        {"graph", "machine", "plugins", "power", "internal/regular", "internal/units"},
 	"harness":                       {"graph", "machine", "plugins", "power", "record", "internal/units"},
 	"compare":                       {"graph", "record"},
-	"reports":                       {"graph", "plugins", "power", "record", "internal/units"},
+	"reports":                       {"graph", "graph/stats", "plugins", "power", "record", "internal/units"},
 	"reports/plot":                  {"record", "reports"},
 	"reports/page":                  {"reports", "reports/plot"},
 	"reports/text":                  {"plugins", "power", "record", "compare", "reports", "internal/units"},
@@ -51,7 +53,8 @@ var arrows = map[string][]string{
 	"sweep":                         {"plugins", "machine", "record", "harness", "internal/units"},
 	"cmd/teps-rank":                 {"distributed/mpi"},
 	"cmd/teps": {
-		"graph", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed", "distributed/mpi",
+		"graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed",
+		"distributed/mpi",
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/plot", "reports/text", "internal/regular", "internal/units",
 	},

@@ -115,6 +115,7 @@ the official text, plots and a page.`,
 	})
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
+		graphCommand(),
 		reportCommand(), compareCommand(), listCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)

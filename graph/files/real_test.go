@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmpbf"
 )
@@ -64,7 +64,7 @@ func TestRoadsOfDelaware(t *testing.T) {
 			got = append(got, [2]uint64{g.Info.Label(u), g.Info.Label(v)})
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error("(-want +got)\n", diff[:min(len(diff), 1000)])
+	if !slices.Equal(want, got) {
+		t.Errorf("the other reader has %d edges, or different ones", len(want))
 	}
 }

@@ -116,5 +116,5 @@ func (b *block) atLine(i int, reason string) error {
 // fields returns the number of fields of the line that begins at i.
 func fields(text []byte, i int) int64 {
 	line, _, _ := bytes.Cut(text[i:], newline)
-	return int64(len(bytes.Fields(line)))
+	return int64(len(bytes.FieldsFunc(line, func(r rune) bool { return r < 128 && blank(byte(r)) })))
 }

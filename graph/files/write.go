@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/adjacency"
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
@@ -60,7 +61,7 @@ func CanWrite(name string, vertices int64) (Format, error) {
 	case writers[format] == nil, filepath.Ext(stem) == ".v":
 		return "", fmt.Errorf("%s: want a name that ends in one of %s, and maybe in .gz or .zst after that",
 			name, strings.Join(Writable(), ", "))
-	case format == SG && vertices >= 1<<31, format == METIS && vertices > 1<<32:
+	case format == SG && vertices >= 1<<31, format == METIS && vertices > adjacency.MaxVertices:
 		return "", fmt.Errorf("%s: %d vertices are too many for this format", name, vertices)
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
@@ -148,24 +149,12 @@ func (f *outputFile) finish() error {
 	return err
 }
 
-// writeBlock is the number of tuples that are made and written at a time.
-const writeBlock = 1 << 18
-
 // each passes over the tuples, block after block.
 func (out *output) each(f func([]graph.Edge) error) error {
-	total := out.source.Tuples()
-	edges := make([]graph.Edge, min(writeBlock, total))
-	for first := int64(0); first < total; first += int64(len(edges)) {
-		part := edges[:min(int64(len(edges)), total-first)]
-		if err := out.source.Generate(out.ctx, part, first, out.threads); err != nil {
-			return err
-		}
-		if err := f(part); err != nil {
-			return err
-		}
-		out.progress(int64(len(part)))
-	}
-	return out.ctx.Err()
+	return adjacency.Each(out.ctx, out.source, func(edges []graph.Edge) error {
+		out.progress(int64(len(edges)))
+		return f(edges)
+	})
 }
 
 // lines writes what format appends for each tuple. Several threads format at the same time.
@@ -295,7 +284,7 @@ func writeLDBC(out *output, name string) error {
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
-		if v%writeBlock == 0 && out.ctx.Err() != nil {
+		if v%(1<<16) == 0 && out.ctx.Err() != nil {
 			return out.ctx.Err()
 		}
 	}

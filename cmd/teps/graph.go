@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/graph/stats"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/plot"
+	"github.com/tepsbench/teps/reports/text"
+)
+
+type graphFlags struct {
+	format, plot, file string
+	seed1, seed2       uint64
+}
+
+func graphCommand() *cobra.Command {
+	var f graphFlags
+	var generators string
+	for _, g := range graph.Generators() {
+		generators += fmt.Sprintf("  %-28s%s\n", g.Form, g.About)
+	}
+	c := &cobra.Command{
+		Use:   "graph SOURCE",
+		Short: "Describe a graph: degrees, components, diameter",
+		Long: `graph reads or generates a graph and prints its vertices, tuples, duplicates, self-loops,
+degrees, components and a lower bound of its diameter, found by breadth-first searches
+that each begin where the one before ended.
+
+SOURCE is a generator,
+` + generators + `
+or the name of a file, or - for standard input. docs/graphs.md describes the formats.`,
+		Example: `  teps graph grid2d:1000
+  teps graph roads.mtx --plot degrees.svg
+  teps graph kron:16 --format json
+  teps generate --scale 10 | teps graph -`,
+		Args: exactArgs(1, "the source of a graph"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	flags := c.Flags()
+	d := record.DefaultPlan()
+	flags.StringVarP(&f.format, "format", "f", "text", "text or json")
+	flags.StringVar(&f.plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
+	flags.StringVar(&f.file, "file-format", "", "format of the file, if neither its name nor its content tell: metis, ...")
+	flags.Uint64Var(&f.seed1, "seed1", d.Seed1, "first seed of a generator")
+	flags.Uint64Var(&f.seed2, "seed2", d.Seed2, "second seed of a generator")
+	flags.SortFlags = false
+	return c
+}
+
+// graphFacts is what --format json writes.
+type graphFacts struct {
+	Source string `json:"source"`
+	// Of a file.
+	FileFormat  files.Format `json:"file_format,omitempty"`
+	SHA256      string       `json:"sha256,omitempty"`
+	Symmetrised bool         `json:"symmetrised,omitempty"`
+	Compacted   bool         `json:"labels_compacted,omitempty"`
+	stats.Graph
+}
+
+func (f *graphFlags) run(c *cobra.Command, name string) error {
+	if f.format != "text" && f.format != "json" {
+		return usage("--format: unknown format %q; the formats are text and json", f.format)
+	}
+	if err := checkTarget(f.plot); err != nil {
+		return err
+	}
+	progress := newProgress(c.ErrOrStderr(), false)
+	facts := graphFacts{Source: name}
+	source, err := f.open(c, name, progress)
+	if err != nil {
+		return err
+	}
+	if file, ok := source.(*files.Graph); ok {
+		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
+		facts.Symmetrised, facts.Compacted = file.Info.Symmetrised, file.Info.Labels != nil
+	}
+	if err := enoughMemory(c.Context(), source); err != nil {
+		return err
+	}
+	step := progress.Step(name+": degrees and components", stats.Work(source))
+	facts.Graph, err = stats.Of(c.Context(), source, step.Add)
+	step.End(fmt.Sprintf("%d tuples", source.Tuples()), err)
+	if err != nil {
+		return err
+	}
+	if f.plot != "" {
+		if err := f.draw(c, name, facts.Graph); err != nil {
+			return err
+		}
+	}
+	if f.format == "json" {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(facts)
+	}
+	return facts.print(c.OutOrStdout())
+}
+
+// open finds the source of a graph, and reads it if it is a file.
+func (f *graphFlags) open(c *cobra.Command, name string, progress *progress) (_ graph.Source, err error) {
+	if graph.IsGenerator(name) {
+		source, err := graph.ParseSource(name, f.seed1, f.seed2)
+		if err != nil {
+			return nil, usage("%w", err)
+		}
+		return source, nil
+	}
+	size, seen := int64(0), int64(0)
+	if info, err := os.Stat(name); err == nil && name != "-" {
+		size = info.Size()
+	}
+	step := progress.Step(name+": read", size)
+	options := files.Options{Format: files.Format(f.file), Progress: func(done, _ int64) {
+		step.Add(done - seen)
+		seen = done
+	}}
+	var g *files.Graph
+	if name == "-" {
+		g, err = files.LoadFrom(c.Context(), c.InOrStdin(), "standard input", options)
+	} else {
+		g, err = files.Load(c.Context(), name, options)
+	}
+	if err != nil {
+		step.End("", err)
+		return nil, err
+	}
+	step.End(fmt.Sprintf("%s, %s", g.Info.Format, units.Bytes(g.Info.Bytes)), nil)
+	return g, nil
+}
+
+// enoughMemory refuses a graph whose lists do not fit.
+func enoughMemory(ctx context.Context, source graph.Source) error {
+	available, _, err := machine.AvailableMemory(ctx)
+	if need := stats.Bytes(source); err == nil && need > available {
+		return fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
+			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
+	}
+	return nil
+}
+
+func (f *graphFlags) draw(c *cobra.Command, name string, s stats.Graph) error {
+	plotter, err := plot.New()
+	if err != nil {
+		return err
+	}
+	if err = plotter.Write(f.plot, reports.DegreesFigure(name, s)); errors.Is(err, plot.ErrExtension) {
+		return usage("--plot: %w", err)
+	} else if err == nil {
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", f.plot)
+	}
+	return err
+}
+
+// print writes the facts and the histogram.
+func (g graphFacts) print(w io.Writer) error {
+	printFact(w, "graph", g.Source)
+	if g.FileFormat != "" {
+		printFact(w, "format", string(g.FileFormat))
+		printFact(w, "sha256", g.SHA256)
+	}
+	if g.Symmetrised {
+		printFact(w, "edges", "directed in the file: each counts as undirected")
+	}
+	if g.Compacted {
+		printFact(w, "labels", "numbered anew, because they have large gaps")
+	}
+	share := func(part int64) string {
+		if g.Vertices == 0 {
+			return units.Integer(part)
+		}
+		return fmt.Sprintf("%s (%s %%)", units.Integer(part), units.Significant(100*float64(part)/float64(g.Vertices), 3))
+	}
+	printFact(w, "vertices", units.Integer(g.Vertices))
+	printFact(w, "isolated", share(g.Isolated))
+	printFact(w, "tuples", units.Integer(g.Tuples))
+	printFact(w, "self-loops", units.Integer(g.SelfLoops))
+	printFact(w, "duplicates", units.Integer(g.Duplicates))
+	printFact(w, "mean degree", units.Significant(g.MeanDegree, 4))
+	printFact(w, "maximum degree", units.Integer(g.MaxDegree))
+	printFact(w, "components", units.Integer(g.Components)+", isolated vertices not counted")
+	printFact(w, "largest component", share(g.Largest))
+	printFact(w, "diameter", "at least "+units.Integer(g.Diameter))
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, d := range g.Degrees {
+		degree := strconv.FormatInt(d.First, 10)
+		if d.Last > d.First {
+			degree += " to " + strconv.FormatInt(d.Last, 10)
+		}
+		rows = append(rows, []string{degree, units.Integer(d.Vertices)})
+	}
+	return text.Columns(w, []text.Column{{Head: "degree"}, {Head: "vertices"}}, rows)
+}

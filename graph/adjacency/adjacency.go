@@ -1,0 +1,117 @@
+// Package adjacency makes lists of neighbours of any source of tuples, for files and statistics. Engines build layouts
+// of their own.
+package adjacency
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// MaxVertices is the largest number of vertices that lists of 32 bits can have.
+const MaxVertices = 1 << 32
+
+// Lists is an adjacency: the neighbours of v are Entries[Offsets[v]:Offsets[v+1]], ascending. A tuple {u, v} is an
+// entry in both lists; duplicates are repeated.
+type Lists struct {
+	Offsets []int64
+	Entries []uint32
+}
+
+// Of returns the neighbours of v. The caller must not change them.
+func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v+1]] }
+
+// Vertices returns the number of vertices.
+func (l *Lists) Vertices() int64 { return int64(len(l.Offsets)) - 1 }
+
+// Bytes is the memory of the lists of a source.
+func Bytes(g graph.Source) int64 { return 8*g.Vertices() + 8*g.Tuples() }
+
+// block is the number of tuples that are made at a time.
+const block = 1 << 18
+
+// New passes over the tuples twice: it counts entries, and then fills the lists. A self-loop takes the given number of
+// entries, 1 or 2. Progress is called with the number of tuples that have been passed over.
+func New(ctx context.Context, g graph.Source, loopEntries int64, progress func(tuples int64)) (*Lists, error) {
+	n := g.Vertices()
+	if n > MaxVertices {
+		return nil, fmt.Errorf("%s has %d vertices; lists of 32 bits can have 2^32", g.Name(), n)
+	}
+	l := &Lists{Offsets: make([]int64, n+1)}
+	err := Each(ctx, g, func(edges []graph.Edge) error {
+		for _, e := range edges {
+			u, v := e.Ends()
+			if u == v {
+				l.Offsets[u] += loopEntries
+				continue
+			}
+			l.Offsets[u]++
+			l.Offsets[v]++
+		}
+		progress(int64(len(edges)))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	// As in graph.NewCSR, filling a list from the back turns its end into its beginning.
+	var end int64
+	for v, degree := range l.Offsets {
+		end += degree
+		l.Offsets[v] = end
+	}
+	l.Entries = make([]uint32, end)
+	put := func(u, v graph.Vertex) {
+		l.Offsets[u]--
+		l.Entries[l.Offsets[u]] = uint32(v)
+	}
+	err = Each(ctx, g, func(edges []graph.Edge) error {
+		for _, e := range edges {
+			u, v := e.Ends()
+			put(u, v)
+			if u != v || loopEntries == 2 {
+				put(v, u)
+			}
+		}
+		progress(int64(len(edges)))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	const vertices = 1 << 12 // at a time
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for first := next.Add(vertices) - vertices; first < n && ctx.Err() == nil; first = next.Add(vertices) - vertices {
+				for v := first; v < min(first+vertices, n); v++ {
+					slices.Sort(l.Of(v))
+				}
+			}
+		})
+	}
+	all.Wait()
+	return l, ctx.Err()
+}
+
+// Each passes over the tuples of a source, block after block. The slice is used again.
+func Each(ctx context.Context, g graph.Source, f func([]graph.Edge) error) error {
+	total := g.Tuples()
+	edges := make([]graph.Edge, min(block, total))
+	for first := int64(0); first < total; first += int64(len(edges)) {
+		part := edges[:min(int64(len(edges)), total-first)]
+		if err := g.Generate(ctx, part, first, 0); err != nil {
+			return err
+		}
+		if err := f(part); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
