@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -20,13 +21,14 @@ import (
 // The benchmark of the engine alone, without the protocol around it:
 //
 //	bash cuda/build.sh kernels && bash cuda/build.sh go test -c -o cuda.test ./cuda
-//	./cuda.test -test.run '^$' -test.bench Search -test.benchtime 1x -cuda.scale 26 -cuda.passes 5 \
+//	./cuda.test -test.run '^$' -test.bench Search -test.benchtime 1x -cuda.graph kron:26 -cuda.passes 5 \
 //	    -cuda.set topdown=scan/topdown=dynamic
 //
 // A pass searches from every root once. The output has the minimum, median and maximum of the passes' harmonic means,
-// and the mean time of each level. Before the first pass some searches are validated against the tuples.
+// and the mean time of each level, or of levels with frontiers of a similar size if there are many. Before the first
+// pass some searches are validated against the tuples.
 var (
-	flagScale    = flag.Int("cuda.scale", 16, "scale of the benchmark's graph")
+	flagGraph    = flag.String("cuda.graph", "kron:16", "the benchmark's graph, as graph.ParseSource reads it")
 	flagPasses   = flag.Int("cuda.passes", 3, "passes over the roots")
 	flagRoots    = flag.Int("cuda.roots", 64, "roots")
 	flagValidate = flag.Int("cuda.validate", 2, "roots that are validated before the first pass")
@@ -48,13 +50,9 @@ func benchmarkSets() (sets []map[string]string) {
 
 func BenchmarkSearch(b *testing.B) {
 	needGPU(b)
-	recipe := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(b.Context(), tuples, 0, 0); err != nil {
-		b.Fatal(err)
-	}
-	roots := chooseRoots(tuples, recipe.Vertices(), *flagRoots)
-	parent := make([]graph.Vertex, recipe.Vertices())
+	source, tuples := generate(b, *flagGraph)
+	roots := chooseRoots(tuples, source.Vertices(), *flagRoots)
+	parent := make([]graph.Vertex, source.Vertices())
 	v, err := graph.NewValidator(tuples, int64(len(parent)), 0)
 	if err != nil {
 		b.Fatal(err)
@@ -62,12 +60,26 @@ func BenchmarkSearch(b *testing.B) {
 	for _, set := range benchmarkSets() {
 		e, s := constructEngine(b, tuples, set)
 		counts := validateRoots(b, e, v, roots, parent)
-		measure(b, fmt.Sprintf("s%d %v", *flagScale, set), e, s, roots, counts, parent)
+		measure(b, fmt.Sprintf("%s %v", source.Name(), set), e, s, roots, counts, parent)
 		if err := e.Close(); err != nil {
 			b.Fatal(err)
 		}
 		runtime.GC()
 	}
+}
+
+// generate returns the graph of a spec and its tuples.
+func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
+	tb.Helper()
+	source, err := graph.ParseSource(spec, 2, 3)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(tb.Context(), tuples, 0, 0); err != nil {
+		tb.Fatal(err)
+	}
+	return source, tuples
 }
 
 // constructEngine builds a graph, and returns the engine and the search inside it.
@@ -123,6 +135,8 @@ func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []gra
 	parent []graph.Vertex) {
 	var passes, single []float64
 	var levels []levelSum
+	var bySize [64]levelSum // levels by the number of bits of their frontier's size
+	var depth int
 	var outside, all, setup, copyWait, correcting time.Duration
 	var corrections int64
 	for pass := range *flagPasses {
@@ -138,6 +152,10 @@ func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []gra
 				single = append(single, float64(counts[i])/t.Elapsed.Seconds()/1e9)
 			}
 			levels, outside = addLevels(levels, t, outside)
+			depth += len(t.Levels)
+			for _, l := range t.Levels {
+				bySize[bits.Len64(uint64(l.Frontier))].add(l)
+			}
 			setup += time.Duration(s.status.Setup)
 			copyWait += time.Duration(s.status.CopyWait)
 			correcting += time.Duration(s.status.Correcting)
@@ -153,8 +171,18 @@ func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []gra
 	}
 	fmt.Printf("RESULT %s: harmonic mean of a pass: %s GTEPS; a root: %s; mean %v\n",
 		name, spread(passes), spread(single), all/n)
-	for i, l := range levels {
-		fmt.Printf("  level %d: %s\n", i, l)
+	const shown = 32 // levels
+	if len(levels) <= shown {
+		for i, l := range levels {
+			fmt.Printf("  level %d: %s\n", i, l)
+		}
+	} else {
+		fmt.Printf("  levels of a search: %d\n", depth/int(n))
+		for i, l := range bySize {
+			if text := l.String(); text != "" {
+				fmt.Printf("  frontiers below %d: %s\n", 1<<i, text)
+			}
+		}
 	}
 	fmt.Printf("  outside levels: %v a search; %v setup, %v waiting for the copy of the template, %v for %d corrections\n",
 		outside/n, setup/n, copyWait/n, correcting/n, corrections/int64(len(roots)))
@@ -174,15 +202,19 @@ func addLevels(sums []levelSum, t plugins.Traversal, outside time.Duration) ([]l
 		if i == len(sums) {
 			sums = append(sums, levelSum{})
 		}
-		edges, _ := l.Edges.Get()
-		d := l.Direction
-		sums[i].searches[d]++
-		sums[i].elapsed[d] += l.Elapsed
-		sums[i].edges[d] += edges
-		sums[i].frontiers[d] += l.Frontier
+		sums[i].add(l)
 		outside -= l.Elapsed
 	}
 	return sums, outside
+}
+
+func (l *levelSum) add(level plugins.Level) {
+	edges, _ := level.Edges.Get()
+	d := level.Direction
+	l.searches[d]++
+	l.elapsed[d] += level.Elapsed
+	l.edges[d] += edges
+	l.frontiers[d] += level.Frontier
 }
 
 func (l levelSum) String() string {

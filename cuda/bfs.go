@@ -26,7 +26,7 @@ import (
 // copy the output template to the parents, and correct it (kernels/output.cuh). So the host usually launches once and
 // waits once. It does more
 //
-//   - if a search has more levels than one launch records: it launches again;
+//   - if a search has more levels than one launch runs: it launches again;
 //   - with topdown=dynamic: it launches the top-down step of each level between two launches of the search;
 //   - with levels=stepped: it launches every level;
 //   - if a search reached few vertices: then clearing the parents and writing those few is cheaper than correcting
@@ -58,7 +58,8 @@ func (b *builder) newSearch() *search {
 	status := b.hostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
 	s.status = (*deviceStatus)(b.memory.arrays[status].host.host)
 	s.params = searchParams{
-		MaxLevels: 1 << 62, Alpha: float32(b.c.rule.Alpha), Beta: float32(b.c.rule.Beta),
+		MaxLevels: launchLevels,
+		Steps:     uint64(b.c.rule.Steps), Alpha: float32(b.c.rule.Alpha), Beta: float32(b.c.rule.Beta),
 		Status: status, Parent: s.parents, Length: labels, MinReached: b.graph.Searched / fewShare,
 		CachedVertices: b.device.cachedVertices,
 	}
@@ -83,6 +84,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 			return err
 		}
 		t.Elapsed = time.Since(start)
+		s.record()
 		if len(s.levels) <= maxLevels {
 			t.Levels = s.levels
 		}
@@ -126,7 +128,7 @@ func (s *search) wake() error {
 	return nil
 }
 
-// traverse is the loop: it launches levels until the search is over.
+// traverse is the loop: it launches levels until the search is over. The levels of the last launch are left to record.
 func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
 	defer func() {
 		if err != nil {
@@ -142,10 +144,10 @@ func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
 		if err := s.device.stream.Synchronize(); err != nil {
 			return err
 		}
-		s.record()
 		if s.status.Done != 0 {
 			break
 		}
+		s.record()
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@
 //
 //	bfs.go                the search on the host: launches, levels, output
 //	kernels/search.cu     the search on the device: the loop over levels, and both steps
+//	kernels/sparse.cuh    the top-down step of small frontiers, as in roads and meshes
 //	kernels/topdown.cuh   parts of the top-down step; kernels/dynamic.cu: the same step by dynamic parallelism
 //	kernels/bottomup.cuh  parts of the bottom-up step
 //	kernels/output.cuh    parents in original labels
@@ -27,7 +28,7 @@ func New() plugins.Engine { return plugins.New(describe, build) }
 func describe() (d plugins.Description, err error) {
 	d = plugins.Description{
 		Name:    "cuda",
-		Version: "1.0", // changes with the method and with the meaning of options
+		Version: "1.1", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on one NVIDIA GPU: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
 		Unavailable: missing(),

@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -25,12 +25,8 @@ type builtGraph struct {
 // kronecker returns the official graph of a scale.
 func kronecker(t *testing.T, scale int) (vertices int64, tuples []graph.Edge) {
 	t.Helper()
-	recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples = make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	return recipe.Vertices(), tuples
+	source, tuples := generate(t, fmt.Sprint("kron:", scale))
+	return source.Vertices(), tuples
 }
 
 func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*search, builtGraph) {

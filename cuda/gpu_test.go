@@ -38,6 +38,7 @@ func variants() (sets []map[string]string) {
 			{"topdown": "dynamic", "bottomup": "csr", "lists": "host", "hubs": "3"},
 			{"levels": "stepped", "alpha": "0", "aligned": "40"},
 			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "0.88"},
+			{"direction": "bottomup"},
 		}
 	}
 	for _, topDown := range []string{"scan", "dynamic"} {

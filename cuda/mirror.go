@@ -32,7 +32,7 @@ type deviceStatus struct {
 type searchParams struct {
 	Root                   uint64
 	NewSearch, HostTopDown uint32
-	MaxLevels              uint64
+	MaxLevels, Steps       uint64
 	Alpha, Beta            float32
 	Status, Parent, Length uint64
 	MinReached             uint64
@@ -42,7 +42,7 @@ type searchParams struct {
 
 const (
 	none         = 1<<32 - 1 // NONE: not a vertex, not a label
-	launchLevels = 256       // LEVELS: levels that one launch of the search records
+	launchLevels = 65536     // LEVELS: levels that one launch of the search runs
 	queueShift   = 34        // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges
 	blockThreads = 256       // THREADS: threads of a block of every kernel but search and prefix_sums
 	sumThreads   = 1024      // SUM_THREADS: threads of the block of prefix_sums

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // field is a field of a structure: its name in lower case, with the length of an array, and its size and offset in
@@ -101,10 +103,11 @@ func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
 func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh")
 	for name, want := range map[string]int{
-		"LEVELS": launchLevels, "QUEUE_SHIFT": queueShift, "THREADS": blockThreads, "SUM_THREADS": sumThreads,
-		"SORT_KEYS": sortKeys,
+		"LEVELS": launchLevels, "AUTO": int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
+		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "QUEUE_SHIFT": queueShift, "THREADS": blockThreads,
+		"SUM_THREADS": sumThreads, "SORT_KEYS": sortKeys,
 	} {
-		m := regexp.MustCompile(` ` + name + ` = (\d+);`).FindStringSubmatch(source)
+		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)
 		if m == nil {
 			t.Errorf("the kernels have no constant %s", name)
 		} else if m[1] != strconv.Itoa(want) {

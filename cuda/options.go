@@ -13,7 +13,7 @@ func options() []plugins.Option {
 		return plugins.Option{Name: name, Kind: kind, Default: value, Meaning: meaning,
 			Min: plugins.Bound(0), Max: plugins.Bound(limit)}
 	}
-	return []plugins.Option{
+	return append([]plugins.Option{
 		number(plugins.Int, "device", "0", 1023, "number of the GPU, as the driver counts them"),
 		choice("topdown",
 			"top-down step: edges assigned evenly by prefix sums, or child grids launched by one thread for each vertex",
@@ -22,17 +22,13 @@ func options() []plugins.Option {
 			"aligned", "csr"),
 		number(plugins.Int, "aligned", "100", 100, "per cent of the vertices, hubs first, that get an aligned block"),
 		choice("levels", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
-		number(plugins.Float, "alpha", "30", 1e9,
-			"go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0 is never"),
-		number(plugins.Float, "beta", "16384", 1e9,
-			"go back top-down when a shrinking frontier has less than 1/beta of the vertices; 0 is at once"),
 		number(plugins.Int, "hubs", "0", maxHubs,
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
 		number(plugins.Float, "memory", "0", 1<<20,
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
 		choice("lists", "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
-	}
+	}, plugins.SwitchOptions("30", "16384")...)
 }
 
 const (
@@ -58,7 +54,7 @@ func configure(set plugins.Settings) configuration {
 		dynamic: set.Text("topdown") == "dynamic",
 		aligned: set.Int("aligned"),
 		stepped: set.Text("levels") == "stepped",
-		rule:    graph.Switch{Alpha: set.Float("alpha"), Beta: set.Float("beta")},
+		rule:    set.Switch(),
 		hubs:    set.Int("hubs"),
 		memory:  int64(set.Float("memory") * (1 << 30)),
 		lists:   set.Text("lists"),

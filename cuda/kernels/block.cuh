@@ -63,13 +63,26 @@ struct PendingWord {
   u32 found;      // those of the same word that were found through their hubs
 };
 
+// OneBlock is what a block needs to run sparse levels alone (sparse.cuh). Three counters are used in turn.
+struct OneBlock {
+  struct {
+    u32 found, edgesLow, edgesHigh, longLists, hubs, leaves;  // as in Counters; edges = edgesHigh << 16 + edgesLow
+  } counters[3];
+  u32 frontier[2][ONE_BLOCK_EDGES];  // of this level and the next, in turn
+};
+
 // Shared is the shared memory of a block of the search.
 struct Shared {
-  PendingWord pending[WORDS_PER_THREAD * SEARCH_THREADS];  // bottom-up
+  union {
+    PendingWord pending[WORDS_PER_THREAD * SEARCH_THREADS];  // bottom-up
+    OneBlock oneBlock;
+    u64 found[SPARSE_FOUND];     // vertex << 32 | parent, from a sparse frontier
+  };
+  u32 founds;                    // in found and beyond it; 0 between two steps
   u32 words, taken;              // pending words, and how many of them the warps have taken
   u64 sums[32];                  // top-down: prefix sums over the warps
   u64 base;
-  Counters counters;             // of the block
+  Counters counters;             // of the block; 0 between two steps
   LevelState level;
   u64 corrections[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
   u64 written;                   // this block's corrections that its threads have written out or are writing
@@ -80,7 +93,7 @@ struct Shared {
 // Tally is what a thread counts in a level.
 struct Tally {
   u64 edges = 0;
-  u32 found = 0, hubs = 0, examined = 0, leaves = 0;
+  u32 found = 0, hubs = 0, examined = 0, leaves = 0, longLists = 0;
 
   // addFound counts v as found.
   __device__ void addFound(u32 v) {
@@ -108,29 +121,37 @@ struct Tally {
   }
 };
 
+// addToBlock adds the tallies of a warp, and how many corrections it has added, to the counters of its block.
+__device__ inline void addToBlock(Shared& shared, const Tally& t, u32 corrections) {
+  Counters& c = shared.counters;
+  u64 mine[6] = {t.found, t.edges, t.hubs, t.examined, t.leaves, t.longLists};
+  u64* into[6] = {&c.found, &c.edges, &c.hubs, &c.examined, &c.leaves, &c.longLists};
+#pragma unroll
+  for (int i = 0; i < 6; i++) {
+    if (!__any_sync(~0u, mine[i] != 0)) continue;
+    u64 sum = warpSum(mine[i]);
+    if (lane() == 0) atomicAdd(into[i], sum);
+  }
+  if (lane() == 0 && corrections != 0) atomicAdd(&c.corrections, u64(corrections));
+}
+
+// addToLevel adds the counters of a block to those of the level. One thread calls it.
+__device__ inline void addToLevel(Shared& shared, Counters* level) {
+  Counters& c = shared.counters;
+  if (c.found != 0) atomicAdd(&level->found, c.found);
+  if (c.edges != 0) atomicAdd(&level->edges, c.edges);
+  if (c.hubs != 0) atomicAdd(&level->hubs, c.hubs);
+  if (c.examined != 0) atomicAdd(&level->examined, c.examined);
+  if (c.leaves != 0) atomicAdd(&level->leaves, c.leaves);
+  if (c.corrections != 0) atomicAdd(&level->corrections, c.corrections);
+  if (c.longLists != 0) atomicAdd(&level->longLists, c.longLists);
+  c = Counters{};
+}
+
 // addToCounters adds the tallies of a block, and how many corrections each warp has added, to the level's counters.
 // All searching threads of the block call it.
-__device__ inline void addToCounters(Shared& shared, Counters* counters, const Tally& t, u32 corrections) {
+__device__ inline void addToCounters(Shared& shared, Counters* level, const Tally& t, u32 corrections) {
+  addToBlock(shared, t, corrections);
   syncSearch();
-  if (threadIdx.x == 0) shared.counters = Counters{};
-  syncSearch();
-  u64 sums[5] = {warpSum(t.found), warpSum(t.edges), warpSum(t.hubs), warpSum(t.examined), warpSum(t.leaves)};
-  if (lane() == 0) {
-    u64* into[5] = {&shared.counters.found, &shared.counters.edges, &shared.counters.hubs, &shared.counters.examined,
-                    &shared.counters.leaves};
-    for (int i = 0; i < 5; i++) {
-      if (sums[i] != 0) atomicAdd(into[i], sums[i]);
-    }
-    if (corrections != 0) atomicAdd(&shared.counters.corrections, u64(corrections));
-  }
-  syncSearch();
-  if (threadIdx.x == 0) {
-    const Counters& c = shared.counters;
-    if (c.found != 0) atomicAdd(&counters->found, c.found);
-    if (c.edges != 0) atomicAdd(&counters->edges, c.edges);
-    if (c.hubs != 0) atomicAdd(&counters->hubs, c.hubs);
-    if (c.examined != 0) atomicAdd(&counters->examined, c.examined);
-    if (c.leaves != 0) atomicAdd(&counters->leaves, c.leaves);
-    if (c.corrections != 0) atomicAdd(&counters->corrections, c.corrections);
-  }
+  if (threadIdx.x == 0) addToLevel(shared, level);
 }

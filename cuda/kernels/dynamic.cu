@@ -24,7 +24,8 @@ extern "C" __global__ void child(const u32* list, u64 edges, u32 from, u32* next
   Tally tally;
   DirectCorrections corrections;
   u32 t[1] = {i < edges ? list[i] : NONE};
-  follow(t, from, next, tally, corrections);
+  DenseOutput<DirectCorrections> output{next, tally, corrections};
+  follow(t, from, output);
   addWarp(counters, tally, corrections.added);
 }
 
@@ -52,9 +53,10 @@ extern "C" __global__ void top_down_dynamic(u64 queued) {
       if (cudaGetLastError() == cudaSuccess) n = 0; // otherwise the launch queue is full: follow them here
     }
   }
+  DenseOutput<DirectCorrections> output{next, tally, corrections};
   for (u64 k = 0; __any_sync(~0u, k < n); k++) {
     u32 t[1] = {k < n ? list[k] : NONE};
-    follow(t, from, next, tally, corrections);
+    follow(t, from, output);
   }
   addWarp(counters, tally, corrections.added);
 }

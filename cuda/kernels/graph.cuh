@@ -48,7 +48,8 @@ struct Graph {
   const u32* outputTemplate;  // [labels] label of the first neighbour, NONE where isolated
   u32* unvisited;             // [words] bitmap
   u32* frontier[3];           // [words] bitmaps; level l reads frontier[l%3], fills (l+1)%3 and clears (l+2)%3
-  u64* corrections;           // [searched] vertex << 32 | parent where the template may have another parent
+  u64* corrections;           // [searched] vertex << 32 | parent where the template may have another parent; the last
+                              // ones are the frontier if it is sparse (search.cuh)
   u32* queue;                 // [searched] frontier of a top-down level: the vertices with edges to follow
   u64* edgesBefore;           // [searched] edges of the queue before each vertex
   u64* written;               // [blocks] corrections that each block had written out when the search was paused
@@ -67,9 +68,12 @@ __device__ inline bool bit(const u32* words, u32 v) { return __ldcg(words + (v >
 // grouped reports whether all vertices of word w belong to groups.
 __device__ inline bool grouped(u64 w) { return w * 32 >= graph.hubs && w * 32 + 32 <= graph.ungrouped; }
 
+// lengthOf returns the length of v's list.
+__device__ inline u64 lengthOf(u32 v) { return graph.offset[v + 1] - graph.offset[v]; }
+
 // topDownEdges returns how many entries of v's list a top-down step follows: a hub's group is found without them.
 __device__ inline u64 topDownEdges(u32 v) {
-  return v < graph.hubs ? graph.hubEdges[v] : graph.offset[v + 1] - graph.offset[v];
+  return v < graph.hubs ? graph.hubEdges[v] : lengthOf(v);
 }
 
 // hubOf returns the hub of a leaf: the last one whose leaves begin at or before it.
@@ -80,6 +84,16 @@ __device__ inline u32 hubOf(u32 leaf) {
     if (graph.leafBegin[middle] <= leaf) low = middle; else high = middle;
   }
   return u32(low);
+}
+
+// warpSum returns the sum over the lanes of a warp, in lane 0.
+__device__ inline u32 warpSum(u32 x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0u, x);
+#else
+  for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
+  return x;
+#endif
 }
 
 // warpSum returns the sum over the lanes of a warp, in lane 0.

@@ -2,12 +2,26 @@
 #pragma once
 #include "block.cuh"
 
-extern __device__ LevelRecord levels[LEVELS];
+extern __device__ LevelRecord levels[LEVELS];  // of this launch
 
-// nextBottomUp is the direction switch of Beamer, Asanovic and Patterson; graph/direction.go explains it.
+// fewEdges reports whether a frontier has so few edges that following them costs less than looking at every word of a
+// bitmap, or that one block can follow them alone.
+__device__ inline bool fewEdges(const LevelState& level) {
+  return level.frontierEdges <= graph.words || level.frontierEdges <= ONE_BLOCK_EDGES;
+}
+
+// isSparse reports whether the next step should follow a sparse frontier, rather than make it dense.
+__device__ inline bool isSparse(const LevelState& level) {
+  return !level.bottomUp && level.longLists == 0 && fewEdges(level);
+}
+
+// nextBottomUp is the direction switch of Beamer, Asanovic and Patterson; graph/direction.go explains it. A frontier
+// with few edges stays top-down whatever is left to explore. Deep graphs would otherwise change direction again and
+// again before their end.
 __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams& params) {
+  if (params.steps != AUTO) return params.steps == ONLY_BOTTOM_UP;
   if (!level.bottomUp) {
-    return level.frontier > level.previous && params.alpha > 0 &&
+    return level.frontier > level.previous && params.alpha > 0 && !fewEdges(level) &&
            float(level.frontierEdges) * params.alpha > float(level.unexplored);
   }
   bool shrinking = level.frontier < level.previous;
@@ -16,102 +30,113 @@ __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams&
 
 // firstLevel returns the state of a search whose frontier is vertex v. rootLeaf: the root is a leaf of v, and its
 // level is over.
-__device__ inline LevelState firstLevel(u32 v, bool rootLeaf) {
+__device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams& params) {
   LevelState level{};
+  level.bottomUp = params.steps == ONLY_BOTTOM_UP;
   level.unexplored = graph.entries;
   level.rootLeaf = rootLeaf;
+  level.recorded = rootLeaf;
   if (v == NONE) { // an isolated root is a level of its own without edges
     level.frontierLeaves = 1;
     return level;
   }
   level.frontier = 1;
-  level.frontierEdges = topDownEdges(v);
+  level.corrections = 1;
+  level.frontierEdges = lengthOf(v);
+  level.longLists = level.frontierEdges > SPARSE_LENGTH;
   level.frontierHubs = v < graph.hubs;
-  level.queue = v < graph.hubs ? 0 : QUEUED; // beginSearch makes the queue of a vertex without a group
+  level.sparse = !params.hostTopDown && isSparse(level);
   return level;
 }
 
-// beginSearch makes all vertices unvisited, and makes the root, or its hub if it is a leaf, the frontier. It returns
-// how many levels are over: 1 if the root is a leaf.
-__device__ inline u64 beginSearch(const SearchParams& params, Shared& shared) {
+// beginSearch makes all vertices unvisited except the root, or its hub if it is a leaf, which is the frontier and the
+// first correction.
+__device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
+  u32 root = params.root < graph.labels ? graph.vertex[params.root] : NONE;
+  bool leaf = root != NONE && root >= graph.searched;
+  u32 v = leaf ? hubOf(root) : root;
+  LevelState level = firstLevel(v, leaf, params);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
-    u64 rest = graph.searched - w * 32;
-    graph.unvisited[w] = rest >= 32 ? ~0u : (1u << rest) - 1;
-    for (int i = 0; i < 3; i++) graph.frontier[i][w] = 0;
+    u32 mine = v / 32 == w ? 1u << (v & 31) : 0; // NONE is in no word: there are fewer vertices
+    graph.unvisited[w] = lowBits(graph.searched - w * 32) & ~mine;
+    graph.frontier[0][w] = level.sparse ? 0 : mine;
+    graph.frontier[1][w] = graph.frontier[2][w] = 0;
   }
-  u32 vertex = params.root < graph.labels ? graph.vertex[params.root] : NONE, v = vertex;
-  bool leaf = v != NONE && v >= graph.searched;
   if (threadIdx.x == 0) {
-    if (leaf) v = hubOf(v);
-    shared.level = firstLevel(v, leaf);
+    shared.level = level;
     if (blockIdx.x == 0) {
       for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
-      if (shared.level.queue) state.counters[0].queued = (u64(1) << QUEUE_SHIFT) + shared.level.frontierEdges;
-      if (leaf) {
-        levels[0] = LevelRecord{0, 1, 0, 0};
-        graph.corrections[0] = u64(v) << 32 | vertex;
-      }
+      if (leaf) levels[0] = LevelRecord{level.bottomUp, 1, 0, 0};
+      if (v != NONE) graph.corrections[0] = u64(v) << 32 | root;
       params.status->hostStep = params.status->queued = 0;
-      state.stable = state.corrections = leaf;
+      state.stable = state.corrections = v != NONE;
       fence();
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }
   }
-  syncGrid([&] {
-    if (blockIdx.x != 0 || v == NONE) return;
-    graph.unvisited[v >> 5] &= ~(1u << (v & 31));
-    graph.frontier[0][v >> 5] |= 1u << (v & 31);
-    graph.queue[0] = v;
-    graph.edgesBefore[0] = 0;
-  });
   syncGrid([&] { shared.level.start = globalTime(); });
-  return leaf;
 }
 
 // load reads the counters of a level, bypassing the first-level cache.
 __device__ inline Counters load(const Counters* c) {
-  return Counters{__ldcg(&c->found), __ldcg(&c->edges),  __ldcg(&c->hubs), __ldcg(&c->examined),
-                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->corrections)};
+  return Counters{__ldcg(&c->found),  __ldcg(&c->edges),  __ldcg(&c->hubs),        __ldcg(&c->examined),
+                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->corrections), __ldcg(&c->longLists)};
 }
 
-// advance records the level that is over and turns level into the next one. One thread of every block calls it.
-__device__ inline void advance(LevelState& level, const Counters& counted, const SearchParams& params,
-                               LevelRecord* record) {
+// advance records the level that is over and turns level into the next one, whose frontier is sparse or dense. One
+// thread of every block calls it, or one thread of the first block, if that runs alone.
+__device__ inline void advance(LevelState& level, const Counters& counted, bool sparse, const SearchParams& params) {
   u64 now = globalTime();
-  u64 examined = counted.examined + (level.bottomUp ? 0 : counted.queued & QUEUE_EDGES);
+  u64 examined = counted.examined;
+  if (!level.bottomUp) examined = level.sparse ? level.frontierEdges : counted.queued & QUEUE_EDGES;
   if (blockIdx.x == 0) {
-    *record = LevelRecord{level.bottomUp, level.frontier + level.frontierLeaves, examined, now - level.start};
-    // These counters were last read before the last barrier. Without a frontier there was none, but no level follows
-    // either.
-    if (level.frontier != 0) state.counters[(level.number + 2) % 3] = Counters{};
-    fence();
-    // Not state.corrections: other blocks may already add to it in the next level.
-    *(volatile u64*)&state.stable = state.stable + counted.corrections;
+    levels[level.recorded] =
+        LevelRecord{level.bottomUp, level.frontier + level.frontierLeaves, examined, now - level.start};
   }
+  level.recorded++;
   level.start = now;
   level.reached += level.frontier;
   level.previous = level.frontier;
+  level.sparse = sparse;
+  level.first = level.corrections;
+  level.corrections += counted.corrections;
   level.frontier = counted.found;
   level.frontierHubs = counted.hubs;
+  level.longLists = counted.longLists;
   level.frontierLeaves = counted.leaves - (counted.leaves > 0 ? level.rootLeaf : 0);
   if (counted.leaves > 0) level.rootLeaf = 0;
-  level.unexplored -= level.frontierEdges < level.unexplored ? level.frontierEdges : level.unexplored;
-  level.frontierEdges = counted.edges + (counted.found - counted.hubs) * graph.averageDegree;
+  u64 explored = level.bottomUp ? level.frontierEdges : examined;
+  level.unexplored -= explored < level.unexplored ? explored : level.unexplored;
+  level.frontierEdges = counted.edges + (sparse ? 0 : (counted.found - counted.hubs) * graph.averageDegree);
   level.bottomUp = nextBottomUp(level, params);
   level.number++;
-  level.queue = 0;
+  level.followed = 0;
   level.done = level.frontier + level.frontierLeaves == 0;
+}
+
+// announce lets the copying threads write the corrections of the levels that are over. The last searching thread of
+// the first block does it, because the fence would delay a thread that others wait for.
+__device__ inline void announce(const LevelState& level) {
+  if (blockIdx.x != 0 || threadIdx.x != SEARCH_THREADS - 1) return;
+  fence();
+  *(volatile u64*)&state.stable = level.corrections; // not state.corrections, to which other blocks may already add
 }
 
 // finishLevel waits for all blocks and advances to the next level. If the frontier is empty, the level has only
 // leaves, which have no edges to follow, and no block has counted anything.
-__device__ inline void finishLevel(Shared& shared, const SearchParams& params, LevelRecord* record) {
-  if (shared.level.frontier != 0) {
-    syncGrid([&] { advance(shared.level, load(&state.counters[shared.level.number % 3]), params, record); });
-    return;
+__device__ inline void finishLevel(Shared& shared, bool sparse, const SearchParams& params) {
+  LevelState& level = shared.level;
+  if (level.frontier != 0) {
+    syncGrid([&] {
+      Counters counted = load(&state.counters[level.number % 3]);
+      if (blockIdx.x == 0) state.counters[(level.number + 2) % 3] = Counters{}; // last read before the last barrier
+      advance(level, counted, sparse, params);
+    });
+  } else {
+    syncSearch();
+    if (threadIdx.x == 0) advance(level, Counters{}, sparse, params);
+    syncSearch();
   }
-  syncSearch();
-  if (threadIdx.x == 0) advance(shared.level, Counters{}, params, record);
-  syncSearch();
+  announce(level);
 }

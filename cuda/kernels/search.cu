@@ -11,22 +11,23 @@
 //
 // Data structures:
 //   both directions   graph.unvisited and graph.frontier[3]: bitmaps; groups of vertices that share a hub (graph.cuh)
-//   top-down          a queue of the frontier with prefix sums of edges: graph.queue, graph.edgesBefore (topdown.cuh)
+//   top-down          a queue of the frontier with prefix sums of edges: graph.queue, graph.edgesBefore (topdown.cuh);
+//                     a frontier with few edges is an array of vertices: the end of graph.corrections (sparse.cuh)
 //   bottom-up         aligned blocks of neighbour lists; the first frontier bits in shared memory (bottomup.cuh)
 //   parents           a template to copy, and a list of corrections to it: graph.corrections (output.cuh)
 //
 // Invariants between two levels, for every vertex that is not a leaf:
-//   - it is in frontier[number%3] exactly if the previous level found it;
+//   - it is in frontier[number%3], or in the array if the frontier is sparse, exactly if the previous level found it;
 //   - it is in unvisited exactly if no level has found it;
 //   - if it is visited and its parent is not the template's, it is in the corrections, with its parent; the first
-//     state.stable corrections may be written to params.parent.
+//     state.stable corrections may be written to params.parent;
+//   - if the frontier is sparse, no vertex is in frontier[].
 // A leaf is reached when its hub is expanded, and has its parent, the hub, from the template.
 //
-// The kernel can pause between levels and be launched again: when it has recorded LEVELS levels, or to let the host
-// launch another top-down step (dynamic.cu).
+// The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
+// another top-down step (dynamic.cu).
 #include "bottomup.cuh"
-#include "levels.cuh"
-#include "topdown.cuh"
+#include "sparse.cuh"
 
 __constant__ Graph graph;
 __device__ State state;
@@ -43,9 +44,10 @@ __device__ u64 sizes[5] = {sizeof(Shared), CACHED_VERTICES / 8, sizeof(Graph), s
 namespace {
 
 __device__ void searchLevels(const SearchParams& params, Shared& shared);
-__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step);
+__device__ bool queueForHost(const SearchParams& params, Shared& shared, const Step& step);
+__device__ bool topDownStep(Shared& shared, const Step& step);
 __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step);
-__device__ void finishLaunch(const SearchParams& params, Shared& shared, u64 recorded, bool hostStep);
+__device__ void finishLaunch(const SearchParams& params, Shared& shared, bool hostStep);
 __device__ void copyAndCorrect(const SearchParams& params, Shared& shared);
 
 }  // namespace
@@ -54,7 +56,11 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)
 search(const __grid_constant__ SearchParams params) {
   extern __shared__ u64 sharedMemory[];
   Shared& shared = *reinterpret_cast<Shared*>(sharedMemory);
-  if (threadIdx.x == 0) shared.written = params.newSearch ? 0 : graph.written[blockIdx.x];
+  if (threadIdx.x == 0) {
+    shared.written = params.newSearch ? 0 : graph.written[blockIdx.x];
+    shared.counters = Counters{};
+    shared.founds = 0;
+  }
   __syncthreads();
   if (threadIdx.x < SEARCH_THREADS) searchLevels(params, shared);
   else copyAndCorrect(params, shared);
@@ -62,75 +68,102 @@ search(const __grid_constant__ SearchParams params) {
 
 namespace {
 
-// searchLevels is the loop: it runs levels until the frontier is empty, the record is full, or params.maxLevels were
-// run.
+// searchLevels is the loop: it runs levels until the frontier is empty or params.maxLevels were run.
 __device__ void searchLevels(const SearchParams& params, Shared& shared) {
   bool first = blockIdx.x == 0 && threadIdx.x == 0;
   LevelState& level = shared.level;
-  u64 recorded = 0;  // levels of this launch
   if (params.newSearch) {
     u64 start = globalTime();
-    recorded = beginSearch(params, shared);
+    beginSearch(params, shared);
     if (first) params.status->setup = level.start - start;
   } else {
     if (first) params.status->hostStep = 0;
-    if (threadIdx.x == 0) level = state.level; // block 0 may change it after the barrier
+    if (threadIdx.x == 0) level = state.level, level.recorded = 0; // block 0 may change it after the barrier
     syncGrid();
   }
   bool hostStep = false; // the host must launch the top-down step of this level
-  for (u64 i = 0; i < params.maxLevels && !level.done && recorded < LEVELS && !hostStep; i++) {
+  while (!level.done && level.recorded < params.maxLevels && !hostStep) {
     u64 n = level.number;
     Step step{&state.counters[n % 3], graph.frontier[n % 3], graph.frontier[(n + 1) % 3], graph.frontier[(n + 2) % 3]};
+    bool sparse = level.sparse && isSparse(level); // first of this frontier, then of the next
+    if (level.sparse && !sparse) makeDense(shared, step);
+    if (sparse && level.frontierEdges <= ONE_BLOCK_EDGES && level.frontier != 0) {
+      sparseLevelsAlone(params, shared);
+      continue;
+    }
     if (level.frontier == 0) { // leaves have no edges to follow
+    } else if (sparse) {
+      sparseStep(shared, step.counters);
     } else if (level.bottomUp) {
       bottomUpStep(params, shared, step);
+    } else if (params.hostTopDown) {
+      hostStep = !queueForHost(params, shared, step);
     } else {
-      hostStep = !topDownStep(params, shared, step);
+      sparse = topDownStep(shared, step);
     }
-    if (hostStep) {
-      if (first) params.status->hostStep = 1, params.status->queued = __ldcg(&step.counters->queued) >> QUEUE_SHIFT;
-    } else {
-      finishLevel(shared, params, &levels[recorded]);
-      recorded++;
-    }
+    if (!hostStep) finishLevel(shared, sparse, params);
   }
-  finishLaunch(params, shared, recorded, hostStep);
+  finishLaunch(params, shared, hostStep);
 }
 
-// topDownStep follows the edges of the frontier (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
+// queueForHost turns the frontier into a queue, for the host to launch the top-down step (dynamic.cu). It reports
+// whether the host has done so.
+__device__ bool queueForHost(const SearchParams& params, Shared& shared, const Step& step) {
+  if (shared.level.followed) return true;
+  queueFrontier(shared, step, shared.level.frontierHubs != 0);
+  syncGrid();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    params.status->hostStep = 1;
+    params.status->queued = __ldcg(&step.counters->queued) >> QUEUE_SHIFT;
+  }
+  return false;
+}
+
+// topDownStep follows the edges of a dense frontier (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
 // 2012; edges assigned evenly to threads as in Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth First
-// Search on the Kepler Architecture", IEEE TPDS 2016, section 3.2). It reports whether the step is complete: not if
-// the host is to launch the rest.
+// Search on the Kepler Architecture", IEEE TPDS 2016, section 3.2). It reports whether the next frontier is sparse,
+// which it is after a frontier with few edges.
 //
 //  1. The frontier becomes a queue with prefix sums of its edges, and its hubs find the words that belong to them
 //     alone.
 //  2. Its hubs find the rest of their groups. Every warp takes the same number of edges, finds by binary search where
 //     they begin, and follows them. The edges of a large level are assigned in several pieces to a warp, since those
 //     of hubs find more.
-__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
-  u64 queue = shared.level.queue;
-  if (queue == 0) {
-    queueFrontier(shared, step, shared.level.frontierHubs != 0);
-    syncGrid();
-  }
-  if (params.hostTopDown) return queue == FOLLOWED;
+//
+// With few edges, hubs find their groups by edges like all other neighbours.
+__device__ bool topDownStep(Shared& shared, const Step& step) {
+  bool groups = shared.level.frontierHubs != 0 && shared.level.frontierEdges * DENSE_SHARE > graph.words;
+  queueFrontier(shared, step, groups);
+  syncGrid();
   Tally tally;
-  BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
   u64 packed = __ldcg(&step.counters->queued);
   u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
-  for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
-    if (graph.queue[i] < graph.hubs) visitSharedWords(graph.queue[i], step.next, tally);
+  if (groups) {
+    for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
+      if (graph.queue[i] < graph.hubs) visitSharedWords(graph.queue[i], step.next, tally);
+    }
   }
   u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
   u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // spreads few edges over the multiprocessors
   u64 piece = (edges + warps * PIECES_PER_WARP - 1) / (warps * PIECES_PER_WARP);
   piece = (piece + MIN_EDGES - 1) / MIN_EDGES * MIN_EDGES;
-  for (u64 edge = warp * piece; edge < edges; edge += warps * piece) {
-    followEdges(edge, edge + piece < edges ? edge + piece : edges, queued, edges, step.next, tally, corrections);
+  auto followAll = [&](auto& output) {
+    for (u64 edge = warp * piece; edge < edges; edge += warps * piece) {
+      followEdges(edge, edge + piece < edges ? edge + piece : edges, queued, edges, output);
+    }
+  };
+  if (!groups && edges * DENSE_SHARE <= graph.words) {
+    SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
+    followAll(output);
+    append(shared, step.counters, tally);
+    return true;
   }
+  BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
+  DenseOutput<BufferedCorrections> output{step.next, tally, corrections};
+  followAll(output);
   corrections.flush();
   addToCounters(shared, step.counters, tally, corrections.added);
-  return true;
+  return false;
 }
 
 // bottomUpStep finds a parent in the frontier for every unvisited vertex that has one (Beamer, Asanovic, Patterson
@@ -192,21 +225,22 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
 
 // finishLaunch reports to the host, keeps the state for the next launch, and corrects the parents if the search is
 // over.
-__device__ void finishLaunch(const SearchParams& params, Shared& shared, u64 recorded, bool hostStep) {
+__device__ void finishLaunch(const SearchParams& params, Shared& shared, bool hostStep) {
   bool first = blockIdx.x == 0 && threadIdx.x == 0;
   LevelState& level = shared.level;
+  syncSearch(); // the last thread has announced the corrections
   if (first) {
     state.level = level;
-    if (hostStep) state.level.queue = FOLLOWED; // when this kernel runs again
+    if (hostStep) state.level.followed = 1; // when this kernel runs again
     fence();
     *(volatile u64*)&state.ended = params.launch;
     params.status->done = level.done;
-    params.status->levels = recorded;
+    params.status->levels = level.recorded;
     params.status->reached = level.reached;
     params.status->corrections = __ldcg(&state.corrections);
   }
   if (blockIdx.x == 0) {
-    for (u64 l = threadIdx.x; l < recorded; l += SEARCH_THREADS) params.status->level[l] = levels[l];
+    for (u64 l = threadIdx.x; l < level.recorded; l += SEARCH_THREADS) params.status->level[l] = levels[l];
   }
   if (!level.done || level.reached < params.minReached) return;
   if (threadIdx.x == 0) {

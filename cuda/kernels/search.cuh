@@ -3,7 +3,7 @@
 #pragma once
 #include "graph.cuh"
 
-constexpr int LEVELS = 256;  // levels that one launch of the search records
+constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 
 // LevelRecord describes one level; mirrors type deviceLevel of mirror.go.
 struct LevelRecord {
@@ -32,7 +32,8 @@ struct SearchParams {
   u64 root;            // label
   u32 newSearch;       // 1: start at root; 0: continue the paused search
   u32 hostTopDown;     // 1: pause before every top-down step, for the host to launch it (dynamic.cu)
-  u64 maxLevels;       // of this launch
+  u64 maxLevels;       // of this launch, at most LEVELS
+  u64 steps;           // AUTO, ONLY_TOP_DOWN or ONLY_BOTTOM_UP
   float alpha, beta;   // thresholds of the direction switch
   Status* status;      // report to the host
   i64* parent;         // [length] result: parents in original labels
@@ -43,16 +44,19 @@ struct SearchParams {
   u64 cachedVertices;  // capacity of Shared::cached, in vertices
 };
 
+constexpr u64 AUTO = 0, ONLY_TOP_DOWN = 1, ONLY_BOTTOM_UP = 2;  // SearchParams.steps; graph.Steps
+
 // Counters of one level. Three of them are used in turn, so that one can be cleared while the previous one is still
 // read.
 struct Counters {
   u64 found;        // vertices found, leaves not counted
-  u64 edges;        // top-down edges of the hubs among them
+  u64 edges;        // top-down edges of the hubs among them; of all of them, if the next frontier is sparse
   u64 hubs;         // hubs among them
   u64 examined;     // entries examined bottom-up
   u64 leaves;       // leaves of the hubs in the frontier
   u64 queued;       // vertices in the queue << QUEUE_SHIFT | their edges
   u64 corrections;  // added to graph.corrections
+  u64 longLists;    // vertices found whose lists are too long for a sparse frontier, if the next one is sparse
 };
 
 constexpr int QUEUE_SHIFT = 34;
@@ -60,28 +64,35 @@ constexpr u64 QUEUE_EDGES = (u64(1) << QUEUE_SHIFT) - 1;
 
 // LevelState is where a search stands. Every block computes its own copy from the same counters, so all copies are
 // equal.
+//
+// A frontier is dense, a bitmap, or sparse, an array of vertices (the terms of Shun and Blelloch, "Ligra", PPoPP 2013).
+// The array is the end of graph.corrections: a step from a sparse frontier adds all vertices of the next one there, with
+// their parents.
 struct LevelState {
   u64 number;
+  u64 recorded;        // levels that this launch has recorded
+  u64 sparse;          // 1: the frontier is corrections[first ... first+frontier), and no bitmap has a vertex
+  u64 first;
+  u64 corrections;     // in graph.corrections when the level began
   u64 bottomUp;        // direction
   u64 frontier;        // its vertices, leaves not counted
   u64 frontierLeaves;
   u64 frontierHubs;
   u64 previous;        // vertices of the previous level
-  u64 frontierEdges;   // estimate
+  u64 frontierEdges;   // estimate; exact if the frontier is sparse
+  u64 longLists;       // vertices of a sparse frontier with lists longer than SPARSE_LENGTH
   u64 unexplored;      // estimate of the edges of unvisited vertices
   u64 reached;
   u64 rootLeaf;        // 1: the root is a leaf, which must not be counted again with the leaves of its hub
-  u64 queue;           // QUEUED: the queue of this level exists; FOLLOWED: the host has launched the top-down step
+  u64 followed;        // 1: the host has launched the top-down step of this level
   u64 done;
   u64 start;           // time
 };
 
-constexpr u64 QUEUED = 1, FOLLOWED = 2;  // LevelState.queue
-
 // Step is what the step of one level works on: its counters, and graph.frontier by role.
 struct Step {
   Counters* counters;
-  const u32* frontier;
+  u32* frontier;
   u32* next;
   u32* cleared;  // the previous frontier, cleared for the level after this one
 };

@@ -18,11 +18,32 @@ __device__ inline void visitSharedWords(u32 hub, u32* next, Tally& tally) {
   }
 }
 
+// DenseOutput makes the vertices that a warp finds bits of the next frontier.
+template <class Corrections>
+struct DenseOutput {
+  u32* next;
+  Tally& tally;
+  Corrections& corrections;
+
+  // add adds those of t for which found is not 0, with their parent. All lanes of the warp call it.
+  template <int N>
+  __device__ void add(const u32 (&t)[N], const u32 (&found)[N], u32 parent) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      if (found[i]) {
+        atomicOr(next + (t[i] >> 5), 1u << (t[i] & 31));
+        tally.addFound(t[i]);
+      }
+      corrections.add(found[i] != 0, t[i], parent);
+    }
+  }
+};
+
 // follow follows N edges of a vertex of the frontier, to t[i] unless NONE. All bits are read before the first is
 // used; a stale bit costs one attempt, no more. Of the threads that reach the same vertex, the one that clears its
 // bit has found it. All lanes of the warp call it.
-template <int N, class Corrections>
-__device__ inline void follow(const u32 (&t)[N], u32 from, u32* next, Tally& tally, Corrections& corrections) {
+template <int N, class Output>
+__device__ inline void follow(const u32 (&t)[N], u32 from, Output& output) {
   u32 unvisited[N];
 #pragma unroll
   for (int i = 0; i < N; i++) unvisited[i] = t[i] != NONE ? graph.unvisited[t[i] >> 5] : 0;
@@ -32,27 +53,19 @@ __device__ inline void follow(const u32 (&t)[N], u32 from, u32* next, Tally& tal
     unvisited[i] &= mask;
     if (unvisited[i]) unvisited[i] &= atomicAnd(graph.unvisited + (t[i] >> 5), ~mask);
   }
-#pragma unroll
-  for (int i = 0; i < N; i++) {
-    bool found = unvisited[i] != 0;
-    if (found) {
-      atomicOr(next + (t[i] >> 5), 1u << (t[i] & 31));
-      tally.addFound(t[i]);
-    }
-    corrections.add(found, t[i], from);
-  }
+  output.add(t, unvisited, from);
 }
 
 // enqueue adds the vertices in a thread's word w of the frontier to the queue, except those without edges. Blocks add
 // theirs in any order: a single atomic addition gives a block its place in the queue and in the prefix sums, so both
-// ascend together. All searching threads of the block call it.
-__device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits, Tally& tally) {
+// ascend together. groups: hubs find their groups without edges. All searching threads of the block call it.
+__device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits, bool groups, Tally& tally) {
   u64 mine = 0; // vertices << QUEUE_SHIFT | edges
   for (u32 rest = bits; rest != 0; rest &= rest - 1) {
     u32 v = u32(w * 32) + __ffs(rest) - 1;
-    u64 n = topDownEdges(v);
+    u64 n = groups ? topDownEdges(v) : lengthOf(v);
     if (n != 0) mine += (u64(1) << QUEUE_SHIFT) + n;
-    else if (v < graph.hubs) visitSharedWords(v, step.next, tally); // it will not be in the queue
+    else if (groups && v < graph.hubs) visitSharedWords(v, step.next, tally); // it will not be in the queue
   }
   u64 until = mine; // inclusive prefix sum
   for (int d = 1; d < 32; d *= 2) {
@@ -75,7 +88,7 @@ __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits
   u64 at = shared.base + shared.sums[threadIdx.x / 32] + until - mine;
   for (u32 rest = bits; rest != 0; rest &= rest - 1) {
     u32 v = u32(w * 32) + __ffs(rest) - 1;
-    u64 n = topDownEdges(v);
+    u64 n = groups ? topDownEdges(v) : lengthOf(v);
     if (n == 0) continue;
     graph.queue[at >> QUEUE_SHIFT] = v;
     graph.edgesBefore[at >> QUEUE_SHIFT] = at & QUEUE_EDGES;
@@ -83,9 +96,10 @@ __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits
   }
 }
 
-// queueFrontier turns the frontier into a queue. If the frontier has hubs, it also finds the unvisited vertices of
-// the words whose 32 vertices all belong to the group of one of them.
-__device__ inline void queueFrontier(Shared& shared, const Step& step, bool hubs) {
+// queueFrontier turns the frontier into a queue. groups: it also finds the unvisited vertices of the words whose 32
+// vertices all belong to the group of one hub in the frontier; otherwise it clears the frontier, because the next one
+// may be sparse.
+__device__ inline void queueFrontier(Shared& shared, const Step& step, bool groups) {
   Tally tally;
   u64 threads = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 begin = u64(blockIdx.x) * SEARCH_THREADS; begin < graph.words; begin += threads * WORDS_PER_THREAD) {
@@ -95,7 +109,7 @@ __device__ inline void queueFrontier(Shared& shared, const Step& step, bool hubs
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
       bits[i] = w < graph.words ? step.frontier[w] : 0;
-      unvisited[i] = w < graph.words && hubs ? graph.unvisited[w] : 0;
+      unvisited[i] = w < graph.words && groups ? graph.unvisited[w] : 0;
       some |= bits[i] != 0;
     }
 #pragma unroll
@@ -103,6 +117,7 @@ __device__ inline void queueFrontier(Shared& shared, const Step& step, bool hubs
       u64 w = begin + i * threads + threadIdx.x;
       if (w >= graph.words) break;
       step.cleared[w] = 0;
+      if (!groups && bits[i] != 0) step.frontier[w] = 0;
       if (unvisited[i] == 0 || !grouped(w)) continue;
       u32 hub = graph.wordHub[w];
       if (hub == NONE || !bit(step.frontier, hub)) continue;
@@ -115,7 +130,7 @@ __device__ inline void queueFrontier(Shared& shared, const Step& step, bool hubs
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
       if (w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
-      if (anySearch(bits[i] != 0)) enqueue(shared, step, w, bits[i], tally);
+      if (anySearch(bits[i] != 0)) enqueue(shared, step, w, bits[i], groups, tally);
     }
   }
   addToCounters(shared, step.counters, tally, 0);
@@ -138,8 +153,8 @@ __device__ inline u64 ownerOf(u64 edge, u64 queued) {
 
 // followEdges follows edges edge ... end-1 of the queue's `edges`, EDGES_PER_LANE rows of 32 at a time. All lanes of
 // a warp call it.
-__device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, u32* next, Tally& tally,
-                                   BufferedCorrections& corrections) {
+template <class Output>
+__device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Output& output) {
   u64 at = ownerOf(edge, queued); // in the queue
   while (edge < end) {
     u64 following = at + 1 < queued ? graph.edgesBefore[at + 1] : edges;
@@ -150,7 +165,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, u32
       const u32* list = graph.target + graph.offset[from] + (edge - graph.edgesBefore[at]) + lane();
 #pragma unroll
       for (int i = 0; i < EDGES_PER_LANE; i++) t[i] = i < rows ? list[32 * i] : NONE;
-      follow(t, from, next, tally, corrections);
+      follow(t, from, output);
       edge += 32 * rows;
       at += edge == following;
       continue;
@@ -168,7 +183,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, u32
       from = graph.queue[at + skip];
       t[0] = graph.target[graph.offset[from] + (x - graph.edgesBefore[at + skip])];
     }
-    follow(t, from, next, tally, corrections);
+    follow(t, from, output);
     edge += 32;
     at += __popc(__ballot_sync(~0u, border <= edge));
   }

@@ -1,0 +1,178 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// deepGraphs are graphs whose frontiers are small for many levels, and graphs that make a search pass from one
+// block to all, from a sparse to a dense frontier, and back.
+func deepGraphs(t *testing.T) map[string][]graph.Edge {
+	all := map[string][]graph.Edge{}
+	for _, spec := range []string{"path:3000", "grid2d:200", "grid3d:60", "star:100k", "uniform:100k:150k",
+		"uniform:5000:1M", "kron:12"} {
+		_, all[spec] = generate(t, spec)
+	}
+	all["grid2d:200, labels permuted"] = permuted(all["grid2d:200"])
+	all["grid3d:60, labels permuted"] = permuted(all["grid3d:60"])
+	// A binary tree, whose frontiers double, with a path at a leaf and another at the root.
+	const inner = 1 << 19
+	var tree []graph.Edge
+	for v := graph.Vertex(1); v < inner; v++ {
+		tree = append(tree, graph.MakeEdge(v, 2*v), graph.MakeEdge(v, 2*v+1))
+	}
+	all["tree with tails"] = joinPath(joinPath(tree, 2*inner-1, 2*inner, 500), 1, 3*inner, 500)
+	// A dense graph between two paths: its frontiers go from one vertex to nearly all and back to one.
+	_, blob := generate(t, "kron:16")
+	u, v := blob[0].Ends()
+	w, _ := blob[len(blob)-1].Ends()
+	all["dense between paths"] = joinPath(joinPath(joinPath(blob, u, 1<<17, 300), v, 1<<18, 300), w, 1<<19, 300)
+	// A path with a hub at every tenth vertex, joined to 1,500 pairs: lists that are too long for a sparse frontier.
+	var comb []graph.Edge
+	next := graph.Vertex(1000)
+	for v := range graph.Vertex(500) {
+		comb = append(comb, graph.MakeEdge(v, v+1))
+		for range (9 - v%10) / 9 * 1500 {
+			comb = append(comb, graph.MakeEdge(v, next), graph.MakeEdge(v, next+1), graph.MakeEdge(next, next+1))
+			next += 2
+		}
+	}
+	all["path of hubs"] = comb
+	// Cliques in a row: many edges to vertices that have been reached.
+	var cliques []graph.Edge
+	for v := range graph.Vertex(6000) {
+		for u := v + 1; u < v/60*60+61; u++ {
+			cliques = append(cliques, graph.MakeEdge(u, v))
+		}
+	}
+	all["cliques in a row"] = cliques
+	return all
+}
+
+// joinPath appends a path of n vertices, from, from+1, ..., and joins its first vertex to v.
+func joinPath(tuples []graph.Edge, v, from graph.Vertex, n int) []graph.Edge {
+	tuples = append(slices.Clone(tuples), graph.MakeEdge(v, from))
+	for i := range graph.Vertex(n - 1) {
+		tuples = append(tuples, graph.MakeEdge(from+i, from+i+1))
+	}
+	return tuples
+}
+
+// permuted returns the same graph with other labels.
+func permuted(tuples []graph.Edge) (other []graph.Edge) {
+	label := rand.New(rand.NewPCG(3, 4)).Perm(int(vertexCount(tuples)))
+	for _, e := range tuples {
+		u, v := e.Ends()
+		other = append(other, graph.MakeEdge(graph.Vertex(label[u]), graph.Vertex(label[v])))
+	}
+	return other
+}
+
+func vertexCount(tuples []graph.Edge) (n int64) {
+	for _, e := range tuples {
+		u, v := e.Ends()
+		n = max(n, int64(u)+1, int64(v)+1)
+	}
+	return n
+}
+
+// Every search of a deep graph has the oracle's levels, and its parents pass the validator.
+func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
+	needGPU(t)
+	for name, tuples := range deepGraphs(t) {
+		vertices := vertexCount(tuples)
+		oracle, err := graph.NewCSR(tuples, vertices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := graph.NewValidator(tuples, vertices, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, _ := tuples[len(tuples)-1].Ends()
+		want := map[graph.Vertex][]int64{} // frontiers
+		for _, root := range []graph.Vertex{1, end, graph.Vertex(vertices / 2)} {
+			_, level, err := oracle.Search(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[root] = sizes(level)
+		}
+		for _, set := range []map[string]string{
+			nil, {"direction": "topdown"}, {"hubs": "3"}, {"direction": "bottomup"}, {"levels": "stepped"},
+			{"topdown": "dynamic"}, {"alpha": "1e9", "beta": "1e9"}, {"lists": "host"},
+		} {
+			t.Run(strings.ReplaceAll(fmt.Sprint(name, set), " ", "-"), func(t *testing.T) {
+				s, _ := constructGraph(t, tuples, set)
+				parent := make([]graph.Vertex, vertices)
+				for root, want := range want {
+					got, err := s.run(t.Context(), root, parent)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := v.Validate(t.Context(), root, parent); err != nil {
+						t.Error(err)
+					}
+					if diff := cmp.Diff(want, frontiers(got.Levels)); diff != "" {
+						t.Errorf("root %d: frontiers of the oracle (-) and the engine (+):\n%s", root, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// sizes returns how many vertices each level has.
+func sizes(level []int64) (n []int64) {
+	for _, l := range level {
+		for int64(len(n)) <= l {
+			n = append(n, 0)
+		}
+		if l >= 0 {
+			n[l]++
+		}
+	}
+	return n
+}
+
+func frontiers(levels []plugins.Level) (n []int64) {
+	for _, l := range levels {
+		n = append(n, l.Frontier)
+	}
+	return n
+}
+
+// A search may have more levels than a launch runs, and reports none of more than maxLevels.
+func TestMoreLevelsThanALaunchRuns(t *testing.T) {
+	needGPU(t)
+	_, tuples := generate(t, "path:100k")
+	v, err := graph.NewValidator(tuples, 100_000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, 100_000)
+	s, _ := constructGraph(t, tuples, nil)
+	for root, depth := range map[graph.Vertex]int{0: 0, 50_000: 50_001, 65_535: 65_536, 65_536: 0} {
+		got, err := s.run(t.Context(), root, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := v.Validate(t.Context(), root, parent)
+		if err != nil {
+			t.Error(err)
+		}
+		if want := max(int(root), 99_999-int(root)); len(got.Levels) != depth || tree.Depth != want {
+			t.Errorf("root %d: got %d levels and depth %d, want %d and %d", root, len(got.Levels), tree.Depth, depth, want)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+// Steps of a sparse frontier: no work that is proportional to the graph, and as few waits as possible. Deep graphs,
+// roads and meshes, have thousands of levels with small frontiers, and these are all that counts there.
+//
+// A lane takes a vertex, which balances well because long lists are excluded, and longer ones are shared by a warp
+// (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, section 5). The bit of a neighbour is
+// cleared without a look at it, and the length of its list is read at the same time: one wait for memory instead of
+// three, one after the other. The next level finds the offset of the list in a cache, and the list too, which is
+// prefetched.
+//
+// Up to ONE_BLOCK_EDGES edges, the first block runs level after level alone, with barriers of its own and its frontier
+// in shared memory. The other blocks wait until the frontier is larger or the search is over.
+#pragma once
+#include "levels.cuh"
+#include "topdown.cuh"
+
+// shortLength returns the length of v's list from the lower halves of its offsets: lists are shorter than 2^32.
+__device__ inline u32 shortLength(u32 v) {
+  const u32* offset = reinterpret_cast<const u32*>(graph.offset);
+  return offset[2 * u64(v) + 2] - offset[2 * u64(v)];
+}
+
+// prefetch brings a list to the second-level cache for the next level, without waiting for it.
+__device__ inline void prefetch(u32 v, u32 length) {
+  const u32* list = graph.target + graph.offset[v];
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(list));
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(list + length - 1));
+}
+
+// SparseOutput makes the vertices that a warp finds the next sparse frontier. store(n, t, parent) puts vertex t at
+// place n, and *store.found counts them.
+template <class Store>
+struct SparseOutput {
+  Store store;
+  Tally& tally;
+
+  // add adds those of t for which found is not 0, with the lengths of their lists and their parent. All lanes of the
+  // warp call it.
+  template <int N>
+  __device__ void add(const u32 (&t)[N], const u32 (&found)[N], const u32 (&length)[N], u32 parent) {
+    u32 lanes[N], all = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) all += __popc(lanes[i] = __ballot_sync(~0u, found[i] != 0));
+    if (all == 0) return;
+    u32 at = 0;
+    if (lane() == 0) at = atomicAdd(store.found, all);
+    at = __shfl_sync(~0u, at, 0);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      if (found[i]) {
+        store(at + __popc(lanes[i] & lowBits(lane())), t[i], parent);
+        tally.edges += length[i];
+        tally.longLists += length[i] > SPARSE_LENGTH;
+        tally.hubs += t[i] < graph.hubs;
+        prefetch(t[i], length[i]);
+      }
+      at += __popc(lanes[i]);
+    }
+  }
+
+  template <int N>
+  __device__ void add(const u32 (&t)[N], const u32 (&found)[N], u32 parent) {
+    u32 length[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) length[i] = found[i] ? shortLength(t[i]) : 0;
+    add(t, found, length, parent);
+  }
+};
+
+// StoreInBlock collects what a block finds. append adds it to the corrections.
+struct StoreInBlock {
+  Shared& shared;
+  u32* found;
+
+  __device__ explicit StoreInBlock(Shared& shared) : shared(shared), found(&shared.founds) {}
+
+  __device__ void operator()(u32 n, u32 v, u32 parent) {
+    u64 pair = u64(v) << 32 | parent;
+    if (n < SPARSE_FOUND) shared.found[n] = pair;
+    else graph.corrections[atomicAdd(&state.corrections, u64(1))] = pair;
+  }
+};
+
+// append adds what a block has found to the corrections, where it is part of the next frontier, and its tallies to the
+// level's counters. All searching threads of the block call it.
+__device__ inline void append(Shared& shared, Counters* level, const Tally& tally) {
+  addToBlock(shared, tally, 0);
+  syncSearch();
+  u32 n = shared.founds < SPARSE_FOUND ? shared.founds : SPARSE_FOUND;
+  if (threadIdx.x == 0) {
+    if (n != 0) shared.base = atomicAdd(&state.corrections, u64(n));
+    shared.counters.found = shared.counters.corrections = shared.founds;
+    addToLevel(shared, level);
+  }
+  syncSearch();
+  for (u32 i = threadIdx.x; i < n; i += SEARCH_THREADS) graph.corrections[shared.base + i] = shared.found[i];
+  if (threadIdx.x == 0) shared.founds = 0;
+}
+
+// clearBits follows N edges of a vertex of the frontier, to t[i] unless NONE. All lanes of the warp call it.
+template <int N, class Output>
+__device__ inline void clearBits(const u32 (&t)[N], u32 from, Output& output) {
+  u32 found[N], length[N];
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    found[i] = t[i] != NONE ? atomicAnd(graph.unvisited + (t[i] >> 5), ~(1u << (t[i] & 31))) : 0;
+  }
+#pragma unroll
+  for (int i = 0; i < N; i++) length[i] = t[i] != NONE ? shortLength(t[i]) : 0;
+#pragma unroll
+  for (int i = 0; i < N; i++) found[i] = t[i] != NONE ? found[i] >> (t[i] & 31) & 1 : 0;
+  output.add(t, found, length, from);
+}
+
+// followLists follows the lists of a vertex for each lane, NONE for none. All lanes of the warp call it.
+template <class Output>
+__device__ inline void followLists(u32 v, Output& output) {
+  constexpr int N = SPARSE_EDGES_PER_LANE;
+  u64 begin = 0;
+  u32 length = 0;
+  if (v != NONE) {
+    begin = graph.offset[v], length = u32(graph.offset[v + 1] - begin);
+    if (v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
+  }
+  for (u32 lanes = __ballot_sync(~0u, length > WARP_LENGTH); lanes != 0; lanes &= lanes - 1) {
+    int owner = __ffs(lanes) - 1;
+    const u32* list = graph.target + __shfl_sync(~0u, begin, owner);
+    u32 end = __shfl_sync(~0u, length, owner), from = __shfl_sync(~0u, v, owner);
+    for (u32 k = lane(); k < end + lane(); k += 32 * N) {
+      u32 t[N];
+#pragma unroll
+      for (int i = 0; i < N; i++) t[i] = k + 32 * i < end ? list[k + 32 * i] : NONE;
+      clearBits(t, from, output);
+    }
+  }
+  if (length > WARP_LENGTH) length = 0;
+  for (u32 k = 0; __any_sync(~0u, k < length); k += N) {
+    u32 t[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) t[i] = k + i < length ? graph.target[begin + k + i] : NONE;
+    clearBits(t, v, output);
+  }
+}
+
+// sparseStep follows the edges of a sparse frontier. Every block takes the same number of vertices.
+__device__ inline void sparseStep(Shared& shared, Counters* counters) {
+  const LevelState& level = shared.level;
+  Tally tally;
+  SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
+  u32 frontier = u32(level.frontier), share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
+  u32 end = begin + share < frontier ? begin + share : frontier;
+  for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
+    followLists(i < end ? u32(__ldcg(graph.corrections + level.first + i) >> 32) : NONE, output);
+  }
+  append(shared, counters, tally);
+}
+
+// StoreAlone is for a block that runs alone. It stores the next frontier in shared memory, and the corrections.
+struct StoreAlone {
+  u32* found;
+  u32* next;
+  u64* corrections;
+
+  __device__ void operator()(u32 n, u32 v, u32 parent) {
+    next[n] = v;
+    corrections[n] = u64(v) << 32 | parent;
+  }
+};
+
+// runAlone runs levels in the first block, until the frontier has more than ONE_BLOCK_EDGES edges or is empty, or the
+// launch has run enough levels. A level cannot find more vertices than it has edges, so every frontier fits into shared
+// memory. The last searching thread, whose warp is idle if the frontier is small, counts and records a level during the
+// next one. The last frontier is made dense here if it has to be.
+__device__ inline void runAlone(const SearchParams& params, Shared& shared) {
+  OneBlock& block = shared.oneBlock;
+  LevelState& level = shared.level;
+  bool recorder = threadIdx.x == SEARCH_THREADS - 1;
+  u32 frontier = u32(level.frontier);
+  u64 corrections = level.corrections, left = params.maxLevels - level.recorded;
+  for (u32 i = threadIdx.x; i < frontier; i += SEARCH_THREADS) {
+    block.frontier[0][i] = u32(__ldcg(graph.corrections + level.first + i) >> 32);
+  }
+  if (threadIdx.x < 3) block.counters[threadIdx.x] = {};
+  syncSearch();
+  auto record = [&](u32 step) {
+    auto& c = block.counters[step % 3];
+    Counters counted{c.found, (u64(c.edgesHigh) << 16) + c.edgesLow, c.hubs, 0, c.leaves, 0, c.found, c.longLists};
+    advance(level, counted, true, params);
+  };
+  u32 step = 0;
+  for (;; step++) {
+    auto& c = block.counters[step % 3];
+    if (recorder) {
+      if (step > 0) record(step - 1);
+      block.counters[(step + 1) % 3] = {};
+    }
+    Tally tally;
+    SparseOutput<StoreAlone> output{
+        {&c.found, block.frontier[(step + 1) % 2], graph.corrections + corrections}, tally};
+    for (u32 i = threadIdx.x; i < frontier + lane(); i += SEARCH_THREADS) {
+      followLists(i < frontier ? block.frontier[step % 2][i] : NONE, output);
+    }
+    if (__any_sync(~0u, (tally.edges | tally.leaves) != 0)) { // what was found has edges: those to its parents
+      u32 mine[] = {u32(tally.edges) & 0xffff, u32(tally.edges >> 16), tally.longLists, tally.hubs, tally.leaves};
+      u32* into[] = {&c.edgesLow, &c.edgesHigh, &c.longLists, &c.hubs, &c.leaves};
+#pragma unroll
+      for (int i = 0; i < 5; i++) {
+        if (!__any_sync(~0u, mine[i] != 0)) continue;
+        u32 sum = warpSum(mine[i]);
+        if (lane() == 0) atomicAdd(into[i], sum);
+      }
+    }
+    syncSearch();
+    frontier = c.found;
+    corrections += frontier;
+    if (frontier == 0 || c.longLists != 0 || c.edgesHigh != 0 || c.edgesLow > ONE_BLOCK_EDGES || step + 1 == left) {
+      if (recorder) record(step);
+      break;
+    }
+  }
+  syncSearch();
+  bool sparse = isSparse(level);
+  for (u32 i = threadIdx.x; !sparse && i < frontier; i += SEARCH_THREADS) {
+    u32 v = block.frontier[(step + 1) % 2][i];
+    atomicOr(graph.frontier[level.number % 3] + (v >> 5), 1u << (v & 31));
+  }
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
+    state.level = level;
+    state.level.sparse = sparse;
+    state.corrections = corrections;
+  }
+}
+
+// sparseLevelsAlone lets the first block run levels, and the others wait for it.
+__device__ inline void sparseLevelsAlone(const SearchParams& params, Shared& shared) {
+  if (blockIdx.x == 0) runAlone(params, shared);
+  syncGrid([&] {
+    const u64* from = reinterpret_cast<const u64*>(&state.level);
+    u64* into = reinterpret_cast<u64*>(&shared.level);
+#pragma unroll
+    for (int i = 0; i < sizeof(LevelState) / 8; i++) into[i] = __ldcg(from + i);
+  });
+  announce(shared.level);
+}
+
+// makeDense turns a sparse frontier into a bitmap, and waits for all blocks.
+__device__ inline void makeDense(Shared& shared, const Step& step) {
+  LevelState& level = shared.level;
+  u64 stride = u64(gridDim.x) * SEARCH_THREADS;
+  for (u64 i = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; i < level.frontier; i += stride) {
+    u32 v = u32(__ldcg(graph.corrections + level.first + i) >> 32);
+    atomicOr(step.frontier + (v >> 5), 1u << (v & 31));
+  }
+  syncGrid([&] { level.sparse = 0; });
+}
