@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -24,12 +25,17 @@ import (
 //
 // A pass searches from every root once; minimum, median and maximum of the passes' harmonic means of tuples per second
 // are printed. Before the first pass every root of every set is searched once and validated against the tuples.
+//
+// With -cpu.before the sets are searched in the situations of disturb_test.go too, and with -cpu.peer another program
+// takes turns with them.
 var (
 	flagScale  = flag.Int("cpu.scale", 16, "scale of the benchmark's graph")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
 	flagSet    = flag.String("cpu.set", "", "engine options, name=value,...; sets separated by slashes take turns")
 	flagExport = flag.String("cpu.export", "", "write PATH.tuples and PATH.roots for other programs")
+	flagBefore = flag.String("cpu.before", "nothing", "what happens before each search: names of situations, with commas")
+	flagPeer   = flag.String("cpu.peer", "", "program that searches from all roots for each line it reads, and writes GTEPS")
 )
 
 // benchmarkOptions returns the sets of options that were asked for, one without any if none was.
@@ -74,31 +80,80 @@ func BenchmarkSearch(b *testing.B) {
 	if *flagExport != "" {
 		export(b, tuples, roots, counts)
 	}
-	parent := make([]graph.Vertex, 1<<*flagScale)
-	rates := make([][]float64, len(engines))
-	parts := make([]breakdown, len(engines))
-	for range b.N {
-		for pass := range *flagPasses * len(engines) {
-			which := pass % len(engines)
-			seconds := 0.0
-			for i, root := range roots {
-				t, err := engines[which].Search(ctx, root, parent)
-				if err != nil {
-					b.Fatal(err)
-				}
-				seconds += t.Elapsed.Seconds() / float64(counts[i])
-				parts[which].add(t)
-			}
-			rates[which] = append(rates[which], float64(len(roots))/seconds/1e9)
+	d := newDisturber(b, tuples)
+	peer := startPeer(b)
+	var series []*series
+	for which, set := range benchmarkOptions() {
+		for _, before := range strings.Split(*flagBefore, ",") {
+			series = append(series, newSeries(fmt.Sprint(set), engines[which], before))
 		}
 	}
-	for which, set := range benchmarkOptions() {
-		slices.Sort(rates[which])
-		fmt.Printf("%v: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n", set, rates[which][0],
-			rates[which][len(rates[which])/2], rates[which][len(rates[which])-1])
-		fmt.Printf("%v: mean of a search: %v\n", set, &parts[which])
+	for range b.N {
+		for range *flagPasses {
+			if peer != nil {
+				peer.pass(b)
+			}
+			for _, s := range series {
+				s.pass(b, d, roots, counts)
+			}
+		}
 	}
-	b.ReportMetric(rates[0][len(rates[0])/2], "GTEPS")
+	if peer != nil {
+		fmt.Println(peer)
+	}
+	for _, s := range series {
+		fmt.Println(s)
+		if first := series[0]; s != first {
+			fmt.Printf("\tto the first: %.3f\n", medianRatio(s.rates, first.rates))
+		}
+		if peer != nil {
+			fmt.Printf("\tto %s: %.2f\n", *flagPeer, medianRatio(s.rates, peer.rates))
+		}
+	}
+	b.ReportMetric(units.Median(series[0].rates), "GTEPS")
+}
+
+// series is one set of options in one situation.
+type series struct {
+	name   string
+	before string
+	engine plugins.Engine
+	rates  []float64 // GTEPS, harmonic means of passes
+	parts  breakdown
+}
+
+func newSeries(name string, e plugins.Engine, before string) *series {
+	return &series{name: name + " after " + before, before: before, engine: e}
+}
+
+// pass searches from every root once.
+func (s *series) pass(b *testing.B, d *disturber, roots []graph.Vertex, counts []int64) {
+	seconds := 0.0
+	for i, root := range roots {
+		d.disturb(b, s.before)
+		t, err := s.engine.Search(context.Background(), root, d.parent)
+		if err != nil {
+			b.Fatal(err)
+		}
+		d.last = root
+		seconds += t.Elapsed.Seconds() / float64(counts[i])
+		s.parts.add(t)
+	}
+	s.rates = append(s.rates, float64(len(roots))/seconds/1e9)
+}
+
+func (s *series) String() string {
+	return fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n\tmean of a search: %v",
+		s.name, slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates), &s.parts)
+}
+
+// medianRatio returns the median of the ratios of passes that were neighbours in time.
+func medianRatio(rates, base []float64) float64 {
+	ratios := make([]float64, len(rates))
+	for i := range rates {
+		ratios[i] = rates[i] / base[i]
+	}
+	return units.Median(ratios)
 }
 
 // chooseRoots draws vertices that have a neighbour, always the same ones.

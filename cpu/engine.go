@@ -33,7 +33,7 @@ func describe() (plugins.Description, error) {
 		Summary: "Direction-optimising search by goroutines over a degree-sorted graph on the processors of this machine.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: processorName(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(),
-		Memory:  memoryBound(min(runtime.GOMAXPROCS(0), maxThreads)),
+		Memory:  memoryBound(allowedThreads()),
 	}, nil
 }
 
@@ -48,12 +48,14 @@ func processorName() string {
 	return runtime.GOARCH
 }
 
-const maxThreads = 1024
-
 func options() []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
-			Meaning: "number of workers; 0 is one for each processor that the process may use"},
+			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that others keep busy"},
+		{Name: "pin", Kind: plugins.Bool, Default: "false",
+			Meaning: "workers stay on one processor each, by NUMA node, and help others on their node first (Linux)"},
+		{Name: "memory", Kind: plugins.Choice, Default: "default", Choices: memoryChoices(),
+			Meaning: "where the graph lies: pages near the worker that uses them first, or all on one NUMA node"},
 		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
 			Meaning: "neighbour lists in 32 bits, or packed: 16 bits for hubs and as few as the graph needs for other vertices"},
 		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
@@ -84,18 +86,26 @@ type instance struct {
 	graph  *layout.Graph
 	search *search
 	phases []plugins.Phase
+	absent float64 // workers that the system did not run, on average, when kernel 1 measured
 }
 
 // construct runs kernel 1.
 func construct(ctx context.Context, tuples []graph.Edge, options plugins.Settings) (*instance, error) {
-	threads := options.Int("threads")
-	if threads == 0 {
-		threads = min(runtime.GOMAXPROCS(0), maxThreads)
+	start := time.Now()
+	workers, err := newTeam(options, options.Int("threads"))
+	if err != nil {
+		return nil, err
 	}
-	e := &instance{team: team.New(threads), memory: memory.New()}
+	e := &instance{team: workers, memory: newArena(options)}
+	e.team.Wake()
+	defer func() { e.team.Rest() }()
 	lists := layout.Options{Packed: options.Text("adjacency") == "packed", Hubs: options.Int("hubs")}
-	var err error
 	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
+		prepare := time.Now()
+		err = e.fit(options, prepare.Sub(start))
+		e.phases = append(e.phases, plugins.Phase{Name: "team", Elapsed: time.Since(prepare)})
+	}
+	if err == nil {
 		prepare := time.Now()
 		e.search, err = newSearch(e.graph, e.team, e.memory, options)
 		e.phases = append(e.phases, plugins.Phase{Name: "buffers", Elapsed: time.Since(prepare)})
@@ -127,6 +137,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		Phases:     e.phases,
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
+			{Name: "choice of threads", Value: e.choice(options)},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(e.graph.Label))},
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
@@ -140,6 +151,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.
 func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	e.team.Wake()
+	defer e.team.Rest()
 	start := time.Now()
 	levels, err := e.search.run(ctx, root, parent)
 	if err != nil {

@@ -54,12 +54,16 @@ func (t *Team) takeAll(worker int, turn uint64) {
 	}
 }
 
-// unfinished returns a share with pieces left, the next one after worker's if there is a choice, or -1.
+// unfinished returns a share with pieces left, or -1. It looks at the shares of the worker's node first, and at the
+// next one after the worker's own before others, so that not all workers help the same one.
 func (t *Team) unfinished(worker int) int {
-	if i := t.firstLeft(worker+1, t.wanted); i >= 0 {
-		return i
+	node := t.nodes[worker]
+	for _, among := range [...]span{{worker + 1, node.to}, {node.from, worker}, {node.to, t.wanted}, {0, node.from}} {
+		if i := t.firstLeft(among.from, min(among.to, t.wanted)); i >= 0 {
+			return i
+		}
 	}
-	return t.firstLeft(0, worker)
+	return -1
 }
 
 // firstLeft returns the first of shares from..to-1 with pieces left, or -1.

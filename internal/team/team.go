@@ -24,6 +24,8 @@ type Team struct {
 	crowded bool // more workers than processors
 	members []member
 	shares  []share
+	nodes   []span // [worker] the workers on its NUMA node; all if workers are not pinned
+	pins    *pins  // nil: the system moves workers as it likes
 	stopped sync.WaitGroup
 
 	// Of one turn: written before it is opened, and read by members that have joined it.
@@ -52,11 +54,16 @@ type member struct {
 // New starts a team of size workers.
 func New(size int) *Team {
 	t := prepare(size)
-	t.stopped.Add(size - 1)
-	for i := 1; i < size; i++ {
+	t.start()
+	return t
+}
+
+// start starts the members.
+func (t *Team) start() {
+	t.stopped.Add(t.size - 1)
+	for i := 1; i < t.size; i++ {
 		go t.serve(i)
 	}
-	return t
 }
 
 // prepare returns a team whose members do not run.
@@ -65,9 +72,11 @@ func prepare(size int) *Team {
 	words := (size + 63) / 64
 	t := &Team{
 		size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size), shares: make([]share, size),
-		left: make([]atomic.Uint64, words+2*line)[line : line+words],
+		left:  make([]atomic.Uint64, words+2*line)[line : line+words],
+		nodes: make([]span, size),
 	}
 	for i := range t.members {
+		t.nodes[i] = span{0, size}
 		t.members[i].wake = make(chan struct{}, 1)
 	}
 	return t
@@ -113,6 +122,7 @@ func (t *Team) close() {
 // serve is the loop of member i.
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
+	t.pins.pin(i) // for good: the thread ends with this goroutine
 	m := &t.members[i]
 	for turn := uint64(0); ; {
 		turn = t.await(i, turn)

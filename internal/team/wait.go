@@ -11,12 +11,21 @@ const (
 )
 
 // Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
-// does not run by then is not needed.
+// does not run by then is not needed. It pins the caller if workers are pinned, until Rest.
 func (t *Team) Wake() {
+	t.pins.pin(0)
+	t.wakeAll()
+}
+
+// wakeAll wakes the members and waits a while until none is parked.
+func (t *Team) wakeAll() {
 	t.wake(t.size)
 	for look := 0; t.parked.Load() != 0 && t.pause(look); look++ {
 	}
 }
+
+// Rest says that there will be no task for a while.
+func (t *Team) Rest() { t.pins.unpin() }
 
 // wake wakes those of workers 1..wanted-1 that are parked.
 func (t *Team) wake(wanted int) {

@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/units"
+)
+
+// What a whole run does between two searches, one thing at a time, to see what it costs the next search:
+//
+//	nothing     searches back to back
+//	pause       nothing runs for 50 ms: workers park, and processors sleep
+//	pages       as nothing, into a parent array on pages of 4 KiB
+//	overwrite   other threads overwrite the parents, as the host does
+//	tuples      other threads read all tuples, as validation does: caches and TLBs hold other data
+//	validation  parents are validated and overwritten, on all processors
+//
+// Joined by a plus, they happen in that order. A whole run does validation+pause, with the host as another process.
+type disturber struct {
+	tuples    []graph.Edge
+	validator *graph.Validator
+	parent    []graph.Vertex
+	large     []graph.Vertex // on huge pages
+	small     []graph.Vertex
+	last      graph.Vertex // root of the search that wrote parent
+	sum       uint64       // keeps the compiler from dropping the reads of tuples
+}
+
+func newDisturber(b *testing.B, tuples []graph.Edge) *disturber {
+	d := &disturber{tuples: tuples, last: -1}
+	arena := memory.New()
+	b.Cleanup(arena.ReleaseAll)
+	d.large = memory.Allocate[graph.Vertex](arena, "parents", 1<<*flagScale)
+	if err := arena.Err(); err != nil {
+		b.Fatal(err)
+	}
+	d.small = make([]graph.Vertex, len(d.large))
+	d.parent = d.large
+	var err error
+	if d.validator, err = graph.NewValidator(tuples, int64(len(d.parent)), 0); err != nil {
+		b.Fatal(err)
+	}
+	for _, parent := range [][]graph.Vertex{d.large, d.small} {
+		d.validator.Overwrite(parent) // makes every page present
+	}
+	return d
+}
+
+func (d *disturber) disturb(b *testing.B, before string) {
+	d.parent = d.large
+	for what := range strings.SplitSeq(before, "+") {
+		switch what {
+		case "nothing":
+		case "pages":
+			d.parent = d.small
+		case "pause":
+			time.Sleep(50 * time.Millisecond)
+		case "overwrite":
+			d.validator.Overwrite(d.parent)
+		case "tuples":
+			d.read()
+		case "validation":
+			if d.last >= 0 {
+				if _, err := d.validator.Validate(context.Background(), d.last, d.parent); err != nil {
+					b.Fatal(err)
+				}
+			}
+			d.validator.Overwrite(d.parent)
+		default:
+			b.Fatalf("-cpu.before: there is no situation %q", what)
+		}
+	}
+}
+
+// read reads all tuples on all processors.
+func (d *disturber) read() {
+	var workers sync.WaitGroup
+	sums := make([]uint64, 64)
+	n := len(d.tuples) / len(sums)
+	for i := range sums {
+		workers.Go(func() {
+			for _, t := range d.tuples[i*n : (i+1)*n] {
+				u, v := t.Ends()
+				sums[i] += uint64(u ^ v)
+			}
+		})
+	}
+	workers.Wait()
+	for _, sum := range sums {
+		d.sum += sum
+	}
+}
+
+// peer is another program that searches the same graph from the same roots. It gets the graph and the roots by
+// -cpu.export in an earlier run. It searches from all roots for each line on its standard input, and answers with a line
+// that is its harmonic mean in GTEPS.
+type peer struct {
+	ask    io.Writer
+	answer *bufio.Reader
+	rates  []float64
+}
+
+// startPeer starts the program that -cpu.peer names, with its arguments, and waits for its first line, which says that
+// it is ready. It returns nil if there is none.
+func startPeer(b *testing.B) *peer {
+	words := strings.Fields(*flagPeer)
+	if len(words) == 0 {
+		return nil
+	}
+	program := exec.Command(words[0], words[1:]...)
+	program.Stderr = os.Stderr
+	in, err := program.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := program.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		_ = program.Wait()
+	})
+	p := &peer{ask: in, answer: bufio.NewReader(out)}
+	ready, err := p.answer.ReadString('\n')
+	if err != nil {
+		b.Fatalf("%s: %v", *flagPeer, err)
+	}
+	fmt.Printf("%s: %s", *flagPeer, ready)
+	return p
+}
+
+func (p *peer) pass(b *testing.B) {
+	fmt.Fprintln(p.ask)
+	var rate float64
+	if _, err := fmt.Fscanln(p.answer, &rate); err != nil {
+		b.Fatalf("%s: %v", *flagPeer, err)
+	}
+	p.rates = append(p.rates, rate)
+}
+
+func (p *peer) String() string {
+	return fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS", *flagPeer,
+		slices.Min(p.rates), units.Median(p.rates), slices.Max(p.rates))
+}

@@ -1,0 +1,93 @@
+package cpu
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/plugins"
+)
+
+const maxThreads = 1024
+
+// allowedThreads is the number of processors that this process may use: hardware threads within its affinity and its
+// cgroup's quota, both of which Go looks at. Two hardware threads of a core count twice, because searches wait for
+// memory most of the time.
+func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
+
+// newTeam starts a team as the options ask for; 0 threads are as many as the process may use.
+func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
+	if threads == 0 {
+		threads = allowedThreads()
+	}
+	if !options.Bool("pin") {
+		return team.New(threads), nil
+	}
+	t, err := team.NewPinned(threads)
+	if err != nil {
+		return nil, fmt.Errorf("pin=true: %w: %w", plugins.ErrOption, err)
+	}
+	return t, nil
+}
+
+const (
+	minShrunk = 4 // a smaller team would lose more by one worker than by waiting for it
+	// absentLimit is how many workers may be absent on average before the team becomes smaller. A worker that shares its
+	// processor with another busy program is absent half of the time.
+	absentLimit = 0.25
+	maxFit      = 10 * time.Millisecond // of one measurement
+)
+
+// fit makes the team smaller until the system runs all workers, if their number was left to the engine. It is part of
+// kernel 1, measures how workers are handed empty tasks, and takes a few hundredths of the time that has elapsed.
+func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
+	for {
+		e.absent = e.team.Absent(min(elapsed/50, maxFit))
+		size := max(e.team.Size()-int(e.absent+1-absentLimit), minShrunk)
+		if options.Int("threads") != 0 || e.absent < absentLimit || size >= e.team.Size() {
+			return nil
+		}
+		e.team.Rest()
+		e.team.Stop()
+		if e.team, err = newTeam(options, size); err != nil {
+			e.team = team.New(1)
+			return err
+		}
+		e.team.Wake()
+	}
+}
+
+// choice says for the record how the number of workers was chosen.
+func (e *instance) choice(options plugins.Settings) string {
+	measured := fmt.Sprintf("in kernel 1 the system did not run %.2f of them, on average", e.absent)
+	switch allowed := allowedThreads(); {
+	case options.Int("threads") != 0:
+		return "set by the user; " + measured
+	case e.team.Size() < allowed:
+		return fmt.Sprintf("%d fewer than processors, because others keep some busy; %s", allowed-e.team.Size(), measured)
+	default:
+		return "one for each processor that the process may use; " + measured
+	}
+}
+
+// memoryChoices are the values of the option memory.
+func memoryChoices() []string {
+	choices := []string{"default"}
+	for _, node := range memory.Nodes() {
+		choices = append(choices, fmt.Sprintf("node:%d", node))
+	}
+	return choices
+}
+
+// newArena returns the arena for the graph and the search.
+func newArena(options plugins.Settings) *memory.Arena {
+	if text, ok := strings.CutPrefix(options.Text("memory"), "node:"); ok {
+		node, _ := strconv.Atoi(text) // one of memoryChoices
+		return memory.NewOn(node)
+	}
+	return memory.New()
+}

@@ -1,0 +1,59 @@
+package cpu
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/plugins"
+)
+
+func TestWorkersThatTheSystemDoesNotRunAreGivenUp(t *testing.T) {
+	processors := runtime.NumCPU()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8 * processors)) // as if the machine had eight times as many
+	tuples := kronecker(t, 14)
+	for _, c := range []struct {
+		threads string
+		words   string
+	}{
+		{"0", "because others keep some busy"}, {"16", "set by the user"},
+	} {
+		set := map[string]string{"threads": c.threads}
+		settings, err := plugins.Resolve(options(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := construction(t, tuples, set)
+		size, choice := e.team.Size(), e.choice(settings)
+		if err := e.free(); err != nil {
+			t.Fatal(err)
+		}
+		if c.threads == "0" && (size >= 8*processors || size < minShrunk) || c.threads == "16" && size != 16 {
+			t.Errorf("threads=%s: %d workers on %d processors", c.threads, size, processors)
+		}
+		if !strings.Contains(choice, c.words) {
+			t.Errorf("threads=%s: the choice is %q, want %q", c.threads, choice, c.words)
+		}
+	}
+}
+
+// All cases with small graphs, with workers and memory in fixed places.
+func TestConformanceOfPlaces(t *testing.T) {
+	for _, choice := range memoryChoices() {
+		conform(t, map[string]string{"threads": "3", "memory": choice}, small)
+	}
+	if runtime.GOOS == "linux" {
+		conform(t, map[string]string{"threads": "3", "pin": "true"}, small)
+	}
+}
+
+func TestMemoryOnANodeThatDoesNotExistIsRefused(t *testing.T) {
+	if choices := memoryChoices(); slices.Contains(choices, "node:77") {
+		t.Skip(choices)
+	}
+	_, err := plugins.Resolve(options(), map[string]string{"memory": "node:77"})
+	if err == nil || !strings.Contains(err.Error(), "want one of default") {
+		t.Errorf("memory=node:77: error is %v, want one that names the nodes", err)
+	}
+}

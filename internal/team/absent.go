@@ -1,0 +1,44 @@
+package team
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// patience is how long Absent waits for the members in a turn. A member that the system runs comes within a few
+// microseconds, and one that it does not run comes some milliseconds later.
+const patience = 50 * time.Microsecond
+
+// Absent opens turns in which every worker only shows up, until duration has passed, and returns how many members were
+// not there within 50 microseconds, on average over the turns: members that the system was not running, because it has
+// given their processors to others. It belongs between Wake and Rest.
+func (t *Team) Absent(duration time.Duration) float64 {
+	if t.size == 1 {
+		return 0
+	}
+	t.wakeAll()
+	var present atomic.Int32
+	var over atomic.Bool
+	turns, absent := 0, 0
+	show := func(worker, _, _ int) {
+		if over.Load() {
+			return // the piece of a member that was not there
+		}
+		present.Add(1)
+		if worker != 0 {
+			for look := 0; !over.Load() && t.pause(look); look++ { // takes no second piece meanwhile
+			}
+			return
+		}
+		for start := time.Now(); int(present.Load()) < t.size && time.Since(start) < patience; {
+		}
+		absent += t.size - int(present.Load())
+		over.Store(true)
+	}
+	for start := time.Now(); time.Since(start) < duration; turns++ {
+		present.Store(0)
+		over.Store(false)
+		t.Pieces(t.size, 1, show)
+	}
+	return float64(absent) / float64(turns)
+}

@@ -1,0 +1,75 @@
+package team
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// pins holds each worker to a processor.
+type pins struct {
+	allowed unix.CPUSet   // of the caller, before it was pinned
+	sets    []unix.CPUSet // [worker] one processor
+}
+
+// NewPinned starts a team of size workers that stay on a processor each, in order of NUMA nodes. Workers help others on
+// their node before those elsewhere. While the caller is worker 0, between Wake and Rest, it is pinned too.
+func NewPinned(size int) (*Team, error) {
+	t := prepare(size)
+	t.pins = &pins{sets: make([]unix.CPUSet, size)}
+	if err := unix.SchedGetaffinity(0, &t.pins.allowed); err != nil {
+		return nil, fmt.Errorf("finding the processors that this process may use: %w", err)
+	}
+	var processors []processor
+	for number := range len(t.pins.allowed) * 64 {
+		if t.pins.allowed.IsSet(number) {
+			processors = append(processors, describe(number))
+		}
+	}
+	chosen := choose(processors, size)
+	for worker, p := range chosen {
+		t.pins.sets[worker].Set(p.number)
+	}
+	t.nodes = nodesOf(chosen)
+	t.start()
+	return t, nil
+}
+
+// describe finds where a processor is. What the system does not say is 0.
+func describe(number int) processor {
+	folder := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", number)
+	read := func(name string) int {
+		text, _ := os.ReadFile(filepath.Join(folder, name))
+		n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return n
+	}
+	p := processor{number: number, socket: read("topology/physical_package_id"), core: read("topology/core_id")}
+	if nodes, _ := filepath.Glob(filepath.Join(folder, "node[0-9]*")); len(nodes) > 0 {
+		p.node, _ = strconv.Atoi(strings.TrimPrefix(filepath.Base(nodes[0]), "node"))
+	}
+	return p
+}
+
+// pin moves the calling goroutine to a thread of its own on the processor of a worker. It is an optimisation, so a
+// refusal (the processor was taken from the process since) is not an error.
+func (p *pins) pin(worker int) {
+	if p == nil {
+		return
+	}
+	runtime.LockOSThread()
+	_ = unix.SchedSetaffinity(0, &p.sets[worker])
+}
+
+// unpin undoes pin for the caller.
+func (p *pins) unpin() {
+	if p == nil {
+		return
+	}
+	_ = unix.SchedSetaffinity(0, &p.allowed)
+	runtime.UnlockOSThread()
+}
