@@ -104,8 +104,8 @@ func (d *disturber) read() {
 }
 
 // peer is another program that searches the same graph from the same roots. It gets the graph and the roots by
-// -cpu.export in an earlier run. It searches from all roots for each line on its standard input, and answers with a line
-// that is its harmonic mean in GTEPS.
+// -cpu.export in an earlier run. It searches from all roots for each line on its standard input, and answers with its
+// harmonic mean in GTEPS on a line.
 type peer struct {
 	ask    io.Writer
 	answer *bufio.Reader

@@ -8,6 +8,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -51,7 +52,7 @@ func processorName() string {
 func options() []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
-			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that others keep busy"},
+			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that are busy"},
 		{Name: "pin", Kind: plugins.Bool, Default: "false",
 			Meaning: "workers stay on one processor each, by NUMA node, and help others on their node first (Linux)"},
 		{Name: "memory", Kind: plugins.Choice, Default: "default", Choices: memoryChoices(),
@@ -91,6 +92,19 @@ type instance struct {
 
 // construct runs kernel 1.
 func construct(ctx context.Context, tuples []graph.Edge, options plugins.Settings) (*instance, error) {
+	return constructWithout(ctx, tuples, options, ablation{})
+}
+
+// ablation says which techniques the benchmark takes out, to measure what each is worth.
+type ablation struct {
+	order    bool // of vertices by degree
+	leaves   bool // that are reached with their hubs
+	template bool // of the output: parents are written vertex by vertex
+}
+
+func constructWithout(
+	ctx context.Context, tuples []graph.Edge, options plugins.Settings, without ablation,
+) (*instance, error) {
 	start := time.Now()
 	workers, err := newTeam(options, options.Int("threads"))
 	if err != nil {
@@ -99,7 +113,10 @@ func construct(ctx context.Context, tuples []graph.Edge, options plugins.Setting
 	e := &instance{team: workers, memory: newArena(options)}
 	e.team.Wake()
 	defer func() { e.team.Rest() }()
-	lists := layout.Options{Packed: options.Text("adjacency") == "packed", Hubs: options.Int("hubs")}
+	lists := layout.Options{
+		Packed: options.Text("adjacency") == "packed", Hubs: options.Int("hubs"),
+		ByLabel: without.order, NoLeaves: without.leaves,
+	}
 	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
 		prepare := time.Now()
 		err = e.fit(options, prepare.Sub(start))
@@ -108,6 +125,9 @@ func construct(ctx context.Context, tuples []graph.Edge, options plugins.Setting
 	if err == nil {
 		prepare := time.Now()
 		e.search, err = newSearch(e.graph, e.team, e.memory, options)
+		if e.search != nil && without.template {
+			e.search.templateShare = math.MaxInt64
+		}
 		e.phases = append(e.phases, plugins.Phase{Name: "buffers", Elapsed: time.Since(prepare)})
 	}
 	if err != nil {

@@ -23,9 +23,15 @@ const forgetWords = 256
 // finish writes the parents of a search that reached the given number of vertices, leaves not counted.
 func (s *search) finish(root graph.Vertex, reached int64) {
 	region := 1 << s.workers[0].corrections.shift
-	if reached*8 < int64(s.g.Searched) {
+	if reached < s.templateShare {
 		s.team.Pieces(len(s.parent), region, s.tasks.erase)
-		s.writeReached()
+		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.writeReached)
+		for w := range s.workers {
+			c := &s.workers[w].corrections
+			for region := range c.ends {
+				c.apply(region, s.parent)
+			}
+		}
 	} else {
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.forget)
 		s.team.Pieces(len(s.parent), region, s.tasks.outputRegion)
@@ -41,23 +47,17 @@ func (s *search) erase(_, from, to int) {
 	}
 }
 
-// writeReached writes the parents of the few vertices that a search in a small component has reached.
-func (s *search) writeReached() {
+// writeReached writes the template's parents of the vertices in words from..to-1 that a search has reached.
+func (s *search) writeReached(_, from, to int) {
 	g := s.g
-	for w, word := range s.unvisited {
-		for word = wordBelow(w, g.Searched) &^ word; word != 0; word &= word - 1 {
+	for w := from; w < to; w++ {
+		for word := wordBelow(w, g.Searched) &^ s.unvisited[w]; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
 			label := g.Label[v]
 			s.parent[label] = toVertex(g.Template[label])
 			for _, leaf := range g.LeavesOf(v) {
 				s.parent[leaf] = graph.Vertex(label)
 			}
-		}
-	}
-	for w := range s.workers {
-		c := &s.workers[w].corrections
-		for region := range c.ends {
-			c.apply(region, s.parent)
 		}
 	}
 }

@@ -34,14 +34,15 @@ type search struct {
 	long   []uint32 // vertices of the frontier whose lists are long (layout.Segments)
 	chunks []chunk  // of the bitmap frontier, to make a queue of it
 
-	widen func(into []graph.Vertex, labels []uint32)
-	tasks tasks
+	widen         func(into []graph.Vertex, labels []uint32)
+	templateShare int64 // a search that reaches fewer vertices writes their parents one by one, without the template
+	tasks         tasks
 }
 
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
-	bottomUpPiece, forget, outputRegion, erase                     func(worker, from, to int)
+	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -91,8 +92,9 @@ func (s *search) collect() (vertices, edges int64) {
 func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
 		g: g, team: t, widen: widen32,
-		rule:   options.Switch(),
-		serial: options.Int("sequential"),
+		rule:          options.Switch(),
+		serial:        options.Int("sequential"),
+		templateShare: int64(g.Searched)/8 + 1,
 	}
 	if g.Labels <= 1<<31 {
 		s.widen = widen31
@@ -122,6 +124,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
+		writeReached: s.writeReached,
 	}
 	return s, m.Err()
 }

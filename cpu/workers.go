@@ -15,7 +15,7 @@ import (
 const maxThreads = 1024
 
 // allowedThreads is the number of processors that this process may use: hardware threads within its affinity and its
-// cgroup's quota, both of which Go looks at. Two hardware threads of a core count twice, because searches wait for
+// cgroup's quota, which Go looks at both. Two hardware threads of a core count twice, because searches wait for
 // memory most of the time.
 func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
 
@@ -34,21 +34,18 @@ func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 	return t, nil
 }
 
-const (
-	minShrunk = 4 // a smaller team would lose more by one worker than by waiting for it
-	// absentLimit is how many workers may be absent on average before the team becomes smaller. A worker that shares its
-	// processor with another busy program is absent half of the time.
-	absentLimit = 0.25
-	maxFit      = 10 * time.Millisecond // of one measurement
-)
+// A team of fewer than minShrunk workers keeps them: it would lose more by one worker than by waiting for it.
+const minShrunk = 4
 
 // fit makes the team smaller until the system runs all workers, if their number was left to the engine. It is part of
-// kernel 1, measures how workers are handed empty tasks, and takes a few hundredths of the time that has elapsed.
+// kernel 1, measures how workers are handed empty tasks, and takes a few hundredths of the time that has elapsed, at
+// most some 10 ms for a measurement. A worker that shares its processor with another busy program is absent half of the
+// time, so half a worker that is absent is one too many.
 func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
 	for {
-		e.absent = e.team.Absent(min(elapsed/50, maxFit))
-		size := max(e.team.Size()-int(e.absent+1-absentLimit), minShrunk)
-		if options.Int("threads") != 0 || e.absent < absentLimit || size >= e.team.Size() {
+		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))
+		size := max(e.team.Size()-int(e.absent+0.5), minShrunk)
+		if options.Int("threads") != 0 || size >= e.team.Size() {
 			return nil
 		}
 		e.team.Rest()

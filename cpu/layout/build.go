@@ -19,6 +19,10 @@ import (
 type Options struct {
 	Packed bool // packed lists
 	Hubs   int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
+
+	// To measure what a technique is worth without it.
+	ByLabel  bool // vertices are numbered by label, so hubs are arbitrary vertices
+	NoLeaves bool // leaves are searched like other vertices
 }
 
 // Build runs kernel 1 on a team and returns the graph with the time of each phase. The arrays of the graph belong to m,

@@ -100,6 +100,9 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 		at := before[worker]
 		for label := from; label < to; label++ {
 			if d := b.degrees[label]; d != 0 {
+				if b.options.ByLabel {
+					d = largest
+				}
 				records[at] = uint64(largest-d)<<32 | uint64(label)
 				at++
 			}
@@ -159,7 +162,7 @@ func (b *builder) byGroup(near []uint32, records, scratch []uint64) []uint64 {
 			switch {
 			case key >= hubs:
 				key = hubs // ungrouped
-			case b.degrees[g.Label[v]] == 1:
+			case b.degrees[g.Label[v]] == 1 && !b.options.NoLeaves:
 				key += hubs + 1 // a leaf of that hub
 			}
 			records[i] = uint64(key)<<32 | uint64(v)

@@ -11,7 +11,8 @@ const patience = 50 * time.Microsecond
 
 // Absent opens turns in which every worker only shows up, until duration has passed, and returns how many members were
 // not there within 50 microseconds, on average over the turns: members that the system was not running, because it has
-// given their processors to others. It belongs between Wake and Rest.
+// given their processors to others. The first turns, until all members have come once, do not count, unless they last
+// as long again: members of a new team have to be started. Absent belongs between Wake and Rest.
 func (t *Team) Absent(duration time.Duration) float64 {
 	if t.size == 1 {
 		return 0
@@ -35,10 +36,20 @@ func (t *Team) Absent(duration time.Duration) float64 {
 		absent += t.size - int(present.Load())
 		over.Store(true)
 	}
-	for start := time.Now(); time.Since(start) < duration; turns++ {
+	turn := func() {
 		present.Store(0)
 		over.Store(false)
+		turns++
 		t.Pieces(t.size, 1, show)
+	}
+	for start := time.Now(); time.Since(start) < duration; {
+		if turn(); int(present.Load()) == t.size {
+			break
+		}
+	}
+	turns, absent = 0, 0
+	for start := time.Now(); turns == 0 || time.Since(start) < duration; {
+		turn()
 	}
 	return float64(absent) / float64(turns)
 }

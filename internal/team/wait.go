@@ -24,7 +24,7 @@ func (t *Team) wakeAll() {
 	}
 }
 
-// Rest says that there will be no task for a while.
+// Rest undoes Wake.
 func (t *Team) Rest() { t.pins.unpin() }
 
 // wake wakes those of workers 1..wanted-1 that are parked.
