@@ -153,8 +153,9 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		Bytes:      e.memory.Held(),
 		Entries:    plugins.Counted(int64(e.graph.Lists.Entries())),
 		VertexBits: 32,
-		Tuning:     "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
-		Phases:     e.phases,
+		Tuning: "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1; the number of " +
+			"workers is set by the user, or follows from processors and empty tasks in kernel 1, not from searches",
+		Phases: e.phases,
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
 			{Name: "choice of threads", Value: e.choice(options)},
