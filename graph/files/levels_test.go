@@ -1,0 +1,90 @@
+package files
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+var export = flag.String("files.export", "", "directory for edge lists of the graphs in testdata/levels.txt")
+
+// meshes is where the package libmetis-doc of Debian has the samples of METIS.
+const meshes = "/usr/share/doc/libmetis-dev/examples/graphs/"
+
+// TestLevelsOfRealGraphs searches roads, meshes and dependencies of packages. .ci/graphs compares the numbers in
+// testdata/levels.txt with those of networkx.
+func TestLevelsOfRealGraphs(t *testing.T) {
+	file, err := os.Open("testdata/levels.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var name string
+		var vertices, tuples, reached, levels int64
+		var root uint64
+		if _, err := fmt.Sscan(lines.Text(), &name, &vertices, &tuples, &root, &reached, &levels); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("testdata", name)
+			switch {
+			case strings.HasSuffix(name, ".pbf"):
+				path = delaware(t)
+			case strings.HasSuffix(name, ".graph"):
+				path = meshes + name
+				if _, err := os.Stat(path); err != nil {
+					t.Skip("needs libmetis-doc of Debian")
+				}
+			}
+			g, err := Load(context.Background(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Vertices() != vertices || g.Tuples() != tuples {
+				t.Errorf("%d vertices and %d tuples, want %d and %d", g.Vertices(), g.Tuples(), vertices, tuples)
+			}
+			edges := make([]graph.Edge, g.Tuples())
+			if err := g.Generate(context.Background(), edges, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			csr, err := graph.NewCSR(edges, g.Vertices())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := graph.Vertex(0)
+			for g.Info.Label(v) != root {
+				v++
+			}
+			_, level, err := csr.Search(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gotReached, gotLevels int64
+			for _, l := range level {
+				if l >= 0 {
+					gotReached++
+				}
+				gotLevels = max(gotLevels, l+1)
+			}
+			if gotReached != reached || gotLevels != levels {
+				t.Errorf("%d vertices in %d levels from %d, want %d in %d", gotReached, gotLevels, root, reached, levels)
+			}
+			if *export != "" {
+				if err := Write(context.Background(), filepath.Join(*export, name+".el"), g, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
