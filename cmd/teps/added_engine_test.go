@@ -18,7 +18,9 @@ func withSerial() catalog {
 }
 
 // withPainter is what the processes of engines serve.
-func withPainter() catalog { return append(withSerial(), builtin{"painter", painter}) }
+func withPainter() catalog {
+	return append(withSerial(), builtin{"painter", painter}, builtin{"shouter", shouter})
+}
 
 // painter is an engine that describes itself with sequences that control a terminal.
 func painter() plugins.Engine {
@@ -28,6 +30,15 @@ func painter() plugins.Engine {
 			Unavailable: "no\x1b]0;title\a", Devices: []plugins.Device{{Kind: "cpu", Name: "\u009bred"}},
 			Options: []plugins.Option{{Name: "color", Kind: plugins.Text, Meaning: "\x1b[31mred"}},
 		}, nil
+	}, func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
+		return plugins.Built{}, errors.New("never called")
+	})
+}
+
+// shouter is an engine that fails with a sequence that controls a terminal.
+func shouter() plugins.Engine {
+	return plugins.New(func() (plugins.Description, error) {
+		return plugins.Description{}, errors.New("no\x1b[2J device")
 	}, func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
 		return plugins.Built{}, errors.New("never called")
 	})

@@ -12,11 +12,13 @@ import (
 )
 
 func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
-	for _, line := range []string{"engines", "conform painter", "run --engine painter --scale 6"} {
-		var out bytes.Buffer
-		execute(t.Context(), withPainter(), strings.Fields(line), &out, &out)
-		if !strings.Contains(out.String(), "painter") || strings.ContainsAny(out.String(), "\x1b\a\r\u009b") {
-			t.Errorf("teps %s: %q", line, out.String())
+	for _, line := range []string{"engines", "conform %s", "run --engine %s --scale 6"} {
+		for _, engine := range []string{"painter", "shouter"} { // one in its description, one in an error
+			var out bytes.Buffer
+			execute(t.Context(), withPainter(), strings.Fields(strings.ReplaceAll(line, "%s", engine)), &out, &out)
+			if !strings.Contains(out.String(), engine) || strings.ContainsAny(out.String(), "\x1b\a\r\u009b") {
+				t.Errorf("teps %s, %s: %q", line, engine, out.String())
+			}
 		}
 	}
 }
