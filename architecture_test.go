@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/units":                {},
 	"machine":                       {"internal/units"},
 	"record":                        {"graph", "machine", "plugins", "power", "internal/regular", "internal/units"},
-	"harness":                       {"graph", "machine", "plugins", "power", "record", "internal/units"},
+	"harness":                       {"graph", "graph/files", "machine", "plugins", "power", "record", "internal/units"},
 	"compare":                       {"graph", "record"},
 	"reports":                       {"graph", "graph/stats", "plugins", "power", "record", "internal/units"},
 	"reports/plot":                  {"record", "reports"},

@@ -9,25 +9,25 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// A pair is the runs of one engine at one scale on both sides.
+// A pair is the runs of one engine on one graph on both sides.
 type pair struct {
 	engine, engineB string // labels
-	scale           int
+	graph           record.GraphID
 	a, b            []record.Run
 }
 
-// match pairs runs by the label of their engine and by scale, first in the order of a, then what only b has. If each
+// match pairs runs by the label of their engine and by graph, first in the order of a, then what only b has. If each
 // side has a single label, these two belong together even if they differ.
 func match(a, b []record.Result) (all []*pair) {
 	alone := len(labels(a)) == 1 && len(labels(b)) == 1
 	for i, result := range slices.Concat(a, b) {
 		for _, run := range result.Runs {
 			k := slices.IndexFunc(all, func(p *pair) bool {
-				return p.scale == run.Scale && (alone || p.engine == run.Engine.Name)
+				return p.graph == run.GraphID && (alone || p.engine == run.Engine.Name)
 			})
 			if k < 0 {
 				k = len(all)
-				all = append(all, &pair{engine: run.Engine.Name, engineB: run.Engine.Name, scale: run.Scale})
+				all = append(all, &pair{engine: run.Engine.Name, engineB: run.Engine.Name, graph: run.GraphID})
 			}
 			if p := all[k]; i < len(a) {
 				p.a = append(p.a, run)
@@ -56,7 +56,7 @@ func labels(results []record.Result) map[string]bool {
 // elsewhere, a neighbour is busy). A few of them only allow a check that the sides differ by more than that. With
 // MinPairs on both sides, a pair is two runs, so the test itself takes their scatter into account.
 func (p pair) cell() Cell {
-	c := Cell{Engine: p.engine, Scale: p.scale, Verdict: Undecided, RunsA: len(p.a), RunsB: len(p.b)}
+	c := Cell{Engine: p.engine, Graph: p.graph, Verdict: Undecided, RunsA: len(p.a), RunsB: len(p.b)}
 	if p.engineB != p.engine {
 		c.EngineB = p.engineB
 	}
@@ -118,7 +118,7 @@ func (p pair) unfit() string {
 			return fmt.Sprintf("%s failed after %d searches: %s", side, len(run.Roots), run.Failure)
 		case len(run.Roots) == 0:
 			return side + " has no searches"
-		case run.Graph == nil || p.a[0].Graph == nil || run.Graph.Recipe != p.a[0].Graph.Recipe:
+		case run.Graph == nil || p.a[0].Graph == nil || !run.Graph.Same(p.a[0].Graph):
 			return "the graphs differ or were not recorded"
 		}
 	}

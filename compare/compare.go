@@ -1,6 +1,6 @@
 // Package compare reports whether two sets of runs differ in speed, by how much, and how sure that is.
 //
-// It compares an engine at a scale over the roots that both sides have searched in the same graph. The rates of
+// It compares an engine on a graph over the roots that both sides have searched in the same graph. The rates of
 // different roots differ several-fold, but that cancels in the ratio of two rates of the same root, so the test and
 // its interval are paired by root, or by run if there are enough runs. Runs without common roots cannot be paired,
 // and are not compared. docs/records.md describes the method and what it can detect.
@@ -32,7 +32,7 @@ type Difference struct {
 	A, B []string // the distinct values of each side
 }
 
-// Verdict is the answer for one engine at one scale.
+// Verdict is the answer for one engine on one graph.
 type Verdict string
 
 const (
@@ -50,11 +50,11 @@ const (
 	ByRun  Unit = "run"  // a run of A and one of B, in their order, with their mean log rates over the roots
 )
 
-// Cell compares one engine at one scale.
+// Cell compares one engine on one graph.
 type Cell struct {
 	Engine       string
 	EngineB      string // its label in B if that differs
-	Scale        int
+	Graph        record.GraphID
 	Verdict      Verdict
 	Reason       string // of Undecided
 	RunsA, RunsB int

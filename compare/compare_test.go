@@ -28,7 +28,8 @@ func committed(t *testing.T, name string) record.Result {
 // made returns a result of one engine at one scale, with a root for each rate.
 func made(id, engine string, rates ...float64) record.Result {
 	run := record.Run{
-		Engine: record.EngineSpec{Name: engine}, Scale: 18, State: record.Complete, Sessions: 1, Valid: true,
+		Engine: record.EngineSpec{Name: engine}, GraphID: record.GraphID{Scale: 18},
+		State: record.Complete, Sessions: 1, Valid: true,
 		Graph:       &record.GraphRecord{Recipe: graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}},
 		Options:     map[string]string{"threads": "2"},
 		Description: &plugins.Description{Name: engine, Version: "1.0"},
@@ -246,7 +247,7 @@ func TestCommittedRecordsAreCompared(t *testing.T) {
 	for _, cell := range c.Cells {
 		if cell.Compared() {
 			n++
-			if cell.Engine != "cpu" || cell.Scale != 18 || cell.Common != 64 {
+			if cell.Engine != "cpu" || cell.Graph.Scale != 18 || cell.Common != 64 {
 				t.Errorf("compared %+v", cell)
 			}
 		}

@@ -79,7 +79,7 @@ func resultFacts(r record.Result) facts {
 	}
 }
 
-// runFacts are those of one engine at one scale.
+// runFacts are those of one engine on one graph.
 func runFacts(r record.Run) facts {
 	validated := 0
 	for _, root := range r.Roots {

@@ -12,7 +12,7 @@ import (
 func run(id string, seconds ...float64) record.Result {
 	tuples := int64(16 << 20)
 	r := record.Run{
-		Engine: record.EngineSpec{Name: "cpu"}, Scale: 20, State: record.Complete,
+		Engine: record.EngineSpec{Name: "cpu"}, GraphID: record.GraphID{Scale: 20}, State: record.Complete,
 		Graph: &record.GraphRecord{Recipe: graph.Kronecker{Scale: 20, EdgeFactor: 16}},
 	}
 	for i, s := range seconds {
@@ -30,7 +30,7 @@ func ExampleOf() {
 
 	c := compare.Of([]record.Result{before}, []record.Result{after})
 	for _, cell := range c.Cells {
-		fmt.Printf("%s, scale %d, %d roots: %s\n", cell.Engine, cell.Scale, cell.Common, cell.Verdict)
+		fmt.Printf("%s, scale %d, %d roots: %s\n", cell.Engine, cell.Graph.Scale, cell.Common, cell.Verdict)
 		fmt.Printf("B/A = %.3f [%.3f %.3f], p = %.3f\n", cell.Typical.Estimate, cell.Typical.Low, cell.Typical.High, cell.P)
 		fmt.Println("more than 2 % slower:", cell.SlowerThan(0.02))
 	}

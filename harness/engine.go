@@ -29,7 +29,7 @@ func newRun(host Host, store *record.Store, progress Progress) *run {
 	}
 }
 
-// engineRun is one engine at one scale.
+// engineRun is one engine on one graph.
 type engineRun struct {
 	*run
 	in   *Input
@@ -51,16 +51,16 @@ const (
 
 // step starts a step of the engine's progress.
 func (e *engineRun) step(name string, total int64) Step {
-	return e.progress.Step(fmt.Sprintf("scale %d: %s: %s", e.in.recipe.Scale, e.spec.Name, name), total)
+	return e.progress.Step(fmt.Sprintf("%s: %s: %s", e.in.id, e.spec.Name, name), total)
 }
 
 func (e *engineRun) note(format string, args ...any) {
-	e.progress.Note(fmt.Sprintf("scale %d: %s: ", e.in.recipe.Scale, e.spec.Name) + fmt.Sprintf(format, args...))
+	e.progress.Note(fmt.Sprintf("%s: %s: ", e.in.id, e.spec.Name) + fmt.Sprintf(format, args...))
 }
 
-// record appends an entry of this engine and scale.
+// record appends an entry of this engine and graph.
 func (e *engineRun) record(entry record.Entry) error {
-	entry.Engine, entry.Scale = e.spec.Name, e.in.recipe.Scale
+	entry.Engine, entry.GraphID = e.spec.Name, e.in.id
 	return e.store.Append(entry)
 }
 
@@ -112,17 +112,22 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if e.in.source == nil {
+		if err := e.admit(ctx); err != nil {
+			return err
+		}
+	}
 	step := e.step("construct", 0)
 	defer func() {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
 	input := plugins.Input{Tuples: e.in.tuples, Options: e.spec.Options}
-	if about.WantsRecipe {
-		input.Recipe = &e.in.recipe
-	}
 	outside := maxDelay + plugins.MoveTime(int64(len(e.in.tuples))*graph.EdgeBytes)
 	if about.WantsRecipe {
 		outside = e.plan.Timeout // it may start programs and generate tuples first; the run is not compliant
+		if recipe, ok := e.in.source.(graph.Kronecker); ok {
+			input.Recipe = &recipe
+		}
 	}
 	var built plugins.Construction
 	wall, repeats, err := e.timed(ctx, "kernel 1", outside, func() {}, func(ctx context.Context) (time.Duration, error) {

@@ -100,7 +100,7 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 }
 
 func TestTuplesThatAreChangedWithoutAnEngineEndTheRun(t *testing.T) {
-	in, err := NewInput(t.Context(), hostOf(nil), planOf(8).Recipe(8), 64, Silent{})
+	in, err := NewInput(t.Context(), hostOf(nil), planOf(8), record.GraphID{Scale: 8}, Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

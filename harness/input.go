@@ -2,6 +2,8 @@ package harness
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -9,33 +11,45 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
-// Input is what all engines of one scale share: the tuples, the roots and the validator. It can serve several runs, one
+// Input is what all engines on one graph share: the tuples, the roots and the validator. It can serve several runs, one
 // after the other. Each engine has a parent array of its own, so that nothing that an earlier one left behind can reach
 // the results of another.
 type Input struct {
-	recipe    graph.Kronecker
+	id        record.GraphID
+	source    graph.Source // nil: a file
+	spec      record.GraphSpec
 	graph     record.GraphRecord
 	tuples    []graph.Edge
-	seed      maphash.Seed // of sum
-	sum       uint64       // checksum of the tuples as generated
+	label     func(graph.Vertex) uint64 // in the file; nil: the vertex
+	seed      maphash.Seed              // of sum
+	sum       uint64                    // checksum of the tuples as made
 	roots     []graph.Vertex
 	isolated  graph.Vertex // the first without a neighbour; the number of vertices if there is none
 	validator *graph.Validator
 	release   func() error
 }
 
-// NewInput borrows memory from host, generates the tuples of recipe and draws roots. The caller closes the Input.
-func NewInput(ctx context.Context, host Host, recipe graph.Kronecker, roots int, progress Progress) (*Input, error) {
-	in := &Input{recipe: recipe, seed: maphash.MakeSeed()}
-	var err error
-	if in.tuples, in.release, err = host.Tuples(recipe.Tuples()); err != nil {
-		return nil, fmt.Errorf("scale %d: memory for %d tuples: %w", recipe.Scale, recipe.Tuples(), err)
+// NewInput borrows memory from host, makes the tuples of a graph of the plan and draws roots. The caller closes the
+// Input.
+func NewInput(
+	ctx context.Context, host Host, plan record.Plan, id record.GraphID, progress Progress) (in *Input, err error) {
+	in = &Input{
+		id: id, spec: plan.Graph(id), seed: maphash.MakeSeed(), release: func() error { return nil },
 	}
-	if err := in.prepare(ctx, roots, progress); err != nil {
-		return nil, errors.Join(fmt.Errorf("scale %d: %w", recipe.Scale, err), in.Close())
+	if in.source, err = plan.Generator(id); err != nil {
+		return nil, err
+	}
+	if err := in.prepare(ctx, host, plan, progress); err != nil {
+		var unread *ReadError // which names the file
+		if !errors.As(err, &unread) {
+			err = fmt.Errorf("%s: %w", id, err)
+		}
+		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
 }
@@ -43,63 +57,108 @@ func NewInput(ctx context.Context, host Host, recipe graph.Kronecker, roots int,
 // Close returns the memory.
 func (in *Input) Close() error { return in.release() }
 
-// ExecuteOn is Execute for a plan of one scale, on an input for it that other runs may share.
+// ExecuteOn is Execute for a plan of one graph, on an input for it that other runs may share.
 func ExecuteOn(
 	ctx context.Context, host Host, store *record.Store, in *Input, progress Progress) (record.Result, error) {
 	result, err := store.Result()
 	if err == nil {
-		err = newRun(host, store, progress).scale(ctx, in, result.Runs)
+		err = newRun(host, store, progress).graph(ctx, in, result.Runs)
 	}
 	result, finishErr := store.Finish()
 	return result, errors.Join(err, finishErr)
 }
 
-// prepare generates the tuples, draws the roots and makes the validator.
-func (in *Input) prepare(ctx context.Context, roots int, progress Progress) error {
+// prepare makes the tuples, draws the roots and makes the validator.
+func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
 	start := time.Now()
-	if err := in.generate(ctx, progress); err != nil {
+	if err := in.load(ctx, host, progress); err != nil {
 		return err
 	}
-	in.graph = record.GraphRecord{
-		Recipe: in.recipe, Tuples: in.recipe.Tuples(), Generation: time.Since(start).Seconds(),
-	}
+	in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
 	in.sum = graph.Checksum(in.seed, in.tuples)
-	var err error
-	if in.validator, err = graph.NewValidator(in.tuples, in.recipe.Vertices(), 0); err != nil {
+	if in.validator, err = graph.NewValidator(in.tuples, in.graph.Vertices, 0); err != nil {
 		return err
 	}
 	joined := in.validator.Joined()
-	for int64(in.isolated) < in.recipe.Vertices() && joined[in.isolated/64]>>(in.isolated%64)&1 != 0 {
+	for int64(in.isolated) < in.graph.Vertices && joined[in.isolated/64]>>(in.isolated%64)&1 != 0 {
 		in.isolated++
 	}
-	in.roots, in.graph.RejectedDraws = DrawRoots(in.recipe, joined, roots)
+	in.roots, in.graph.RejectedDraws = DrawRoots(in.graph.Vertices, plan.Seed1, plan.Seed2, joined, plan.Roots)
 	in.graph.RootsFound = len(in.roots)
 	return nil
 }
 
-// generate generates the tuples.
-func (in *Input) generate(ctx context.Context, progress Progress) (err error) {
-	const chunk = 1 << 20 // tuples between two updates of the progress
-	start, total := time.Now(), in.recipe.Tuples()
-	step := progress.Step(fmt.Sprintf("scale %d: generate", in.recipe.Scale), total)
-	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
-	for first := int64(0); first < total; first += chunk {
-		part := in.tuples[first:min(first+chunk, total)]
-		if err := in.recipe.Generate(ctx, part, first, 0); err != nil {
-			return fmt.Errorf("generate: %w", err)
+// load makes the tuples, in memory that it borrows the first time.
+func (in *Input) load(ctx context.Context, host Host, progress Progress) error {
+	if in.source == nil {
+		return in.read(ctx, host, progress)
+	}
+	in.graph.Vertices = in.source.Vertices()
+	if k, ok := in.source.(graph.Kronecker); ok {
+		in.graph.Recipe = k
+	}
+	if in.tuples == nil {
+		if err := in.borrow(ctx, host, in.source); err != nil {
+			return err
 		}
-		step.Add(int64(len(part)))
+	}
+	return in.fill(ctx, in.source, progress)
+}
+
+// borrow borrows memory for the tuples of a source. Those of a file are refused if they, the parents and the validator
+// do not fit; a generator's size was checked before the run.
+func (in *Input) borrow(ctx context.Context, host Host, s graph.Source) (err error) {
+	if in.source == nil {
+		available, source, err := machine.AvailableMemory(ctx)
+		if needs := EstimateMemory(s, plugins.Memory{}).Total(); err == nil && needs > available {
+			return fmt.Errorf("%w: %d vertices and %d tuples need %s without an engine, but this machine has %s available (%s)",
+				plugins.ErrMemory, s.Vertices(), s.Tuples(), units.Bytes(needs), units.Bytes(available), source)
+		}
+	}
+	if in.tuples, in.release, err = host.Tuples(s.Tuples()); err != nil {
+		in.release = func() error { return nil }
+		return fmt.Errorf("memory for %d tuples: %w", s.Tuples(), err)
 	}
 	return nil
 }
 
-// changed reports whether the tuples are no longer those that were generated. It reads them all, which takes a few
+// fill makes the tuples. Other lists than those of scales get a SHA-256, which takes about half a second for a
+// gigabyte.
+func (in *Input) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
+	const chunk = 1 << 20 // tuples between two updates of the progress
+	start, total := time.Now(), int64(len(in.tuples))
+	if s.Tuples() != total {
+		return fmt.Errorf("the file had %d tuples and now has %d", total, s.Tuples())
+	}
+	step := progress.Step(fmt.Sprintf("%s: generate", in.id), total)
+	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
+	sum := sha256.New()
+	for first := int64(0); first < total; first += chunk {
+		part := in.tuples[first:min(first+chunk, total)]
+		if err := s.Generate(ctx, part, first, 0); err != nil {
+			return fmt.Errorf("generate: %w", err)
+		}
+		if in.id.Source != "" {
+			_ = graph.WriteEdges(sum, part) // a hash has no errors
+		}
+		step.Add(int64(len(part)))
+	}
+	if in.id.Source != "" {
+		in.graph.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	return nil
+}
+
+// changed reports whether the tuples are no longer those that were made. It reads them all, which takes a few
 // milliseconds for each 100 MB, so it is never called inside a clock.
 func (in *Input) changed() bool { return graph.Checksum(in.seed, in.tuples) != in.sum }
 
-// restore generates the tuples again, for the engines that come after one that has changed them.
+// restore makes the tuples again, for the engines that come after one that has changed them.
 func (in *Input) restore(ctx context.Context, progress Progress) error {
-	if err := in.generate(ctx, progress); err != nil {
+	if in.spec.Path == record.StandardInput {
+		return errors.New("standard input cannot be read again for the engines that remain; name a file")
+	}
+	if err := in.load(ctx, nil, progress); err != nil {
 		return err
 	}
 	if in.changed() {

@@ -22,7 +22,7 @@ func createStore(t *testing.T, plan record.Plan) *record.Store {
 
 func TestInputServesSeveralRuns(t *testing.T) {
 	host := hostOf(map[string]*serial{"a": {}, "b": {}})
-	in, err := NewInput(t.Context(), host, planOf(8).Recipe(8), 64, Silent{})
+	in, err := NewInput(t.Context(), host, planOf(8), record.GraphID{Scale: 8}, Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
@@ -22,6 +23,9 @@ import (
 // if no other starts, because the run records it as failed.
 func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if err := plan.Check(); err != nil {
+		return err
+	}
+	if err := CheckFiles(ctx, plan); err != nil {
 		return err
 	}
 	var failures []error
@@ -57,21 +61,62 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	return limits
 }
 
-// checkLimits refuses a graph that an engine must refuse for its size; the error is a plugins.ErrTuples.
+// checkLimits refuses a graph that an engine must refuse for its size; the error is a plugins.ErrTuples. The size of a
+// file is known when it has been read.
 func checkLimits(plan record.Plan, engine string, limits plugins.Limits) error {
-	scale := slices.Max(plan.Scales)
-	for largest := scale; ; largest-- {
-		recipe := plan.Recipe(largest)
-		if largest > 0 && (limits.Vertices > 0 && recipe.Vertices() > limits.Vertices ||
-			limits.Tuples > 0 && recipe.Tuples() > limits.Tuples) {
-			continue
+	within := func(s graph.Source) bool { return within(limits, s.Vertices(), s.Tuples()) }
+	for _, g := range largest(plan) {
+		switch {
+		case within(g.source):
+		case g.id.Source != "":
+			return tooLarge(engine, limits, g.id)
+		default:
+			smaller := smallerScale(plan, g.id.Scale, within)
+			return fmt.Errorf("%s is too large for engine %s; the largest that it takes at edge factor %d is %d: %w",
+				g.id, engine, plan.EdgeFactor, smaller, plugins.ErrTuples)
 		}
-		if largest == scale {
-			return nil
-		}
-		return fmt.Errorf("scale %d is too large for engine %s; the largest that it takes at edge factor %d is %d: %w",
-			scale, engine, plan.EdgeFactor, largest, plugins.ErrTuples)
 	}
+	return nil
+}
+
+func within(limits plugins.Limits, vertices, tuples int64) bool {
+	return (limits.Vertices == 0 || vertices <= limits.Vertices) && (limits.Tuples == 0 || tuples <= limits.Tuples)
+}
+
+func tooLarge(engine string, limits plugins.Limits, id record.GraphID) error {
+	var bounds []string
+	if limits.Vertices > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d vertices", limits.Vertices))
+	}
+	if limits.Tuples > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d tuples", limits.Tuples))
+	}
+	return fmt.Errorf("%s is too large for engine %s, which takes at most %s: %w", id, engine,
+		strings.Join(bounds, " and "), plugins.ErrTuples)
+}
+
+// generated is a graph of a plan that is generated.
+type generated struct {
+	id     record.GraphID
+	source graph.Source
+}
+
+// largest returns the graphs of a plan that are generated, but only the largest of its scales.
+func largest(plan record.Plan) (all []generated) {
+	for _, id := range plan.GraphIDs() {
+		source, err := plan.Generator(id)
+		if err == nil && source != nil && (id.Source != "" || id.Scale == slices.Max(plan.Scales)) {
+			all = append(all, generated{id, source})
+		}
+	}
+	return all
+}
+
+// smallerScale returns the largest scale below scale that fits, or 0.
+func smallerScale(plan record.Plan, scale int, fits func(graph.Source) bool) int {
+	for scale--; scale >= graph.MinScale && !fits(plan.Recipe(scale)); scale-- {
+	}
+	return scale
 }
 
 // Describe opens an engine only to get its description. Errors do not name the engine.
@@ -99,8 +144,8 @@ func closeEngine(engine plugins.Engine) error {
 	return nil
 }
 
-// Needs is the memory of one engine at one scale, in bytes, at the peak of a run. It is known before anything is
-// allocated, so a graph that does not fit is refused with the largest scale that does, instead of making the machine
+// Needs is the memory of one engine on one graph, in bytes, at the peak of a run. It is known before anything is
+// allocated, so a graph that does not fit is refused, with the largest scale that does, instead of making the machine
 // swap or kill processes.
 type Needs struct {
 	Tuples    int64 // the input list
@@ -114,16 +159,19 @@ func (n Needs) Total() int64 {
 	return saturate(float64(n.Tuples) + float64(n.Parents) + float64(n.Validator) + float64(n.Engine))
 }
 
-// EstimateMemory returns what a run on the recipe's graph needs, with an engine that needs m. A number that overflows
-// is MaxInt64. The recipe must pass Check.
-func EstimateMemory(recipe graph.Kronecker, m plugins.Memory) Needs {
-	vertices, tuples := recipe.Vertices(), recipe.Tuples()
+// EstimateMemory returns what a run on the graph of a source needs, with an engine that needs m. A number that
+// overflows is MaxInt64. The source must pass Check.
+func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	return Needs{
-		Tuples:    tuples * graph.EdgeBytes, // does not overflow, by Check
-		Parents:   saturate(float64(vertices) * 8),
-		Validator: graph.ValidatorBytes(vertices),
-		Engine:    saturate(float64(m.Fixed) + m.PerVertex*float64(vertices) + m.PerTuple*float64(tuples)),
+		Tuples:    s.Tuples() * graph.EdgeBytes, // does not overflow, by Check
+		Parents:   saturate(float64(s.Vertices()) * 8),
+		Validator: graph.ValidatorBytes(s.Vertices()),
+		Engine:    engineMemory(s.Vertices(), s.Tuples(), m),
 	}
+}
+
+func engineMemory(vertices, tuples int64, m plugins.Memory) int64 {
+	return saturate(float64(m.Fixed) + m.PerVertex*float64(vertices) + m.PerTuple*float64(tuples))
 }
 
 // saturate converts a size to the range 0 to MaxInt64.
@@ -137,7 +185,7 @@ func saturate(x float64) int64 {
 	return 0 // negative or NaN: an estimate that the conformance suite refuses
 }
 
-// checkMemory refuses a plan if one of its scales does not fit for one of the engines, by name. The error is a
+// checkMemory refuses a plan if one of its graphs does not fit for one of the engines, by name. The error is a
 // plugins.ErrMemory. If the available memory is unknown, everything fits.
 func checkMemory(ctx context.Context, plan record.Plan, engines map[string]plugins.Memory) error {
 	available, source, err := machine.AvailableMemory(ctx)
@@ -147,27 +195,49 @@ func checkMemory(ctx context.Context, plan record.Plan, engines map[string]plugi
 	return fitsInto(plan, engines, available, source)
 }
 
-// fitsInto reports the engine and scale with the largest needs if they exceed the available bytes.
+// fitsInto reports the engine and graph with the largest needs if they exceed the available bytes.
 func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int64, source string) error {
-	scale := slices.Max(plan.Scales)
-	engine, worst := "", Needs{}
-	for _, name := range slices.Sorted(maps.Keys(engines)) {
-		if n := EstimateMemory(plan.Recipe(scale), engines[name]); n.Total() > worst.Total() {
-			engine, worst = name, n
+	var worst Needs
+	var of record.GraphID
+	engine := ""
+	for _, g := range largest(plan) {
+		for _, name := range slices.Sorted(maps.Keys(engines)) {
+			n := EstimateMemory(g.source, engines[name])
+			if n.Total() > worst.Total() {
+				of, engine, worst = g.id, name, n
+			}
 		}
 	}
 	if worst.Total() <= available {
 		return nil
 	}
-	advice := "no scale fits: free some memory, or use a smaller edge factor or another engine"
-	for smaller := scale - 1; smaller >= graph.MinScale; smaller-- {
-		if EstimateMemory(plan.Recipe(smaller), engines[engine]).Total() <= available {
-			advice = fmt.Sprintf("at edge factor %d, the largest scale that fits is %d", plan.EdgeFactor, smaller)
-			break
+	advice := "free some memory, or use a smaller graph or another engine"
+	if of.Source == "" {
+		smaller := smallerScale(plan, of.Scale, func(s graph.Source) bool {
+			return EstimateMemory(s, engines[engine]).Total() <= available
+		})
+		advice = fmt.Sprintf("at edge factor %d, the largest scale that fits is %d", plan.EdgeFactor, smaller)
+		if smaller == 0 {
+			advice = "no scale fits: free some memory, or use a smaller edge factor or another engine"
 		}
 	}
-	return fmt.Errorf("%w: scale %d needs %s (tuples %s, parents %s, validator %s, engine %s %s), "+
+	return fmt.Errorf("%w: %s needs %s (tuples %s, parents %s, validator %s, engine %s %s), "+
 		"but this machine has %s available (%s); %s", plugins.ErrMemory,
-		scale, units.Bytes(worst.Total()), units.Bytes(worst.Tuples), units.Bytes(worst.Parents),
+		of, units.Bytes(worst.Total()), units.Bytes(worst.Tuples), units.Bytes(worst.Parents),
 		units.Bytes(worst.Validator), engine, units.Bytes(worst.Engine), units.Bytes(available), source, advice)
+}
+
+// admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,
+// parents and validator have theirs.
+func (e *engineRun) admit(ctx context.Context) error {
+	g := e.in.graph
+	if !within(e.about.Limits, g.Vertices, g.Tuples) {
+		return tooLarge(e.spec.Name, e.about.Limits, e.in.id)
+	}
+	available, source, err := machine.AvailableMemory(ctx)
+	if needs := engineMemory(g.Vertices, g.Tuples, e.about.Memory); err == nil && needs > available {
+		return fmt.Errorf("%w: engine %s needs %s for %s, but this machine has %s available (%s)", plugins.ErrMemory,
+			e.spec.Name, units.Bytes(needs), e.in.id, units.Bytes(available), source)
+	}
+	return nil
 }

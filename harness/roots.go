@@ -6,20 +6,20 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// DrawRoots draws wanted search keys of the graph of recipe from the vertices with a neighbour other than themselves (a
-// bitmap, as of graph.Validator), which it removes there; if there are fewer, it draws all. rejected counts the draws
-// of a vertex without a neighbour, or of one drawn before.
+// DrawRoots draws wanted search keys from those of a graph's vertices with a neighbour other than themselves (a bitmap,
+// as of graph.Validator), which it removes there; if there are fewer, it draws all. rejected counts the draws of a
+// vertex without a neighbour, or of one drawn before.
 //
 // The keys are distinct (Graph500 specification 2.0, section "Sampling 64 search keys"). The draws are those of the
 // reference, so its roots are ours; if the reference runs out of draws and keeps a bad root, drawing continues here.
-func DrawRoots(recipe graph.Kronecker, joined []uint64, wanted int) (roots []graph.Vertex, rejected int) {
+func DrawRoots(
+	vertices int64, seed1, seed2 uint64, joined []uint64, wanted int) (roots []graph.Vertex, rejected int) {
 	left := 0
 	for _, word := range joined {
 		left += bits.OnesCount64(word)
 	}
-	vertices := recipe.Vertices()
 	roots = make([]graph.Vertex, 0, min(wanted, left))
-	stream := graph.NewStream(recipe.Seed1, recipe.Seed2)
+	stream := graph.NewStream(seed1, seed2)
 	stream.Skip(2, 0, 0)
 	for len(roots) < cap(roots) {
 		first, second := stream.Float64(), stream.Float64()

@@ -53,7 +53,7 @@ func TestRootsEqualThoseOfTheReference(t *testing.T) {
 				t.Skip("run with -args -golden24")
 			}
 			k := graph.Kronecker{Scale: c.scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-			roots, rejected := DrawRoots(k, joined(t, k, kroneckerTuples(t, k)), 64)
+			roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, kroneckerTuples(t, k)), 64)
 			if len(roots) != 64 || !slices.Equal(roots[:8], c.first) {
 				t.Errorf("%d roots %v, want 64 starting with %v", len(roots), roots, c.first)
 			}
@@ -79,7 +79,7 @@ func TestRootsAreDistinctAndHaveNeighbours(t *testing.T) {
 			}
 		}
 		for _, wanted := range []int{0, 1, 64, len(eligible) - 1, len(eligible), len(eligible) + 1, 1 << 20} {
-			roots, _ := DrawRoots(k, joined(t, k, edges), wanted)
+			roots, _ := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), wanted)
 			if want := min(wanted, len(eligible)); len(roots) != want {
 				t.Errorf("%+v: %d roots of %d wanted, %d eligible: want %d", k, len(roots), wanted, len(eligible), want)
 			}
@@ -97,8 +97,8 @@ func TestRootsAreDistinctAndHaveNeighbours(t *testing.T) {
 func TestFewerRootsAreAPrefix(t *testing.T) {
 	k := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := kroneckerTuples(t, k)
-	many, rejected := DrawRoots(k, joined(t, k, edges), 64)
-	few, fewer := DrawRoots(k, joined(t, k, edges), 10)
+	many, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
+	few, fewer := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 10)
 	if !slices.Equal(few, many[:10]) || fewer > rejected {
 		t.Errorf("10 roots %v (%d rejected), 64 roots %v (%d rejected)", few, fewer, many, rejected)
 	}
@@ -107,11 +107,11 @@ func TestFewerRootsAreAPrefix(t *testing.T) {
 func TestRootsDoNotDependOnThreads(t *testing.T) {
 	k := graph.Kronecker{Scale: 12, EdgeFactor: 3, Seed1: 2, Seed2: 3}
 	edges := kroneckerTuples(t, k)
-	want, wantRejected := DrawRoots(k, joined(t, k, edges), 64)
+	want, wantRejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, threads := range []int{1, 3, 7, 64} {
 		runtime.GOMAXPROCS(threads)
-		roots, rejected := DrawRoots(k, joined(t, k, edges), 64)
+		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
 		if diff := cmp.Diff(want, roots); diff != "" || rejected != wantRejected {
 			t.Errorf("%d threads: %d rejected, want %d; roots (-want +got):\n%s", threads, rejected, wantRejected, diff)
 		}
@@ -124,7 +124,8 @@ func TestNoRootsWithoutNeighbours(t *testing.T) {
 		"no tuples":       nil,
 		"only self-loops": {graph.MakeEdge(5, 5), graph.MakeEdge(5, 5), graph.MakeEdge(7, 7)},
 	} {
-		if roots, rejected := DrawRoots(k, joined(t, k, edges), 64); len(roots) != 0 || rejected != 0 {
+		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
+		if len(roots) != 0 || rejected != 0 {
 			t.Errorf("%s: roots %v, %d rejected", name, roots, rejected)
 		}
 	}
@@ -133,7 +134,7 @@ func TestNoRootsWithoutNeighbours(t *testing.T) {
 func TestTwoRootsAmongAMillionVertices(t *testing.T) {
 	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := []graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}
-	roots, rejected := DrawRoots(k, joined(t, k, edges), 64)
+	roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
 	slices.Sort(roots)
 	if !slices.Equal(roots, []graph.Vertex{1, 1<<20 - 1}) || rejected < 2 {
 		t.Errorf("roots %v after %d rejected draws", roots, rejected)
@@ -144,6 +145,6 @@ func BenchmarkDrawRoots(b *testing.B) {
 	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := kroneckerTuples(b, k)
 	for b.Loop() {
-		DrawRoots(k, joined(b, k, edges), 64)
+		DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(b, k, edges), 64)
 	}
 }

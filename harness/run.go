@@ -12,7 +12,7 @@ import (
 
 // Execute runs the plan of store from where its journal ends, and writes the result:
 //
-//	for each scale:     generate the tuples and draw the roots          (untimed)
+//	for each graph:     make the tuples and draw the roots              (untimed)
 //	  for each engine:  construct the graph                             (kernel 1, timed once)
 //	    for each root:  search, validate and append to the journal      (kernel 2, timed)
 //	    energy loop:    search from the roots in turn while power is metered, if the plan asks for it
@@ -21,13 +21,13 @@ import (
 // the Result. When ctx ends, the run stops in a state from which it can be resumed. The error is that of the run as a
 // whole: the store cannot be written, there is no memory for the tuples, or ctx has ended.
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
-	err := newRun(host, store, progress).scales(ctx)
+	err := newRun(host, store, progress).graphs(ctx)
 	result, finishErr := store.Finish()
 	return result, errors.Join(err, finishErr)
 }
 
-// scales runs every scale that is not complete.
-func (r *run) scales(ctx context.Context) error {
+// graphs runs every graph that is not complete.
+func (r *run) graphs(ctx context.Context) error {
 	result, err := r.store.Result()
 	if err != nil {
 		return err
@@ -39,26 +39,31 @@ func (r *run) scales(ctx context.Context) error {
 	for _, note := range notes {
 		r.progress.Note(note)
 	}
-	for i, scale := range r.plan.Scales {
+	for i, id := range r.plan.GraphIDs() {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]
 		if !slices.ContainsFunc(runs, func(r record.Run) bool { return r.State != record.Complete }) {
 			continue
 		}
-		in, err := NewInput(ctx, r.host, r.plan.Recipe(scale), r.plan.Roots, r.progress)
+		in, err := NewInput(ctx, r.host, r.plan, id, r.progress)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.scale(ctx, in, runs), in.Close()); err != nil {
+		if err := errors.Join(r.graph(ctx, in, runs), in.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scale runs every engine that has not completed the scale of in.
-func (r *run) scale(ctx context.Context, in *Input, runs []record.Run) error {
+// graph runs every engine that has not completed the graph of in.
+func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 	defer r.still.watch()()
-	if err := r.store.Append(record.Entry{Scale: in.recipe.Scale, Graph: &in.graph}); err != nil {
+	for _, earlier := range runs {
+		if earlier.Graph != nil && !earlier.Graph.Same(&in.graph) {
+			return fmt.Errorf("%s has changed since the run began; restore it, or start another run", in.id)
+		}
+	}
+	if err := r.store.Append(record.Entry{GraphID: in.id, Graph: &in.graph}); err != nil {
 		return err
 	}
 	for _, earlier := range runs {
@@ -76,11 +81,11 @@ func (r *run) scale(ctx context.Context, in *Input, runs []record.Run) error {
 	return nil
 }
 
-// engine runs one engine at one scale: kernel 1, kernel 2 from every root, energy.
+// engine runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
 func (e *engineRun) engine(ctx context.Context) (err error) {
-	parents, release, err := e.host.Parents(e.in.recipe.Vertices())
+	parents, release, err := e.host.Parents(e.in.graph.Vertices)
 	if err != nil {
-		return fmt.Errorf("memory for %d parents: %w", e.in.recipe.Vertices(), err)
+		return fmt.Errorf("memory for %d parents: %w", e.in.graph.Vertices, err)
 	}
 	defer func() { err = cmp.Or(err, release()) }()
 	e.parents = parents

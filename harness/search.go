@@ -27,7 +27,7 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 		return record.RootRecord{}, err
 	}
 	return record.RootRecord{
-		Root: root, Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
+		Root: root, Label: e.in.labelOf(root), Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
 		Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
 	}, nil
 }
@@ -37,7 +37,7 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 // or 0 if there is none.
 func (e *engineRun) idle(ctx context.Context) (float64, error) {
 	var rest []float64
-	for int64(e.in.isolated) < e.in.recipe.Vertices() && len(rest) < 5 {
+	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < 5 {
 		found, err := e.search(ctx, e.in.isolated)
 		if err != nil {
 			return 0, fmt.Errorf("vertex %d, which has no neighbours: %w", e.in.isolated, err)

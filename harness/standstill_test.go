@@ -83,7 +83,7 @@ func TestSuspendedMachineAccusesNoEngine(t *testing.T) {
 		monotonic, wall := clocks()
 		return monotonic, wall.Add(time.Duration(asleep.Load()))
 	}
-	if err := r.scales(t.Context()); err != nil {
+	if err := r.graphs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	result, err := store.Finish()

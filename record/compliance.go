@@ -40,10 +40,15 @@ type checker func(rule string, holds bool, format string, args ...any)
 
 func (r Run) checkInput(check checker) {
 	k := r.Graph.Recipe
-	check("The input is the reference generator's, with its seeds", k.Seed1 == OfficialSeed1 && k.Seed2 == OfficialSeed2,
-		"seeds %d and %d; official are %d and %d", k.Seed1, k.Seed2, OfficialSeed1, OfficialSeed2)
-	check("The edge factor is 16", k.EdgeFactor == OfficialEdgeFactor && r.Graph.Tuples == k.Tuples(),
-		"edge factor %d, %d tuples", k.EdgeFactor, r.Graph.Tuples)
+	made := fmt.Sprintf("seeds %d and %d; official are %d and %d", k.Seed1, k.Seed2, OfficialSeed1, OfficialSeed2)
+	factor := fmt.Sprintf("edge factor %d, %d tuples", k.EdgeFactor, r.Graph.Tuples)
+	if r.Source != "" && k.Scale == 0 {
+		made = fmt.Sprintf("%s is not a Kronecker graph of the reference generator", r.Source)
+		factor = fmt.Sprintf("%s has %d vertices and %d tuples", r.Source, r.Graph.Vertices, r.Graph.Tuples)
+	}
+	check("The input is the reference generator's, with its seeds",
+		k.Scale > 0 && k.Seed1 == OfficialSeed1 && k.Seed2 == OfficialSeed2, "%s", made)
+	check("The edge factor is 16", k.EdgeFactor == OfficialEdgeFactor && r.Graph.Tuples == k.Tuples(), "%s", factor)
 	check("Vertex labels are at least 48 bits wide in everything that crosses the interface", graph.VertexBits >= 48,
 		"tuples carry %d bits, parents 64", graph.VertexBits)
 }
@@ -126,7 +131,7 @@ const longCall = 3e-3
 // but at most what a call to another process and moving the parents cost anywhere. That is the bound for calls that
 // teps itself times, so that a busy machine does not make them look wrong.
 func (r Run) idle() float64 {
-	limit := 2e-3 + plugins.MoveTime(8*r.Graph.Recipe.Vertices()).Seconds()
+	limit := 2e-3 + plugins.MoveTime(8*r.Graph.Vertices).Seconds()
 	if r.Idle == 0 || r.Engine.timedByTeps() {
 		return limit
 	}

@@ -29,7 +29,7 @@ func finishedRun(t *testing.T) string {
 	t.Helper()
 	s := newStore(t)
 	s.addRoots(t, 4)
-	if err := s.Append(Entry{Engine: "one", Scale: 6, End: &End{State: Complete}}); err != nil {
+	if err := s.Append(Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Finish(); err != nil {
@@ -169,7 +169,7 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	}
 	defer resumed.Close()
 	if err := resumed.Append(Entry{
-		Engine: "one", Scale: 6, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
+		Engine: "one", GraphID: GraphID{Scale: 6}, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// EnergyRecord is the energy loop of one engine at one scale: what was done, and what every meter showed meanwhile.
+// EnergyRecord is the energy loop of one engine on one graph: what was done, and what every meter showed meanwhile.
 // Times that end in _ns are relative to the start of the loop.
 type EnergyRecord struct {
 	// Failure is the reason why a requested figure is missing: the engine died, or a search after the loop was

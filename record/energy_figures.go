@@ -167,7 +167,7 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 		return nil
 	}
 	out := &Green{Class: SmallData}
-	if g != nil && g.Recipe.Vertices() >= 1<<30 && g.Tuples >= 1<<34 {
+	if g != nil && g.Vertices >= 1<<30 && g.Tuples >= 1<<34 {
 		out.Class = BigData
 	}
 	out.Missing = []string{"a meter of the whole system (ipmi, redfish, or a wall meter read by a command)"}

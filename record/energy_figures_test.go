@@ -183,7 +183,7 @@ func TestHeadlinePrefersMeasuredSystems(t *testing.T) {
 }
 
 func TestGreenLevels(t *testing.T) {
-	small := &GraphRecord{Recipe: graph.Kronecker{Scale: 24, EdgeFactor: 16}, Tuples: 1 << 28}
+	small := &GraphRecord{Recipe: graph.Kronecker{Scale: 24, EdgeFactor: 16}, Vertices: 1 << 24, Tuples: 1 << 28}
 	for name, c := range map[string]struct {
 		graph   *GraphRecord
 		change  func(*EnergyRecord, *Metered)
@@ -195,11 +195,13 @@ func TestGreenLevels(t *testing.T) {
 			small, func(*EnergyRecord, *Metered) {}, SmallData, 1, []string{"the whole run, kernel 1 included"},
 		},
 		"big data": {
-			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 16}, Tuples: 1 << 34}, func(*EnergyRecord, *Metered) {},
+			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 16}, Vertices: 1 << 30, Tuples: 1 << 34},
+			func(*EnergyRecord, *Metered) {},
 			BigData, 1, nil,
 		},
 		"many vertices, few tuples": {
-			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 8}, Tuples: 1 << 33}, func(*EnergyRecord, *Metered) {},
+			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 8}, Vertices: 1 << 30, Tuples: 1 << 33},
+			func(*EnergyRecord, *Metered) {},
 			SmallData, 1, nil,
 		},
 		"short": {

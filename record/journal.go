@@ -12,8 +12,8 @@ import (
 // Entry is one line of roots.jsonl. One of its pointers is set, or none for a kind of a newer version. The journal is
 // the source of every Result, during a run as after it, so a resumed run and an uninterrupted one have the same form.
 type Entry struct {
-	Engine  string        `json:"engine,omitempty"` // label; absent for Session and Graph
-	Scale   int           `json:"scale,omitempty"`
+	Engine string `json:"engine,omitempty"` // label; absent for Session and Graph
+	GraphID
 	Session *Session      `json:"session,omitempty"`
 	Graph   *GraphRecord  `json:"graph,omitempty"`
 	Kernel1 *Kernel1      `json:"kernel1,omitempty"`
@@ -28,7 +28,7 @@ type Session struct {
 	Environment map[string]string `json:"environment,omitempty"`
 }
 
-// End closes an engine's entries at a scale. If it is missing, the process ended first.
+// End closes an engine's entries for a graph. If it is missing, the process ended first.
 type End struct {
 	State   State  `json:"state"`
 	Failure string `json:"failure,omitempty"`
@@ -61,9 +61,9 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 // replay makes the result of a plan from the entries of its journal.
 func replay(m Manifest, entries []Entry) (Result, error) {
 	r := Result{Manifest: m}
-	for _, scale := range m.Plan.Scales {
+	for _, id := range m.Plan.GraphIDs() {
 		for _, spec := range m.Plan.Engines {
-			r.Runs = append(r.Runs, Run{Engine: spec, Scale: scale, State: Interrupted})
+			r.Runs = append(r.Runs, Run{Engine: spec, GraphID: id, State: Interrupted})
 		}
 	}
 	sessions := 0
@@ -87,11 +87,11 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		run.Unchecked = unchecked(entries, run.Engine.Name, run.Scale)
+		run.Unchecked = unchecked(entries, run.Engine.Name, run.GraphID)
 		run.conclude(m)
 		if _, err := json.Marshal([]any{run.Statistics, run.Energy}); err != nil { // infinite
-			return r, fmt.Errorf("the times, counts or power of %s at scale %d are impossible: %w", run.Engine.Name, run.Scale,
-				err)
+			return r, fmt.Errorf("the times, counts or power of %s %s are impossible: %w", run.Engine.Name,
+				run.At(), err)
 		}
 	}
 	return r, nil
@@ -99,13 +99,13 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 
 // unchecked counts the searches of sessions that were killed: an End follows the searches of all others, and its
 // writer has compared the tuples with those that were generated.
-func unchecked(entries []Entry, engine string, scale int) (n int) {
+func unchecked(entries []Entry, engine string, id GraphID) (n int) {
 	pending := 0
 	for _, e := range entries {
 		switch {
 		case e.Session != nil:
 			n, pending = n+pending, 0
-		case e.Engine != engine || e.Scale != scale:
+		case e.Engine != engine || e.GraphID != id:
 		case e.Root != nil:
 			pending++
 		case e.End != nil && e.End.Void:
@@ -117,13 +117,24 @@ func unchecked(entries []Entry, engine string, scale int) (n int) {
 	return n
 }
 
-// setGraph gives the runs of a scale their input, except those that have searched all roots of an earlier one.
+// setGraph gives the runs of a graph their input, except those that have searched all roots of an earlier session.
 func (r *Result) setGraph(e Entry) error {
-	if want := r.Plan.Recipe(e.Scale); e.Graph.Recipe != want {
-		return fmt.Errorf("the graph was generated from %+v, but the plan has %+v", e.Graph.Recipe, want)
+	if e.Source == "" {
+		want := r.Plan.Recipe(e.Scale)
+		if e.Graph.Recipe != want {
+			return fmt.Errorf("the graph was generated from %+v, but the plan has %+v", e.Graph.Recipe, want)
+		}
+		e.Graph.Vertices = want.Vertices()
 	}
 	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Scale == e.Scale && !run.searched() {
+		run := &r.Runs[i]
+		if run.GraphID != e.GraphID {
+			continue
+		}
+		if run.Graph != nil && !run.Graph.Same(e.Graph) {
+			return fmt.Errorf("the tuples of %s are not those of an earlier session", e.GraphID)
+		}
+		if !run.searched() {
 			run.Graph = e.Graph
 		}
 	}
@@ -133,7 +144,7 @@ func (r *Result) setGraph(e Entry) error {
 // retry clears a failure of the engine or of its energy loop, because a resume repeats what failed.
 func (r *Run) retry() {
 	if r.Void {
-		*r = Run{Engine: r.Engine, Scale: r.Scale, State: Interrupted}
+		*r = Run{Engine: r.Engine, GraphID: r.GraphID, State: Interrupted}
 	}
 	if r.State == Failed {
 		r.State, r.Failure = Interrupted, ""
@@ -150,11 +161,11 @@ func (r *Run) searched() bool {
 
 func (r *Result) apply(e Entry) error {
 	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Engine.Name == e.Engine && run.Scale == e.Scale {
+		if run := &r.Runs[i]; run.Engine.Name == e.Engine && run.GraphID == e.GraphID {
 			return run.apply(e)
 		}
 	}
-	return fmt.Errorf("engine %q at scale %d is not in the plan", e.Engine, e.Scale)
+	return fmt.Errorf("engine %q %s is not in the plan", e.Engine, e.At())
 }
 
 func (r *Run) apply(e Entry) error {

@@ -21,19 +21,19 @@ func officialRun() (Manifest, []Entry) {
 	k := plan.Recipe(6)
 	entries := []Entry{
 		{Session: &Session{}},
-		{Scale: 6, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
+		{GraphID: GraphID{Scale: 6}, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
 		kernel1Entry(time.Second),
 	}
 	for i := range 64 {
 		root := RootRecord{Index: i, Root: graph.Vertex(i), Time: 0.001, Wall: 0.0011, Validated: true}
 		root.SetTree(graph.Tree{Tuples: 1000, SelfLoops: 10, Reached: 50})
-		entries = append(entries, Entry{Engine: "one", Scale: 6, Root: &root})
+		entries = append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: &root})
 	}
-	return m, append(entries, Entry{Engine: "one", Scale: 6, End: &End{State: Complete}})
+	return m, append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}})
 }
 
 func kernel1Entry(elapsed time.Duration) Entry {
-	return Entry{Engine: "one", Scale: 6, Kernel1: &Kernel1{
+	return Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Kernel1: &Kernel1{
 		Description: plugins.Description{Name: "one", Version: "1"}, Options: map[string]string{"threads": "2"},
 		Construction: plugins.Construction{Elapsed: elapsed, Claims: plugins.Claims{
 			OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 32, Tuning: "none",
@@ -129,8 +129,8 @@ func claims(entries []Entry) *plugins.Claims { return &entries[2].Kernel1.Constr
 func TestReplayOfResumes(t *testing.T) {
 	m, entries := officialRun()
 	// All searches were done: another construction serves the energy loop only.
-	end := Entry{Engine: "one", Scale: 6, End: &End{State: Complete}}
-	failed := Entry{Engine: "one", Scale: 6, Energy: &EnergyRecord{Failure: "it died"}}
+	end := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}}
+	failed := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{Failure: "it died"}}
 	session := Entry{Session: &Session{}}
 	again := append(entries[:67:67], failed, end, session)
 	run := replayed(t, m, again)
@@ -138,7 +138,7 @@ func TestReplayOfResumes(t *testing.T) {
 		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
 	}
 	again = append(again, entries[1], kernel1Entry(2*time.Second), Entry{
-		Engine: "one", Scale: 6, Energy: &EnergyRecord{},
+		Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{},
 	}, end)
 	run = replayed(t, m, again)
 	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
@@ -147,7 +147,7 @@ func TestReplayOfResumes(t *testing.T) {
 	}
 
 	// Searches were missing, so kernel 1 ran twice.
-	died := Entry{Engine: "one", Scale: 6, End: &End{State: Failed, Failure: "it died"}}
+	died := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Failed, Failure: "it died"}}
 	again = append(append(entries[:40:40], died, session, entries[1], kernel1Entry(2*time.Second)), entries[40:]...)
 	run = replayed(t, m, again)
 	if run.State != Complete || run.Failure != "" || run.Sessions != 2 || run.Construction.Elapsed != 2*time.Second ||
@@ -158,10 +158,11 @@ func TestReplayOfResumes(t *testing.T) {
 
 func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 	m, entries := officialRun()
+	six := GraphID{Scale: 6}
 	for want, e := range map[string]Entry{
-		`line 69: engine "two" at scale 6 is not in the plan`: {Engine: "two", Scale: 6, End: &End{}},
-		"line 69: root 3 where root 64 is expected":           {Engine: "one", Scale: 6, Root: &RootRecord{Index: 3}},
-		"line 69: the graph was generated from":               {Scale: 6, Graph: &GraphRecord{}},
+		`line 69: engine "two" at scale 6 is not in the plan`: {Engine: "two", GraphID: six, End: &End{}},
+		"line 69: root 3 where root 64 is expected":           {Engine: "one", GraphID: six, Root: &RootRecord{Index: 3}},
+		"line 69: the graph was generated from":               {GraphID: six, Graph: &GraphRecord{}},
 	} {
 		if _, err := replay(m, append(entries, e)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -171,14 +172,14 @@ func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 
 func TestPlanCheck(t *testing.T) {
 	for want, change := range map[string]func(*Plan){
-		"no engine is named":      func(p *Plan) { p.Engines = nil },
-		"no scale is named":       func(p *Plan) { p.Scales = nil },
-		"number of roots":         func(p *Plan) { p.Roots = 0 },
-		"roots to validate":       func(p *Plan) { p.Validate = -2 },
-		"warm-up searches":        func(p *Plan) { p.WarmUps = -1 },
-		"timeout must be":         func(p *Plan) { p.Timeout = 0 },
-		"length of the energy":    func(p *Plan) { p.Energy = -1 },
-		"requires an energy loop": func(p *Plan) { p.Meters = []string{"rapl"} },
+		"no engine is named":         func(p *Plan) { p.Engines = nil },
+		"no scale or graph is named": func(p *Plan) { p.Scales = nil },
+		"number of roots":            func(p *Plan) { p.Roots = 0 },
+		"roots to validate":          func(p *Plan) { p.Validate = -2 },
+		"warm-up searches":           func(p *Plan) { p.WarmUps = -1 },
+		"timeout must be":            func(p *Plan) { p.Timeout = 0 },
+		"length of the energy":       func(p *Plan) { p.Energy = -1 },
+		"requires an energy loop":    func(p *Plan) { p.Meters = []string{"rapl"} },
 	} {
 		p := somePlan()
 		change(&p)
@@ -228,9 +229,10 @@ func TestNewMetered(t *testing.T) {
 }
 
 func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
-	session, root := Entry{Session: &Session{}}, Entry{Engine: "a", Scale: 8, Root: &RootRecord{}}
-	other := Entry{Engine: "b", Scale: 8, Root: &RootRecord{}}
-	end, void := Entry{Engine: "a", Scale: 8, End: &End{}}, Entry{Engine: "a", Scale: 8, End: &End{Void: true}}
+	session, root := Entry{Session: &Session{}}, Entry{Engine: "a", GraphID: GraphID{Scale: 8}, Root: &RootRecord{}}
+	other := Entry{Engine: "b", GraphID: GraphID{Scale: 8}, Root: &RootRecord{}}
+	end := Entry{Engine: "a", GraphID: GraphID{Scale: 8}, End: &End{}}
+	void := Entry{Engine: "a", GraphID: GraphID{Scale: 8}, End: &End{Void: true}}
 	for name, c := range map[string]struct {
 		entries []Entry
 		want    int
@@ -242,7 +244,7 @@ func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
 		"killed with another engine":   {[]Entry{session, root, end, other, session, other}, 0},
 		"killed, then all is repeated": {[]Entry{session, root, session, root, void, session, root, end}, 0},
 	} {
-		if got := unchecked(c.entries, "a", 8); got != c.want {
+		if got := unchecked(c.entries, "a", GraphID{Scale: 8}); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}

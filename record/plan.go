@@ -17,7 +17,7 @@ const AllRoots = -1
 // MaxRoots bounds Plan.Roots and Plan.WarmUps.
 const MaxRoots = 1 << 20
 
-const maxRuns = 4096 // engines times scales of a Plan
+const maxRuns = 4096 // engines times graphs of a Plan
 
 // Official parameters of Graph500 (specification 2.0; the seeds are those of the reference program).
 const (
@@ -30,7 +30,8 @@ const (
 // Plan is what a run is asked to do, with every default filled in.
 type Plan struct {
 	Engines    []EngineSpec  `json:"engines"`
-	Scales     []int         `json:"scales"`
+	Scales     []int         `json:"scales"`           // of Kronecker graphs
+	Graphs     []GraphSpec   `json:"graphs,omitempty"` // other graphs
 	EdgeFactor int           `json:"edgefactor"`
 	Seed1      uint64        `json:"seed1"`
 	Seed2      uint64        `json:"seed2"`
@@ -85,13 +86,13 @@ func (p Plan) Check() error {
 	if len(p.Engines) == 0 {
 		return Usage("no engine is named")
 	}
-	if len(p.Scales) == 0 {
-		return Usage("no scale is named")
+	if n := len(p.Engines) * len(p.GraphIDs()); n > maxRuns {
+		return Usage("%d engines and graphs are more than a run can have, %d", n, maxRuns)
 	}
-	if n := len(p.Engines) * len(p.Scales); n > maxRuns {
-		return Usage("%d engines and scales are more than a run can have, %d", n, maxRuns)
+	if err := p.checkGraphs(); err != nil {
+		return err
 	}
-	labels, scales := map[string]bool{}, map[int]bool{}
+	labels := map[string]bool{}
 	for _, e := range p.Engines {
 		if labels[e.Name] {
 			return Usage("engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
@@ -100,15 +101,6 @@ func (p Plan) Check() error {
 			return Usage("the label of an engine has %d bytes; at most %d are allowed", len(e.Name), plugins.MaxText)
 		}
 		labels[e.Name] = true
-	}
-	for _, s := range p.Scales {
-		if err := p.Recipe(s).Check(); err != nil {
-			return Usage("%w", err)
-		}
-		if scales[s] {
-			return Usage("scale %d is named twice", s)
-		}
-		scales[s] = true
 	}
 	switch {
 	case p.Roots < 1 || p.Roots > MaxRoots:

@@ -52,10 +52,10 @@ const (
 	Failed      State = "failed"      // the engine failed, as described by Failure
 )
 
-// Run is one engine at one scale.
+// Run is one engine on one graph.
 type Run struct {
-	Engine      EngineSpec           `json:"engine"`
-	Scale       int                  `json:"scale"`
+	Engine EngineSpec `json:"engine"`
+	GraphID
 	Description *plugins.Description `json:"description,omitempty"`
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
@@ -96,19 +96,11 @@ type Kernel1 struct {
 	Idle float64 `json:"idle,omitempty"`
 }
 
-// GraphRecord is the input of one scale.
-type GraphRecord struct {
-	Recipe        graph.Kronecker `json:"recipe"`
-	Tuples        int64           `json:"tuples"`
-	Generation    float64         `json:"generation"`     // seconds; not timed by the benchmark
-	RejectedDraws int             `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
-	RootsFound    int             `json:"roots_found"`
-}
-
 // RootRecord is one search: a line of roots.jsonl.
 type RootRecord struct {
 	Index      int             `json:"index"` // in the order of the draw, from 0
 	Root       graph.Vertex    `json:"root"`
+	Label      *uint64         `json:"label,omitempty"`   // of the root in the graph's file; nil: the same number
 	Time       float64         `json:"time"`              // seconds on the engine's clock, used for TEPS
 	Wall       float64         `json:"wall"`              // seconds on the host's clock around the call
 	Repeats    int             `json:"repeats,omitempty"` // of the search, because it was delayed

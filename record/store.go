@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -130,6 +131,21 @@ func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) 
 
 // Close releases the directory.
 func (s *Store) Close() error { return s.journal.Close() }
+
+// Discard removes the record of a run that has measured nothing, and its directory and the one around it if they are
+// empty then.
+func (s *Store) Discard() error {
+	var failed error
+	for _, name := range []string{ResultFile, ManifestFile, JournalFile} {
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	if os.Remove(s.dir) == nil {
+		_ = os.Remove(filepath.Dir(s.dir)) // of all runs, if this was the first
+	}
+	return failed
+}
 
 // open opens and locks the journal in dir.
 func open(dir string, flags int) (*Store, error) {

@@ -41,9 +41,9 @@ func (s *Store) addRoots(t *testing.T, n int) {
 	for i := range n {
 		err := s.Append(
 			Entry{
-				Engine: "one",
-				Scale:  6,
-				Root:   &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)},
+				Engine:  "one",
+				GraphID: GraphID{Scale: 6},
+				Root:    &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)},
 			},
 		)
 		if err != nil {
@@ -105,7 +105,8 @@ func TestTornLastLineIsDropped(t *testing.T) {
 			if resumed.Torn() != len(tail) {
 				t.Errorf("cut off %d bytes, want %d", resumed.Torn(), len(tail))
 			}
-			err = resumed.Append(Entry{Engine: "one", Scale: 6, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1}})
+			root := &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1}
+			err = resumed.Append(Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: root})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,7 +313,7 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	}
 	journal := s.journal
 	s.journal = full
-	err = s.Append(Entry{Engine: "one", Scale: 6, Root: &RootRecord{Index: 2}})
+	err = s.Append(Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: &RootRecord{Index: 2}})
 	s.journal = journal
 	full.Close()
 	var broken *StoreError

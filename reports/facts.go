@@ -68,9 +68,20 @@ func (r Run) constructionFacts() Table {
 func (r Run) inputFacts() Table {
 	g := newFacts("Input")
 	if in := r.Graph; in != nil {
-		k := in.Recipe
-		g.fact("graph", fmt.Sprintf("Kronecker, scale %d, edge factor %d, seeds %d and %d", k.Scale, k.EdgeFactor, k.Seed1,
-			k.Seed2))
+		text := r.GraphName()
+		if k := in.Recipe; k.Scale > 0 {
+			text = fmt.Sprintf("Kronecker, scale %d, edge factor %d, seeds %d and %d", k.Scale, k.EdgeFactor, k.Seed1, k.Seed2)
+		}
+		g.fact("graph", text)
+		if r.Source != "" {
+			g.fact("size", fmt.Sprintf("%s vertices, %s tuples", units.Integer(in.Vertices), units.Integer(in.Tuples)))
+			g.fact("SHA-256 of the tuples", Sentence(in.SHA256))
+		}
+		if f := in.File; f != nil {
+			directed := map[bool]string{true: "directed, each line is one undirected tuple", false: "undirected"}
+			g.fact("file", Joined(", ", Name(f.Format), Name(f.Compression), units.Bytes(f.Bytes), directed[f.Symmetrised]))
+			g.fact("SHA-256 of the file", Sentence(f.SHA256))
+		}
 		g.fact("roots", fmt.Sprintf("%d found, %d draws rejected", in.RootsFound, in.RejectedDraws))
 	}
 	return g

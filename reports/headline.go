@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/tepsbench/teps/internal/units"
@@ -65,8 +64,8 @@ func (r Result) Headline() Headline {
 	run := r.Runs[best]
 	h.Rate, h.Verdict, h.Rules = GTEPS(run.Statistics.TEPS.Mean), run.Verdict(), run.RuleCount()
 	h.Met, h.Broken = run.Compliant(), run.BrokenRules()
-	h.Of = fmt.Sprintf("harmonic mean over %s, %s at scale %d", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
-		run.Scale)
+	h.Of = fmt.Sprintf("harmonic mean over %s, %s %s", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
+		run.atGraph())
 	if len(r.Runs) > 1 {
 		h.Verdict.Why = run.named() + h.Verdict.Why
 	}
@@ -77,7 +76,7 @@ func (r Result) Headline() Headline {
 }
 
 // named begins a sentence about a run.
-func (r Run) named() string { return fmt.Sprintf("%s at scale %d: ", r.Label, r.Scale) }
+func (r Run) named() string { return fmt.Sprintf("%s %s: ", r.Label, r.atGraph()) }
 
 // Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
 // the only one with a name.
@@ -94,8 +93,8 @@ func (r Result) Device(run Run) string {
 
 // RunTable sums up every run in a line.
 func (r Result) RunTable() Table {
-	t := newTable("engine|#scale|#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|#± deviation|state|"+
-		"rules", "")
+	t := newTable("engine|"+graphHead(r.Runs)+"|#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|"+
+		"#± deviation|state|rules", "")
 	for _, run := range r.Runs {
 		v, version, kernel1, held, median, rate := run.Verdict(), "", Missing, Missing, Missing, Missing
 		if d := run.Description; d != nil {
@@ -107,7 +106,7 @@ func (r Result) RunTable() Table {
 		if s := run.Rates(); s != nil {
 			median, rate = units.Seconds(s.Time.Median), GTEPS(s.TEPS.Mean)
 		}
-		t.add(Joined(" ", run.Label, version), strconv.Itoa(run.Scale), fmt.Sprintf("%d of %d", run.ValidRoots(),
+		t.add(Joined(" ", run.Label, version), run.graphCell(), fmt.Sprintf("%d of %d", run.ValidRoots(),
 			len(run.Roots)), kernel1, held, median, rate, run.deviation(), v.Word, run.RuleCount())
 		t.style(8, v.Class())
 		t.style(9, "fair")

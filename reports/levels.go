@@ -11,22 +11,25 @@ import (
 
 const maxLevels = 200 // shown of one search; a path has as many levels as vertices
 
-// LevelFigures draw the search of the median root of each engine at its largest scale, by the place of its run.
+// LevelFigures draw the search of the median root of each engine at its largest scale and on each other graph, by the
+// place of its run.
 func LevelFigures(runs []Run) map[int]Figure {
-	largest := map[string]int{} // name to the run at its largest scale that has levels
+	type place struct{ label, source string }
+	largest := map[place]int{} // the run at the largest scale that has levels
 	for i, r := range runs {
 		if _, found := r.medianRoot(); !found || r.Verdict().Grade == Wrong {
 			continue
 		}
-		if other, known := largest[r.Label]; !known || runs[other].Scale < r.Scale {
-			largest[r.Label] = i
+		at := place{r.Label, r.Source}
+		if other, known := largest[at]; !known || runs[other].Scale < r.Scale {
+			largest[at] = i
 		}
 	}
 	out, taken := map[int]Figure{}, map[string]bool{}
 	for i, r := range runs {
-		if at, known := largest[r.Label]; known && at == i {
+		if at, known := largest[place{r.Label, r.Source}]; known && at == i {
 			f := levelsFigure(r)
-			f.Name = unique(taken, fmt.Sprintf("levels-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
+			f.Name = unique(taken, fmt.Sprintf("levels-%s-%s", fileName(r.Engine.Name), r.graphFile()), "-")
 			out[i] = f
 		}
 	}
@@ -39,9 +42,9 @@ func levelsFigure(r Run) Figure {
 	root, _ := r.medianRoot()
 	levels := root.Levels
 	f := Figure{}
-	f.Title = fmt.Sprintf("The search from vertex %d by %s at scale %d, level by level", root.Root, r.Label, r.Scale)
-	f.note(fmt.Sprintf("%s, scale %d: the root with the median time, vertex %d, %s in all. Colors: direction of the "+
-		"level. Percentages: share of the search.", r.Label, r.Scale, root.Root, units.Seconds(root.Time)))
+	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", rootLabel(root), r.Label, r.atGraph())
+	f.note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the "+
+		"level. Percentages: share of the search.", r.Label, r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
 	levels = limited(&f, levels, maxLevels, "levels; the record has all")
 	frontier := curve{label: "frontier (vertices expanded)", look: looks(0)}
 	edges := curve{label: "adjacency entries looked at", look: looks(1)}
@@ -88,8 +91,8 @@ func (r Run) Levels() Table {
 		return Table{}
 	}
 	t := newTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|phases", "")
-	t.Name = fmt.Sprintf("Levels of the median root: %s, scale %d, vertex %d, search %d, %s", r.Label, r.Scale, root.Root,
-		root.Index, units.Seconds(root.Time))
+	t.Name = fmt.Sprintf("Levels of the median root: %s, %s, vertex %s, search %d, %s", r.Label, r.GraphName(),
+		rootLabel(root), root.Index, units.Seconds(root.Time))
 	levels, inside := root.Levels[:min(len(root.Levels), maxLevels)], 0.0
 	for i, level := range levels {
 		seconds, share := level.Elapsed.Seconds(), Missing

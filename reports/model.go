@@ -9,6 +9,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,16 +41,55 @@ type Result struct {
 	Mark string // [1], [2], ... among several records; empty for a single one
 }
 
-// Run is one engine at one scale, under the name that figures and tables show.
+// Run is one engine on one graph, under the name that figures and tables show.
 type Run struct {
 	record.Run
 	Label   string
 	Machine string // host and processor
 }
 
-// scaleName names the run on an axis by its engine and the size of its graph.
-func (r Run) scaleName() string {
+// rowName names the run on an axis by its engine and its graph.
+func (r Run) rowName() string {
+	if r.Source != "" {
+		return r.Label + ", " + r.graphCell()
+	}
 	return fmt.Sprintf("%s, 2%s", r.Label, Superscript(r.Scale))
+}
+
+// graphCell is the run's graph in a column: a scale, or a name.
+func (r Run) graphCell() string { return Name(r.Cell()) }
+
+// GraphName is the run's graph in a sentence: scale 20, or a name.
+func (r Run) GraphName() string { return Name(r.String()) }
+
+// atGraph is the run's graph in a sentence: at scale 20, or on and its name.
+func (r Run) atGraph() string { return Sentence(r.At()) }
+
+// graphHead is the head of the column.
+func graphHead[E interface{ On() record.GraphID }](runs []E) string {
+	if head := record.CellHead(runs, E.On); head != "scale" {
+		return head
+	}
+	return "#scale"
+}
+
+// graphFile is the run's graph as a part of the name of a file: s20, or a name.
+func (r Run) graphFile() string {
+	if r.Source != "" {
+		return fileName(r.Source)
+	}
+	return fmt.Sprintf("s%d", r.Scale)
+}
+
+// On returns the graph of the run.
+func (r Run) On() record.GraphID { return r.GraphID }
+
+// byGraph orders runs by scale; other graphs come after them, in the order of their records.
+func byGraph(a, b Run) int {
+	if a.Source != "" || b.Source != "" {
+		return cmp.Compare(min(len(a.Source), 1), min(len(b.Source), 1))
+	}
+	return a.Scale - b.Scale
 }
 
 // Part is a chapter of a report: figures, and a table with the same numbers.

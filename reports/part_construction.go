@@ -2,7 +2,6 @@ package reports
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/tepsbench/teps/internal/units"
 )
@@ -31,7 +30,7 @@ func constructionFigure(runs []Run) Figure {
 		}
 		row := func(value float64) barRow {
 			value /= float64(r.Graph.Tuples)
-			return barRow{r.scaleName(), []float64{value}, units.Significant(value, 3)}
+			return barRow{r.rowName(), []float64{value}, units.Significant(value, 3)}
 		}
 		times = append(times, row(float64(r.Construction.Elapsed.Nanoseconds())))
 		if r.Construction.Bytes > 0 { // an engine need not report its memory
@@ -50,8 +49,8 @@ func constructionFigure(runs []Run) Figure {
 
 // constructionTable has what the figure of kernel 1 shows, by tuple and by search.
 func constructionTable(runs []Run) Table {
-	t := newTable("engine|#scale|#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|#bytes per "+
-		"tuple|#adjacency entries",
+	t := newTable("engine|"+graphHead(runs)+"|#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+
+		"#bytes per tuple|#adjacency entries",
 		"Generation is not timed by the benchmark. Memory is what the engine reports to hold for searching.")
 	for _, r := range runs {
 		c := r.Construction
@@ -65,7 +64,7 @@ func constructionTable(runs []Run) Table {
 		if s := r.Rates(); s != nil {
 			median = s.Time.Median
 		}
-		t.add(r.Label, strconv.Itoa(r.Scale), generation, units.Seconds(seconds), ratio(tuples/1e6, seconds),
+		t.add(r.Label, r.graphCell(), generation, units.Seconds(seconds), ratio(tuples/1e6, seconds),
 			ratio(seconds, median), units.Bytes(c.Bytes), ratio(float64(c.Bytes), tuples), Count(c.Entries))
 	}
 	return t

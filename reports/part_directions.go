@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
@@ -44,7 +43,7 @@ func directionShares(runs []Run) (out []directionShare) {
 			out = append(out, d)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b directionShare) int { return a.Scale - b.Scale })
+	slices.SortStableFunc(out, func(a, b directionShare) int { return byGraph(a.Run, b.Run) })
 	return out
 }
 
@@ -96,7 +95,7 @@ func directionColors() []Color {
 // directionsFigure draws the shares of a search's time, for every run.
 func directionsFigure(rows []directionShare) Figure {
 	f := Figure{
-		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and scale",
+		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and graph",
 	}
 	f.note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
 		"a level.")
@@ -115,7 +114,7 @@ func directionsFigure(rows []directionShare) Figure {
 				Text: fmt.Sprintf("%.0f %%", parts[k]), Color: paint(onBarPaint), Size: 8, Room: parts[k], DY: -3})
 			sum += parts[k]
 		}
-		bars = append(bars, barRow{name: r.scaleName(), parts: parts})
+		bars = append(bars, barRow{name: r.rowName(), parts: parts})
 	}
 	panel := barPanel("Share of the time of a search (%)", bars, directionColors()...)
 	panel.X.Max, panel.Shapes = 100, append(panel.Shapes, texts...)
@@ -129,8 +128,8 @@ func directionsFigure(rows []directionShare) Figure {
 // directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
 // engine counted them.
 func directionsTable(rows []directionShare) Table {
-	t := newTable("engine|#scale|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|#outside levels|"+
-		"#entries looked at, top-down|#bottom-up|#per tuple",
+	t := newTable("engine|"+graphHead(rows)+"|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
+		"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
 		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
 			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")
 	for _, d := range rows {
@@ -139,7 +138,7 @@ func directionsTable(rows []directionShare) Table {
 			down, up = units.Integer(int64(d.entries[0]+0.5)), units.Integer(int64(d.entries[1]+0.5))
 			perTuple = ratio(d.entries[0]+d.entries[1], d.tuples)
 		}
-		t.add(d.Label, strconv.Itoa(d.Scale), units.Significant(d.levels[0]+d.levels[1], 3),
+		t.add(d.Label, d.graphCell(), units.Significant(d.levels[0]+d.levels[1], 3),
 			units.Significant(d.levels[1], 3), units.Seconds(d.seconds[0]), units.Seconds(d.seconds[1]),
 			units.Seconds(d.outside()), down, up, perTuple)
 	}

@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/power"
@@ -81,7 +80,7 @@ func perWattFigure(runs []Run, references []Reference) Figure {
 			metered = append(metered, r)
 		}
 	}
-	all := seriesOf(metered, func(Run) bool { return true })
+	all := seriesOf(metered, func(r Run) bool { return r.Source == "" })
 	if len(all) == 0 {
 		return Figure{}
 	}
@@ -107,8 +106,8 @@ func perWattFigure(runs []Run, references []Reference) Figure {
 
 // energyTable has a line for each power figure, and one that gives the reason for each run without.
 func energyTable(runs []Run) Table {
-	t := newTable("engine|#scale|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|#MTEPS/W above idle|#± %|"+
-		"#J per search|#loop|#searches",
+	t := newTable("engine|"+graphHead(runs)+"|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
+		"#MTEPS/W above idle|#± %|#J per search|#loop|#searches",
 		"MTEPS/W is the rate of the energy loop over the mean power of that same interval, idle power included; above idle, "+
 			"the power of the idle baseline is subtracted. ± bounds the error that sampling adds; the error of the sensor "+
 			"itself is not in it. Component power is not system power: it leaves out what the meter does not cover.")
@@ -120,13 +119,13 @@ func energyTable(runs []Run) Table {
 		}
 		figures := r.PowerFigures()
 		if len(figures) == 0 {
-			row := slices.Concat([]string{r.Label, strconv.Itoa(r.Scale), r.noFigure(), "", ""},
+			row := slices.Concat([]string{r.Label, r.graphCell(), r.noFigure(), "", ""},
 				slices.Repeat([]string{Missing}, 9))
 			t.add(row...)
 		}
 		for _, f := range figures {
 			loop := r.Energy.Loop
-			t.add(r.Label, strconv.Itoa(r.Scale), Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
+			t.add(r.Label, r.graphCell(), Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
 				optional(f.IdleWatts, four), four(f.MTEPSPerWatt), percent(f.Uncertainty),
 				optional(f.MTEPSPerWattOverIdle, four), optional(f.UncertaintyOverIdle, percent),
 				four(f.JoulesPerSearch), units.Seconds(loop.Elapsed), units.Integer(loop.Searches))

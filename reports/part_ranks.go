@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,7 +153,7 @@ func phaseFigure(runs []rankedRun) Figure {
 	} {
 		var rows []barRow
 		for _, r := range runs {
-			row, sum := barRow{name: r.scaleName(), parts: make([]float64, len(names))}, 0.0
+			row, sum := barRow{name: r.rowName(), parts: make([]float64, len(names))}, 0.0
 			for _, p := range r.phases {
 				row.parts[slices.Index(names, p.name)] = quantity.of(p)
 				sum += quantity.of(p)
@@ -177,7 +176,7 @@ func ranksTable(runs []rankedRun) Table {
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
-		t.add(fmt.Sprintf("%s, s%d", r.Label, r.Scale), strings.ToUpper(Name(r.Options["partition"])),
+		t.add(r.rowName(), strings.ToUpper(Name(r.Options["partition"])),
 			strconv.Itoa(len(r.computing)), units.Seconds(computing), units.Seconds(transfers),
 			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
 	}

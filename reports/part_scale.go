@@ -16,7 +16,8 @@ const ScaleFigure = "gteps-over-scale"
 
 func ratesPart(runs []Run, references []Reference) Part {
 	return Part{
-		Title: "Search rates", Table: ratesTable(runs), Figures: []Figure{scaleFigure(runs, references), rootsFigure(runs)},
+		Title: "Search rates", Table: ratesTable(runs), Figures: []Figure{
+			scaleFigure(runs, references), graphsFigure(runs, references), rootsFigure(runs)},
 		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
 			"spread belongs to the result as much as the mean.",
 	}
@@ -44,7 +45,7 @@ func seriesOf(runs []Run, keep func(Run) bool) []runSeries {
 	}
 	out = slices.DeleteFunc(out, func(s runSeries) bool { return len(s.runs) == 0 })
 	for _, s := range out {
-		slices.SortStableFunc(s.runs, func(a, b Run) int { return a.Scale - b.Scale })
+		slices.SortStableFunc(s.runs, byGraph)
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func inGTEPS(s record.Spread) record.Spread {
 
 // scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
 func scaleFigure(runs []Run, references []Reference) Figure {
-	all := seriesOf(runs, func(r Run) bool { return r.Rates() != nil })
+	all := seriesOf(runs, func(r Run) bool { return r.Source == "" && r.Rates() != nil })
 	if len(all) == 0 {
 		return Figure{}
 	}
@@ -116,23 +117,28 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 func inputs(runs []Run) string {
 	factors := map[string]bool{}
 	for _, r := range runs {
-		if r.Graph != nil {
+		if r.Graph != nil && r.Source == "" {
 			factors[strconv.Itoa(r.Graph.Recipe.EdgeFactor)] = true
 		}
+	}
+	if len(factors) == 0 {
+		return "Graphs as named"
 	}
 	return "Kronecker graphs, edge factor " + Joined(" or ", slices.Sorted(maps.Keys(factors))...)
 }
 
 // ratesTable has what the figure over scales draws.
 func ratesTable(runs []Run) Table {
-	t := newTable("engine|#scale|#harmonic mean|#min|#q1|#median|#q3|#max",
-		"All in GTEPS. The harmonic mean is the result; the others are order statistics.")
+	t := newTable("engine|"+graphHead(runs)+"|#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
+		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+
+			"of the largest levels.")
 	for _, r := range runs {
-		row := []string{r.Label, strconv.Itoa(r.Scale), Missing, Missing, Missing, Missing, Missing, Missing}
+		row := []string{r.Label, r.graphCell(), Missing, Missing, Missing, Missing, Missing, Missing,
+			units.Significant(r.MeanDepth(), 4)}
 		if s := r.Rates(); s != nil {
 			x := s.TEPS
 			row = append(row[:2], GTEPS(x.Mean), GTEPS(x.Min), GTEPS(x.FirstQuartile), GTEPS(x.Median), GTEPS(x.ThirdQuartile),
-				GTEPS(x.Max))
+				GTEPS(x.Max), row[8])
 		}
 		t.add(row...)
 	}
@@ -151,8 +157,8 @@ func rootsFigure(runs []Run) Figure {
 	if len(rows) == 0 {
 		return Figure{}
 	}
-	slices.SortStableFunc(rows, func(a, b Run) int { return a.Scale - b.Scale })
-	f := Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and scale"}
+	slices.SortStableFunc(rows, byGraph)
+	f := Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and graph"}
 	f.note("Point: one root. Box: quartiles; thick line: median. Whiskers: slowest and fastest root. " +
 		"Diamond: harmonic mean.")
 	rows = limited(&f, rows, maxRows, "runs; the table has all")
@@ -161,7 +167,7 @@ func rootsFigure(runs []Run) Figure {
 	for i, r := range rows {
 		teps := inGTEPS(r.Rates().TEPS)
 		values.add(teps.Min, teps.Max)
-		names = append(names, r.scaleName())
+		names = append(names, r.rowName())
 		place, color := float64(len(rows)-1-i), colors[r.Label]
 		panel.Shapes = append(panel.Shapes, cloud(rootRates(r.Roots), place, color)...)
 		panel.Shapes = append(panel.Shapes, Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color},
@@ -198,6 +204,14 @@ func cloud(values []float64, place float64, color Color) (out []Shape) {
 	return out
 }
 
+// rootLabel is the label of a root in the file of its graph.
+func rootLabel(root record.RootRecord) string {
+	if root.Label != nil {
+		return strconv.FormatUint(*root.Label, 10)
+	}
+	return strconv.FormatInt(int64(root.Root), 10)
+}
+
 // RootTable lists every search of a run.
 func (r Run) RootTable() Table {
 	t := newTable("##|#root|#time|#GTEPS|#tuples (nedge)|#m with self-loops|#reached|#depth|#host's clock|"+
@@ -220,7 +234,7 @@ func (r Run) RootTable() Table {
 		if root.Broken() {
 			verdict, class = fmt.Sprintf("rule %d: %s", root.Rule, Sentence(root.Violation)), "bad why"
 		}
-		t.add(strconv.Itoa(root.Index), strconv.FormatInt(int64(root.Root), 10), measured(root.Time), rate,
+		t.add(strconv.Itoa(root.Index), rootLabel(root), measured(root.Time), rate,
 			optional(root.NEdge, units.Integer), optional(root.M, units.Integer), optional(root.Reached, units.Integer), depth,
 			measured(root.Wall), validation, verdict)
 		t.style(10, class)

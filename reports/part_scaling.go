@@ -43,6 +43,7 @@ type scalingLine struct {
 type scalingKey struct {
 	weak    bool
 	worker  string // "thread" or "rank"
+	graph   string // the source of a graph without a scale
 	size    int    // scale, or in weak scaling the scale of each worker's share
 	family  string // engine and options that the user set, without the number of workers
 	details string // version, program, machine and graph: named where lines differ in them
@@ -53,7 +54,7 @@ func (k scalingKey) name() string {
 	if k.weak {
 		return fmt.Sprintf("%s, 2%s vertices per %s", k.family, Superscript(k.size), k.worker)
 	}
-	return fmt.Sprintf("%s, scale %d", k.family, k.size)
+	return k.family + ", " + Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
 }
 
 // Workers is the number of ranks or threads that a run searched with: its ranks if it recorded any, else the option
@@ -94,7 +95,8 @@ func keyOf(r Run, worker string) scalingKey {
 			parts = append(parts, EngineName(option+"="+value))
 		}
 	}
-	return scalingKey{worker: worker, size: r.Scale, family: strings.Join(parts, " "), details: r.details()}
+	family := strings.Join(parts, " ")
+	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family, details: r.details()}
 }
 
 // details are the version and the program of a run's engine, the machine and the graph.
@@ -107,6 +109,9 @@ func (r Run) details() string {
 		program = "program " + Clean(r.Engine.Checksum, 12)
 	}
 	if r.Graph != nil {
+		input = Clean(r.Graph.SHA256, 12)
+	}
+	if r.Graph != nil && r.Graph.Recipe.Scale > 0 {
 		k := r.Graph.Recipe
 		input = fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
 	}
@@ -123,7 +128,7 @@ func scalingLines(runs []Run) []scalingLine {
 			continue
 		}
 		keys := []scalingKey{keyOf(r, worker)}
-		if share := float64(r.Scale) - math.Log2(float64(workers)); share == math.Trunc(share) {
+		if share := float64(r.Scale) - math.Log2(float64(workers)); r.Source == "" && share == math.Trunc(share) {
 			weak := keys[0]
 			weak.weak, weak.size = true, int(share)
 			keys = append(keys, weak)
@@ -230,7 +235,12 @@ func workerAxis(lines []scalingLine) Axis {
 
 // scalingTable has what the figures of scaling show.
 func scalingTable(lines []scalingLine) Table {
-	t := newTable("scaling|line|#workers|#scale|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency",
+	var all []Run
+	for _, l := range lines {
+		all = append(all, l.points...)
+	}
+	head := graphHead(all)
+	t := newTable("scaling|line|#workers|"+head+"|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
 			"Runs that are not complete or have a wrong search are left out. "+
@@ -241,7 +251,7 @@ func scalingTable(lines []scalingLine) Table {
 			n, worker := r.Workers()
 			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
 			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, Plural(n, worker, worker+"s"),
-				strconv.Itoa(r.Scale), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
+				r.graphCell(), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
 				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %")
 		}
 	}

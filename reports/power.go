@@ -19,7 +19,7 @@ func powerFigures(runs []Run) []Figure {
 			continue
 		}
 		f := powerFigure(r)
-		f.Name = unique(taken, fmt.Sprintf("power-%s-s%d", fileName(r.Engine.Name), r.Scale), "-")
+		f.Name = unique(taken, fmt.Sprintf("power-%s-%s", fileName(r.Engine.Name), r.graphFile()), "-")
 		out = append(out, f)
 	}
 	return out
@@ -29,7 +29,7 @@ func powerFigures(runs []Run) []Figure {
 func powerFigure(r Run) Figure {
 	e := r.Energy
 	used := slices.ContainsFunc(e.Meters, func(m record.Metered) bool { return m.Used })
-	f := Figure{Title: fmt.Sprintf("Power over time, %s at scale %d", r.Label, r.Scale)}
+	f := Figure{Title: fmt.Sprintf("Power over time, %s %s", r.Label, r.atGraph())}
 	f.note("Mean power between two updates of a meter. Before the loop the engine holds its graph and is idle. After " +
 		"the loop come validated searches.")
 	meters := slices.DeleteFunc(slices.Clone(e.Meters), func(m record.Metered) bool {

@@ -14,9 +14,11 @@ type publishedValue struct {
 	mean, low, high float64
 }
 
+// vendors shortens the names of systems: legends are narrow, and the table has them.
+var vendors = strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "")
+
 // published picks the values of Kronecker graphs with a scale. of returns the mean, minimum and maximum of a row.
 func published(references []Reference, of func(ReferenceRow) (mean, low, high float64)) (out []publishedValue) {
-	vendors := strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "") // legends are narrow; the table has them
 	for _, r := range references {
 		for _, row := range r.Rows {
 			v := publishedValue{label: r.Short + ": " + vendors.Replace(row.System), scale: row.Scale}

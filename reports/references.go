@@ -20,13 +20,15 @@ var referenceFiles embed.FS
 
 // Reference is one publication.
 type Reference struct {
-	Name     string         `json:"-"`              // kolganov-2018
-	Short    string         `json:"short"`          // for legends
-	Source   string         `json:"source"`         // authors, title, where it was published
-	Link     string         `json:"link,omitempty"` // an address that stays, or empty
-	Date     string         `json:"date"`           // year, or year and month
-	Counting string         `json:"counting"`       // what its TEPS are
-	Rows     []ReferenceRow `json:"rows"`
+	Name     string `json:"-"`              // kolganov-2018
+	Short    string `json:"short"`          // for legends
+	Source   string `json:"source"`         // authors, title, where it was published
+	Link     string `json:"link,omitempty"` // an address that stays, or empty
+	Date     string `json:"date"`           // year, or year and month
+	Counting string `json:"counting"`       // what its TEPS are
+	// Directions is 2 if the rates count both directions of an edge, so that half of them compares with TEPS.
+	Directions int            `json:"directions,omitempty"`
+	Rows       []ReferenceRow `json:"rows"`
 }
 
 // ReferenceRow is one number or range of numbers, in GTEPS and MTEPS/W. Zero stands for what is not given.
@@ -34,6 +36,7 @@ type ReferenceRow struct {
 	Where        string  `json:"where"`                // table, figure or section
 	System       string  `json:"system"`               // the hardware
 	Graph        string  `json:"graph,omitempty"`      // for other graphs than Kronecker graphs of one scale
+	Source       string  `json:"source,omitempty"`     // a generator of such graphs, as graph.Source names it
 	Scale        int     `json:"scale,omitempty"`      // of a Kronecker graph
 	EdgeFactor   int     `json:"edgefactor,omitempty"` // of a Kronecker graph
 	GTEPS        float64 `json:"gteps,omitempty"`

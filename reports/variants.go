@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
 )
 
 // maxSeparate is the number of records whose runs are shown one by one. More of them are the repeats of a sweep.
@@ -16,17 +17,17 @@ const maxSeparate = 8
 // Many reports whether a report has one line for each variant, and single records only folded.
 func (r Report) Many() bool { return len(r.Results) > maxSeparate }
 
-// variants groups runs that agree in everything but the time of their start. A variant has the same label at every
-// scale.
+// variants groups runs that agree in everything but the time of their start. A variant has the same label on every
+// graph.
 func (r Report) variants() [][]Run {
 	type place struct {
 		what  string
-		scale int
+		graph record.GraphID
 	}
 	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
 	var out [][]Run
 	for _, run := range r.Runs() {
-		key := place{fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.details()), run.Scale}
+		key := place{fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.details()), run.GraphID}
 		if labels[key.what] == "" {
 			labels[key.what] = unique(taken, run.Label[:strings.LastIndex(run.Label, " [")], " #")
 		}
@@ -64,9 +65,9 @@ func byRate(runs []Run) []Run {
 	return rated
 }
 
-// VariantTable has a line for each variant and scale: the median rate of its runs that have a result, and their range.
+// VariantTable has a line for each variant and graph: the median rate of its runs that have a result, and their range.
 func (r Report) VariantTable() Table {
-	t := newTable("engine|#scale|#runs|#with a result|#GTEPS, median of runs|#min|#max|state",
+	t := newTable("engine|"+graphHead(r.Runs())+"|#runs|#with a result|#GTEPS, median of runs|#min|#max|state",
 		"The rate of a run is the harmonic mean over its roots. The figures show the run with the median rate.")
 	for _, repeats := range r.variants() {
 		worst := slices.MaxFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Verdict().Grade, b.Verdict().Grade) })
@@ -78,7 +79,7 @@ func (r Report) VariantTable() Table {
 		if n := len(rates); n > 0 {
 			median, low, high = GTEPS(units.Median(rates)), GTEPS(rates[0]), GTEPS(rates[n-1])
 		}
-		t.add(repeats[0].Label, strconv.Itoa(repeats[0].Scale), strconv.Itoa(len(repeats)), strconv.Itoa(len(rates)),
+		t.add(repeats[0].Label, repeats[0].graphCell(), strconv.Itoa(len(repeats)), strconv.Itoa(len(rates)),
 			median, low, high, worst.Verdict().Word)
 		t.style(7, worst.Verdict().Class())
 	}

@@ -34,8 +34,8 @@ func (r Run) Verdict() Verdict {
 	n, validated, searches := len(r.Roots), 0, Plural(len(r.Roots), "search", "searches")
 	for _, root := range r.Roots {
 		if root.Broken() {
-			return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %d, rule "+
-				"%d: %s", r.BrokenRoots(), searches, root.Index, root.Root, root.Rule, Sentence(root.Violation)), Wrong}
+			return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %s, rule "+
+				"%d: %s", r.BrokenRoots(), searches, root.Index, rootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
 		}
 		if root.Validated {
 			validated++

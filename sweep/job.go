@@ -16,9 +16,9 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Job is one run of a sweep: one engine with its options at one scale.
+// Job is one run of a sweep: one engine with its options on one graph.
 type Job struct {
-	Plan   record.Plan // of one engine and one scale
+	Plan   record.Plan // of one engine and one graph
 	Repeat int         // from 1
 	Folder string      // directory of the run; empty if the engine is unavailable
 	Memory int64       // bytes that the run needs, by the engine's estimate
@@ -45,8 +45,8 @@ func (s State) Bad() bool { return s != Missing && s != Done }
 // Engine is the job's engine.
 func (j *Job) Engine() record.EngineSpec { return j.Plan.Engines[0] }
 
-// Scale is the job's scale.
-func (j *Job) Scale() int { return j.Plan.Scales[0] }
+// Graph is the job's graph.
+func (j *Job) Graph() record.GraphID { return j.Plan.GraphIDs()[0] }
 
 // notInFileNames matches what not every system and shell takes in the name of a file.
 var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
@@ -65,11 +65,18 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 		Program, Machine, Version string
 	}{j.Plan, j.Repeat, program, machine.Identity(), version})
 	if err != nil {
-		return fmt.Errorf("sweep: name the directory of %s at scale %d: %w", j.Engine().Name, j.Scale(), err)
+		return fmt.Errorf("sweep: name the directory of %s %s: %w", j.Engine().Name, j.Graph().At(), err)
 	}
 	sum := sha256.Sum256(data)
-	engine := notInFileNames.ReplaceAllString(j.Engine().Name, "-")
-	j.Folder = fmt.Sprintf("s%02d-%s-r%d-%x", j.Scale(), engine[:min(len(engine), 60)], j.Repeat, sum[:6])
+	inName := func(text string) string {
+		text = notInFileNames.ReplaceAllString(text, "-")
+		return text[:min(len(text), 60)]
+	}
+	graph := fmt.Sprintf("s%02d", j.Graph().Scale)
+	if source := j.Graph().Source; source != "" {
+		graph = inName(source)
+	}
+	j.Folder = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
 	return nil
 }
 

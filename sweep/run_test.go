@@ -297,7 +297,7 @@ func TestPrepareRefusesWhatDoesNotFitIntoMemory(t *testing.T) {
 	s.Plan.Scales = []int{6, 33, 34}
 	_, err := Prepare(t.Context(), &inside{}, s, t.TempDir())
 	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "at scale 33 needs") ||
-		!strings.Contains(err.Error(), "smaller scales") {
+		!strings.Contains(err.Error(), "smaller graphs") {
 		t.Errorf("the refusal: %v", err)
 	}
 	s.Engines[0].Options[0].Values[0] = "many"

@@ -34,6 +34,9 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	if err := harness.CheckFiles(ctx, s.Plan); err != nil {
+		return nil, err
+	}
 	notes, err := harness.CheckMeters(ctx, host, s.Plan)
 	if err != nil {
 		return nil, err
@@ -80,7 +83,13 @@ func (s *Schedule) enter(j *Job, d plugins.Description) error {
 	if _, err := harness.Resolve(j.Engine(), d); err != nil {
 		return err
 	}
-	j.Memory = harness.EstimateMemory(j.Plan.Recipe(j.Scale()), d.Memory).Total()
+	source, err := j.Plan.Generator(j.Graph())
+	if err != nil {
+		return err
+	}
+	if source != nil { // the size of a file is known once it is read
+		j.Memory = harness.EstimateMemory(source, d.Memory).Total()
+	}
 	if err := j.name(d.Version, s.software, s.machine); err != nil {
 		return err
 	}
@@ -106,8 +115,8 @@ func (s *Schedule) checkMemory(ctx context.Context) error {
 	if err != nil || i < 0 {
 		return nil // an unknown memory may suffice
 	}
-	return fmt.Errorf("%w: %s at scale %d needs %s and %s are available (%s); take smaller scales", plugins.ErrMemory,
-		todo[i].Engine().Name, todo[i].Scale(), units.Bytes(todo[i].Memory), units.Bytes(available), source)
+	return fmt.Errorf("%w: %s %s needs %s and %s are available (%s); take smaller graphs", plugins.ErrMemory,
+		todo[i].Engine().Name, todo[i].Graph().At(), units.Bytes(todo[i].Memory), units.Bytes(available), source)
 }
 
 // Run measures the jobs to do, in order, and calls begin before the n-th of total. A job that fails does
@@ -126,7 +135,7 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	for _, note := range s.notes {
 		progress.Note(note)
 	}
-	var in *harness.Input // of the scale that is being measured
+	var in *harness.Input // of the graph that is being measured
 	release := func() error {
 		if in == nil {
 			return nil
@@ -136,11 +145,11 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	defer func() { err = errors.Join(err, release()) }()
 	for i, j := range todo {
 		begin(j, i+1, len(todo))
-		if i == 0 || j.Scale() != todo[i-1].Scale() {
+		if i == 0 || j.Graph() != todo[i-1].Graph() {
 			if err := release(); err != nil {
 				return err
 			}
-			if in, err = harness.NewInput(ctx, host, j.Plan.Recipe(j.Scale()), j.Plan.Roots, progress); err != nil {
+			if in, err = harness.NewInput(ctx, host, j.Plan, j.Graph(), progress); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-// Package sweep measures many combinations: engines, values of their options, scales and repeats. Each is a job: an
+// Package sweep measures many combinations: engines, values of their options, graphs and repeats. Each is a job: an
 // ordinary run in a directory of its own. A job that is complete is not measured again.
 package sweep
 
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tepsbench/teps/record"
 )
@@ -13,7 +14,7 @@ import (
 // Sweep describes what to measure.
 type Sweep struct {
 	Engines []Engine
-	Plan    record.Plan // of every run, without its engine; Scales are those of the sweep
+	Plan    record.Plan // of every run, without its engine; its graphs are those of the sweep
 	Repeats int
 }
 
@@ -65,24 +66,29 @@ func (s Sweep) Check() error {
 	switch {
 	case s.Repeats < 1:
 		return record.Usage("repeats: %d: want at least 1", s.Repeats)
-	case float64(len(s.variants()))*float64(len(s.Plan.Scales))*float64(s.Repeats) > MaxJobs:
-		return record.Usage("the sweep has more than %d runs; leave out values, scales or repeats", MaxJobs)
+	case float64(len(s.variants()))*float64(len(s.Plan.GraphIDs()))*float64(s.Repeats) > MaxJobs:
+		return record.Usage("the sweep has more than %d runs; leave out values, graphs or repeats", MaxJobs)
 	}
 	whole := s.Plan
 	whole.Engines = s.variants()
+	for _, g := range whole.Graphs {
+		if g.Path == record.StandardInput {
+			return record.Usage("standard input can be read only once; name a file")
+		}
+	}
 	return whole.Check()
 }
 
-// jobs returns what to measure, scale by scale, so that the input of each is generated once. Every variant is measured
+// jobs returns what to measure, graph by graph, so that the input of each is generated once. Every variant is measured
 // once, then every variant again in the opposite order, and so on: a machine that slows down steadily then affects all
 // variants alike.
 func (s Sweep) jobs() (jobs []*Job) {
 	variants := s.variants()
-	for _, scale := range s.Plan.Scales {
+	for _, id := range s.Plan.GraphIDs() {
 		for repeat := 1; repeat <= s.Repeats; repeat++ {
 			for _, spec := range variants {
-				plan := s.Plan
-				plan.Engines, plan.Scales = []record.EngineSpec{spec}, []int{scale}
+				plan := s.Plan.Only(id)
+				plan.Engines = []record.EngineSpec{spec}
 				jobs = append(jobs, &Job{Plan: plan, Repeat: repeat, State: Missing})
 			}
 			slices.Reverse(variants)
@@ -96,6 +102,13 @@ func (s Sweep) jobs() (jobs []*Job) {
 
 // String describes the sweep in a line.
 func (s Sweep) String() string {
-	return fmt.Sprintf("%d engines, scales %v, %d repeats: %d runs",
-		len(s.variants()), s.Plan.Scales, s.Repeats, len(s.jobs()))
+	var graphs []string
+	if len(s.Plan.Scales) > 0 {
+		graphs = append(graphs, fmt.Sprintf("scales %v", s.Plan.Scales))
+	}
+	for _, g := range s.Plan.Graphs {
+		graphs = append(graphs, g.Name)
+	}
+	return fmt.Sprintf("%d engines, %s, %d repeats: %d runs",
+		len(s.variants()), strings.Join(graphs, ", "), s.Repeats, len(s.jobs()))
 }

@@ -40,7 +40,7 @@ func someSweep() Sweep {
 
 // describe is a job in a few letters.
 func describe(j *Job) string {
-	return fmt.Sprintf("%d %s #%d", j.Scale(), j.Engine().Name, j.Repeat)
+	return fmt.Sprintf("%d %s #%d", j.Graph().Scale, j.Engine().Name, j.Repeat)
 }
 
 func TestRepeatsAlternateTheOrder(t *testing.T) {
@@ -69,8 +69,8 @@ func TestEveryScaleHasAllVariantsInTurn(t *testing.T) {
 		var all []string
 		for i, j := range s.jobs() {
 			all = append(all, describe(j))
-			if want := s.Plan.Scales[i/(5*s.Repeats)]; j.Scale() != want {
-				t.Fatalf("job %d has scale %d, want %d", i, j.Scale(), want)
+			if want := s.Plan.Scales[i/(5*s.Repeats)]; j.Graph().Scale != want {
+				t.Fatalf("job %d has scale %d, want %d", i, j.Graph().Scale, want)
 			}
 			if want := i/5%s.Repeats + 1; j.Repeat != want {
 				t.Fatalf("job %d is repeat %d, want %d", i, j.Repeat, want)

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -29,6 +31,7 @@ what was searched, what was wanted and what came back.`,
 		Example: `  teps conform cpu
   teps conform ./teps-engine-mine --case 'graph/*' --case search/refused
   teps conform ./libmine.so --set mine.threads=2
+  teps conform cpu --graph grid2d:300              searches of this graph instead of the cases
   teps conform --list                              the cases and what each wants`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cases, err := enginetest.Select(patterns...)
@@ -46,6 +49,16 @@ what was searched, what was wanted and what came back.`,
 			}
 			host := newProcesses(c, verbose)
 			defer host.Close()
+			if len(f.Graph) > 0 {
+				given, err := graphCases(c, f.Graph)
+				if err != nil {
+					return err
+				}
+				if patterns == nil {
+					cases = nil
+				}
+				cases = append(cases, given...)
+			}
 			f.engine = args
 			specs, err := f.engines(c.Context(), engines, host)
 			if err != nil {
@@ -58,11 +71,30 @@ what was searched, what was wanted and what came back.`,
 		"set an option in every case: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	c.Flags().StringArrayVar(&patterns, "case", nil,
 		"run only this case, or those of a pattern such as 'graph/*' (repeatable)")
+	c.Flags().StringArrayVar((*[]string)(&f.Graph), "graph", nil,
+		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
 	c.Flags().BoolVar(&list, "list", false, "print the cases instead of running them")
 	c.Flags().DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the engine logs")
 	c.Flags().SortFlags = false
 	return c
+}
+
+// graphCases makes a case of each graph that --graph names.
+func graphCases(c *cobra.Command, names []string) (cases []enginetest.Case, err error) {
+	d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
+	for _, name := range names {
+		source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, progress)
+		if err != nil {
+			return nil, err
+		}
+		tuples := make([]graph.Edge, source.Tuples())
+		if err := source.Generate(c.Context(), tuples, 0, 0); err != nil {
+			return nil, err
+		}
+		cases = append(cases, enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples))
+	}
+	return cases, nil
 }
 
 // conform runs cases and prints the result of each.

@@ -28,7 +28,7 @@ func BenchmarkRepeat(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		roots, _ := harness.DrawRoots(recipe, validator.Joined(), record.OfficialRoots)
+		roots, _ := harness.DrawRoots(recipe.Vertices(), recipe.Seed1, recipe.Seed2, validator.Joined(), record.OfficialRoots)
 		for _, name := range []string{"cpu", "distributed"} {
 			b.Run(fmt.Sprintf("s%d/%s", scale, name), func(b *testing.B) {
 				engine := builtins().find(name)()

@@ -29,6 +29,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 	for name, text := range map[string]string{
 		"nightly.yaml": "engine: cpu\nroots: 2\n",
 		"roads.mtx":    "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 1\n",
+		"roads.mtx.gz": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
 		"threads.yaml": "engines: [{name: cpu, set: {threads: [1, 2]}}]\nscales: 6\nroots: 2\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {

@@ -2,49 +2,92 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/record"
 )
 
 func generateCommand() *cobra.Command {
 	var recipe graph.Kronecker
+	var name, out string
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Write the tuples of a Graph500 input",
-		Long: `generate writes the tuples of the reference generator to standard output, bit for bit,
-in its packed form: 12 bytes a tuple, little endian, the low 32 bits of both vertices and
-a word with their upper 16 bits. It needs a few megabytes of memory at any scale.`,
+		Short: "Write the tuples of a graph",
+		Long: `generate writes the tuples of the Graph500 reference generator to standard output, bit
+for bit, in its packed form: 12 bytes a tuple, little endian, the low 32 bits of both
+vertices and a word with their upper 16 bits. It needs a few megabytes of memory at any
+scale. --graph takes another generator, or a file, whose tuples are held in memory.
+
+With --out it writes a file in the format of its extension (` + strings.Join(files.Writable(), ", ") + `),
+compressed if .gz or .zst follows.`,
 		Example: `  teps generate --scale 20 > s20.tuples      192 MiB
-  teps generate --scale 16 | sha256sum`,
+  teps generate --scale 16 | sha256sum
+  teps generate --graph grid2d:100 --out grid.mtx
+  teps generate --graph roads.mtx.gz --out roads.sg`,
 		Args: exactArgs(0, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error { return generate(c, recipe) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("graph") && (c.Flags().Changed("scale") || c.Flags().Changed("edgefactor")) {
+				return usage("--graph names another graph than --scale and --edgefactor; give one of them")
+			}
+			finishOnSignal(c)
+			return generate(c, recipe, name, out)
+		},
 	}
 	flags := c.Flags()
 	d := record.DefaultPlan()
 	flags.IntVar(&recipe.Scale, "scale", d.Scales[0], "log2 of the number of vertices")
+	flags.StringVar(&name, "graph", "", "write this graph instead: a generator or a file")
 	flags.IntVar(&recipe.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&recipe.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&recipe.Seed2, "seed2", d.Seed2, "second seed of the generator")
+	flags.StringVarP(&out, "out", "o", "", "write this file, in the format of its extension")
 	flags.SortFlags = false
 	return c
 }
 
-// generate writes the tuples a block at a time.
-func generate(c *cobra.Command, recipe graph.Kronecker) (err error) {
-	if err := recipe.Check(); err != nil {
-		return usage("%w", err)
+// generate writes the tuples of a graph, or of a recipe if the graph has no name.
+func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err error) {
+	var source graph.Source = recipe
+	progress := newProgress(c.ErrOrStderr(), false)
+	title := fmt.Sprintf("scale %d", recipe.Scale)
+	if name != "" {
+		source, err = openGraph(c.Context(), name, recipe.Seed1, recipe.Seed2, progress)
+		title = filepath.Base(name)
+	} else if err = recipe.Check(); err != nil {
+		err = usage("%w", err)
 	}
-	step := newProgress(c.ErrOrStderr(), false).Step(fmt.Sprintf("scale %d: generate", recipe.Scale), recipe.Tuples())
-	defer func() { step.End(fmt.Sprintf("%d tuples", recipe.Tuples()), err) }()
-	block := make([]graph.Edge, min(1<<18, recipe.Tuples()))
-	w := bufio.NewWriterSize(c.OutOrStdout(), 1<<20)
-	for first := int64(0); first < recipe.Tuples(); first += int64(len(block)) {
-		part := block[:min(int64(len(block)), recipe.Tuples()-first)]
-		if err := recipe.Generate(c.Context(), part, first, 0); err != nil {
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if _, err := files.CanWrite(out, source.Vertices()); err != nil {
+			return usage("--out %w", err)
+		}
+	}
+	step := progress.Step(title+": generate", source.Tuples())
+	defer func() { step.End(fmt.Sprintf("%d tuples", source.Tuples()), err) }()
+	if out != "" {
+		return files.Write(c.Context(), out, source, step.Add)
+	}
+	return writePacked(c.Context(), c.OutOrStdout(), source, step)
+}
+
+// writePacked writes the tuples a block at a time.
+func writePacked(ctx context.Context, to io.Writer, source graph.Source, step harness.Step) error {
+	block := make([]graph.Edge, min(1<<18, source.Tuples()))
+	w := bufio.NewWriterSize(to, 1<<20)
+	for first := int64(0); first < source.Tuples(); first += int64(len(block)) {
+		part := block[:min(int64(len(block)), source.Tuples()-first)]
+		if err := source.Generate(ctx, part, first, 0); err != nil {
 			return err
 		}
 		if err := graph.WriteEdges(w, part); err != nil {
@@ -53,4 +96,26 @@ func generate(c *cobra.Command, recipe graph.Kronecker) (err error) {
 		step.Add(int64(len(part)))
 	}
 	return w.Flush()
+}
+
+// openGraph returns what --graph names: a generator, or a file, which it reads.
+func openGraph(
+	ctx context.Context, name string, seed1, seed2 uint64, progress harness.Progress) (graph.Source, error) {
+	plan := record.DefaultPlan()
+	plan.Scales, plan.Seed1, plan.Seed2 = nil, seed1, seed2
+	if err := plan.AddGraph(name); err != nil {
+		return nil, err
+	}
+	if err := harness.CheckFiles(ctx, plan); err != nil {
+		return nil, err
+	}
+	id := plan.GraphIDs()[0]
+	if source, err := plan.Generator(id); err != nil || source != nil {
+		return source, err
+	}
+	g, err := harness.ReadFile(ctx, plan.Graph(id), progress)
+	if err != nil {
+		return nil, err // not g: a nil *files.Graph in an interface is not nil
+	}
+	return g, nil
 }

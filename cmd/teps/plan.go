@@ -18,6 +18,7 @@ import (
 type planFlags struct {
 	engine     []string
 	scale      string
+	Graph      values        `yaml:"graph"`
 	EdgeFactor int           `yaml:"edgefactor"`
 	Seed1      uint64        `yaml:"seed1"`
 	Seed2      uint64        `yaml:"seed2"`
@@ -37,10 +38,12 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"engines: names or paths, as [LABEL=]ENGINE[:OPTION=VALUE]...")
 	flags.StringVar(&f.scale, "scale", strconv.Itoa(d.Scales[0]),
 		"log2 of the number of vertices: 18, 16-20 or 16,18,20")
+	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil,
+		"search this graph: a generator or a file (repeatable)")
 	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&f.Seed2, "seed2", d.Seed2, "second seed of the generator")
-	flags.IntVar(&f.Roots, "roots", d.Roots, "searches per engine and scale")
+	flags.IntVar(&f.Roots, "roots", d.Roots, "searches per engine and graph")
 	flags.StringVar(&f.Validate, "validate", "all", "searches to validate: all, none or a number")
 	flags.IntVar(&f.WarmUps, "warmup", d.WarmUps, "untimed searches before the first timed one")
 	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "limit for one call of an engine")
@@ -54,21 +57,31 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
 }
 
-// settings is the plan without its engines.
-func (f *planFlags) settings() (p record.Plan, err error) {
+// settings is the plan without its engines. scaled says that the user named scales; without them a graph replaces the
+// default.
+func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	p = record.DefaultPlan()
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
 	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
 	p.Energy, p.Meters = f.Energy, f.Meter
-	if p.Scales, err = parseScales(f.scale); err == nil {
+	if p.Scales = []int{}; scaled || len(f.Graph) == 0 {
+		p.Scales, err = parseScales(f.scale)
+	}
+	for _, text := range f.Graph {
+		if err == nil {
+			err = p.AddGraph(text)
+		}
+	}
+	if err == nil {
 		p.Validate, err = parseValidate(f.Validate)
 	}
 	return p, err
 }
 
 // plan turns the flags into a checked plan. Outside engines are started to ask for their names.
-func (f *planFlags) plan(ctx context.Context, engines catalog, host harness.Host) (record.Plan, error) {
-	p, err := f.settings()
+func (f *planFlags) plan(
+	ctx context.Context, engines catalog, host harness.Host, scaled bool) (record.Plan, error) {
+	p, err := f.settings(scaled)
 	if err == nil {
 		p.Engines, err = f.engines(ctx, engines, host)
 	}

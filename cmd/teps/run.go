@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
@@ -32,12 +34,16 @@ func runCommand(engines catalog) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the benchmark: generate, construct, search, validate, report",
-		Long: `run follows the Graph500 protocol for every engine at every scale. It prints the
+		Long: `run follows the Graph500 protocol for every engine on every graph. It prints the
 official text to standard output and everything else to standard error, and writes
 records, plots and a page into a directory. A run that was stopped (Ctrl-C, a crash, a
-power cut) loses at most the search it was in; --resume DIR continues it.`,
+power cut) loses at most the search it was in; --resume DIR continues it.
+
+--graph names a graph other than Graph500's: a file (- for standard input), or one of
+` + generators(),
 		Example: `  teps run                                              cpu, and distributed in 2D and 1D, at scale 18
   teps run --scale 16-20 --out results/sweep            five scales into one directory
+  teps run --graph grid2d:1000 --graph roads.mtx.gz     other graphs: generators and files
   teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
   teps run --engine distributed:ranks=16:partition=1d   options of an engine after its name
   teps run --engine ./teps-engine-mine --validate 8     an engine of your own
@@ -65,11 +71,20 @@ power cut) loses at most the search it was in; --resume DIR continues it.`,
 	return c
 }
 
+// generators lists what --graph takes.
+func generators() string {
+	var b strings.Builder
+	for _, g := range graph.Generators() {
+		fmt.Fprintf(&b, "  %-32s%s\n", g.Form, g.About)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) error {
 	if c.Flags().Changed("out") && c.Flags().Changed("store") {
 		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
-	plan, err := f.plan(c.Context(), engines, host)
+	plan, err := f.plan(c.Context(), engines, host, c.Flags().Changed("scale"))
 	if err != nil {
 		return err
 	}
@@ -128,6 +143,10 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 		progress.Note(fmt.Sprintf("the last line of %s is incomplete; its search is done again", record.JournalFile))
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
+	var unread *harness.ReadError
+	if errors.As(running, &unread) && !slices.ContainsFunc(result.Runs, begun) {
+		return errors.Join(running, store.Discard())
+	}
 	reporting := f.report(c, store.Dir(), result)
 	var notWritten *record.StoreError
 	stopped := errors.Is(running, context.Canceled)
@@ -143,7 +162,10 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	return verdict(result)
 }
 
-// finished reports whether every engine has completed every scale, and its energy loop where one was planned.
+// begun reports whether the record has more of a run than its plan.
+func begun(run record.Run) bool { return run.Graph != nil }
+
+// finished reports whether every engine has completed every graph, and its energy loop where one was planned.
 func finished(r record.Result) bool {
 	return !slices.ContainsFunc(r.Runs, func(run record.Run) bool {
 		return run.State != record.Complete || run.Energy.Failed()

@@ -16,7 +16,7 @@ func sweepCommand(engines catalog) *cobra.Command {
 	var dryRun, quiet bool
 	c := &cobra.Command{
 		Use:   "sweep FILE.yaml",
-		Short: "Measure engines x options x scales x repeats from a file",
+		Short: "Measure engines x options x graphs x repeats from a file",
 		Long: `sweep measures every combination that a file describes. Each one is an ordinary run with
 a directory of its own. The same command, given again, measures only what is missing: after
 Ctrl-C, a crash, or a change of the file. docs/sweeps.md describes the fields of a file.
@@ -27,6 +27,7 @@ A complete one:
       set: {threads: [1, 2], adjacency: [csr, packed]}
     - distributed:partition=1d
   scales: 16-18
+  graph: [grid2d:1000, roads.mtx]
   repeats: 3`,
 		Example: `  teps sweep threads.yaml --dry-run       show what would be measured, and its memory
   teps sweep threads.yaml                 measure; again to continue`,
@@ -62,7 +63,7 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	if !quiet {
 		fmt.Fprintf(stderr, "teps sweep: %s; runs are stored in %s\n", s.Sweep, s.Dir)
 		begin = func(j *sweep.Job, n, total int) {
-			fmt.Fprintf(stderr, "run %d of %d: %s, scale %d, repeat %d\n", n, total, j.Engine().Name, j.Scale(), j.Repeat)
+			fmt.Fprintf(stderr, "run %d of %d: %s, %s, repeat %d\n", n, total, j.Engine().Name, j.Graph(), j.Repeat)
 		}
 	}
 	err = s.Run(ctx, host, commandLine(), newProgress(stderr, quiet), begin)
@@ -76,7 +77,7 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	}
 	var reasons []string
 	for _, j := range s.Bad() {
-		job := fmt.Sprintf("teps: %s at scale %d is %s", j.Engine().Name, j.Scale(), j.State)
+		job := fmt.Sprintf("teps: %s %s is %s", j.Engine().Name, j.Graph().At(), j.State)
 		reasons = append(reasons, fmt.Sprintf("%s: %s\n", job, j.Reason))
 	}
 	if !stopped && len(reasons) == 0 {

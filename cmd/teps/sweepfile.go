@@ -14,6 +14,7 @@ import (
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/sweep"
 )
 
@@ -81,7 +82,6 @@ func (v *values) UnmarshalYAML(node ast.Node) error {
 func readSweep(ctx context.Context, engines catalog, host harness.Host, path string) (sweep.Sweep, string, error) {
 	f := sweepFile{Repeats: 1}
 	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
-	f.Scales = values{f.Plan.scale}
 	f.Store = filepath.Join(defaultStore, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	data, err := regular.Read(path, maxSweepFile)
 	if err != nil {
@@ -115,10 +115,20 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 	if len(f.Engines) == 0 {
 		return s, usage("want at least one engine, such as engines: [cpu]")
 	}
-	f.Plan.scale = strings.Join(f.Scales, ",")
+	if f.Scales != nil {
+		f.Plan.scale = strings.Join(f.Scales, ",")
+	}
 	s.Repeats = f.Repeats
-	if s.Plan, err = f.Plan.settings(); err != nil {
+	if s.Plan, err = f.Plan.settings(f.Scales != nil); err != nil {
 		return s, err
+	}
+	for i, g := range s.Plan.Graphs { // a file that changes is another graph
+		if g.Path == "" || g.Path == record.StandardInput {
+			continue
+		}
+		if s.Plan.Graphs[i].Checksum, err = rpc.Checksum(g.Path); err != nil {
+			return s, err
+		}
 	}
 	for _, entry := range f.Engines {
 		e, err := entry.engine(ctx, engines, host)

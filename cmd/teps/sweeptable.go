@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
@@ -13,20 +12,20 @@ import (
 	"github.com/tepsbench/teps/sweep"
 )
 
-// row is the jobs of one variant at one scale.
+// row is the jobs of one variant on one graph.
 type row struct {
 	engine string
-	scale  int
+	graph  record.GraphID
 	jobs   []*sweep.Job
 	done   []*record.Run
 }
 
 func rows(s *sweep.Schedule) (all []*row) {
 	for _, j := range s.Jobs {
-		i := slices.IndexFunc(all, func(r *row) bool { return r.engine == j.Engine().Name && r.scale == j.Scale() })
+		i := slices.IndexFunc(all, func(r *row) bool { return r.engine == j.Engine().Name && r.graph == j.Graph() })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &row{engine: j.Engine().Name, scale: j.Scale()})
+			all = append(all, &row{engine: j.Engine().Name, graph: j.Graph()})
 		}
 		all[i].jobs = append(all[i].jobs, j)
 		if j.State == sweep.Done {
@@ -76,7 +75,7 @@ func (r *row) cells() []string {
 		between = units.Significant(slices.Min(rate), 3) + " … " + units.Significant(slices.Max(rate), 3)
 	}
 	return []string{
-		r.engine, strconv.Itoa(r.scale), fmt.Sprintf("%d/%d", len(r.done), len(r.jobs)),
+		r.engine, r.graph.Cell(), fmt.Sprintf("%d/%d", len(r.done), len(r.jobs)),
 		median(construct), median(search), median(rate), between, r.state(),
 	}
 }
@@ -93,12 +92,20 @@ func (r *row) perWatt() string {
 	return strings.TrimSpace(median(rate) + " " + label)
 }
 
-// writeTable shows what is done and what is to do, a line for each variant and scale, with the memory of the runs in a
+// memory is that of a job; of a file it is known once it is read.
+func memory(j *sweep.Job) string {
+	if j.Memory == 0 {
+		return units.Missing
+	}
+	return units.Bytes(j.Memory)
+}
+
+// writeTable shows what is done and what is to do, a line for each variant and graph, with the memory of the runs in a
 // dry run.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	columns := []text.Column{
-		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "runs"}, {Head: "kernel 1 s"}, {Head: "median ms"},
-		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
+		{Head: "engine", Left: true}, {Head: record.CellHead(s.Jobs, (*sweep.Job).Graph)}, {Head: "runs"},
+		{Head: "kernel 1 s"}, {Head: "median ms"}, {Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}
 	if dryRun {
 		columns = append(columns, text.Column{Head: "memory of each"})
@@ -110,7 +117,7 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	for _, r := range rows(s) {
 		cells := r.cells()
 		if dryRun {
-			cells = append(cells, units.Bytes(r.jobs[0].Memory))
+			cells = append(cells, memory(r.jobs[0]))
 		}
 		if s.Sweep.Plan.Energy > 0 {
 			cells = append(cells, r.perWatt())
@@ -125,6 +132,6 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	case dryRun:
 		fmt.Fprintf(w, "Nothing to do.\n")
 	default:
-		fmt.Fprintf(w, "One page of all runs: teps report %s/s* --format html --out FILE\n", s.Dir)
+		fmt.Fprintf(w, "One page of all runs: teps report %s/*-r* --format html --out FILE\n", s.Dir)
 	}
 }

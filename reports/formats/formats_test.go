@@ -39,7 +39,7 @@ func partial() map[string]record.Result {
 	interrupted.Runs[3].Statistics = record.Summarise(interrupted.Runs[3].Roots)
 
 	failed := samples.Result([]string{"cpu"}, 16, 17)
-	failed.Runs[1] = record.Run{Engine: failed.Runs[1].Engine, Scale: 17, State: record.Failed,
+	failed.Runs[1] = record.Run{Engine: failed.Runs[1].Engine, GraphID: record.GraphID{Scale: 17}, State: record.Failed,
 		Failure: "rpc: the engine's process ended: signal 9"}
 
 	invalid := samples.Result([]string{"cpu"}, 16)
@@ -251,10 +251,12 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 		r.ID = rapid.String().Draw(t, "id")
 		for range rapid.IntRange(0, 3).Draw(t, "runs") {
 			run := record.Run{
-				Engine: record.EngineSpec{Name: rapid.String().Draw(t, "engine")}, Scale: rapid.IntRange(-5, 60).Draw(t, "scale"),
-				State: rapid.SampledFrom([]record.State{record.Complete, record.Failed, record.Interrupted, "?"}).Draw(t, "state"),
-				Valid: rapid.Bool().Draw(t, "valid"),
+				Engine:  record.EngineSpec{Name: rapid.String().Draw(t, "engine")},
+				GraphID: record.GraphID{Scale: rapid.IntRange(-5, 60).Draw(t, "scale")},
+				Valid:   rapid.Bool().Draw(t, "valid"),
 			}
+			states := []record.State{record.Complete, record.Failed, record.Interrupted, "?"}
+			run.State = rapid.SampledFrom(states).Draw(t, "state")
 			for i := range rapid.IntRange(0, 3).Draw(t, "roots") {
 				run.Roots = append(run.Roots, record.RootRecord{Index: i, Time: number.Draw(t, "time"), NEdge: some("nedge"),
 					M: some("m"), Validated: rapid.Bool().Draw(t, "validated"),

@@ -12,18 +12,18 @@ import (
 )
 
 // Bench writes all results in the Go benchmark format (golang.org/design/14313-benchmark-format), for benchstat and
-// similar programs: up to three benchmarks for each engine and scale.
+// similar programs: up to three benchmarks for each engine and graph.
 //
 //	BenchmarkSearch     one line a root: time of the search (ns/op) and its rate (TEPS)
 //	BenchmarkConstruct  kernel 1
 //	BenchmarkGraph500   one line a run: the harmonic mean over all roots, the number that Graph500 ranks by; only of
 //	                    runs that have an official text
 //
-// Engine and scale are parts of the names (/engine=cpu/scale=18), for benchstat -row and -col. Characters that cannot
-// stand in a part are escaped, so different engines have different names. The machine and the input are configuration
-// lines. benchstat summarises searches by their median and compares them without regard to roots, so its numbers are
-// not Graph500's, and its test is weaker than that of teps compare. Runs with wrong searches, and searches without a
-// count of tuples, are left out.
+// Engine and graph are parts of the names (/engine=cpu/scale=18, /engine=cpu/graph=path:1000), for benchstat -row and
+// -col. Characters that cannot stand in a part are escaped, so different engines have different names. The machine and
+// the input are configuration lines. benchstat summarises searches by their median and compares them without regard to
+// roots, so its numbers are not Graph500's, and its test is weaker than that of teps compare. Runs with wrong searches,
+// and searches without a count of tuples, are left out.
 func Bench(w io.Writer, r reports.Report) error {
 	var b bytes.Buffer
 	b.WriteString("Unit TEPS better=higher\nUnit harmonic-mean-TEPS better=higher\n")
@@ -57,7 +57,11 @@ func benchResult(b *bytes.Buffer, r reports.Result) {
 }
 
 func benchRun(b *bytes.Buffer, run reports.Run) {
-	name := fmt.Sprintf("/engine=%s/scale=%d", url.PathEscape(run.Engine.Name), run.Scale)
+	on := fmt.Sprintf("scale=%d", run.Scale)
+	if run.Source != "" {
+		on = "graph=" + url.PathEscape(run.Source)
+	}
+	name := fmt.Sprintf("/engine=%s/%s", url.PathEscape(run.Engine.Name), on)
 	for _, root := range run.Roots {
 		if teps, known := reports.Rate(root); known && !root.Broken() {
 			fmt.Fprintf(b, "BenchmarkSearch%s 1 %s ns/op %s TEPS\n", name, exact(root.Time*1e9), exact(teps))
@@ -66,7 +70,7 @@ func benchRun(b *bytes.Buffer, run reports.Run) {
 	if run.Construction != nil {
 		fmt.Fprintf(b, "BenchmarkConstruct%s 1 %s ns/op\n", name, exact(float64(run.Construction.Elapsed)))
 	}
-	if run.Unofficial() == "" && run.Verdict().Grade == reports.Good {
+	if run.Unofficial() == "" && notOfficial(run) == "" {
 		fmt.Fprintf(b, "BenchmarkGraph500%s %d %s harmonic-mean-TEPS\n", name, run.Statistics.NBFS,
 			exact(run.Statistics.TEPS.Mean))
 	}

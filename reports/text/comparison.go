@@ -12,10 +12,11 @@ import (
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
 
-// Comparison writes c for a terminal: a table with a line for each engine and scale, a sentence for each with the
+// Comparison writes c for a terminal: a table with a line for each engine and graph, a sentence for each with the
 // result, and what the two sides do not have in common.
 func Comparison(w io.Writer, c compare.Comparison) error {
 	b := bytes.NewBufferString(comparisonTable(w, c))
@@ -43,7 +44,8 @@ func paragraph(b *bytes.Buffer, before, s string) {
 }
 
 func comparisonTable(w io.Writer, c compare.Comparison) string {
-	columns := []Column{{Head: "engine", Left: true}, {Head: "scale"}, {Head: "roots"}, {Head: "A GTEPS"},
+	graph := record.CellHead(c.Cells, func(cell compare.Cell) record.GraphID { return cell.Graph })
+	columns := []Column{{Head: "engine", Left: true}, {Head: graph}, {Head: "roots"}, {Head: "A GTEPS"},
 		{Head: "B GTEPS"}, {Head: "B/A"}, {Head: "verdict", Left: true}}
 	var rows [][]string
 	for _, cell := range c.Cells {
@@ -52,7 +54,8 @@ func comparisonTable(w io.Writer, c compare.Comparison) string {
 			numbers = []string{strconv.Itoa(cell.Common), reports.GTEPS(cell.TEPSA), reports.GTEPS(cell.TEPSB),
 				ratioText(*cell.Typical)}
 		}
-		rows = append(rows, slices.Concat([]string{reports.Sentence(cell.Engine), strconv.Itoa(cell.Scale)}, numbers,
+		first := []string{reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.Cell())}
+		rows = append(rows, slices.Concat(first, numbers,
 			[]string{string(cell.Verdict)}))
 	}
 	return rendered(w, columns, rows)
@@ -69,7 +72,7 @@ func cellName(cell compare.Cell) string {
 	if cell.EngineB != "" {
 		name += " against " + reports.Sentence(cell.EngineB)
 	}
-	return fmt.Sprintf("%s, scale %d", name, cell.Scale)
+	return fmt.Sprintf("%s, %s", name, reports.Sentence(cell.Graph.String()))
 }
 
 // comparisonSentence explains one line of the table.
@@ -140,7 +143,7 @@ func ComparisonFailures(c compare.Comparison, limit *float64) (failures []string
 		}
 	}
 	if compared == 0 && len(failures) == 0 {
-		failures = append(failures, "there is nothing to compare: no engine has searches at the same scale on both sides")
+		failures = append(failures, "there is nothing to compare: no engine has searches of the same graph on both sides")
 	}
 	return failures
 }
@@ -158,7 +161,7 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	}
 	add("", c.Differences)
 	for _, cell := range c.Cells {
-		add(fmt.Sprintf("%s, scale %d: ", reports.Sentence(cell.Engine), cell.Scale), cell.Differences)
+		add(fmt.Sprintf("%s, %s: ", reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.String())), cell.Differences)
 	}
 	return lines
 }

@@ -19,7 +19,7 @@ import (
 
 // Graph500 writes the official text of every run of a result, in order. A run that is incomplete, failed, invalid or
 // without numbers gets one line instead, which begins with "# No results printed" and says why. With more than one run,
-// each block follows a line "# ENGINE scale SCALE", and an empty line separates the blocks.
+// each block follows a line "# ENGINE GRAPH", and an empty line separates the blocks.
 func Graph500(w io.Writer, r reports.Result) error { return fill(w, "graph500.tmpl", r) }
 
 // official returns the lines of a run, or the one line that says why there are none.
@@ -29,16 +29,27 @@ func official(run reports.Run) (string, error) {
 	}
 	var b strings.Builder
 	err := fill(&b, "official.tmpl", run)
-	v := run.Verdict()
-	if err != nil || v.Grade == reports.Good {
+	why := notOfficial(run)
+	if err != nil || why == "" {
 		return b.String(), err
 	}
 	// A parser that does not know this program must not take these for results.
-	text := "# Not an official result: " + reports.Sentence(v.Why) + "\n"
+	text := "# Not an official result: " + reports.Sentence(why) + "\n"
 	for line := range strings.Lines(b.String()) {
 		text += "# " + line
 	}
 	return text, nil
+}
+
+// notOfficial says why the numbers of a run are not those of a Graph500 result; empty: they are.
+func notOfficial(run reports.Run) string {
+	switch v := run.Verdict(); {
+	case v.Grade != reports.Good:
+		return v.Why
+	case run.Graph.Recipe.Scale == 0:
+		return run.GraphName() + " is not a graph of Graph500."
+	}
+	return ""
 }
 
 // percentG formats x as C's printf does with %.<precision>g (ISO C11, 7.21.6.1): the shorter of %e and %f at that many

@@ -65,7 +65,7 @@ func runFromText(t *testing.T, text []byte) record.Run {
 	}
 	validation := spread("mean", "stddev", "validate")
 	run := record.Run{
-		Scale: int(values["SCALE"]), State: record.Complete, Valid: true,
+		GraphID: record.GraphID{Scale: int(values["SCALE"])}, State: record.Complete, Valid: true,
 		Graph: &record.GraphRecord{Recipe: graph.Kronecker{Scale: int(values["SCALE"]),
 			EdgeFactor: int(values["edgefactor"])}, Generation: values["graph_generation"]},
 		Construction: &plugins.Construction{Elapsed: time.Duration(math.Round(values["construction_time"] * 1e9))},

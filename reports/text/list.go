@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,10 +29,10 @@ type Listed struct {
 	Damage      string      `json:"damage,omitempty"` // why it cannot be read; only Folder is present then
 }
 
-// ListedRun is one engine at one scale of a record.
+// ListedRun is one engine on one graph of a record.
 type ListedRun struct {
-	Engine    string   `json:"engine"`
-	Scale     int      `json:"scale"`
+	Engine string `json:"engine"`
+	record.GraphID
 	Roots     int      `json:"roots"`
 	TEPS      *float64 `json:"teps,omitempty"` // harmonic mean; absent without rates or with a wrong search
 	State     string   `json:"state"`
@@ -51,7 +52,7 @@ func List(folder string, r record.Result, err error) Listed {
 	for _, one := range r.Runs {
 		run := reports.Run{Run: one}
 		v := run.Verdict()
-		listed := ListedRun{Engine: run.Engine.Name, Scale: run.Scale, Roots: len(run.Roots), State: v.Word,
+		listed := ListedRun{Engine: run.Engine.Name, GraphID: run.GraphID, Roots: len(run.Roots), State: v.Word,
 			Compliant: run.Compliant()}
 		if l.State == "" || v.Grade > worst {
 			l.State, worst = v.Word, v.Grade
@@ -65,11 +66,11 @@ func List(folder string, r record.Result, err error) Listed {
 }
 
 // ListTable writes records for a terminal, a line each. What cannot be read follows with its reason. The rate is that
-// of the fastest engine and scale.
+// of the fastest engine and graph.
 func ListTable(w io.Writer, records []Listed) error {
 	columns := []Column{
 		{Head: "folder", Left: true}, {Head: "date", Left: true}, {Head: "machine", Left: true},
-		{Head: "engines", Left: true}, {Head: "scales", Left: true}, {Head: "GTEPS"}, {Head: "state", Left: true},
+		{Head: "engines", Left: true}, {Head: "graphs", Left: true}, {Head: "GTEPS"}, {Head: "state", Left: true},
 		{Head: "checksum", Left: true},
 	}
 	var rows [][]string
@@ -95,32 +96,45 @@ func ListTable(w io.Writer, records []Listed) error {
 
 func listRow(l Listed) []string {
 	var engines []string
-	var scales []int
+	var graphs []record.GraphID
 	rate := math.NaN()
 	for _, run := range l.Runs {
 		if name := reports.Sentence(run.Engine); !slices.Contains(engines, name) {
 			engines = append(engines, name)
 		}
-		scales = append(scales, run.Scale)
+		if !slices.Contains(graphs, run.GraphID) {
+			graphs = append(graphs, run.GraphID)
+		}
 		if run.TEPS != nil && !(rate > *run.TEPS) {
 			rate = *run.TEPS
 		}
 	}
 	return []string{
 		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
-		strings.Join(engines, ","), scaleRange(scales), units.Significant(rate/1e9, 3), l.State,
+		strings.Join(engines, ","), graphNames(graphs), units.Significant(rate/1e9, 3), l.State,
 		map[bool]string{true: "yes", false: "no"}[l.Checksummed],
 	}
 }
 
-// scaleRange shortens scales: 18, or the smallest and the largest, 16…22.
-func scaleRange(scales []int) string {
-	if len(scales) == 0 {
-		return reports.Missing
+// graphNames shortens scales (18, or the smallest and the largest, 16…22) and lists the names of other graphs.
+func graphNames(graphs []record.GraphID) string {
+	low, high := 0, 0
+	var names []string
+	for _, id := range graphs {
+		switch {
+		case id.Source != "":
+			names = append(names, reports.Sentence(id.Source))
+		case high == 0:
+			low, high = id.Scale, id.Scale
+		default:
+			low, high = min(low, id.Scale), max(high, id.Scale)
+		}
 	}
-	low, high := slices.Min(scales), slices.Max(scales)
-	if low == high {
-		return fmt.Sprint(low)
+	switch {
+	case high > low:
+		names = slices.Insert(names, 0, fmt.Sprintf("%d…%d", low, high))
+	case high > 0:
+		names = slices.Insert(names, 0, strconv.Itoa(high))
 	}
-	return fmt.Sprintf("%d…%d", low, high)
+	return cmp.Or(strings.Join(names, ","), reports.Missing)
 }

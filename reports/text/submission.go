@@ -34,9 +34,12 @@ func Submission(w io.Writer, r reports.Result) error {
 }
 
 func newSubmissionForm(r reports.Result, run reports.Run) submissionForm {
-	v, f := run.Verdict(), submissionForm{Run: run, Why: run.Unofficial()}
-	if f.Why == "" && v.Grade != reports.Good {
-		f.Why = v.Why + " Run it again and validate every search."
+	f := submissionForm{Run: run, Why: run.Unofficial()}
+	if f.Why == "" {
+		f.Why = notOfficial(run)
+		if run.Verdict().Grade != reports.Good {
+			f.Why += " Run it again and validate every search."
+		}
 	}
 	if f.Why != "" {
 		return f

@@ -6,13 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
 
@@ -103,7 +103,8 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 // the harmonic mean over the roots, and the slowest and fastest root. color colors the verdicts.
 func Table(w io.Writer, r reports.Result, color bool) error {
 	columns := []Column{
-		{Head: "engine", Left: true}, {Head: "scale"}, {Head: "valid"}, {Head: "kernel 1 s"}, {Head: "median ms"},
+		{Head: "engine", Left: true}, {Head: record.CellHead(r.Runs, reports.Run.On)}, {Head: "valid"},
+		{Head: "kernel 1 s"}, {Head: "median ms"},
 		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}
 	metered := slices.ContainsFunc(r.Runs, func(run reports.Run) bool { return run.PerWatt() != reports.Missing })
@@ -114,7 +115,8 @@ func Table(w io.Writer, r reports.Result, color bool) error {
 	for _, run := range r.Runs {
 		v := run.Verdict()
 		row := []string{
-			reports.Sentence(run.Engine.Name), strconv.Itoa(run.Scale), fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
+			reports.Sentence(run.Engine.Name), reports.Sentence(run.Cell()),
+			fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
 			reports.Missing, reports.Missing, reports.Missing, reports.Missing, v.Word,
 		}
 		if run.Construction != nil {

@@ -89,7 +89,8 @@ func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
 
 func TestTableHasALineForEveryRun(t *testing.T) {
 	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
-	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, Scale: 16, State: record.Failed, Failure: "crashed"}
+	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, GraphID: record.GraphID{Scale: 16},
+		State: record.Failed, Failure: "crashed"}
 	var b samples.Screen
 	if err := Table(&b, report(t, r).Results[0], false); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,8 @@ func Run(name string, speed, scale, roots int) record.Run {
 	random := rand.New(rand.NewPCG(uint64(speed), uint64(scale)))
 	tuples := int64(16) << scale
 	run := record.Run{
-		Engine: record.EngineSpec{Name: name, Options: map[string]string{"threads": "2"}}, Scale: scale, Sessions: 1,
+		Engine:  record.EngineSpec{Name: name, Options: map[string]string{"threads": "2"}},
+		GraphID: record.GraphID{Scale: scale}, Sessions: 1,
 		Description: &plugins.Description{
 			Name: name, Version: "0.1.0", Summary: "direction-optimising search by goroutines",
 			Devices: []plugins.Device{{Kind: "cpu", Name: "AMD EPYC 9354 32-Core Processor", Units: 2, MemoryBytes: 24 << 30}},
