@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -27,9 +29,11 @@ import (
 // are printed. Before the first pass every root of every set is searched once and validated against the tuples.
 //
 // With -cpu.before the sets are searched in the situations of disturb_test.go too, and with -cpu.peer another program
-// takes turns with them.
+// takes turns with them: testdata/gapbs.cc makes one of GAPBS. -cpu.graph chooses another graph.
 var (
-	flagScale  = flag.Int("cpu.scale", 16, "scale of the benchmark's graph")
+	flagScale = flag.Int("cpu.scale", 16, "scale of the benchmark's Kronecker graph")
+	flagGraph = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file of "+
+		"packed tuples")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
 	flagSet    = flag.String("cpu.set", "", "engine options, name=value,...; sets separated by slashes take turns")
@@ -54,7 +58,7 @@ func benchmarkOptions() (sets []map[string]string) {
 
 func BenchmarkSearch(b *testing.B) {
 	ctx := context.Background()
-	tuples := kronecker(b, *flagScale)
+	tuples, vertices := benchmarkGraph(b)
 	runtime.GC()
 	var engines []plugins.Engine
 	for _, set := range benchmarkOptions() {
@@ -72,15 +76,15 @@ func BenchmarkSearch(b *testing.B) {
 		engines = append(engines, e)
 	}
 
-	roots := chooseRoots(tuples)
+	roots := chooseRoots(tuples, vertices)
 	var counts []int64
 	for _, e := range engines {
-		counts = validate(b, e, tuples, roots)
+		counts = validate(b, e, tuples, vertices, roots)
 	}
 	if *flagExport != "" {
 		export(b, tuples, roots, counts)
 	}
-	d := newDisturber(b, tuples)
+	d := newDisturber(b, tuples, vertices)
 	peer := startPeer(b)
 	var series []*series
 	for which, set := range benchmarkOptions() {
@@ -162,10 +166,35 @@ func medianRatio(rates, base []float64) float64 {
 	return units.Median(ratios)
 }
 
+// benchmarkGraph returns the tuples that were asked for and their number of labels.
+func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
+	spec := cmp.Or(*flagGraph, fmt.Sprintf("kron:%d", *flagScale))
+	if graph.IsGenerator(spec) {
+		source, err := graph.ParseSource(spec, 2, 3)
+		if err != nil {
+			b.Fatal(err)
+		}
+		tuples = make([]graph.Edge, source.Tuples())
+		if err := source.Generate(context.Background(), tuples, 0, 0); err != nil {
+			b.Fatal(err)
+		}
+		return tuples, int(source.Vertices())
+	}
+	packed, err := os.ReadFile(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for ; len(packed) >= graph.EdgeBytes; packed = packed[graph.EdgeBytes:] {
+		low, high := binary.LittleEndian.Uint32(packed), binary.LittleEndian.Uint32(packed[4:])
+		tuples = append(tuples, graph.MakeEdge(graph.Vertex(low), graph.Vertex(high))) // labels of 32 bits
+		vertices = max(vertices, int(low)+1, int(high)+1)
+	}
+	return tuples, vertices
+}
+
 // chooseRoots draws vertices that have a neighbour, always the same ones.
-func chooseRoots(tuples []graph.Edge) (roots []graph.Vertex) {
+func chooseRoots(tuples []graph.Edge, vertices int) (roots []graph.Vertex) {
 	random := rand.New(rand.NewPCG(1, 2))
-	vertices := 1 << *flagScale
 	used := make([]bool, vertices)
 	for _, t := range tuples {
 		if u, v := t.Ends(); u != v {
@@ -183,9 +212,10 @@ func chooseRoots(tuples []graph.Edge) (roots []graph.Vertex) {
 
 // validate searches from every root and validates the parents; it returns the tuples of each component, without
 // self-loops.
-func validate(b *testing.B, e plugins.Engine, tuples []graph.Edge, roots []graph.Vertex) (counts []int64) {
+func validate(b *testing.B, e plugins.Engine, tuples []graph.Edge, vertices int, roots []graph.Vertex) (
+	counts []int64) {
 	ctx := context.Background()
-	parent := make([]graph.Vertex, 1<<*flagScale)
+	parent := make([]graph.Vertex, vertices)
 	v, err := graph.NewValidator(tuples, int64(len(parent)), 0)
 	if err != nil {
 		b.Fatal(err)

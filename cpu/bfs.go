@@ -22,19 +22,22 @@ import (
 // Data structures, all in the vertex numbers of package layout:
 //
 //	unvisited   a bitmap, in both directions
-//	top-down    the frontier is a queue if one worker made it, and a bitmap if the team did (then it becomes a queue
-//	            first). A large step goes through the unvisited vertices block by block, for the long lists of hubs, and
-//	            then through the short lists link by link (topdown.go)
+//	top-down    narrow: the frontier is the end of one array of vertices in the order of their discovery, and one
+//	            worker expands it, or the team (narrow.go)
+//	            wide: the frontier is a bitmap and a queue. The step goes through the unvisited vertices block by block,
+//	            for the long lists of hubs, and then through the short lists link by link (topdown.go)
 //	bottom-up   the frontier and the next one are bitmaps; a vertex looks at its first neighbour, at three more in
 //	            columns, then at its list (bottomup.go)
 //	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
-//	            are corrections, which finish merges with the template into the caller's array (output.go)
+//	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
+//	            keep parents by vertex; they become corrections if a wide step follows, and else are written as they are
 //
 // Invariants between two levels:
 //
 //   - unvisited holds exactly the vertices that have not been discovered, without leaves;
 //   - the frontier holds exactly the vertices that the last step discovered;
-//   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels.
+//   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels, or
+//     is in order[done:end] and has its parent in parentOf.
 //
 // Leaves, whose only neighbour is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
 // its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
@@ -44,39 +47,49 @@ import (
 // report of a level takes more memory than a vertex.
 const maxLevels = 1 << 16
 
+// A top-down step is narrow unless its frontier has long lists, or hubs whose groups have more than 1/groupedShare of
+// all vertices, which a wide step takes 64 at a time.
+const groupedShare = 16
+
 // run searches from root, which is a label of the graph, and fills parent, which has one entry for each label. It
 // returns the levels, valid until the next run, or none if there are more than maxLevels. It allocates nothing once
 // s.levels has grown to the depth of the graph.
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
 	s.parent, s.levels = parent, s.levels[:0]
+	s.started = time.Now()
 	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
-	p := graph.SwitchState{Direction: s.rule.First(), Frontier: 1,
+	p := graph.SwitchState{Direction: s.rule.First(),
 		Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries())}
-	s.begin(root)
-	reached := int64(0)
-	for leaves := int64(0); p.Frontier+leaves > 0; { // leaves of the frontier's level
+	s.begin(root, &p)
+	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
+	for p.Frontier+s.leaves > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		start := time.Now()
-		level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + leaves}
-		leaves, s.leaves = s.leaves, 0
-		p.Previous = p.Frontier
-		reached += p.Frontier
 		switch {
 		case p.Frontier == 0: // the level has only leaves, which discover nothing
-		case p.Direction == graph.TopDown:
-			s.topDownStep(&p)
-		default:
+			s.endLevel(&p, counts{}, 0)
+		case p.Direction == graph.BottomUp:
 			s.bottomUpStep(&p)
-		}
-		level.Elapsed = time.Since(start)
-		if len(s.levels) <= maxLevels {
-			s.levels = append(s.levels, level)
+		default:
+			if !s.queued {
+				s.queueFrontier()
+			}
+			switch {
+			case s.front.work() <= s.serial:
+				s.topDownSerial(ctx, &p)
+			case s.front.long == 0 && s.front.grouped <= s.g.Searched/groupedShare:
+				s.topDownShared(&p)
+			default:
+				s.topDownStep(&p)
+			}
 		}
 		p.Direction = s.rule.Next(p)
 	}
-	s.finish(root, reached)
+	if s.untimed < len(s.levels) {
+		s.timeLevels()
+	}
+	s.finish(root)
 	if len(s.levels) > maxLevels {
 		s.levels = s.levels[:0]
 	}
@@ -85,59 +98,109 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 
 // topDownStep makes every frontier vertex the parent of its unvisited neighbours, which become the frontier.
 func (s *search) topDownStep(p *graph.SwitchState) {
-	if s.queued {
+	if s.done < int(s.end.Load()) { // a narrow step has made the queue
 		s.countQueue()
-	} else {
-		s.queueFrontier()
+		s.correctOrder()
+		s.frontier.set(s.queue)
 	}
 	short := s.edges[len(s.queue)]
 	links := short + s.selectLong()
-	p.UnexploredEdges -= int64(links) // entries between hubs and their groups stay in it: alpha was chosen with them
-	if links <= s.serial && links+s.grouped() <= s.serial {
-		p.Frontier, p.FrontierEdges = s.topDownSerial()
-		s.queued = true
-		return
-	}
-	if s.queued {
-		s.frontier.set(s.queue)
-	}
 	s.team.Pieces(s.g.Segments.Blocks(), 1, s.tasks.topDownBlock)
 	if short > 0 {
 		size := min(max(short/(piecesPerShare*s.team.Size()), minShortPiece), maxShortPiece)
 		s.team.Pieces(short, size, s.tasks.topDownShort)
 	}
-	p.Frontier, p.FrontierEdges = s.collect()
 	s.frontier, s.next, s.queued = s.next, s.frontier, false
+	c, _ := s.collect()
+	s.endLevel(p, c, links+s.front.grouped)
 }
 
 // bottomUpStep gives every unvisited vertex with a neighbour in the frontier that neighbour as parent. These vertices
 // become the frontier.
 func (s *search) bottomUpStep(p *graph.SwitchState) {
 	if s.queued {
+		s.correctOrder()
 		s.frontier.set(s.queue)
 	}
 	s.team.Pieces(len(s.unvisited), bottomUpWords, s.tasks.bottomUpPiece)
-	p.Frontier, _ = s.collect()
 	s.frontier, s.next, s.queued = s.next, s.frontier, false
+	c, entries := s.collect()
+	s.endLevel(p, c, entries)
 }
 
 // begin makes root the frontier. A root that is a leaf is a level of its own, and its hub is the frontier of the next.
-func (s *search) begin(root graph.Vertex) {
+func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 	g := s.g
-	s.queue, s.queued, s.leaves = s.queue[:0], true, 0
+	p.Frontier = 1
+	s.front, s.leaves, s.reached = counts{vertices: 1}, 0, 0
+	s.queue, s.queued, s.head, s.done, s.wide = s.order[:0], true, 0, 0, false
+	s.end.Store(0)
 	v := g.Vertex[root]
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
 	}
+	parent := v
 	if int(v) >= g.Searched {
-		s.levels = append(s.levels, plugins.Level{Direction: s.rule.First(), Frontier: 1})
+		s.levels = append(s.levels, plugins.Level{Direction: s.rule.First(), Frontier: 1, Edges: plugins.Counted(1)})
 		v = g.HubOf(v)
-		s.workers[0].corrections.add(g.Label[v], uint32(root))
-		s.leaves-- // the root, which is not discovered again
+		s.front.leaves-- // the root, which is not discovered again
 	}
-	s.leaves += int64(len(g.LeavesOf(v)))
+	if int(v) < g.Hubs {
+		s.front.addHub(g, v)
+	} else {
+		s.front.edges = g.Links(v)
+	}
 	s.unvisited.remove(v)
-	s.queue = append(s.queue, v)
+	s.order[0], s.parentOf[v] = v, parent
+	s.queue = s.order[:1]
+	s.end.Store(1)
+}
+
+// endLevel ends the level of the frontier, which has been expanded by looking at entries of lists. next has the counts
+// of what that discovered, which becomes the frontier.
+func (s *search) endLevel(p *graph.SwitchState, next counts, entries int) {
+	s.recordLevel(p, entries)
+	s.front = next
+	p.Frontier, p.FrontierEdges = int64(next.vertices), int64(next.edges)
+}
+
+// recordLevel is endLevel for a caller that sets the next frontier itself.
+func (s *search) recordLevel(p *graph.SwitchState, entries int) {
+	if len(s.levels) <= maxLevels {
+		s.appendLevel(plugins.Level{
+			Direction: p.Direction, Frontier: p.Frontier + s.leaves, Edges: plugins.Counted(int64(entries + s.front.leaves)),
+		})
+	}
+	if p.Direction == graph.TopDown {
+		p.UnexploredEdges -= int64(entries - s.front.grouped) // those to groups stay in it: alpha was chosen with them
+	}
+	s.reached += p.Frontier
+	s.leaves = int64(s.front.leaves)
+	p.Previous = p.Frontier
+}
+
+func (s *search) appendLevel(level plugins.Level) {
+	s.levels = append(s.levels, level)
+	s.waiting += level.Frontier
+	if len(s.levels) <= timedLevels || s.waiting >= timedVertices {
+		s.timeLevels()
+	}
+}
+
+// Reading the clock costs as much as expanding some vertices. So after the first levels, small ones are timed together,
+// and each gets a part of the time in proportion to its frontier.
+const (
+	timedLevels   = 1024
+	timedVertices = 256
+)
+
+// timeLevels divides the time since it was called last among the levels that have ended since then.
+func (s *search) timeLevels() {
+	now := time.Since(s.started)
+	for i := s.untimed; i < len(s.levels); i++ {
+		s.levels[i].Elapsed = (now - s.timed) * time.Duration(s.levels[i].Frontier) / time.Duration(s.waiting)
+	}
+	s.timed, s.untimed, s.waiting = now, len(s.levels), 0
 }
 
 // beginShare makes a worker's share of the vertices unvisited and drops the worker's corrections of the last search.

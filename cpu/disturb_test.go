@@ -38,11 +38,11 @@ type disturber struct {
 	sum       uint64       // keeps the compiler from dropping the reads of tuples
 }
 
-func newDisturber(b *testing.B, tuples []graph.Edge) *disturber {
+func newDisturber(b *testing.B, tuples []graph.Edge, vertices int) *disturber {
 	d := &disturber{tuples: tuples, last: -1}
 	arena := memory.New()
 	b.Cleanup(arena.ReleaseAll)
-	d.large = memory.Allocate[graph.Vertex](arena, "parents", 1<<*flagScale)
+	d.large = memory.Allocate[graph.Vertex](arena, "parents", vertices)
 	if err := arena.Err(); err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (s *search) shortLinks(u uint32) int {
 	return s.g.Links(u)
 }
 
-// countQueue fills edges for a queue that one worker has made.
+// countQueue fills edges for a queue that a narrow step has made.
 func (s *search) countQueue() {
 	total := 0
 	s.edges = append(s.edges[:0], 0)
@@ -42,7 +42,9 @@ func (s *search) queueFrontier() {
 		before.vertices += c.vertices
 		before.edges += c.edges
 	}
-	s.queue, s.edges = s.queue[:before.vertices], s.edges[:before.vertices+1]
+	s.head, s.done, s.queued = 0, before.vertices, true
+	s.end.Store(int64(before.vertices))
+	s.queue, s.edges = s.order[:before.vertices], s.edges[:before.vertices+1]
 	s.edges[before.vertices] = before.edges
 	s.team.Pieces(len(s.frontier), chunkWords, s.tasks.queueChunk)
 }
@@ -118,15 +120,4 @@ func (s *search) visitGroups(from, to int) {
 			s.unvisited[from+i] &^= word
 		}
 	}
-}
-
-// grouped returns how many vertices the groups of the queue's hubs have.
-func (s *search) grouped() int {
-	n := 0
-	for _, u := range s.queue {
-		if int(u) < s.g.Hubs {
-			n += int(s.g.Groups[u+1] - s.g.Groups[u])
-		}
-	}
-	return n
 }

@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"math/bits"
+	"sync/atomic"
+	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
@@ -21,15 +23,33 @@ type search struct {
 
 	unvisited bitmap
 	queued    bool     // the frontier is queue; otherwise it is the bitmap frontier
-	queue     []uint32 // vertices
+	queue     []uint32 // the frontier's vertices, order[head:end]
 	frontier  bitmap
 	next      bitmap // what a parallel step discovers
-	leaves    int64  // of the frontier's hubs; they are discovered together with next
+	front     counts // of the frontier
+	leaves    int64  // in the frontier's level
+	reached   int64  // vertices of all levels before it, without leaves
 	levels    []plugins.Level
 	parent    []graph.Vertex // the caller's array, during run
 	workers   []worker
 
-	// Of a top-down step.
+	// Of narrow steps.
+	order    []uint32 // [Searched] vertices in the order of their discovery
+	parentOf []uint32 // [Searched] their parents, by vertex
+	head     int      // where the frontier begins in order
+	done     int      // the parents of order[:done] are in the corrections or in the template
+	wide     bool     // the search has taken a wide step
+	_        [64]byte
+	end      atomic.Int64 // how many vertices order has
+	_        [56]byte
+
+	// Of the times of levels.
+	started time.Time
+	timed   time.Duration // when the last level with a time ended, after started
+	untimed int           // levels[untimed:] have no time yet
+	waiting int64         // vertices in their frontiers
+
+	// Of a wide top-down step.
 	edges  []int    // [len(queue)+1] links of queue[:i], without those of long lists
 	long   []uint32 // vertices of the frontier whose lists are long (layout.Segments)
 	chunks []chunk  // of the bitmap frontier, to make a queue of it
@@ -42,6 +62,7 @@ type search struct {
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
+	topDownPiece, correctPiece, outputOrder, outputLabels          func(worker, from, to int)
 	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
 }
 
@@ -50,42 +71,74 @@ type worker struct {
 	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections corrections
+	queue       []uint32      // narrow step: part of the next frontier
+	begins      [stage]uint64 // of lists, in a narrow step
+	ends        [stage]uint64
 	candidates  candidates // bottom-up
 	hits        hits
-	vertices    int    // discovered in this level
-	leaves      int    // of those that are hubs
-	edges       int    // about how many edges leave them
+	counts             // of what was discovered in this level
+	entries     int    // looked at in this level
 	touched     uint32 // not used; keeps the compiler from dropping the reads of Lists.Touch
 	_           [64]byte
 }
 
+// workerQueue is the number of vertices that a worker collects before it adds them to order.
+const workerQueue = 1 << 14
+
 // pieceSize is the largest part of a list that a top-down step works on at a time.
 const pieceSize = 512
 
-// count counts the vertices in word w that have been discovered, and estimates how many edges leave them, which decides
-// the direction of the next step: it adds up the links of hubs, and takes the mean for the other vertices, which are
-// many and have few each.
+// counts are the numbers that steps are chosen by: of a frontier, or of a worker's part of it.
+type counts struct {
+	vertices int
+	edges    int // about how many links leave them: those of hubs, and the mean for other vertices, which have few each
+	grouped  int // vertices in the groups of its hubs
+	leaves   int // of its hubs
+	long     int // vertices with long lists
+}
+
+func (c *counts) addHub(g *layout.Graph, v uint32) {
+	c.edges += int(g.HubLinks[v])
+	c.grouped += int(g.Groups[v+1] - g.Groups[v])
+	c.leaves += int(g.Leaves[v+1] - g.Leaves[v])
+	c.long += int(less(uint64(v), uint64(g.Segments.Long)))
+}
+
+// addVertex adds a vertex to c, except to c.vertices.
+func (s *search) addVertex(c *counts, v uint32) {
+	if int(v) < s.g.Hubs {
+		c.addHub(s.g, v)
+	} else {
+		c.edges += s.average
+	}
+}
+
+// work returns about how many entries a narrow step looks at.
+func (c *counts) work() int { return c.edges + c.grouped }
+
+// count counts the vertices in word w that have been discovered.
 func (s *search) count(mine *worker, w int, discovered uint64) {
 	mine.vertices += bits.OnesCount64(discovered)
 	hubs := discovered & wordBelow(w, s.g.Hubs)
 	mine.edges += bits.OnesCount64(discovered&^hubs) * s.average
 	for ; hubs != 0; hubs &= hubs - 1 {
-		v := uint32(w<<6 + bits.TrailingZeros64(hubs))
-		mine.edges += int(s.g.HubLinks[v])
-		mine.leaves += int(s.g.Leaves[v+1] - s.g.Leaves[v])
+		mine.addHub(s.g, uint32(w<<6+bits.TrailingZeros64(hubs)))
 	}
 }
 
-// collect adds up what the workers discovered and resets their counters. The number of leaves goes to s.leaves.
-func (s *search) collect() (vertices, edges int64) {
+// collect adds up what the workers counted and resets their counts.
+func (s *search) collect() (sum counts, entries int) {
 	for w := range s.workers {
 		mine := &s.workers[w]
-		vertices += int64(mine.vertices)
-		edges += int64(mine.edges)
-		s.leaves += int64(mine.leaves)
-		mine.vertices, mine.edges, mine.leaves = 0, 0, 0
+		sum.vertices += mine.vertices
+		sum.edges += mine.edges
+		sum.grouped += mine.grouped
+		sum.leaves += mine.leaves
+		sum.long += mine.long
+		entries += mine.entries
+		mine.counts, mine.entries = counts{}, 0
 	}
-	return vertices, edges
+	return sum, entries
 }
 
 // newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1.
@@ -110,19 +163,23 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
 		*b = memory.Allocate[uint64](m, "bitmap", words)
 	}
-	s.queue = memory.Allocate[uint32](m, "queue", g.Searched)
+	s.order = memory.Allocate[uint32](m, "order of discovery", g.Searched)
+	s.parentOf = memory.Allocate[uint32](m, "parents of narrow steps", g.Searched)
 	s.edges = memory.Allocate[int](m, "links before each queued vertex", g.Searched+1)
 	s.chunks = memory.Allocate[chunk](m, "chunks of the frontier", (words+chunkWords-1)/chunkWords)
 	s.long = memory.Allocate[uint32](m, "frontier vertices with long lists", g.Segments.Long)
 	s.workers = make([]worker, t.Size())
 	for w := range s.workers {
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
+		s.workers[w].queue = memory.Allocate[uint32](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = newCorrections(m, g.Labels, len(g.Label))
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.tasks = tasks{
 		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
+		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, outputOrder: s.outputOrder,
+		outputLabels:  s.outputLabels,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
 		writeReached: s.writeReached,
 	}

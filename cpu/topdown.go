@@ -35,42 +35,6 @@ func (s *search) selectLong() (links int) {
 	return links
 }
 
-// topDownSerial expands the queue on one worker and replaces it by the next frontier. It returns the number of vertices
-// there and about how many edges leave them.
-func (s *search) topDownSerial() (vertices, edges int64) {
-	g, mine := s.g, &s.workers[0]
-	frontier := len(s.queue)
-	for i := range frontier {
-		u := s.queue[i]
-		if int(u) < g.Hubs {
-			for v := g.Groups[u]; v < g.Groups[u+1]; v++ {
-				if s.unvisited.has(v) {
-					s.unvisited.remove(v)
-					s.queue = append(s.queue, v)
-				}
-			}
-		}
-		for begin, end := 0, g.Links(u); begin < end; begin += pieceSize {
-			s.discover(mine, u, begin, min(end, begin+pieceSize))
-			for _, d := range mine.discoveries {
-				s.queue = append(s.queue, uint32(d>>32))
-			}
-			s.record(mine)
-		}
-	}
-	for _, v := range s.queue[frontier:] {
-		if int(v) < g.Hubs {
-			edges += int64(g.HubLinks[v])
-			s.leaves += int64(g.Leaves[v+1] - g.Leaves[v])
-		} else {
-			edges += int64(s.average)
-		}
-	}
-	n := copy(s.queue, s.queue[frontier:])
-	s.queue = s.queue[:n]
-	return int64(n), edges
-}
-
 // topDownBlock discovers the vertices of block b that are in groups or at the end of a long list's link.
 func (s *search) topDownBlock(worker, b, _ int) {
 	mine := &s.workers[worker]
