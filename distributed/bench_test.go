@@ -1,6 +1,7 @@
 package distributed_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -20,12 +21,17 @@ func BenchmarkSearch(b *testing.B) {
 		tuples := kronecker(b, scale, 16)
 		for _, options := range []map[string]string{
 			{"ranks": "1"},
+			{"ranks": "1", "threads": "2"},
 			{"ranks": "2"},
+			{"ranks": "2", "partition": "2d"},
 			{"ranks": "2", "partition": "1d"},
 			{"ranks": "4"},
+			{"ranks": "4", "partition": "2d"},
 			{"ranks": "4", "partition": "1d"},
 		} {
-			b.Run(fmt.Sprintf("s%d/%s/ranks=%s", scale, options["partition"], options["ranks"]), func(b *testing.B) {
+			partition, threads := cmp.Or(options["partition"], "1d-replicated"), cmp.Or(options["threads"], "1")
+			name := fmt.Sprintf("s%d/%s/ranks=%s/threads=%s", scale, partition, options["ranks"], threads)
+			b.Run(name, func(b *testing.B) {
 				e := distributed.New()
 				defer e.Close()
 				if _, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {

@@ -34,18 +34,45 @@ type search1D struct{ *Rank }
 //  2. Fold: send discovered vertices to their owners.
 //  3. Update: owners keep those that were not visited as the next frontier.
 func (s *search1D) topDownStep(l *Level) {
-	labels := s.label[s.self*s.width:]
-	for w, word := range s.frontier {
-		for ; word != 0; word &= word - 1 {
-			u := w<<5 + bits.TrailingZeros32(word)
-			neighbours := s.up.of(u)
-			l.Edges += int64(len(neighbours))
-			scanTopDown(&s.scratch, neighbours, labels[u], s.visited, s.discovered, s.parent)
-		}
-	}
+	s.addOwnSources()
+	s.scan()
+	s.takeDiscovered()
 	s.watch.lap(&l.Phases[Scan])
 	s.foldDiscovered(&l.Phases[Fold])
 	s.updateFrontier()
+}
+
+// addOwnSources adds the lists of the frontier.
+func (s *search1D) addOwnSources() {
+	labels := s.label[s.self*s.width:]
+	add := func(u uint32) {
+		if !s.addSource(u, labels[u], s.up.at[u+1]-s.up.at[u]) {
+			s.scan()
+		}
+	}
+	for _, u := range s.frontier.list {
+		add(u)
+	}
+	if s.frontier.listed {
+		return
+	}
+	for w, word := range s.frontier.bits {
+		for ; word != 0; word &= word - 1 {
+			add(uint32(w<<5 + bits.TrailingZeros32(word)))
+		}
+	}
+}
+
+func (s *search1D) scan() { s.scanSources(len(s.sources), sourcesPiece) }
+
+// topDownPiece scans the lists of sources from..to-1. Any of them may lead to any row, so workers discover rows
+// atomically.
+func (s *search1D) topDownPiece(worker, from, to int) {
+	discover := s.discover
+	if s.team.Size() > 1 {
+		discover = s.discoverShared
+	}
+	scanTopDown(&s.workers[worker], &s.up, s.sources[from:to], s.visited, discover)
 }
 
 // bottomUpStep:
@@ -53,14 +80,12 @@ func (s *search1D) topDownStep(l *Level) {
 //  2. Scan: discover own unvisited vertices with a neighbour in the frontier. There is nothing to fold.
 //  3. Update: they are the next frontier.
 func (s *search1D) bottomUpStep(l *Level) {
-	s.expandFrontier(&l.Phases[Expand])
+	s.replaceExpanded(s.expandFrontier(&l.Phases[Expand]))
 	for w, word := range s.expanded { // later levels need not send these vertices to their owners
 		s.visited[w] |= word
 	}
-	own := s.words(s.discovered, s.self)
-	parent := s.parent[s.self*s.width:]
-	l.Edges += s.scanBottomUp(&s.scratch, s.expanded, s.words(s.visited, s.self), own, parent)
+	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
-	copy(s.frontier, own)
-	clear(own)
+	s.takeOwn()
+	s.discovered.reset()
 }

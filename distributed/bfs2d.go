@@ -16,11 +16,14 @@ import "math/bits"
 //     "Distributed Memory Breadth-First Search Revisited", MTAAP 2013. There the visited vertices of a grid row are
 //     passed around in C steps; here they are exchanged at once, as in Checconi et al., "Breaking the Speed and
 //     Scalability Barriers for Graph Exploration on Distributed-Memory Machines", SC 2012.
+//   - A grid of one column is a partition in one dimension by destination (partition=1d-replicated): every rank has the
+//     lists of its own vertices in both directions and receives all frontiers, and there is nothing to fold.
 //   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (Satish et al.,
 //     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).
 //
 // Data: top-down reads the columns of the rank's part of the matrix (Part.down: for each column its rows), bottom-up
-// its rows (Part.up: for each row its columns, hubs first). Sets are bitmaps. A vertex is a Label outside, a Local at
+// its rows (Part.up: for each row its columns, hubs first; in grids of one column also the groups of groups.go). Sets
+// are bitmaps; discovered and frontier are lists while they are small (set.go). A vertex is a Label outside, a Local at
 // its owner, and a Row or Column in a part; blocks of rows and columns are stored one after the other.
 //
 // Invariants between two levels, on every rank:
@@ -28,8 +31,8 @@ import "math/bits"
 //     rank has sent, or has received from their owners. So a rank sends a vertex to its owner at most once (Bisson et
 //     al., section 5).
 //   - frontier holds the own vertices that were first visited in the last level.
-//   - parent[v] of a row v that this rank discovered is the label of its predecessor + 1. For undiscovered rows it
-//     holds the template, the row's first neighbour.
+//   - The predecessor of a row that this rank discovered is the row's first column, or, if the row is in corrected,
+//     the vertex with the label parent[v]-1.
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
 //     are disjoint.
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
@@ -41,19 +44,46 @@ type search2D struct{ *Rank }
 //  3. Fold: send discovered rows along the grid row to their owners.
 //  4. Update: owners keep those that were not visited as the next frontier.
 func (s *search2D) topDownStep(l *Level) {
-	s.expandFrontier(&l.Phases[Expand])
-	for block := range s.grid.R {
-		for w, word := range s.words(s.expanded, block) {
-			for ; word != 0; word &= word - 1 {
-				u := Local(w<<5 + bits.TrailingZeros32(word))
-				rows := s.down.of(int(s.listOf(block, u)))
-				l.Edges += int64(len(rows))
-				scanTopDown(&s.scratch, rows, s.label[s.columnOf(block, u)], s.visited, s.discovered, s.parent)
-			}
-		}
+	for block, message := range s.expandFrontier(&l.Phases[Expand]) {
+		s.addBlock(block, message)
 	}
+	s.scan()
+	s.takeDiscovered()
 	s.watch.lap(&l.Phases[Scan])
 	s.foldAndUpdate(l)
+}
+
+// addBlock adds the lists of the columns of a block that are in a message.
+func (s *search2D) addBlock(block int, message []uint32) {
+	add := func(u Local) {
+		list := s.listOf(block, u)
+		n := uint32(0)
+		for k := range s.down {
+			n += s.down[k].at[list+1] - s.down[k].at[list]
+		}
+		if !s.addSource(uint32(list), s.label[s.columnOf(block, u)], n) {
+			s.scan()
+		}
+	}
+	list, words := decode(message)
+	for _, u := range list {
+		add(Local(u))
+	}
+	for w, word := range words {
+		for ; word != 0; word &= word - 1 {
+			add(Local(w<<5 + bits.TrailingZeros32(word)))
+		}
+	}
+}
+
+func (s *search2D) scan() { s.scanSources(len(s.down), 1) }
+
+// topDownPiece scans the lists of the sources for the rows of ranges from..to-1. A range belongs to one worker, so
+// nothing is atomic.
+func (s *search2D) topDownPiece(worker, from, to int) {
+	for k := from; k < to; k++ {
+		scanTopDown(&s.workers[worker], &s.down[k], s.sources, s.visited, s.discover)
+	}
 }
 
 // bottomUpStep:
@@ -62,9 +92,9 @@ func (s *search2D) topDownStep(l *Level) {
 //  2. Scan: discover unvisited rows with an entry in a column of the frontier.
 //  3. Fold and 4. update: as above.
 func (s *search2D) bottomUpStep(l *Level) {
-	s.expandFrontier(&l.Phases[Expand])
+	s.replaceExpanded(s.expandFrontier(&l.Phases[Expand]))
 	s.exchangeVisited(&l.Phases[Expand])
-	l.Edges += s.scanBottomUp(&s.scratch, s.expanded, s.visited, s.discovered, s.parent)
+	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
 	s.foldAndUpdate(l)
 }
@@ -72,16 +102,19 @@ func (s *search2D) bottomUpStep(l *Level) {
 func (s *search2D) foldAndUpdate(l *Level) {
 	s.foldDiscovered(&l.Phases[Fold])
 	s.updateFrontier()
-	for w, word := range s.frontier {
-		s.unsent[w] |= word
+	if s.inRow.Size() > 1 {
+		s.unsent.includeSet(&s.frontier)
 	}
 }
 
 // exchangeVisited sends the own vertices that were visited since the last exchange to the grid row.
 func (s *search2D) exchangeVisited(m *Measure) {
 	if s.inRow.Size() > 1 {
-		s.visits = s.sendToAll(s.inRow, s.unsent, s.visits, s.visited, m)
+		received := s.sendToAll(s.inRow, &set{bits: s.unsent}, &s.visits, m)
+		for k, other := range received {
+			s.words(s.visited, k).include(other)
+		}
+		clear(s.unsent)
 	}
-	clear(s.unsent)
 	s.watch.lap(m)
 }

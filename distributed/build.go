@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -20,10 +21,13 @@ var ErrOtherRank = errors.New("another rank has failed")
 type builder struct {
 	*Part
 	ctx      context.Context
+	team     *team.Team
+	memory   *memory.Arena
 	world    comm.Group
 	column   comm.Group // ranks of the same grid column, by row
 	row      comm.Group // ranks of the same grid row, by column
 	modulo   bool
+	oneD     bool
 	tuples   []graph.Edge
 	position int64      // of tuples[0] in the whole list
 	entries  [][]uint32 // of this part, from each rank: pairs of a row slot and a column slot
@@ -34,33 +38,34 @@ var buildPhases = [...]string{"measure", "route", "order", "lists"}
 
 // makePart distributes the graph and returns the rank's part and the times of buildPhases.
 func makePart(
-	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
+	ctx context.Context, world comm.Group, c Configuration, t *team.Team, m *memory.Arena, tuples []graph.Edge,
+	position int64,
 ) (p *Part, phases []time.Duration, err error) {
-	b := &builder{Part: &Part{grid: c.Grid}, ctx: ctx, world: world, modulo: c.Modulo, tuples: tuples, position: position}
+	b := &builder{
+		Part: &Part{grid: c.Grid}, ctx: ctx, team: t, memory: m, world: world, modulo: c.Modulo, oneD: c.OneD,
+		tuples: tuples, position: position,
+	}
 	b.i, b.j = c.Grid.Place(world.Rank())
 	for _, phase := range []func() error{b.measure, b.route, b.order, b.makeLists} {
 		start := time.Now()
-		if err := b.agree(phase()); err != nil {
+		if err := agree(ctx, world, phase()); err != nil {
 			return nil, nil, err
 		}
 		phases = append(phases, time.Since(start))
-	}
-	if c.OneD {
-		b.down = lists[Row]{}
 	}
 	return b.Part, phases, nil
 }
 
 // agree makes all ranks return an error if any has one.
-func (b *builder) agree(err error) error {
+func agree(ctx context.Context, world comm.Group, err error) error {
 	if err == nil {
-		err = b.ctx.Err()
+		err = ctx.Err()
 	}
 	failed := [1]int64{}
 	if err != nil {
 		failed[0] = 1
 	}
-	b.world.Allreduce(failed[:])
+	world.Allreduce(failed[:])
 	if err == nil && failed[0] != 0 {
 		return ErrOtherRank
 	}
@@ -103,27 +108,48 @@ func (b *builder) route() error {
 		i, j := b.grid.Place(q)
 		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * share, uint32(i) * share}
 	}
+	// Two passes: the workers count their entries for each rank, and then know where to write them.
+	next := make([][]int, b.team.Size()) // [worker][rank]
+	each := func(worker int, do func(to uint32, row, column uint32)) {
+		from, to := b.team.Share(worker, len(b.tuples), 1)
+		for k, e := range b.tuples[from:to] {
+			if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
+				break // agree notifies the other ranks
+			}
+			u, v, _ := e.Ends32()
+			if u == v {
+				continue
+			}
+			ownerU, slotU := b.Partition.Owner(Label(u))
+			ownerV, slotV := b.Partition.Owner(Label(v))
+			pu, pv := &places[ownerU], &places[ownerV]
+			do(pu.firstOfColumn+pv.row, pv.rowBase+slotV, pu.columnBase+slotU) // from u to v
+			do(pv.firstOfColumn+pu.row, pu.rowBase+slotU, pv.columnBase+slotV)
+		}
+	}
+	b.team.Run(func(worker int) {
+		own := make([]int, ranks)
+		each(worker, func(to, _, _ uint32) { own[to] += 2 })
+		next[worker] = own
+	})
 	send := make([][]uint32, ranks)
-	expected := 4*len(b.tuples)/ranks + len(b.tuples)/ranks/2
 	for k := range send {
-		send[k] = make([]uint32, 0, expected)
-	}
-	for k, e := range b.tuples {
-		if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
-			break // agree notifies the other ranks
+		total := 0
+		for _, own := range next {
+			own[k], total = total, total+own[k]
 		}
-		u, v, _ := e.Ends32()
-		if u == v {
-			continue
-		}
-		ownerU, slotU := b.Partition.Owner(Label(u))
-		ownerV, slotV := b.Partition.Owner(Label(v))
-		pu, pv := &places[ownerU], &places[ownerV]
-		to := pu.firstOfColumn + pv.row // from u to v
-		send[to] = append(send[to], pv.rowBase+slotV, pu.columnBase+slotU)
-		to = pv.firstOfColumn + pu.row
-		send[to] = append(send[to], pu.rowBase+slotU, pv.columnBase+slotV)
+		send[k] = make([]uint32, total)
 	}
+	b.team.Run(func(worker int) {
+		own := next[worker]
+		each(worker, func(to, row, column uint32) {
+			message, at := send[to], own[to]
+			if at+1 < len(message) { // always, unless ctx has ended during the first pass
+				message[at], message[at+1] = row, column
+				own[to] = at + 2
+			}
+		})
+	})
 	b.entries = make([][]uint32, ranks)
 	b.world.Alltoallv(send, b.entries)
 	total := 0
@@ -135,18 +161,22 @@ func (b *builder) route() error {
 			total, uint32(maxUint32), plugins.ErrMemory)
 	}
 	b.count = make([]uint32, b.grid.C*int(share))
-	for _, entries := range b.entries {
-		if b.ctx.Err() != nil {
-			break
+	b.team.Split(len(b.count), 16, func(_, from, to int) {
+		for _, entries := range b.entries {
+			if b.ctx.Err() != nil {
+				break
+			}
+			for k := 0; k+1 < len(entries); k += 2 {
+				if row := int(entries[k]); row >= from && row < to {
+					b.count[row]++
+				}
+			}
 		}
-		for k := 0; k+1 < len(entries); k += 2 {
-			b.count[entries[k]]++
-		}
-	}
+	})
 	return nil
 }
 
-// order numbers the rank's own vertices by descending degree and makes all blocks equally wide.
+// order numbers the rank's own vertices and makes all blocks equally wide.
 func (b *builder) order() error {
 	share := int(b.Partition.Share)
 	send := make([][]uint32, b.grid.C)
@@ -168,89 +198,98 @@ func (b *builder) order() error {
 		return fmt.Errorf("%d vertex numbers, want fewer than %d; use a smaller scale: %w",
 			numbers, uint32(maxUint32), plugins.ErrTuples)
 	}
-	b.number = make([]uint32, share)
-	b.degree = make([]uint32, b.width)
-	labels := make([]uint32, b.width)
-	for slot := range b.number {
-		b.number[slot] = uint32(b.width)
+	if b.grid.C == 1 {
+		sorted = b.groupByHub(sorted)
 	}
+	labels := make([]uint32, b.width)
 	_, first, stride := b.Partition.Slots(b.world.Rank())
 	for v, slot := range sorted {
-		b.number[slot] = uint32(v)
-		b.degree[v] = degree[slot]
 		labels[v] = uint32(first+int64(slot)*stride) + 1
 	}
-	b.label = make([]uint32, 0, b.columns)
 	blocks := make([][]uint32, b.grid.R)
 	b.column.Allgatherv(labels, blocks)
-	for _, block := range blocks {
-		b.label = append(b.label, block...)
+
+	b.number = memory.Allocate[uint32](b.memory, "numbers", share)
+	b.slot = memory.Allocate[uint32](b.memory, "slots", len(sorted))
+	b.degree = memory.Allocate[uint32](b.memory, "degrees", b.width)
+	b.label = memory.Allocate[uint32](b.memory, "labels", b.columns)
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	for k, block := range blocks {
+		copy(b.label[k*b.width:], block)
+	}
+	b.setNumbers(b.number, sorted)
+	b.vertices = copy(b.slot, sorted)
+	for v, slot := range sorted {
+		b.degree[v] = degree[slot]
 	}
 	return nil
 }
 
-// byDescendingDegree returns the slots with nonzero degree by descending degree and then ascending slot: a radix sort
-// from the least significant digit.
-func byDescendingDegree(degree []uint32) []uint32 {
-	const digit = 11
-	var largest uint32
-	slots := make([]uint32, 0, len(degree))
-	for slot, d := range degree {
-		if d != 0 {
-			slots = append(slots, uint32(slot))
-			largest = max(largest, d)
-		}
+// setNumbers fills number, the Local of each slot, for own vertices in the order of sorted.
+func (b *builder) setNumbers(number, sorted []uint32) {
+	for slot := range number {
+		number[slot] = uint32(b.width)
 	}
-	next := make([]uint32, len(slots))
-	for low := 0; low < bits.Len32(largest); low += digit {
-		var start [1<<digit + 1]int
-		for _, s := range slots {
-			start[(largest-degree[s])>>low&(1<<digit-1)+1]++
-		}
-		for k := range 1 << digit {
-			start[k+1] += start[k]
-		}
-		for _, s := range slots {
-			k := (largest - degree[s]) >> low & (1<<digit - 1)
-			next[start[k]] = s
-			start[k]++
-		}
-		slots, next = next, slots
+	for v, slot := range sorted {
+		number[slot] = uint32(v)
 	}
-	return slots
 }
 
-// makeLists makes the lists of the rank's rows and columns. Entries arrive in any
-// order as pairs of slots. Two counting sorts (lists.go) turn them into lists: the first by column, in the order of
-// list indexes; the second visits the columns in that order and appends each to its rows. So the lists of rows come
-// out sorted, hubs first, with duplicates next to each other.
+// makeLists makes the lists of the rank's rows and columns from the entries, which arrive in any order.
 func (b *builder) makeLists() error {
 	row, index := b.translations()
-	byColumn := sortByColumn(b.ctx, b.entries, row, index, b.columns)
-	if err := b.ctx.Err(); err != nil {
-		return err // the sort is incomplete
-	}
-	b.entries = nil
-	counts := make([]uint32, b.rows+1)
+	counts := make([]uint32, b.rows)
 	for slot, n := range b.count {
 		if n != 0 {
 			counts[row[slot]] = n
 		}
 	}
 	b.count = nil
-	b.up = sortByRow(b.ctx, byColumn, counts, b.grid.R, b.width)
+	ranges := splitRows(counts, b.team.Size())
+	b.team.Run(func(worker int) { b.sortByColumn(&ranges[worker], row, index) })
+	b.entries = nil
+	if err := b.ctx.Err(); err != nil {
+		return err // the sort is incomplete
+	}
+	b.team.Run(func(worker int) { b.sortByRow(&ranges[worker], counts) })
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
-	b.down = byColumn
-	b.nonEmpty = make(bitmap, b.rows/32)
-	b.first = make([]Column, b.rows)
-	b.template = make([]uint32, b.rows)
-	for v := range b.rows {
-		if at := b.up.at[v]; at < b.up.at[v+1] {
-			b.nonEmpty.add(uint32(v))
-			b.first[v] = b.up.targets[at]
-			b.template[v] = b.label[b.up.targets[at]]
+	if err := b.keepLists(ranges, !b.oneD); err != nil {
+		return err
+	}
+	return b.makeColumns()
+}
+
+// makeColumns stores the first entries of all rows column by column, and the first of every own vertex by label.
+func (b *builder) makeColumns() error {
+	for k := range b.more {
+		b.more[k] = memory.Allocate[uint32](b.memory, "columns", b.rows/32)
+	}
+	for k := range b.entry {
+		b.entry[k] = memory.Allocate[Column](b.memory, "columns", b.rows)
+	}
+	b.template = memory.Allocate[uint32](b.memory, "output template", int(b.Partition.Share))
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	b.team.Split(b.rows, 32, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			list := b.up.of(v)
+			for k := range min(len(list), numColumns+1) {
+				b.more[k].add(uint32(v))
+			}
+			for k := range min(len(list), numColumns) {
+				b.entry[k][v] = list[k]
+			}
+		}
+	})
+	own := b.j * b.width
+	for v, slot := range b.slot {
+		if list := b.up.of(own + v); len(list) > 0 {
+			b.template[slot] = b.label[list[0]]
 		}
 	}
 	return nil
@@ -268,13 +307,19 @@ func (b *builder) translations() (row []Row, index []listIndex) {
 			row[m*share+slot] = Row(m*b.width) + Row(v) // meaningless for isolated vertices, which have no entries
 		}
 	}
-	blocks = make([][]uint32, b.grid.R)
-	b.column.Allgatherv(b.number, blocks)
-	index = make([]listIndex, b.grid.R*share)
+	return row, b.listIndexes(b.number)
+}
+
+// listIndexes returns the list index of every column slot, if all ranks number their vertices like this one.
+func (b *builder) listIndexes(number []uint32) []listIndex {
+	share := int(b.Partition.Share)
+	blocks := make([][]uint32, b.grid.R)
+	b.column.Allgatherv(number, blocks)
+	index := make([]listIndex, b.grid.R*share)
 	for block, numbers := range blocks {
 		for slot, v := range numbers {
 			index[block*share+slot] = b.listOf(block, Local(v))
 		}
 	}
-	return row, index
+	return index
 }

@@ -13,11 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -35,33 +36,27 @@ func New() plugins.Engine {
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
-		Version: "1.0", // changes whenever the method or the meaning of an option changes
+		Version: "2.0", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: runtime.GOARCH, Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
-		Memory:  memory(defaultRanks),
+		Memory:  memoryBound(Grid{defaultRanks, 1}, 1),
 		Limits:  plugins.Limits{Vertices: maxUint32 - 1},
 	}
 }
 
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	c := Configure(options)
-	if err := fits(ctx, c.Grid.Ranks(), len(in.Tuples)); err != nil {
+	if err := fits(ctx, c.Grid, c.Threads, len(in.Tuples)); err != nil {
 		return plugins.Built{}, err
 	}
 	start := time.Now()
-	ranks := make(process, c.Grid.Ranks())
-	results := make([]Construction, len(ranks))
-	err := each(comm.NewLocal(len(ranks)), func(k int, world comm.Group) (err error) {
-		from, to := len(in.Tuples)*k/len(ranks), len(in.Tuples)*(k+1)/len(ranks)
-		ranks[k], results[k], err = NewRank(ctx, world, c, in.Tuples[from:to], int64(from))
-		return err
-	})
+	p, results, err := startProcess(ctx, c, in.Tuples)
 	if err != nil {
 		return plugins.Built{}, err
 	}
 	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
-	built.Search, built.Elapsed = ranks.search, time.Since(start)
+	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
 	return built, nil
 }
 
@@ -80,14 +75,21 @@ func NewRank(
 	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
 ) (*Rank, Construction, error) {
 	start := time.Now()
+	t, m := team.New(c.Threads), memory.New()
 	// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
-	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, tuples, position)
+	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, t, m, tuples, position)
+	var s *Rank
+	if err == nil {
+		s, err = newRank(part, world, c, t, m)
+		err = agree(ctx, world, err)
+	}
 	if err != nil {
+		t.Stop()
+		m.ReleaseAll()
 		return nil, Construction{}, err
 	}
-	s := newRank(part, world, c)
 	return s, Construction{
-		Labels: part.Partition.Labels, Bytes: s.bytes(), Entries: int64(len(part.up.targets)),
+		Labels: part.Partition.Labels, Bytes: m.Held(), Entries: int64(len(part.up.targets)),
 		Elapsed: time.Since(start), Phases: phases,
 	}, nil
 }
@@ -118,48 +120,18 @@ func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 
 // fits refuses numbers of ranks that this machine has no memory for. (The memory in the description is that of the
 // default number.) It assumes the edge factor of Graph500, 16.
-func fits(ctx context.Context, ranks, tuples int) error {
+func fits(ctx context.Context, g Grid, threads, tuples int) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	if err != nil {
 		return nil // unknown
 	}
-	m := memory(ranks)
+	m := memoryBound(g, threads)
 	need := m.Fixed + int64(m.PerVertex*float64(tuples)/16+m.PerTuple*float64(tuples))
 	if need <= available {
 		return nil
 	}
 	return fmt.Errorf("%d ranks need %s, this machine has %s available (%s); use fewer ranks or a smaller graph: %w",
-		ranks, units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
-}
-
-// process is the ranks of this process, which search a graph together.
-type process []*Rank
-
-func (p process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	records := make([]*Record, len(p))
-	start := time.Now()
-	err := each(p, func(k int, r *Rank) (err error) {
-		_, first, stride := r.Partition.Slots(k)
-		records[k], err = r.Search(ctx, root, parent, first, stride)
-		return err
-	})
-	elapsed := time.Since(start)
-	if err != nil {
-		return plugins.Traversal{}, err
-	}
-	return Traversal(elapsed, records), nil
-}
-
-// each calls f for all ranks at once.
-func each[R any](ranks []R, f func(k int, rank R) error) error {
-	errs := make([]error, len(ranks))
-	var all sync.WaitGroup
-	for k, r := range ranks[1:] {
-		all.Go(func() { errs[k+1] = f(k+1, r) })
-	}
-	errs[0] = f(0, ranks[0])
-	all.Wait()
-	return FirstError(errs)
+		g.Ranks(), units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
 }
 
 // FirstError returns the error of the rank that made the others stop, or nil.

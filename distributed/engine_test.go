@@ -15,7 +15,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// combinations returns all partitions of 1 to 16 ranks with every form of messages. Owners and thresholds alternate.
+// combinations returns all partitions of 1 to 16 ranks with every form of messages. Owners, thresholds
+// and threads alternate.
 func combinations() (sets []map[string]string) {
 	for ranks := 1; ranks <= 16; ranks++ {
 		for rows := 0; rows <= ranks; rows++ {
@@ -24,8 +25,11 @@ func combinations() (sets []map[string]string) {
 			}
 			for _, form := range []string{"adaptive", "lists", "bitmaps"} {
 				set := map[string]string{"ranks": strconv.Itoa(ranks), "messages": form}
+				if len(sets)%4 == 3 {
+					set["threads"] = strconv.Itoa(2 + len(sets)%2)
+				}
 				if rows == 0 {
-					set["partition"] = "1d"
+					set["partition"] = []string{"1d", "1d-replicated"}[ranks%2]
 				} else {
 					set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
 				}
@@ -134,7 +138,7 @@ func TestRanksWithoutLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, more := range []map[string]string{
-			{}, {"partition": "1d"}, {"owner": "modulo"},
+			{}, {"partition": "1d"}, {"partition": "2d"}, {"owner": "modulo"},
 		} {
 			set := maps.Clone(more)
 			set["ranks"] = strconv.Itoa(c.ranks)
@@ -207,7 +211,9 @@ func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []map[string]string{{"ranks": "4"}, {"ranks": "3", "partition": "1d"}} {
+	for _, set := range []map[string]string{
+		{"ranks": "4", "partition": "2d"}, {"ranks": "3", "partition": "1d"}, {"ranks": "2", "threads": "2"},
+	} {
 		e := distributed.New()
 		defer e.Close()
 		construct := func(ctx context.Context) error {

@@ -6,68 +6,113 @@ import (
 	"github.com/tepsbench/teps/distributed/comm"
 )
 
-// The exchanges of a search. They are the same for both partitions, which differ in the ranks that take part.
+// The exchanges of a search. They are the same for all partitions, which differ in the ranks that take part.
 
-// expandFrontier sends the frontier to the ranks inColumn and fills expanded with theirs.
-func (s *Rank) expandFrontier(m *Measure) {
-	clear(s.expanded)
-	s.message = s.sendToAll(s.inColumn, s.frontier, s.message, s.expanded, m)
+// expandFrontier sends the frontier to the ranks inColumn and returns their frontiers.
+func (s *Rank) expandFrontier(m *Measure) (blocks [][]uint32) {
+	blocks = s.sendToAll(s.inColumn, &s.frontier, &s.message, m)
 	s.watch.lap(m)
+	return blocks
 }
 
-// sendToAll sends a set to all ranks of a group, and adds the sets of the ranks to blocks. It returns the message,
-// which reuses buffer.
-func (s *Rank) sendToAll(ranks comm.Group, set bitmap, buffer []uint32, blocks bitmap, m *Measure) []uint32 {
-	message := s.form.encode(buffer, set)
-	m.sentToAll(message, ranks.Size())
-	received := s.receive[:ranks.Size()]
-	ranks.Allgatherv(message, received)
-	for k, other := range received {
-		include(s.words(blocks, k), other)
+// sendToAll sends a set to all ranks of a group and returns the messages of all. It reuses buffer.
+func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measure) (received [][]uint32) {
+	*buffer = s.form.encode(*buffer, own)
+	m.sentToAll(*buffer, ranks.Size())
+	received = s.receive[:ranks.Size()]
+	ranks.Allgatherv(*buffer, received)
+	return received
+}
+
+// replaceExpanded makes expanded the frontiers in the messages of the ranks inColumn, which are those of s.receive.
+func (s *Rank) replaceExpanded(blocks [][]uint32) {
+	s.team.Pieces(len(blocks), 1, s.tasks.replaceBlock)
+}
+
+func (s *Rank) replaceBlock(_, from, to int) {
+	for k := from; k < to; k++ {
+		s.words(s.expanded, k).replace(s.receive[k])
 	}
-	return message
 }
 
 // foldDiscovered sends discovered rows to their owners and receives the rank's own vertices that others have
 // discovered.
 func (s *Rank) foldDiscovered(m *Measure) {
-	for k := range s.send {
-		if k == s.self {
-			continue
+	if s.inRow.Size() == 1 {
+		return
+	}
+	d := &s.discovered
+	if d.listed {
+		for k := range s.send {
+			s.send[k] = append(s.send[k][:0], 0)
 		}
-		discovered := s.words(s.discovered, k)
-		s.send[k] = s.form.encode(s.send[k], discovered)
-		clear(discovered)
+		for _, v := range d.list {
+			k := v / uint32(s.width)
+			s.send[k] = append(s.send[k], v-k*uint32(s.width))
+		}
+	} else {
+		for k := range s.send {
+			if k != s.self {
+				s.send[k] = s.form.encode(s.send[k], &set{bits: s.words(d.bits, k)})
+			}
+		}
 	}
 	m.sent(s.send, s.self)
 	s.inRow.Alltoallv(s.send, s.receive[:s.inRow.Size()])
 	s.watch.lap(m)
 }
 
+// takeOwn makes the own vertices that this rank has discovered the frontier.
+func (s *Rank) takeOwn() {
+	d := &s.discovered
+	s.frontier.reset()
+	if !d.listed {
+		s.frontier.listed = false
+		copy(s.frontier.bits, s.words(d.bits, s.self))
+		return
+	}
+	first := uint32(s.self * s.width)
+	for _, v := range d.list {
+		if v-first < uint32(s.width) {
+			s.frontier.add(v - first)
+		}
+	}
+}
+
 // updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of those received that
 // were not visited. If several ranks have discovered a vertex, it goes to the first in the order of ranks.
 func (s *Rank) updateFrontier() {
-	visited, discovered := s.words(s.visited, s.self), s.words(s.discovered, s.self)
-	copy(s.frontier, discovered)
-	clear(discovered)
+	s.takeOwn()
+	s.discovered.reset()
+	if s.inRow.Size() == 1 {
+		return
+	}
+	visited, next := s.words(s.visited, s.self), &s.frontier
 	for k, message := range s.receive[:s.inRow.Size()] {
 		if k == s.self {
 			continue
 		}
 		finder := s.words(s.finder, k)
 		list, words := decode(message)
+		if words != nil {
+			next.toBitmap()
+		}
 		for w, word := range words {
 			word &^= visited[w]
 			visited[w] |= word
-			s.frontier[w] |= word
+			next.bits[w] |= word
 			finder[w] |= word
 		}
 		for _, v := range list {
-			bit := uint32(1) << (v & 31) &^ visited[v>>5]
-			visited[v>>5] |= bit
-			s.frontier[v>>5] |= bit
-			finder[v>>5] |= bit
+			if !visited.has(v) {
+				visited.add(v)
+				finder.add(v)
+				next.add(v)
+			}
 		}
+	}
+	if len(next.list) > len(next.bits) {
+		next.toBitmap()
 	}
 }
 
@@ -80,8 +125,8 @@ func (s *Rank) fetchPredecessors() {
 		return
 	}
 	for k := range s.send {
-		if finder := s.words(s.finder, k); k != s.self {
-			s.send[k] = s.form.encode(s.send[k], finder)
+		if k != s.self {
+			s.send[k] = s.form.encode(s.send[k], &set{bits: s.words(s.finder, k)})
 		}
 	}
 	m.sent(s.send, s.self)
@@ -91,25 +136,39 @@ func (s *Rank) fetchPredecessors() {
 		if k == s.self {
 			continue
 		}
-		parent, reply := s.parent[k*s.width:], s.replies[k][:0]
+		reply, base := s.replies[k][:0], Row(k*s.width)
 		list, words := decode(message)
 		for _, v := range list {
-			reply = append(reply, parent[v])
+			reply = append(reply, s.predecessor(base+Row(v)))
 		}
-		s.replies[k] = appendValues(reply, words, parent)
+		for w, word := range words {
+			for ; word != 0; word &= word - 1 {
+				reply = append(reply, s.predecessor(base+Row(w<<5+bits.TrailingZeros32(word))))
+			}
+		}
+		s.replies[k] = reply
 	}
 	m.sent(s.replies, s.self)
 	s.inRow.Alltoallv(s.replies, received)
-	parent := s.parent[s.self*s.width:]
+	parent, corrected := s.parent[s.self*s.width:], s.words(s.corrected, s.self)
 	for k, reply := range received {
 		if k == s.self {
 			continue
 		}
 		for w, word := range s.words(s.finder, k) {
+			corrected[w] |= word
 			for ; word != 0; word &= word - 1 {
 				parent[w<<5+bits.TrailingZeros32(word)] = reply[0]
 				reply = reply[1:]
 			}
 		}
 	}
+}
+
+// predecessor returns the label + 1 of the parent of a row that this rank has discovered.
+func (s *Rank) predecessor(v Row) uint32 {
+	if s.corrected.has(uint32(v)) {
+		return s.parent[v]
+	}
+	return s.label[s.entry[0][v]] // in two dimensions; in one, rows of others are found through lists of the frontier
 }

@@ -11,13 +11,20 @@ import (
 // MaxRanks is the largest number of ranks that an engine starts.
 const MaxRanks = 4096
 
+// MaxThreads is the largest number of workers of a rank.
+const MaxThreads = 1024
+
 // options returns the options of the search, for ranks of any kind.
 func options(defaultRanks int) []plugins.Option {
 	return []plugins.Option{
 		{Name: "ranks", Kind: plugins.Int, Default: strconv.Itoa(defaultRanks),
-			Min: plugins.Bound(1), Max: plugins.Bound(MaxRanks), Meaning: "number of ranks, each on one thread"},
-		{Name: "partition", Kind: plugins.Choice, Default: "2d", Choices: []string{"2d", "1d"},
-			Meaning: "2d: a grid of ranks over the adjacency matrix; 1d: vertices with all their edges"},
+			Min: plugins.Bound(1), Max: plugins.Bound(MaxRanks), Meaning: "number of ranks"},
+		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(MaxThreads),
+			Meaning: "number of workers of each rank"},
+		{Name: "partition", Kind: plugins.Choice, Default: "1d-replicated",
+			Choices: []string{"1d-replicated", "2d", "1d"},
+			Meaning: "1d-replicated: a rank stores all edges to its vertices and gets every frontier; 2d: a grid of ranks " +
+				"over the adjacency matrix; 1d: a rank sends discovered vertices to their owners"},
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
@@ -34,23 +41,25 @@ func options(defaultRanks int) []plugins.Option {
 
 // Configuration is the options of a search, with defaults filled in.
 type Configuration struct {
-	Grid   Grid // one column if OneD
-	OneD   bool
-	Modulo bool
-	Form   Form
-	Rule   graph.Switch
+	Grid    Grid // one column if partition is 1d or 1d-replicated
+	Threads int  // workers of each rank
+	OneD    bool // partition is 1d
+	Modulo  bool
+	Form    Form
+	Rule    graph.Switch
 }
 
 // Configure reads the options.
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
-		OneD:   s.Text("partition") == "1d",
-		Modulo: s.Text("owner") == "modulo",
-		Form:   Form(s.Text("messages")),
-		Rule:   graph.Switch{Alpha: s.Float("alpha"), Beta: s.Float("beta")},
+		Threads: s.Int("threads"),
+		OneD:    s.Text("partition") == "1d",
+		Modulo:  s.Text("owner") == "modulo",
+		Form:    Form(s.Text("messages")),
+		Rule:    graph.Switch{Alpha: s.Float("alpha"), Beta: s.Float("beta")},
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {
-	case c.OneD:
+	case s.Text("partition") != "2d":
 		c.Grid = Grid{ranks, 1}
 	case rows == 0:
 		c.Grid = SquareGrid(ranks)
@@ -63,30 +72,34 @@ func Configure(s plugins.Settings) Configuration {
 // details describes a configuration for the record. kind says what a rank is.
 func (c Configuration) details(kind string) []plugins.Fact {
 	partition := fmt.Sprintf("2D, grid of %dx%d", c.Grid.R, c.Grid.C)
-	if c.OneD {
-		partition = "1D, vertices by owner"
+	switch {
+	case c.OneD:
+		partition = "1D, vertices by owner; discovered vertices are sent to their owners"
+	case c.Grid.C == 1:
+		partition = "1D, edges by destination; every rank gets every frontier"
 	}
 	return []plugins.Fact{
 		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), kind)},
+		{Name: "threads of each rank", Value: strconv.Itoa(c.Threads)},
 		{Name: "partition", Value: partition},
-		{Name: "output template", Value: "kernel 1 stores every row's first neighbour, in original labels; each search " +
+		{Name: "output template", Value: "kernel 1 stores every label's first neighbour, in original labels; each search " +
 			"copies these inside its clock and confirms or replaces every one"},
 	}
 }
 
-// memory returns an upper bound on the memory of a number of in-process ranks. At the peak, when the lists are made,
-// this is
+// memoryBound returns an upper bound on the memory of in-process ranks. At the peak, when the lists are made, this is
 //
-//	per tuple      two entries of two words as sent (16 bytes, and an eighth for slack), each with a word by column and
-//	               two by row (24)
+//	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word by
+//	               column and one by row, both twice while they are moved (32)
 //	per vertex     what every rank has for its rows and columns: slots counted and numbered, rows and list indexes of
-//	               slots, labels, offsets, first columns, templates, parents; each at most a word for 1/R or 1/C of
-//	               all vertices
+//	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
+//	               vertices. Every worker has offsets of columns, twice while they are moved
 //	per two ranks  the slices of the messages between them
-func memory(ranks int) plugins.Memory {
-	g := SquareGrid(ranks)
+//	per worker     batches
+func memoryBound(g Grid, threads int) plugins.Memory {
+	ranks := g.Ranks()
 	return plugins.Memory{
-		Fixed:     32<<20 + int64(520*ranks*ranks),
-		PerVertex: float64(16*ranks + 40*g.R + 40*g.C + 64), PerTuple: 48,
+		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
+		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 64), PerTuple: 48,
 	}
 }

@@ -138,16 +138,26 @@ type Part struct {
 	rows      int // C*width
 	columns   int // R*width
 
-	number []uint32 // [slot] Local of each label owned; width if isolated
-	degree []uint32 // [Local] tuples at the vertex, duplicates counted
-	label  []uint32 // [Column] label + 1; 0 where a block has no vertex
+	vertices int      // that the rank owns and that are not isolated
+	number   []uint32 // [slot] Local of each label owned; width if isolated
+	slot     []uint32 // [Local] slot of each own vertex
+	degree   []uint32 // [Local] tuples at the vertex, duplicates counted
+	label    []uint32 // [Column] label + 1; 0 where a block has no vertex
+	template []uint32 // [slot] label + 1 of the vertex's first column; 0 if the part has none
 
-	up       lists[Column] // for each row, the columns of its entries, by ascending list index, without duplicates
-	down     lists[Row]    // for each column, by list index, the rows of its entries; empty in one dimension
-	nonEmpty bitmap        // [Row] rows with an entry
-	first    []Column      // [Row] first column of the row's list
-	template []uint32      // [Row] label + 1 of first; 0 for an empty row
+	group []uint32 // [hubs+1] first row of each group, in the order of the hubs' list indexes (groups.go)
+	hub   []Column // [hubs] the column of each
+
+	// The adjacency lists have no duplicates. Those of columns are divided: one worker scans the rows of a range top-down.
+	// Parts in one dimension have no lists of columns, because those of rows serve both directions.
+	up    lists[Column]          // for each row, the columns of its entries, by ascending list index
+	down  []lists[Row]           // for each range of rows: for each column, by list index, the rows of its entries
+	entry [numColumns][]Column   // [Row] the first entries of each list of up; meaningless where it is shorter
+	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
 }
+
+// numColumns is how many entries of each row are also stored column by column.
+const numColumns = 4
 
 // lists are adjacency lists, concatenated: list k is targets[at[k]:at[k+1]].
 type lists[V Row | Column] struct {

@@ -1,9 +1,13 @@
 package distributed
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+)
 
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
-// part, and know nothing about messages, ranks or grids.
+// part, and know nothing about messages, ranks or grids. The workers of a rank share them out.
 //
 // Whether a neighbour is visited, and which entry of a list is the first one in the frontier, is almost random, so a
 // branch on it would be mispredicted all the time. Instead, every candidate is written behind those that are kept, and
@@ -12,86 +16,221 @@ import "math/bits"
 // batch is how many entries or rows are processed at a time; a power of two.
 const batch = 512
 
-// scratch holds the intermediate results of a rank's scans.
-type scratch struct {
-	row    [batch]Row    // rows to process, or unvisited ones
-	at     [batch]uint32 // next entry to read
-	end    [batch]uint32
-	found  [batch]Row    // rows with a column in the frontier
-	column [batch]Column // that column
+// worker is what one worker of a rank writes during a scan. The padding keeps workers off each other's cache lines.
+type worker struct {
+	row        [batch]Row    // rows to process, or unvisited ones
+	at         [batch]uint32 // next entry to read
+	end        [batch]uint32
+	found      [batch]Row    // rows with a column in the frontier
+	column     [batch]Column // that column
+	discovered []uint32      // rows, top-down
+	edges      int64         // adjacency entries read
+	touched    uint32        // not used; keeps the compiler from dropping reads
+	_          [64]byte
 }
 
-// scanTopDown discovers every unvisited row in the list of a frontier vertex and makes that vertex, with the given
-// label, its parent. In one dimension rows have the numbers of columns, because the same lists serve both directions.
-func scanTopDown[V Row | Column](x *scratch, list []V, label uint32, visited, discovered bitmap, parent []uint32) {
-	for len(list) > 0 {
-		part := list[:min(len(list), batch)]
-		list = list[len(part):]
-		for _, v := range x.row[:keepUnvisited(part, visited, &x.row)] {
-			bit := uint32(1) << (v & 31)
-			visited[v>>5] |= bit
-			discovered[v>>5] |= bit
-			parent[v] = label
+// takeEdges returns how many entries the workers have read since the last call.
+func (s *Rank) takeEdges() (edges int64) {
+	for k := range s.workers {
+		edges += s.workers[k].edges
+		s.workers[k].edges = 0
+	}
+	return edges
+}
+
+// source is a vertex of the frontier whose list is to be scanned.
+type source struct {
+	list  uint32 // its index
+	label uint32 // label + 1 of the vertex
+}
+
+const (
+	maxSources   = 1 << 14 // scanned at a time
+	aloneLinks   = 4096    // fewer entries are scanned by one worker
+	sourcesPiece = 64      // sources that a worker takes at a time in one dimension
+	touchAhead   = 32      // sources whose lists are fetched together
+	wordsPiece   = 64      // words of rows that a worker takes at a time, bottom-up
+	piecesShare  = 8       // pieces for each worker that there should be at least
+)
+
+// addSource adds a list with n entries to those that scanSources scans. It returns false if there is room for no more.
+func (s *Rank) addSource(list, label, n uint32) bool {
+	if n != 0 {
+		s.sources = append(s.sources, source{list, label})
+		s.links += int(n)
+	}
+	return len(s.sources) < maxSources
+}
+
+// scanSources discovers the unvisited rows in the lists of the sources, and makes them their parents. The pieces are
+// those of tasks.topDown.
+func (s *Rank) scanSources(pieces, size int) {
+	if s.links > aloneLinks {
+		s.team.Pieces(pieces, size, s.tasks.topDown)
+	} else {
+		s.tasks.topDown(0, 0, pieces)
+	}
+	s.workers[0].edges += int64(s.links)
+	s.sources, s.links = s.sources[:0], 0
+}
+
+// scanTopDown scans the lists of sources.
+func scanTopDown[V Row | Column](
+	x *worker, all *lists[V], sources []source, visited bitmap, discover func(x *worker, rows []Row, label uint32),
+) {
+	for part := range slices.Chunk(sources, touchAhead) {
+		for _, u := range part { // fetch some lists at once: each is somewhere else in memory
+			if at := all.at[u.list]; int(at) < len(all.targets) {
+				x.touched += uint32(all.targets[at])
+			}
+		}
+		for _, u := range part {
+			for rows := range slices.Chunk(all.of(int(u.list)), batch) {
+				discover(x, x.row[:keepUnvisited(rows, visited, &x.row)], u.label)
+			}
 		}
 	}
 }
 
-// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number.
+// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers
+// may visit rows meanwhile; on amd64 an atomic read costs no more than another.
 func keepUnvisited[V Row | Column](rows []V, visited bitmap, unvisited *[batch]Row) int {
 	n := 0
 	for _, v := range rows {
 		unvisited[n&(batch-1)] = Row(v)
-		n += int(^visited[v>>5] >> (v & 31) & 1)
+		n += int(^atomic.LoadUint32(&visited[v>>5]) >> (v & 31) & 1)
 	}
 	return n
 }
 
-// scanBottomUp discovers every unvisited row with an entry in a column of the frontier and makes the first such column
-// its parent. visited, discovered and parent begin at the part's first row. It returns the number of entries read.
-//
-// parent already holds the label of every row's first column (the template), which is where most rows find theirs; it
-// is written only for other columns.
-func (p *Part) scanBottomUp(x *scratch, frontier, visited, discovered bitmap, parent []uint32) (edges int64) {
-	n := 0
-	for w, nonEmpty := range p.nonEmpty {
-		left := nonEmpty &^ visited[w]
-		if left == 0 {
-			continue
+// discover visits rows and gives them a parent, which has the given label.
+func (s *Rank) discover(x *worker, rows []Row, label uint32) {
+	for _, v := range rows {
+		bit := uint32(1) << (v & 31)
+		if s.visited[v>>5]&bit != 0 {
+			continue // a duplicate
 		}
-		edges += int64(bits.OnesCount32(left))
-		found := firstInFrontier(frontier, p.first[w<<5:], left)
-		discovered[w] = found
-		visited[w] |= found
-		for left &^= found; left != 0; left &= left - 1 {
-			x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
-			n++
-		}
-		if n > batch-32 {
-			edges += p.scanLists(x, n, frontier, visited, discovered, parent)
-			n = 0
-		}
+		s.visited[v>>5] |= bit
+		s.corrected[v>>5] |= bit
+		s.parent[v] = label
+		x.discovered = append(x.discovered, uint32(v))
 	}
-	return edges + p.scanLists(x, n, frontier, visited, discovered, parent)
 }
 
-// scanLists searches the lists of the first n rows of x, from their second entries on. All rows advance together: each
-// reads one entry, then those left read their next one, and so on.
-func (p *Part) scanLists(x *scratch, n int, frontier, visited, discovered bitmap, parent []uint32) (edges int64) {
-	const mask = batch - 1
-	kept, at := 0, p.up.at
-	for _, v := range x.row[:n] {
-		begin, end := at[v]+1, at[v+1]
-		x.row[kept&mask], x.at[kept&mask], x.end[kept&mask] = v, begin, end
-		kept += less(begin, end)
+// discoverShared is discover while other workers discover rows too: one of those that discover a row gets it.
+func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
+	for _, v := range rows {
+		bit := uint32(1) << (v & 31)
+		if atomic.OrUint32(&s.visited[v>>5], bit)&bit != 0 {
+			continue
+		}
+		atomic.OrUint32(&s.corrected[v>>5], bit)
+		s.parent[v] = label
+		x.discovered = append(x.discovered, uint32(v))
 	}
-	found := 0
+}
+
+// takeDiscovered makes discovered the set of the rows that the workers have discovered top-down.
+func (s *Rank) takeDiscovered() {
+	d := &s.discovered
+	for k := range s.workers {
+		x := &s.workers[k]
+		d.list = append(d.list, x.discovered...)
+		x.discovered = x.discovered[:0]
+	}
+	if len(d.list) > s.width/32 || s.form == "bitmaps" {
+		d.toBitmap()
+	}
+}
+
+// scanBottomUp discovers every unvisited row with an entry in a column of the frontier and makes the first such column
+// its parent.
+func (s *Rank) scanBottomUp() {
+	s.discovered.toBitmap()
+	words, size := s.rows/32, s.rows/32
+	if workers := s.team.Size(); workers > 1 {
+		size = min(max(words/(piecesShare*workers), 1), wordsPiece)
+	}
+	s.team.Pieces(words, size, s.tasks.bottomUp)
+}
+
+// bottomUpPiece is scanBottomUp for words from..to-1 of the part's rows, which belong to one worker.
+//
+// Most rows that find a parent find it at their first column: those of a group together (groups.go), the others one by
+// one. It needs no writing: the template of the output has it already. The first few columns are stored column by
+// column, for 32 rows a word; the rest of the lists is scanned for many rows in step.
+func (s *Rank) bottomUpPiece(k, from, to int) {
+	x, base := &s.workers[k], s.firstRow>>5
+	var room [wordsPiece]uint32
+	n, found := 0, 0
+	for ; from < to; from += wordsPiece {
+		groups := bitmap(room[:min(wordsPiece, to-from)])
+		clear(groups)
+		s.addGroups(groups, from)
+		for i, discovered := range groups {
+			w := from + i
+			left := s.more[0][w] &^ s.visited[base+w]
+			if discovered &= left; left == 0 {
+				continue
+			}
+			left &^= discovered
+			if first := left &^ s.inGroups(w); first != 0 {
+				x.edges += int64(bits.OnesCount32(first))
+				discovered |= s.expanded.filter(s.entry[0][w<<5:], first)
+			}
+			left &^= discovered
+			for c := 1; c < numColumns; c++ {
+				if left &= s.more[c][w]; left == 0 {
+					break
+				}
+				x.edges += int64(bits.OnesCount32(left))
+				hit := s.expanded.filter(s.entry[c][w<<5:], left)
+				found = x.find(found, hit, w<<5, s.entry[c])
+				discovered |= hit
+				left &^= hit
+			}
+			s.visited[base+w] |= discovered
+			s.discovered.bits[base+w] = discovered
+			for left &= s.more[numColumns][w]; left != 0; left &= left - 1 {
+				x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
+				n++
+			}
+			if n+found > batch-32 {
+				s.scanLists(x, n, found)
+				n, found = 0, 0
+			}
+		}
+	}
+	s.scanLists(x, n, found)
+}
+
+// find adds the rows of a word with their columns to those that have found a parent.
+func (x *worker) find(n int, word uint32, base int, column []Column) int {
+	for ; word != 0; word &= word - 1 {
+		v := base + bits.TrailingZeros32(word)
+		x.found[n&(batch-1)], x.column[n&(batch-1)] = Row(v), column[v]
+		n++
+	}
+	return n
+}
+
+// scanLists searches the lists of the first n rows of x, behind the columns. All rows advance together: each reads one
+// entry, then those left read their next one, and so on. Then it stores the parents of all rows that have found one,
+// beginning with those that the columns have already found.
+func (s *Rank) scanLists(x *worker, n, found int) {
+	const mask = batch - 1
+	targets := s.up.targets
+	for k, v := range x.row[:n] {
+		x.at[k&mask], x.end[k&mask] = s.up.at[v]+numColumns, s.up.at[v+1] // not empty
+	}
+	known, kept := found, n
 	for n = kept; n > 0; n = kept {
-		edges += int64(n)
+		x.edges += int64(n)
 		kept = 0
 		for k := range n {
 			v, at, end := x.row[k&mask], x.at[k&mask], x.end[k&mask]
-			u := p.up.targets[at]
-			hit := int(frontier[u>>5] >> (u & 31) & 1)
+			u := targets[at]
+			hit := int(s.expanded[u>>5] >> (u & 31) & 1)
 			x.found[found&mask], x.column[found&mask] = v, u
 			found += hit
 			at++
@@ -99,24 +238,32 @@ func (p *Part) scanLists(x *scratch, n int, frontier, visited, discovered bitmap
 			kept += less(at, end) &^ hit
 		}
 	}
-	for k, v := range x.found[:found] {
+	first := s.firstRow >> 5
+	visited, discovered, corrected := s.visited[first:], s.discovered.bits[first:], s.corrected[first:]
+	parent := s.parent[s.firstRow:]
+	for _, v := range x.found[known:found] {
 		bit := uint32(1) << (v & 31)
 		visited[v>>5] |= bit
 		discovered[v>>5] |= bit
-		parent[v] = p.label[x.column[k]]
 	}
-	return edges
+	for k, v := range x.found[:found] {
+		corrected[v>>5] |= 1 << (v & 31)
+		parent[v] = s.label[x.column[k]]
+	}
 }
 
 // less returns 1 if a < b and 0 otherwise.
 func less(a, b uint32) int { return int((uint64(a) - uint64(b)) >> 63) }
 
-// firstInFrontier returns those bits k of rows whose column[k] is in the frontier.
-func firstInFrontier(frontier bitmap, column []Column, rows uint32) (found uint32) {
-	for ; rows != 0; rows &= rows - 1 {
-		k := bits.TrailingZeros32(rows) & 31
+// filter returns those bits of word whose column (bit k has column[k]) is in the bitmap. It is not inlined because its
+// loop needs all registers.
+//
+//go:noinline
+func (b bitmap) filter(column []Column, word uint32) (found uint32) {
+	for ; word != 0; word &= word - 1 {
+		k := bits.TrailingZeros32(word)
 		u := column[k]
-		found |= frontier[u>>5] >> (u & 31) & 1 << k
+		found |= b[u>>5] >> (u & 31) & 1 << (k & 31)
 	}
 	return found
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Rank is one rank with its part of the graph and what a search needs, except for what depends on the partition.
@@ -25,46 +27,80 @@ type Rank struct {
 	inRow    comm.Group // ranks that own this rank's rows: its grid row; in 1D all
 	self     int        // own block among the rows
 	firstRow int        // of the part, among the rows of the state: 0; in 1D that of the own block
+	team     *team.Team // the workers of the rank
+	memory   *memory.Arena
 
 	visited    bitmap   // [row blocks]
-	discovered bitmap   // [row blocks] by the scan of this level
-	expanded   bitmap   // [column blocks] frontiers of the ranks inColumn
-	frontier   bitmap   // own block
-	parent     []uint32 // [row blocks] label + 1
+	discovered set      // [row blocks] by the scan of this level
+	expanded   bitmap   // [column blocks] bottom-up: frontiers of the ranks inColumn
+	frontier   set      // own block
+	parent     []uint32 // [row blocks] label + 1, of corrected rows
+	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
 	unsent     bitmap   // own block; 2D only
 
-	own     []uint32   // parents of the own block, and a 0 at the end for isolated vertices
 	message []uint32   // of the frontier
 	visits  []uint32   // message of unsent
 	send    [][]uint32 // [ranks inRow]
 	replies [][]uint32 // [ranks inRow]
 	receive [][]uint32
 
-	scratch scratch
+	sources []source // top-down
+	links   int      // entries of the lists of the sources
+	workers []worker
+	tasks   tasks
+
+	parents output // of the caller
 	started time.Time
 	watch   stopwatch
 	record  Record
 }
 
-func newRank(p *Part, world comm.Group, c Configuration) *Rank {
-	s := &Rank{Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank()}
+// tasks are the functions that the team runs. They are method values made once, because making one allocates.
+type tasks struct {
+	topDown, bottomUp, replaceBlock, copyTemplate, correct, erase, writeReached func(worker, from, to int)
+}
+
+// newRank allocates the state of searches. It is part of kernel 1.
+func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory.Arena) (*Rank, error) {
+	s := &Rank{
+		Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank(),
+		team: t, memory: m,
+	}
 	words := p.width / 32
+	s.tasks = tasks{
+		bottomUp: s.bottomUpPiece, replaceBlock: s.replaceBlock,
+		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
+	}
 	if c.OneD {
 		s.steps, s.firstRow = &search1D{s}, s.self*p.width
+		s.tasks.topDown = (&search1D{s}).topDownPiece
 	} else {
-		s.steps, s.unsent = &search2D{s}, make(bitmap, words)
+		s.steps, s.unsent = &search2D{s}, memory.Allocate[uint32](m, "bitmap", words)
 		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
+		s.tasks.topDown = (&search2D{s}).topDownPiece
 	}
 	blocks := s.inRow.Size()
-	s.visited, s.discovered = make(bitmap, blocks*words), make(bitmap, blocks*words)
-	s.expanded, s.frontier = make(bitmap, p.grid.R*words), make(bitmap, words)
-	s.parent, s.own = make([]uint32, blocks*p.width), make([]uint32, p.width+1)
-	s.finder = make(bitmap, blocks*words)
+	for _, b := range []*bitmap{&s.visited, &s.discovered.bits, &s.corrected, &s.finder} {
+		*b = memory.Allocate[uint32](m, "bitmap", blocks*words)
+	}
+	s.expanded = memory.Allocate[uint32](m, "bitmap", p.grid.R*words)
+	s.frontier.bits = memory.Allocate[uint32](m, "bitmap", words)
+	s.parent = memory.Allocate[uint32](m, "parents", blocks*p.width)
 	s.send, s.replies = make([][]uint32, blocks), make([][]uint32, blocks)
 	s.receive = make([][]uint32, max(blocks, s.inColumn.Size()))
+	s.workers = make([]worker, t.Size())
 	s.record.Levels = make([]Level, 0, 64)
-	return s
+	return s, m.Err()
+}
+
+// Wake makes the workers of the rank ready for a search, before its clock starts.
+func (s *Rank) Wake() { s.team.Wake() }
+
+// Free ends the workers of the rank and frees its memory.
+func (s *Rank) Free() {
+	s.team.Stop()
+	s.memory.ReleaseAll()
 }
 
 // Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride]: root
@@ -86,16 +122,8 @@ func (s *Rank) Search(
 		}
 	}
 	s.fetchPredecessors()
-	return s.writeParents(root, parent, first, stride), nil
-}
-
-// bytes returns the size of the part and of the state, without messages.
-func (s *Rank) bytes() int64 {
-	n := len(s.visited) + len(s.discovered) + len(s.expanded) + 2*len(s.frontier) + len(s.parent) + len(s.own) +
-		len(s.finder)
-	n += len(s.number) + len(s.degree) + len(s.label) + len(s.nonEmpty) + len(s.first) + len(s.template) +
-		len(s.up.at) + len(s.up.targets) + len(s.down.at) + len(s.down.targets)
-	return 4 * int64(n)
+	s.writeParents(root, output{parent, first, stride})
+	return &s.record, nil
 }
 
 // begin starts the clock, clears everything and makes root the frontier of its owner.
@@ -104,19 +132,22 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	s.watch.last = s.started
 	s.record = Record{Levels: s.record.Levels[:0]}
 	clear(s.visited)
-	clear(s.discovered)
-	clear(s.frontier)
+	clear(s.corrected)
 	clear(s.finder)
-	copy(s.parent[s.firstRow:], s.template)
+	clear(s.unsent)
+	s.discovered.reset()
+	s.frontier.reset()
 	edges := [2]int64{0, int64(len(s.up.targets))} // of root, and of all vertices
 	owner, slot := s.Partition.Owner(Label(root))
 	if owner == s.world.Rank() && int(s.number[slot]) < s.width {
 		v := s.number[slot]
-		s.frontier.add(uint32(v))
-		s.words(s.visited, s.self).add(uint32(v))
+		s.frontier.add(v)
+		s.words(s.visited, s.self).add(v)
+		if s.unsent != nil {
+			s.unsent.add(v)
+		}
 		edges[0] = int64(s.degree[v])
 	}
-	copy(s.unsent, s.frontier)
 	s.world.Allreduce(edges[:])
 	s.watch.lap(&s.record.Phases[Clear])
 	return graph.SwitchState{
@@ -127,9 +158,10 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 // endLevel adds up the next frontier over all ranks and chooses the direction of the next level. If ctx has ended on
 // any rank, all ranks return an error.
 func (s *Rank) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
+	l.Edges = s.takeEdges()
 	sums := [3]int64{int64(s.frontier.count()), 0, 0}
 	if l.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
-		sums[1] = s.edgesOf(s.frontier)
+		sums[1] = s.edgesOf(&s.frontier)
 	}
 	if ctx.Err() != nil {
 		sums[2] = 1
@@ -154,45 +186,17 @@ func (s *Rank) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) err
 }
 
 // edgesOf adds up the degrees of own vertices.
-func (s *Rank) edgesOf(set bitmap) (edges int64) {
-	for w, word := range set {
+func (s *Rank) edgesOf(own *set) (edges int64) {
+	for _, v := range own.list {
+		edges += int64(s.degree[v])
+	}
+	if own.listed {
+		return edges
+	}
+	for w, word := range own.bits {
 		for ; word != 0; word &= word - 1 {
 			edges += int64(s.degree[w<<5+bits.TrailingZeros32(word)])
 		}
 	}
 	return edges
-}
-
-// writeParents writes the parents of the rank's labels and stops the clock: the parent of slot k goes to
-// out[first+k*stride]. Visited vertices have theirs in s.parent. All others are unreached, and so are isolated
-// vertices, whose number is the width of a block, the index of the 0 at the end of s.own.
-func (s *Rank) writeParents(root graph.Vertex, out []graph.Vertex, first, stride int64) *Record {
-	copy(s.own, s.parent[s.self*s.width:][:s.width])
-	for w, word := range s.words(s.visited, s.self) {
-		for word = ^word; word != 0; word &= word - 1 {
-			s.own[w<<5+bits.TrailingZeros32(word)] = 0
-		}
-	}
-	n, _, _ := s.Partition.Slots(s.world.Rank()) // 0 if there are more ranks than shares; then first is not a label
-	if stride == 1 && n > 0 {
-		gather(out[first:first+int64(n)], s.own, s.number)
-	} else {
-		for slot, v := range s.number[:n] {
-			out[first+int64(slot)*stride] = graph.Vertex(s.own[v]) - 1
-		}
-	}
-	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
-		out[first+int64(slot)*stride] = root
-	}
-	s.watch.lap(&s.record.Phases[Output])
-	s.record.Elapsed = s.watch.last.Sub(s.started)
-	return &s.record
-}
-
-// gather sets out[k] = parent[number[k]] - 1.
-func gather(out []graph.Vertex, parent []uint32, number []uint32) {
-	number = number[:len(out)]
-	for k, v := range number {
-		out[k] = graph.Vertex(parent[v]) - 1
-	}
 }

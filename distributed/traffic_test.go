@@ -22,6 +22,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 		{Grid: distributed.Grid{R: 7, C: 1}}, {Grid: distributed.Grid{R: 1, C: 7}},
 		{Grid: distributed.Grid{R: 16, C: 1}, OneD: true}, {Grid: distributed.Grid{R: 7, C: 1}, OneD: true},
 	} {
+		c.Threads = 1
 		for _, alpha := range []float64{0, 15} {
 			c.Rule = graph.Switch{Alpha: alpha, Beta: 64}
 			size := c.Grid.Ranks()
@@ -110,7 +111,7 @@ func TestAdaptiveMessagesAreAtMostAsLongAsEitherForm(t *testing.T) {
 	const scale = 12
 	tuples := kronecker(t, scale, 16)
 	for _, ranks := range []int{2, 6, 16} {
-		for _, partition := range []string{"1d", "2d"} {
+		for _, partition := range []string{"1d-replicated", "1d", "2d"} {
 			bytes := map[string]float64{}
 			for _, form := range []string{"adaptive", "lists", "bitmaps"} {
 				bytes[form] = measureTraffic(t, tuples, scale, map[string]string{
@@ -153,7 +154,8 @@ func TestManyRanks(t *testing.T) {
 		ranks = 128
 	}
 	tuples := kronecker(t, scale, 16)
-	if got := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks)}); got.messages == 0 {
+	if got := measureTraffic(t, tuples, scale,
+		map[string]string{"ranks": strconv.Itoa(ranks), "partition": "2d"}); got.messages == 0 {
 		t.Error("no messages were counted")
 	}
 }
@@ -161,7 +163,9 @@ func TestManyRanks(t *testing.T) {
 // The messages, bytes and times of phases, levels and ranks add up.
 func TestRecordsAddUp(t *testing.T) {
 	tuples := kronecker(t, 12, 16)
-	for _, options := range []map[string]string{{"ranks": "6"}, {"ranks": "5", "partition": "1d"}} {
+	for _, options := range []map[string]string{
+		{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "1d"}, {"ranks": "3"},
+	} {
 		e := distributed.New()
 		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
 			t.Fatal(err)
@@ -214,16 +218,16 @@ func TestRecordsAddUp(t *testing.T) {
 func TestConstructRefuses(t *testing.T) {
 	e := distributed.New()
 	defer e.Close()
-	options := func(name, value, name2, value2 string) plugins.Input {
-		return plugins.Input{Options: map[string]string{name: value, name2: value2}}
+	options := func(partition, ranks, rows string) plugins.Input {
+		return plugins.Input{Options: map[string]string{"partition": partition, "ranks": ranks, "rows": rows}}
 	}
 	for _, c := range []struct {
 		want string
 		in   plugins.Input
 		is   error
 	}{
-		{"rows=4 does not divide ranks=6", options("ranks", "6", "rows", "4"), plugins.ErrOption},
-		{"rows=2 needs partition=2d", options("partition", "1d", "rows", "2"), plugins.ErrOption},
+		{"rows=4 does not divide ranks=6", options("2d", "6", "4"), plugins.ErrOption},
+		{"rows=2 needs partition=2d", options("1d", "4", "2"), plugins.ErrOption},
 		{"relabel the vertices", plugins.Input{Tuples: []graph.Edge{graph.MakeEdge(1, 1<<40)}}, plugins.ErrTuples},
 	} {
 		if _, err := e.Construct(t.Context(), c.in); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {

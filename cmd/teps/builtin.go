@@ -18,5 +18,5 @@ func builtins() catalog {
 
 // defaultEngines is what `teps run` runs: the CPU engine and both partitions of the distributed engine.
 func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed", "distributed-1d=distributed:partition=1d"}
+	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d=distributed"}
 }

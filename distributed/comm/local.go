@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Ranks that are goroutines of one process. They exchange messages by posting slices on boards between two barriers.
@@ -37,7 +39,7 @@ type local struct {
 func NewLocal(ranks int) []Group {
 	w := waiting{yields: max(totalYields/ranks, 8)}
 	if ranks <= runtime.GOMAXPROCS(0) {
-		w.spins = spins
+		w = waiting{spins, yields}
 	}
 	g := newLocalGroup(ranks, w)
 	all := make([]Group, ranks)
@@ -135,12 +137,14 @@ type barrier struct {
 }
 
 // waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps. Waking a
-// sleeping rank takes about 50 us, longer than most phases of a search.
+// sleeping rank takes about 50 us, longer than most phases of a search. A rank with a processor of its own yields to
+// other threads of the system and not to the Go scheduler, in whose queues ranks end up behind each other.
 type waiting struct{ spins, yields int }
 
 const (
-	spins       = 5000 // about 3 us; only if there is a processor for every rank
-	totalYields = 8000 // of all ranks together
+	spins       = 20_000 // about 10 us; 0 if there are more ranks than processors
+	yields      = 4000   // about 2 ms if nothing else wants the processor
+	totalYields = 8000   // of all ranks together, if there are more than processors
 )
 
 // wait returns when all ranks have called it. The last rank to arrive calls its last before any is released.
@@ -159,7 +163,11 @@ func (b *barrier) wait(last func()) {
 		if b.turn.Load() != turn {
 			return
 		}
-		if k >= b.spins {
+		switch {
+		case k < b.spins:
+		case b.spins > 0:
+			team.YieldProcessor()
+		default:
 			runtime.Gosched()
 		}
 	}

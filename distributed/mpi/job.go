@@ -86,6 +86,9 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 	} else {
 		args = append(args, "--oversubscribe") // any number of ranks on this host
 	}
+	if options.Int("threads") > 1 {
+		args = append(args, "--bind-to", "none") // Open MPI may bind a rank to a single core
+	}
 	args = append(args, strings.Fields(options.Text("mpirun"))...)
 	return append(args, program, "-ranks", strconv.Itoa(ranks), "-socket", socket)
 }

@@ -117,6 +117,7 @@ func (r *server) do(q received) (err error) {
 	case construct:
 		err = r.construct(q, &own)
 	case search:
+		r.rank.Wake()
 		r.synchronize()
 		own.Record, err = r.rank.Search(q.ctx, q.Roots[0], r.parent, 0, 1)
 	case repeat:
@@ -205,6 +206,7 @@ func (r *server) synchronize() { r.world.Allreduce([]int64{0}) }
 // repeat searches for a duration. Every search begins as a timed one does, with all ranks together; they also learn
 // then whether the time of rank 0 is up.
 func (r *server) repeat(q received) (searches int64, err error) {
+	r.rank.Wake()
 	for start := time.Now(); ; searches++ {
 		over := []int64{0}
 		if r.wire != nil && time.Since(start) >= q.Duration {

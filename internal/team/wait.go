@@ -81,7 +81,7 @@ func (t *Team) pause(look int) bool {
 		runtime.Gosched()
 		return look < spinsCrowded+yields/8
 	case look >= spins:
-		yieldProcessor()
+		YieldProcessor()
 	}
 	return true
 }

@@ -2,6 +2,6 @@ package team
 
 import "golang.org/x/sys/unix"
 
-// yieldProcessor lets a waiting thread of the system run on this processor. The Go scheduler does not take part, so the
+// YieldProcessor lets a waiting thread of the system run on this processor. The Go scheduler does not take part, so the
 // goroutine stays on its thread.
-func yieldProcessor() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+func YieldProcessor() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

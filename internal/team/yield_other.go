@@ -4,6 +4,6 @@ package team
 
 import "runtime"
 
-// yieldProcessor lets other work run on this processor. Through the Go scheduler this delays the next phase by some
+// YieldProcessor lets other work run on this processor. Through the Go scheduler this delays the next phase by some
 // microseconds; yield_linux.go avoids that.
-func yieldProcessor() { runtime.Gosched() }
+func YieldProcessor() { runtime.Gosched() }

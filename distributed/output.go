@@ -1,0 +1,113 @@
+package distributed
+
+import (
+	"math/bits"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Output: the parents of a rank's labels, written inside the clock.
+//
+// The parent of most vertices is the first neighbour in their list, which is known from the graph alone. Kernel 1 keeps
+// it for every label (Part.template). A search copies this template, which is sequential, and writes the parents of the
+// vertices that were discovered through another neighbour, or not at all. So every search confirms or replaces every
+// entry.
+
+// output is where a search writes the parents of a rank: that of slot k to parent[first+k*stride].
+type output struct {
+	parent        []graph.Vertex
+	first, stride int64
+}
+
+const (
+	slotsPiece = 1 << 14 // slots that a worker takes at a time
+	fewReached = 8       // fewer than 1/fewReached of the vertices: the template is not worth copying
+)
+
+// writeParents writes the parents of the rank's labels and stops the clock.
+func (s *Rank) writeParents(root graph.Vertex, out output) {
+	s.parents = out
+	n, _, _ := s.Partition.Slots(s.world.Rank()) // 0 if there are more ranks than shares; then first is not a label
+	if s.words(s.visited, s.self).count()*fewReached < s.vertices {
+		s.team.Pieces(n, slotsPiece, s.tasks.erase)
+		s.team.Pieces(s.width/32, wordsPiece, s.tasks.writeReached)
+	} else {
+		s.team.Pieces(n, slotsPiece, s.tasks.copyTemplate)
+		s.team.Pieces(s.width/32, wordsPiece, s.tasks.correct)
+	}
+	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
+		out.parent[out.first+int64(slot)*out.stride] = root
+	}
+	s.parents.parent = nil
+	s.watch.lap(&s.record.Phases[Output])
+	s.record.Elapsed = s.watch.last.Sub(s.started)
+}
+
+// copyTemplate writes the first neighbours of slots from..to-1 as parents.
+func (s *Rank) copyTemplate(_, from, to int) {
+	o := s.parents
+	if o.stride == 1 {
+		widen(o.parent[o.first+int64(from):o.first+int64(to)], s.template[from:to])
+		return
+	}
+	for slot, label := range s.template[from:to] {
+		o.parent[o.first+int64(from+slot)*o.stride] = graph.Vertex(label) - 1
+	}
+}
+
+// widen writes labels + 1 as parents.
+func widen(into []graph.Vertex, labels []uint32) {
+	into = into[:len(labels)]
+	for len(into) >= 4 && len(labels) >= 4 {
+		into[0] = graph.Vertex(labels[0]) - 1
+		into[1] = graph.Vertex(labels[1]) - 1
+		into[2] = graph.Vertex(labels[2]) - 1
+		into[3] = graph.Vertex(labels[3]) - 1
+		into, labels = into[4:], labels[4:]
+	}
+	for k, label := range labels {
+		into[k] = graph.Vertex(label) - 1
+	}
+}
+
+// erase makes slots from..to-1 unreached.
+func (s *Rank) erase(_, from, to int) {
+	for slot := from; slot < to; slot++ {
+		s.parents.parent[s.parents.first+int64(slot)*s.parents.stride] = graph.Unreached
+	}
+}
+
+// correct writes the parents of the own vertices of words from..to-1 for which the template is wrong.
+func (s *Rank) correct(_, from, to int) {
+	o, visited, corrected := s.parents, s.words(s.visited, s.self), s.words(s.corrected, s.self)
+	parent := s.parent[s.self*s.width:]
+	for w := from; w < to; w++ {
+		for word := visited[w] & corrected[w]; word != 0; word &= word - 1 {
+			v := w<<5 + bits.TrailingZeros32(word)
+			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Vertex(parent[v]) - 1
+		}
+		for word := ^visited[w]; word != 0; word &= word - 1 {
+			v := w<<5 + bits.TrailingZeros32(word)
+			if v >= s.vertices {
+				break
+			}
+			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Unreached
+		}
+	}
+}
+
+// writeReached writes the parents of the visited own vertices of words from..to-1.
+func (s *Rank) writeReached(_, from, to int) {
+	o, visited, corrected := s.parents, s.words(s.visited, s.self), s.words(s.corrected, s.self)
+	for w := from; w < to; w++ {
+		for word := visited[w]; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros32(word)
+			v := w<<5 + k
+			label := s.template[s.slot[v]]
+			if corrected[w]>>k&1 != 0 {
+				label = s.parent[s.self*s.width+v]
+			}
+			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Vertex(label) - 1
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package distributed
+
+import "math/bits"
+
+// bitmap is a set of numbers, 32 in a word.
+type bitmap []uint32
+
+func (b bitmap) add(k uint32) { b[k>>5] |= 1 << (k & 31) }
+
+func (b bitmap) has(k uint32) bool { return b[k>>5]>>(k&31)&1 != 0 }
+
+func (b bitmap) count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount32(w)
+	}
+	return n
+}
+
+// addRange adds the numbers from..to-1.
+func (b bitmap) addRange(from, to int) {
+	for w := from >> 5; w<<5 < to; w++ {
+		b[w] |= below(w, to) &^ below(w, from)
+	}
+}
+
+// below returns word w of the bitmap of all numbers below n.
+func below(w, n int) uint32 {
+	if left := n - w<<5; left < 32 {
+		return 1<<max(left, 0) - 1
+	}
+	return 1<<32 - 1
+}
+
+// set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
+// bitmap.
+type set struct {
+	listed bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
+	list   []uint32 // without duplicates
+	bits   bitmap
+}
+
+// reset makes the set an empty list.
+func (s *set) reset() {
+	if !s.listed {
+		clear(s.bits)
+	}
+	s.listed, s.list = true, s.list[:0]
+}
+
+// add adds a number, which a list must not have yet.
+func (s *set) add(k uint32) {
+	if s.listed {
+		s.list = append(s.list, k)
+	} else {
+		s.bits.add(k)
+	}
+}
+
+// toBitmap makes a list a bitmap.
+func (s *set) toBitmap() {
+	if s.listed {
+		for _, k := range s.list {
+			s.bits.add(k)
+		}
+		s.listed, s.list = false, s.list[:0]
+	}
+}
+
+func (s *set) count() int {
+	if s.listed {
+		return len(s.list)
+	}
+	return s.bits.count()
+}
+
+// includeSet adds a set to b.
+func (b bitmap) includeSet(s *set) {
+	if s.listed {
+		for _, k := range s.list {
+			b.add(k)
+		}
+		return
+	}
+	for w, word := range s.bits {
+		b[w] |= word
+	}
+}
