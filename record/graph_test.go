@@ -1,0 +1,104 @@
+package record
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+func TestGraphsOfAPlan(t *testing.T) {
+	p := somePlan()
+	p.Scales = []int{}
+	for _, text := range []string{"kron:7:16", "kron:7:48", "grid2d:5k", "dir/roads.mtx", "-"} {
+		if err := p.AddGraph(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, id := range p.GraphIDs() {
+		names = append(names, id.At())
+	}
+	want := []string{"at scale 7", "on kron:7:48", "on grid2d:5000", "on roads.mtx", "on standard input"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("graphs (-want +got):\n%s", diff)
+	}
+	for _, id := range p.GraphIDs() {
+		source, err := p.Generator(id)
+		if file := strings.HasPrefix(id.Source, "roads") || strings.HasPrefix(id.Source, "standard"); err != nil ||
+			(source == nil) != file {
+			t.Errorf("%s: %v, %v", id, source, err)
+		}
+		if one := p.Only(id); !slices.Equal(one.GraphIDs(), []GraphID{id}) || one.Graph(id) != p.Graph(id) {
+			t.Errorf("the plan for %s has %v", id, one.GraphIDs())
+		}
+	}
+	if source, err := p.Generator(p.GraphIDs()[1]); err != nil || source != (graph.Kronecker{
+		Scale: 7, EdgeFactor: 48, Seed1: p.Seed1, Seed2: p.Seed2,
+	}) {
+		t.Errorf("kron:7:48 is %v, %v", source, err)
+	}
+}
+
+func TestWrongGraphsOfAPlan(t *testing.T) {
+	for want, texts := range map[string][]string{
+		"the name of a graph is empty":    {""},
+		"want grid2d:SIDE":                {"grid2d:0"},
+		"path:5 is named twice":           {"path:5", "path:5"},
+		"two files are named a.el":        {"x/a.el", "y/a.el"},
+		"scale 6 is named twice":          {"kron:6", "kron:6:16"},
+		"the name of a graph has 240 byt": {strings.Repeat("x", 240)},
+	} {
+		p := somePlan()
+		p.Scales = []int{}
+		var err error
+		for _, text := range texts {
+			if err == nil {
+				err = p.AddGraph(text)
+			}
+		}
+		if err == nil {
+			err = p.Check()
+		}
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", texts, err, want)
+		}
+	}
+}
+
+func TestOtherGraphsAreNeverCompliant(t *testing.T) {
+	m, entries := officialRun()
+	m.Plan.Scales, m.Plan.Graphs = []int{}, []GraphSpec{{Name: "path:64"}}
+	for i := range entries {
+		if entries[i].Session == nil {
+			entries[i].GraphID = GraphID{Source: "path:64"}
+		}
+		if g := entries[i].Graph; g != nil {
+			other := *g
+			other.Recipe, other.Vertices, other.SHA256 = graph.Kronecker{}, 64, strings.Repeat("0", 64)
+			entries[i].Graph = &other
+		}
+	}
+	r, err := replay(m, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := r.Runs[0]; !run.Valid || run.Compliance.Compliant ||
+		!strings.Contains(run.Compliance.Rules[0].Detail, "path:64 is not a Kronecker graph of the reference generator") {
+		t.Errorf("valid %v, compliant %v: %v", run.Valid, run.Compliance.Compliant, run.Compliance.Rules[0])
+	}
+	changed := *entries[slices.IndexFunc(entries, func(e Entry) bool { return e.Graph != nil })].Graph
+	changed.SHA256 = strings.Repeat("1", 64)
+	again := Entry{GraphID: GraphID{Source: "path:64"}, Graph: &changed}
+	_, err = replay(m, append(entries, again))
+	if err == nil || !strings.Contains(err.Error(), "not those of an earlier") {
+		t.Errorf("other tuples in a later session: %v", err)
+	}
+}
