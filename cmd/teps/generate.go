@@ -38,7 +38,9 @@ compressed if .gz or .zst follows.`,
 			if c.Flags().Changed("graph") && (c.Flags().Changed("scale") || c.Flags().Changed("edgefactor")) {
 				return usage("--graph names another graph than --scale and --edgefactor; give one of them")
 			}
-			finishOnSignal(c)
+			if out != "" { // which is removed if it is not whole
+				finishOnSignal(c)
+			}
 			return generate(c, recipe, name, out)
 		},
 	}
