@@ -83,18 +83,24 @@ func (p *process) do(k int) {
 	p.records[k], p.errs[k] = p.ranks[k].Search(p.request.ctx, p.request.root, p.request.parent, first, stride)
 }
 
-// search is kernel 2. Its clock starts when all ranks are awake, and before anything is done for the root.
+// search is kernel 2. Its clock starts when all ranks are awake, and before any of them does anything for the root: the
+// system may run this rank later than others.
 func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	p.request = request{ctx, root, parent}
 	p.await(0)
 	start := time.Now()
 	p.do(0)
 	p.synchronize(0)
-	elapsed := time.Since(start)
+	end := time.Now()
+	for _, r := range p.ranks {
+		if r.started.Before(start) {
+			start = r.started
+		}
+	}
 	if err := FirstError(p.errs); err != nil {
 		return plugins.Traversal{}, err
 	}
-	return Traversal(elapsed, p.records), nil
+	return Traversal(end.Sub(start), p.records), nil
 }
 
 func (p *process) free() error {
