@@ -141,7 +141,11 @@ func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 	}
 	parent := v
 	if int(v) >= g.Searched {
-		s.levels = append(s.levels, plugins.Level{Direction: s.rule.First(), Frontier: 1, Edges: plugins.Counted(1)})
+		level := plugins.Level{Direction: s.rule.First(), Frontier: 1}
+		if level.Direction == graph.TopDown {
+			level.Edges = plugins.Counted(1)
+		}
+		s.levels = append(s.levels, level)
 		v = g.HubOf(v)
 		s.front.leaves-- // the root, which is not discovered again
 	}
@@ -167,9 +171,11 @@ func (s *search) endLevel(p *graph.SwitchState, next counts, entries int) {
 // recordLevel is endLevel for a caller that sets the next frontier itself.
 func (s *search) recordLevel(p *graph.SwitchState, entries int) {
 	if len(s.levels) <= maxLevels {
-		s.appendLevel(plugins.Level{
-			Direction: p.Direction, Frontier: p.Frontier + s.leaves, Edges: plugins.Counted(int64(entries + s.front.leaves)),
-		})
+		level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + s.leaves}
+		if p.Direction == graph.TopDown { // counting them in bottom-up steps would cost some per cent of the search
+			level.Edges = plugins.Counted(int64(entries + s.front.leaves))
+		}
+		s.appendLevel(level)
 	}
 	if p.Direction == graph.TopDown {
 		p.UnexploredEdges -= int64(entries - s.front.grouped) // those to groups stay in it: alpha was chosen with them

@@ -23,7 +23,6 @@ func (s *search) bottomUpPiece(worker, from, to int) {
 	now := bitmap(room[:to-from]) // discovered
 	s.addGroups(now, from)
 	for i := range now {
-		mine.entries += bits.OnesCount64(s.unvisited[from+i]) // first neighbours, that of a group once for each vertex
 		now[i] &= s.unvisited[from+i]
 	}
 	s.tryFirst(now, from)
@@ -60,13 +59,12 @@ func (s *search) tryFirst(now bitmap, from int) {
 // neighbour in the frontier. It looks at the columns, then at the rest of the lists.
 func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
-	c.n, c.entries, h.found, h.spent = 0, 0, 0, 0
+	c.n, h.found, h.spent = 0, 0, 0
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
 		for k := 0; k < layout.NumColumns && left != 0; k++ {
 			column := &l.Columns[k]
-			mine.entries += bits.OnesCount64(left)
 			hit := s.frontier.filter(column.Entry[w<<6:], left)
 			now[i] |= hit
 			left &^= hit
@@ -87,7 +85,6 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	default:
 		look(l.Targets, s.frontier, c, h)
 	}
-	mine.entries += c.entries
 	for _, v := range h.vertex[inColumns:h.found] {
 		now[int(v>>6)-from] |= 1 << (v & 63)
 	}
@@ -113,11 +110,10 @@ const (
 // candidates are vertices that look for a parent, each with the range of entries that it has not looked at yet. The
 // range is not empty.
 type candidates struct {
-	n       int
-	vertex  [batch]uint32
-	at      [batch]uint64
-	end     [batch]uint64
-	entries int // looked at
+	n      int
+	vertex [batch]uint32
+	at     [batch]uint64
+	end    [batch]uint64
 }
 
 // hits are the candidates that have finished: those that found a parent, and those that ran out of entries.
@@ -184,7 +180,6 @@ func (c *candidates) beginFar(l *layout.Lists, h *hits) {
 func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hits) {
 	found, spent := h.found, h.spent
 	for c.n > 0 {
-		c.entries += c.n
 		n := 0
 		for i := range c.n {
 			v, at, end := c.vertex[i&batchMask], c.at[i&batchMask], c.end[i&batchMask]
@@ -209,7 +204,6 @@ func lookFar(entries *layout.Fields, frontier bitmap, c *candidates, h *hits) {
 	found := h.found
 	words, width, mask := entries.Words, entries.Width, entries.Mask
 	for c.n > 0 {
-		c.entries += c.n
 		n := 0
 		for i := range c.n {
 			v, at, end := c.vertex[i&batchMask], c.at[i&batchMask], c.end[i&batchMask]

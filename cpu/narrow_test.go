@@ -175,7 +175,7 @@ func TestLevelsAgreeWithTheOracle(t *testing.T) {
 		}
 		for k, l := range found.Levels {
 			looked, known := l.Edges.Get()
-			if l.Frontier != frontiers[k] || !known || l.Direction == graph.TopDown && looked > entries[k] {
+			if l.Frontier != frontiers[k] || known != (l.Direction == graph.TopDown) || looked > entries[k] {
 				r.Fatalf("level %d: frontier %d, looked at %d entries (%v, %v); want %d and at most %d",
 					k, l.Frontier, looked, known, l.Direction, frontiers[k], entries[k])
 			}
