@@ -79,7 +79,7 @@ func (d *disturber) disturb(b *testing.B, before string) {
 			}
 			d.validator.Overwrite(d.parent)
 		default:
-			b.Fatalf("-cpu.before: there is no situation %q", what)
+			b.Fatalf("-cpu.before: unknown situation %q", what)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 const looksAtContext = 1 << 16
 
 // topDownSerial expands the frontier, which is queued, and those that follow, until one has too many edges for a
-// worker alone or there are no more.
+// worker alone, or until the search ends.
 func (s *search) topDownSerial(ctx context.Context, p *graph.SwitchState) {
 	head, end := s.head, s.head+len(s.queue)
 	for looked := head; ; { // at the context

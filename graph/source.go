@@ -65,7 +65,7 @@ func ParseSource(spec string, seed1, seed2 uint64) (Source, error) {
 		for _, g := range all {
 			kinds = append(kinds, g.Kind)
 		}
-		return nil, fmt.Errorf("graph %q: there is no generator of this name; there are %s", spec, strings.Join(kinds, ", "))
+		return nil, fmt.Errorf("graph %q: unknown generator; the generators are %s", spec, strings.Join(kinds, ", "))
 	}
 	s, err := all[i].parse(strings.Split(rest, ":"), seed1, seed2)
 	if err != nil {

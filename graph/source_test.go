@@ -110,7 +110,7 @@ func TestSizesOfPublishedGraphs(t *testing.T) {
 
 func TestWrongSources(t *testing.T) {
 	for spec, want := range map[string]string{
-		"torus:5":                 "there is no generator of this name; there are kron, rmat, uniform, grid2d",
+		"torus:5":                 "unknown generator; the generators are kron, rmat, uniform, grid2d",
 		"kron":                    `"" is not a number of at least 1`,
 		"kron:":                   `"" is not a number of at least 1`,
 		"kron:43":                 "scale 43 is out of range: want 1 to 42",

@@ -124,7 +124,7 @@ func read(
 	}
 	parse, ok := readers[in.info.Format]
 	if !ok {
-		return Info{}, fmt.Errorf("%s: there is no graph format %q; there are %s", name, in.info.Format, formatNames())
+		return Info{}, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
 	}
 	in.emit = func(edges []graph.Edge) error {
 		in.info.Tuples += int64(len(edges))

@@ -59,7 +59,7 @@ func TestFilesOfGAPBS(t *testing.T) {
 	}
 }
 
-// The undirected .sg that teps writes is the one of GAPBS, byte for byte, if there are no self-loops or duplicates.
+// The undirected .sg that teps writes is the one of GAPBS, byte for byte, for graphs without self-loops and duplicates.
 func TestWriteSGAsGAPBSDoes(t *testing.T) {
 	want := "testdata/gapbs/undirected.sg"
 	g, err := Load(context.Background(), want, Options{})

@@ -192,7 +192,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := Load(context.Background(), dir+"/a.v", Options{Format: "xml"}); err == nil ||
-		!strings.HasSuffix(err.Error(), `there is no graph format "xml"; there are `+formatNames()) {
+		!strings.HasSuffix(err.Error(), `unknown graph format "xml"; the formats are `+formatNames()) {
 		t.Errorf("%v", err)
 	}
 }
