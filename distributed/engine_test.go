@@ -125,6 +125,45 @@ func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, root graph.
 	return nil
 }
 
+// With one direction every level has it, the root's too, and all levels are those of the oracle.
+func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
+	const scale = 9
+	tuples := kronecker(t, scale, 4)
+	csr, err := graph.NewCSR(tuples, 1<<scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for direction, want := range map[string]graph.Direction{"topdown": graph.TopDown, "bottomup": graph.BottomUp} {
+		for _, set := range []map[string]string{
+			{"ranks": "1"}, {"ranks": "3", "threads": "2"}, {"ranks": "4", "owner": "modulo", "messages": "bitmaps"},
+			{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "2d", "rows": "1"},
+			{"ranks": "3", "partition": "1d", "threads": "2"}, {"ranks": "4", "partition": "1d", "messages": "lists"},
+		} {
+			set["direction"] = direction
+			e := distributed.New()
+			defer e.Close()
+			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
+				t.Fatal(err)
+			}
+			for _, root := range []graph.Vertex{1, 77, 1<<scale - 1} {
+				_, level, _ := csr.Search(root)
+				if err := checkSearchFrom(t, e, csr, root, level); err != nil {
+					t.Errorf("%v, root %d: %v", set, root, err)
+				}
+				found, err := e.Search(t.Context(), root, make([]graph.Vertex, 1<<scale))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, level := range found.Levels {
+					if level.Direction != want {
+						t.Errorf("%v, root %d: level %d is %v", set, root, k, level.Direction)
+					}
+				}
+			}
+		}
+	}
+}
+
 // With many ranks and few labels, the last ranks own none.
 func TestRanksWithoutLabels(t *testing.T) {
 	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {6, 128}, {10, 48}} {

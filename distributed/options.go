@@ -16,7 +16,7 @@ const MaxThreads = 1024
 
 // options returns the options of the search, for ranks of any kind.
 func options(defaultRanks int) []plugins.Option {
-	return []plugins.Option{
+	return append([]plugins.Option{
 		{Name: "ranks", Kind: plugins.Int, Default: strconv.Itoa(defaultRanks),
 			Min: plugins.Bound(1), Max: plugins.Bound(MaxRanks), Meaning: "number of ranks"},
 		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(MaxThreads),
@@ -32,11 +32,7 @@ func options(defaultRanks int) []plugins.Option {
 			Meaning: "labels are assigned to ranks in consecutive blocks or cyclically"},
 		{Name: "messages", Kind: plugins.Choice, Default: "adaptive", Choices: []string{"adaptive", "lists", "bitmaps"},
 			Meaning: "vertices are sent as lists or bitmaps; adaptive: whichever is shorter, for each message"},
-		{Name: "alpha", Kind: plugins.Float, Default: "15", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
-			Meaning: "go bottom-up when a growing frontier has more than 1/alpha of the unexplored edges; 0: never"},
-		{Name: "beta", Kind: plugins.Float, Default: "16384", Min: plugins.Bound(0), Max: plugins.Bound(1e9),
-			Meaning: "go top-down when a shrinking frontier has less than 1/beta of the vertices; 0: at once"},
-	}
+	}, plugins.SwitchOptions("15", "16384")...)
 }
 
 // Configuration is the options of a search, with defaults filled in.
@@ -56,7 +52,7 @@ func Configure(s plugins.Settings) Configuration {
 		OneD:    s.Text("partition") == "1d",
 		Modulo:  s.Text("owner") == "modulo",
 		Form:    Form(s.Text("messages")),
-		Rule:    graph.Switch{Alpha: s.Float("alpha"), Beta: s.Float("beta")},
+		Rule:    s.Switch(),
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {
 	case s.Text("partition") != "2d":

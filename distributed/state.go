@@ -151,7 +151,8 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	s.world.Allreduce(edges[:])
 	s.watch.lap(&s.record.Phases[Clear])
 	return graph.SwitchState{
-		Frontier: 1, FrontierEdges: edges[0], UnexploredEdges: edges[1], Vertices: int64(s.width) * int64(s.world.Size()),
+		Direction: s.rule.First(), Frontier: 1, FrontierEdges: edges[0], UnexploredEdges: edges[1],
+		Vertices: int64(s.width) * int64(s.world.Size()),
 	}
 }
 
