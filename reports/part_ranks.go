@@ -118,6 +118,11 @@ func (r rankedRun) times() (computing, transfers float64) {
 	return computing, transfers
 }
 
+// sent formats the messages and the bytes of a search.
+func (r rankedRun) sent() (messages, bytes string) {
+	return units.Integer(int64(r.messages + 0.5)), units.Integer(int64(r.bytes + 0.5))
+}
+
 // imbalance is the computing time of the slowest rank over that of the mean rank; NaN without computing.
 func (r rankedRun) imbalance() float64 {
 	sum := 0.0
@@ -176,9 +181,12 @@ func ranksTable(runs []rankedRun) Table {
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
-		t.add(r.rowName(), strings.ToUpper(Name(r.Options["partition"])),
-			strconv.Itoa(len(r.computing)), units.Seconds(computing), units.Seconds(transfers),
-			units.Significant(r.imbalance(), 3), units.Integer(int64(r.messages+0.5)), units.Integer(int64(r.bytes+0.5)))
+		messages, bytes := r.sent()
+		t.add(r.rowName(), partitionName(r.Options["partition"]), strconv.Itoa(len(r.computing)), units.Seconds(computing),
+			units.Seconds(transfers), units.Significant(r.imbalance(), 3), messages, bytes)
 	}
 	return t
 }
+
+// partitionName spells the option partition as the literature does: 1D, 2D.
+func partitionName(option string) string { return strings.Replace(Name(option), "d", "D", 1) }

@@ -50,11 +50,14 @@ type scalingKey struct {
 }
 
 // name is the name of a line where no other has it.
-func (k scalingKey) name() string {
+func (k scalingKey) name() string { return k.family + ", " + k.searched() }
+
+// searched says which graph, or in weak scaling which share of one, the runs of a line searched.
+func (k scalingKey) searched() string {
 	if k.weak {
-		return fmt.Sprintf("%s, 2%s vertices per %s", k.family, Superscript(k.size), k.worker)
+		return fmt.Sprintf("2%s vertices per %s", Superscript(k.size), k.worker)
 	}
-	return k.family + ", " + Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
+	return Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
 }
 
 // Workers is the number of ranks or threads that a run searched with: its ranks if it recorded any, else the option
@@ -86,7 +89,7 @@ func keyOf(r Run, worker string) scalingKey {
 	}
 	parts := []string{EngineName(engine)}
 	if partition := r.Options["partition"]; partition != "" {
-		parts = append(parts, strings.ToUpper(Name(partition)))
+		parts = append(parts, partitionName(partition))
 	}
 	for _, option := range slices.Sorted(maps.Keys(r.Engine.Options)) {
 		value := r.Engine.Options[option]
@@ -118,8 +121,9 @@ func (r Run) details() string {
 	return Joined(", ", version, program, r.Machine, input)
 }
 
-// scalingLines are the lines with at least two numbers of workers, first all strong, then all weak, of large graphs
-// first. Only complete runs without a wrong search that say which graph they searched are on a line.
+// scalingLines are the lines with at least two numbers of workers: first all strong ones, then all weak ones, with the
+// most numbers first, and then the largest graphs. Only complete runs without a wrong search that say which graph they
+// searched are on a line.
 func scalingLines(runs []Run) []scalingLine {
 	groups := map[scalingKey]map[int][]Run{} // by number of workers
 	for _, r := range runs {
@@ -162,12 +166,13 @@ func scalingLines(runs []Run) []scalingLine {
 	}
 	slices.SortFunc(lines, func(a, b scalingLine) int {
 		weak := map[bool]int{true: 1}
-		return cmp.Or(weak[a.weak]-weak[b.weak], b.size-a.size, strings.Compare(a.name, b.name))
+		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size, strings.Compare(a.name, b.name))
 	})
 	return lines
 }
 
-// scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point.
+// scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point. Below
+// are the messages and bytes of engines with ranks.
 func scalingFigure(lines []scalingLine) Figure {
 	if len(lines) == 0 {
 		return Figure{}
@@ -178,32 +183,56 @@ func scalingFigure(lines []scalingLine) Figure {
 		f.Name = "weak-scaling"
 		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
 	}
-	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Gray: a rate that " +
-		"grows as the workers do.")
-	lines = limited(&f, lines, maxScalingLines, "lines, those of the largest graphs; the table has all")
-	var curves []curve
-	rates := newSpan()
-	for i, l := range lines {
-		c := curve{label: l.name, look: looks(i)}
-		for _, r := range l.points {
-			workers, _ := r.Workers()
-			rate := r.Rates().TEPS.Mean / 1e9
-			rates.add(rate)
-			c.points = append(c.points, Point{float64(workers), rate})
+	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Thin, broken: a rate " +
+		"that grows as the workers do.")
+	lines = limited(&f, lines, maxScalingLines, "lines, those with the most points; the table has all")
+	x := workerAxis(lines)
+	other := func(l scalingLine) bool { return l.searched() != lines[0].searched() }
+	common := !slices.ContainsFunc(lines, other)
+	if common {
+		x.Title += ", " + lines[0].searched()
+	}
+	for i, quantity := range []struct {
+		title  string
+		height float64
+		of     func(Run) float64
+	}{
+		{"Search rate (GTEPS)", 3.4, func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 }},
+		{"Messages of a search", 2.6, func(r Run) float64 { sum, _ := sumRanks(r); return sum.messages }},
+		{"KiB of a search", 2.6, func(r Run) float64 { sum, _ := sumRanks(r); return sum.bytes / 1024 }},
+	} {
+		var curves []curve
+		values := newSpan()
+		for k, l := range lines {
+			c := curve{label: l.name, look: looks(k)}
+			if common {
+				c.label = strings.Replace(l.name, ", "+l.searched(), "", 1)
+			}
+			for _, r := range l.points {
+				workers, _ := r.Workers()
+				c.points = append(c.points, Point{float64(workers), quantity.of(r)})
+				values.add(quantity.of(r))
+			}
+			curves = append(curves, c)
 		}
-		curves = append(curves, c)
+		if values.empty() { // threads and single ranks send nothing
+			continue
+		}
+		panel := Panel{Height: quantity.height, X: x, Y: logAxis(quantity.title, values)}
+		for _, c := range curves {
+			if i == 0 {
+				first, last := c.points[0], c.points[len(c.points)-1]
+				end := min(last.X, first.X*panel.Y.Max/first.Y)
+				ideal := []Point{first, {end, first.Y * end / first.X}}
+				panel.Shapes = append(panel.Shapes, Line{ideal, c.look.Color, 0.6, true})
+			}
+			panel.Shapes = append(panel.Shapes, c.draw()...)
+		}
+		f.Legend, f.Panels = legend(curves), append(f.Panels, panel)
 	}
-	panel := Panel{Height: 3.4, X: workerAxis(lines), Y: logAxis("Search rate (GTEPS)", rates)}
-	for _, c := range curves {
-		first, last := c.points[0], c.points[len(c.points)-1]
-		end := min(last.X, first.X*panel.Y.Max/first.Y)
-		ideal := []Point{first, {end, first.Y * end / first.X}}
-		panel.Shapes = append(panel.Shapes, Line{ideal, Faint(), 0.8, true})
+	for i := range f.Panels[:len(f.Panels)-1] {
+		f.Panels[i].X.Title = ""
 	}
-	for _, c := range curves {
-		panel.Shapes = append(panel.Shapes, c.draw()...)
-	}
-	f.Legend, f.Panels = legend(curves), []Panel{panel}
 	return f
 }
 
@@ -240,20 +269,26 @@ func scalingTable(lines []scalingLine) Table {
 		all = append(all, l.points...)
 	}
 	head := graphHead(all)
-	t := newTable("scaling|line|#workers|"+head+"|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency",
+	t := newTable("scaling|line|#workers|"+head+"|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|#messages|#bytes",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
 			"Runs that are not complete or have a wrong search are left out. "+
-			"Of several runs that agree in everything, the one with the median rate counts.")
+			"Of several runs that agree in everything, the one with the median rate counts. Messages and bytes are those of "+
+			"all ranks in a search.")
 	for _, l := range lines {
 		first, _ := l.points[0].Workers()
 		for _, r := range l.points {
 			n, worker := r.Workers()
 			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
+			messages, bytes := Missing, Missing
+			if ranked, ok := sumRanks(r); ok {
+				messages, bytes = ranked.sent()
+			}
 			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, Plural(n, worker, worker+"s"),
 				r.graphCell(), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
-				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %")
+				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %", messages, bytes)
 		}
 	}
+	t.dropEmpty()
 	return t
 }

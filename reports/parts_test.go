@@ -207,6 +207,44 @@ func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 	}
 }
 
+// A sweep over ranks and scales has lines of several lengths: the longest diagonal of weak scaling comes first.
+func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
+	r := samples.Result(nil, 16)
+	for i, partition := range []string{"1d-replicated", "2d"} {
+		for k, ranks := range []int{1, 2, 4, 8} {
+			for scale := 16; scale <= 19; scale++ {
+				run := samples.Run("e"+strconv.Itoa(ranks)+partition, i+k, scale, 4)
+				r.Runs = append(r.Runs, samples.WithRanks(run, ranks, partition))
+			}
+		}
+	}
+	figures := scalingPart(runs(r), nil).Figures
+	for i, want := range []string{
+		"distributed 1D-replicated, scale 19", "distributed 1D-replicated, 2¹⁶ vertices per rank",
+	} {
+		if got := figures[i].Legend[0].Label; got != want {
+			t.Errorf("the first line of %s is %q, want %q", figures[i].Name, got, want)
+		}
+		if len(figures[i].Panels) != 3 {
+			t.Errorf("%s has %d panels, want rates, messages and bytes", figures[i].Name, len(figures[i].Panels))
+		}
+	}
+	table := scalingTable(scalingLines(runs(r)))
+	if row := table.Rows[1]; row[8].Text != "20" || row[9].Text != "2,000" {
+		t.Errorf("messages and bytes of %v: want 20 and 2,000", row)
+	}
+}
+
+// What all lines have in common is said once.
+func TestScalingNamesACommonGraphAtTheAxis(t *testing.T) {
+	r := samples.Result(nil, 18)
+	r.Runs = []record.Run{scaled("one", "1", 1), scaled("two", "2", 1.5)}
+	f := scalingFigure(scalingLines(runs(r)))
+	if len(f.Panels) != 1 || f.Panels[0].X.Title != "Number of threads, scale 18" || f.Legend[0].Label != "cpu" {
+		t.Errorf("%d panels, the axis is %q and the line %q", len(f.Panels), f.Panels[0].X.Title, f.Legend[0].Label)
+	}
+}
+
 func TestConstructionTableRelatesKernel1ToTuplesAndSearches(t *testing.T) {
 	run := samples.Run("cpu", 0, 16, 4)
 	run.Construction.Elapsed = 100 * time.Millisecond

@@ -30,11 +30,11 @@ func reportCommand() *cobra.Command {
 		fmt.Fprintf(&list, "  %-12s%s\n", format.Name, format.Summary)
 	}
 	c := &cobra.Command{
-		Use:   "report DIR...",
+		Use:   "report DIR|STORE...",
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and the
 page go into each run's directory, the official text to standard output. With --out,
-several runs share one page.
+several runs share one page. A directory of runs stands for all of them.
 
 With --format it writes one text instead, to standard output or --out:
 ` + list.String() + `
@@ -43,6 +43,7 @@ or as SVG into the working directory. --reference shows published results next t
 measured ones, in grey; docs/reports.md lists them.`,
 		Example: `  teps report results/a
   teps report results/a results/b --out both.html
+  teps report results --format html --out all.html
   teps report results/a --format markdown
   teps report results/a --format submission --out graph500-submission.txt
   teps report results/a --picture gteps-over-scale --out rates.pdf
@@ -57,7 +58,8 @@ measured ones, in grey; docs/reports.md lists them.`,
 	return c
 }
 
-func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
+func (f *reportFlags) run(c *cobra.Command, args []string) error {
+	dirs := runsIn(args)
 	switch {
 	case len(dirs) == 0:
 		return usage("teps report takes the directory of at least one run; see teps report --help")
@@ -106,6 +108,20 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 		return nil
 	}
 	return f.writeFormat(c, format, together)
+}
+
+// runsIn replaces directories of runs by their runs.
+func runsIn(args []string) (dirs []string) {
+	for _, arg := range args {
+		runs := []string{arg}
+		if _, err := os.Stat(filepath.Join(arg, record.ManifestFile)); err != nil {
+			if found, err := record.Runs(arg); err == nil && len(found) > 0 {
+				runs = found
+			}
+		}
+		dirs = append(dirs, runs...)
+	}
+	return dirs
 }
 
 func loadAll(dirs []string) (all []record.Result, err error) {
