@@ -121,6 +121,10 @@ func (h *inside) Tuples(n int64) ([]graph.Edge, func() error, error) {
 	return make([]graph.Edge, n), h.release, nil
 }
 
+func (h *inside) Reserve(n int64) ([]graph.Edge, func() error, error) { return h.Tuples(min(n, 1<<16)) }
+
+func (h *inside) Trim([]graph.Edge) error { return nil }
+
 func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
 	h.lent++
 	return make([]graph.Vertex, n), h.release, nil

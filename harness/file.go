@@ -2,10 +2,10 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
-	"runtime/debug"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
@@ -21,9 +21,11 @@ type ReadError struct{ Err error }
 func (e *ReadError) Error() string { return e.Err.Error() }
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// ReadFile reads the file of a graph into memory, graph.EdgeBytes a tuple. Errors other than that of ctx are a
-// ReadError.
-func ReadFile(ctx context.Context, spec record.GraphSpec, progress Progress) (g *files.Graph, err error) {
+// ReadFile reads the file of a graph into memory, graph.EdgeBytes a tuple, while there is enough of it. Errors other
+// than that of ctx are a ReadError.
+func ReadFile(
+	ctx context.Context, spec record.GraphSpec, options files.Options, progress Progress,
+) (g *files.Graph, err error) {
 	size, summary := int64(0), ""
 	if info, err := os.Stat(spec.Path); err == nil {
 		size = info.Size()
@@ -35,10 +37,12 @@ func ReadFile(ctx context.Context, spec record.GraphSpec, progress Progress) (g 
 		}
 	}()
 	seen := int64(0)
-	options := files.Options{Progress: func(done, _ int64) {
+	options.Progress = func(done, _ int64) {
 		step.Add(done - seen)
 		seen = done
-	}}
+	}
+	options.Memory = whileThereIsRoom(ctx, machine.AvailableMemory, options.Memory)
+	options.SHA256 = options.SHA256 || spec.Checksum != ""
 	if spec.Path == record.StandardInput {
 		g, err = files.LoadFrom(ctx, os.Stdin, spec.Name, options)
 	} else {
@@ -55,17 +59,69 @@ func ReadFile(ctx context.Context, spec record.GraphSpec, progress Progress) (g 
 	return g, nil
 }
 
-// read loads the tuples from the graph's file. They are in memory twice for a moment: their number, and with it the
-// size of the memory that engines share, is known at the end of the file.
-func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
-	g, err := ReadFile(ctx, in.spec, progress)
-	if err != nil {
-		return err
+// whileThereIsRoom returns memory for tuples that fails before none is available. How much a file takes is not known
+// before its end, if it is compressed not even roughly.
+func whileThereIsRoom(
+	ctx context.Context, available func(context.Context) (int64, string, error),
+	memory func(n int) ([]graph.Edge, error),
+) func(n int) ([]graph.Edge, error) {
+	const interval = 64 << 20 // bytes between two looks
+	var taken, next int64
+	return func(n int) ([]graph.Edge, error) {
+		if taken += int64(n) * graph.EdgeBytes; taken > next {
+			next = taken + interval
+			if left, source, err := available(ctx); err == nil && left < interval {
+				return nil, fmt.Errorf("%w: the tuples take more than %s, and this machine has %s available (%s)",
+					plugins.ErrMemory, units.Bytes(taken), units.Bytes(left), source)
+			}
+		}
+		if memory == nil {
+			return make([]graph.Edge, n), nil
+		}
+		return memory(n)
 	}
-	defer debug.FreeOSMemory()
-	info := g.Info
-	if info.Vertices == 0 {
+}
+
+// read loads the tuples from the graph's file into memory that is shared with engines. It is reserved first, because
+// their number is known at the end of the file.
+func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
+	again := in.tuples != nil
+	if !again {
+		available, _, err := machine.AvailableMemory(ctx)
+		if err != nil {
+			available = 1 << 40
+		}
+		if in.tuples, in.release, err = host.Reserve(available / graph.EdgeBytes); err != nil {
+			in.release = func() error { return nil }
+			return fmt.Errorf("memory for %s: %w", in.spec.Name, err)
+		}
+	}
+	used := 0
+	g, err := ReadFile(ctx, in.spec, files.Options{SHA256: true, Memory: func(n int) ([]graph.Edge, error) {
+		switch {
+		case n <= len(in.tuples)-used:
+		case again:
+			return nil, errChanged
+		default:
+			return nil, fmt.Errorf("more than %d tuples: %w", len(in.tuples), plugins.ErrMemory)
+		}
+		used += n
+		return in.tuples[used-n : used : used], nil
+	}}, progress)
+	switch {
+	case err != nil:
+		return err
+	case again && g.Info.SHA256 != in.graph.File.SHA256:
+		return &ReadError{fmt.Errorf("%s: %w", in.spec.Path, errChanged)}
+	case again:
+		return nil
+	case g.Info.Vertices == 0:
 		return &ReadError{fmt.Errorf("%s: the graph has no vertices", in.spec.Path)}
+	}
+	info := g.Info
+	in.tuples = in.tuples[:used]
+	if err := host.Trim(in.tuples); err != nil {
+		return err
 	}
 	in.graph.Vertices = info.Vertices
 	in.graph.File = &record.FileRecord{
@@ -75,16 +131,19 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 	if in.graph.File.Relabelled {
 		in.label = info.Label
 	}
-	if in.tuples == nil {
-		if err := in.borrow(ctx, host, g); err != nil {
-			return err
-		}
+	available, source, err := machine.AvailableMemory(ctx)
+	needs := EstimateMemory(g, plugins.Memory{})
+	if more := needs.Parents + needs.Validator; err == nil && more > available {
+		return fmt.Errorf("%w: %d vertices need %s besides the tuples, without an engine, but this machine has %s "+
+			"available (%s)", plugins.ErrMemory, info.Vertices, units.Bytes(more), units.Bytes(available), source)
 	}
-	return in.fill(ctx, g, progress)
+	return in.fill(ctx, nil, progress)
 }
 
+var errChanged = errors.New("the file has changed since the run began")
+
 // CheckFiles returns a record.ErrUsage if a file of the plan is missing, and a plugins.ErrMemory if one is so large
-// that its graph cannot fit: a tuple takes up to 24 bytes in a file, and as many while it is read.
+// that its graph can hardly fit: a tuple takes 12 bytes, and seldom more than 24 in a file.
 func CheckFiles(ctx context.Context, plan record.Plan) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	if err != nil {
@@ -101,9 +160,9 @@ func CheckFiles(ctx context.Context, plan record.Plan) error {
 				g.Name, err)
 		case !info.Mode().IsRegular():
 			return record.Usage("graph %s is a directory, a pipe or a device; give - to read standard input", g.Name)
-		case info.Size() > available:
-			return fmt.Errorf("%w: %s has %s, and its tuples take about as much while they are read, but this machine has "+
-				"%s available (%s)", plugins.ErrMemory, g.Name, units.Bytes(info.Size()), units.Bytes(available), source)
+		case info.Size()/2 > available:
+			return fmt.Errorf("%w: %s has %s, and its tuples take about half as much, but this machine has %s available (%s)",
+				plugins.ErrMemory, g.Name, units.Bytes(info.Size()), units.Bytes(available), source)
 		}
 	}
 	return nil

@@ -11,8 +11,6 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/machine"
-	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -98,45 +96,35 @@ func (in *Input) load(ctx context.Context, host Host, progress Progress) error {
 		in.graph.Recipe = k
 	}
 	if in.tuples == nil {
-		if err := in.borrow(ctx, host, in.source); err != nil {
-			return err
+		var err error
+		if in.tuples, in.release, err = host.Tuples(in.source.Tuples()); err != nil {
+			in.release = func() error { return nil }
+			return fmt.Errorf("memory for %d tuples: %w", in.source.Tuples(), err)
 		}
 	}
 	return in.fill(ctx, in.source, progress)
 }
 
-// borrow borrows memory for the tuples of a source. Those of a file are refused if they, the parents and the validator
-// do not fit; a generator's size was checked before the run.
-func (in *Input) borrow(ctx context.Context, host Host, s graph.Source) (err error) {
-	if in.source == nil {
-		available, source, err := machine.AvailableMemory(ctx)
-		if needs := EstimateMemory(s, plugins.Memory{}).Total(); err == nil && needs > available {
-			return fmt.Errorf("%w: %d vertices and %d tuples need %s without an engine, but this machine has %s available (%s)",
-				plugins.ErrMemory, s.Vertices(), s.Tuples(), units.Bytes(needs), units.Bytes(available), source)
-		}
-	}
-	if in.tuples, in.release, err = host.Tuples(s.Tuples()); err != nil {
-		in.release = func() error { return nil }
-		return fmt.Errorf("memory for %d tuples: %w", s.Tuples(), err)
-	}
-	return nil
-}
-
-// fill makes the tuples. Other lists than those of scales get a SHA-256, which takes about half a second for a
-// gigabyte.
+// fill makes the tuples, unless they have been read. Other lists than those of scales get a SHA-256, which takes about
+// a second for a gigabyte.
 func (in *Input) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
 	const chunk = 1 << 20 // tuples between two updates of the progress
-	start, total := time.Now(), int64(len(in.tuples))
-	if s.Tuples() != total {
-		return fmt.Errorf("the file had %d tuples and now has %d", total, s.Tuples())
+	start, total, name := time.Now(), int64(len(in.tuples)), "generate"
+	if s == nil {
+		name = "checksum"
 	}
-	step := progress.Step(fmt.Sprintf("%s: generate", in.id), total)
+	step := progress.Step(fmt.Sprintf("%s: %s", in.id, name), total)
 	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
 	sum := sha256.New()
 	for first := int64(0); first < total; first += chunk {
 		part := in.tuples[first:min(first+chunk, total)]
-		if err := s.Generate(ctx, part, first, 0); err != nil {
-			return fmt.Errorf("generate: %w", err)
+		if s != nil {
+			err = s.Generate(ctx, part, first, 0)
+		} else {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if in.id.Source != "" {
 			_ = graph.WriteEdges(sum, part) // a hash has no errors

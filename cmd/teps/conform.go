@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -84,7 +85,7 @@ what was searched, what was wanted and what came back.`,
 func graphCases(c *cobra.Command, names []string) (cases []enginetest.Case, err error) {
 	d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
 	for _, name := range names {
-		source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, progress)
+		source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, progress)
 		if err != nil {
 			return nil, err
 		}

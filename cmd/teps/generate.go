@@ -62,7 +62,7 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 	progress := newProgress(c.ErrOrStderr(), false)
 	title := fmt.Sprintf("scale %d", recipe.Scale)
 	if name != "" {
-		source, err = openGraph(c.Context(), name, recipe.Seed1, recipe.Seed2, progress)
+		source, err = openGraph(c.Context(), name, recipe.Seed1, recipe.Seed2, files.Options{}, progress)
 		title = filepath.Base(name)
 	} else if err = recipe.Check(); err != nil {
 		err = usage("%w", err)
@@ -100,9 +100,10 @@ func writePacked(ctx context.Context, to io.Writer, source graph.Source, step ha
 	return w.Flush()
 }
 
-// openGraph returns what --graph names: a generator, or a file, which it reads.
+// openGraph returns a generator, or a file, which it reads.
 func openGraph(
-	ctx context.Context, name string, seed1, seed2 uint64, progress harness.Progress) (graph.Source, error) {
+	ctx context.Context, name string, seed1, seed2 uint64, options files.Options, progress harness.Progress,
+) (graph.Source, error) {
 	plan := record.DefaultPlan()
 	plan.Scales, plan.Seed1, plan.Seed2 = nil, seed1, seed2
 	if err := plan.AddGraph(name); err != nil {
@@ -115,7 +116,9 @@ func openGraph(
 	if source, err := plan.Generator(id); err != nil || source != nil {
 		return source, err
 	}
-	g, err := harness.ReadFile(ctx, plan.Graph(id), progress)
+	spec := plan.Graph(id)
+	spec.Path = name // as the user knows it
+	g, err := harness.ReadFile(ctx, spec, options, progress)
 	if err != nil {
 		return nil, err // not g: a nil *files.Graph in an interface is not nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -81,7 +80,8 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 	}
 	progress := newProgress(c.ErrOrStderr(), false)
 	facts := graphFacts{Source: name}
-	source, err := f.open(c, name, progress)
+	source, err := openGraph(c.Context(), name, f.seed1, f.seed2,
+		files.Options{Format: files.Format(f.file), SHA256: true}, progress)
 	if err != nil {
 		return err
 	}
@@ -109,38 +109,6 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 		return e.Encode(facts)
 	}
 	return facts.print(c.OutOrStdout())
-}
-
-// open finds the source of a graph, and reads it if it is a file.
-func (f *graphFlags) open(c *cobra.Command, name string, progress *progress) (_ graph.Source, err error) {
-	if graph.IsGenerator(name) {
-		source, err := graph.ParseSource(name, f.seed1, f.seed2)
-		if err != nil {
-			return nil, usage("%w", err)
-		}
-		return source, nil
-	}
-	size, seen := int64(0), int64(0)
-	if info, err := os.Stat(name); err == nil && name != "-" {
-		size = info.Size()
-	}
-	step := progress.Step(name+": read", size)
-	options := files.Options{Format: files.Format(f.file), Progress: func(done, _ int64) {
-		step.Add(done - seen)
-		seen = done
-	}}
-	var g *files.Graph
-	if name == "-" {
-		g, err = files.LoadFrom(c.Context(), c.InOrStdin(), "standard input", options)
-	} else {
-		g, err = files.Load(c.Context(), name, options)
-	}
-	if err != nil {
-		step.End("", err)
-		return nil, err
-	}
-	step.End(fmt.Sprintf("%s, %s", g.Info.Format, units.Bytes(g.Info.Bytes)), nil)
-	return g, nil
 }
 
 // enoughMemory refuses a graph whose lists do not fit.

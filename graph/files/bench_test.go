@@ -12,6 +12,7 @@ import (
 
 var (
 	benchScale = flag.Int("files.scale", 14, "scale of the Kronecker graph of the benchmarks")
+	benchSHA   = flag.Bool("files.sha256", false, "compute the SHA-256 of the files of the benchmarks")
 	benchDir   = flag.String("files.dir", "", "directory for the files of the benchmarks, where they stay")
 )
 
@@ -37,7 +38,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Load(context.Background(), name, Options{}); err != nil {
+				if _, err := Load(context.Background(), name, Options{SHA256: *benchSHA}); err != nil {
 					b.Fatal(err)
 				}
 			}

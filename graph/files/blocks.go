@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -20,6 +19,8 @@ type block struct {
 	line   int64 // lines of the file before the block
 	offset int64 // bytes of the file before the block
 	state  int64 // what the reader of the format makes of it, in the order of the file
+	tuples int   // expected, or those that it has if each record is one
+	room   []graph.Edge
 	result chan result
 }
 
@@ -31,18 +32,18 @@ type result struct {
 // blocks says how to parse what is left of a file.
 type blocks struct {
 	record int   // bytes of a record; 0: lines
+	exact  bool  // each record is a tuple
 	limit  int64 // bytes to read, or -1 for all; the file must hold as many
 	// split, unless nil, reads the blocks instead.
 	split func(ctx context.Context, send func(*block) bool) error
 	// next, unless nil, is called for each block in the order of the file and returns its state.
-	next func(b *block) (int64, error)
-	// parse appends the tuples of a block to edges. Several blocks are parsed at the same time, by as many threads.
-	parse func(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error)
-	// emit is called with the tuples of each block in the order of the file; the slice is its own.
-	emit func([]graph.Edge) error
+	next func(b *block) int64
+	// parse appends the tuples of a block to edges. Several blocks are parsed at the same time.
+	parse func(b *block, edges []graph.Edge) ([]graph.Edge, error)
 }
 
-// parallel reads, parses and emits blocks. The first error in the order of the file is returned.
+// parallel reads and parses blocks, and adds their tuples in the order of the file. The first error in this order is
+// returned.
 func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
 	defer cancel()
@@ -52,21 +53,21 @@ func (in *input) parallel(b blocks) error {
 		order    = make(chan *block, inFlight)
 		work     = make(chan *block, inFlight)
 		free     = make(chan []byte, inFlight)
+		parsed   = make(chan []graph.Edge, inFlight) // arrays to parse into
 		readErr  error
 	)
 	done := make(chan struct{}, in.threads)
-	for thread := range in.threads {
+	for range in.threads {
 		go func() {
 			defer func() { done <- struct{}{} }()
-			var scratch []graph.Edge
 			for block := range work {
-				edges, err := b.parse(thread, block, scratch[:0])
-				scratch = edges
-				block.result <- result{slices.Clone(edges), err}
-				select {
-				case free <- block.data:
-				default:
+				edges := block.room
+				if !b.exact {
+					edges = reuse(parsed, block.tuples)
 				}
+				edges, err := b.parse(block, edges[:0])
+				block.result <- result{edges, err}
+				recycle(free, block.data)
 			}
 		}()
 	}
@@ -95,10 +96,9 @@ func (in *input) parallel(b blocks) error {
 		if err != nil {
 			continue // until those that read have noticed
 		}
-		if err = r.err; err == nil {
-			if err = b.emit(r.edges); err != nil {
-				err = &emitError{err}
-			}
+		if err = r.err; err == nil && !b.exact {
+			err = in.add(r.edges)
+			recycle(parsed, r.edges)
 		}
 		if err == nil && in.progress != nil {
 			in.progress(in.source.n.Load(), in.size)
@@ -119,11 +119,31 @@ func (in *input) parallel(b blocks) error {
 	return readErr
 }
 
+// recycle passes an array on to reuse.
+func recycle[T any](to chan<- []T, array []T) {
+	select {
+	case to <- array:
+	default:
+	}
+}
+
+// reuse returns an empty array with room for n elements.
+func reuse[T any](from <-chan []T, n int) []T {
+	select {
+	case array := <-from:
+		if cap(array) >= n {
+			return array[:0]
+		}
+	default:
+	}
+	return make([]T, 0, n+n/8) // the next one may be a little larger
+}
+
 // split reads blocks until the end of what b describes. It returns an error, or nil if send returned false.
 func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send func(*block) bool) error {
 	var rest []byte // the beginning of a line or of a record
 	for ctx.Err() == nil {
-		data := buffer(free, len(rest), in.block)
+		data := reuse(free, 2*len(rest)+in.block)
 		used := copy(data[:cap(data)], rest)
 		space := cap(data)
 		if b.limit >= 0 {
@@ -153,13 +173,19 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 		if data = data[:cut]; cut > 0 {
 			block := &block{data: data, line: in.line, offset: in.offset}
 			if b.next != nil {
-				if block.state, err = b.next(block); err != nil {
-					return err
-				}
+				block.state = b.next(block)
 			}
 			in.offset += int64(cut)
 			if b.record == 0 {
-				in.line += int64(bytes.Count(data, newline))
+				block.tuples = bytes.Count(data, newline)
+				in.line += int64(block.tuples)
+			} else {
+				block.tuples = cut / b.record
+			}
+			if b.exact {
+				if block.room, err = in.room(block.tuples); err != nil {
+					return err
+				}
 			}
 			if !send(block) {
 				return nil
@@ -179,18 +205,6 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 }
 
 var newline = []byte{'\n'}
-
-// buffer returns an empty buffer that has room for a block after the given number of bytes.
-func buffer(free <-chan []byte, used, block int) []byte {
-	select {
-	case b := <-free:
-		if cap(b) >= 2*used+block/2 {
-			return b[:0]
-		}
-	default:
-	}
-	return make([]byte, 0, 2*used+block)
-}
 
 // readLine returns the next line of the file without its end, or io.EOF. It is for headers.
 func (in *input) readLine() ([]byte, error) {

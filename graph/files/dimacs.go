@@ -18,10 +18,10 @@ func readDIMACS(in *input) error {
 	if len(words) != 4 || words[0] != "p" {
 		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", truncate(header))
 	}
-	kind, columns := byte('e'), 0
+	kind, values, comments := byte('e'), int64(0), "cn" // n: the weight of a vertex
 	switch words[1] {
 	case "sp":
-		kind, columns = 'a', 1
+		kind, values, comments = 'a', 1, "c"
 		in.info.Symmetrised = true
 	case "edge", "col":
 	default:
@@ -35,53 +35,16 @@ func readDIMACS(in *input) error {
 	in.info.Vertices, in.info.FirstLabel = n, 1
 	form := map[byte]string{'a': "a U V WEIGHT", 'e': "e U V"}[kind]
 
-	parse := func(_ int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		text := b.data
-		for i := 0; i < len(text); {
-			start := i
-			if i = skipBlanks(text, i); i == len(text) {
-				break
-			}
-			switch c := text[i]; {
-			case c == '\n':
-				i++
-				continue
-			case c == 'c', c == 'n' && kind == 'e': // a comment, the weight of a vertex
-				i = skipLine(text, i)
-				continue
-			case c != kind:
-				return edges, b.atLine(start, "want "+form)
-			}
-			i = skipBlanks(text, i+1)
-			u, next := number(text, i)
-			if next == i {
-				return edges, b.atLine(start, "want "+form)
-			}
-			i = skipBlanks(text, next)
-			v, next := number(text, i)
-			if next == i {
-				return edges, b.atLine(start, "want "+form)
-			}
-			i = next
-			for range columns {
-				i = skipBlanks(text, i)
-				if next = value(text, i); next == i {
-					return edges, b.atLine(start, "want "+form)
-				}
-				i = next
-			}
-			if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
-				return edges, b.atLine(start, "want "+form)
-			}
-			i++
-			if u-1 >= uint64(n) || v-1 >= uint64(n) {
-				return edges, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
-			}
-			edges = append(edges, graph.MakeEdge(graph.Vertex(u-1), graph.Vertex(v-1)))
-		}
-		return edges, nil
+	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		lines := pairs{comments: comments, word: kind, values: values, first: 1, limit: uint64(n), below: anyOrder,
+			wrong: func(start int) error { return b.atLine(start, "want "+form) },
+			other: func(start int, _, _ uint64) (graph.Edge, error) {
+				return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
+			}}
+		edges, _, err := lines.parse(b, edges)
+		return edges, err
 	}
-	if err := in.parallel(blocks{limit: -1, parse: parse, emit: in.emit}); err != nil {
+	if err := in.parallel(blocks{limit: -1, parse: parse}); err != nil {
 		return err
 	}
 	return in.checkCount(map[byte]string{'a': "arcs", 'e': "edges"}[kind], sizes[1], in.info.Tuples)

@@ -18,17 +18,34 @@ func readWeightedList(in *input) error { return in.readList(3) }
 // readList reads lines of a number of columns, at least 2, or 0 for as many as the first line has.
 func (in *input) readList(columns int64) error {
 	in.info.Symmetrised = !in.saysUndirected()
-	if in.known != nil {
-		in.info.Vertices, in.info.Labels = int64(len(in.known.labels)), in.known.labels
-		p := listParser{known: in.known}
-		return in.parallel(blocks{limit: -1, next: columnsOf(columns), parse: p.parse, emit: in.emit})
+	var labels collected
+	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		lines := pairs{comments: listComments, values: b.state - 2, limit: firstLarge, below: anyOrder,
+			wrong: func(start int) error { return b.listError(start) },
+			other: func(_ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }}
+		if in.known != nil {
+			lines.limit = 0
+			lines.other = func(start int, u, v uint64) (graph.Edge, error) {
+				a, okA := in.known.vertex(u)
+				z, okZ := in.known.vertex(v)
+				if !okA || !okZ {
+					return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
+				}
+				return graph.MakeEdge(a, z), nil
+			}
+		}
+		edges, limit, err := lines.parse(b, edges)
+		labels.saw(limit)
+		return edges, err
 	}
-	p := listParser{collected: newCollected(in.threads)}
-	err := in.parallel(blocks{limit: -1, next: columnsOf(columns), parse: p.parse, emit: p.collected.add})
-	if err != nil {
+	if err := in.parallel(blocks{limit: -1, next: columnsOf(columns), parse: parse}); err != nil {
 		return err
 	}
-	return in.emitCollected(p.collected)
+	if in.known != nil {
+		in.info.Vertices, in.info.Labels = int64(len(in.known.labels)), in.known.labels
+		return nil
+	}
+	return in.number(&labels)
 }
 
 // saysUndirected reports whether a comment at the beginning says that the edges are undirected, as SNAP does.
@@ -44,87 +61,23 @@ func (in *input) saysUndirected() bool {
 	return false
 }
 
+const listComments = "#%"
+
 // columnsOf returns a function that gives each block the number of columns, which the first line has.
-func columnsOf(columns int64) func(b *block) (int64, error) {
-	return func(b *block) (int64, error) {
+func columnsOf(columns int64) func(b *block) int64 {
+	return func(b *block) int64 {
 		for i := 0; columns == 0 && i < len(b.data); i = skipLine(b.data, i) {
-			if c := b.data[i]; c != '#' && c != '%' {
+			if at := skipBlanks(b.data, i); at < len(b.data) && strings.IndexByte(listComments, b.data[at]) < 0 {
 				columns = fields(b.data, i)
 			}
 		}
-		return columns, nil
+		return columns
 	}
-}
-
-// listParser parses lines, with labels that are known, or that it collects.
-type listParser struct {
-	known     *numbering
-	collected *collected
-}
-
-func (p *listParser) parse(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
-	text, columns := b.data, b.state
-	var limit uint64
-	for i := 0; i < len(text); {
-		start := i
-		if c := text[i]; c == '#' || c == '%' {
-			i = skipLine(text, i)
-			continue
-		}
-		if i = skipBlanks(text, i); i == len(text) {
-			break
-		}
-		if text[i] == '\n' {
-			i++
-			continue
-		}
-		u, next := number(text, i)
-		if next == i {
-			return edges, b.listError(i, columns)
-		}
-		i = skipBlanks(text, next)
-		v, next := number(text, i)
-		if next == i {
-			return edges, b.listError(start, columns)
-		}
-		i = next
-		for range columns - 2 {
-			i = skipBlanks(text, i)
-			if next = value(text, i); next == i {
-				return edges, b.listError(start, columns)
-			}
-			i = next
-		}
-		if i = skipBlanks(text, i); i < len(text) {
-			if text[i] != '\n' {
-				return edges, b.listError(start, columns)
-			}
-			i++
-		}
-		switch {
-		case p.known != nil:
-			a, okA := p.known.vertex(u)
-			z, okZ := p.known.vertex(v)
-			if !okA || !okZ {
-				return edges, b.atLine(start, "a vertex that the list of vertices does not have")
-			}
-			edges = append(edges, graph.MakeEdge(a, z))
-		case max(u, v) < firstLarge:
-			limit = max(limit, u+1, v+1)
-			edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
-		default:
-			edges = append(edges, p.collected.edge(u, v))
-		}
-	}
-	if p.collected != nil {
-		p.collected.threads[thread].limit = max(p.collected.threads[thread].limit, limit)
-	}
-	return edges, nil
 }
 
 // listError says what is wrong with the line at i.
-func (b *block) listError(i int, columns int64) error {
-	switch n := fields(b.data, bytes.LastIndexByte(b.data[:i], '\n')+1); {
+func (b *block) listError(i int) error {
+	switch n, columns := fields(b.data, i), b.state; {
 	case columns < 2:
 		return b.atLine(i, "want two vertices, numbers from 0 to 2^64-1")
 	case n != columns:
@@ -132,5 +85,5 @@ func (b *block) listError(i int, columns int64) error {
 	case columns == 2:
 		return b.atLine(i, "want two vertices, numbers from 0 to 2^64-1")
 	}
-	return b.atLine(i, fmt.Sprintf("want two vertices, from 0 to 2^64-1, and numbers in %d more columns", columns-2))
+	return b.atLine(i, fmt.Sprintf("want two vertices, from 0 to 2^64-1, and numbers in %d more columns", b.state-2))
 }

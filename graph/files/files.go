@@ -3,7 +3,7 @@
 // zstd.
 //
 // A file is read once, from its beginning to its end, so a pipe will do. One goroutine reads and decompresses blocks,
-// others parse them, and tuples are passed on in the order of the file.
+// one computes the SHA-256, and others parse. Tuples are in memory once, in the order of the file.
 //
 // # Tuples
 //
@@ -17,7 +17,7 @@
 // 0 here (Info.FirstLabel). In the others, the labels are the vertices if they are dense: the largest is below 65,536
 // or 8 times the number of tuples. Labels that are not dense are numbered in ascending order, and Info.Labels maps
 // back.
-// Whether they are is known at the end of the file, so tuples of these formats are held in memory until then.
+// Whether they are is known at the end of the file.
 package files
 
 import (
@@ -34,7 +34,7 @@ import (
 type Info struct {
 	Format      Format
 	Compression string // gzip, zstd, or empty
-	SHA256      string // of the file as it is, in hexadecimal; of the edges of an LDBC graph
+	SHA256      string // if asked for: of the file as it is, in hexadecimal; of the edges of an LDBC graph
 	Bytes       int64  // read from the file
 
 	Vertices int64 // all labels of tuples are below it; some vertices may have no tuple
@@ -58,88 +58,87 @@ func (i *Info) Label(v graph.Vertex) uint64 {
 type Options struct {
 	Format  Format // empty: known by the extension of the name, or else by the content
 	Threads int    // that parse; 0: all that Go may use
+	// SHA256 asks for Info.SHA256, which one core computes while others read and parse.
+	SHA256 bool
 	// Progress, unless nil, is called with the bytes read from the file, and with its size, or 0 if that is unknown.
 	Progress func(done, size int64)
+	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Otherwise they are in the
+	// heap.
+	Memory func(n int) ([]graph.Edge, error)
 
 	block int // bytes that are parsed at a time; 0: blockBytes
 }
 
-// Read reads the file of the given name. It calls emit with the tuples, block after block, in the order of the file;
-// emit may keep the slices. Reading ends with the first error of emit. What emit received before an error is of no
-// further use: the labels may not even be the final ones.
+// Load reads the file of the given name. The tuples are in the order of the file.
 //
 // An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Memory is taken only for
-// what the file holds, whatever its header says. When ctx ends, Read returns ctx.Err().
-func Read(ctx context.Context, name string, o Options, emit func([]graph.Edge) error) (Info, error) {
+// what the file holds, whatever its header says. A file that changes while it is read is an error. When ctx ends, Load
+// returns ctx.Err().
+func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)
 	}
 	if o.Format == LDBC {
-		return readLDBC(ctx, name, o, emit)
+		return loadLDBC(ctx, name, o)
 	}
-	return readFile(ctx, name, o, nil, emit)
+	return loadFile(ctx, name, o, nil)
 }
 
-// ReadFrom is Read for what r holds, such as standard input. The name appears in errors, and its extension may tell
+// LoadFrom is Load for what r holds, such as standard input. The name appears in errors, and its extension may tell
 // the format.
-func ReadFrom(
-	ctx context.Context, r io.Reader, name string, o Options, emit func([]graph.Edge) error,
-) (Info, error) {
+func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)
 	}
 	if o.Format == LDBC { // without a list of vertices
 		o.Format = EdgeList
 	}
-	return read(ctx, r, name, 0, o, nil, emit)
+	return load(ctx, r, name, 0, o, nil)
 }
 
-func readFile(
-	ctx context.Context, name string, o Options, known *numbering, emit func([]graph.Edge) error,
-) (Info, error) {
+func loadFile(ctx context.Context, name string, o Options, known *numbering) (*Graph, error) {
 	file, stat, err := regular.Open(name, os.O_RDONLY)
 	if err != nil {
-		return Info{}, err
+		return nil, err
 	}
 	defer file.Close()
-	return read(ctx, file, name, stat.Size(), o, known, emit)
+	g, err := load(ctx, file, name, stat.Size(), o, known)
+	if now, statErr := file.Stat(); ctx.Err() == nil && statErr == nil &&
+		(now.Size() != stat.Size() || !now.ModTime().Equal(stat.ModTime())) {
+		return nil, fmt.Errorf("%s: the file changed while it was read", name) // which explains err
+	}
+	return g, err
 }
 
-// read reads a graph from r. Known, unless nil, numbers all labels that may occur in an edge list.
-func read(
-	ctx context.Context, r io.Reader, name string, size int64, o Options, known *numbering,
-	emit func([]graph.Edge) error,
-) (Info, error) {
+// load reads a graph from r. Known, unless nil, numbers all labels that may occur in an edge list.
+func load(ctx context.Context, r io.Reader, name string, size int64, o Options, known *numbering) (*Graph, error) {
 	in, err := open(ctx, r, size, o)
-	if err != nil {
-		return Info{}, named(name, err)
-	}
 	defer in.close()
+	if err != nil {
+		return nil, named(name, err)
+	}
 	in.known = known
 	in.info.Format = o.Format
 	if in.info.Format == "" {
 		if in.info.Format, err = in.detect(); err != nil {
-			return Info{}, named(name, err)
+			return nil, named(name, err)
 		}
 	}
 	parse, ok := readers[in.info.Format]
 	if !ok {
-		return Info{}, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
-	}
-	in.emit = func(edges []graph.Edge) error {
-		in.info.Tuples += int64(len(edges))
-		if len(edges) == 0 {
-			return nil
-		}
-		return emit(edges)
+		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
 	}
 	if err := parse(in); err != nil {
-		return Info{}, named(name, err)
+		return nil, named(name, err)
 	}
 	if err := in.finish(); err != nil {
-		return Info{}, named(name, err)
+		return nil, named(name, err)
 	}
-	return in.info, nil
+	g := &Graph{Info: in.info, name: name, blocks: in.blocks, first: []int64{0}}
+	for i, block := range g.blocks {
+		g.first = append(g.first, g.first[i]+int64(len(block)))
+	}
+	return g, nil
 }
 
 // readers has the reader of each format.

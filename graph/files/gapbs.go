@@ -47,33 +47,35 @@ func (in *input) readSerialized(entryBytes int64) error {
 	in.info.Vertices, in.info.Symmetrised = n, directed
 
 	lists := serialized{input: in, vertices: n, entries: entries, bytes: entryBytes, loops: map[int64]int64{}}
-	if err := lists.read(func(part *symmetry, u, v int64) bool {
-		if directed {
-			part.sum += arcHash(u, v)
-			return true
-		}
-		return part.add(u, v)
-	}, !directed); err != nil {
-		return err
-	}
-	if directed {
-		if err := lists.read(func(part *symmetry, u, v int64) bool {
-			part.sum -= arcHash(v, u)
-			return false
-		}, false); err != nil {
+	if !directed {
+		if err := lists.read(bothEnds); err != nil {
 			return err
 		}
-		if lists.both.hash.Load() != 0 {
-			return in.atByte(in.offset, "the inverse has other edges than the graph")
+		if up, down := lists.both.up.Load(), lists.both.down.Load(); up != down || lists.both.hash.Load() != 0 {
+			return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
+				"their vertex, %d smaller", up, down)
 		}
-		return nil
+		return lists.addLoops()
 	}
-	if up, down := lists.both.up.Load(), lists.both.down.Load(); up != down || lists.both.hash.Load() != 0 {
-		return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
-			"their vertex, %d smaller", up, down)
+	for _, kind := range []entryKind{arc, inverse} {
+		if err := lists.read(kind); err != nil {
+			return err
+		}
 	}
-	return lists.emitLoops()
+	if lists.both.hash.Load() != 0 {
+		return in.atByte(in.offset, "the inverse has other edges than the graph")
+	}
+	return nil
 }
+
+// entryKind is what an entry stands for.
+type entryKind int
+
+const (
+	bothEnds entryKind = iota // one end of an edge
+	arc
+	inverse // the arc from the entry to the vertex
+)
 
 // serialized are the lists of a graph.
 type serialized struct {
@@ -85,42 +87,49 @@ type serialized struct {
 	loops map[int64]int64 // entries of vertices that are their own neighbours
 }
 
-// read reads offsets and entries, and emits the entries for which add returns true. If pairs is set, self-loops are
-// counted instead: each takes two entries, which may be in different blocks.
-func (l *serialized) read(add func(part *symmetry, u, v int64) bool, pairs bool) error {
+// read reads offsets and entries, and makes tuples of arcs and of the first entry of each edge. Self-loops of an
+// undirected graph are counted instead: each takes two entries, which may be in different blocks.
+func (l *serialized) read(kind entryKind) error {
 	offsets, err := l.readOffsets()
 	if err != nil {
 		return err
 	}
 	start := l.offset
-	parse := func(_ int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
+	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 		var part symmetry
 		first := (b.offset - start) / l.bytes
 		// The list that the first entry is in: the last that begins at or before it.
 		u := int64(sort.Search(len(offsets), func(v int) bool { return offsets[v] > first })) - 1
-		for i := int64(0); i < int64(len(b.data)); i += l.bytes {
-			for first+i/l.bytes == offsets[u+1] {
-				u++
-			}
-			v := int64(binary.LittleEndian.Uint32(b.data[i:]))
-			if v >= l.vertices {
-				return edges, l.atByte(b.offset+i, "neighbour %d of vertex %d: want a vertex below %d",
-					int32(v), u, l.vertices)
-			}
-			if u == v && pairs {
-				l.mu.Lock()
-				l.loops[u]++
-				l.mu.Unlock()
-				continue
-			}
-			if add(&part, u, v) {
+		for data := b.data; len(data) > 0; u++ {
+			list := data[:min(int64(len(data)), (offsets[u+1]-first)*l.bytes)]
+			data, first = data[len(list):], offsets[u+1]
+			for ; len(list) > 0; list = list[l.bytes:] {
+				v := int64(binary.LittleEndian.Uint32(list))
+				if v >= l.vertices {
+					at := b.offset + int64(len(b.data)-len(data)-len(list))
+					return edges, l.atByte(at, "neighbour %d of vertex %d: want a vertex below %d", int32(v), u, l.vertices)
+				}
+				switch {
+				case kind == inverse:
+					part.sum -= arcHash(v, u)
+					continue
+				case kind == arc:
+					part.sum += arcHash(u, v)
+				case u == v:
+					l.mu.Lock()
+					l.loops[u]++
+					l.mu.Unlock()
+					continue
+				case !part.add(u, v):
+					continue
+				}
 				edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
 			}
 		}
 		l.both.merge(&part)
 		return edges, nil
 	}
-	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse, emit: l.emit})
+	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
 
 // readOffsets reads the beginnings of the lists and the end of the last one.
@@ -158,16 +167,13 @@ func (l *serialized) readOffsets() ([]int64, error) {
 	return offsets, nil
 }
 
-// emitLoops emits half as many self-loops as there are entries.
-func (l *serialized) emitLoops() error {
+// addLoops adds half as many self-loops as there are entries.
+func (l *serialized) addLoops() error {
 	var edges []graph.Edge
 	for _, v := range slices.Sorted(maps.Keys(l.loops)) {
 		for range (l.loops[v] + 1) / 2 {
 			edges = append(edges, graph.MakeEdge(graph.Vertex(v), graph.Vertex(v)))
 		}
 	}
-	if err := l.emit(edges); err != nil {
-		return &emitError{err}
-	}
-	return nil
+	return l.add(edges)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
 	"sync/atomic"
@@ -33,15 +32,18 @@ type input struct {
 	line, offset int64 // complete lines and bytes read from r
 	known        *numbering
 	info         Info
-	emit         func([]graph.Edge) error
+	memory       func(n int) ([]graph.Edge, error)
+	blocks       [][]graph.Edge
 }
 
-// source counts and hashes the bytes of the file as it is.
+// source counts the bytes of the file as it is, and passes copies of them to the goroutine that hashes.
 type source struct {
 	ctx  context.Context
 	r    io.Reader
-	hash hash.Hash
 	n    atomic.Int64
+	hash chan []byte // parts of the file, and nil at its end; nil: no hash is wanted
+	free chan []byte // room for parts
+	sum  chan string
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -49,9 +51,41 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := s.r.Read(p)
-	s.hash.Write(p[:n])
+	if s.hash != nil && n > 0 {
+		select {
+		case part := <-s.free:
+			s.hash <- append(part[:0], p[:n]...)
+		case <-s.ctx.Done():
+			return 0, s.ctx.Err()
+		}
+	}
 	s.n.Add(int64(n))
 	return n, err
+}
+
+// startHash begins to compute the SHA-256 of all that is read, until the context ends.
+func (s *source) startHash() {
+	const parts = 4
+	s.hash, s.free, s.sum = make(chan []byte, parts), make(chan []byte, parts), make(chan string, 1)
+	for range parts {
+		s.free <- nil
+	}
+	go func() {
+		hash := sha256.New()
+		for {
+			select {
+			case part := <-s.hash:
+				if part == nil {
+					s.sum <- hex.EncodeToString(hash.Sum(nil))
+					return
+				}
+				hash.Write(part)
+				s.free <- part
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	}()
 }
 
 // whole reads compressed data, and does not end as a file does where the data are cut off.
@@ -65,7 +99,7 @@ func (w whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open begins to read and decompress.
+// open begins to read and decompress. The caller closes the input, also after an error.
 func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, error) {
 	if o.Threads < 1 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -73,32 +107,39 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 	if o.block < 1 {
 		o.block = blockBytes
 	}
+	readCtx, stop := context.WithCancel(ctx)
 	in := &input{
-		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: func() {},
-		source: &source{ctx: ctx, r: r, hash: sha256.New()},
+		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: stop,
+		source: &source{ctx: readCtx, r: r}, memory: o.Memory,
+	}
+	if in.memory == nil {
+		in.memory = func(n int) ([]graph.Edge, error) { return make([]graph.Edge, n), nil }
+	}
+	if o.SHA256 {
+		in.source.startHash()
 	}
 	raw := bufio.NewReaderSize(in.source, 1<<18)
 	in.r = raw
 	head, err := raw.Peek(6)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return in, err
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, fmt.Errorf("gzip: %w", err)
+			return in, fmt.Errorf("gzip: %w", err)
 		}
 		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true))
 		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
+			return in, fmt.Errorf("zstd: %w", err)
 		}
-		in.stop = z.Close
+		in.stop = func() { stop(); z.Close() }
 		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
-		return nil, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
+		return in, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
 	}
 	return in, nil
 }
@@ -113,8 +154,36 @@ func (in *input) finish() error {
 		return in.readError(err)
 	}
 	in.info.Bytes = in.source.n.Load()
-	in.info.SHA256 = hex.EncodeToString(in.source.hash.Sum(nil))
+	if in.source.hash != nil {
+		in.source.hash <- nil
+		select {
+		case in.info.SHA256 = <-in.source.sum:
+		case <-in.ctx.Done():
+			return in.ctx.Err()
+		}
+	}
 	return nil
+}
+
+// room returns memory for n more tuples.
+func (in *input) room(n int) ([]graph.Edge, error) {
+	room, err := in.memory(n)
+	if err != nil {
+		return nil, err
+	}
+	in.blocks = append(in.blocks, room)
+	in.info.Tuples += int64(n)
+	return room, nil
+}
+
+// add stores the tuples of a block.
+func (in *input) add(edges []graph.Edge) error {
+	if len(edges) == 0 {
+		return nil
+	}
+	room, err := in.room(len(edges))
+	copy(room, edges)
+	return err
 }
 
 // readError says where reading failed.
@@ -142,15 +211,8 @@ func named(name string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), err == nil:
 		return err
 	}
-	var emitted *emitError
-	if errors.As(err, &emitted) {
-		return emitted.error
-	}
 	return fmt.Errorf("%s: %w", name, err)
 }
-
-// emitError is an error of the caller's function, which is not about the file.
-type emitError struct{ error }
 
 // atLine is an error about a line, counted from 1.
 func atLine(line int64, format string, args ...any) error {

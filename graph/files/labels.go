@@ -13,31 +13,19 @@ import (
 // from here on, in the order of their arrival.
 const firstLarge = 1 << (graph.VertexBits - 1)
 
-// collected are the tuples of a file that does not state its number of vertices.
+// collected are the labels of a file that does not state its number of vertices.
 type collected struct {
-	blocks  [][]graph.Edge
-	tuples  int64
-	threads []threadLabels
-
 	mu       sync.Mutex
+	limit    uint64                  // more than the largest that is not large
 	vertices map[uint64]graph.Vertex // of large labels
 	large    []uint64                // labels of the vertices from firstLarge on
 }
 
-// threadLabels is what a thread knows of the labels it has seen.
-type threadLabels struct {
-	limit uint64 // more than the largest that is not large
-	_     [56]byte
-}
-
-func newCollected(threads int) *collected {
-	return &collected{threads: make([]threadLabels, threads), vertices: map[uint64]graph.Vertex{}}
-}
-
-func (c *collected) add(edges []graph.Edge) error {
-	c.blocks = append(c.blocks, edges)
-	c.tuples += int64(len(edges))
-	return nil
+// saw notes that labels below limit, which are not large, may occur.
+func (c *collected) saw(limit uint64) {
+	c.mu.Lock()
+	c.limit = max(c.limit, limit)
+	c.mu.Unlock()
 }
 
 // edge makes a tuple of two labels that may be large.
@@ -51,6 +39,9 @@ func (c *collected) vertex(label uint64) graph.Vertex {
 	defer c.mu.Unlock()
 	v, ok := c.vertices[label]
 	if !ok {
+		if c.vertices == nil {
+			c.vertices = map[uint64]graph.Vertex{}
+		}
 		v = firstLarge + graph.Vertex(len(c.large))
 		c.vertices[label] = v
 		c.large = append(c.large, label)
@@ -73,52 +64,33 @@ const (
 	labelsByTuple = 8
 )
 
-// emitCollected decides on the numbers of vertices and emits the tuples.
-func (in *input) emitCollected(c *collected) error {
-	var limit uint64
-	for _, t := range c.threads {
-		limit = max(limit, t.limit)
+// number decides on the numbers of vertices, and puts them into the tuples.
+func (in *input) number(c *collected) error {
+	if c.limit <= max(fewLabels, labelsByTuple*uint64(in.info.Tuples)) && len(c.large) == 0 {
+		in.info.Vertices = int64(c.limit)
+		return nil
 	}
-	renumber := func([]graph.Edge) {}
-	if dense := limit <= max(fewLabels, labelsByTuple*uint64(c.tuples)); dense && len(c.large) == 0 {
-		in.info.Vertices = int64(limit)
-	} else {
-		numbers := c.numbering(in.threads)
-		in.info.Labels, in.info.Vertices = numbers.labels, int64(len(numbers.labels))
-		renumber = func(edges []graph.Edge) {
-			for i, e := range edges {
-				u, v := e.Ends()
-				u, _ = numbers.vertex(c.label(u))
-				v, _ = numbers.vertex(c.label(v))
-				edges[i] = graph.MakeEdge(u, v)
-			}
+	numbers := c.numbering(in.threads, in.blocks)
+	in.info.Labels, in.info.Vertices = numbers.labels, int64(len(numbers.labels))
+	inParallel(in.threads, len(in.blocks), func(_, b int) {
+		for i, e := range in.blocks[b] {
+			u, v := e.Ends()
+			u, _ = numbers.vertex(c.label(u))
+			v, _ = numbers.vertex(c.label(v))
+			in.blocks[b][i] = graph.MakeEdge(u, v)
 		}
-	}
-	for len(c.blocks) > 0 {
-		if err := in.ctx.Err(); err != nil {
-			return err
-		}
-		group := c.blocks[:min(len(c.blocks), 4*in.threads)]
-		c.blocks = c.blocks[len(group):]
-		inParallel(in.threads, len(group), func(_, i int) { renumber(group[i]) })
-		for i, edges := range group {
-			group[i] = nil
-			if err := in.emit(edges); err != nil {
-				return &emitError{err}
-			}
-		}
-	}
-	return nil
+	})
+	return in.ctx.Err()
 }
 
 // numbering collects all labels.
-func (c *collected) numbering(threads int) *numbering {
+func (c *collected) numbering(threads int, blocks [][]graph.Edge) *numbering {
 	sets := make([]map[uint64]uint64, threads)
 	for t := range sets {
 		sets[t] = map[uint64]uint64{}
 	}
-	inParallel(threads, len(c.blocks), func(thread, i int) {
-		for _, e := range c.blocks[i] {
+	inParallel(threads, len(blocks), func(thread, i int) {
+		for _, e := range blocks[i] {
 			u, v := e.Ends()
 			addLabel(sets[thread], c.label(u))
 			addLabel(sets[thread], c.label(v))

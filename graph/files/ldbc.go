@@ -18,8 +18,8 @@ import (
 // LDBC Graphalytics (specification 1.0.5, section 2.4.2): NAME.v has a label a line, NAME.e two labels and maybe a
 // weight a line, and NAME.properties states whether the edges are directed. Labels are 64-bit numbers.
 
-// readLDBC reads the graph that a .v or .e file belongs to. An .e file without a .v file is an edge list.
-func readLDBC(ctx context.Context, name string, o Options, emit func([]graph.Edge) error) (Info, error) {
+// loadLDBC reads the graph that a .v or .e file belongs to. An .e file without a .v file is an edge list.
+func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 	stem, compression := splitCompression(name)
 	ext := filepath.Ext(stem)
 	stem = strings.TrimSuffix(stem, ext)
@@ -31,25 +31,29 @@ func readLDBC(ctx context.Context, name string, o Options, emit func([]graph.Edg
 		edges = name
 	}
 	if edges == "" {
-		return Info{}, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
+		return nil, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
 	}
 	o.Format = EdgeList
 	var known *numbering
 	if vertices != "" {
 		var err error
 		if known, err = readVertices(ctx, vertices, o); err != nil {
-			return Info{}, err
+			return nil, err
 		}
 	}
-	info, err := readFile(ctx, edges, o, known, emit)
+	g, err := loadFile(ctx, edges, o, known)
 	if err != nil {
-		return Info{}, err
+		return nil, err
 	}
+	info := &g.Info
 	info.Format = LDBC
 	if n := len(info.Labels); n > 0 && info.Labels[n-1]-info.Labels[0] == uint64(n-1) && info.Labels[0] <= 1 {
 		info.FirstLabel, info.Labels = int64(info.Labels[0]), nil
 	}
-	return info, properties(stem, &info)
+	if err := properties(stem, info); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // sibling returns the name of a file that exists, with the given extension of compressed files or another, or nothing.
@@ -66,7 +70,7 @@ func sibling(name, compression string) string {
 func readVertices(ctx context.Context, name string, o Options) (*numbering, error) {
 	set := map[uint64]uint64{}
 	var mu sync.Mutex
-	parse := func(_ int, b *block, _ []graph.Edge) ([]graph.Edge, error) {
+	parse := func(b *block, _ []graph.Edge) ([]graph.Edge, error) {
 		for i := 0; i < len(b.data); {
 			i = skipBlanks(b.data, i)
 			if i == len(b.data) || b.data[i] == '\n' {
@@ -95,11 +99,11 @@ func readVertices(ctx context.Context, name string, o Options) (*numbering, erro
 	defer file.Close()
 	o.Threads = 1 // so that the second line of a vertex is the one in the error
 	in, err := open(ctx, file, stat.Size(), o)
+	defer in.close()
 	if err != nil {
 		return nil, named(name, err)
 	}
-	defer in.close()
-	err = in.parallel(blocks{limit: -1, parse: parse, emit: func([]graph.Edge) error { return nil }})
+	err = in.parallel(blocks{limit: -1, parse: parse})
 	if err == nil {
 		err = in.finish()
 	}

@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"sort"
 
@@ -16,30 +15,6 @@ type Graph struct {
 	name   string
 	blocks [][]graph.Edge
 	first  []int64 // the number of the first tuple of each block, and of all tuples
-}
-
-// Load reads a file as Read does.
-func Load(ctx context.Context, name string, o Options) (*Graph, error) {
-	return load(name, func(emit func([]graph.Edge) error) (Info, error) { return Read(ctx, name, o, emit) })
-}
-
-// LoadFrom reads what r holds as ReadFrom does.
-func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph, error) {
-	return load(name, func(emit func([]graph.Edge) error) (Info, error) { return ReadFrom(ctx, r, name, o, emit) })
-}
-
-func load(name string, read func(emit func([]graph.Edge) error) (Info, error)) (*Graph, error) {
-	g := &Graph{name: name, first: []int64{0}}
-	info, err := read(func(edges []graph.Edge) error {
-		g.blocks = append(g.blocks, edges)
-		g.first = append(g.first, g.first[len(g.first)-1]+int64(len(edges)))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	g.Info = info
-	return g, nil
 }
 
 var _ graph.Source = (*Graph)(nil)

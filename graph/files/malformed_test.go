@@ -168,8 +168,7 @@ func TestHeadersThatLieTakeNoMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := ReadFrom(context.Background(), strings.NewReader(text), name, Options{Threads: 1},
-			func([]graph.Edge) error { return nil })
+		_, err := LoadFrom(context.Background(), strings.NewReader(text), name, Options{Threads: 1})
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 16<<20 {
 			t.Errorf("%s: %d bytes, %v", name, took, err)
@@ -197,6 +196,26 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
+func TestFileThatChangesWhileItIsRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.mtx")
+	text := bannerMM + " matrix coordinate pattern general\n2 2 1\n1 2\n"
+	for _, change := range []string{"", "2 1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(context.Background(), name, Options{Memory: func(n int) ([]graph.Edge, error) {
+			file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil && change != "" {
+				_, err = file.WriteString(change)
+			}
+			return make([]graph.Edge, n), errors.Join(err, file.Close())
+		}})
+		if (err == nil) != (change == "") || err != nil && err.Error() != name+": the file changed while it was read" {
+			t.Errorf("%q was appended: %v", change, err)
+		}
+	}
+}
+
 // endless is a list without an end.
 type endless struct{ cancel func() }
 
@@ -217,9 +236,9 @@ func TestCancelAndErrorsOfTheCaller(t *testing.T) {
 			text = text[strings.Index(text, "1 2\n"):]
 		}
 		calls := 0
-		_, err := ReadFrom(context.Background(), strings.NewReader(text), name, Options{},
-			func([]graph.Edge) error { calls++; return full })
-		if err != full || calls != 1 {
+		_, err := LoadFrom(context.Background(), strings.NewReader(text), name,
+			Options{Memory: func(int) ([]graph.Edge, error) { calls++; return nil, full }})
+		if !errors.Is(err, full) || !strings.HasPrefix(err.Error(), name) || calls != 1 {
 			t.Errorf("%s: %v after %d calls", name, err, calls)
 		}
 	}

@@ -2,7 +2,6 @@ package files
 
 import (
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -29,15 +28,14 @@ func readMatrixMarket(in *input) error {
 	if !ok {
 		return atLine(1, "want pattern, integer, real or complex values, not %q", words[3])
 	}
-	// A half of the matrix has rows i and columns j with j <= i + half.
-	half := int64(math.MaxInt64)
+	below := int64(anyOrder) // a half of the matrix has columns of at most the row plus below
 	switch words[4] {
 	case "general":
 		in.info.Symmetrised = true
 	case "symmetric", "hermitian":
-		half = 0
+		below = 0
 	case "skew-symmetric":
-		half = -1
+		below = -1
 	default:
 		return atLine(1, "want general, symmetric, skew-symmetric or hermitian, not %q", words[4])
 	}
@@ -59,63 +57,25 @@ func readMatrixMarket(in *input) error {
 	}
 	in.info.Vertices, in.info.FirstLabel = n, 1
 
-	parse := func(_ int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		text := b.data
-		for i := 0; i < len(text); {
-			start := i
-			if i = skipBlanks(text, i); i == len(text) {
-				break
-			}
-			if text[i] == '\n' {
-				i++
-				continue
-			}
-			if text[i] == '%' {
-				i = skipLine(text, i)
-				continue
-			}
-			u, next := number(text, i)
-			if next == i {
-				return edges, b.entryError(start, values)
-			}
-			i = skipBlanks(text, next)
-			v, next := number(text, i)
-			if next == i {
-				return edges, b.entryError(start, values)
-			}
-			i = next
-			for range values {
-				i = skipBlanks(text, i)
-				if next = value(text, i); next == i {
-					return edges, b.entryError(start, values)
+	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), below: below,
+			wrong: func(start int) error {
+				return b.atLine(start, [...]string{"want a row and a column", "want a row, a column and a value",
+					"want a row, a column and two values"}[values])
+			},
+			other: func(start int, u, v uint64) (graph.Edge, error) {
+				if max(u, v) >= uint64(n) {
+					return graph.Edge{}, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
 				}
-				i = next
-			}
-			if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
-				return edges, b.entryError(start, values)
-			}
-			i++
-			if u-1 >= uint64(n) || v-1 >= uint64(n) {
-				return edges, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
-			}
-			if half <= 0 && int64(v) > int64(u)+half {
-				return edges, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
-			}
-			edges = append(edges, graph.MakeEdge(graph.Vertex(u-1), graph.Vertex(v-1)))
-		}
-		return edges, nil
+				return graph.Edge{}, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
+			}}
+		edges, _, err := lines.parse(b, edges)
+		return edges, err
 	}
-	if err := in.parallel(blocks{limit: -1, parse: parse, emit: in.emit}); err != nil {
+	if err := in.parallel(blocks{limit: -1, parse: parse}); err != nil {
 		return err
 	}
 	return in.checkCount("entries", entries, in.info.Tuples)
-}
-
-// entryError says what is wrong with the entry at i.
-func (b *block) entryError(i int, values int64) error {
-	return b.atLine(i, [...]string{
-		"want a row and a column", "want a row, a column and a value", "want a row, a column and two values",
-	}[values])
 }
 
 // checkCount compares what the header announces with what there is.

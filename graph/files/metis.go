@@ -35,7 +35,7 @@ func readMETIS(in *input) error {
 
 	var both symmetry
 	var vertices int64
-	next := func(b *block) (int64, error) {
+	next := func(b *block) int64 {
 		first := vertices
 		vertices += int64(bytes.Count(b.data, newline) - bytes.Count(b.data, []byte("\n%")))
 		if b.data[0] == '%' {
@@ -44,9 +44,9 @@ func readMETIS(in *input) error {
 		if b.data[len(b.data)-1] != '\n' {
 			vertices++
 		}
-		return first, nil
+		return first
 	}
-	parse := func(_ int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
+	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 		var sum symmetry
 		text, u := b.data, b.state
 		for i := 0; i < len(text); i++ { // over lines
@@ -90,7 +90,7 @@ func readMETIS(in *input) error {
 		both.merge(&sum)
 		return edges, nil
 	}
-	if err := in.parallel(blocks{limit: -1, next: next, parse: parse, emit: in.emit}); err != nil {
+	if err := in.parallel(blocks{limit: -1, next: next, parse: parse}); err != nil {
 		return err
 	}
 	if vertices < n {

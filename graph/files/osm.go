@@ -18,28 +18,29 @@ import (
 // tag, paths included. Nodes that follow each other in a way are the ends of a tuple; the vertices are the nodes of
 // tuples. A way may name a node twice in a row, which is not a road.
 func readOSM(in *input) error {
-	c := newCollected(in.threads)
-	err := in.parallel(blocks{split: in.splitOSM, emit: c.add,
-		parse: func(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
-			raw, err := decompressBlob(b.data)
-			if err == nil {
-				edges, err = roads(raw, edges, func(a, z uint64) graph.Edge {
-					if max(a, z) >= firstLarge {
-						return c.edge(a, z)
-					}
-					c.threads[thread].limit = max(c.threads[thread].limit, a+1, z+1)
-					return graph.MakeEdge(graph.Vertex(a), graph.Vertex(z))
-				})
-			}
-			if err != nil {
-				return edges, in.atByte(b.offset, "a block of OpenStreetMap: %v", err)
-			}
-			return edges, nil
-		}})
+	var labels collected
+	err := in.parallel(blocks{split: in.splitOSM, parse: func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		limit := uint64(0)
+		raw, err := decompressBlob(b.data)
+		if err == nil {
+			edges, err = roads(raw, edges, func(a, z uint64) graph.Edge {
+				if max(a, z) >= firstLarge {
+					return labels.edge(a, z)
+				}
+				limit = max(limit, a+1, z+1)
+				return graph.MakeEdge(graph.Vertex(a), graph.Vertex(z))
+			})
+		}
+		if err != nil {
+			return edges, in.atByte(b.offset, "a block of OpenStreetMap: %v", err)
+		}
+		labels.saw(limit)
+		return edges, nil
+	}})
 	if err != nil {
 		return err
 	}
-	return in.emitCollected(c)
+	return in.number(&labels)
 }
 
 // The limits of the format.

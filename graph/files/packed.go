@@ -22,24 +22,24 @@ func readPacked16(in *input) error {
 }
 
 func (in *input) readTuples(bytes int, ends func([]byte) (u, v uint64)) error {
-	c := newCollected(in.threads)
-	err := in.parallel(blocks{record: bytes, limit: -1, emit: c.add,
-		parse: func(thread int, b *block, edges []graph.Edge) ([]graph.Edge, error) {
-			limit := c.threads[thread].limit
-			for t := b.data; len(t) > 0; t = t[bytes:] {
-				u, v := ends(t)
-				if max(u, v) >= firstLarge {
-					edges = append(edges, c.edge(u, v))
-					continue
-				}
-				limit = max(limit, u+1, v+1)
-				edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
+	var labels collected
+	err := in.parallel(blocks{record: bytes, exact: true, limit: -1, parse: func(
+		b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		limit := uint64(0)
+		for t := b.data; len(t) > 0; t = t[bytes:] {
+			u, v := ends(t)
+			if max(u, v) >= firstLarge {
+				edges = append(edges, labels.edge(u, v))
+				continue
 			}
-			c.threads[thread].limit = limit
-			return edges, nil
-		}})
+			limit = max(limit, u+1, v+1)
+			edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
+		}
+		labels.saw(limit)
+		return edges, nil
+	}})
 	if err != nil {
 		return err
 	}
-	return in.emitCollected(c)
+	return in.number(&labels)
 }

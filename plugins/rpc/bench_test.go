@@ -92,7 +92,7 @@ func BenchmarkMakeSegment(b *testing.B) {
 	for name, kind := range kinds {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := newSegment(1, kind, benchBytes/kind.elementBytes())
+				s, err := newSegment(1, kind, benchBytes/kind.elementBytes(), present)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -64,22 +64,40 @@ func NewHost(logger *slog.Logger) *Host {
 //
 // Errors wrap ErrSegment, and plugins.ErrMemory when there is not enough memory.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
-	return allocate[graph.Edge](h, tupleSegment, n)
+	return allocate[graph.Edge](h, tupleSegment, n, present)
+}
+
+// Reserve returns room for up to n tuples in memory that is shared with engines. Its pages are taken when they are
+// first written. Engines can be given the tuples after Trim.
+func (h *Host) Reserve(n int64) (room []graph.Edge, release func() error, err error) {
+	return allocate[graph.Edge](h, tupleSegment, n, reserved)
+}
+
+// Trim gives back the room behind tuples, a slice from the beginning of a reservation.
+func (h *Host) Trim(tuples []graph.Edge) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.segments {
+		if first, ok := within(tuples[:cap(tuples)], s.bytes); ok && first == 0 && s.file != nil {
+			return s.trim(int64(len(tuples)))
+		}
+	}
+	return fmt.Errorf("rpc: trim %d tuples, which do not begin a reservation: %w", len(tuples), ErrSegment)
 }
 
 // Parents is Tuples for a parent array of n vertices.
 func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, err error) {
-	return allocate[graph.Vertex](h, parentSegment, n)
+	return allocate[graph.Vertex](h, parentSegment, n, present)
 }
 
-func allocate[E element](h *Host, kind segmentKind, n int64) ([]E, func() error, error) {
+func allocate[E element](h *Host, kind segmentKind, n int64, pages pages) ([]E, func() error, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, nil, fmt.Errorf("rpc: the host is closed: %w", plugins.ErrClosed)
 	}
 	h.lastID++
-	s, err := newSegment(h.lastID, kind, n)
+	s, err := newSegment(h.lastID, kind, n, pages)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +125,7 @@ func segmentOf[E element](h *Host, kind segmentKind, data []E) (*enginepb.Segmen
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.segments {
-		if first, ok := within(data, s.bytes); ok && s.kind == kind {
+		if first, ok := within(data, s.bytes); ok && s.kind == kind && s.file == nil {
 			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}

@@ -83,6 +83,21 @@ func mapFile(f *os.File, size int64, writable bool) (mapping, error) {
 	return m, nil
 }
 
+// shorten leaves the first size bytes of a mapping and makes the rest inaccessible.
+func (m *mapping) shorten(size int64) error {
+	page := int64(os.Getpagesize())
+	kept := (size + page - 1) &^ (page - 1)
+	if rest := int64(len(m.bytes)) - kept; rest > 0 {
+		_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&m.bytes[kept]), uintptr(rest), unix.PROT_NONE,
+			unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED)
+		if err != nil {
+			return err
+		}
+	}
+	m.bytes = m.bytes[:size]
+	return nil
+}
+
 func (m mapping) unmap() error {
 	if m.reserved == nil {
 		return nil

@@ -2,9 +2,9 @@ package rpc
 
 // A segment is a piece of memory that the host makes and shares with engine processes, so that tuples and parents need
 // not be sent. It is a file: on Linux a memfd, which has no name and is gone with its last user; elsewhere a temporary
-// file. It holds elements and nothing else. Its length never changes: on Linux the file is sealed, because truncating a
-// file that somebody has mapped kills the reader with SIGBUS. Tuples are sealed against writing as well: they are the
-// input of all engines, and what validation checks against.
+// file. It holds elements and nothing else. Its length never changes once engines can be given it: on Linux the file is
+// sealed, because truncating a file that somebody has mapped kills the reader with SIGBUS. Tuples are sealed against
+// writing as well: they are the input of all engines, and what validation checks against.
 
 import (
 	"errors"
@@ -46,22 +46,31 @@ type segment struct {
 	kind    segmentKind
 	count   int64
 	path    string       // where an engine opens it
+	file    *os.File     // of a reservation, until it is trimmed; otherwise nil
 	discard func() error // gives the file back
 }
 
-// newSegment makes a segment of count zero elements, with all of its pages present.
-func newSegment(id uint64, kind segmentKind, count int64) (*segment, error) {
+// pages is when a segment gets its pages.
+type pages bool
+
+const (
+	present  pages = true  // at once
+	reserved pages = false // when they are first written; the segment may be trimmed
+)
+
+// newSegment makes a segment of count zero elements.
+func newSegment(id uint64, kind segmentKind, count int64, pages pages) (*segment, error) {
 	if count < 0 || count > kind.maxElements() {
 		return nil, fmt.Errorf("rpc: make shared memory for %d %s: the number is out of range: %w", count, kind, ErrSegment)
 	}
 	s := &segment{id: id, kind: kind, count: count}
-	if err := s.allocate(count * kind.elementBytes()); err != nil {
+	if err := s.allocate(count*kind.elementBytes(), pages); err != nil {
 		return nil, fmt.Errorf("rpc: make shared memory for %d %s: %w: %w", count, kind, ErrSegment, memoryError(err))
 	}
 	return s, nil
 }
 
-func (s *segment) allocate(size int64) error {
+func (s *segment) allocate(size int64, pages pages) error {
 	f, path, discard, err := openBacking("teps-"+string(s.kind), size)
 	if err != nil {
 		return err
@@ -69,6 +78,10 @@ func (s *segment) allocate(size int64) error {
 	s.path, s.discard = path, discard
 	if s.mapping, err = mapFile(f, size, true); err != nil {
 		return errors.Join(err, discard())
+	}
+	if pages == reserved {
+		s.file = f
+		return nil
 	}
 	seal(f, s.kind == parentSegment)
 	// A search writes parents in any order, so they get huge pages. Tuples are read from one end to the other and would
@@ -79,6 +92,17 @@ func (s *segment) allocate(size int64) error {
 	if err := populate(s.bytes, true); err != nil {
 		return errors.Join(err, s.unmap(), discard())
 	}
+	return nil
+}
+
+// trim makes the segment one of count elements.
+func (s *segment) trim(count int64) error {
+	size := count * s.kind.elementBytes()
+	if err := errors.Join(s.shorten(size), s.file.Truncate(size)); err != nil {
+		return fmt.Errorf("rpc: trim shared memory to %d %s: %w: %w", count, s.kind, ErrSegment, err)
+	}
+	seal(s.file, s.kind == parentSegment)
+	s.count, s.file = count, nil
 	return nil
 }
 

@@ -20,23 +20,20 @@ func openBacking(name string, size int64) (f *os.File, path string, discard func
 		return nil, "", nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f = os.NewFile(uintptr(fd), name)
-	if err = f.Truncate(size); err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW)
-	}
-	if err != nil {
+	if err = f.Truncate(size); err != nil {
 		return nil, "", nil, errors.Join(fmt.Errorf("set the length of a memfd: %w", err), f.Close())
 	}
 	return f, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), f.Close, nil
 }
 
-// seal fixes the seals of a file. A file that is not writable becomes read-only for everyone but those who have mapped
-// it already, as the host has: an engine that opens it again for writing can neither write to it nor map it. Before
-// Linux 5.1, and without memfd, that is not possible.
+// seal fixes the length of a file, and its seals. A file that is not writable becomes read-only for everyone but those
+// who have mapped it already, as the host has: an engine that opens it again for writing can neither write to it nor
+// map it. Before Linux 5.1, and without memfd, that is not possible.
 func seal(f *os.File, writable bool) {
 	if !writable {
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
 	}
-	_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL)
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 }
 
 // memfd makes a memfd that can be sealed. Linux 6.3 and later warn without MFD_NOEXEC_SEAL, which older ones reject.

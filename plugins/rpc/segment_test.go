@@ -22,7 +22,7 @@ import (
 // makeTestSegment makes a segment that the test releases.
 func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	t.Helper()
-	s, err := newSegment(1, kind, n)
+	s, err := newSegment(1, kind, n, present)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +197,50 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 	}
 	if err := release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file's tuples are read into room that is larger than the machine's memory.
+func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
+	s := newStage(t)
+	triangle := s.triangle().Tuples
+	for _, n := range []int{len(triangle), 0} {
+		room, release, err := s.Reserve(1 << 36)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(room, triangle)
+		_, err = s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})
+		if !errors.Is(err, ErrSegment) {
+			t.Errorf("before Trim: got %v, want ErrSegment", err)
+		}
+		if err := s.Trim(room[1:2]); !errors.Is(err, ErrSegment) {
+			t.Errorf("a slice from the middle: got %v, want ErrSegment", err)
+		}
+		tuples := room[:n]
+		if err := s.Trim(tuples); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			if _, err := s.open("serial").Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
+				t.Error(err)
+			}
+			tuples[0] = triangle[1] // the host may write still
+		}
+		if err := s.Trim(tuples); !errors.Is(err, ErrSegment) {
+			t.Errorf("trimmed twice: got %v, want ErrSegment", err)
+		}
+		zero, err := os.Open("/dev/zero")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = zero.Read(unsafe.Slice((*byte)(unsafe.Pointer(&room[1<<20])), 1))
+		if zero.Close(); !errors.Is(err, unix.EFAULT) {
+			t.Errorf("memory behind the tuples can be written (%v)", err)
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

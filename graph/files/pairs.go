@@ -1,0 +1,82 @@
+package files
+
+import (
+	"math"
+	"strings"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// pairs says how to parse lines of two vertices and maybe of values that do not matter: edge lists, MatrixMarket and
+// DIMACS.
+type pairs struct {
+	comments string // the bytes that begin one
+	word     byte   // in front of the vertices, or 0
+	values   int64  // numbers after the vertices
+	first    uint64 // the number of vertex 0
+	limit    uint64 // vertices below it become tuples as they are
+	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
+	// other returns the tuple of other vertices, or an error; start is that of the line.
+	other func(start int, u, v uint64) (graph.Edge, error)
+	// wrong returns the error of a line that has another form.
+	wrong func(start int) error
+}
+
+const anyOrder = math.MaxInt64
+
+// parse appends the tuples of a block to edges. It also returns a number above all vertices that are below p.limit.
+func (p *pairs) parse(b *block, edges []graph.Edge) (_ []graph.Edge, limit uint64, err error) {
+	text := b.data
+	for i := 0; i < len(text); {
+		start := i
+		if i = skipBlanks(text, i); i == len(text) {
+			break
+		}
+		if c := text[i]; c-'0' > 9 || p.word != 0 {
+			switch {
+			case c == '\n':
+				i++
+				continue
+			case strings.IndexByte(p.comments, c) >= 0:
+				i = skipLine(text, i)
+				continue
+			case p.word == 0 || c != p.word:
+				return edges, limit, p.wrong(start)
+			}
+			i = skipBlanks(text, i+1)
+		}
+		u, next := number(text, i)
+		if next == i {
+			return edges, limit, p.wrong(start)
+		}
+		i = skipBlanks(text, next)
+		v, next := number(text, i)
+		if next == i {
+			return edges, limit, p.wrong(start)
+		}
+		i = next
+		for range p.values {
+			i = skipBlanks(text, i)
+			if next = value(text, i); next == i {
+				return edges, limit, p.wrong(start)
+			}
+			i = next
+		}
+		if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
+			return edges, limit, p.wrong(start)
+		}
+		i++
+		u, v = u-p.first, v-p.first // 0 less 1 is beyond any limit
+		if max(u, v) >= p.limit || p.below != anyOrder && int64(v) > int64(u)+p.below {
+			e, err := p.other(start, u, v)
+			if err != nil {
+				return edges, limit, err
+			}
+			edges = append(edges, e)
+			continue
+		}
+		limit = max(limit, u+1, v+1)
+		edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
+	}
+	return edges, limit, nil
+}

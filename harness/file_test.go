@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+)
+
+// planOn returns a plan of the graph that text names.
+func planOn(t *testing.T, text string, engines ...string) record.Plan {
+	t.Helper()
+	p := planOf(8, engines...)
+	p.Scales, p.Roots = []int{}, 4
+	if err := p.AddGraph(text); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A compressed file is small until it is read.
+func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	for range 1 << 8 {
+		_, _ = z.Write(bytes.Repeat([]byte("1 2\n"), 1<<16))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	looks, given := 0, int64(0)
+	available := func(context.Context) (int64, string, error) {
+		looks++
+		return 150<<20 - given, "a test", nil
+	}
+	room := make([]graph.Edge, 1<<20)
+	memory := func(n int) ([]graph.Edge, error) {
+		given += int64(n) * graph.EdgeBytes
+		return room[:n], nil
+	}
+	_, err := files.LoadFrom(t.Context(), &zipped, "a.el.gz",
+		files.Options{Memory: whileThereIsRoom(t.Context(), available, memory)})
+	if !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), "a.el.gz: not enough memory: the tuples take more than 1") ||
+		!strings.HasSuffix(err.Error(), " available (a test)") {
+		t.Errorf("%v", err)
+	}
+	if looks != 3 || given > 150<<20 {
+		t.Errorf("%d looks, %d bytes were given", looks, given)
+	}
+}
+
+// An engine that changes the tuples makes the harness read the file again for the next one.
+func TestFileIsReadAgainAfterAnEngineChangedTheTuples(t *testing.T) {
+	const text = "0 1\n1 2\n2 3\n3 4\n"
+	name := filepath.Join(t.TempDir(), "a.el")
+	for about, c := range map[string]struct{ before, want string }{
+		"the same":       {text, ""},
+		"another file":   {strings.Replace(text, "3 4", "3 5", 1), name + ": the file has changed since the run began"},
+		"a longer file":  {text + "4 5\n", name + ": the file has changed since the run began"},
+		"a shorter file": {"0 1\n", name + ": the file has changed since the run began"},
+		"no graph":       {"x\n", name + ":1: want two vertices"},
+	} {
+		writeFile(t, name, text)
+		clearing := &tampering{serial: &serial{}, inConstruct: func(tuples []graph.Edge) {
+			clear(tuples)
+			writeFile(t, name, c.before)
+		}}
+		host := hostOfAny(map[string]plugins.Engine{"a": clearing, "b": &serial{}})
+		r, _, err := runs(t, t.Context(), host, planOn(t, name, "a", "b"))
+		switch {
+		case c.want == "" && (err != nil || r.Runs[0].Valid || !r.Runs[1].Valid):
+			t.Errorf("%s: %v, %+v", about, err, r.Runs)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")):
+			t.Errorf("%s: got %v, want %s", about, err, c.want)
+		}
+	}
+}
+
+func TestStandardInputIsReadOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.el")
+	writeFile(t, name, "0 1\n1 2\n")
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	defer func(stdin *os.File) { os.Stdin = stdin }(os.Stdin)
+	os.Stdin = file
+	clearing := &tampering{serial: &serial{}, inConstruct: func(tuples []graph.Edge) { clear(tuples) }}
+	host := hostOfAny(map[string]plugins.Engine{"a": clearing, "b": &serial{}})
+	r, _, err := runs(t, t.Context(), host, planOn(t, record.StandardInput, "a", "b"))
+	if err == nil || !strings.Contains(err.Error(), "standard input cannot be read again") {
+		t.Errorf("%v", err)
+	}
+	if g := r.Runs[0].Graph; g == nil || g.Tuples != 2 || len(g.File.SHA256) != 64 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
+	plan := planOn(t, "path:64", "a")
+	plan.Energy = loopTime
+	engine := &looping{serial: &serial{}}
+	r, store, err := runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	readInTime(t, run.Energy)
+	if f, found := run.Energy.Headline(); !run.Valid || run.Compliance.Compliant || !found || f.MTEPSPerWatt <= 0 ||
+		run.Energy.Loop.NEdge != 63*run.Energy.Loop.Searches {
+		t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
+	}
+	if again, err := record.Load(store.Dir()); err != nil || again.Runs[0].Graph.Recipe != (graph.Kronecker{}) ||
+		again.Runs[0].Energy == nil {
+		t.Errorf("loaded: %v", err)
+	}
+}
+
+// An engine that wants the recipe of a graph without one gets the tuples alone.
+func TestGraphWithoutARecipe(t *testing.T) {
+	e := &asking{serial: &serial{describe: func(d *plugins.Description) { d.WantsRecipe = true }}}
+	r, _, err := runs(t, t.Context(), hostOfAny(map[string]plugins.Engine{"a": e}), planOn(t, "star:64", "a"))
+	if err != nil || !r.Runs[0].Valid || e.given {
+		t.Errorf("%v, given %v, %+v", err, e.given, r.Runs)
+	}
+}
