@@ -155,8 +155,9 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 		}
 		data = data[:used+n]
 		end := err == io.EOF || err == io.ErrUnexpectedEOF || b.limit == 0
+		var failure error // after what has been read
 		if err != nil && !end {
-			return in.readError(err)
+			failure = in.readError(err)
 		}
 		cut := len(data)
 		switch {
@@ -165,7 +166,7 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 		case !end:
 			cut = bytes.LastIndexByte(data, '\n') + 1
 		}
-		if cut == 0 && !end { // a long line
+		if cut == 0 && !end && failure == nil { // a long line
 			rest = data
 			continue
 		}
@@ -190,6 +191,9 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 			if !send(block) {
 				return nil
 			}
+		}
+		if failure != nil {
+			return failure
 		}
 		if end {
 			switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Edge lists: two labels a line, maybe followed by weights or times. Lines that begin with # or % are comments. SNAP
-// states in a comment whether the edges are directed.
+// Edge lists: two labels a line, maybe followed by weights or times, or by a dictionary as networkx writes it. Lines
+// that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
 
 func readEdgeList(in *input) error { return in.readList(0) }
 
@@ -20,7 +20,7 @@ func (in *input) readList(columns int64) error {
 	in.info.Symmetrised = !in.saysUndirected()
 	var labels collected
 	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		lines := pairs{comments: listComments, values: b.state - 2, limit: firstLarge, below: anyOrder,
+		lines := pairs{comments: listComments, values: b.state - 2, limit: firstLarge, below: anyOrder, end: '{',
 			wrong: func(start int) error { return b.listError(start) },
 			other: func(_ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }}
 		if in.known != nil {

@@ -13,6 +13,7 @@ type pairs struct {
 	comments string // the bytes that begin one
 	word     byte   // in front of the vertices, or 0
 	values   int64  // numbers after the vertices
+	end      byte   // what follows it in a line is ignored; 0: nothing is
 	first    uint64 // the number of vertex 0
 	limit    uint64 // vertices below it become tuples as they are
 	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
@@ -63,7 +64,10 @@ func (p *pairs) parse(b *block, edges []graph.Edge) (_ []graph.Edge, limit uint6
 			i = next
 		}
 		if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
-			return edges, limit, p.wrong(start)
+			if text[i] != p.end || p.end == 0 {
+				return edges, limit, p.wrong(start)
+			}
+			i = skipLine(text, i) - 1
 		}
 		i++
 		u, v = u-p.first, v-p.first // 0 less 1 is beyond any limit

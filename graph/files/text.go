@@ -113,8 +113,9 @@ func (b *block) atLine(i int, reason string) error {
 	return atLine(line, "%s: %q", reason, text)
 }
 
-// fields returns the number of fields of the line that begins at i.
+// fields returns the number of fields of the line that begins at i, without those of a dictionary.
 func fields(text []byte, i int) int64 {
 	line, _, _ := bytes.Cut(text[i:], newline)
+	line, _, _ = bytes.Cut(line, []byte("{"))
 	return int64(len(bytes.FieldsFunc(line, func(r rune) bool { return r < 128 && blank(byte(r)) })))
 }
