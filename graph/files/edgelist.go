@@ -67,8 +67,9 @@ const listComments = "#%"
 func columnsOf(columns int64) func(b *block) int64 {
 	return func(b *block) int64 {
 		for i := 0; columns == 0 && i < len(b.data); i = skipLine(b.data, i) {
-			if at := skipBlanks(b.data, i); at < len(b.data) && strings.IndexByte(listComments, b.data[at]) < 0 {
-				columns = fields(b.data, i)
+			at := skipBlanks(b.data, i)
+			if at < len(b.data) && b.data[at] != '\n' && strings.IndexByte(listComments, b.data[at]) < 0 {
+				columns = max(1, fields(b.data, i))
 			}
 		}
 		return columns
