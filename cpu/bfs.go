@@ -30,14 +30,15 @@ import (
 //	            columns, then at its list (bottomup.go)
 //	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
 //	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
-//	            keep parents by vertex; they become corrections if a wide step follows, and else are written as they are
+//	            keep parents with the vertices in order; they become corrections if a wide step follows, and else are
+//	            written as they are, in graphs in local order by other workers during the steps (behind.go)
 //
 // Invariants between two levels:
 //
 //   - unvisited holds exactly the vertices that have not been discovered, without leaves;
 //   - the frontier holds exactly the vertices that the last step discovered;
 //   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels, or
-//     is in order[done:end] and has its parent in parentOf.
+//     is in order[done:end] with its parent.
 //
 // Leaves, whose only neighbour is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
 // its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
@@ -58,9 +59,10 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.parent, s.levels = parent, s.levels[:0]
 	s.started = time.Now()
 	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
-	p := graph.SwitchState{Direction: s.rule.First(),
+	s.ctx, s.state = ctx, graph.SwitchState{Direction: s.rule.First(),
 		Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries())}
-	s.begin(root, &p)
+	p := &s.state
+	s.begin(root, p)
 	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
 	for p.Frontier+s.leaves > 0 {
 		if err := ctx.Err(); err != nil {
@@ -68,23 +70,28 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		}
 		switch {
 		case p.Frontier == 0: // the level has only leaves, which discover nothing
-			s.endLevel(&p, counts{}, 0)
+			s.endLevel(p, counts{}, 0)
 		case p.Direction == graph.BottomUp:
-			s.bottomUpStep(&p)
+			s.bottomUpStep(p)
 		default:
 			if !s.queued {
 				s.queueFrontier()
 			}
 			switch {
+			case s.front.work() <= s.serial && s.local:
+				s.behind.over.Store(false)
+				s.team.Pieces(min(s.team.Size(), 1+maxWriters), 1, s.tasks.expandOrWrite)
 			case s.front.work() <= s.serial:
-				s.topDownSerial(ctx, &p)
+				s.topDownSerial()
 			case s.front.long == 0 && s.front.grouped <= s.g.Searched/groupedShare:
-				s.topDownShared(&p)
+				s.topDownShared(p)
 			default:
-				s.topDownStep(&p)
+				s.topDownStep(p)
 			}
 		}
-		p.Direction = s.rule.Next(p)
+		if !s.local {
+			p.Direction = s.rule.Next(*p)
+		}
 	}
 	if s.untimed < len(s.levels) {
 		s.timeLevels()
@@ -135,6 +142,7 @@ func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 	s.front, s.leaves, s.reached = counts{vertices: 1}, 0, 0
 	s.queue, s.queued, s.head, s.done, s.wide = s.order[:0], true, 0, 0, false
 	s.end.Store(0)
+	s.behind.reset()
 	v := g.Vertex[root]
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
@@ -155,7 +163,7 @@ func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 		s.front.edges = g.Links(v)
 	}
 	s.unvisited.remove(v)
-	s.order[0], s.parentOf[v] = v, parent
+	s.order[0] = uint64(parent)<<32 | uint64(v)
 	s.queue = s.order[:1]
 	s.end.Store(1)
 }

@@ -26,10 +26,11 @@ func wordBelow(w, n int) uint64 {
 	return ^uint64(0)
 }
 
-// set makes the bitmap the set of the vertices in queue.
-func (b bitmap) set(queue []uint32) {
+// set makes the bitmap the set of the vertices in queue, the lower halves.
+func (b bitmap) set(queue []uint64) {
 	clear(b)
-	for _, v := range queue {
+	for _, e := range queue {
+		v := uint32(e)
 		b[v>>6] |= 1 << (v & 63)
 	}
 }

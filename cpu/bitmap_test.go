@@ -31,13 +31,13 @@ func TestBitmapIsASet(t *testing.T) {
 				want[from] = false
 			}
 		}
-		var queue []uint32
+		var queue []uint64
 		for v, in := range want {
 			if b.has(uint32(v)) != in {
 				t.Fatalf("bitmap has %d: %v, want %v", v, !in, in)
 			}
 			if in {
-				queue = append(queue, uint32(v))
+				queue = append(queue, uint64(v))
 			}
 		}
 		again := make(bitmap, len(b))

@@ -22,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.3"
+const Version = "1.4"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -62,7 +62,8 @@ func options() []plugins.Option {
 		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
-			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536"},
+			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536, or " +
+				"none in roads, grids and meshes"},
 	}, plugins.SwitchOptions("20", "16384")...)
 }
 
@@ -160,6 +161,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
 			{Name: "choice of threads", Value: e.choice(options)},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(e.graph.Label))},
+			{Name: "order of vertices", Value: orderName(e.graph)},
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
 				"labels; each search copies it and confirms or replaces every entry inside its clock"},
@@ -167,6 +169,13 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		Search: e.traverse,
 		Free:   e.free,
 	}, nil
+}
+
+func orderName(g *layout.Graph) string {
+	if g.Local {
+		return "breadth-first from a vertex at the edge, because degrees are nearly equal and the graph is deep"
+	}
+	return "by descending degree, and by largest neighbour"
 }
 
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.

@@ -27,8 +27,8 @@ func (s *search) shortLinks(u uint32) int {
 func (s *search) countQueue() {
 	total := 0
 	s.edges = append(s.edges[:0], 0)
-	for _, u := range s.queue {
-		total += s.shortLinks(u)
+	for _, e := range s.queue {
+		total += s.shortLinks(uint32(e))
 		s.edges = append(s.edges, total)
 	}
 }
@@ -67,7 +67,7 @@ func (s *search) queueChunk(_, from, to int) {
 	for w := from; w < to; w++ {
 		for word := s.frontier[w]; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
-			s.queue[at.vertices], s.edges[at.vertices] = v, at.edges
+			s.queue[at.vertices], s.edges[at.vertices] = uint64(v), at.edges
 			at.vertices++
 			at.edges += s.shortLinks(v)
 		}

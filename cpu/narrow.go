@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/cpu/layout"
@@ -12,148 +11,151 @@ import (
 //
 // Roads, meshes and grids have thousands of levels whose frontiers have a few edges for each processor. There a step
 // must cost nothing but its edges: no pass over a bitmap, and at best no barrier. So narrow steps append what they
-// discover to one array, order, as in a search with a single queue, and the frontier is its end. The parent of v is
-// parentOf[v] until the search ends; then all parents are written in the order of the labels (output.go). If a wide
-// step follows, they become corrections first.
+// discover to one array, order, as in a search with a single queue, and the frontier is its end. An element of order is
+// parent<<32 | vertex. If a wide step follows, the parents become corrections (output.go).
 //
 // A frontier with few edges is expanded by one worker, level after level, without waiting for the others
 // (topDownSerial); the team shares a larger one (topDownShared). Frontiers with long lists are for wide steps.
+//
+// A graph in local order (package layout) has no wide steps unless they are asked for. There other workers write the
+// parents into the caller's array while one expands (writeBehind): the two pass nothing but the length of order.
 
-// looksAtContext is the number of vertices that one worker expands between two looks at the context.
-const looksAtContext = 1 << 16
+const (
+	// expansions is the number of vertices that one worker expands between two looks at the context.
+	expansions = 1 << 16
+	// localSerial is the number of edges of a frontier that one of two workers expands alone in a graph in local
+	// order: the other one writes the parents meanwhile.
+	localSerial = 1 << 20
+)
 
 // topDownSerial expands the frontier, which is queued, and those that follow, until one has too many edges for a
 // worker alone, or until the search ends.
-func (s *search) topDownSerial(ctx context.Context, p *graph.SwitchState) {
+func (s *search) topDownSerial() {
+	p := &s.state
 	head, end := s.head, s.head+len(s.queue)
-	for looked := head; ; { // at the context
-		if !s.g.Lists.Packed && len(s.levels) > maxLevels && end-head < minStage && s.leaves == 0 && s.front.leaves == 0 {
-			head, end = s.expandUnreported(p, head, end)
+	for looked, published := head, head; ; {
+		if end-head < minStage && !s.g.Lists.Packed && s.leaves == 0 && s.front.leaves == 0 {
+			head, end = s.expandFew(p, head, end)
+		} else {
+			tail, entries := s.expandMany(&s.workers[0], head, end)
+			s.recordLevel(p, entries)
+			head, end = end, tail
+			s.enter(p, head, end)
 		}
-		var tail, entries int
-		switch {
-		case s.g.Lists.Packed:
-			tail, entries = s.expandPacked(head, end)
-		case end-head < minStage:
-			tail, entries = s.expandFew(head, end)
-		default:
-			tail, entries = s.expandMany(head, end)
-		}
-		s.recordLevel(p, entries)
-		head, end = end, tail
-		s.enter(p, head, end)
 		if s.front.work() > s.serial || s.front.vertices == 0 {
 			break
 		}
-		if head-looked >= looksAtContext {
-			if looked = head; ctx.Err() != nil {
+		if end-published >= writePiece {
+			published = end
+			s.end.Store(int64(end))
+		}
+		if head-looked >= expansions {
+			if looked = head; s.ctx.Err() != nil {
 				break
 			}
 		}
+	}
+	if s.untimed < len(s.levels) { // before the parents that are left are written
+		s.timeLevels()
 	}
 	s.head, s.queue = head, s.order[head:end]
 	s.end.Store(int64(end))
 }
 
-// expandFew makes the vertices order[head:end] the parents of their unvisited neighbours, which it appends to order. It
-// returns the new length of order and the number of entries that it looked at.
-func (s *search) expandFew(head, end int) (tail, entries int) {
-	l, unvisited, order, parentOf := &s.g.Lists, s.unvisited, s.order, s.parentOf
-	tail = end
-	for _, u := range order[head:end] {
-		list := l.Targets[l.At.Get(u):l.At.Get(u+1)]
-		entries += len(list)
-		for _, v := range list {
-			if word, bit := unvisited[v>>6], uint64(1)<<(v&63); word&bit != 0 {
-				unvisited[v>>6] = word &^ bit
-				parentOf[v] = u
-				order[tail] = v
-				tail++
+// expandFew makes the vertices of the frontier order[head:end] the parents of their unvisited neighbours, which it
+// appends to order, and so on while a frontier has few vertices and no hubs. It returns the next frontier. On a long
+// path a level costs little more than looking at one list.
+func (s *search) expandFew(p *graph.SwitchState, head, end int) (int, int) {
+	g, unvisited, order := s.g, s.unvisited, s.order
+	unreported := 0
+	for first := head; head < end && end-head < minStage && head-first < writePiece; {
+		tail, entries, hubs := end, 0, false
+		for _, e := range order[head:end] {
+			from, to := g.Lists.At.Range(uint32(e))
+			entries += int(to - from)
+			tail = appendUnvisited(order, tail, unvisited, e, g.Lists.Targets[from:to])
+		}
+		if g.Hubs > 0 {
+			for _, e := range order[end:tail] {
+				hubs = hubs || int(uint32(e)) < g.Hubs
 			}
 		}
-	}
-	return tail, entries
-}
-
-// expandUnreported expands the frontier order[head:end] and those that follow while they have few vertices and no hubs.
-// It returns the next frontier. It is for searches of more levels than are reported, and so for long paths: there a
-// level of one vertex should cost no more than looking at its list.
-func (s *search) expandUnreported(p *graph.SwitchState, head, end int) (int, int) {
-	g, unvisited, order, parentOf := s.g, s.unvisited, s.order, s.parentOf
-	first, previous, entries := head, head, 0
-	for head < end && end-head < minStage && head-first < looksAtContext {
-		tail, hubs := end, false
-		for _, u := range order[head:end] {
-			list := g.Lists.Targets[g.Lists.At.Get(u):g.Lists.At.Get(u+1)]
-			entries += len(list)
-			for _, v := range list {
-				if word, bit := unvisited[v>>6], uint64(1)<<(v&63); word&bit != 0 {
-					unvisited[v>>6] = word &^ bit
-					parentOf[v] = u
-					order[tail] = v
-					tail++
-					hubs = hubs || int(v) < g.Hubs
-				}
-			}
+		if len(s.levels) <= maxLevels {
+			p.Frontier = int64(end - head)
+			s.recordLevel(p, entries)
+			s.front = counts{}
+		} else {
+			s.reached += int64(end - head)
+			p.Previous = int64(end - head)
+			unreported += entries
 		}
-		previous, head, end = head, end, tail
+		head, end = end, tail
 		if hubs {
 			break
 		}
 	}
-	s.reached += int64(head - first)
-	p.UnexploredEdges -= int64(entries - s.front.grouped)
-	p.Previous = int64(head - previous)
+	p.UnexploredEdges -= int64(unreported)
 	s.enter(p, head, end)
 	return head, end
+}
+
+// appendUnvisited makes the lower half of e the parent of the unvisited vertices in list and puts them into order, from
+// tail on. It returns where they end.
+func appendUnvisited(order []uint64, tail int, unvisited bitmap, e uint64, list []uint32) int {
+	for _, v := range list {
+		if word, bit := unvisited[v>>6], uint64(1)<<(v&63); word&bit != 0 {
+			unvisited[v>>6] = word &^ bit
+			order[tail] = e<<32 | uint64(v)
+			tail++
+		}
+	}
+	return tail
 }
 
 // enter makes order[head:end] the frontier.
 func (s *search) enter(p *graph.SwitchState, head, end int) {
 	c := &s.front
 	*c = counts{vertices: end - head}
-	for _, v := range s.order[head:end] {
-		s.addVertex(c, v)
+	if s.g.Hubs == 0 {
+		c.edges = c.vertices * s.average
+	} else {
+		for _, e := range s.order[head:end] {
+			s.addVertex(c, uint32(e))
+		}
 	}
 	p.Frontier, p.FrontierEdges = int64(c.vertices), int64(c.edges)
 }
 
-// expandMany is expandFew for a frontier whose lists are worth fetching together.
-func (s *search) expandMany(head, end int) (tail, entries int) {
-	targets, unvisited, order, parentOf := s.g.Lists.Targets, s.unvisited, s.order, s.parentOf
-	mine := &s.workers[0]
+// expandMany makes the vertices order[head:end] the parents of their unvisited neighbours, which it appends to order.
+// It returns the new length of order and the number of entries that it looked at. Unless the graph is regular, whether
+// a neighbour is unvisited cannot be predicted, so every neighbour is written behind order, and stays there if it is.
+func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
+	l, unvisited, order := &s.g.Lists, s.unvisited, s.order
 	tail = end
 	for ; head < end; head += stage {
 		us := order[head:min(head+stage, end)]
-		mine.fetch(&s.g.Lists, us)
-		for i, u := range us {
-			list := targets[mine.begins[i&(stage-1)]:mine.ends[i&(stage-1)]]
-			entries += len(list)
-			for _, v := range list {
-				if word, bit := unvisited[v>>6], uint64(1)<<(v&63); word&bit != 0 {
-					unvisited[v>>6] = word &^ bit
-					parentOf[v] = u
-					order[tail] = v
-					tail++
+		mine.fetch(l, us)
+		for i, e := range us {
+			if l.Packed {
+				n := l.Degree(uint32(e))
+				entries += n
+				for from := 0; from < n; from += pieceSize {
+					list := s.unvisitedNeighbours(mine, uint32(e), from, min(from+pieceSize, n))
+					tail = appendUnvisited(order, tail, unvisited, e, list)
 				}
+				continue
 			}
-		}
-	}
-	return tail, entries
-}
-
-// expandPacked is expandFew for packed lists.
-func (s *search) expandPacked(head, end int) (tail, entries int) {
-	tail = end
-	for _, u := range s.order[head:end] {
-		n := s.g.Lists.Degree(u)
-		entries += n
-		for begin := 0; begin < n; begin += pieceSize {
-			for _, v := range s.unvisitedNeighbours(&s.workers[0], u, begin, min(n, begin+pieceSize)) {
-				s.unvisited.remove(v)
-				s.parentOf[v] = u
-				s.order[tail] = v
-				tail++
+			list := l.Targets[mine.begins[i&(stage-1)]:mine.ends[i&(stage-1)]]
+			entries += len(list)
+			if s.g.Regular {
+				tail = appendUnvisited(order, tail, unvisited, e, list)
+				continue
+			}
+			for _, v := range list {
+				word := unvisited[v>>6]
+				unvisited[v>>6] = word &^ (1 << (v & 63))
+				order[tail] = e<<32 | uint64(v)
+				tail += int(word >> (v & 63) & 1)
 			}
 		}
 	}
@@ -168,9 +170,9 @@ const (
 )
 
 // fetch finds where the lists of us begin and end, and reads their first entries.
-func (w *worker) fetch(l *layout.Lists, us []uint32) {
-	for i, u := range us {
-		w.begins[i&(stage-1)], w.ends[i&(stage-1)] = l.At.Get(u), l.At.Get(u+1)
+func (w *worker) fetch(l *layout.Lists, us []uint64) {
+	for i, e := range us {
+		w.begins[i&(stage-1)], w.ends[i&(stage-1)] = l.At.Range(uint32(e))
 	}
 	if l.Packed {
 		return
@@ -205,13 +207,14 @@ func (s *search) topDownPiece(worker, from, to int) {
 	for ; from < to; from += stage {
 		us := s.queue[from:min(from+stage, to)]
 		mine.fetch(&s.g.Lists, us)
-		for _, u := range us {
+		for _, e := range us {
+			u := uint32(e)
 			n := s.g.Lists.Degree(u)
 			mine.entries += n
 			for begin := 0; begin < n; begin += pieceSize {
 				found := s.unvisitedNeighbours(mine, u, begin, min(n, begin+pieceSize))
 				for _, v := range found {
-					mine.discoveries = append(mine.discoveries, uint64(v)<<32|uint64(u))
+					mine.discoveries = append(mine.discoveries, e<<32|uint64(v))
 				}
 				if len(mine.discoveries) >= pieceSize {
 					s.enqueue(mine)
@@ -227,13 +230,12 @@ func (s *search) enqueue(mine *worker) {
 	if len(mine.queue)+len(mine.discoveries) > cap(mine.queue) {
 		s.flush(mine)
 	}
-	for _, d := range mine.discoveries {
-		v, bit := uint32(d>>32), uint64(1)<<(d>>32&63)
+	for _, e := range mine.discoveries {
+		v, bit := uint32(e), uint64(1)<<(e&63)
 		if word := &s.unvisited[v>>6]; atomic.LoadUint64(word)&bit != 0 && atomic.AndUint64(word, ^bit)&bit != 0 {
-			s.parentOf[v] = uint32(d)
 			s.addVertex(&mine.counts, v)
 			mine.vertices++
-			mine.queue = append(mine.queue, v)
+			mine.queue = append(mine.queue, e)
 		}
 	}
 	mine.discoveries = mine.discoveries[:0]
@@ -256,8 +258,8 @@ const orderPiece = 4096
 
 func (s *search) correctPiece(worker, from, to int) {
 	g, fix := s.g, &s.workers[worker].corrections
-	for _, v := range s.order[s.done+from : s.done+to] {
-		u := s.parentOf[v]
+	for _, e := range s.order[s.done+from : s.done+to] {
+		v, u := uint32(e), uint32(e>>32)
 		if int(u) >= g.Hubs || v < g.Groups[u] || v >= g.Groups[u+1] { // the template has a hub for its group
 			fix.add(g.Label[v], g.Label[u])
 		}

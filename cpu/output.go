@@ -17,8 +17,8 @@ import (
 // neighbour and clears those that were not reached, while the region is still in a cache. So every search confirms or
 // replaces every entry, and uses nothing of another search.
 //
-// A search of narrow steps only has the parents of all vertices, and writes them in the order of the labels. A search
-// that reached few vertices clears the array and writes those.
+// A search of narrow steps only writes the parents in the order of discovery, and a search that reached few vertices
+// writes only those; the array is cleared before.
 
 // forgetWords is the number of words of the unvisited vertices that a worker takes at a time.
 const forgetWords = 256
@@ -29,8 +29,11 @@ func (s *search) finish(root graph.Vertex) {
 	if s.wide {
 		s.correctOrder()
 	}
-	switch few := s.reached < s.templateShare; {
-	case few && s.wide:
+	switch {
+	case !s.wide:
+		s.behind.over.Store(true)
+		s.team.Pieces(s.team.Size(), 1, s.tasks.writeBehind)
+	case s.reached < s.templateShare:
 		s.team.Pieces(len(s.parent), region, s.tasks.erase)
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.writeReached)
 		for w := range s.workers {
@@ -39,11 +42,6 @@ func (s *search) finish(root graph.Vertex) {
 				c.apply(region, s.parent)
 			}
 		}
-	case few:
-		s.team.Pieces(len(s.parent), region, s.tasks.erase)
-		s.team.Pieces(int(s.end.Load()), orderPiece, s.tasks.outputOrder)
-	case !s.wide:
-		s.team.Pieces(len(s.parent), region, s.tasks.outputLabels)
 	default:
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.forget)
 		s.team.Pieces(len(s.parent), region, s.tasks.outputRegion)
@@ -71,36 +69,6 @@ func (s *search) writeReached(_, from, to int) {
 				s.parent[leaf] = graph.Vertex(label)
 			}
 		}
-	}
-}
-
-// outputOrder writes the parents of vertices from..to-1 of order, and of their leaves.
-func (s *search) outputOrder(_, from, to int) {
-	g := s.g
-	for _, v := range s.order[from:to] {
-		label := g.Label[v]
-		s.parent[label] = graph.Vertex(g.Label[s.parentOf[v]])
-		for _, leaf := range g.LeavesOf(v) {
-			s.parent[leaf] = graph.Vertex(label)
-		}
-	}
-}
-
-// outputLabels writes the parents of labels from..to-1 after narrow steps only.
-func (s *search) outputLabels(_, from, to int) {
-	g := s.g
-	for i, v := range g.Vertex[from:to] {
-		parent := layout.None
-		switch {
-		case v == layout.None:
-		case int(v) >= g.Searched: // a leaf, reached with its hub
-			if hub := g.Template[from+i]; !s.unvisited.has(g.Vertex[hub]) {
-				parent = hub
-			}
-		case !s.unvisited.has(v):
-			parent = g.Label[s.parentOf[v]]
-		}
-		s.parent[from+i] = toVertex(parent)
 	}
 }
 

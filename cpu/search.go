@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -18,12 +19,13 @@ type search struct {
 	g       *layout.Graph
 	team    *team.Team
 	rule    graph.Switch
-	serial  int // a frontier with at most this many edges is expanded top-down by one worker
-	average int // mean number of links of the vertices that are not hubs
+	serial  int  // a frontier with at most this many edges is expanded top-down by one worker
+	local   bool // the graph is in local order, and all steps are narrow
+	average int  // mean number of links of the vertices that are not hubs
 
 	unvisited bitmap
 	queued    bool     // the frontier is queue; otherwise it is the bitmap frontier
-	queue     []uint32 // the frontier's vertices, order[head:end]
+	queue     []uint64 // the frontier's vertices, order[head:end]
 	frontier  bitmap
 	next      bitmap // what a parallel step discovers
 	front     counts // of the frontier
@@ -34,14 +36,17 @@ type search struct {
 	workers   []worker
 
 	// Of narrow steps.
-	order    []uint32 // [Searched] vertices in the order of their discovery
-	parentOf []uint32 // [Searched] their parents, by vertex
-	head     int      // where the frontier begins in order
-	done     int      // the parents of order[:done] are in the corrections or in the template
-	wide     bool     // the search has taken a wide step
-	_        [64]byte
-	end      atomic.Int64 // how many vertices order has
-	_        [56]byte
+	order []uint64        // [Searched+1] vertices in the order of their discovery: parent<<32 | vertex
+	head  int             // where the frontier begins in order
+	done  int             // the parents of order[:done] are in the corrections or in the template
+	wide  bool            // the search has taken a wide step
+	ctx   context.Context // of run
+	state graph.SwitchState
+	_     [64]byte
+	end   atomic.Int64 // how many vertices order has
+	_     [56]byte
+
+	behind behind // the parents that are written during narrow steps
 
 	// Of the times of levels.
 	started time.Time
@@ -62,7 +67,7 @@ type search struct {
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
-	topDownPiece, correctPiece, outputOrder, outputLabels          func(worker, from, to int)
+	topDownPiece, correctPiece, writeBehind, expandOrWrite         func(worker, from, to int)
 	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
 }
 
@@ -71,7 +76,7 @@ type worker struct {
 	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections corrections
-	queue       []uint32      // narrow step: part of the next frontier
+	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
 	ends        [stage]uint64
 	candidates  candidates // bottom-up
@@ -159,27 +164,30 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		}
 		s.average = links / rest
 	}
+	s.local = g.Local && s.rule.First() == graph.TopDown
+	if s.local && t.Size() <= 2 {
+		s.serial = max(s.serial, localSerial)
+	}
 	words := bitmapWords(g.Searched)
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
 		*b = memory.Allocate[uint64](m, "bitmap", words)
 	}
-	s.order = memory.Allocate[uint32](m, "order of discovery", g.Searched)
-	s.parentOf = memory.Allocate[uint32](m, "parents of narrow steps", g.Searched)
+	s.order = memory.Allocate[uint64](m, "order of discovery", g.Searched+1)
 	s.edges = memory.Allocate[int](m, "links before each queued vertex", g.Searched+1)
 	s.chunks = memory.Allocate[chunk](m, "chunks of the frontier", (words+chunkWords-1)/chunkWords)
 	s.long = memory.Allocate[uint32](m, "frontier vertices with long lists", g.Segments.Long)
 	s.workers = make([]worker, t.Size())
 	for w := range s.workers {
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
-		s.workers[w].queue = memory.Allocate[uint32](m, "queue of a worker", workerQueue)[:0]
+		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = newCorrections(m, g.Labels, len(g.Label))
 	}
 	s.levels = make([]plugins.Level, 0, 64)
 	s.tasks = tasks{
 		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
-		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, outputOrder: s.outputOrder,
-		outputLabels:  s.outputLabels,
+		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, writeBehind: s.writeBehind,
+		expandOrWrite: s.expandOrWrite,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
 		writeReached: s.writeReached,
 	}

@@ -26,8 +26,8 @@ const (
 // selectLong collects the vertices of the queue that have long lists and returns the number of their links.
 func (s *search) selectLong() (links int) {
 	s.long = s.long[:0]
-	for _, u := range s.queue {
-		if int(u) < s.g.Segments.Long {
+	for _, e := range s.queue {
+		if u := uint32(e); int(u) < s.g.Segments.Long {
 			s.long = append(s.long, u)
 			links += int(s.g.HubLinks[u])
 		}
@@ -78,7 +78,7 @@ func (s *search) topDownShort(worker, from, to int) {
 	for i--; i < len(s.queue) && s.edges[i] < to; i++ {
 		begin, end := max(from-s.edges[i], 0), min(to, s.edges[i+1])-s.edges[i]
 		for ; begin < end; begin += pieceSize {
-			s.discoverShared(mine, s.queue[i], begin, min(end, begin+pieceSize))
+			s.discoverShared(mine, uint32(s.queue[i]), begin, min(end, begin+pieceSize))
 			if len(mine.discoveries) >= pieceSize {
 				s.record(mine)
 			}

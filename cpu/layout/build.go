@@ -75,6 +75,7 @@ func (b *builder) lists() error {
 		g.HubLinks[hub] = uint32(g.Lists.Degree(uint32(hub))) - (g.Groups[hub+1] - g.Groups[hub])
 	}
 	memory.Release(b.memory, &b.degrees)
+	g.Regular = g.Local && b.isRegular()
 	g.Segments = cut(b.team, b.memory, &g.Lists, g.HubLinks, g.Searched)
 	return b.memory.Err()
 }

@@ -34,7 +34,11 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	for v := range graph.Vertex(maxBucket >> 4) {
 		stars = append(stars, graph.MakeEdge(0, v+2), graph.MakeEdge(v+2, 1), graph.MakeEdge(1, v+2))
 	}
-	graphs := map[string][]graph.Edge{"none": nil, "small": small, "s8": kronecker(t, 8)}
+	var circle []graph.Edge // in local order
+	for v := range graph.Vertex(1000) {
+		circle = append(circle, graph.MakeEdge(v*7%1000, (v+1)*7%1000))
+	}
+	graphs := map[string][]graph.Edge{"none": nil, "small": small, "s8": kronecker(t, 8), "circle": circle}
 	if !testing.Short() {
 		graphs["stars"], graphs["s12"] = stars, kronecker(t, 12)
 	}
@@ -68,6 +72,64 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// Grids, roads and meshes get the local order, whatever their labels; graphs with hubs or few levels do not.
+func TestLocalOrderIsForDeepGraphsWithEqualDegrees(t *testing.T) {
+	generated := func(spec string) []graph.Edge {
+		s, err := graph.ParseSource(spec, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tuples := make([]graph.Edge, s.Tuples())
+		if err := s.Generate(t.Context(), tuples, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		return tuples
+	}
+	var scattered []graph.Edge // a grid with other labels, every third label isolated, and self-loops
+	for _, e := range generated("grid2d:64") {
+		u, v := e.Ends()
+		u, v = u*1003%4096*3, v*1003%4096*3
+		scattered = append(scattered, graph.MakeEdge(u, v), graph.MakeEdge(v, u), graph.MakeEdge(u+1, u+1))
+	}
+	for _, c := range []struct {
+		name           string
+		tuples         []graph.Edge
+		local, regular bool
+		maxDistance    int // between the numbers of neighbours; 0: not checked
+	}{
+		{"grid", generated("grid2d:64"), true, true, 2 * 64},
+		{"scattered grid", scattered, true, true, 2 * 64},
+		{"cube", generated("grid3d:20"), true, false, 3 * 20 * 20},
+		{"path", generated("path:5000"), true, true, 1},
+		{"two paths", append(generated("path:5000"), graph.MakeEdge(6000, 6001)), true, true, 1},
+		{"tree of 2 levels", generated("star:5000"), false, false, 0},
+		{"Kronecker", kronecker(t, 12), false, false, 0},
+		{"uniform", generated("uniform:4096:16384"), false, false, 0},
+		{"path of 100", generated("path:100"), false, false, 0},
+	} {
+		for _, workers := range []int{1, 3} {
+			workers, m := team.New(workers), memory.New()
+			g, _, err := Build(t.Context(), c.tuples, workers, m, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOrder(t, g)
+			distance := 0
+			for v := range g.Searched {
+				for i := range g.Lists.Degree(uint32(v)) {
+					distance = max(distance, v-int(g.Lists.entry(uint32(v), i)))
+				}
+			}
+			if g.Local != c.local || c.maxDistance > 0 && (g.Regular != c.regular || distance > c.maxDistance) {
+				t.Errorf("%s: local %v, want %v; regular %v, want %v; neighbours up to %d apart, want %d", c.name, g.Local,
+					c.local, g.Regular, c.regular, distance, c.maxDistance)
+			}
+			workers.Stop()
+			m.ReleaseAll()
 		}
 	}
 }

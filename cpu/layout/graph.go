@@ -29,6 +29,8 @@ type Graph struct {
 	Labels    int      // 1 + the largest label of the tuples
 	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated
 	Label     []uint32 // [n] label of each vertex
+	Local     bool     // local order: there are no hubs, and neighbours have numbers close to each other
+	Regular   bool     // most lists lead as far from their vertex as that of the vertex before, as in a grid
 	Hubs      int      // vertices 0..Hubs-1 are hubs
 	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
 	Searched  int      // vertices Ungrouped..Searched-1 have no hub for a neighbour; leaves begin at Searched

@@ -116,6 +116,17 @@ func (o *Offsets) Get(v uint32) uint64 {
 	return at
 }
 
+// Range returns where list v begins and ends.
+func (o *Offsets) Range(v uint32) (begin, end uint64) {
+	if len(o.wraps) == 0 {
+		return uint64(o.low[v]), uint64(o.low[v+1])
+	}
+	return o.far(v)
+}
+
+//go:noinline
+func (o *Offsets) far(v uint32) (begin, end uint64) { return o.Get(v), o.Get(v + 1) }
+
 // findWraps fills wraps when low is complete.
 func (o *Offsets) findWraps() {
 	for v := 1; v < len(o.low); v++ {

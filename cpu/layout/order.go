@@ -10,6 +10,7 @@ import (
 )
 
 // Ordering: which vertex gets which number inside the engine. Isolated labels get none. Graph shows the four parts.
+// Roads, grids and meshes have no hubs: local.go numbers them.
 //
 // Hubs are the vertices of largest degree, by descending degree (Kolganov 2018, section 2.2, "global sort"; stable).
 // They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
@@ -37,9 +38,6 @@ func (b *builder) order() error {
 	g.Hubs = min(g.Hubs, n)
 
 	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
-	records := memory.Allocate[uint64](m, "vertices to sort", n)
-	scratch := memory.Allocate[uint64](m, "vertices to sort", n)
-	near := memory.Allocate[uint32](m, "nearest neighbours", n)
 	g.Label = memory.Allocate[uint32](m, "label of each vertex", n)
 	g.Groups = memory.Allocate[uint32](m, "groups", g.Hubs+1)
 	g.Leaves = memory.Allocate[uint32](m, "leaves", g.Hubs+1)
@@ -47,6 +45,22 @@ func (b *builder) order() error {
 		return err
 	}
 	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
+	if b.isFlat() {
+		local, err := b.localOrder()
+		if err != nil {
+			return err
+		}
+		if local {
+			g.Local, g.Hubs, g.Groups, g.Leaves = true, 0, g.Groups[:1], g.Leaves[:1]
+			return nil
+		}
+	}
+	records := memory.Allocate[uint64](m, "vertices to sort", n)
+	scratch := memory.Allocate[uint64](m, "vertices to sort", n)
+	near := memory.Allocate[uint32](m, "nearest neighbours", n)
+	if err := m.Err(); err != nil {
+		return err
+	}
 	b.number(b.byDegree(records, scratch, before, largest), 0)
 
 	b.findNearest(near)

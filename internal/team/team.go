@@ -112,7 +112,7 @@ func (t *Team) close() {
 	t.turn.Store(t.turn.Load() >> turnBits << turnBits)
 	for i := 1; i < t.wanted; i++ {
 		for look := 0; t.members[i].joined.Load(); look++ {
-			if !t.pause(look) {
+			if !t.Pause(look) {
 				time.Sleep(20 * time.Microsecond)
 			}
 		}

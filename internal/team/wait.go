@@ -20,7 +20,7 @@ func (t *Team) Wake() {
 // wakeAll wakes the members and waits a while until none is parked.
 func (t *Team) wakeAll() {
 	t.wake(t.size)
-	for look := 0; t.parked.Load() != 0 && t.pause(look); look++ {
+	for look := 0; t.parked.Load() != 0 && t.Pause(look); look++ {
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *Team) await(i int, last uint64) uint64 {
 		if turn, ok := next(); ok {
 			return turn
 		}
-		if t.pause(look) {
+		if t.Pause(look) {
 			continue
 		}
 		m.parked.Store(true)
@@ -67,13 +67,13 @@ func (t *Team) await(i int, last uint64) uint64 {
 	}
 }
 
-// pause spins or yields after a worker has looked in vain the given number of times. It returns false when the worker
+// Pause spins or yields after a worker has looked in vain the given number of times. It returns false when the worker
 // has waited long enough to park.
 //
 // A worker with a processor of its own yields to other threads of the system and keeps its place in the Go scheduler:
 // workers that pass through the scheduler's queue end up behind each other on one processor, which delays the next
 // phase by some 20 microseconds, and now and then by half a millisecond.
-func (t *Team) pause(look int) bool {
+func (t *Team) Pause(look int) bool {
 	switch {
 	case look >= spins+yields:
 		return false

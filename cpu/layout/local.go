@@ -1,0 +1,168 @@
+package layout
+
+import (
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/internal/memory"
+)
+
+// Local order: the order of roads, grids and meshes.
+//
+// Their degrees are nearly equal, so there are no hubs, and their searches have many levels with small frontiers. What
+// counts is that the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in which
+// a breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from
+// a vertex as far away as possible: the last one of another search (after George, Liu, "An implementation of a
+// pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list leads to
+// the levels next to it.
+//
+// A graph gets this order by its degrees and by the levels of that search, never by timed searches.
+const (
+	maxLocalMean  = 32 // mean number of tuples at a vertex of a graph with local order
+	largeDegree   = 4  // degrees above 4 times the mean are large
+	largeShare    = 16 // at most 1/16 of all tuples are at vertices of large degree
+	shallowShare  = 8  // a level with more than 1/8 of all vertices makes a graph shallow
+	minLocalGraph = 256
+)
+
+// isFlat reports whether degrees are nearly equal and small.
+func (b *builder) isFlat() bool {
+	if b.options.Hubs != 0 || b.options.ByLabel || b.options.NoLeaves || b.vertices < minLocalGraph {
+		return false
+	}
+	sum := func(limit uint32) (total int64) {
+		var all atomic.Int64
+		b.team.Split(b.g.Labels, 1, func(_, from, to int) {
+			part := int64(0)
+			for _, d := range b.degrees[from:to] {
+				if d > limit {
+					part += int64(d)
+				}
+			}
+			all.Add(part)
+		})
+		return all.Load()
+	}
+	total := sum(0)
+	mean := total / int64(b.vertices)
+	return mean <= maxLocalMean && total < int64(None) && sum(uint32(largeDegree*(mean+1))) <= total/largeShare
+}
+
+// localOrder numbers the vertices in local order. It returns false, and numbers nothing, if the graph is shallow.
+func (b *builder) localOrder() (bool, error) {
+	g, m := b.g, b.memory
+	w := &walk{
+		begin:  memory.Allocate[uint32](m, "offsets of labels", g.Labels+1),
+		seen:   memory.Allocate[uint64](m, "labels seen", (g.Labels+63)>>6),
+		order:  g.Label,
+		widest: b.vertices / shallowShare,
+	}
+	if err := m.Err(); err != nil {
+		return false, err
+	}
+	total := uint32(0)
+	for label, d := range b.degrees {
+		total += d
+		w.begin[label] = total // the end; filling a list from the back turns it into the beginning
+	}
+	w.begin[g.Labels] = total
+	w.neighbours = memory.Allocate[uint32](m, "neighbours of labels", int(total))
+	if err := m.Err(); err != nil {
+		return false, err
+	}
+	b.team.Run(func(worker int) {
+		for tuples := range b.batches(worker) {
+			for _, e := range tuples {
+				if u, v, _ := e.Ends32(); u != v {
+					w.neighbours[atomic.AddUint32(&w.begin[u], ^uint32(0))] = v
+					w.neighbours[atomic.AddUint32(&w.begin[v], ^uint32(0))] = u
+				}
+			}
+		}
+	})
+	if err := b.ctx.Err(); err != nil { // not all lists are complete
+		return false, err
+	}
+	deep := true
+	for label, n := 0, 0; deep && label < g.Labels && !b.stopped.Load(); label++ {
+		if b.degrees[label] == 0 || w.seen[label>>6]>>(label&63)&1 != 0 {
+			continue
+		}
+		var end int
+		if end, deep = w.from(uint32(label), n); deep {
+			for _, v := range w.order[n:end] {
+				w.seen[v>>6] &^= 1 << (v & 63)
+			}
+			n, deep = w.from(w.order[end-1], n)
+		}
+	}
+	memory.Release(m, &w.neighbours)
+	memory.Release(m, &w.seen)
+	memory.Release(m, &w.begin)
+	if !deep {
+		return false, nil
+	}
+	g.Leaves[0], g.Searched = uint32(b.vertices), b.vertices
+	b.team.Split(b.vertices, 1, func(_, from, to int) {
+		for v, label := range g.Label[from:to] {
+			g.Vertex[label] = uint32(from + v)
+		}
+	})
+	return true, nil
+}
+
+// isRegular reports whether three of four lists are those of the vertex before, moved by 1. A search can predict which
+// of their entries are unvisited.
+func (b *builder) isRegular() bool {
+	l, equal := &b.g.Lists, make([]int, b.team.Size())
+	b.team.Split(b.g.Searched, 1, func(worker, from, to int) {
+		for v := uint32(max(from, 1)); v < uint32(to); v++ {
+			n, same := l.Degree(v), l.Degree(v-1) == l.Degree(v)
+			for i := 0; same && i < n; i++ {
+				same = l.entry(v, i) == l.entry(v-1, i)+1
+			}
+			if same {
+				equal[worker]++
+			}
+		}
+	})
+	sum := 0
+	for _, n := range equal {
+		sum += n
+	}
+	return sum > b.g.Searched/4*3
+}
+
+// walk searches the graph in labels, with duplicates.
+type walk struct {
+	begin      []uint32 // [Labels+1]
+	neighbours []uint32
+	seen       []uint64 // bitmap
+	order      []uint32 // labels in the order in which they are found
+	widest     int      // maximum number of vertices in a level
+}
+
+// from searches from root and writes the labels of its component to order[first:end]. It stops, and returns false, at
+// a level that is too wide.
+func (w *walk) from(root uint32, first int) (end int, deep bool) {
+	begin, order, seen := w.begin, w.order, w.seen
+	order[first] = root
+	seen[root>>6] |= 1 << (root & 63)
+	end = first + 1
+	for head := first; head < end; {
+		tail := end
+		for _, u := range order[head:end] {
+			for _, v := range w.neighbours[begin[u]:begin[u+1]] {
+				if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 {
+					seen[v>>6] = word | bit
+					order[tail] = v
+					tail++
+				}
+			}
+		}
+		head, end = end, tail
+		if end-head > w.widest {
+			return end, false
+		}
+	}
+	return end, true
+}
