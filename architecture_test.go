@@ -75,7 +75,7 @@ var libraries = map[string][]string{
 	"gonum.org/":             {"record", "reports/plot"},
 	"codeberg.org/":          {"reports/plot"},
 	"golang.org/x/image/":    {"reports/plot"},
-	"github.com/shirou/":     {"machine"},
+	"github.com/shirou/":     {"machine", "distributed/mpi"},
 	"github.com/spf13/":      {"cmd/teps"},
 	"github.com/goccy/":      {"cmd/teps"},
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},

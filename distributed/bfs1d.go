@@ -29,6 +29,8 @@ import "math/bits"
 // needed: the frontier of a bottom-up level, which every rank receives, is all that others need to know.
 type search1D struct{ *Rank }
 
+func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduce]) }
+
 // topDownStep:
 //  1. Scan: discover the unvisited neighbours of the own frontier. There is nothing to expand.
 //  2. Fold: send discovered vertices to their owners.
@@ -80,7 +82,8 @@ func (s *search1D) topDownPiece(worker, from, to int) {
 //  2. Scan: discover own unvisited vertices with a neighbour in the frontier. There is nothing to fold.
 //  3. Update: they are the next frontier.
 func (s *search1D) bottomUpStep(l *Level) {
-	s.replaceExpanded(s.expandFrontier(&l.Phases[Expand]))
+	s.expandFrontier(&l.Phases[Expand])
+	s.replaceExpanded()
 	for w, word := range s.expanded { // later levels need not send these vertices to their owners
 		s.visited[w] |= word
 	}

@@ -38,14 +38,34 @@ import "math/bits"
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
 type search2D struct{ *Rank }
 
+// share sends the frontier as well in grids of one column: all ranks take part in both.
+func (s *search2D) share(sums []int64, l *Level) {
+	if s.grid.C == 1 {
+		s.expandFrontierAndAddUp(sums, &l.Phases[Expand])
+	} else {
+		s.addUp(sums, &l.Phases[Reduce])
+	}
+}
+
+// expand sends the frontier down the grid column, unless share has done so.
+func (s *search2D) expand(l *Level) {
+	if s.grid.C > 1 {
+		s.expandFrontier(&l.Phases[Expand])
+	}
+}
+
 // topDownStep:
 //  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.
 //  2. Scan: discover the unvisited rows of these columns.
 //  3. Fold: send discovered rows along the grid row to their owners.
 //  4. Update: owners keep those that were not visited as the next frontier.
 func (s *search2D) topDownStep(l *Level) {
-	for block, message := range s.expandFrontier(&l.Phases[Expand]) {
-		s.addBlock(block, message)
+	s.expand(l)
+	s.discoverCandidates()
+	for block, message := range s.receive[:s.grid.R] {
+		if block != s.i || !s.addressed {
+			s.addBlock(block, message)
+		}
 	}
 	s.scan()
 	s.takeDiscovered()
@@ -92,7 +112,8 @@ func (s *search2D) topDownPiece(worker, from, to int) {
 //  2. Scan: discover unvisited rows with an entry in a column of the frontier.
 //  3. Fold and 4. update: as above.
 func (s *search2D) bottomUpStep(l *Level) {
-	s.replaceExpanded(s.expandFrontier(&l.Phases[Expand]))
+	s.expand(l)
+	s.replaceExpanded()
 	s.exchangeVisited(&l.Phases[Expand])
 	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])

@@ -151,7 +151,8 @@ func (b *builder) route() error {
 		})
 	})
 	b.entries = make([][]uint32, ranks)
-	b.world.Alltoallv(send, b.entries)
+	// In a group of its own, because the entries are needed for longer than until the next exchange.
+	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.entries, nil)
 	total := 0
 	for _, entries := range b.entries {
 		total += len(entries) / 2
@@ -184,7 +185,7 @@ func (b *builder) order() error {
 		send[m] = b.count[m*share : (m+1)*share]
 	}
 	counts := make([][]uint32, b.grid.C)
-	b.row.Alltoallv(send, counts)
+	b.row.Alltoallv(send, counts, nil)
 	degree := make([]uint32, share)
 	for _, count := range counts {
 		for slot, n := range count {

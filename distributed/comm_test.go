@@ -51,7 +51,8 @@ func (p *partnered) Split(color, key int) comm.Group {
 	return &partnered{part, members, p.partners}
 }
 
-func (p *partnered) addMembers() {
+// add records messages, which may be empty.
+func (p *partnered) add(message func(to int) []uint32) {
 	p.partners.mu.Lock()
 	defer p.partners.mu.Unlock()
 	self := p.world[p.Rank()]
@@ -59,7 +60,7 @@ func (p *partnered) addMembers() {
 		p.partners.level[self] = map[int]bool{}
 	}
 	for k, other := range p.world {
-		if k != p.Rank() {
+		if k != p.Rank() && len(message(k)) > 0 {
 			p.partners.level[self][other] = true
 		}
 	}
@@ -67,17 +68,24 @@ func (p *partnered) addMembers() {
 }
 
 func (p *partnered) Allgatherv(send []uint32, receive [][]uint32) {
-	p.addMembers()
+	p.add(func(int) []uint32 { return send })
 	p.Group.Allgatherv(send, receive)
 }
 
-func (p *partnered) Alltoallv(send, receive [][]uint32) {
-	p.addMembers()
-	p.Group.Alltoallv(send, receive)
+func (p *partnered) Alltoallv(send, receive [][]uint32, values []int64) {
+	p.add(func(to int) []uint32 { return send[to] })
+	p.Group.Alltoallv(send, receive, values)
+	if values != nil {
+		p.endLevel()
+	}
 }
 
 func (p *partnered) Allreduce(values []int64) {
 	p.Group.Allreduce(values)
+	p.endLevel()
+}
+
+func (p *partnered) endLevel() {
 	p.partners.mu.Lock()
 	defer p.partners.mu.Unlock()
 	delete(p.partners.level, p.world[p.Rank()])

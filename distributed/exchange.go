@@ -2,17 +2,90 @@ package distributed
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tepsbench/teps/distributed/comm"
 )
 
 // The exchanges of a search. They are the same for all partitions, which differ in the ranks that take part.
 
-// expandFrontier sends the frontier to the ranks inColumn and returns their frontiers.
-func (s *Rank) expandFrontier(m *Measure) (blocks [][]uint32) {
-	blocks = s.sendToAll(s.inColumn, &s.frontier, &s.message, m)
+// addUp replaces sums by their sums over all ranks.
+func (s *Rank) addUp(sums []int64, m *Measure) {
+	s.world.Allreduce(sums)
 	s.watch.lap(m)
-	return blocks
+}
+
+// expandFrontier sends the frontier to the ranks inColumn and receives theirs.
+func (s *Rank) expandFrontier(m *Measure) {
+	s.sendToAll(s.inColumn, &s.frontier, &s.message, m)
+	s.watch.lap(m)
+}
+
+// outbox holds the messages of a frontier to all ranks. Two take turns: others read one while the next is written.
+type outbox struct {
+	all  []uint32   // the whole frontier
+	some [][]uint32 // [rank] the vertices with a neighbour that the rank owns
+	send [][]uint32 // [rank] all or some[rank]
+}
+
+// edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned: for each of its vertices, as
+// many for each rank. To look at an edge costs less than a vertex that a rank receives in vain.
+const edgesToRank = 4
+
+// expandFrontierAndAddUp is expandFrontier and addUp in one exchange, which is all that a level of a deep graph costs.
+// A small frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbour of it;
+// the unvisited neighbours that this rank owns become candidates.
+func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
+	s.outbox[0], s.outbox[1] = s.outbox[1], s.outbox[0]
+	o, own := &s.outbox[0], s.inColumn.Rank()
+	s.candidates, s.looked = s.candidates[:0], 0
+	few := sums[1] <= int64(edgesToRank*len(s.frontier.list)*len(o.send))
+	if s.addressed = few && s.frontier.listed && s.form != "bitmaps"; s.addressed {
+		s.addressFrontier(o.some, uint32(own))
+		copy(o.send, o.some)
+	} else {
+		o.all = s.form.encode(o.all, &s.frontier)
+		for k := range o.send {
+			o.send[k] = o.all
+		}
+	}
+	m.sent(o.send, own)
+	s.inColumn.Alltoallv(o.send, s.receive[:len(o.send)], sums)
+	s.watch.lap(m)
+}
+
+// addressFrontier writes a message for each rank with the vertices of the frontier that have a neighbour among the
+// rank's own. The message to this rank itself has the whole frontier.
+func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
+	for k := range messages {
+		messages[k] = messages[k][:0]
+	}
+	messages[own] = s.form.encode(messages[own], &s.frontier)
+	width, x := uint32(s.width), &s.workers[0]
+	first := own * width
+	for part := range slices.Chunk(s.frontier.list, touchAhead) {
+		for _, v := range part { // fetch some lists at once: each is somewhere else in memory
+			x.touched += uint32(s.up.targets[s.up.at[v]])
+		}
+		for _, v := range part {
+			for _, u := range s.up.of(int(v)) {
+				if row := uint32(u) - first; row < width {
+					s.looked++
+					if !s.visited.has(row) {
+						s.candidates = append(s.candidates, candidate{Row(row), s.label[first+v]})
+					}
+					continue
+				}
+				message := &messages[uint32(u)/width]
+				if len(*message) == 0 {
+					*message = append(*message, 0) // a list
+				} else if (*message)[len(*message)-1] == v && len(*message) > 1 {
+					continue // through another neighbour
+				}
+				*message = append(*message, v)
+			}
+		}
+	}
 }
 
 // sendToAll sends a set to all ranks of a group and returns the messages of all. It reuses buffer.
@@ -24,9 +97,9 @@ func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measur
 	return received
 }
 
-// replaceExpanded makes expanded the frontiers in the messages of the ranks inColumn, which are those of s.receive.
-func (s *Rank) replaceExpanded(blocks [][]uint32) {
-	s.team.Pieces(len(blocks), 1, s.tasks.replaceBlock)
+// replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
+func (s *Rank) replaceExpanded() {
+	s.team.Pieces(s.inColumn.Size(), 1, s.tasks.replaceBlock)
 }
 
 func (s *Rank) replaceBlock(_, from, to int) {
@@ -44,10 +117,13 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	d := &s.discovered
 	if d.listed {
 		for k := range s.send {
-			s.send[k] = append(s.send[k][:0], 0)
+			s.send[k] = s.send[k][:0]
 		}
 		for _, v := range d.list {
 			k := v / uint32(s.width)
+			if len(s.send[k]) == 0 {
+				s.send[k] = append(s.send[k], 0) // a list
+			}
 			s.send[k] = append(s.send[k], v-k*uint32(s.width))
 		}
 	} else {
@@ -58,7 +134,7 @@ func (s *Rank) foldDiscovered(m *Measure) {
 		}
 	}
 	m.sent(s.send, s.self)
-	s.inRow.Alltoallv(s.send, s.receive[:s.inRow.Size()])
+	s.inRow.Alltoallv(s.send, s.receive[:s.inRow.Size()], nil)
 	s.watch.lap(m)
 }
 
@@ -131,7 +207,7 @@ func (s *Rank) fetchPredecessors() {
 	}
 	m.sent(s.send, s.self)
 	received := s.receive[:s.inRow.Size()]
-	s.inRow.Alltoallv(s.send, received)
+	s.inRow.Alltoallv(s.send, received, nil)
 	for k, message := range received {
 		if k == s.self {
 			continue
@@ -149,7 +225,7 @@ func (s *Rank) fetchPredecessors() {
 		s.replies[k] = reply
 	}
 	m.sent(s.replies, s.self)
-	s.inRow.Alltoallv(s.replies, received)
+	s.inRow.Alltoallv(s.replies, received, nil)
 	parent, corrected := s.parent[s.self*s.width:], s.words(s.corrected, s.self)
 	for k, reply := range received {
 		if k == s.self {

@@ -8,8 +8,8 @@ import (
 )
 
 // What a rank measures during a search: time, bytes and messages of each phase of each level. Every message that
-// leaves the rank is counted, including empty ones, which consist of a header. Reductions are timed but not counted
-// as messages: each is a few numbers, sent in whatever way the communication layer chooses.
+// leaves the rank is counted. Reductions, and how ranks learn which of them have something to receive, are timed but
+// not counted: these are a few numbers, sent in whatever way the communication layer chooses.
 
 // Phase is a part of a level, or of a search outside its levels.
 type Phase int
@@ -47,7 +47,7 @@ func (m *Measure) add(other Measure) {
 // sent counts messages to the other ranks of a group. messages[k] is for rank k.
 func (m *Measure) sent(messages [][]uint32, self int) {
 	for k, message := range messages {
-		if k != self {
+		if k != self && len(message) > 0 {
 			m.Messages++
 			m.Bytes += 4 * int64(len(message))
 		}
@@ -56,8 +56,10 @@ func (m *Measure) sent(messages [][]uint32, self int) {
 
 // sentToAll counts one message to all other ranks of a group.
 func (m *Measure) sentToAll(message []uint32, ranks int) {
-	m.Messages += int64(ranks - 1)
-	m.Bytes += 4 * int64(len(message)) * int64(ranks-1)
+	if len(message) > 0 {
+		m.Messages += int64(ranks - 1)
+		m.Bytes += 4 * int64(len(message)) * int64(ranks-1)
+	}
 }
 
 // Level is one level on one rank.
@@ -79,11 +81,26 @@ type Record struct {
 // take more memory than the graph.
 const maxLevels = 1 << 12
 
-// beginLevel returns the record of the level that begins.
-func (r *Record) beginLevel(s graph.SwitchState) *Level {
-	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)],
-		Level{Frontier: s.Frontier, Direction: s.Direction})
+// add appends a level and returns it.
+func (r *Record) add(l Level) *Level {
+	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)], l)
 	return &r.Levels[len(r.Levels)-1]
+}
+
+// addPhases adds the phases of a level to those of the search.
+func (r *Record) addPhases(l *Level) {
+	for p, m := range l.Phases {
+		r.Phases[p].add(m)
+	}
+}
+
+// addReduction adds the time in which the ranks found that there is no further level to the last one.
+func (r *Record) addReduction(none Level) {
+	last := &r.Levels[len(r.Levels)-1].Phases[Reduce]
+	for _, m := range none.Phases {
+		last.add(m)
+		r.Phases[Reduce].add(m)
+	}
 }
 
 // stopwatch assigns the time between its laps to phases.

@@ -9,7 +9,7 @@ import (
 //
 // A message is a list of numbers or the words of a bitmap, whichever is shorter, decided for each message (Bisson et
 // al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). The first word is 1 for a
-// bitmap and 0 for a list; the message of an empty set is that word alone.
+// bitmap and 0 for a list; the message of an empty set is empty, that is, it is not sent.
 
 // Form is how sets are sent, a value of the option messages: "lists", "bitmaps" or "adaptive".
 type Form string
@@ -17,7 +17,10 @@ type Form string
 // encode returns the message of a set. It reuses buffer.
 func (f Form) encode(buffer []uint32, s *set) []uint32 {
 	n := s.count()
-	if n > 0 && (f == "bitmaps" || f == "adaptive" && n > len(s.bits)) {
+	if n == 0 {
+		return buffer[:0]
+	}
+	if f == "bitmaps" || f == "adaptive" && n > len(s.bits) {
 		message := append(append(buffer[:0], 1), s.bits...)
 		if s.listed {
 			for _, v := range s.list {
@@ -49,7 +52,10 @@ func appendMembers(list []uint32, b bitmap, n int) []uint32 {
 
 // decode returns the members in a message, as a list or as a bitmap.
 func decode(message []uint32) (list []uint32, words bitmap) {
-	if message[0] == 1 {
+	switch {
+	case len(message) == 0:
+		return nil, nil
+	case message[0] == 1:
 		return nil, message[1:]
 	}
 	return message[1:], nil

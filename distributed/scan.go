@@ -44,6 +44,12 @@ type source struct {
 	label uint32 // label + 1 of the vertex
 }
 
+// candidate is an unvisited row with a neighbour in the frontier, which has the given label + 1.
+type candidate struct {
+	row   Row
+	label uint32
+}
+
 const (
 	maxSources   = 1 << 14 // scanned at a time
 	aloneLinks   = 4096    // fewer entries are scanned by one worker
@@ -114,6 +120,15 @@ func (s *Rank) discover(x *worker, rows []Row, label uint32) {
 		s.corrected[v>>5] |= bit
 		s.parent[v] = label
 		x.discovered = append(x.discovered, uint32(v))
+	}
+}
+
+// discoverCandidates discovers the candidates of expandFrontierAndAddUp.
+func (s *Rank) discoverCandidates() {
+	x := &s.workers[0]
+	x.edges += s.looked
+	for _, c := range s.candidates {
+		s.discover(x, []Row{c.row}, c.label)
 	}
 }
 

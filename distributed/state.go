@@ -15,8 +15,10 @@ import (
 // bfs2d.go lists the invariants that hold between two levels.
 type Rank struct {
 	*Part
-	// steps are those of bfs1d.go or bfs2d.go.
+	// steps are those of bfs1d.go or bfs2d.go. share adds up numbers over all ranks before a step, with what these send
+	// each other in any case.
 	steps interface {
+		share(sums []int64, l *Level)
 		topDownStep(*Level)
 		bottomUpStep(*Level)
 	}
@@ -29,6 +31,7 @@ type Rank struct {
 	firstRow int        // of the part, among the rows of the state: 0; in 1D that of the own block
 	team     *team.Team // the workers of the rank
 	memory   *memory.Arena
+	total    int64 // adjacency entries of all ranks
 
 	visited    bitmap   // [row blocks]
 	discovered set      // [row blocks] by the scan of this level
@@ -44,6 +47,12 @@ type Rank struct {
 	send    [][]uint32 // [ranks inRow]
 	replies [][]uint32 // [ranks inRow]
 	receive [][]uint32
+
+	// In grids of one column.
+	outbox     [2]outbox
+	addressed  bool        // the frontier was sent only to the ranks concerned
+	candidates []candidate // and these are the rank's own unvisited neighbours of it, some more than once
+	looked     int64       // own neighbours of it, visited or not
 
 	sources []source // top-down
 	links   int      // entries of the lists of the sources
@@ -91,6 +100,12 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	s.receive = make([][]uint32, max(blocks, s.inColumn.Size()))
 	s.workers = make([]worker, t.Size())
 	s.record.Levels = make([]Level, 0, 64)
+	for k := range s.outbox {
+		s.outbox[k] = outbox{some: make([][]uint32, s.inColumn.Size()), send: make([][]uint32, s.inColumn.Size())}
+	}
+	sum := [1]int64{int64(len(p.up.targets))}
+	world.Allreduce(sum[:])
+	s.total = sum[0]
 	return s, m.Err()
 }
 
@@ -109,17 +124,25 @@ func (s *Rank) Free() {
 func (s *Rank) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
 ) (*Record, error) {
-	next := s.begin(root)
-	for next.Frontier > 0 {
-		level := s.record.beginLevel(next)
+	state := s.begin(root)
+	for {
+		var begun Level
+		if err := s.beginLevel(ctx, &begun, &state); err != nil {
+			return nil, err
+		}
+		if state.Frontier == 0 {
+			s.record.addReduction(begun)
+			break
+		}
+		level := s.record.add(begun)
 		if level.Direction == graph.BottomUp {
 			s.steps.bottomUpStep(level)
 		} else {
 			s.steps.topDownStep(level)
 		}
-		if err := s.endLevel(ctx, level, &next); err != nil {
-			return nil, err
-		}
+		level.Edges = s.takeEdges()
+		s.watch.lap(&level.Phases[Update])
+		s.record.addPhases(level)
 	}
 	s.fetchPredecessors()
 	s.writeParents(root, output{parent, first, stride})
@@ -137,7 +160,6 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	clear(s.unsent)
 	s.discovered.reset()
 	s.frontier.reset()
-	edges := [2]int64{0, int64(len(s.up.targets))} // of root, and of all vertices
 	owner, slot := s.Partition.Owner(Label(root))
 	if owner == s.world.Rank() && int(s.number[slot]) < s.width {
 		v := s.number[slot]
@@ -146,43 +168,36 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 		if s.unsent != nil {
 			s.unsent.add(v)
 		}
-		edges[0] = int64(s.degree[v])
 	}
-	s.world.Allreduce(edges[:])
 	s.watch.lap(&s.record.Phases[Clear])
-	return graph.SwitchState{
-		Direction: s.rule.First(), Frontier: 1, FrontierEdges: edges[0], UnexploredEdges: edges[1],
-		Vertices: int64(s.width) * int64(s.world.Size()),
-	}
+	return graph.SwitchState{UnexploredEdges: s.total, Vertices: int64(s.width) * int64(s.world.Size())}
 }
 
-// endLevel adds up the next frontier over all ranks and chooses the direction of the next level. If ctx has ended on
-// any rank, all ranks return an error.
-func (s *Rank) endLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
-	l.Edges = s.takeEdges()
+// beginLevel adds up the frontier over all ranks and chooses the direction of the level. If ctx has ended on any rank,
+// all ranks return an error.
+func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
 	sums := [3]int64{int64(s.frontier.count()), 0, 0}
-	if l.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
+	if s.frontier.listed || p.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
 		sums[1] = s.edgesOf(&s.frontier)
 	}
 	if ctx.Err() != nil {
 		sums[2] = 1
 	}
-	s.watch.lap(&l.Phases[Update])
-	s.world.Allreduce(sums[:])
-	s.watch.lap(&l.Phases[Reduce])
-	for p, m := range l.Phases {
-		s.record.Phases[p].add(m)
-	}
+	s.steps.share(sums[:], l)
 	if sums[2] > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return ErrOtherRank
 	}
-	p.Previous, p.Frontier = p.Frontier, sums[0]
 	p.UnexploredEdges -= p.FrontierEdges
-	p.FrontierEdges = sums[1]
-	p.Direction = s.rule.Next(*p)
+	p.Previous, p.Frontier, p.FrontierEdges = p.Frontier, sums[0], sums[1]
+	if p.Previous == 0 { // the root, which has no number if it is isolated
+		p.Frontier, p.Direction = 1, s.rule.First()
+	} else {
+		p.Direction = s.rule.Next(*p)
+	}
+	l.Frontier, l.Direction = p.Frontier, p.Direction
 	return nil
 }
 

@@ -139,10 +139,6 @@ func TestTwoDimensionsSendLessWithManyRanks(t *testing.T) {
 				ranks, one.modelled, two.modelled, ratio, previous)
 		}
 		previous = ratio
-		if want := float64(one.busiest) * float64(ranks); one.messages != want || one.busiest%int64(ranks-1) != 0 {
-			t.Errorf("%d ranks in 1D: %v messages, busiest rank %d, want every rank to send one to every other",
-				ranks, one.messages, one.busiest)
-		}
 	}
 }
 

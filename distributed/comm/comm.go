@@ -6,8 +6,8 @@ package comm
 
 // Group is a rank's end of a group of ranks.
 //
-// A message is a slice of 32-bit words. A rank may change what it has passed to a call only after a later call in which
-// the whole group took part. What it receives is valid for as long and must not be changed.
+// A message is a slice of 32-bit words; an empty one is not sent. A rank may change what it has passed to a call only
+// after a later call in which the whole group took part. What it receives is valid until then and must not be changed.
 type Group interface {
 	// Rank returns the caller's rank in the group, Size the number of ranks.
 	Rank() int
@@ -21,12 +21,13 @@ type Group interface {
 	Allgatherv(send []uint32, receive [][]uint32)
 
 	// Alltoallv sends send[k] to rank k for all k except the caller, and stores what rank k sent in receive[k]. The
-	// caller's own message is passed through.
-	Alltoallv(send, receive [][]uint32)
+	// caller's own message is passed through. It also replaces values, at most MaxReduce of them, by their sums over all
+	// ranks, as Allreduce does.
+	Alltoallv(send, receive [][]uint32, values []int64)
 
 	// Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks.
 	Allreduce(values []int64)
 }
 
-// MaxReduce is the largest number of values in an Allreduce.
+// MaxReduce is the largest number of values that are added up in one call.
 const MaxReduce = 4

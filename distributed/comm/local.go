@@ -17,15 +17,17 @@ import (
 type localGroup struct {
 	size    int
 	barrier barrier
-	boards  [2]board
+	boards  [2][]post              // [size] by sender
 	parts   map[uint32]*localGroup // of the last Split, by color
 }
 
-// board holds what ranks pass to one call.
-type board struct {
-	messages [][][]uint32 // [size] by sender: one message, or one for each receiver
-	values   [][MaxReduce]int64
-	sum      [MaxReduce]int64
+// post is what one rank passes to a call: one message for all, or one for each receiver. The padding keeps ranks off
+// each other's cache lines.
+type post struct {
+	all    []uint32
+	each   [][]uint32
+	values [MaxReduce]int64
+	_      [48]byte
 }
 
 // local is a rank's end of a group.
@@ -54,7 +56,7 @@ func newLocalGroup(size int, w waiting) *localGroup {
 	g.barrier.size, g.barrier.waiting = int32(size), w
 	g.barrier.passed = sync.NewCond(&g.barrier.mu)
 	for i := range g.boards {
-		g.boards[i] = board{messages: make([][][]uint32, size), values: make([][MaxReduce]int64, size)}
+		g.boards[i] = make([]post, size)
 	}
 	return g
 }
@@ -62,42 +64,46 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// post posts messages and returns the board when all ranks have posted theirs. The last rank to arrive drops the
-// messages of the previous call, so that they can be collected: by then all ranks have read them.
-func (c *local) post(messages [][]uint32) *board {
+// exchange posts what the rank passes to a call, and returns the board when all ranks have. The last rank to arrive
+// adds up the values. It also drops the messages of the previous call, so that they can be collected: all ranks have
+// read them.
+func (c *local) exchange(all []uint32, each [][]uint32, values []int64) []post {
 	c.calls++
-	b, previous := &c.group.boards[c.calls&1], &c.group.boards[c.calls&1^1]
-	b.messages[c.rank] = messages
-	c.group.barrier.wait(func() { clear(previous.messages) })
-	return b
+	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
+	own := &board[c.rank]
+	own.all, own.each = all, each
+	copy(own.values[:], values)
+	if turn, last := c.group.barrier.arrive(); last {
+		var sums [MaxReduce]int64
+		for k := range board {
+			for i := range values {
+				sums[i] += board[k].values[i]
+			}
+			previous[k].all, previous[k].each = nil, nil
+		}
+		c.group.barrier.open(sums)
+	} else {
+		c.group.barrier.await(turn)
+	}
+	copy(values, c.group.barrier.sums[:])
+	return board
 }
 
 func (c *local) Allgatherv(send []uint32, receive [][]uint32) {
-	for k, posted := range c.post([][]uint32{send}).messages {
-		receive[k] = posted[0]
+	board := c.exchange(send, nil, nil)
+	for k := range receive {
+		receive[k] = board[k].all
 	}
 }
 
-func (c *local) Alltoallv(send, receive [][]uint32) {
-	for k, posted := range c.post(send).messages {
-		receive[k] = posted[c.rank]
+func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
+	board := c.exchange(nil, send, values)
+	for k := range receive {
+		receive[k] = board[k].each[c.rank]
 	}
 }
 
-func (c *local) Allreduce(values []int64) {
-	c.calls++
-	b := &c.group.boards[c.calls&1]
-	copy(b.values[c.rank][:], values)
-	c.group.barrier.wait(func() {
-		clear(b.sum[:])
-		for k := range b.values {
-			for i := range values {
-				b.sum[i] += b.values[k][i]
-			}
-		}
-	})
-	copy(values, b.sum[:])
-}
+func (c *local) Allreduce(values []int64) { c.exchange(nil, nil, values) }
 
 func (c *local) Split(color, key int) Group {
 	g := c.group
@@ -109,7 +115,9 @@ func (c *local) Split(color, key int) Group {
 			before++
 		}
 	}
-	g.barrier.wait(func() {
+	if turn, last := g.barrier.arrive(); !last {
+		g.barrier.await(turn)
+	} else {
 		sizes := map[uint32]int{}
 		for _, other := range all {
 			sizes[other[0]]++
@@ -118,7 +126,8 @@ func (c *local) Split(color, key int) Group {
 		for color, size := range sizes {
 			g.parts[color] = newLocalGroup(size, g.barrier.waiting)
 		}
-	})
+		g.barrier.open([MaxReduce]int64{})
+	}
 	return &local{group: g.parts[uint32(color)], rank: before}
 }
 
@@ -127,13 +136,15 @@ func (c *local) Split(color, key int) Group {
 type barrier struct {
 	size int32
 	waiting
-	_       [64]byte
-	arrived atomic.Int32
-	_       [60]byte
-	turn    atomic.Uint32
-	_       [60]byte
-	mu      sync.Mutex
-	passed  *sync.Cond
+	_        [64]byte
+	arrived  atomic.Int32
+	_        [60]byte
+	turn     atomic.Uint32
+	sums     [MaxReduce]int64 // on the cache line that waiting ranks watch
+	_        [24]byte
+	sleepers atomic.Int32
+	mu       sync.Mutex
+	passed   *sync.Cond
 }
 
 // waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps. Waking a
@@ -147,18 +158,27 @@ const (
 	totalYields = 8000   // of all ranks together, if there are more than processors
 )
 
-// wait returns when all ranks have called it. The last rank to arrive calls its last before any is released.
-func (b *barrier) wait(last func()) {
-	turn := b.turn.Load()
-	if b.arrived.Add(1) == b.size {
-		last()
-		b.arrived.Store(0)
+// arrive reports whether the caller is the last rank to arrive, which has to open the barrier; others await turn.
+func (b *barrier) arrive() (turn uint32, last bool) {
+	turn = b.turn.Load()
+	return turn, b.arrived.Add(1) == b.size
+}
+
+// open releases all ranks, which find sums in the barrier until they arrive again. A rank that goes to sleep first says
+// so and then looks at the turn; open does both in the other order. So one of the two sees what the other did.
+func (b *barrier) open(sums [MaxReduce]int64) {
+	b.sums = sums
+	b.arrived.Store(0)
+	b.turn.Add(1)
+	if b.sleepers.Load() > 0 {
 		b.mu.Lock()
-		b.turn.Add(1)
-		b.mu.Unlock()
 		b.passed.Broadcast()
-		return
+		b.mu.Unlock()
 	}
+}
+
+// await returns when the barrier has opened after the turn.
+func (b *barrier) await(turn uint32) {
 	for k := range b.spins + b.yields {
 		if b.turn.Load() != turn {
 			return
@@ -172,8 +192,10 @@ func (b *barrier) wait(last func()) {
 		}
 	}
 	b.mu.Lock()
+	b.sleepers.Add(1)
 	for b.turn.Load() == turn {
 		b.passed.Wait()
 	}
+	b.sleepers.Add(-1)
 	b.mu.Unlock()
 }

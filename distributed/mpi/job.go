@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shirou/gopsutil/v3/cpu"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/internal/child"
@@ -75,9 +78,9 @@ func wrongVersion(v string) error {
 		v, Version)
 }
 
-// commandLine returns the arguments of mpirun.
-func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
-	args := []string{"-np", strconv.Itoa(ranks)}
+// commandLine returns the arguments of mpirun. Those of the user come after those of placement.
+func commandLine(options plugins.Settings, ranks int, placement []string, program, socket string) []string {
+	args := append([]string{"-np", strconv.Itoa(ranks)}, placement...)
 	if os.Geteuid() == 0 {
 		args = append(args, "--allow-run-as-root")
 	}
@@ -86,11 +89,38 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 	} else {
 		args = append(args, "--oversubscribe") // any number of ranks on this host
 	}
-	if options.Int("threads") > 1 {
-		args = append(args, "--bind-to", "none") // Open MPI may bind a rank to a single core
-	}
 	args = append(args, strings.Fields(options.Text("mpirun"))...)
 	return append(args, program, "-ranks", strconv.Itoa(ranks), "-socket", socket)
+}
+
+// placement returns arguments of mpirun and variables of Open MPI that say where ranks run. The user's own come first.
+//
+// Each rank gets cores of its own if there are enough on this host. Otherwise the system now and then puts two ranks on
+// one core, and all wait for both. Ranks stay unbound where Open MPI would get it wrong: with threads on other hosts,
+// and where this process may not use all processors, because mpirun would bind ranks to those that it must not use.
+//
+// A rank that waits lets others have its processor. This costs nothing where ranks are alone.
+func placement(options plugins.Settings, ranks int) (arguments, environment []string) {
+	set := func(name, value string) {
+		if os.Getenv(name) == "" {
+			environment = append(environment, name+"="+value)
+		}
+	}
+	set("OMPI_MCA_mpi_yield_when_idle", "1")
+	cores, _ := cpu.Counts(false)
+	processors, _ := cpu.Counts(true)
+	const policy = "OMPI_MCA_hwloc_base_binding_policy"
+	threads, here := options.Int("threads"), options.Text("hosts") == ""
+	switch {
+	case here && ranks*threads <= cores && runtime.NumCPU() == processors:
+		set(policy, "core")
+		if threads > 1 {
+			arguments = []string{"--map-by", fmt.Sprintf("slot:PE=%d", threads)}
+		}
+	case here || threads > 1:
+		set(policy, "none")
+	}
+	return arguments, environment
 }
 
 const (
@@ -117,8 +147,10 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("ssh: ", "Host key verification failed")}
-	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
+	arguments, environment := placement(options, ranks)
+	cmd := exec.Command(mpirun, commandLine(options, ranks, arguments, program, socket)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path()) // mpirun leaves files there if it fails early
+	cmd.Env = append(cmd.Env, environment...)
 	cmd.Stderr = j.output
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()

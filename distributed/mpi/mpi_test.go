@@ -36,12 +36,11 @@ func runRank(ranks int) int {
 		i, j := distributed.SquareGrid(ranks).Place(world.Rank())
 		err = errors.Join(checks.Group(world.Split(j, i)), checks.Group(world.Split(i, j)))
 	}
-	if err == nil { // rank 0 sends late
+	if err == nil { // rank 0 comes late
 		if world.Rank() == 0 {
 			time.Sleep(10 * time.Millisecond)
-		} else {
-			world.Await()
 		}
+		world.Await()
 		err = checks.Group(world)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type World interface {
 	comm.Group
 
-	// Await waits until rank 0 has called Allgatherv. It may take long and does not keep a processor busy.
+	// Await waits until rank 0 calls it. It may take long and does not keep a processor busy.
 	Await()
 }
 
@@ -96,7 +96,6 @@ func (r *server) next() (q received, err error) {
 	var message []uint32
 	if r.wire == nil {
 		q.ctx = context.Background()
-		r.world.Await()
 	} else {
 		open := false
 		if q, open = <-r.requests; !open {
@@ -105,6 +104,7 @@ func (r *server) next() (q received, err error) {
 		message = pack(q.request)
 	}
 	messages := make([][]uint32, r.world.Size())
+	r.world.Await()
 	r.world.Allgatherv(message, messages)
 	return q, unpack(messages[0], &q.request)
 }
@@ -150,7 +150,7 @@ func (r *server) do(q received) (err error) {
 func (r *server) collect(message []uint32) [][]uint32 {
 	send, messages := make([][]uint32, r.world.Size()), make([][]uint32, r.world.Size())
 	send[0] = message
-	r.world.Alltoallv(send, messages)
+	r.world.Alltoallv(send, messages, nil)
 	if r.wire == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 		}
 	}
 	from, _ := r.slice(q.Tuples, r.world.Rank())
-	r.world.Split(0, r.world.Rank()).Alltoallv(send, messages)
+	r.world.Split(0, r.world.Rank()).Alltoallv(send, messages, nil)
 	return edgesOf(messages[0]), from
 }
 

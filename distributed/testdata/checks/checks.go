@@ -17,7 +17,7 @@ func Group[G interface {
 	Rank() int
 	Size() int
 	Allgatherv(send []uint32, receive [][]uint32)
-	Alltoallv(send, receive [][]uint32)
+	Alltoallv(send, receive [][]uint32, sums []int64)
 	Allreduce(sums []int64)
 }](c G) error {
 	size, self := c.Size(), c.Rank()
@@ -33,14 +33,19 @@ func Group[G interface {
 		for k := range send {
 			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, (self+k+round)%4) // some are empty
 		}
-		c.Alltoallv(send, receive)
+		sums := []int64{int64(round), int64(self), 1, -1}
+		c.Alltoallv(send, receive, sums)
+		want := []int64{int64(round * size), int64(size * (size - 1) / 2), int64(size), int64(-size)}
+		if !slices.Equal(sums, want) {
+			return fmt.Errorf("rank %d: sums of Alltoallv: got %v, want %v", self, sums, want)
+		}
 		for k, message := range receive {
 			want := slices.Repeat([]uint32{uint32(100*k + self)}, (self+k+round)%4)
 			if !slices.Equal(message, want) {
 				return fmt.Errorf("rank %d: Alltoallv in round %d from %d: got %v, want %v", self, round, k, message, want)
 			}
 		}
-		sums := []int64{1, int64(self)}
+		sums = []int64{1, int64(self)}
 		c.Allreduce(sums)
 		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
 			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
