@@ -1,5 +1,6 @@
 // gapbs-peer.cc: GAPBS's bfs as the peer of the benchmark of teps (-cpu.peer "peer PATH"). It reads PATH.tuples and
-// PATH.roots, builds GAPBS's graph, and searches from all roots for each line of its standard input.
+// PATH.roots, builds GAPBS's graph, and searches from all roots for each line of its standard input. "peer PATH queue"
+// searches the same graph with one queue on one thread.
 //
 //	g++ -std=c++17 -O3 -march=native -fopenmp -I gapbs/src -o peer gapbs-peer.cc
 #define main bfs_main
@@ -10,8 +11,24 @@
 #include <omp.h>
 #include <unistd.h>
 
+static pvector<NodeID> QueueBFS(const Graph& g, NodeID root, pvector<NodeID>& queue) {
+  pvector<NodeID> parent(g.num_nodes());
+  for (NodeID n = 0; n < g.num_nodes(); n++) parent[n] = -1;
+  parent[root] = root;
+  int64_t end = 0;
+  queue[end++] = root;
+  for (int64_t i = 0; i < end; i++)
+    for (NodeID v : g.out_neigh(queue[i]))
+      if (parent[v] < 0) {
+        parent[v] = queue[i];
+        queue[end++] = v;
+      }
+  return parent;
+}
+
 int main(int argc, char* argv[]) {
-  if (argc != 2) { fprintf(stderr, "peer PATH\n"); return 2; }
+  bool one_queue = argc == 3 && std::string(argv[2]) == "queue";
+  if (argc != 2 && !one_queue) { fprintf(stderr, "peer PATH [queue]\n"); return 2; }
   std::string path = argv[1];
   std::vector<std::pair<NodeID, double>> roots;
   std::ifstream text(path + ".roots");
@@ -40,6 +57,7 @@ int main(int argc, char* argv[]) {
   Graph g = builder.MakeGraphFromEL(edges);
   g = builder.SquishGraph(g);
   timer.Stop();
+  pvector<NodeID> queue(g.num_nodes());
   fprintf(answer, "GAPBS, %d threads, %lld edges, built in %.2f s\n", omp_get_max_threads(), (long long)g.num_edges(),
           timer.Seconds());
   fflush(answer);
@@ -47,7 +65,7 @@ int main(int argc, char* argv[]) {
     double sum = 0;
     for (auto [root, tuples] : roots) {
       timer.Start();
-      pvector<NodeID> parent = DOBFS(g, root, false);
+      pvector<NodeID> parent = one_queue ? QueueBFS(g, root, queue) : DOBFS(g, root, false);
       timer.Stop();
       sum += timer.Seconds() / tuples;
     }
