@@ -66,6 +66,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
 	for p.Frontier+s.leaves > 0 {
 		if err := ctx.Err(); err != nil {
+			s.team.EndMeanwhile() // nobody writes parents any more (copyAhead)
 			return nil, err
 		}
 		switch {
@@ -222,4 +223,5 @@ func (s *search) beginShare(_, share, _ int) {
 	from, to := s.team.Share(share, len(s.unvisited), 8)
 	s.unvisited[from:to].fill(s.g.Searched - from<<6)
 	s.workers[share].corrections.reset()
+	s.workers[share].copied.begin(s.team.First(share, len(s.parent), s.region()))
 }

@@ -251,7 +251,11 @@ func (s *search) flush(mine *worker) {
 // correctOrder makes corrections of the parents of order[done:], for the wide step that follows.
 func (s *search) correctOrder() {
 	s.team.Pieces(int(s.end.Load())-s.done, orderPiece, s.tasks.correctPiece)
-	s.done, s.wide = int(s.end.Load()), true
+	s.done = int(s.end.Load())
+	if !s.wide {
+		s.wide = true
+		s.team.Meanwhile(s.tasks.copyAhead)
+	}
 }
 
 const orderPiece = 4096

@@ -17,6 +17,10 @@ import (
 // neighbour and clears those that were not reached, while the region is still in a cache. So every search confirms or
 // replaces every entry, and uses nothing of another search.
 //
+// The template does not depend on the root, so from the first wide step on workers copy it while they wait for others
+// (copyAhead): small levels leave most of them idle. Each copies its own share of the regions from the front, and the
+// output goes on where it stopped.
+//
 // A search of narrow steps only writes the parents in the order of discovery, and a search that reached few vertices
 // writes only those; the array is cleared before.
 
@@ -25,7 +29,8 @@ const forgetWords = 256
 
 // finish writes the parents.
 func (s *search) finish(root graph.Vertex) {
-	region := 1 << s.workers[0].corrections.shift
+	region := s.region()
+	s.team.EndMeanwhile()
 	if s.wide {
 		s.correctOrder()
 	}
@@ -87,9 +92,35 @@ func (s *search) forget(worker, from, to int) {
 	}
 }
 
+// region is the number of labels in a region.
+func (s *search) region() int { return 1 << s.workers[0].corrections.shift }
+
+// copied is what a worker has copied of the template, labels [from, to), and where its share of the labels ends.
+type copied struct{ from, to, end int }
+
+func (c *copied) begin(from, end int) { *c = copied{from, from, end} }
+
+// copyPart is the number of labels that a worker copies between two looks for a turn, in less than a microsecond.
+const copyPart = 128
+
+// copyAhead copies a part of the template in the worker's share of the labels.
+func (s *search) copyAhead(worker int) (more bool) {
+	c := &s.workers[worker].copied
+	from, to := c.to, min(c.to+copyPart, c.end)
+	s.widen(s.parent[from:to], s.g.Template[from:to])
+	c.to = to
+	return to < c.end
+}
+
 // outputRegion writes the parents of labels from..to-1, which are a region.
 func (s *search) outputRegion(_, from, to int) {
-	s.widen(s.parent[from:to], s.g.Template[from:to])
+	begin := from // of what has not been copied
+	for w := range s.workers {
+		if c := &s.workers[w].copied; c.from <= from {
+			begin = max(begin, min(c.to, to))
+		}
+	}
+	s.widen(s.parent[begin:to], s.g.Template[begin:to])
 	for w := range s.workers {
 		c := &s.workers[w].corrections
 		c.apply(from>>c.shift, s.parent)

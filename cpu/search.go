@@ -69,6 +69,7 @@ type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
 	topDownPiece, correctPiece, writeBehind, expandOrWrite         func(worker, from, to int)
 	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
+	copyAhead                                                      func(worker int) (more bool)
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -76,6 +77,7 @@ type worker struct {
 	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections corrections
+	copied      copied
 	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
 	ends        [stage]uint64
@@ -189,7 +191,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, writeBehind: s.writeBehind,
 		expandOrWrite: s.expandOrWrite,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
-		writeReached: s.writeReached,
+		writeReached: s.writeReached, copyAhead: s.copyAhead,
 	}
 	return s, m.Err()
 }

@@ -35,11 +35,28 @@ func (s *share) take(turn uint64) int {
 	}
 }
 
+// piecesOf returns the pieces [first, end) of share i of wanted.
+func piecesOf(i, pieces, wanted int) (first, end int) {
+	return pieces * i / wanted, pieces * (i + 1) / wanted
+}
+
+// First returns the items [from, to) of the pieces that a worker takes first when n items are handed out by Pieces in
+// pieces of the given size.
+func (t *Team) First(worker, n, size int) (from, to int) {
+	pieces := (n + size - 1) / size
+	wanted := min(pieces, t.size)
+	if worker >= wanted {
+		return n, n
+	}
+	first, end := piecesOf(worker, pieces, wanted)
+	return first * size, min(end*size, n)
+}
+
 // takeAll works on pieces until all have been taken.
 func (t *Team) takeAll(worker int, turn uint64) {
 	number := turn >> turnBits & (1<<(64-pieceBits) - 1)
 	for i := worker; i >= 0; i = t.unfinished(worker) {
-		first, end := t.pieces*i/t.wanted, t.pieces*(i+1)/t.wanted
+		first, end := piecesOf(i, t.pieces, t.wanted)
 		for {
 			piece := first + t.shares[i].take(number)
 			if piece >= end {

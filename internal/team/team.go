@@ -39,16 +39,22 @@ type Team struct {
 	parked atomic.Int32 // members that are parked
 	_      [60]byte
 	left   []atomic.Uint64 // bitmap of the shares with pieces that nobody has taken
+	_      [40]byte
+	offer  atomic.Uint64 // number of the call of Meanwhile; 0: there is nothing to do meanwhile
+	offers uint64        // calls of Meanwhile
+	aside  func(worker int) (more bool)
 }
 
 const turnBits = 16
 
 // member is one goroutine of a team. The padding keeps two members off one cache line.
 type member struct {
-	joined atomic.Bool // works on the turn, or is about to look whether it is still open
-	parked atomic.Bool
-	wake   chan struct{}
-	_      [48]byte
+	joined   atomic.Bool // works on the turn, or is about to look whether it is still open
+	parked   atomic.Bool
+	aside    atomic.Bool // works on what there is to do meanwhile, or is about to look whether there still is
+	wake     chan struct{}
+	finished uint64 // the offer that has nothing left for this worker
+	_        [32]byte
 }
 
 // New starts a team of size workers.
@@ -111,10 +117,15 @@ func (t *Team) open(wanted int) {
 func (t *Team) close() {
 	t.turn.Store(t.turn.Load() >> turnBits << turnBits)
 	for i := 1; i < t.wanted; i++ {
-		for look := 0; t.members[i].joined.Load(); look++ {
-			if !t.Pause(look) {
-				time.Sleep(20 * time.Microsecond)
-			}
+		t.waitFor(&t.members[i].joined)
+	}
+}
+
+// waitFor waits until a member has unset a flag.
+func (t *Team) waitFor(flag *atomic.Bool) {
+	for look := 0; flag.Load(); look++ {
+		if !t.tryMeanwhile(0) && !t.Pause(look) {
+			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }

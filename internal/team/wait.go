@@ -8,6 +8,7 @@ const (
 	spins        = 10_000 // some 20 us, when every worker has a processor
 	spinsCrowded = 100    // when another worker needs this processor
 	yields       = 4_000  // some 2 ms if nothing else wants the processor
+	spinsOfPart  = 500    // that take as long as a call of what Meanwhile gives a worker to do
 )
 
 // Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
@@ -52,6 +53,9 @@ func (t *Team) await(i int, last uint64) uint64 {
 	for look := 0; ; look++ {
 		if turn, ok := next(); ok {
 			return turn
+		}
+		if t.tryMeanwhile(i) {
+			look = min(look+spinsOfPart, spins) // yields as early as if it only waited, and does not park
 		}
 		if t.Pause(look) {
 			continue

@@ -1,0 +1,39 @@
+package team
+
+// Meanwhile gives workers something to do while they wait: for the next turn, or for others at the end of one. They
+// call task until it returns that there is nothing left for this worker, or until EndMeanwhile. A worker may be late
+// for the next turn by the time of a call, which should be less than a microsecond. A worker that never waits calls
+// nothing.
+func (t *Team) Meanwhile(task func(worker int) (more bool)) {
+	if t.crowded {
+		return // a worker that waits leaves its processor to one that does not
+	}
+	t.aside = task
+	t.offers++
+	t.offer.Store(t.offers)
+}
+
+// EndMeanwhile lets no worker call the task of Meanwhile any more, and waits for calls that have not returned.
+func (t *Team) EndMeanwhile() {
+	t.offer.Store(0)
+	for i := range t.members {
+		t.waitFor(&t.members[i].aside)
+	}
+}
+
+// tryMeanwhile lets a worker call the task of Meanwhile once, and reports whether it did. It first says that it is
+// about to and then checks that it still may; EndMeanwhile does both in the other order.
+func (t *Team) tryMeanwhile(worker int) bool {
+	m := &t.members[worker]
+	offer := t.offer.Load()
+	if offer == 0 || offer == m.finished {
+		return false
+	}
+	m.aside.Store(true)
+	open := t.offer.Load() == offer
+	if open && !t.aside(worker) {
+		m.finished = offer
+	}
+	m.aside.Store(false)
+	return open
+}
