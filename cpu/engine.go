@@ -70,15 +70,14 @@ func options() []plugins.Option {
 // memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The
 // peak is in the middle of the lists or during a search:
 //
-//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); in the middle
-//	             of the lists degree and bucket (6), in a search order, parents, counts and bitmaps (17); a
-//	             worker's corrections, or before them the neighbours of the vertex whose list it makes (9)
-//	per tuple    two entries to sort, half of them at a time where lists are packed or one vertex has as many (8), as
-//	             list entries of 32 bits (8), and in the segments of long lists (1)
-//	fixed        for each worker a begun block in each bucket and the arrays to sort one (12 MiB); tables of hubs and
+//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); before the
+//	             lists the degree (4), in a search order, parents, counts and bitmaps (17); a worker's corrections, or
+//	             before them the neighbours of the vertex whose list it makes (9)
+//	per tuple    two entries of 32 bits, each with 16 bits of its vertex (12), and in the segments of long lists (1)
+//	fixed        for each worker a slot for each bucket and the arrays to sort one (12 MiB); tables of hubs and
 //	             regions; levels
 func memoryBound(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(60 + 9*workers), PerTuple: 17}
+	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(60 + 9*workers), PerTuple: 14}
 }
 
 // instance is a graph that is ready to be searched, and what belongs to it.

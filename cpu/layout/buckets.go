@@ -9,179 +9,201 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// From tuples to sorted neighbour lists without duplicates, in two steps that both stay in caches.
+// From tuples to sorted neighbour lists without duplicates, in two steps.
 //
 // Step 1, partition: every tuple becomes two entries (vertex, neighbour) in the engine's numbers, and an entry goes to
 // the bucket of its vertex. Buckets are ranges of vertices with about equally many entries, small enough to be sorted
-// in a cache. Step 2, sort: a worker takes a bucket, sorts it by (vertex, neighbour), drops duplicates, and writes the
-// lists.
+// in a cache. A worker collects a cache line of entries of a bucket before it writes them to memory.
+// Step 2, sort: a worker takes a bucket, sorts it by (vertex, neighbour), drops duplicates, and writes the lists.
 //
-// Both steps run over one part of the buckets after the other, so that the pool has room for one part only. More parts
-// would need less memory, but translating the tuples once more for each costs more than touching that memory. Plain
-// lists, which are longer than packed ones, leave less room for the pool.
+// The lists are made in place. The neighbours of all entries are in the array that becomes the lists, and the low
+// halves of their vertices in another one. A bucket begins where its lists would if no tuple were a duplicate, so its
+// lists never end behind its entries; and a worker writes them when all buckets before have been read.
 const (
-	packedParts = 2
-	plainParts  = 3
 	minBucket   = 1 << 16 // entries
 	maxBucket   = 1 << 20
 	wantBuckets = 1 << 11 // in all
+	maxVertices = 1 << 16 // of a bucket: an entry has 16 bits of its vertex
+	blockSize   = 64      // vertices that are in the same bucket, from NearLimit on
+	slotSize    = 16      // entries
 )
 
 // bucket is a range of vertices whose lists are built together.
 type bucket struct {
-	from, to int // vertices
-	entries  int // with duplicates
+	from, to int          // vertices
+	begin    int          // of its entries
+	end      atomic.Int64 // of the entries so far
 }
 
-// plan cuts the vertices into buckets and fills of with the bucket of each vertex.
-func (b *builder) plan(of []uint16) (buckets []bucket) {
-	var total int
-	for _, label := range b.g.Label[:b.g.Searched] {
-		total += int(b.degrees[label])
+// slot holds entries of a bucket until it is full.
+type slot struct {
+	neighbours [slotSize]uint32
+	vertices   [slotSize]uint16
+}
+
+// entries are pairs of a vertex and a neighbour, bucket by bucket.
+type entries struct {
+	buckets    []*bucket
+	of         []uint16 // bucket of each vertex below NearLimit, then of each block of vertices: it fits a cache
+	neighbours []uint32
+	vertices   []uint16 // low halves
+}
+
+// plan cuts the vertices into buckets and returns room for how many entries they need.
+func (b *builder) plan() (room int) {
+	e, label := &b.entries, b.g.Label[:b.g.Searched]
+	total := 0
+	for _, l := range label {
+		total += int(b.degrees[l])
 	}
 	limit := min(max(total/wantBuckets, minBucket), maxBucket)
-	limit = max(limit, total/(1<<15)) // numbers of buckets fit 16 bits
-	current := bucket{}
-	for v := range b.g.Searched {
-		d := int(b.degrees[b.g.Label[v]])
-		if current.entries > 0 && current.entries+d > limit {
-			buckets = append(buckets, current)
-			current = bucket{from: v}
+	limit = max(limit, total/(1<<14)) // numbers of buckets fit 16 bits
+	var current *bucket
+	for v := 0; v < len(label); v = current.to {
+		next := v + 1
+		if v >= NearLimit {
+			next = min(v+blockSize, len(label))
 		}
-		current.to, current.entries = v+1, current.entries+d
-		of[v] = uint16(len(buckets))
+		n := 0
+		for _, l := range label[v:next] {
+			n += int(b.degrees[l])
+		}
+		if current == nil || room-current.begin+n > limit || next-current.from > maxVertices {
+			room = (room + slotSize - 1) &^ (slotSize - 1) // a full slot is a cache line of neighbours
+			current = &bucket{from: v, begin: room}
+			current.end.Store(int64(room))
+			e.buckets = append(e.buckets, current)
+		}
+		room += n
+		current.to = next
+		e.of[bucketIndex(uint32(v))] = uint16(len(e.buckets) - 1)
 	}
-	if current.entries > 0 {
-		buckets = append(buckets, current)
-	}
-	return buckets
+	return room
 }
 
-// split cuts buckets into runs, n or a few more, of at most 1/n of all entries plus one bucket of usual size, or of a
-// single bucket that has more than that.
-func split(buckets []bucket, n int) (runs [][]bucket) {
-	total, usual := 0, 0
-	for _, k := range buckets {
-		total += k.entries
-		if k.to-k.from > 1 {
-			usual = max(usual, k.entries)
-		}
-	}
-	for len(buckets) > 0 {
-		entries, end := buckets[0].entries, 1
-		for end < len(buckets) && entries+buckets[end].entries <= total/n+usual {
-			entries += buckets[end].entries
-			end++
-		}
-		runs = append(runs, buckets[:end])
-		buckets = buckets[end:]
-	}
-	return runs
-}
+// bucketIndex returns the index of v in entries.of: a branch would be mispredicted too often.
+func bucketIndex(v uint32) uint32 { return min(v, NearLimit-NearLimit/blockSize+v/blockSize) }
 
-// fillLists runs both steps over all parts; write gets the buckets.
-func (b *builder) fillLists(write *listWriter) error {
-	of := memory.Allocate[uint16](b.memory, "bucket of each vertex", b.g.Searched)
-	if err := b.memory.Err(); err != nil {
+// partition makes the buckets and puts the entries of all tuples into them.
+func (b *builder) partition() error {
+	m, e := b.memory, &b.entries
+	e.of = memory.Allocate[uint16](m, "bucket of each vertex", int(bucketIndex(uint32(b.g.Searched)))+1)
+	if err := m.Err(); err != nil {
 		return err
 	}
-	buckets := b.plan(of)
-	n := plainParts
-	if b.options.Packed {
-		n = packedParts
-	}
-	parts := split(buckets, n)
-	size := 0
-	for _, part := range parts {
-		blocks := len(part) * b.team.Size() // a block begun for each worker and bucket
-		for _, k := range part {
-			blocks += k.entries / blockSize
-		}
-		size = max(size, blocks<<blockBits)
-	}
-	p := &pool{entries: memory.Allocate[uint64](b.memory, "entries to sort", size)}
-	if err := b.memory.Err(); err != nil {
+	room := b.plan()
+	memory.Release(m, &b.degrees)
+	e.neighbours = memory.Allocate[uint32](m, "targets", room)
+	e.vertices = memory.Allocate[uint16](m, "vertices of entries", room)
+	if err := m.Err(); err != nil {
 		return err
 	}
-	first := 0
-	for _, part := range parts {
-		p.reset(first, len(part), b.team.Size())
-		b.partition(p, part, of)
-		b.sortBuckets(p, part, write)
-		if err := b.ctx.Err(); err != nil {
-			return err
+	searched := uint32(b.g.Searched)
+	b.team.Run(func(worker int) {
+		var pairs [batchSize]uint64
+		slots, used := make([]slot, len(e.buckets)), make([]uint8, len(e.buckets))
+		for tuples := range b.batches(worker) {
+			translate(tuples, b.g.Vertex, &pairs)
+			for _, pair := range pairs[:len(tuples)] {
+				u, v := uint32(pair>>32), uint32(pair)
+				if u == v || u >= searched || v >= searched {
+					continue
+				}
+				for range 2 { // u and its neighbour v, then v and its neighbour u
+					k := e.of[bucketIndex(u)]
+					s, n := &slots[k], used[k]&(slotSize-1)
+					s.neighbours[n], s.vertices[n] = v, uint16(u)
+					if used[k] = n + 1; n == slotSize-1 {
+						e.flush(int(k), s, slotSize)
+					}
+					u, v = v, u
+				}
+			}
 		}
-		first += len(part)
-	}
-	memory.Release(b.memory, &p.entries)
-	memory.Release(b.memory, &of)
+		for k := range slots {
+			e.flush(k, &slots[k], int(used[k]&(slotSize-1)))
+		}
+	})
 	return nil
 }
 
-// partition puts the entries of these buckets into the pool.
-func (b *builder) partition(p *pool, buckets []bucket, of []uint16) {
-	wanted := selection{uint32(buckets[0].from), uint32(buckets[len(buckets)-1].to), uint32(b.g.Searched)}
-	b.team.Run(func(worker int) {
-		var pairs [batchSize]uint64
-		var entries [2 * batchSize]uint64
-		for tuples := range b.batches(worker) {
-			translate(tuples, b.g.Vertex, &pairs)
-			p.scatter(entries[:wanted.choose(pairs[:len(tuples)], &entries)], of, worker)
-		}
-	})
+// flush moves n entries from a slot to bucket k.
+func (e *entries) flush(k int, s *slot, n int) {
+	at := int(e.buckets[k].end.Add(int64(n))) - n
+	copy(e.neighbours[at:], s.neighbours[:n])
+	copy(e.vertices[at:], s.vertices[:n])
 }
 
-// selection is the vertices from..to-1, whose entries are wanted.
-type selection struct{ from, to, searched uint32 }
-
-// choose writes the wanted entries of pairs, at most batchSize, and returns their number. A pair of two searched
-// vertices that is not a self-loop is an entry of both. Most entries belong to another part, so they are dropped
-// without a branch.
-func (t *selection) choose(pairs []uint64, entries *[2 * batchSize]uint64) int {
-	const mask = 2*batchSize - 1
-	n := 0
-	from, extent := t.from, uint64(t.to-t.from)
-	for _, pair := range pairs {
-		u, v := uint32(pair>>32), uint32(pair)
-		if u == v || u >= t.searched || v >= t.searched {
-			continue
-		}
-		entries[n&mask] = pair
-		n += int((uint64(u-from) - extent) >> 63)
-		entries[n&mask] = uint64(v)<<32 | uint64(u)
-		n += int((uint64(v-from) - extent) >> 63)
-	}
-	return n
-}
-
-// sortBuckets sorts these buckets, which are in the pool, and hands them to write.
-func (b *builder) sortBuckets(p *pool, buckets []bucket, write *listWriter) {
+// sortBuckets sorts all buckets and hands them to write.
+func (b *builder) sortBuckets(write *listWriter) {
+	e := &b.entries
 	var taken atomic.Int64
 	b.team.Run(func(worker int) {
-		var keys, scratch, set, bitmap []uint64
-		alone := team.New(1)
+		s := sorter{width: write.width, alone: team.New(1)}
 		for !b.stopped.Load() { // a bucket that was taken is written, because other workers wait for it
 			i := int(taken.Add(1)) - 1 // in order, because writers wait for the buckets before theirs
-			if i >= len(buckets) {
+			if i >= len(e.buckets) {
 				return
 			}
-			k := buckets[i]
-			n := p.room(i)
-			if k.to-k.from == 1 && n > b.g.Searched>>6 { // enough entries to go through all words
-				if bitmap == nil {
-					bitmap = make([]uint64, (b.g.Searched+63)>>6)
-				}
-				set = p.collectSet(set, i, bitmap)
-				write.add(p.first+i, k, set)
-				continue
+			k := e.buckets[i]
+			neighbours, vertices := e.neighbours[k.begin:k.end.Load()], e.vertices[k.begin:k.end.Load()]
+			switch {
+			case k.to-k.from == 1 && len(neighbours) > b.g.Searched>>6: // enough entries to go through all words
+				add(write, i, k, s.set(neighbours, b.g.Searched))
+			case s.bits(k) <= 32:
+				add(write, i, k, sortEntries(&s, &s.short, k, neighbours, vertices))
+			default:
+				add(write, i, k, sortEntries(&s, &s.long, k, neighbours, vertices))
 			}
-			if cap(keys) < n || cap(scratch) < n {
-				keys, scratch = make([]uint64, 0, n), make([]uint64, n)
-			}
-			keys = p.collect(keys[:0], i, k.from, write.width)
-			sorted, other := sortKeys(alone, keys, scratch, 0, write.width+bits.Len(uint(k.to-k.from-1)))
-			write.add(p.first+i, k, slices.Compact(sorted))
-			keys, scratch = sorted[:0], other[:cap(other)]
 		}
 	})
+}
+
+// sorter sorts the entries of one bucket after the other. Keys are (vertex-from)<<width | neighbour.
+type sorter struct {
+	width  int // bits of a neighbour
+	alone  *team.Team
+	short  [2][]uint32
+	long   [2][]uint64
+	sorted []uint32 // neighbours of one vertex
+	bitmap []uint64 // of all vertices
+}
+
+// bits returns the width of the keys of bucket k.
+func (s *sorter) bits(k *bucket) int { return s.width + bits.Len(uint(k.to-k.from-1)) }
+
+// sortEntries returns the keys of the entries of bucket k in ascending order without duplicates.
+func sortEntries[K uint32 | uint64](s *sorter, keys *[2][]K, k *bucket, neighbours []uint32, vertices []uint16) []K {
+	if len(keys[0]) < len(neighbours) {
+		keys[0], keys[1] = make([]K, len(neighbours)), make([]K, len(neighbours))
+	}
+	all := keys[0][:len(neighbours)]
+	for i, vertex := range vertices {
+		all[i] = K(vertex-uint16(k.from))<<s.width | K(neighbours[i])
+	}
+	sorted, _ := sortKeys(s.alone, all, keys[1], 0, s.bits(k))
+	return slices.Compact(sorted)
+}
+
+// set returns different neighbours of one vertex in ascending order. A vertex may have any share of all entries; sorting
+// them in a bitmap of all vertices needs no memory for duplicates.
+func (s *sorter) set(neighbours []uint32, searched int) []uint32 {
+	if s.bitmap == nil {
+		s.bitmap = make([]uint64, (searched+63)>>6)
+	}
+	clear(s.bitmap)
+	for _, v := range neighbours {
+		s.bitmap[v>>6] |= 1 << (v & 63)
+	}
+	n := 0
+	for _, word := range s.bitmap {
+		n += bits.OnesCount64(word)
+	}
+	s.sorted = slices.Grow(s.sorted[:0], n)
+	for w, word := range s.bitmap {
+		for ; word != 0; word &= word - 1 {
+			s.sorted = append(s.sorted, uint32(w<<6+bits.TrailingZeros64(word)))
+		}
+	}
+	return s.sorted
 }

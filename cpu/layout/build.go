@@ -41,6 +41,7 @@ func Build(
 		{"measure", b.measure},
 		{"degrees", b.countDegrees},
 		{"order", b.order},
+		{"partition", b.partition},
 		{"lists", b.lists},
 	} {
 		if err := ctx.Err(); err != nil {
@@ -57,54 +58,42 @@ func Build(
 
 // lists makes the neighbour lists and everything that follows from them.
 func (b *builder) lists() error {
-	g := b.g
-	b.allocateLists(&g.Lists)
-	g.HubLinks = memory.Allocate[uint32](b.memory, "links of hubs", g.Hubs)
-	g.First = memory.Allocate[uint32](b.memory, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
-	g.Template = memory.Allocate[uint32](b.memory, "output template", g.Labels)
-	if err := b.memory.Err(); err != nil {
+	g, m := b.g, b.memory
+	for i := range g.Lists.Columns {
+		g.Lists.Columns[i].More = memory.Allocate[uint64](m, "columns", (g.Searched+63)>>6)
+		g.Lists.Columns[i].Entry = memory.Allocate[uint32](m, "columns", g.Searched)
+	}
+	g.Lists.At.low = memory.Allocate[uint32](m, "offsets", g.Searched+1)
+	g.HubLinks = memory.Allocate[uint32](m, "links of hubs", g.Hubs)
+	g.First = memory.Allocate[uint32](m, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
+	g.Template = memory.Allocate[uint32](m, "output template", g.Labels)
+	if err := m.Err(); err != nil {
 		return err
 	}
 	b.initialise()
 	w := &listWriter{g: g, width: bits.Len(uint(max(g.Searched, 1) - 1))}
-	if err := b.fillLists(w); err != nil {
+	g.Lists.Targets = b.entries.neighbours
+	b.sortBuckets(w)
+	if err := b.ctx.Err(); err != nil {
 		return err
 	}
-	w.finish(b.memory)
+	memory.Release(m, &b.entries.vertices)
+	memory.Release(m, &b.entries.of)
+	memory.Trim(m, &g.Lists.Targets, w.end)
+	w.begin(g.Searched, g.Searched, w.end)
+	g.Lists.At.findWraps()
+	if b.options.Packed {
+		g.Lists.pack(b.team, m)
+		if err := m.Err(); err != nil {
+			return err
+		}
+	}
 	for hub := range g.HubLinks {
 		g.HubLinks[hub] = uint32(g.Lists.Degree(uint32(hub))) - (g.Groups[hub+1] - g.Groups[hub])
 	}
-	memory.Release(b.memory, &b.degrees)
 	g.Regular = g.Local && b.isRegular()
-	g.Segments = cut(b.team, b.memory, &g.Lists, g.HubLinks, g.Searched)
-	return b.memory.Err()
-}
-
-// allocateLists makes room for every entry as if no tuple were a duplicate. A vertex is an entry in as many lists as it
-// has neighbours, so the degrees of the first vertices say how many entries are near.
-func (b *builder) allocateLists(l *Lists) {
-	near, far := 0, 0
-	for v, label := range b.g.Label[:b.g.Searched] {
-		if v < NearLimit {
-			near += int(b.degrees[label])
-		} else {
-			far += int(b.degrees[label])
-		}
-	}
-	m, lists := b.memory, b.g.Searched
-	for i := range l.Columns {
-		l.Columns[i].More = memory.Allocate[uint64](m, "columns", (lists+63)>>6)
-		l.Columns[i].Entry = memory.Allocate[uint32](m, "columns", lists)
-	}
-	l.At.low = memory.Allocate[uint32](m, "offsets", lists+1)
-	if l.Packed = b.options.Packed; !l.Packed {
-		l.Targets = memory.Allocate[uint32](m, "targets", near+far)
-		return
-	}
-	l.FarAt.low = memory.Allocate[uint32](m, "offsets of far entries", lists+1)
-	l.Near = memory.Allocate[uint16](m, "near entries", near)
-	l.Far = fieldsFor(uint32(max(lists, 1) - 1))
-	l.Far.Words = memory.Allocate[uint64](m, "far entries", l.Far.wordsFor(far))
+	g.Segments = cut(b.team, m, &g.Lists, g.HubLinks, g.Searched)
+	return m.Err()
 }
 
 // initialise gives every vertex itself as its first neighbours, and every label but those of leaves no neighbour in the
@@ -146,6 +135,7 @@ type builder struct {
 	g        *Graph
 	vertices int      // labels that are not isolated
 	degrees  []uint32 // [Labels] with duplicates, without self-loops
+	entries  entries
 }
 
 // batchSize is the number of tuples that are translated at a time.

@@ -38,9 +38,13 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	for v := range graph.Vertex(1000) {
 		circle = append(circle, graph.MakeEdge(v*7%1000, (v+1)*7%1000))
 	}
+	var path []graph.Edge // long enough for keys of more than 32 bits
+	for v := range graph.Vertex(150_000) {
+		path = append(path, graph.MakeEdge(v, v+1))
+	}
 	graphs := map[string][]graph.Edge{"none": nil, "small": small, "s8": kronecker(t, 8), "circle": circle}
 	if !testing.Short() {
-		graphs["stars"], graphs["s12"] = stars, kronecker(t, 12)
+		graphs["stars"], graphs["path"], graphs["s12"] = stars, path, kronecker(t, 12)
 	}
 	for name, tuples := range graphs {
 		want := map[uint32]map[uint32]bool{}

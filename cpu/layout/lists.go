@@ -1,10 +1,5 @@
 package layout
 
-import (
-	"math/bits"
-	"sync/atomic"
-)
-
 // Lists are the neighbour lists of the searched vertices, each in ascending order, so hubs first. They come in two
 // layouts with the same order of entries:
 //
@@ -127,89 +122,21 @@ func (o *Offsets) Range(v uint32) (begin, end uint64) {
 //go:noinline
 func (o *Offsets) far(v uint32) (begin, end uint64) { return o.Get(v), o.Get(v + 1) }
 
+// sum replaces the lengths of lists by where they begin. It returns where the last one ends.
+func (o *Offsets) sum() (end uint64) {
+	for v, n := range o.low {
+		o.low[v] = uint32(end)
+		end += uint64(n)
+	}
+	o.findWraps()
+	return end
+}
+
 // findWraps fills wraps when low is complete.
 func (o *Offsets) findWraps() {
 	for v := 1; v < len(o.low); v++ {
 		if o.low[v] < o.low[v-1] {
 			o.wraps = append(o.wraps, uint32(v))
 		}
-	}
-}
-
-// Packed lists: neighbour lists without most of their leading zeros (after Kolganov 2018, section 3.1).
-//
-// Kolganov removes the leading zeros that all neighbours of a vertex have in common. Here vertices are numbered by
-// descending degree, so most entries of any list are small, and each list has two parts instead: neighbours below
-// NearLimit in 16 bits each, and the others in fields as wide as the largest vertex. Both widths are the same for all
-// lists. So any entry can be read without those before it, which a search that stops at the first frontier vertex and
-// workers that share a long list both need; and the first part, which is nearly all that a bottom-up level reads, needs
-// no decoding.
-
-// NearLimit is the number of vertices that fit the 16 bits of a near entry.
-const NearLimit = 1 << 16
-
-// Fields is an array of numbers of the same width, from 1 to 32 bits, without gaps between them.
-type Fields struct {
-	Words  []uint64 // one more than the fields fill, so that a field may be read across its end
-	Width  uint64
-	Mask   uint64
-	Length int
-}
-
-// fieldsFor returns an empty array for numbers up to largest.
-func fieldsFor(largest uint32) Fields {
-	width := uint64(max(bits.Len32(largest), 1))
-	return Fields{Width: width, Mask: 1<<width - 1}
-}
-
-// wordsFor returns how many words n fields need.
-func (f *Fields) wordsFor(n int) int { return int((uint64(n)*f.Width+63)>>6) + 1 }
-
-// Get returns field i.
-func (f *Fields) Get(i uint64) uint32 {
-	bit := i * f.Width
-	w, shift := bit>>6, bit&63
-	return uint32((f.Words[w]>>shift | f.Words[w+1]<<1<<(63-shift)) & f.Mask)
-}
-
-// packer writes consecutive fields. Several packers may write adjacent ranges of one array at the same time: they share
-// the words at both ends of a range, and set bits there atomically.
-type packer struct {
-	words []uint64
-	width uint64
-	word  uint64 // bits collected for words[at]
-	at    uint64
-	used  uint64 // number of bits of word that are final
-	first bool   // words[at] is the first of the range
-}
-
-// pack returns a packer that writes from field i on.
-func (f *Fields) pack(i uint64) packer {
-	bit := i * f.Width
-	return packer{words: f.Words, width: f.Width, at: bit >> 6, used: bit & 63, first: true}
-}
-
-// put writes the next field; x must fit it.
-func (p *packer) put(x uint32) {
-	p.word |= uint64(x) << p.used
-	p.used += p.width
-	if p.used < 64 {
-		return
-	}
-	if p.first {
-		p.close()
-		p.first = false
-	} else {
-		p.words[p.at] = p.word
-	}
-	p.at++
-	p.used -= 64
-	p.word = uint64(x) >> (p.width - p.used) // the rest of x; 0 when the field ended with the word
-}
-
-// close writes a word that another packer may write too: the first or the last one of the range.
-func (p *packer) close() {
-	if p.word != 0 {
-		atomic.OrUint64(&p.words[p.at], p.word)
 	}
 }

@@ -44,8 +44,8 @@ func (b *builder) order() error {
 	if err := m.Err(); err != nil {
 		return err
 	}
-	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
 	if b.isFlat() {
+		b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
 		local, err := b.localOrder()
 		if err != nil {
 			return err
@@ -57,15 +57,13 @@ func (b *builder) order() error {
 	}
 	records := memory.Allocate[uint64](m, "vertices to sort", n)
 	scratch := memory.Allocate[uint64](m, "vertices to sort", n)
-	near := memory.Allocate[uint32](m, "nearest neighbours", n)
 	if err := m.Err(); err != nil {
 		return err
 	}
-	b.number(b.byDegree(records, scratch, before, largest), 0)
-
-	b.findNearest(near)
-	b.number(b.byGroup(near, records[g.Hubs:], scratch[g.Hubs:]), g.Hubs)
-	memory.Release(m, &near)
+	byDegree, other := b.byDegree(records, scratch, before, largest)
+	b.findHubs(byDegree[:g.Hubs])
+	b.number(byDegree[:g.Hubs], 0)
+	b.number(b.byGroup(byDegree[g.Hubs:], other[g.Hubs:]), g.Hubs)
 	memory.Release(m, &records)
 	memory.Release(m, &scratch)
 	return nil
@@ -82,12 +80,14 @@ func fill(array []uint32, x uint32) {
 func (b *builder) countVertices() (before []int, largest uint32) {
 	before, top := make([]int, b.team.Size()), make([]uint32, b.team.Size())
 	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
+		n, largest := 0, uint32(0)
 		for _, d := range b.degrees[from:to] {
 			if d != 0 {
-				before[worker]++
-				top[worker] = max(top[worker], d)
+				n++
 			}
+			largest = max(largest, d)
 		}
+		before[worker], top[worker] = n, largest
 	})
 	for worker, n := range before {
 		before[worker] = b.vertices
@@ -107,9 +107,9 @@ func (b *builder) number(records []uint64, first int) {
 	})
 }
 
-// byDegree returns the labels that are not isolated by descending degree, as the lower halves of records. Its last two
-// arguments are the results of countVertices.
-func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint32) []uint64 {
+// byDegree returns the labels that are not isolated by descending degree, as the lower halves of records, and the other
+// array. Its last two arguments are the results of countVertices.
+func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint32) (sorted, other []uint64) {
 	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
 		at := before[worker]
 		for label := from; label < to; label++ {
@@ -122,37 +122,49 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 			}
 		}
 	})
-	sorted, _ := sortKeys(b.team, records, scratch, 32, bits.Len32(largest))
-	return sorted
+	return sortKeys(b.team, records, scratch, 32, bits.Len32(largest))
 }
 
-// findNearest fills near with the smallest neighbour of every vertex in the numbers by degree. A tuple with a smaller
-// one replaces it; that happens a few times for each vertex and not once for each edge, so workers share the array.
-func (b *builder) findNearest(near []uint32) {
-	b.team.Split(b.vertices, 1, func(_, from, to int) { fill(near[from:to], None) })
-	b.team.Run(func(worker int) {
-		var pairs [batchSize]uint64
-		for tuples := range b.batches(worker) {
-			translate(tuples, b.g.Vertex, &pairs)
-			lowerAll(pairs[:len(tuples)], near)
+// findHubs finds the smallest hub among the neighbours of every vertex, in Vertex, where it needs one look at each end
+// of a tuple. It leaves there, for the label of
+//
+//	hub h                                       h
+//	a vertex whose smallest hub neighbour is h  Hubs+h
+//	a vertex without a hub for a neighbour      2*Hubs
+//	an isolated label                           None
+//
+// A tuple with a smaller hub replaces the one before; that happens a few times for each vertex and not once for each
+// edge, so workers share the array.
+func (b *builder) findHubs(hubs []uint64) {
+	vertex, n := b.g.Vertex, uint32(len(hubs))
+	b.team.Split(b.g.Labels, 1, func(_, from, to int) {
+		for label := from; label < to; label++ {
+			if vertex[label] = 2 * n; b.degrees[label] == 0 {
+				vertex[label] = None
+			}
 		}
 	})
-}
-
-// lowerAll makes the ends of every pair neighbours of each other in near.
-func lowerAll(pairs []uint64, near []uint32) {
-	for _, pair := range pairs {
-		u, v := uint32(pair>>32), uint32(pair)
-		if u == v { // all self-loops, also those of isolated labels
-			continue
-		}
-		if v < atomic.LoadUint32(&near[u]) {
-			lower(&near[u], v)
-		}
-		if u < atomic.LoadUint32(&near[v]) {
-			lower(&near[v], u)
-		}
+	for h, label := range hubs {
+		vertex[uint32(label)] = uint32(h)
 	}
+	b.team.Run(func(worker int) {
+		var ends [batchSize]uint64
+		for tuples := range b.batches(worker) {
+			for i, e := range tuples { // does nothing else, so that as many cache misses as possible overlap
+				u, v, _ := e.Ends32()
+				ends[i&(batchSize-1)] = uint64(atomic.LoadUint32(&vertex[u]))<<32 | uint64(atomic.LoadUint32(&vertex[v]))
+			}
+			for i, e := range tuples {
+				// Only hubs are so small that anything is larger by more than n. The ends of a self-loop are equal.
+				ofU, ofV := ends[i&(batchSize-1)]>>32, ends[i&(batchSize-1)]&(1<<32-1)
+				if u, v, _ := e.Ends32(); ofU+uint64(n) < ofV {
+					lower(&vertex[v], uint32(ofU)+n)
+				} else if ofV+uint64(n) < ofU {
+					lower(&vertex[u], uint32(ofV)+n)
+				}
+			}
+		}
+	})
 }
 
 // lower makes *smallest at most u.
@@ -166,20 +178,17 @@ func lower(smallest *uint32, u uint32) {
 }
 
 // byGroup orders the vertices that are not hubs as Graph shows and returns their labels, as the lower halves of
-// records. It sets all borders.
-func (b *builder) byGroup(near []uint32, records, scratch []uint64) []uint64 {
+// records, which it gets by descending degree. It sets all borders.
+func (b *builder) byGroup(records, scratch []uint64) []uint64 {
 	g, hubs := b.g, uint32(b.g.Hubs)
 	b.team.Split(len(records), 1, func(_, from, to int) {
 		for i := from; i < to; i++ {
-			v := hubs + uint32(i)
-			key := near[v] // the hub of a grouped vertex
-			switch {
-			case key >= hubs:
-				key = hubs // ungrouped
-			case b.degrees[g.Label[v]] == 1 && !b.options.NoLeaves:
+			label := uint32(records[i])
+			key := g.Vertex[label] - hubs // the hub of a grouped vertex, or hubs
+			if key < hubs && b.degrees[label] == 1 && !b.options.NoLeaves {
 				key += hubs + 1 // a leaf of that hub
 			}
-			records[i] = uint64(key)<<32 | uint64(v)
+			records[i] = uint64(key)<<32 | uint64(label)
 		}
 	})
 	sorted, _ := sortKeys(b.team, records, scratch, 32, bits.Len32(2*hubs+1))
@@ -191,11 +200,6 @@ func (b *builder) byGroup(near []uint32, records, scratch []uint64) []uint64 {
 	b.team.Split(g.Hubs+1, 1, func(_, from, to int) {
 		for h := from; h < to; h++ {
 			g.Groups[h], g.Leaves[h] = begin(uint32(h)), begin(hubs+1+uint32(h))
-		}
-	})
-	b.team.Split(len(sorted), 1, func(_, from, to int) {
-		for i, r := range sorted[from:to] {
-			sorted[from+i] = uint64(g.Label[uint32(r)])
 		}
 	})
 	return sorted

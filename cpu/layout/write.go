@@ -3,8 +3,6 @@ package layout
 import (
 	"runtime"
 	"sync/atomic"
-
-	"github.com/tepsbench/teps/internal/memory"
 )
 
 // listWriter writes sorted buckets into the lists of a graph. The place of a bucket depends on how many duplicates the
@@ -13,43 +11,26 @@ type listWriter struct {
 	g     *Graph
 	width int          // bits of a neighbour in a key
 	turn  atomic.Int64 // the bucket whose worker may reserve
-	end   place        // reserved so far; belongs to that worker
+	end   int          // reserved so far; belongs to that worker
 }
-
-// place is a position in the arrays of the lists. In the csr layout every entry counts as near.
-type place struct{ near, far uint64 }
 
 // add writes the lists of the vertices of bucket k, number i of all. Keys are (vertex-k.from)<<width | neighbour, in
 // ascending order without duplicates.
-func (w *listWriter) add(i int, k bucket, keys []uint64) {
-	near, far := w.count(keys)
+func add[K uint32 | uint64](w *listWriter, i int, k *bucket, keys []K) {
 	for look := 0; w.turn.Load() != int64(i); look++ {
 		if look > 100 {
 			runtime.Gosched()
 		}
 	}
 	at := w.end
-	w.end = place{at.near + near, at.far + far}
+	w.end += len(keys)
 	w.turn.Add(1)
-	w.write(k, keys, at)
-}
-
-// count returns how many near and far entries the keys are.
-func (w *listWriter) count(keys []uint64) (near, far uint64) {
-	if !w.g.Lists.Packed {
-		return uint64(len(keys)), 0
-	}
-	mask := uint64(1)<<w.width - 1
-	for _, key := range keys {
-		near += (key&mask - NearLimit) >> 63
-	}
-	return near, uint64(len(keys)) - near
+	write(w, k, keys, at)
 }
 
 // write writes the lists of bucket k from at on, their columns and first neighbours.
-func (w *listWriter) write(k bucket, keys []uint64, at place) {
-	l, mask := &w.g.Lists, uint64(1)<<w.width-1
-	pack := l.Far.pack(at.far)
+func write[K uint32 | uint64](w *listWriter, k *bucket, keys []K, at int) {
+	l, mask := &w.g.Lists, K(1)<<w.width-1
 	next := k.from // the first vertex whose list has not begun
 	for len(keys) > 0 {
 		v, n := k.from+int(keys[0]>>w.width), 1
@@ -67,50 +48,18 @@ func (w *listWriter) write(k bucket, keys []uint64, at place) {
 				atomic.OrUint64(&l.Columns[i].More[v>>6], 1<<(v&63))
 			}
 		}
-		if !l.Packed {
-			targets := l.Targets[at.near:][:n]
-			for i, key := range list {
-				targets[i] = uint32(key & mask)
-			}
-			at.near += uint64(n)
-			continue
+		targets := l.Targets[at:][:n]
+		for i, key := range list {
+			targets[i] = uint32(key & mask)
 		}
-		for _, key := range list {
-			if neighbour := uint32(key & mask); neighbour < NearLimit {
-				l.Near[at.near] = uint16(neighbour)
-				at.near++
-			} else {
-				pack.put(neighbour)
-				at.far++
-			}
-		}
+		at += n
 	}
-	pack.close()
 	w.begin(next, k.to-1, at)
 }
 
 // begin makes the lists of the vertices first..last begin at a place.
-func (w *listWriter) begin(first, last int, at place) {
-	l := &w.g.Lists
+func (w *listWriter) begin(first, last, at int) {
 	for v := first; v <= last; v++ {
-		l.At.low[v] = uint32(at.near)
-		if l.Packed {
-			l.FarAt.low[v] = uint32(at.far)
-		}
+		w.g.Lists.At.low[v] = uint32(at)
 	}
-}
-
-// finish ends the last list and frees the memory that was reserved for duplicates.
-func (w *listWriter) finish(m *memory.Arena) {
-	l := &w.g.Lists
-	w.begin(w.g.Searched, w.g.Searched, w.end)
-	l.At.findWraps()
-	l.FarAt.findWraps()
-	if !l.Packed {
-		memory.Trim(m, &l.Targets, int(w.end.near))
-		return
-	}
-	memory.Trim(m, &l.Near, int(w.end.near))
-	l.Far.Length = int(w.end.far)
-	memory.Trim(m, &l.Far.Words, l.Far.wordsFor(l.Far.Length))
 }
