@@ -185,8 +185,8 @@ func sortEntries[K uint32 | uint64](s *sorter, keys *[2][]K, k *bucket, neighbou
 	return slices.Compact(sorted)
 }
 
-// set returns different neighbours of one vertex in ascending order. A vertex may have any share of all entries; sorting
-// them in a bitmap of all vertices needs no memory for duplicates.
+// set returns different neighbours of one vertex in ascending order. A vertex may have any share of all entries;
+// sorting them in a bitmap of all vertices needs no memory for duplicates.
 func (s *sorter) set(neighbours []uint32, searched int) []uint32 {
 	if s.bitmap == nil {
 		s.bitmap = make([]uint64, (searched+63)>>6)
