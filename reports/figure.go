@@ -170,7 +170,8 @@ type curve struct {
 	points []Point
 }
 
-// draw draws the points as marks that a line joins. Values that are not positive and finite are left out.
+// draw draws the points as marks that a line joins, without marks where they are many. Values that are not positive and
+// finite are left out.
 func (c curve) draw() (shapes []Shape) {
 	var drawn []Point
 	for _, p := range c.points {
@@ -180,6 +181,9 @@ func (c curve) draw() (shapes []Shape) {
 	}
 	if len(drawn) > 1 {
 		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Broken})
+	}
+	if len(drawn) > 50 {
+		return shapes
 	}
 	for _, p := range drawn {
 		shapes = append(shapes, Mark{p, c.look.Glyph, c.look.Color, 3.2, c.look.Hollow})

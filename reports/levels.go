@@ -7,9 +7,14 @@ import (
 	"strconv"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
 )
 
-const maxLevels = 200 // shown of one search; a path has as many levels as vertices
+const (
+	maxLevels = 200 // in a table, or bars in a figure; a path has as many levels as vertices
+	maxShares = 16  // levels of a figure that has room for their shares of the time
+	maxTicks  = 20  // levels that all have a tick
+)
 
 // LevelFigures draw the search of the median root of each engine at its largest scale and on each other graph, by the
 // place of its run.
@@ -43,16 +48,23 @@ func levelsFigure(r Run) Figure {
 	levels := root.Levels
 	f := Figure{}
 	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", rootLabel(root), r.Label, r.atGraph())
-	f.note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the "+
-		"level. Percentages: share of the search.", r.Label, r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
-	levels = limited(&f, levels, maxLevels, "levels; the record has all")
+	f.note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
+		r.Label, r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
+	each := (len(levels)-1)/maxLevels + 1
+	if each > 1 {
+		levels = merged(levels, each)
+		f.note(fmt.Sprintf("A bar is the time of %d levels together, a point the mean of their counts.", each))
+	} else if len(levels) <= maxShares {
+		f.note("Percentages: share of the search.")
+	}
+	width := float64(each) // of a bar, in levels
 	frontier := curve{label: "frontier (vertices expanded)", look: looks(0)}
 	edges := curve{label: "adjacency entries looked at", look: looks(1)}
 	var bands, times []Shape
 	counts, seconds := newSpan(), newSpan()
 	counts.add(1)
 	for i, level := range levels {
-		at, direction := float64(i), directionOf(level)
+		at, direction := float64(i)*width+(width-1)/2, directionOf(level)
 		frontier.points = append(frontier.points, Point{at, float64(level.Frontier)})
 		counts.add(float64(level.Frontier))
 		if n, known := level.Edges.Get(); known {
@@ -60,15 +72,15 @@ func levelsFigure(r Run) Figure {
 			counts.add(float64(n))
 		}
 		color, ms := directionColors()[direction], level.Elapsed.Seconds()*1e3
-		bands = append(bands, Bar{At: at, Half: 0.5, To: math.MaxFloat64, Color: color.Area()})
+		bands = append(bands, Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
 		seconds.add(ms)
-		times = append(times, Bar{At: at, Half: 0.32, To: ms, Color: color})
-		if len(levels) <= 16 {
+		times = append(times, Bar{At: at, Half: 0.32 * width, To: ms, Color: color})
+		if len(levels) <= maxShares {
 			times = append(times, Text{At: Point{at, ms}, Text: percentage(ms/1e3, root.Time), Color: Faint(), Size: 8, DY: 2})
 		}
 	}
-	x := Axis{Min: -0.5, Max: float64(len(levels)) - 0.5}
-	for i := 0; i < len(levels); i += (len(levels)-1)/20 + 1 {
+	x := Axis{Min: -0.5, Max: float64(len(levels))*width - 0.5}
+	for i := 0; i < len(levels) && len(levels) <= maxTicks; i++ {
 		x.Ticks = append(x.Ticks, Tick{float64(i), strconv.Itoa(i)})
 	}
 	f.Legend = legend([]curve{frontier, edges})
@@ -82,6 +94,24 @@ func levelsFigure(r Run) Figure {
 		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
 	}
 	return f
+}
+
+// merged makes one level of each n: their time together, the means of their counts, and the direction of the first.
+func merged(levels []plugins.Level, n int) (out []plugins.Level) {
+	for part := range slices.Chunk(levels, n) {
+		one, entries, counted := plugins.Level{Direction: part[0].Direction}, int64(0), true
+		for _, level := range part {
+			one.Elapsed += level.Elapsed
+			one.Frontier += level.Frontier
+			edges, known := level.Edges.Get()
+			entries, counted = entries+edges, counted && known
+		}
+		if one.Frontier /= int64(len(part)); counted {
+			one.Edges = plugins.Counted(entries / int64(len(part)))
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // Levels lists the levels of the median root. The table is empty where no search has levels.

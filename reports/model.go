@@ -46,6 +46,7 @@ type Run struct {
 	record.Run
 	Label   string
 	Machine string // host and processor
+	graph   string // the name of its graph, cut so that different ones stay different
 }
 
 // rowName names the run on an axis by its engine and its graph.
@@ -57,7 +58,7 @@ func (r Run) rowName() string {
 }
 
 // graphCell is the run's graph in a column: a scale, or a name.
-func (r Run) graphCell() string { return Name(r.Cell()) }
+func (r Run) graphCell() string { return cmp.Or(r.graph, Name(r.Cell())) }
 
 // GraphName is the run's graph in a sentence: scale 20, or a name.
 func (r Run) GraphName() string { return Name(r.String()) }
@@ -117,7 +118,7 @@ func (r Report) Runs() []Run {
 // mark is the mark of the i-th of several records, from 0.
 func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 
-// labelWidth is the width in columns of the name of an engine in figures and tables.
+// labelWidth is the width in columns of the name of an engine or a graph in figures and tables.
 const labelWidth = 30
 
 // runs names the runs of records after their engines. Engines whose names look the same once cleaned get a number.
@@ -126,13 +127,13 @@ func runs(records ...record.Result) []Run {
 		record int
 		engine string
 	}
-	var names []string
+	var names, graphs []string
 	for _, r := range records {
 		for _, run := range r.Runs {
-			names = append(names, Sentence(run.Engine.Name))
+			names, graphs = append(names, Sentence(run.Engine.Name)), append(graphs, Sentence(run.Cell()))
 		}
 	}
-	short := Shorten(labelWidth, names...)
+	short, graphs := Shorten(labelWidth, names...), Shorten(labelWidth, graphs...)
 	labels, taken := map[origin]string{}, map[string]bool{}
 	var out []Run
 	for i, r := range records {
@@ -145,7 +146,7 @@ func runs(records ...record.Result) []Run {
 			if labels[from] == "" {
 				labels[from] = unique(taken, EngineName(short[len(out)])+suffix, " #")
 			}
-			out = append(out, Run{run, labels[from], machine})
+			out = append(out, Run{run, labels[from], machine, graphs[len(out)]})
 		}
 	}
 	return out

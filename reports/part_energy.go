@@ -87,6 +87,7 @@ func perWattFigure(runs []Run, references []Reference) Figure {
 	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
 	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) " +
 		"leaves out the rest of the machine and is not system power.")
+	f.noteGraphs(metered)
 	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
 	watts := func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
 	addPublished(&f, &panel, published(references, watts), &scales, &values)

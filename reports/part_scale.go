@@ -83,6 +83,7 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine"}
 	f.note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
 		inputs(runs) + ".")
+	f.noteGraphs(runs)
 	panel, scales, rates := Panel{Height: 3.6}, scalesOf(all), newSpan()
 	var means []curve
 	for _, s := range all {
@@ -111,6 +112,13 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	panel.X, panel.Y = scaleAxis(scales), valueAxis("Search rate (GTEPS)", rates)
 	f.Panels = []Panel{panel}
 	return f
+}
+
+// noteGraphs says that a figure over scales has no runs on other graphs.
+func (f *Figure) noteGraphs(runs []Run) {
+	if slices.ContainsFunc(runs, func(r Run) bool { return r.Source != "" }) {
+		f.note("Runs on graphs without a scale are left out; the table has them.")
+	}
 }
 
 // inputs says what was searched.

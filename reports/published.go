@@ -12,6 +12,7 @@ type publishedValue struct {
 	label           string // publication and system
 	scale           int
 	mean, low, high float64
+	divided         bool // by ReferenceRow.PerTuple
 }
 
 // vendors shortens the names of systems: legends are narrow, and the table has them.
@@ -26,6 +27,10 @@ func published(references []Reference, of func(ReferenceRow) (mean, low, high fl
 				v.label += fmt.Sprintf(", edge factor %d", row.EdgeFactor)
 			}
 			v.mean, v.low, v.high = of(row)
+			if n := row.PerTuple; n > 1 {
+				v.mean, v.low, v.high = v.mean/n, v.low/n, v.high/n
+				v.label, v.divided = v.label+", divided by "+exactly(n), true
+			}
 			if v.scale > 0 && v.mean+v.high > 0 {
 				out = append(out, v)
 			}
@@ -43,10 +48,13 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 	}
 	panel.Height += 1.2
 	f.note("Gray, hollow, broken lines: published by others for their machines, a mean or the slowest and fastest root, " +
-		"numbered as in the legend; counted as each source says, not measured here.")
+		"numbered as in the legend; not measured here.")
 	atScale, placed := map[int]int{}, map[int]int{}
 	for _, v := range all {
 		atScale[v.scale]++
+		if v.divided {
+			f.note("Divided: the source counts that many edges for a tuple, which counts once here.")
+		}
 	}
 	var labels []string
 	for _, v := range all {

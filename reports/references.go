@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -20,15 +21,14 @@ var referenceFiles embed.FS
 
 // Reference is one publication.
 type Reference struct {
-	Name     string `json:"-"`              // kolganov-2018
-	Short    string `json:"short"`          // for legends
-	Source   string `json:"source"`         // authors, title, where it was published
-	Link     string `json:"link,omitempty"` // an address that stays, or empty
-	Date     string `json:"date"`           // year, or year and month
-	Counting string `json:"counting"`       // what its TEPS are
-	// Directions is 2 if the rates count both directions of an edge, so that half of them compares with TEPS.
-	Directions int            `json:"directions,omitempty"`
-	Rows       []ReferenceRow `json:"rows"`
+	Name     string         `json:"-"`                   // kolganov-2018
+	Short    string         `json:"short"`               // for legends
+	Source   string         `json:"source"`              // authors, title, where it was published
+	Link     string         `json:"link,omitempty"`      // an address that stays, or empty
+	Date     string         `json:"date"`                // year, or year and month
+	Counting string         `json:"counting"`            // what its TEPS are
+	PerTuple float64        `json:"per_tuple,omitempty"` // ReferenceRow.PerTuple of rows without their own
+	Rows     []ReferenceRow `json:"rows"`
 }
 
 // ReferenceRow is one number or range of numbers, in GTEPS and MTEPS/W. Zero stands for what is not given.
@@ -37,6 +37,8 @@ type ReferenceRow struct {
 	System       string  `json:"system"`               // the hardware
 	Graph        string  `json:"graph,omitempty"`      // for other graphs than Kronecker graphs of one scale
 	Source       string  `json:"source,omitempty"`     // a generator of such graphs, as graph.Source names it
+	File         string  `json:"file,omitempty"`       // how the names of its files begin, if not as Graph
+	Edges        float64 `json:"edges,omitempty"`      // of Graph, as the source counts them
 	Scale        int     `json:"scale,omitempty"`      // of a Kronecker graph
 	EdgeFactor   int     `json:"edgefactor,omitempty"` // of a Kronecker graph
 	GTEPS        float64 `json:"gteps,omitempty"`
@@ -46,6 +48,9 @@ type ReferenceRow struct {
 	Of           string  `json:"of"`                    // what was averaged, or how the number was derived
 	Approximate  bool    `json:"approximate,omitempty"` // read off a drawing, or rounded by the text
 	Estimate     string  `json:"estimate,omitempty"`    // why MTEPS/W are an estimate
+	// PerTuple is the number of edges that the source counts for a tuple, which counts once in TEPS: 2 if it counts both
+	// directions. Figures divide rates by it, tables do not.
+	PerTuple float64 `json:"per_tuple,omitempty"`
 }
 
 // References returns the publications of these names, in the order of the names; "all" stands for every one. The error
@@ -72,6 +77,9 @@ func References(names ...string) ([]Reference, error) {
 		r := Reference{Name: name}
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, fmt.Errorf("reports: read the built-in reference %s: %w", name, err)
+		}
+		for i := range r.Rows {
+			r.Rows[i].PerTuple = cmp.Or(r.Rows[i].PerTuple, r.PerTuple, 1)
 		}
 		if !slices.ContainsFunc(out, func(r Reference) bool { return r.Name == name }) {
 			out = append(out, r)

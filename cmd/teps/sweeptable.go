@@ -104,7 +104,7 @@ func memory(j *sweep.Job) string {
 // dry run.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	columns := []text.Column{
-		{Head: "engine", Left: true}, {Head: record.CellHead(s.Jobs, (*sweep.Job).Graph)}, {Head: "runs"},
+		{Head: "engine", Left: true}, text.GraphColumn(record.CellHead(s.Jobs, (*sweep.Job).Graph)), {Head: "runs"},
 		{Head: "kernel 1 s"}, {Head: "median ms"}, {Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}
 	if dryRun {

@@ -45,7 +45,7 @@ func paragraph(b *bytes.Buffer, before, s string) {
 
 func comparisonTable(w io.Writer, c compare.Comparison) string {
 	graph := record.CellHead(c.Cells, func(cell compare.Cell) record.GraphID { return cell.Graph })
-	columns := []Column{{Head: "engine", Left: true}, {Head: graph}, {Head: "roots"}, {Head: "A GTEPS"},
+	columns := []Column{{Head: "engine", Left: true}, GraphColumn(graph), {Head: "roots"}, {Head: "A GTEPS"},
 		{Head: "B GTEPS"}, {Head: "B/A"}, {Head: "verdict", Left: true}}
 	var rows [][]string
 	for _, cell := range c.Cells {

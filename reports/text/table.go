@@ -22,6 +22,9 @@ type Column struct {
 	Left bool // texts; numbers are aligned to the right
 }
 
+// GraphColumn is the column of graphs under record.CellHead: numbers if all are scales.
+func GraphColumn(head string) Column { return Column{head, head != "scale"} }
+
 // Columns writes rows under their heads. On a terminal they are Width columns wide at most: where there is no room, the
 // widest texts are cut, so that different ones stay different. The error is that of w.
 func Columns(w io.Writer, columns []Column, rows [][]string) error {
@@ -103,7 +106,7 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 // the harmonic mean over the roots, and the slowest and fastest root. color colors the verdicts.
 func Table(w io.Writer, r reports.Result, color bool) error {
 	columns := []Column{
-		{Head: "engine", Left: true}, {Head: record.CellHead(r.Runs, reports.Run.On)}, {Head: "valid"},
+		{Head: "engine", Left: true}, GraphColumn(record.CellHead(r.Runs, reports.Run.On)), {Head: "valid"},
 		{Head: "kernel 1 s"}, {Head: "median ms"},
 		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
 	}

@@ -87,6 +87,18 @@ func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
 	}
 }
 
+func TestTableFitsATerminalWithLongNamesOfFiles(t *testing.T) {
+	r := samples.Result([]string{"cpu", "distributed-2d"}, 16)
+	for i := range r.Runs {
+		r.Runs[i].GraphID = record.GraphID{Source: strings.Repeat("collection-of-networks-", 5) + ".txt.gz"}
+	}
+	var b samples.Screen
+	if err := Table(&b, report(t, r).Results[0], false); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, b.String())
+}
+
 func TestTableHasALineForEveryRun(t *testing.T) {
 	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
 	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, GraphID: record.GraphID{Scale: 16},
