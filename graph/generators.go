@@ -188,7 +188,7 @@ type RMAT struct {
 
 func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	if len(fields) != 3 {
-		return nil, fmt.Errorf("%d fields after the kind", len(fields))
+		return nil, fmt.Errorf("wrong number of fields, %d", len(fields))
 	}
 	k, err := parseKronecker(fields[:2], seed1, seed2)
 	if err != nil {

@@ -37,7 +37,7 @@ func parseKronecker(fields []string, seed1, seed2 uint64) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := Kronecker{int(min(n[0], MaxScale+1)), kroneckerEdgeFactor, seed1, seed2}
+	k := Kronecker{int(n[0]), kroneckerEdgeFactor, seed1, seed2}
 	if len(n) > 1 {
 		k.EdgeFactor = int(min(n[1], math.MaxInt32))
 	}

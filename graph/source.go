@@ -80,7 +80,7 @@ func ParseSource(spec string, seed1, seed2 uint64) (Source, error) {
 // numbers reads each of fields as a number of at least 1.
 func numbers(fields []string, want ...int) (all []int64, err error) {
 	if !slices.Contains(want, len(fields)) {
-		return nil, fmt.Errorf("%d fields after the kind", len(fields))
+		return nil, fmt.Errorf("wrong number of fields, %d", len(fields))
 	}
 	for _, field := range fields {
 		digits, unit := field, int64(1)

@@ -116,7 +116,7 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 	case again:
 		return nil
 	case g.Info.Vertices == 0:
-		return &ReadError{fmt.Errorf("%s: the graph has no vertices", in.spec.Path)}
+		return &ReadError{fmt.Errorf("%s: the graph has no vertices", in.spec.Name)}
 	}
 	info := g.Info
 	in.tuples = in.tuples[:used]

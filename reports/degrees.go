@@ -35,8 +35,8 @@ func DegreesFigure(name string, s stats.Graph) Figure {
 	if n := len(s.Degrees); n > 0 {
 		tick(n, s.Degrees[n-1].Last+1)
 	}
-	panel.X.Title, panel.X.Min, panel.X.Max = "degree", -0.7, float64(len(s.Degrees))-0.3
-	panel.Y = Axis{Title: "vertices, log scale", Min: low, Max: math.Max(counts.high, 2) * 1.5, Log: true, Grid: true}
+	panel.X.Title, panel.X.Min, panel.X.Max = "Degree", -0.7, float64(len(s.Degrees))-0.3
+	panel.Y = Axis{Title: "Vertices, log scale", Min: low, Max: math.Max(counts.high, 2) * 1.5, Log: true, Grid: true}
 	f.Panels = []Panel{panel}
 	return f
 }

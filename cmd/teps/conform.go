@@ -14,6 +14,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 func conformCommand(engines catalog) *cobra.Command {
@@ -109,7 +110,8 @@ func conform(c *cobra.Command, host processes, spec record.EngineSpec, cases []e
 	if _, err := harness.Resolve(spec, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "teps conform: %s %s, %d cases\n", spec.Name, printable(d.Version), len(cases))
+	fmt.Fprintf(c.ErrOrStderr(), "teps conform: %s %s, %s\n", spec.Name, printable(d.Version),
+		reports.Plural(len(cases), "case", "cases"))
 	open := func(ctx context.Context) (plugins.Engine, error) { return host.Open(ctx, spec) }
 	passed, failed := 0, 0
 	for _, test := range cases {

@@ -22,8 +22,8 @@ import (
 )
 
 type graphFlags struct {
-	format, plot, file string
-	seed1, seed2       uint64
+	format, plot string
+	seed1, seed2 uint64
 }
 
 func graphCommand() *cobra.Command {
@@ -53,7 +53,6 @@ or the name of a file, or - for standard input. docs/graphs.md describes the for
 	d := record.DefaultPlan()
 	flags.StringVarP(&f.format, "format", "f", "text", "text or json")
 	flags.StringVar(&f.plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
-	flags.StringVar(&f.file, "file-format", "", "format of the file, if neither its name nor its content tell: metis, ...")
 	flags.Uint64Var(&f.seed1, "seed1", d.Seed1, "first seed of a generator")
 	flags.Uint64Var(&f.seed2, "seed2", d.Seed2, "second seed of a generator")
 	flags.SortFlags = false
@@ -79,12 +78,14 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	progress := newProgress(c.ErrOrStderr(), false)
-	facts := graphFacts{Source: name}
-	source, err := openGraph(c.Context(), name, f.seed1, f.seed2,
-		files.Options{Format: files.Format(f.file), SHA256: true}, progress)
+	source, err := openGraph(c.Context(), name, f.seed1, f.seed2, files.Options{SHA256: true}, progress)
 	if err != nil {
 		return err
 	}
+	if name == record.StandardInput {
+		name = source.Name()
+	}
+	facts := graphFacts{Source: name}
 	if file, ok := source.(*files.Graph); ok {
 		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
 		facts.Symmetrised, facts.Compacted = file.Info.Symmetrised, file.Info.Labels != nil

@@ -122,6 +122,9 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 	if s.Plan, err = f.Plan.settings(f.Scales != nil); err != nil {
 		return s, err
 	}
+	if err := harness.CheckFiles(ctx, s.Plan); err != nil {
+		return s, err
+	}
 	for i, g := range s.Plan.Graphs { // a file that changes is another graph
 		if g.Path == "" || g.Path == record.StandardInput {
 			continue

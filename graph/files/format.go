@@ -3,7 +3,7 @@ package files
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"strings"
 )
@@ -109,7 +109,7 @@ func (in *input) detect() (Format, error) {
 	case isPacked(head):
 		return Packed, nil
 	}
-	return "", fmt.Errorf("unknown content: name the format, one of %s", formatNames())
+	return "", errors.New("unknown content; give the file the extension of its format, such as .mtx or .graph")
 }
 
 // detectBytes is how much of a file tells its format: a multiple of 12 and 16.

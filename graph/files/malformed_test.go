@@ -143,7 +143,7 @@ func TestMalformedFiles(t *testing.T) {
 		{"a.el.gz", strings.Replace(zipped.String(), "\x1f\x8b", "\x1f\x8b\xff", 1), "a.el.gz: gzip: "},
 		{"a.el.zst", "\x28\xb5\x2f\xfdxxxxxxxx", "a.el.zst: before byte 12: zstd: "},
 		{"a.el.bz2", "BZh91AY", "a.el.bz2: compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd"},
-		{"a", "\x01\x02\x03", "a: unknown content: name the format, one of " + formatNames()},
+		{"a", "\x01\x02\x03", "a: unknown content; give the file the extension of its format, such as .mtx or .graph"},
 	} {
 		_, _, err := tuples(t, c.name, c.text)
 		partial := strings.HasSuffix(c.want, " ") // the rest is the text of a library
