@@ -21,8 +21,10 @@ func TestConformance(t *testing.T) {
 	sets := []map[string]string{
 		{"ranks": "4", "partition": "2d", "rows": "2"},
 		{"ranks": "3", "partition": "1d-replicated", "threads": "2", "messages": "lists"},
-		{"ranks": "6", "partition": "2d", "rows": "2", "owner": "modulo", "messages": "lists", "alpha": "0"},
-		{"ranks": "3", "partition": "1d", "owner": "modulo", "threads": "2", "messages": "bitmaps", "beta": "1e9"},
+		{"ranks": "6", "partition": "2d", "rows": "2", "owner": "modulo", "messages": "lists",
+			"direction": "auto", "alpha": "0"},
+		{"ranks": "3", "partition": "1d", "owner": "modulo", "threads": "2", "messages": "bitmaps",
+			"direction": "auto", "beta": "1e9"},
 	}
 	if *flagProduct {
 		sets = combinations()

@@ -33,6 +33,9 @@ func combinations() (sets []map[string]string) {
 				} else {
 					set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
 				}
+				if len(sets)%5 > 1 {
+					set["direction"] = "auto" // alpha and beta need it
+				}
 				switch len(sets) % 5 {
 				case 1:
 					set["owner"] = "modulo"
