@@ -1,71 +1,182 @@
 package distributed_test
 
 import (
-	"cmp"
+	"flag"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// BenchmarkSearch searches from 64 vertices in turn. Gtuples/s counts all tuples of the graph; nearly all are in one
-// component, so it is close to the harness's TEPS.
+// The benchmark of ranks x threads x partition and of the engine cpu, without the protocol around them:
+//
+//	go test -c -o distributed.test ./distributed
+//	./distributed.test -test.run '^$' -test.bench Search -test.benchtime 1x -distributed.scale 22 -distributed.passes 5 \
+//		-distributed.set cpu:threads=16,ranks=4:threads=4,ranks=16:partition=1d
+//
+// The engines take turns: a pass searches from every root once. Minimum, median and maximum of the passes' harmonic
+// means of tuples per second are printed, the median of the ratios to the first engine's passes, and for a search the
+// time of each phase (mean over ranks and slowest rank), bytes and messages. Before the first pass every root is
+// searched once with every engine and validated.
+var (
+	flagScale  = flag.Int("distributed.scale", 16, "scale of the benchmark's Kronecker graph")
+	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
+	flagRoots  = flag.Int("distributed.roots", 64, "roots")
+	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
+		"ranks=2:partition=1d", "engines that take turns, with commas: options name=value with colons, after cpu if it "+
+		"is that engine")
+)
+
 func BenchmarkSearch(b *testing.B) {
-	scales := []int{18, 20}
-	if testing.Short() {
-		scales = []int{14}
+	tuples := kronecker(b, *flagScale, 16)
+	roots := chooseRoots(tuples)
+	validator, err := graph.NewValidator(tuples, 1<<*flagScale, 0)
+	if err != nil {
+		b.Fatal(err)
 	}
-	for _, scale := range scales {
-		tuples := kronecker(b, scale, 16)
-		for _, options := range []map[string]string{
-			{"ranks": "1"},
-			{"ranks": "1", "threads": "2"},
-			{"ranks": "2"},
-			{"ranks": "2", "partition": "2d"},
-			{"ranks": "2", "partition": "1d"},
-			{"ranks": "4"},
-			{"ranks": "4", "partition": "2d"},
-			{"ranks": "4", "partition": "1d"},
-		} {
-			partition, threads := cmp.Or(options["partition"], "1d-replicated"), cmp.Or(options["threads"], "1")
-			name := fmt.Sprintf("s%d/%s/ranks=%s/threads=%s", scale, partition, options["ranks"], threads)
-			b.Run(name, func(b *testing.B) {
-				e := distributed.New()
-				defer e.Close()
-				if _, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
-					b.Fatal(err)
-				}
-				parent := make([]graph.Vertex, 1<<scale)
-				var roots []graph.Vertex
-				for _, t := range tuples[:64] {
-					u, _ := t.Ends()
-					roots = append(roots, u)
-				}
-				phases := map[string]float64{}
-				b.ResetTimer()
-				k := 0
-				for b.Loop() {
-					t, err := e.Search(b.Context(), roots[k%len(roots)], parent)
-					if err != nil {
-						b.Fatal(err)
-					}
-					k++
-					for _, level := range t.Levels {
-						for _, p := range level.Phases {
-							phases[p.Name] += p.Elapsed.Seconds()
-						}
-					}
-					for _, p := range t.Phases {
-						phases[p.Name] += p.Elapsed.Seconds()
-					}
-				}
-				for name, seconds := range phases {
-					b.ReportMetric(seconds*1e6/float64(k), "us-"+name)
-				}
-				b.ReportMetric(float64(len(tuples))*float64(k)/b.Elapsed().Seconds()/1e9, "Gtuples/s")
-			})
+	parent := make([]graph.Vertex, 1<<*flagScale)
+	counts := make([]int64, len(roots)) // tuples of each component
+	var all []*series
+	for name := range strings.SplitSeq(*flagSet, ",") {
+		runtime.GC() // of the tuples as sent
+		s := &series{name: name, engine: distributed.New(), phases: map[string]*plugins.Phase{}}
+		if strings.HasPrefix(name, "cpu") {
+			s.engine = cpu.New()
+		}
+		defer s.engine.Close()
+		options := map[string]string{}
+		for pair := range strings.SplitSeq(name, ":") {
+			if name, value, ok := strings.Cut(pair, "="); ok {
+				options[name] = value
+			}
+		}
+		built, err := s.engine.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: options})
+		if err != nil {
+			b.Fatal(err)
+		}
+		fmt.Printf("%s kernel 1: %v, holds %d MB", name, built.Elapsed.Round(time.Millisecond), built.Bytes>>20)
+		for _, p := range built.Phases {
+			fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
+		}
+		fmt.Println()
+		for i, root := range roots {
+			if _, err := s.engine.Search(b.Context(), root, parent); err != nil {
+				b.Fatal(err)
+			}
+			tree, err := validator.Validate(b.Context(), root, parent)
+			if err != nil {
+				b.Fatalf("%s, root %d: %v", name, root, err)
+			}
+			counts[i] = tree.NEdge()
+		}
+		all = append(all, s)
+	}
+	for range b.N {
+		for range *flagPasses {
+			for _, s := range all {
+				s.pass(b, roots, counts, parent)
+			}
 		}
 	}
+	for _, s := range all {
+		fmt.Println(s)
+		if s != all[0] {
+			ratios := make([]float64, len(s.rates))
+			for k := range ratios {
+				ratios[k] = s.rates[k] / all[0].rates[k]
+			}
+			fmt.Printf("\tto the first: %.3f\n", units.Median(ratios))
+		}
+	}
+	b.ReportMetric(units.Median(all[0].rates), "GTEPS")
+}
+
+// chooseRoots draws vertices that have a neighbour, always the same ones.
+func chooseRoots(tuples []graph.Edge) (roots []graph.Vertex) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for len(roots) < *flagRoots {
+		if u, v := tuples[random.IntN(len(tuples))].Ends(); u != v && !slices.Contains(roots, u) {
+			roots = append(roots, u)
+		}
+	}
+	return roots
+}
+
+// series is the passes of one engine.
+type series struct {
+	name     string
+	engine   plugins.Engine
+	rates    []float64 // GTEPS, harmonic means of passes
+	searches int
+	names    []string // of phases, in order
+	phases   map[string]*plugins.Phase
+	bytes    int64
+	messages int64
+}
+
+// pass searches from every root once. An untimed search comes first, after a pause in which the ranks of the series
+// before have gone to sleep.
+func (s *series) pass(b *testing.B, roots []graph.Vertex, counts []int64, parent []graph.Vertex) {
+	time.Sleep(20 * time.Millisecond)
+	if _, err := s.engine.Search(b.Context(), roots[0], parent); err != nil {
+		b.Fatal(err)
+	}
+	seconds := 0.0
+	for i, root := range roots {
+		t, err := s.engine.Search(b.Context(), root, parent)
+		if err != nil {
+			b.Fatal(err)
+		}
+		seconds += t.Elapsed.Seconds() / float64(counts[i])
+		s.add(t)
+	}
+	s.rates = append(s.rates, float64(len(roots))/seconds/1e9)
+}
+
+// add adds the phases of a search. Those of a level are named by its direction too.
+func (s *series) add(t plugins.Traversal) {
+	s.searches++
+	add := func(prefix string, phases []plugins.Phase) {
+		for _, p := range phases {
+			name := prefix + p.Name
+			sum := s.phases[name]
+			if sum == nil {
+				sum = &plugins.Phase{}
+				s.phases[name], s.names = sum, append(s.names, name)
+			}
+			sum.Elapsed += p.Elapsed
+			sum.Slowest += p.Slowest
+			if n, ok := p.Bytes.Get(); ok {
+				s.bytes += n
+			}
+			if n, ok := p.Messages.Get(); ok {
+				s.messages += n
+			}
+		}
+	}
+	for _, l := range t.Levels {
+		add(l.Direction.String()+" ", l.Phases)
+	}
+	add("", t.Phases)
+}
+
+func (s *series) String() string {
+	text := fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n\tmean of a search:", s.name,
+		slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates))
+	n := time.Duration(s.searches)
+	for _, name := range s.names {
+		p := s.phases[name]
+		text += fmt.Sprintf(" %s %v (%v),", name, (p.Elapsed / n).Round(time.Microsecond),
+			(p.Slowest / n).Round(time.Microsecond))
+	}
+	return text + fmt.Sprintf(" %d bytes, %d messages", s.bytes/int64(n), s.messages/int64(n))
 }

@@ -1,7 +1,5 @@
 package distributed
 
-import "math/bits"
-
 // Direction-optimising breadth-first search over a graph partitioned in one dimension.
 //
 // The processors form a single column: rank k owns the vertices of block k and stores the edges to them, row k of the
@@ -36,45 +34,23 @@ func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduc
 //  2. Fold: send discovered vertices to their owners.
 //  3. Update: owners keep those that were not visited as the next frontier.
 func (s *search1D) topDownStep(l *Level) {
-	s.addOwnSources()
-	s.scan()
-	s.takeDiscovered()
+	list, words := s.frontier.members()
+	s.scanTopDown(1, len(list)+len(words))
 	s.watch.lap(&l.Phases[Scan])
 	s.foldDiscovered(&l.Phases[Fold])
 	s.updateFrontier()
 }
 
-// addOwnSources adds the lists of the frontier.
-func (s *search1D) addOwnSources() {
-	labels := s.label[s.self*s.width:]
-	add := func(u uint32) {
-		if !s.addSource(u, labels[u], s.up.at[u+1]-s.up.at[u]) {
-			s.scan()
-		}
-	}
-	for _, u := range s.frontier.list {
-		add(u)
-	}
-	if s.frontier.listed {
-		return
-	}
-	for w, word := range s.frontier.bits {
-		for ; word != 0; word &= word - 1 {
-			add(uint32(w<<5 + bits.TrailingZeros32(word)))
-		}
+// topDownPiece scans the lists of parts from..to-1 of the own frontier. Any of them may lead to any row.
+func (s *search1D) topDownPiece(worker, from, to int) {
+	list, words := s.frontier.members()
+	for k := from; k < to; k++ {
+		scanPart(s.Rank, &s.workers[worker], &s.up, list, words, k, s.label[s.self*s.width:], 0, 1)
 	}
 }
 
-func (s *search1D) scan() { s.scanSources(len(s.sources), sourcesPiece) }
-
-// topDownPiece scans the lists of sources from..to-1. Any of them may lead to any row, so workers discover rows
-// atomically.
-func (s *search1D) topDownPiece(worker, from, to int) {
-	discover := s.discover
-	if s.team.Size() > 1 {
-		discover = s.discoverShared
-	}
-	scanTopDown(&s.workers[worker], &s.up, s.sources[from:to], s.visited, discover)
+func (s *search1D) longPiece(worker, from, to int) {
+	scanLong(s.Rank, &s.workers[worker], &s.up, from, to)
 }
 
 // bottomUpStep:
@@ -84,11 +60,17 @@ func (s *search1D) topDownPiece(worker, from, to int) {
 func (s *search1D) bottomUpStep(l *Level) {
 	s.expandFrontier(&l.Phases[Expand])
 	s.replaceExpanded()
-	for w, word := range s.expanded { // later levels need not send these vertices to their owners
-		s.visited[w] |= word
-	}
+	s.team.Pieces(len(s.expanded), manyWords, s.tasks.visitExpanded)
 	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
 	s.takeOwn()
 	s.discovered.reset()
+}
+
+// visitExpanded makes words from..to-1 of the frontier visited: later levels need not send these vertices to their
+// owners.
+func (s *search1D) visitExpanded(_, from, to int) {
+	for w := from; w < to; w++ {
+		s.visited[w] |= s.expanded[w]
+	}
 }

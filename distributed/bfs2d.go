@@ -1,7 +1,5 @@
 package distributed
 
-import "math/bits"
-
 // Direction-optimising breadth-first search over a graph partitioned in two dimensions.
 //
 // The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
@@ -62,48 +60,30 @@ func (s *search2D) expand(l *Level) {
 func (s *search2D) topDownStep(l *Level) {
 	s.expand(l)
 	s.discoverCandidates()
-	for block, message := range s.receive[:s.grid.R] {
-		if block != s.i || !s.addressed {
-			s.addBlock(block, message)
-		}
+	size := 0
+	for _, message := range s.receive[:s.grid.R] {
+		size += len(message)
 	}
-	s.scan()
-	s.takeDiscovered()
+	s.scanTopDown(s.grid.R, size)
 	s.watch.lap(&l.Phases[Scan])
 	s.foldAndUpdate(l)
 }
 
-// addBlock adds the lists of the columns of a block that are in a message.
-func (s *search2D) addBlock(block int, message []uint32) {
-	add := func(u Local) {
-		list := s.listOf(block, u)
-		n := uint32(0)
-		for k := range s.down {
-			n += s.down[k].at[list+1] - s.down[k].at[list]
+// topDownPiece scans the lists of the columns in parts from..to-1 of the blocks of the frontier.
+func (s *search2D) topDownPiece(worker, from, to int) {
+	for k := from; k < to; k++ {
+		block := k / s.cuts
+		if block == s.i && s.addressed {
+			continue // discoverCandidates has discovered what this block leads to
 		}
-		if !s.addSource(uint32(list), s.label[s.columnOf(block, u)], n) {
-			s.scan()
-		}
-	}
-	list, words := decode(message)
-	for _, u := range list {
-		add(Local(u))
-	}
-	for w, word := range words {
-		for ; word != 0; word &= word - 1 {
-			add(Local(w<<5 + bits.TrailingZeros32(word)))
-		}
+		list, words := decode(s.receive[block])
+		scanPart(s.Rank, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
+			uint32(block), uint32(s.grid.R))
 	}
 }
 
-func (s *search2D) scan() { s.scanSources(len(s.down), 1) }
-
-// topDownPiece scans the lists of the sources for the rows of ranges from..to-1. A range belongs to one worker, so
-// nothing is atomic.
-func (s *search2D) topDownPiece(worker, from, to int) {
-	for k := from; k < to; k++ {
-		scanTopDown(&s.workers[worker], &s.down[k], s.sources, s.visited, s.discover)
-	}
+func (s *search2D) longPiece(worker, from, to int) {
+	scanLong(s.Rank, &s.workers[worker], &s.down, from, to)
 }
 
 // bottomUpStep:

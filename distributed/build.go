@@ -1,9 +1,11 @@
 package distributed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -30,8 +32,11 @@ type builder struct {
 	oneD     bool
 	tuples   []graph.Edge
 	position int64      // of tuples[0] in the whole list
-	entries  [][]uint32 // of this part, from each rank: pairs of a row slot and a column slot
+	buckets  int        // that each rank's row slots are divided into
+	shift    int        // the bucket of a slot is slot>>shift
+	entries  [][]uint32 // of this part, from each rank: see route
 	count    []uint32   // [row slot] entries
+	divided  []entry    // the entries by range of rows
 }
 
 var buildPhases = [...]string{"measure", "route", "order", "lists"}
@@ -81,36 +86,49 @@ func (b *builder) largest(number uint32) uint32 {
 
 // measure finds the largest label and assigns the labels to ranks.
 func (b *builder) measure() error {
-	var err error
-	var labels uint32
-	for k, e := range b.tuples {
-		u, v, narrow := e.Ends32()
-		if !narrow || max(u, v) >= maxUint32-1 {
-			err = fmt.Errorf("tuple %d is %v; labels must be below %d, relabel the vertices: %w",
-				b.position+int64(k), e, uint32(maxUint32-1), plugins.ErrTuples)
-			break
+	errs, labels := make([]error, b.team.Size()), make([]uint32, b.team.Size())
+	b.team.Split(len(b.tuples), 1, func(worker, from, to int) {
+		largest := uint32(0)
+		for k, e := range b.tuples[from:to] {
+			u, v, narrow := e.Ends32()
+			if !narrow || max(u, v) >= maxUint32-1 {
+				errs[worker] = fmt.Errorf("tuple %d is %v; labels must be below %d, relabel the vertices: %w",
+					b.position+int64(from+k), e, uint32(maxUint32-1), plugins.ErrTuples)
+				break
+			}
+			largest = max(largest, u+1, v+1)
 		}
-		labels = max(labels, u+1, v+1)
-	}
-	b.Partition = NewPartition(int64(b.largest(labels)), b.world.Size(), b.modulo)
+		labels[worker] = largest
+	})
+	b.Partition = NewPartition(int64(b.largest(slices.Max(labels))), b.world.Size(), b.modulo)
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
-	return err
+	return FirstError(errs)
 }
 
-// route sends the two entries of every tuple, one from each end to the other, to the ranks that store them.
+const (
+	maxBuckets  = 256     // of the row slots of a rank's block: few enough slots in each for a cache
+	maxMessages = 1 << 10 // buckets of all ranks, to which a worker writes at the same time
+)
+
+// route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
+// begins with the numbers of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot
+// and a column slot. Buckets are what the workers of the receiver share out.
 func (b *builder) route() error {
 	ranks, share := b.world.Size(), uint32(b.Partition.Share)
+	b.shift = bits.Len32((share - 1) / uint32(min(max(maxMessages/ranks, 1), maxBuckets)))
+	perBlock := (share-1)>>b.shift + 1
+	b.buckets = b.grid.C * int(perBlock)
 	// The position in the grid of the vertices of each owner.
-	type place struct{ row, firstOfColumn, rowBase, columnBase uint32 }
+	type place struct{ row, firstOfColumn, rowBase, columnBase, firstBucket uint32 }
 	places := make([]place, ranks)
 	for q := range places {
 		i, j := b.grid.Place(q)
-		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * share, uint32(i) * share}
+		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * share, uint32(i) * share, uint32(j) * perBlock}
 	}
-	// Two passes: the workers count their entries for each rank, and then know where to write them.
-	next := make([][]int, b.team.Size()) // [worker][rank]
-	each := func(worker int, do func(to uint32, row, column uint32)) {
+	// Two passes: the workers count their entries for each rank and bucket, and then know where to write them.
+	next := make([][]int, b.team.Size()) // [worker][rank*buckets+bucket]
+	each := func(worker int, do func(to, bucket, row, column uint32)) {
 		from, to := b.team.Share(worker, len(b.tuples), 1)
 		for k, e := range b.tuples[from:to] {
 			if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
@@ -123,30 +141,41 @@ func (b *builder) route() error {
 			ownerU, slotU := b.Partition.Owner(Label(u))
 			ownerV, slotV := b.Partition.Owner(Label(v))
 			pu, pv := &places[ownerU], &places[ownerV]
-			do(pu.firstOfColumn+pv.row, pv.rowBase+slotV, pu.columnBase+slotU) // from u to v
-			do(pv.firstOfColumn+pu.row, pu.rowBase+slotU, pv.columnBase+slotV)
+			// From u to v, and back.
+			do(pu.firstOfColumn+pv.row, pv.firstBucket+slotV>>b.shift, pv.rowBase+slotV, pu.columnBase+slotU)
+			do(pv.firstOfColumn+pu.row, pu.firstBucket+slotU>>b.shift, pu.rowBase+slotU, pv.columnBase+slotV)
 		}
 	}
 	b.team.Run(func(worker int) {
-		own := make([]int, ranks)
-		each(worker, func(to, _, _ uint32) { own[to] += 2 })
+		own := make([]int, ranks*b.buckets)
+		each(worker, func(to, bucket, _, _ uint32) { own[int(to)*b.buckets+int(bucket)] += 2 })
 		next[worker] = own
 	})
 	send := make([][]uint32, ranks)
 	for k := range send {
-		total := 0
-		for _, own := range next {
-			own[k], total = total, total+own[k]
+		words := make([]uint32, b.buckets)
+		total := b.buckets
+		for bucket := range words {
+			before := total
+			for _, own := range next {
+				at := k*b.buckets + bucket
+				own[at], total = total, total+own[at]
+			}
+			words[bucket] = uint32(total - before)
+		}
+		if total > maxUint32 {
+			return tooManyEntries(total / 2)
 		}
 		send[k] = make([]uint32, total)
+		copy(send[k], words)
 	}
 	b.team.Run(func(worker int) {
 		own := next[worker]
-		each(worker, func(to, row, column uint32) {
-			message, at := send[to], own[to]
-			if at+1 < len(message) { // always, unless ctx has ended during the first pass
-				message[at], message[at+1] = row, column
-				own[to] = at + 2
+		each(worker, func(to, bucket, row, column uint32) {
+			message, at := send[to], &own[int(to)*b.buckets+int(bucket)]
+			if *at+1 < len(message) { // always, unless ctx has ended during the first pass
+				message[*at], message[*at+1] = row, column
+				*at += 2
 			}
 		})
 	})
@@ -155,26 +184,48 @@ func (b *builder) route() error {
 	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.entries, nil)
 	total := 0
 	for _, entries := range b.entries {
-		total += len(entries) / 2
+		total += (len(entries) - b.buckets) / 2
 	}
 	if total >= maxUint32 {
-		return fmt.Errorf("%d adjacency entries on one rank, want fewer than %d; use more ranks: %w",
-			total, uint32(maxUint32), plugins.ErrMemory)
+		return tooManyEntries(total)
 	}
 	b.count = make([]uint32, b.grid.C*int(share))
-	b.team.Split(len(b.count), 16, func(_, from, to int) {
-		for _, entries := range b.entries {
-			if b.ctx.Err() != nil {
-				break
-			}
-			for k := 0; k+1 < len(entries); k += 2 {
-				if row := int(entries[k]); row >= from && row < to {
-					b.count[row]++
-				}
-			}
+	b.eachBucket(func(_ int, entries []uint32) {
+		for k := 0; k+1 < len(entries); k += 2 {
+			b.count[entries[k]]++
 		}
 	})
 	return nil
+}
+
+// slotsOf returns the row slots from..to-1 of a bucket.
+func (b *builder) slotsOf(bucket int) (from, to int) {
+	share, perBlock := int(b.Partition.Share), b.buckets/b.grid.C
+	block, within := bucket/perBlock*share, bucket%perBlock
+	return block + within<<b.shift, block + min((within+1)<<b.shift, share)
+}
+
+// eachBucket calls do for the entries of every bucket from every rank, until the context ends. One worker gets all
+// entries of a row slot.
+func (b *builder) eachBucket(do func(bucket int, entries []uint32)) {
+	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
+	for k, message := range b.entries {
+		at := uint32(b.buckets)
+		for _, words := range message[:b.buckets] {
+			begin[k] = append(begin[k], at)
+			at += words
+		}
+	}
+	b.team.Pieces(b.buckets, 1, func(_, from, to int) {
+		for bucket := from; bucket < to; bucket++ {
+			for k, message := range b.entries {
+				if b.ctx.Err() != nil {
+					return
+				}
+				do(bucket, message[begin[k][bucket]:][:message[bucket]])
+			}
+		}
+	})
 }
 
 // order numbers the rank's own vertices and makes all blocks equally wide.
@@ -187,12 +238,14 @@ func (b *builder) order() error {
 	counts := make([][]uint32, b.grid.C)
 	b.row.Alltoallv(send, counts, nil)
 	degree := make([]uint32, share)
-	for _, count := range counts {
-		for slot, n := range count {
-			degree[slot] += n
+	b.team.Split(share, 16, func(_, from, to int) {
+		for _, count := range counts {
+			for slot := from; slot < to; slot++ {
+				degree[slot] += count[slot]
+			}
 		}
-	}
-	sorted := byDescendingDegree(degree)
+	})
+	sorted := b.byDescendingDegree(degree)
 	b.width = (int(b.largest(uint32(len(sorted)))) + 31) &^ 31
 	b.rows, b.columns = b.grid.C*b.width, b.grid.R*b.width
 	if numbers := int64(b.width) * int64(b.world.Size()); numbers >= maxUint32 {
@@ -204,9 +257,11 @@ func (b *builder) order() error {
 	}
 	labels := make([]uint32, b.width)
 	_, first, stride := b.Partition.Slots(b.world.Rank())
-	for v, slot := range sorted {
-		labels[v] = uint32(first+int64(slot)*stride) + 1
-	}
+	b.team.Split(len(sorted), 16, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			labels[v] = uint32(first+int64(sorted[v])*stride) + 1
+		}
+	})
 	blocks := make([][]uint32, b.grid.R)
 	b.column.Allgatherv(labels, blocks)
 
@@ -222,9 +277,11 @@ func (b *builder) order() error {
 	}
 	b.setNumbers(b.number, sorted)
 	b.vertices = copy(b.slot, sorted)
-	for v, slot := range sorted {
-		b.degree[v] = degree[slot]
-	}
+	b.team.Split(len(sorted), 16, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			b.degree[v] = degree[sorted[v]]
+		}
+	})
 	return nil
 }
 
@@ -233,32 +290,40 @@ func (b *builder) setNumbers(number, sorted []uint32) {
 	for slot := range number {
 		number[slot] = uint32(b.width)
 	}
-	for v, slot := range sorted {
-		number[slot] = uint32(v)
-	}
+	b.team.Split(len(sorted), 1, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			number[sorted[v]] = uint32(v)
+		}
+	})
 }
 
 // makeLists makes the lists of the rank's rows and columns from the entries, which arrive in any order.
 func (b *builder) makeLists() error {
 	row, index := b.translations()
 	counts := make([]uint32, b.rows)
-	for slot, n := range b.count {
-		if n != 0 {
-			counts[row[slot]] = n
+	b.team.Split(len(b.count), 1, func(_, from, to int) {
+		for slot := from; slot < to; slot++ {
+			if n := b.count[slot]; n != 0 {
+				counts[row[slot]] = n
+			}
 		}
-	}
-	b.count = nil
+	})
 	ranges := splitRows(counts, b.team.Size())
-	b.team.Run(func(worker int) { b.sortByColumn(&ranges[worker], row, index) })
-	b.entries = nil
+	b.divide(ranges, row, index)
+	b.count, b.entries = nil, nil
+	if err := cmp.Or(b.memory.Err(), b.ctx.Err()); err != nil {
+		return err // the entries are incomplete
+	}
+	b.team.Run(func(worker int) { b.sortByColumn(&ranges[worker]) })
+	memory.Release(b.memory, &b.divided)
 	if err := b.ctx.Err(); err != nil {
-		return err // the sort is incomplete
+		return err
 	}
 	b.team.Run(func(worker int) { b.sortByRow(&ranges[worker], counts) })
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
-	if err := b.keepLists(ranges, !b.oneD); err != nil {
+	if err := b.keepLists(ranges, counts, !b.oneD); err != nil {
 		return err
 	}
 	return b.makeColumns()
@@ -288,11 +353,13 @@ func (b *builder) makeColumns() error {
 		}
 	})
 	own := b.j * b.width
-	for v, slot := range b.slot {
-		if list := b.up.of(own + v); len(list) > 0 {
-			b.template[slot] = b.label[list[0]]
+	b.team.Split(len(b.slot), 1, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			if list := b.up.of(own + v); len(list) > 0 {
+				b.template[b.slot[v]] = b.label[list[0]]
+			}
 		}
-	}
+	})
 	return nil
 }
 
@@ -304,9 +371,11 @@ func (b *builder) translations() (row []Row, index []listIndex) {
 	b.row.Allgatherv(b.number, blocks)
 	row = make([]Row, b.grid.C*share)
 	for m, numbers := range blocks {
-		for slot, v := range numbers {
-			row[m*share+slot] = Row(m*b.width) + Row(v) // meaningless for isolated vertices, which have no entries
-		}
+		b.team.Split(share, 16, func(_, from, to int) {
+			for slot := from; slot < to; slot++ {
+				row[m*share+slot] = Row(m*b.width) + Row(numbers[slot]) // isolated vertices have no entries
+			}
+		})
 	}
 	return row, b.listIndexes(b.number)
 }
@@ -318,9 +387,11 @@ func (b *builder) listIndexes(number []uint32) []listIndex {
 	b.column.Allgatherv(number, blocks)
 	index := make([]listIndex, b.grid.R*share)
 	for block, numbers := range blocks {
-		for slot, v := range numbers {
-			index[block*share+slot] = b.listOf(block, Local(v))
-		}
+		b.team.Split(share, 16, func(_, from, to int) {
+			for slot := from; slot < to; slot++ {
+				index[block*share+slot] = b.listOf(block, Local(numbers[slot]))
+			}
+		})
 	}
 	return index
 }

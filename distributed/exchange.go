@@ -99,12 +99,18 @@ func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measur
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
 func (s *Rank) replaceExpanded() {
-	s.team.Pieces(s.inColumn.Size(), 1, s.tasks.replaceBlock)
+	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, s.tasks.replacePart)
 }
 
-func (s *Rank) replaceBlock(_, from, to int) {
+// replacePart replaces parts from..to-1 of expanded's blocks.
+func (s *Rank) replacePart(_, from, to int) {
 	for k := from; k < to; k++ {
-		s.words(s.expanded, k).replace(s.receive[k])
+		message, block := s.receive[k/s.cuts], s.words(s.expanded, k/s.cuts)
+		if _, words := decode(message); words != nil {
+			copy(cut(block, k%s.cuts, s.cuts), cut(words, k%s.cuts, s.cuts))
+		} else if k%s.cuts == 0 {
+			block.replace(message)
+		}
 	}
 }
 
@@ -141,6 +147,10 @@ func (s *Rank) foldDiscovered(m *Measure) {
 // takeOwn makes the own vertices that this rank has discovered the frontier.
 func (s *Rank) takeOwn() {
 	d := &s.discovered
+	if s.inRow.Size() == 1 {
+		*d, s.frontier = s.frontier, *d
+		return
+	}
 	s.frontier.reset()
 	if !d.listed {
 		s.frontier.listed = false

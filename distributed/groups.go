@@ -33,7 +33,7 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 	b.setNumbers(byDegree, slots)
 	first := b.firstNeighbours(byDegree)
 	group := func(slot uint32) uint32 { return uint32(min(first[slot], hubs)) }
-	sorted := append(slots[:own:own], sortByKey(slices.Clone(slots[own:]), uint32(hubs), group)...)
+	sorted := append(slots[:own:own], b.sortByKey(slices.Clone(slots[own:]), uint32(hubs), group)...)
 
 	b.group = memory.Allocate[uint32](b.memory, "groups", int(hubs)+1)
 	b.hub = memory.Allocate[Column](b.memory, "hubs", int(hubs))
@@ -58,16 +58,10 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 func (b *builder) firstNeighbours(number []uint32) []listIndex {
 	index := b.listIndexes(number)
 	first := slices.Repeat([]listIndex{maxUint32}, len(b.count))
-	b.team.Split(len(first), 16, func(_, from, to int) {
-		for _, entries := range b.entries {
-			if b.ctx.Err() != nil {
-				break
-			}
-			for k := 0; k+1 < len(entries); k += 2 {
-				if row := int(entries[k]); row >= from && row < to {
-					first[row] = min(first[row], index[entries[k+1]])
-				}
-			}
+	b.eachBucket(func(_ int, entries []uint32) {
+		for k := 0; k+1 < len(entries); k += 2 {
+			row := entries[k]
+			first[row] = min(first[row], index[entries[k+1]])
 		}
 	})
 	return first

@@ -86,16 +86,17 @@ func (c Configuration) details(kind string) []plugins.Fact {
 // memoryBound returns an upper bound on the memory of in-process ranks. At the peak, when the lists are made, this is
 //
 //	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word by
-//	               column and one by row, both twice while they are moved (32)
+//	               column and one by row, both twice while they are moved (32), and segments (2). Before, the entries
+//	               are divided by row (16) and only sorted by column (8)
 //	per vertex     what every rank has for its rows and columns: slots counted and numbered, rows and list indexes of
 //	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
-//	               vertices. Every worker has offsets of columns, twice while they are moved
+//	               vertices. Every worker has offsets of columns
 //	per two ranks  the slices of the messages between them
 //	per worker     batches
 func memoryBound(g Grid, threads int) plugins.Memory {
 	ranks := g.Ranks()
 	return plugins.Memory{
 		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
-		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 64), PerTuple: 48,
+		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 64), PerTuple: 50,
 	}
 }

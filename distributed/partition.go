@@ -148,13 +148,29 @@ type Part struct {
 	group []uint32 // [hubs+1] first row of each group, in the order of the hubs' list indexes (groups.go)
 	hub   []Column // [hubs] the column of each
 
-	// The adjacency lists have no duplicates. Those of columns are divided: one worker scans the rows of a range top-down.
-	// Parts in one dimension have no lists of columns, because those of rows serve both directions.
+	// The adjacency lists have no duplicates. Parts in one dimension have no lists of columns, because those of rows serve
+	// both directions.
 	up    lists[Column]          // for each row, the columns of its entries, by ascending list index
-	down  []lists[Row]           // for each range of rows: for each column, by list index, the rows of its entries
+	down  lists[Row]             // for each column, by list index, the rows of its entries
 	entry [numColumns][]Column   // [Row] the first entries of each list of up; meaningless where it is shorter
 	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
+
+	// For a rank of several workers, the first lists that top-down levels scan, those of hubs, are cut where ranges of
+	// rows begin, which have about as many entries each.
+	segmented uint32 // lists 0..segmented-1 are cut; 0 if there is one worker
+	ranges    int
+	segments  []uint32 // [list*(ranges+1)+k] entries before range k
 }
+
+// segment returns how many entries of a list come before range k.
+func (p *Part) segment(list uint32, k int) int { return int(p.segments[int(list)*(p.ranges+1)+k]) }
+
+// minSegment is the mean number of entries in the segments of a list that makes it worth scanning by segment.
+const minSegment = 4
+
+// rangesOf returns the number of ranges for a rank's workers: some for each, because a frontier leads to more rows of
+// one range than of another.
+func rangesOf(workers int) int { return 8 * workers }
 
 // numColumns is how many entries of each row are also stored column by column.
 const numColumns = 4

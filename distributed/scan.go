@@ -23,9 +23,11 @@ type worker struct {
 	end        [batch]uint32
 	found      [batch]Row    // rows with a column in the frontier
 	column     [batch]Column // that column
-	discovered []uint32      // rows, top-down
-	edges      int64         // adjacency entries read
-	touched    uint32        // not used; keeps the compiler from dropping reads
+	sources    [touchAhead]source
+	long       []source // with long lists
+	discovered []uint32 // rows, top-down
+	edges      int64    // adjacency entries read, and of the frontier in addEdges
+	touched    uint32   // not used; keeps the compiler from dropping reads
 	_          [64]byte
 }
 
@@ -41,6 +43,7 @@ func (s *Rank) takeEdges() (edges int64) {
 // source is a vertex of the frontier whose list is to be scanned.
 type source struct {
 	list  uint32 // its index
+	links int    // its length
 	label uint32 // label + 1 of the vertex
 }
 
@@ -51,48 +54,116 @@ type candidate struct {
 }
 
 const (
-	maxSources   = 1 << 14 // scanned at a time
-	aloneLinks   = 4096    // fewer entries are scanned by one worker
-	sourcesPiece = 64      // sources that a worker takes at a time in one dimension
+	aloneMembers = 64      // a frontier of fewer words in messages is left to one worker
 	touchAhead   = 32      // sources whose lists are fetched together
 	wordsPiece   = 64      // words of rows that a worker takes at a time, bottom-up
+	manyWords    = 1 << 10 // words that a worker takes at a time where it does little with each
+	degreesPiece = 1 << 8  // numbers or words of a frontier whose degrees a worker adds up at a time
 	piecesShare  = 8       // pieces for each worker that there should be at least
 )
 
-// addSource adds a list with n entries to those that scanSources scans. It returns false if there is room for no more.
-func (s *Rank) addSource(list, label, n uint32) bool {
-	if n != 0 {
-		s.sources = append(s.sources, source{list, label})
-		s.links += int(n)
+// cut returns part k of n about equally long parts of a slice.
+func cut[E any](all []E, k, n int) []E { return all[len(all)*k/n : len(all)*(k+1)/n] }
+
+// eachPart calls task for the parts of n blocks with size words in all, which are cut into s.cuts parts each. At most
+// alone words are left to one worker.
+func (s *Rank) eachPart(n, size, alone int, task func(worker, from, to int)) {
+	s.cuts = 1
+	if size <= alone || s.team.Size() == 1 {
+		task(0, 0, n)
+		return
 	}
-	return len(s.sources) < maxSources
+	s.cuts = max(piecesShare*s.team.Size()/n, 1)
+	s.team.Pieces(n*s.cuts, 1, task)
 }
 
-// scanSources discovers the unvisited rows in the lists of the sources, and makes them their parents. The pieces are
-// those of tasks.topDown.
-func (s *Rank) scanSources(pieces, size int) {
-	if s.links > aloneLinks {
-		s.team.Pieces(pieces, size, s.tasks.topDown)
-	} else {
-		s.tasks.topDown(0, 0, pieces)
+// scanTopDown discovers the unvisited rows in the lists of the frontier's vertices, and makes these their parents. The
+// frontier is in n blocks with size words in all. tasks.topDown scans parts of the blocks, whose short lists lead
+// anywhere, and then tasks.long the long lists by segment: all that lead to a range of rows are scanned by one worker.
+func (s *Rank) scanTopDown(n, size int) {
+	s.eachPart(n, size, aloneMembers, s.tasks.topDown)
+	for k := range s.workers {
+		x := &s.workers[k]
+		s.long, x.long = append(s.long, x.long...), x.long[:0]
 	}
-	s.workers[0].edges += int64(s.links)
-	s.sources, s.links = s.sources[:0], 0
+	if len(s.long) > 0 {
+		s.discovered.toBitmap()
+		s.team.Pieces(s.ranges, 1, s.tasks.long)
+		s.long = s.long[:0]
+	}
+	s.takeDiscovered()
 }
 
-// scanTopDown scans the lists of sources.
-func scanTopDown[V Row | Column](
-	x *worker, all *lists[V], sources []source, visited bitmap, discover func(x *worker, rows []Row, label uint32),
+// scanPart scans the lists of part k of the vertices in a list or bitmap. The list of vertex u has the index
+// first+u*stride, and its label is labels[u].
+func scanPart[V Row | Column](
+	s *Rank, x *worker, all *lists[V], members []uint32, words bitmap, k int, labels []uint32, first, stride uint32,
 ) {
-	for part := range slices.Chunk(sources, touchAhead) {
-		for _, u := range part { // fetch some lists at once: each is somewhere else in memory
-			if at := all.at[u.list]; int(at) < len(all.targets) {
-				x.touched += uint32(all.targets[at])
+	n := 0
+	add := func(u uint32) {
+		list := first + u*stride
+		links := int(all.at[list+1] - all.at[list])
+		x.edges += int64(links)
+		switch {
+		case links == 0:
+		case list < s.segmented && links >= minSegment*s.ranges:
+			x.long = append(x.long, source{list, links, labels[u]})
+		default:
+			x.sources[n&(touchAhead-1)] = source{list, links, labels[u]}
+			if n++; n == touchAhead {
+				scanLists(s, x, all, x.sources[:n])
+				n = 0
 			}
 		}
-		for _, u := range part {
-			for rows := range slices.Chunk(all.of(int(u.list)), batch) {
-				discover(x, x.row[:keepUnvisited(rows, visited, &x.row)], u.label)
+	}
+	for _, u := range cut(members, k, s.cuts) {
+		add(u)
+	}
+	base := len(words) * k / s.cuts
+	for w, word := range cut(words, k, s.cuts) {
+		for ; word != 0; word &= word - 1 {
+			add(uint32((base+w)<<5 + bits.TrailingZeros32(word)))
+		}
+	}
+	scanLists(s, x, all, x.sources[:n])
+}
+
+// scanLists scans the lists of sources.
+func scanLists[V Row | Column](s *Rank, x *worker, all *lists[V], sources []source) {
+	for _, u := range sources { // fetch them at once: each is somewhere else in memory
+		x.touched += uint32(all.targets[all.at[u.list]])
+	}
+	for _, u := range sources {
+		scanList(s, x, all.of(int(u.list)), u.label)
+	}
+}
+
+// scanList makes a vertex the parent of the unvisited rows in its list.
+func scanList[V Row | Column](s *Rank, x *worker, list []V, label uint32) {
+	for rows := range slices.Chunk(list, batch) {
+		unvisited := x.row[:keepUnvisited(rows, s.visited, &x.row)]
+		if s.team.Size() > 1 {
+			s.discoverShared(x, unvisited, label)
+		} else {
+			s.discover(x, unvisited, label)
+		}
+	}
+}
+
+// scanLong scans the segments of the long lists that lead to the ranges from..to-1 of rows.
+func scanLong[V Row | Column](s *Rank, x *worker, all *lists[V], from, to int) {
+	for k := from; k < to; k++ {
+		for part := range slices.Chunk(s.long, touchAhead) {
+			for _, u := range part {
+				if segment := s.segment(u.list, k); segment < u.links {
+					x.touched += uint32(all.of(int(u.list))[segment])
+				}
+			}
+			for _, u := range part {
+				list := all.of(int(u.list))[s.segment(u.list, k):s.segment(u.list, k+1)]
+				for rows := range slices.Chunk(list, batch) {
+					s.discoverInRange(x.row[:keepUnvisited(rows, s.visited, &x.row)], u.label)
+				}
 			}
 		}
 	}
@@ -132,6 +203,20 @@ func (s *Rank) discoverCandidates() {
 	}
 }
 
+// discoverInRange is discover for rows of a range that belongs to the worker. There may be many, so discovered is a
+// bitmap.
+func (s *Rank) discoverInRange(rows []Row, label uint32) {
+	for _, v := range rows {
+		bit := uint32(1) << (v & 31)
+		if s.visited[v>>5]&bit == 0 {
+			s.visited[v>>5] |= bit
+			s.corrected[v>>5] |= bit
+			s.discovered.bits[v>>5] |= bit
+			s.parent[v] = label
+		}
+	}
+}
+
 // discoverShared is discover while other workers discover rows too: one of those that discover a row gets it.
 func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
 	for _, v := range rows {
@@ -147,14 +232,41 @@ func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
 
 // takeDiscovered makes discovered the set of the rows that the workers have discovered top-down.
 func (s *Rank) takeDiscovered() {
-	d := &s.discovered
+	d, n := &s.discovered, 0
+	for k := range s.workers {
+		n += len(s.workers[k].discovered)
+	}
+	if !d.listed || n > s.width/32 || s.form == "bitmaps" {
+		d.toBitmap()
+		if n <= manyWords {
+			s.addDiscovered(0, 0, len(s.workers))
+		} else {
+			s.team.Pieces(len(s.workers), 1, s.tasks.addDiscovered)
+		}
+		return
+	}
 	for k := range s.workers {
 		x := &s.workers[k]
 		d.list = append(d.list, x.discovered...)
 		x.discovered = x.discovered[:0]
 	}
-	if len(d.list) > s.width/32 || s.form == "bitmaps" {
-		d.toBitmap()
+}
+
+// addDiscovered adds the rows that workers from..to-1 have discovered to the bitmap discovered.
+func (s *Rank) addDiscovered(_, from, to int) {
+	d := s.discovered.bits
+	for k := from; k < to; k++ {
+		x := &s.workers[k]
+		if len(s.workers) == 1 {
+			for _, v := range x.discovered {
+				d.add(v)
+			}
+		} else {
+			for _, v := range x.discovered {
+				atomic.OrUint32(&d[v>>5], 1<<(v&31))
+			}
+		}
+		x.discovered = x.discovered[:0]
 	}
 }
 
@@ -211,12 +323,12 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 				n++
 			}
 			if n+found > batch-32 {
-				s.scanLists(x, n, found)
+				s.scanRows(x, n, found)
 				n, found = 0, 0
 			}
 		}
 	}
-	s.scanLists(x, n, found)
+	s.scanRows(x, n, found)
 }
 
 // find adds the rows of a word with their columns to those that have found a parent.
@@ -229,10 +341,10 @@ func (x *worker) find(n int, word uint32, base int, column []Column) int {
 	return n
 }
 
-// scanLists searches the lists of the first n rows of x, behind the columns. All rows advance together: each reads one
+// scanRows searches the lists of the first n rows of x, behind the columns. All rows advance together: each reads one
 // entry, then those left read their next one, and so on. Then it stores the parents of all rows that have found one,
 // beginning with those that the columns have already found.
-func (s *Rank) scanLists(x *worker, n, found int) {
+func (s *Rank) scanRows(x *worker, n, found int) {
 	const mask = batch - 1
 	targets := s.up.targets
 	for k, v := range x.row[:n] {

@@ -35,9 +35,10 @@ func below(w, n int) uint32 {
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
 // bitmap.
 type set struct {
-	listed bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
-	list   []uint32 // without duplicates
-	bits   bitmap
+	listed  bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
+	list    []uint32 // without duplicates
+	bits    bitmap
+	counted int // members of bits; 0: not counted
 }
 
 // reset makes the set an empty list.
@@ -45,7 +46,7 @@ func (s *set) reset() {
 	if !s.listed {
 		clear(s.bits)
 	}
-	s.listed, s.list = true, s.list[:0]
+	s.listed, s.list, s.counted = true, s.list[:0], 0
 }
 
 // add adds a number, which a list must not have yet.
@@ -68,10 +69,21 @@ func (s *set) toBitmap() {
 }
 
 func (s *set) count() int {
-	if s.listed {
+	switch {
+	case s.listed:
 		return len(s.list)
+	case s.counted != 0:
+		return s.counted
 	}
 	return s.bits.count()
+}
+
+// members returns the members as a list or as a bitmap.
+func (s *set) members() (list []uint32, words bitmap) {
+	if s.listed {
+		return s.list, nil
+	}
+	return nil, s.bits
 }
 
 // includeSet adds a set to b.

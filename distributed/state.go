@@ -54,8 +54,8 @@ type Rank struct {
 	candidates []candidate // and these are the rank's own unvisited neighbours of it, some more than once
 	looked     int64       // own neighbours of it, visited or not
 
-	sources []source // top-down
-	links   int      // entries of the lists of the sources
+	cuts    int      // parts of each block of a frontier that workers share out
+	long    []source // top-down: vertices with long lists
 	workers []worker
 	tasks   tasks
 
@@ -67,7 +67,8 @@ type Rank struct {
 
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
-	topDown, bottomUp, replaceBlock, copyTemplate, correct, erase, writeReached func(worker, from, to int)
+	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
+	addMembers, addEdges, copyTemplate, correct, erase, writeReached   func(worker, from, to int)
 }
 
 // newRank allocates the state of searches. It is part of kernel 1.
@@ -78,16 +79,19 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	}
 	words := p.width / 32
 	s.tasks = tasks{
-		bottomUp: s.bottomUpPiece, replaceBlock: s.replaceBlock,
+		addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece, replacePart: s.replacePart, addEdges: s.addEdges,
+		addMembers:   s.addMembers,
 		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
 	}
 	if c.OneD {
-		s.steps, s.firstRow = &search1D{s}, s.self*p.width
-		s.tasks.topDown = (&search1D{s}).topDownPiece
+		steps := &search1D{s}
+		s.steps, s.firstRow = steps, s.self*p.width
+		s.tasks.topDown, s.tasks.long, s.tasks.visitExpanded = steps.topDownPiece, steps.longPiece, steps.visitExpanded
 	} else {
-		s.steps, s.unsent = &search2D{s}, memory.Allocate[uint32](m, "bitmap", words)
+		steps := &search2D{s}
+		s.steps, s.unsent = steps, memory.Allocate[uint32](m, "bitmap", words)
 		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
-		s.tasks.topDown = (&search2D{s}).topDownPiece
+		s.tasks.topDown, s.tasks.long = steps.topDownPiece, steps.longPiece
 	}
 	blocks := s.inRow.Size()
 	for _, b := range []*bitmap{&s.visited, &s.discovered.bits, &s.corrected, &s.finder} {
@@ -176,9 +180,15 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 // beginLevel adds up the frontier over all ranks and chooses the direction of the level. If ctx has ended on any rank,
 // all ranks return an error.
 func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
+	list, words := s.frontier.members()
+	if words != nil {
+		s.team.Pieces(len(words), manyWords, s.tasks.addMembers)
+		s.frontier.counted = int(s.takeEdges())
+	}
 	sums := [3]int64{int64(s.frontier.count()), 0, 0}
 	if s.frontier.listed || p.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
-		sums[1] = s.edgesOf(&s.frontier)
+		s.team.Pieces(len(list)+len(words), degreesPiece, s.tasks.addEdges)
+		sums[1] = s.takeEdges()
 	}
 	if ctx.Err() != nil {
 		sums[2] = 1
@@ -201,18 +211,23 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	return nil
 }
 
-// edgesOf adds up the degrees of own vertices.
-func (s *Rank) edgesOf(own *set) (edges int64) {
-	for _, v := range own.list {
-		edges += int64(s.degree[v])
+// addMembers adds the number of the frontier's vertices in words from..to-1 to the edges of a worker.
+func (s *Rank) addMembers(worker, from, to int) {
+	s.workers[worker].edges += int64(s.frontier.bits[from:to].count())
+}
+
+// addEdges adds the degrees of the frontier's vertices in its list or words from..to-1 to the edges of a worker.
+func (s *Rank) addEdges(worker, from, to int) {
+	x := &s.workers[worker]
+	if s.frontier.listed {
+		for _, v := range s.frontier.list[from:to] {
+			x.edges += int64(s.degree[v])
+		}
+		return
 	}
-	if own.listed {
-		return edges
-	}
-	for w, word := range own.bits {
-		for ; word != 0; word &= word - 1 {
-			edges += int64(s.degree[w<<5+bits.TrailingZeros32(word)])
+	for w := from; w < to; w++ {
+		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {
+			x.edges += int64(s.degree[w<<5+bits.TrailingZeros32(word)])
 		}
 	}
-	return edges
 }
