@@ -75,7 +75,7 @@ func NewRank(
 	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
 ) (*Rank, Construction, error) {
 	start := time.Now()
-	t, m := team.New(c.Threads), memory.New()
+	t, m := team.NewAmong(c.Others, c.Threads), memory.New()
 	// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
 	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, t, m, tuples, position)
 	var s *Rank

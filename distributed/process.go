@@ -32,8 +32,9 @@ type request struct {
 func startProcess(ctx context.Context, c Configuration, tuples []graph.Edge) (*process, []Construction, error) {
 	n := c.Grid.Ranks()
 	p := &process{
-		worlds: comm.NewLocal(n), ranks: make([]*Rank, n), records: make([]*Record, n), errs: make([]error, n),
+		worlds: comm.NewLocal(n, c.Threads), ranks: make([]*Rank, n), records: make([]*Record, n), errs: make([]error, n),
 	}
+	c.Others = (n - 1) * c.Threads
 	results := make([]Construction, n)
 	construct := func(k int) {
 		from, to := len(tuples)*k/n, len(tuples)*(k+1)/n

@@ -32,7 +32,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 			}
 			p := &partners{level: map[int]map[int]bool{}}
 			var worlds []comm.Group
-			for _, world := range comm.NewLocal(size) {
+			for _, world := range comm.NewLocal(size, 1) {
 				worlds = append(worlds, recordPartners(world, p))
 			}
 			ranks := make([]*distributed.Rank, size)

@@ -37,10 +37,11 @@ type local struct {
 	calls int
 }
 
-// NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine.
-func NewLocal(ranks int) []Group {
+// NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine. The ranks have the given
+// number of workers each.
+func NewLocal(ranks, threads int) []Group {
 	w := waiting{yields: max(totalYields/ranks, 8)}
-	if ranks <= runtime.GOMAXPROCS(0) {
+	if ranks*threads <= runtime.GOMAXPROCS(0) {
 		w = waiting{spins, yields}
 	}
 	g := newLocalGroup(ranks, w)
@@ -153,7 +154,7 @@ type barrier struct {
 type waiting struct{ spins, yields int }
 
 const (
-	spins       = 20_000 // about 10 us; 0 if there are more ranks than processors
+	spins       = 20_000 // about 10 us; 0 if there are more workers than processors
 	yields      = 4000   // about 2 ms if nothing else wants the processor
 	totalYields = 8000   // of all ranks together, if there are more than processors
 )

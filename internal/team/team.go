@@ -21,7 +21,7 @@ import (
 // time.
 type Team struct {
 	size    int
-	crowded bool // more workers than processors
+	crowded bool // more workers in the process than processors
 	members []member
 	shares  []share
 	nodes   []span // [worker] the workers on its NUMA node; all if workers are not pinned
@@ -58,8 +58,12 @@ type member struct {
 }
 
 // New starts a team of size workers.
-func New(size int) *Team {
+func New(size int) *Team { return NewAmong(0, size) }
+
+// NewAmong starts a team of size workers in a process in which others, workers of other teams, work at the same time.
+func NewAmong(others, size int) *Team {
 	t := prepare(size)
+	t.crowded = others+size > runtime.GOMAXPROCS(0)
 	t.start()
 	return t
 }
