@@ -29,7 +29,7 @@ import (
 // are printed. Before the first pass every root of every set is searched once and validated against the tuples.
 //
 // With -cpu.before the sets are searched in the situations of disturb_test.go too, and with -cpu.peer another program
-// takes turns with them: testdata/gapbs.cc makes one of GAPBS. -cpu.graph chooses another graph.
+// takes turns with them: docs/results/gapbs-peer.cc makes one of GAPBS. -cpu.graph chooses another graph.
 var (
 	flagScale = flag.Int("cpu.scale", 16, "scale of the benchmark's Kronecker graph")
 	flagGraph = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file of "+
