@@ -22,7 +22,7 @@ type behind struct {
 	erasing atomic.Int64 // labels below are taken
 	erased  atomic.Int64 // labels that are cleared
 	written atomic.Int64 // order[:written] is taken
-	over    atomic.Bool  // order does not grow any more in this turn
+	over    atomic.Bool  // order has its final length of this turn
 	_       [32]byte
 }
 
@@ -41,8 +41,8 @@ func (s *search) expandOrWrite(_, piece, _ int) {
 	s.writeBehind(0, 0, 0)
 }
 
-// writeBehind clears the parents and writes those of order, until it has written all and order does not grow any more.
-// It returns earlier when it has waited for long, because whoever opened the turn writes what is left.
+// writeBehind clears the parents and writes those of order, until order has its final length and all are written. It
+// may return earlier, after a long wait: a later call, the last one by finish, writes the rest.
 func (s *search) writeBehind(_, _, _ int) {
 	b := &s.behind
 	labels := int64(len(s.parent))

@@ -17,7 +17,8 @@ import (
 // Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
 // unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
 // 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
-// parents.
+// parents. Roads, grids and meshes are numbered in breadth-first order instead (layout/local.go), and are searched
+// top-down only, unless direction=bottomup.
 //
 // Data structures, all in the vertex numbers of package layout:
 //
@@ -66,7 +67,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
 	for p.Frontier+s.leaves > 0 {
 		if err := ctx.Err(); err != nil {
-			s.team.EndMeanwhile() // nobody writes parents any more (copyAhead)
+			s.team.EndMeanwhile() // copyAhead writes to parent, which is the caller's again
 			return nil, err
 		}
 		switch {

@@ -54,8 +54,8 @@ func tooManyEntries(n int) error {
 		n, uint32(maxUint32), plugins.ErrMemory)
 }
 
-// divide translates the entries and gives each range its own. They are incomplete if the context has ended, and missing
-// if there is no memory for them.
+// divide translates the entries and gives each range its own. If the context ends, the ranges have only some of their
+// entries; if memory runs out, they have none.
 func (b *builder) divide(ranges []rowRange, row []Row, index []listIndex) {
 	n := len(ranges)
 	of := rangesOfWords(ranges, b.rows)

@@ -94,7 +94,8 @@ func (r *Record) addPhases(l *Level) {
 	}
 }
 
-// addReduction adds the time in which the ranks found that there is no further level to the last one.
+// addReduction adds the time of the last exchange, in which the ranks learned that the frontier is empty, to the last
+// level.
 func (r *Record) addReduction(none Level) {
 	last := &r.Levels[len(r.Levels)-1].Phases[Reduce]
 	for _, m := range none.Phases {

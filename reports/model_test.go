@@ -105,6 +105,12 @@ func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
 	}
 }
 
+func TestCleanLeavesOutCombiningMarks(t *testing.T) {
+	if got := Clean("e\u0301 \u0bb2\u0bc7", 40); got != "e \u0bb2" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestCleanMakesOneShortLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
@@ -115,7 +121,8 @@ func TestCleanMakesOneShortLine(t *testing.T) {
 			t.Fatalf("%q became %q", in, out)
 		}
 		for _, r := range out {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) ||
+				unicode.Is(unicode.Zp, r) || unicode.IsMark(r) {
 				t.Fatalf("%q became %q, which has %U", in, out, r)
 			}
 		}

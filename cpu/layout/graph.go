@@ -1,8 +1,9 @@
 // Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
 //
-// Build runs the phases and Graph is their result. Vertices get numbers of 32 bits by descending degree, grouped by
-// their largest neighbour (order.go); every vertex has a sorted list of its neighbours without duplicates (lists.go),
-// plain or packed; and the longest lists are cut into segments for top-down levels (Segments).
+// Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by
+// their largest neighbour (order.go), or in roads, grids and meshes in breadth-first order (local.go). Every vertex has
+// a sorted list of its neighbours without duplicates (buckets.go, lists.go), plain or packed, and the longest lists are
+// cut into segments for top-down levels (Segments).
 package layout
 
 import (
@@ -29,7 +30,7 @@ type Graph struct {
 	Labels    int      // 1 + the largest label of the tuples
 	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated
 	Label     []uint32 // [n] label of each vertex
-	Local     bool     // local order: there are no hubs, and neighbours have numbers close to each other
+	Local     bool     // vertices are in local order (local.go), and none is a hub
 	Regular   bool     // most lists lead as far from their vertex as that of the vertex before, as in a grid
 	Hubs      int      // vertices 0..Hubs-1 are hubs
 	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub

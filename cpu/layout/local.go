@@ -8,12 +8,12 @@ import (
 
 // Local order: the order of roads, grids and meshes.
 //
-// Their degrees are nearly equal, so there are no hubs, and their searches have many levels with small frontiers. What
-// counts is that the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in which
-// a breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from
-// a vertex as far away as possible: the last one of another search (after George, Liu, "An implementation of a
-// pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list leads to
-// the levels next to it.
+// Their degrees are nearly equal, so no vertex is a hub, and their searches have many levels with small frontiers. Such
+// a search is fast if the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in
+// which a breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices",
+// 1969), from a vertex as far away as possible: the last one of another search (after George, Liu, "An implementation
+// of a pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list
+// leads to the levels next to it.
 //
 // A graph gets this order by its degrees and by the levels of that search, never by timed searches.
 const (

@@ -1,9 +1,9 @@
 package team
 
 // Meanwhile gives workers something to do while they wait: for the next turn, or for others at the end of one. They
-// call task until it returns that there is nothing left for this worker, or until EndMeanwhile. A worker may be late
-// for the next turn by the time of a call, which should be less than a microsecond. A worker that never waits calls
-// nothing.
+// call task until it returns false, which means that this worker has done its part, or until EndMeanwhile. A worker may
+// be late for the next turn by the time of a call, which should be less than a microsecond. A worker that never waits
+// calls nothing.
 func (t *Team) Meanwhile(task func(worker int) (more bool)) {
 	if t.crowded {
 		return // a worker that waits leaves its processor to one that does not
@@ -13,7 +13,7 @@ func (t *Team) Meanwhile(task func(worker int) (more bool)) {
 	t.offer.Store(t.offers)
 }
 
-// EndMeanwhile lets no worker call the task of Meanwhile any more, and waits for calls that have not returned.
+// EndMeanwhile ends the calls of the task of Meanwhile: it waits for those that have not returned, and none follow.
 func (t *Team) EndMeanwhile() {
 	t.offer.Store(0)
 	for i := range t.members {

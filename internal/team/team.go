@@ -40,7 +40,7 @@ type Team struct {
 	_      [60]byte
 	left   []atomic.Uint64 // bitmap of the shares with pieces that nobody has taken
 	_      [40]byte
-	offer  atomic.Uint64 // number of the call of Meanwhile; 0: there is nothing to do meanwhile
+	offer  atomic.Uint64 // number of the call of Meanwhile; 0: none is in effect
 	offers uint64        // calls of Meanwhile
 	aside  func(worker int) (more bool)
 }
@@ -51,7 +51,7 @@ const turnBits = 16
 type member struct {
 	joined   atomic.Bool // works on the turn, or is about to look whether it is still open
 	parked   atomic.Bool
-	aside    atomic.Bool // works on what there is to do meanwhile, or is about to look whether there still is
+	aside    atomic.Bool // calls the task of Meanwhile, or is about to look whether it still may
 	wake     chan struct{}
 	finished uint64 // the offer that has nothing left for this worker
 	_        [32]byte
