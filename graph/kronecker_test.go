@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -354,25 +353,5 @@ func TestReversingTwoLabelsInOneWord(t *testing.T) {
 func BenchmarkGenerateSetUp(b *testing.B) {
 	for b.Loop() {
 		newGenerator(Kronecker{20, 16, 2, 3})
-	}
-}
-
-// BenchmarkGenerate reports ns/tuple and Mtuples/s; docs/results/host.md compares them with the reference's.
-func BenchmarkGenerate(b *testing.B) {
-	for _, scale := range []int{16, 20} {
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("scale=%d/threads=%d", scale, threads), func(b *testing.B) {
-				k := Kronecker{scale, 16, 2, 3}
-				edges := generate(b, k, 0, k.Tuples()) // touches the memory
-				for b.Loop() {
-					if err := k.Generate(context.Background(), edges, 0, threads); err != nil {
-						b.Fatal(err)
-					}
-				}
-				tuples := float64(k.Tuples()) * float64(b.N)
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/tuples, "ns/tuple")
-				b.ReportMetric(tuples/b.Elapsed().Seconds()/1e6, "Mtuples/s")
-			})
-		}
 	}
 }
