@@ -142,12 +142,15 @@ func TestIdentifiersUseTheFieldsTerms(t *testing.T) {
 	}
 }
 
-func TestLinesFit(t *testing.T) {
+func TestPagesHaveTextInLinesThatFit(t *testing.T) {
 	const goColumns, markdownColumns = 120, 100
 	for _, path := range texts(t, ".go", ".md") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if filepath.Ext(path) == ".md" && strings.Count(string(data), "\n") < 3 {
+			t.Errorf("%s: a heading with nothing under it", path)
 		}
 		code := false
 		for n, line := range strings.Split(string(data), "\n") {

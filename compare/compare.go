@@ -3,7 +3,7 @@
 // It compares an engine on a graph over the roots that both sides have searched in the same graph. The rates of
 // different roots differ several-fold, but that cancels in the ratio of two rates of the same root, so the test and
 // its interval are paired by root, or by run if there are enough runs. Runs without common roots cannot be paired,
-// and are not compared. docs/records.md describes the method and what it can detect.
+// and are not compared. docs/comparing.md describes the method and what it can detect.
 package compare
 
 import (

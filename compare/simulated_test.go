@@ -9,7 +9,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-var long = flag.Bool("long", false, "run the simulations behind the table in docs/records.md")
+var long = flag.Bool("long", false, "run the simulations behind the table in docs/comparing.md")
 
 // The simulations take the rates of the roots from committed records, where they differ up to sevenfold, and add what
 // changes from one run to the next: noise of every search, outliers, and a factor common to all searches of a run.
@@ -144,7 +144,7 @@ func TestRepeatsKeepTheErrorRateIfRunsScatter(t *testing.T) {
 	slower, faster := m.found(t, subject, 1, 1, pairs)
 	t.Logf("1 run a side: %d wrong verdicts", slower+faster)
 	if slower+faster <= maxErrors {
-		t.Errorf("1 run a side: %d of %d identical pairs are called different; docs/records.md says half of them",
+		t.Errorf("1 run a side: %d of %d identical pairs are called different; docs/comparing.md says half of them",
 			slower+faster, pairs)
 	}
 	for repeats, limit := range map[int]int{2: pairs / 4, 3: maxErrors, 6: maxErrors} {
@@ -179,10 +179,10 @@ func TestDetectableIsDetected(t *testing.T) {
 	}
 }
 
-// TestPower logs the table in docs/records.md: go test ./compare -run TestPower -v -long
+// TestPower logs the table in docs/comparing.md: go test ./compare -run TestPower -v -long
 func TestPower(t *testing.T) {
 	if !*long {
-		t.Skip("a table for docs/records.md; -long makes it")
+		t.Skip("a table for docs/comparing.md; -long makes it")
 	}
 	subject := committed(t, "runs/s16-22").Runs[4]
 	for _, repeats := range []int{1, 3, 6} {
