@@ -2,7 +2,6 @@ package reports
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
@@ -158,7 +157,7 @@ func phaseFigure(runs []rankedRun) Figure {
 	} {
 		var rows []barRow
 		for _, r := range runs {
-			row, sum := barRow{name: r.rowName(), parts: make([]float64, len(names))}, 0.0
+			row, sum := barRow{name: r.rowName() + ", " + r.workersText(), parts: make([]float64, len(names))}, 0.0
 			for _, p := range r.phases {
 				row.parts[slices.Index(names, p.name)] = quantity.of(p)
 				sum += quantity.of(p)
@@ -176,13 +175,13 @@ func phaseFigure(runs []rankedRun) Figure {
 
 // ranksTable has what the figure of phases shows.
 func ranksTable(runs []rankedRun) Table {
-	t := newTable("run|partition|#ranks|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
+	t := newTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
 		messages, bytes := r.sent()
-		t.add(r.rowName(), partitionName(r.Options["partition"]), strconv.Itoa(len(r.computing)), units.Seconds(computing),
+		t.add(r.rowName(), partitionName(r.Options["partition"]), r.workersText(), units.Seconds(computing),
 			units.Seconds(transfers), units.Significant(r.imbalance(), 3), messages, bytes)
 	}
 	return t

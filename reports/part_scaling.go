@@ -31,8 +31,8 @@ func scalingPart(runs []Run, _ []Reference) Part {
 }
 
 // scalingLine is one version of an engine with the same options on the same machine, measured with several numbers of
-// workers (threads or ranks): on the same graph (strong scaling), or on a graph that grows with the workers (weak
-// scaling).
+// workers (threads, or ranks with the same number of threads each): on the same graph (strong scaling), or on a graph
+// that grows with the workers (weak scaling).
 type scalingLine struct {
 	scalingKey
 	name   string
@@ -42,7 +42,7 @@ type scalingLine struct {
 // scalingKey is all that the runs of a line have in common.
 type scalingKey struct {
 	weak    bool
-	worker  string // "thread" or "rank"
+	worker  string // "thread" or "rank", whose number differs
 	graph   string // the source of a graph without a scale
 	size    int    // scale, or in weak scaling the scale of each worker's share
 	family  string // engine and options that the user set, without the number of workers
@@ -55,34 +55,56 @@ func (k scalingKey) name() string { return k.family + ", " + k.searched() }
 // searched says which graph, or in weak scaling which share of one, the runs of a line searched.
 func (k scalingKey) searched() string {
 	if k.weak {
-		return fmt.Sprintf("2%s vertices per %s", Superscript(k.size), k.worker)
+		return fmt.Sprintf("2%s vertices per thread", Superscript(k.size))
 	}
 	return Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
 }
 
-// Workers is the number of ranks or threads that a run searched with: its ranks if it recorded any, else the option
-// ranks or threads, or the threads that the engine reported.
-func (r Run) Workers() (n int, worker string) {
+// Workers is the number of threads that a run searched with, those of all ranks together, and how many ranks it had; 0:
+// the engine has none. Without ranks it is the option threads, or the threads that the engine reported.
+func (r Run) Workers() (threads, ranks int) {
+	ranks = number(r.Options["ranks"])
 	if i := slices.IndexFunc(r.Roots, func(root record.RootRecord) bool { return len(root.Ranks) > 0 }); i >= 0 {
-		return len(r.Roots[i].Ranks), "rank"
+		ranks = len(r.Roots[i].Ranks)
 	}
-	for _, worker := range []string{"rank", "thread"} {
-		if n, err := strconv.Atoi(r.Options[worker+"s"]); err == nil && n > 0 {
-			return n, worker
-		}
-	}
-	if r.Construction != nil {
+	threads = number(r.Options["threads"])
+	if r.Construction != nil && threads == 0 {
 		for _, fact := range r.Construction.Details {
-			if n, err := strconv.Atoi(fact.Value); err == nil && n > 0 && fact.Name == "threads" {
-				return n, "thread"
+			if fact.Name == "threads" {
+				threads = number(fact.Value)
 			}
 		}
 	}
-	return 0, ""
+	if ranks > 0 {
+		threads = ranks * max(threads, 1)
+	}
+	return threads, ranks
+}
+
+// number reads a number that is more than 0; any other text is 0.
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return max(n, 0)
+}
+
+// workersText spells the number of workers: 8 threads, 8 ranks, 2 ranks × 4 threads.
+func (r Run) workersText() string {
+	threads, ranks := r.Workers()
+	switch {
+	case ranks == 0:
+		return Plural(threads, "thread", "threads")
+	case threads > ranks:
+		return Plural(ranks, "rank", "ranks") + " × " + Plural(threads/ranks, "thread", "threads")
+	}
+	return Plural(ranks, "rank", "ranks")
 }
 
 // keyOf is the key of a run in strong scaling.
-func keyOf(r Run, worker string) scalingKey {
+func keyOf(r Run) scalingKey {
+	worker := "thread"
+	if _, ranks := r.Workers(); ranks > 0 {
+		worker = "rank"
+	}
 	engine := cmp.Or(r.Engine.Builtin, r.Engine.Name)
 	if d := r.Description; d != nil {
 		engine = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name)
@@ -127,11 +149,11 @@ func (r Run) details() string {
 func scalingLines(runs []Run) []scalingLine {
 	groups := map[scalingKey]map[int][]Run{} // by number of workers
 	for _, r := range runs {
-		workers, worker := r.Workers()
+		workers, _ := r.Workers()
 		if workers == 0 || r.Rates() == nil || r.Verdict().Grade >= Bad || r.Graph == nil {
 			continue
 		}
-		keys := []scalingKey{keyOf(r, worker)}
+		keys := []scalingKey{keyOf(r)}
 		if share := float64(r.Scale) - math.Log2(float64(workers)); r.Source == "" && share == math.Trunc(share) {
 			weak := keys[0]
 			weak.weak, weak.size = true, int(share)
@@ -245,8 +267,13 @@ func workerAxis(lines []scalingLine) Axis {
 		if l.worker != lines[0].worker {
 			a.Title = "Number of threads or ranks"
 		}
+	}
+	for _, l := range lines {
 		for _, r := range l.points {
-			n, _ := r.Workers()
+			n, ranks := r.Workers()
+			if ranks > 0 && n > ranks {
+				a.Title = "Number of threads, in all ranks"
+			}
 			labels[n] = strconv.Itoa(n)
 			workers.add(float64(n))
 		}
@@ -278,13 +305,13 @@ func scalingTable(lines []scalingLine) Table {
 	for _, l := range lines {
 		first, _ := l.points[0].Workers()
 		for _, r := range l.points {
-			n, worker := r.Workers()
+			n, _ := r.Workers()
 			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
 			messages, bytes := Missing, Missing
 			if ranked, ok := sumRanks(r); ok {
 				messages, bytes = ranked.sent()
 			}
-			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, Plural(n, worker, worker+"s"),
+			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, r.workersText(),
 				r.graphCell(), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
 				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %", messages, bytes)
 		}

@@ -220,7 +220,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 	}
 	figures := scalingPart(runs(r), nil).Figures
 	for i, want := range []string{
-		"distributed 1D-replicated, scale 19", "distributed 1D-replicated, 2¹⁶ vertices per rank",
+		"distributed 1D-replicated, scale 19", "distributed 1D-replicated, 2¹⁶ vertices per thread",
 	} {
 		if got := figures[i].Legend[0].Label; got != want {
 			t.Errorf("the first line of %s is %q, want %q", figures[i].Name, got, want)
@@ -232,6 +232,27 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 	table := scalingTable(scalingLines(runs(r)))
 	if row := table.Rows[1]; row[8].Text != "20" || row[9].Text != "2,000" {
 		t.Errorf("messages and bytes of %v: want 20 and 2,000", row)
+	}
+}
+
+// Ranks of several threads stand where as many ranks of one thread do.
+func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
+	r := samples.Result(nil, 18)
+	for _, ranks := range []int{1, 4} {
+		run := samples.WithRanks(samples.Run("e"+strconv.Itoa(ranks), 0, 18, 4), ranks, "2d")
+		run.Options["threads"], run.Engine.Options["threads"] = "4", "4"
+		r.Runs = append(r.Runs, run)
+	}
+	lines := scalingLines(runs(r))
+	if len(lines) != 1 || lines[0].name != "distributed 2D threads=4, scale 18" {
+		t.Fatalf("the lines are %+v", lines)
+	}
+	row := scalingTable(lines).Rows[1]
+	f := scalingFigure(lines)
+	if x := f.Panels[2].X; row[2].Text != "4 ranks × 4 threads" ||
+		x.Title != "Number of threads, in all ranks, scale 18" ||
+		x.Ticks[0].At != 4 || x.Ticks[1].At != 16 {
+		t.Errorf("the row is %v, the axis %+v", row, x)
 	}
 }
 

@@ -46,7 +46,7 @@ func newSubmissionForm(r reports.Result, run reports.Run) submissionForm {
 	}
 	f.GTEPS, f.Type, f.Implementation = run.Statistics.TEPS.Mean/1e9, r.Device(run), run.Label
 	f.Nodes, f.Cores = "1", reports.Positive(int64(r.Machine.Cores))
-	if ranks, worker := run.Workers(); worker == "rank" {
+	if _, ranks := run.Workers(); ranks > 0 {
 		f.Nodes = fmt.Sprintf("(fill in) (the record has %s; it does not say on how many nodes)",
 			reports.Plural(ranks, "rank", "ranks"))
 		f.Cores = ""
