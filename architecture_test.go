@@ -56,12 +56,13 @@ var arrows = map[string][]string{
 	"cmd/teps-rank":    {"distributed/mpi"},
 	"cmd/teps": {
 		"graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed",
-		"distributed/mpi",
+		"distributed/mpi", "serial",
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/plot", "reports/text", "internal/regular", "internal/units",
 	},
 	"cmd/teps-engine-cuda": {"plugins/rpc", "cuda"},
 	"native":               {"graph", "plugins"},
+	"serial":               {"graph", "plugins"},
 	"examples":             {},
 	"examples/go":          {"graph", "plugins", "plugins/rpc"},
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 )
 
-// withSerial is the catalog of this program and one more engine. Adding an engine to teps takes a line like this.
-func withSerial() catalog {
-	return append(builtins(), builtin{"serial", serial.New})
+// withQueue is the catalog of this program and one more engine. Adding an engine to teps takes a line like this.
+func withQueue() catalog {
+	return append(builtins(), builtin{"queue", serial.New})
 }
 
 // withPainter is what the processes of engines serve.
 func withPainter() catalog {
-	return append(withSerial(), builtin{"painter", painter}, builtin{"shouter", shouter})
+	return append(withQueue(), builtin{"painter", painter}, builtin{"shouter", shouter})
 }
 
 // painter is an engine that describes itself with sequences that control a terminal.
@@ -50,11 +50,11 @@ func TestAddedEngineIsListedAndRun(t *testing.T) {
 		want string
 	}{
 		{[]string{"engines"}, "One queue"},
-		{[]string{"run", "--engine", "serial", "--scale", "8", "--set", "serial.order=backward",
+		{[]string{"run", "--engine", "queue", "--scale", "8", "--set", "queue.order=backward",
 			"--out", filepath.Join(t.TempDir(), "run")}, " 64/64 "},
 	} {
 		var out bytes.Buffer
-		code := execute(t.Context(), withSerial(), c.args, &out, &out)
+		code := execute(t.Context(), withQueue(), c.args, &out, &out)
 		if code != exitValid || !strings.Contains(out.String(), c.want) {
 			t.Errorf("teps %s: exit code %d, want %q in\n%s", strings.Join(c.args, " "), code, c.want, &out)
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/serial"
 )
 
 // builtins lists the engines of this program in the order in which teps shows them. A new engine is one more line.
@@ -13,6 +14,7 @@ func builtins() catalog {
 		{"cpu", func() plugins.Engine { return cpu.New() }},
 		{"distributed", func() plugins.Engine { return distributed.New() }},
 		{"mpi", func() plugins.Engine { return mpi.New() }},
+		{"serial", serial.New},
 	}
 }
 
