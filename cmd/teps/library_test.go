@@ -106,3 +106,21 @@ func TestLibraryThatIsNotAnEngineIsRefusedBeforeARun(t *testing.T) {
 		nothingLeft(t, temp)
 	}
 }
+
+func TestGraphBLASAsAnEngineConforms(t *testing.T) {
+	t.Parallel()
+	here := exec.Command("sh", "-c", "make --version && echo '#include <GraphBLAS.h>' | cc -fopenmp -E -")
+	if out, err := here.CombinedOutput(); err != nil {
+		t.Skipf("GraphBLAS is not here (on Debian: apt-get install libgraphblas-dev): %v\n%s", err, out)
+	}
+	dir := t.TempDir()
+	build := exec.Command("make", "-C", filepath.Join(repository(t), "examples", "peers"), "graphblas", "OUT="+dir)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd, temp := teps(t, "conform", filepath.Join(dir, "libgraphblas.so"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	nothingLeft(t, temp)
+}
