@@ -80,6 +80,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add(seed[0], seed[1], seed[2])
 	f.Add(seed[0], seed[1], []byte(nil))
 	f.Add(seed[0], seed[1], []byte(`{"id":"","journal_bytes":-1}`))
+	f.Add([]byte(`{"schema":"`+strings.Repeat("\x85", 5000)+`"}`), seed[1], []byte(nil)) // an error quotes it
 	f.Fuzz(func(t *testing.T, manifest, journal, result []byte) {
 		if write(ManifestFile, manifest) != nil || write(JournalFile, journal) != nil || write(ResultFile, result) != nil {
 			t.Fatal("the files cannot be written")

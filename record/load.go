@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tepsbench/teps/internal/regular"
 )
@@ -76,11 +77,11 @@ func read(dir string) (s stored, err error) {
 	}
 	m, err := parseManifest(filepath.Join(dir, ManifestFile), manifest)
 	if err != nil {
-		return s, err
+		return s, contentError{err}
 	}
 	entries, whole, err := parseJournal(journal)
 	if err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
+		return s, contentError{fmt.Errorf("%s: %w", path, err)}
 	}
 	s = stored{entries: entries, manifest: manifest, journal: journal[:whole], torn: len(journal) - whole}
 	digest := ""
@@ -90,11 +91,30 @@ func read(dir string) (s stored, err error) {
 		}
 	}
 	if s.result, err = replay(m, entries); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
+		return s, contentError{fmt.Errorf("%s: %w", path, err)}
 	}
 	s.result.Digest = digest
 	return s, nil
 }
+
+// contentError is an error that may quote any part of a record: it is one short line all the same.
+type contentError struct{ err error }
+
+func (e contentError) Error() string {
+	const half = 500 // of the bytes that are shown
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, e.err.Error())
+	if len(text) <= 2*half {
+		return text
+	}
+	return strings.ToValidUTF8(text[:half], "") + " ... " + strings.ToValidUTF8(text[len(text)-half:], "")
+}
+
+func (e contentError) Unwrap() error { return e.err }
 
 // parseManifest returns the content of run.json.
 func parseManifest(path string, data []byte) (m Manifest, err error) {

@@ -228,6 +228,7 @@ func TestLoadRejectsOtherSchemasAndDirectories(t *testing.T) {
 		"newer schema": {strings.Replace(string(good), Schema, "teps/2", 1), "teps/2"},
 		"foreign file": {`{"schema":"other"}`, "not a record of teps"},
 		"no schema":    {`{}`, "not a record of teps"},
+		"long schema":  {`{"schema":"` + strings.Repeat("long\u0085", 1<<12) + `"}`, "want \"teps/1."},
 		"torn":         {string(good[:len(good)/2]), "damaged"},
 		"empty":        {"", "damaged"},
 	} {
@@ -235,11 +236,31 @@ func TestLoadRejectsOtherSchemasAndDirectories(t *testing.T) {
 			os.WriteFile(path, []byte(c.content), 0o666)
 			if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
+			} else if text := err.Error(); len(text) > 1100 || strings.ContainsAny(text, "\n\u0085") {
+				t.Errorf("an error of %d bytes, or of several lines: %.1200q", len(text), text)
 			}
 		})
 	}
 	if _, err := Load(t.TempDir()); !errors.Is(err, ErrUsage) {
 		t.Errorf("an empty directory: %v, want ErrUsage", err)
+	}
+}
+
+func TestJournalOfALongUnknownEngineIsRejectedInALine(t *testing.T) {
+	s := newStore(t)
+	s.Close()
+	name := strings.Repeat("line\\n", 1<<12)
+	entry := `{"engine":"one","source":"` + name + `","end":{"state":"complete"}}` + "\n"
+	if err := os.WriteFile(filepath.Join(s.Dir(), JournalFile), []byte(entry), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(s.Dir())
+	if err == nil {
+		t.Fatal("a journal of a graph that is not in the plan was read")
+	}
+	text := err.Error()
+	if !strings.Contains(text, "not in the plan") || strings.Contains(text, "\n") || len(text) > 1100 {
+		t.Errorf("an error of %d bytes: %.1200q", len(text), text)
 	}
 }
 
