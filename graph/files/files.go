@@ -2,8 +2,8 @@
 // MatrixMarket, METIS, DIMACS, GAPBS's serialized graphs and OpenStreetMap's roads, plain or compressed by gzip or
 // zstd.
 //
-// A file is read once, from its beginning to its end, so a pipe will do. One goroutine reads and decompresses blocks,
-// one computes the SHA-256, and others parse. Tuples are in memory once, in the order of the file.
+// A file is read once, from its beginning to its end, so a pipe will do. One goroutine reads, hashes and decompresses
+// blocks, and others parse. Tuples are in memory once, in the order of the file.
 //
 // # Tuples
 //
@@ -58,7 +58,7 @@ func (i *Info) Label(v graph.Vertex) uint64 {
 type Options struct {
 	Format  Format // empty: known by the extension of the name, or else by the content
 	Threads int    // that parse; 0: all that Go may use
-	// SHA256 asks for Info.SHA256, which one core computes while others read and parse.
+	// SHA256 asks for Info.SHA256, which the goroutine that reads computes while others parse.
 	SHA256 bool
 	// Progress, unless nil, is called with the bytes read from the file, and with its size, or 0 if that is unknown.
 	Progress func(done, size int64)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"runtime"
 	"sync/atomic"
@@ -36,14 +37,12 @@ type input struct {
 	blocks       [][]graph.Edge
 }
 
-// source counts the bytes of the file as it is, and passes copies of them to the goroutine that hashes.
+// source is the file as it is: it counts the bytes, and hashes them if a hash is wanted.
 type source struct {
 	ctx  context.Context
 	r    io.Reader
 	n    atomic.Int64
-	hash chan []byte // parts of the file, and nil at its end; nil: no hash is wanted
-	free chan []byte // room for parts
-	sum  chan string
+	hash hash.Hash // or nil
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -51,41 +50,11 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := s.r.Read(p)
-	if s.hash != nil && n > 0 {
-		select {
-		case part := <-s.free:
-			s.hash <- append(part[:0], p[:n]...)
-		case <-s.ctx.Done():
-			return 0, s.ctx.Err()
-		}
+	if s.hash != nil {
+		s.hash.Write(p[:n])
 	}
 	s.n.Add(int64(n))
 	return n, err
-}
-
-// startHash begins to compute the SHA-256 of all that is read, until the context ends.
-func (s *source) startHash() {
-	const parts = 4
-	s.hash, s.free, s.sum = make(chan []byte, parts), make(chan []byte, parts), make(chan string, 1)
-	for range parts {
-		s.free <- nil
-	}
-	go func() {
-		hash := sha256.New()
-		for {
-			select {
-			case part := <-s.hash:
-				if part == nil {
-					s.sum <- hex.EncodeToString(hash.Sum(nil))
-					return
-				}
-				hash.Write(part)
-				s.free <- part
-			case <-s.ctx.Done():
-				return
-			}
-		}
-	}()
 }
 
 // whole reads compressed data, and does not end as a file does where the data are cut off.
@@ -107,16 +76,15 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 	if o.block < 1 {
 		o.block = blockBytes
 	}
-	readCtx, stop := context.WithCancel(ctx)
 	in := &input{
-		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: stop,
-		source: &source{ctx: readCtx, r: r}, memory: o.Memory,
+		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: func() {},
+		source: &source{ctx: ctx, r: r}, memory: o.Memory,
 	}
 	if in.memory == nil {
 		in.memory = func(n int) ([]graph.Edge, error) { return make([]graph.Edge, n), nil }
 	}
 	if o.SHA256 {
-		in.source.startHash()
+		in.source.hash = sha256.New()
 	}
 	raw := bufio.NewReaderSize(in.source, 1<<18)
 	in.r = raw
@@ -136,7 +104,7 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		if err != nil {
 			return in, fmt.Errorf("zstd: %w", err)
 		}
-		in.stop = func() { stop(); z.Close() }
+		in.stop = z.Close
 		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return in, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
@@ -155,12 +123,7 @@ func (in *input) finish() error {
 	}
 	in.info.Bytes = in.source.n.Load()
 	if in.source.hash != nil {
-		in.source.hash <- nil
-		select {
-		case in.info.SHA256 = <-in.source.sum:
-		case <-in.ctx.Done():
-			return in.ctx.Err()
-		}
+		in.info.SHA256 = hex.EncodeToString(in.source.hash.Sum(nil))
 	}
 	return nil
 }

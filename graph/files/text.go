@@ -1,6 +1,10 @@
 package files
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // Lines are parsed in place, byte by byte: the fields of a line are separated by spaces and tabs, and a line may end in
 // \r\n. A position is an index into the text of a block.
@@ -29,6 +33,11 @@ func skipLine(text []byte, i int) int {
 // something follows that does not separate fields.
 func number(text []byte, i int) (n uint64, next int) {
 	next = i
+	if len(text)-i >= 8 {
+		var digits int
+		n, digits = leadingDigits(binary.LittleEndian.Uint64(text[i:]))
+		next += digits
+	}
 	for ; next < len(text); next++ {
 		digit := uint64(text[next] - '0')
 		if digit > 9 {
@@ -46,6 +55,22 @@ func number(text []byte, i int) (n uint64, next int) {
 		return 0, i
 	}
 	return n, next
+}
+
+// leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and how many
+// of them are its digits. It takes all at a time, because the end of a number is hard to predict (Lemire, "Number
+// Parsing at a Gigabyte per Second", 2021, section 6).
+func leadingDigits(characters uint64) (n uint64, digits int) {
+	const each = 0x0101010101010101 // one in every byte
+	d := characters ^ '0'*each
+	// The lowest byte of other with its high bit set is the first that is not a digit: it is above 9.
+	other := (d | (d&(0x7f*each) + (0x7f-9)*each)) & (0x80 * each)
+	unused := 64 - bits.TrailingZeros64(other)&^7
+	digits = 8 - unused/8
+	d <<= unused    // zeros in front of the number
+	d = d*10 + d>>8 // in each second byte two digits, and so on
+	const pairs = 0x000000ff000000ff
+	return ((d&pairs)*(100+1000000<<32) + (d>>16&pairs)*(1+10000<<32)) >> 32, digits
 }
 
 // value skips the number at i, such as -1.5e-3, inf or nan, and returns the position after it, or i if there is none.
