@@ -43,8 +43,12 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 		notes = append(notes, "no meter here measures power, so all figures will be marked as estimated")
 	}
 	if plan.Energy < max(10*period, record.LevelOneTime) {
-		notes = append(notes, fmt.Sprintf("an energy loop of %s is short: level 1 of GreenGraph500 requires 1 min, "+
-			"and the slowest meter is updated every %s", units.Duration(plan.Energy), units.Duration(period)))
+		note := fmt.Sprintf("an energy loop of %s is short: level 1 of GreenGraph500 requires 1 min",
+			units.Duration(plan.Energy))
+		if period > 0 { // a meter need not state it
+			note += ", and the slowest meter is updated every " + units.Duration(period)
+		}
+		notes = append(notes, note)
 	}
 	return notes, missingMeter(absent)
 }

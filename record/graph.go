@@ -39,18 +39,6 @@ func (id GraphID) Cell() string {
 	return fmt.Sprint(id.Scale)
 }
 
-// CellHead is the head of a column of graphs.
-func CellHead[E any](runs []E, id func(E) GraphID) string {
-	scaled := slices.ContainsFunc(runs, func(run E) bool { return id(run).Source == "" })
-	switch named := slices.ContainsFunc(runs, func(run E) bool { return id(run).Source != "" }); {
-	case scaled && named:
-		return "scale or graph"
-	case named:
-		return "graph"
-	}
-	return "scale"
-}
-
 // GraphSpec is a source of tuples other than the Kronecker graphs of a plan's scales.
 type GraphSpec struct {
 	// Name is that of a generator (graph.ParseSource) or of the file, unique in a plan.

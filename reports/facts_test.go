@@ -90,6 +90,21 @@ func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
 	}
 }
 
+// A variant has one label on scales and on other graphs.
+func TestVariantsHaveOneLabelOnAllGraphs(t *testing.T) {
+	var records []record.Result
+	for range 5 {
+		scale, grid := samples.Result([]string{"cpu"}, 16), samples.Result(nil)
+		grid.Runs = []record.Run{onGraph("cpu", "grid2d:300", 179400, 1)}
+		records = append(records, scale, grid)
+	}
+	for _, row := range all(t, records...).VariantTable().Rows {
+		if row[0].Text != "cpu" || row[2].Text != "5/5" {
+			t.Errorf("the row is %v", row)
+		}
+	}
+}
+
 // Of many records each variant has one line and one label, and the run with the median rate is drawn.
 func TestManyRecordsAreShownByVariant(t *testing.T) {
 	var records []record.Result
@@ -110,7 +125,7 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		rows = append(rows, strings.Join(texts, " "))
 	}
-	want := "cpu 16 8 8 4.500 1.000 8.000 VALID, cpu #2 16 1 0 – – – FAILED"
+	want := "cpu 16 8/8 0.06291 1.121 4.500 1.00 … 8.00 VALID, cpu #2 16 0/1 – – – – FAILED"
 	if got := strings.Join(rows, ", "); got != want {
 		t.Errorf("the variants are %q, want %q", got, want)
 	}

@@ -199,35 +199,64 @@ func legend(curves []curve) (keys []Key) {
 	return keys
 }
 
-// barRow is a row of a panel with bars: its name, the parts of the bar, and the text after it.
-type barRow struct {
-	name  string
-	parts []float64
-	label string
+// row is a row of a panel: its name, what it draws around its place on the y axis, and a text that begins at end.
+type row struct {
+	name string
+	draw func(place float64) []Shape
+	end  float64
+	text string
 }
 
-// barPanel draws rows of bars to the right, the first row at the top. Each part has its color; parts beyond the colors
-// have the last one.
-func barPanel(title string, rows []barRow, colors ...Color) Panel {
-	panel := Panel{Height: 0.27*float64(len(rows)) + 0.65}
+// rowPanel draws rows, the first at the top. The x axis becomes longer by the room that their texts need.
+func rowPanel(x Axis, height float64, rows []row) Panel {
+	panel := Panel{Height: height*float64(len(rows)) + 0.65, X: x}
 	var names []string
-	highest, labelLength := 0.0, 0
+	room := 0.0 // as a share of the axis
 	for i, r := range rows {
-		names, labelLength = append(names, r.name), max(labelLength, utf8.RuneCountInString(r.label))
-		place, sum := float64(len(rows)-1-i), 0.0
-		for k, v := range r.parts {
-			if v > 0 && Finite(v) {
-				color := colors[min(k, len(colors)-1)]
-				panel.Shapes = append(panel.Shapes, Bar{Across: true, At: place, Half: 0.32, From: sum, To: sum + v, Color: color})
-				sum += v
-			}
+		place := float64(len(rows) - 1 - i)
+		names, room = append(names, r.name), max(room, 0.02*float64(utf8.RuneCountInString(r.text)))
+		panel.Shapes = append(panel.Shapes, r.draw(place)...)
+		if r.text != "" {
+			panel.Shapes = append(panel.Shapes, Text{At: Point{r.end, place}, Text: r.text, Color: Ink(), Size: 8,
+				Left: true, DX: 5, DY: -3})
 		}
-		highest = max(highest, sum)
-		panel.Shapes = append(panel.Shapes, Text{At: Point{sum, place}, Text: r.label, Color: Ink(), Size: 8, Left: true,
-			DX: 3, DY: -3})
 	}
-	panel.X, panel.Y = linearAxis(title, max(highest, 1e-9)*(1.06+0.02*float64(labelLength))), rowAxis(names)
+	panel.Y = rowAxis(names)
+	if x.Log {
+		panel.X.Max *= math.Pow(x.Max/x.Min, room)
+	} else {
+		panel.X.Max *= 1 + room
+	}
 	return panel
+}
+
+// barRow is a row with a bar to the right. Each part has its color; parts beyond the colors have the last one.
+func barRow(name, text string, parts []float64, colors ...Color) row {
+	r := row{name: name, text: text}
+	var bars []Bar
+	for k, v := range parts {
+		if v > 0 && Finite(v) {
+			bars = append(bars, Bar{Across: true, Half: 0.32, From: r.end, To: r.end + v, Color: colors[min(k, len(colors)-1)]})
+			r.end += v
+		}
+	}
+	r.draw = func(place float64) (shapes []Shape) {
+		for _, bar := range bars {
+			bar.At = place
+			shapes = append(shapes, bar)
+		}
+		return shapes
+	}
+	return r
+}
+
+// barPanel is a panel of rows with bars.
+func barPanel(title string, rows []row) Panel {
+	longest := 1e-9
+	for _, r := range rows {
+		longest = max(longest, r.end)
+	}
+	return rowPanel(linearAxis(title, longest*1.06), 0.27, rows)
 }
 
 // limited keeps the first of many rows of a figure, and adds a note that says so.

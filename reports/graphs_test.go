@@ -55,7 +55,7 @@ func TestRatesOverGraphsComparesLikeCounts(t *testing.T) {
 		"Merrill et al. 2012: Tesla C2050, hybrid, distances: 0.155 (0.31 / 2)",
 		"Merrill et al. 2012: Tesla C2050, hybrid, predecessors: 0.155 (0.31 / 2)",
 	}
-	f := graphsFigure(runs(r), references(t, "all"))
+	f := graphsFigure(runs(r), references(t, "all"), rateOnGraphs())
 	if diff := cmp.Diff(want, drawnRows(f)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -73,7 +73,7 @@ func TestPublishedRatesOfOtherCountsAreNotDrawn(t *testing.T) {
 	} {
 		r := samples.Result(nil)
 		r.Runs = []record.Run{run}
-		if rows := drawnRows(graphsFigure(runs(r), references(t, "all"))); len(rows) != 2 {
+		if rows := drawnRows(graphsFigure(runs(r), references(t, "all"), rateOnGraphs())); len(rows) != 2 {
 			t.Errorf("%s: %q", name, rows)
 		}
 	}

@@ -93,7 +93,7 @@ func (r Result) Device(run Run) string {
 
 // RunTable sums up every run in a line.
 func (r Result) RunTable() Table {
-	t := newTable("engine|"+graphHead(r.Runs)+"|#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|"+
+	t := NewRunTable(r.Runs, Run.On, "#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|"+
 		"#± deviation|state|rules", "")
 	for _, run := range r.Runs {
 		v, version, kernel1, held, median, rate := run.Verdict(), "", Missing, Missing, Missing, Missing
@@ -106,12 +106,12 @@ func (r Result) RunTable() Table {
 		if s := run.Rates(); s != nil {
 			median, rate = units.Seconds(s.Time.Median), GTEPS(s.TEPS.Mean)
 		}
-		t.add(Joined(" ", run.Label, version), run.graphCell(), fmt.Sprintf("%d of %d", run.ValidRoots(),
+		t.Add(Joined(" ", run.Label, version), run.graphCell(), fmt.Sprintf("%d of %d", run.ValidRoots(),
 			len(run.Roots)), kernel1, held, median, rate, run.deviation(), v.Word, run.RuleCount())
-		t.style(8, v.Class())
-		t.style(9, "fair")
+		t.Style(8, v.Class())
+		t.Style(9, "fair")
 		if run.Compliant() {
-			t.style(9, "good")
+			t.Style(9, "good")
 		}
 	}
 	return t
@@ -119,9 +119,9 @@ func (r Result) RunTable() Table {
 
 // RecordTable lists the records with their marks.
 func (r Report) RecordTable() Table {
-	t := newTable("|record|started|host|processor|teps", "")
+	t := NewTable("|record|started|host|processor|teps", "")
 	for _, result := range r.Results {
-		t.add(result.Mark, Name(result.ID), dated(result.Started, time.RFC3339), Name(result.Machine.Hostname),
+		t.Add(result.Mark, Name(result.ID), dated(result.Started, time.RFC3339), Name(result.Machine.Hostname),
 			Name(result.Machine.CPU), Joined(", ", Name(result.Software.Version), Clean(result.Software.Commit, 16)))
 	}
 	return t
@@ -129,7 +129,7 @@ func (r Report) RecordTable() Table {
 
 // ReferenceTable lists the rows of publications. It never has a measured row.
 func (r Report) ReferenceTable() Table {
-	t := newTable("published in|system|graph|#GTEPS|#MTEPS/W|of|read from", "")
+	t := NewTable("published in|system|graph|#GTEPS|#MTEPS/W|of|read from", "")
 	t.Name = "Published elsewhere, not measured here"
 	for _, r := range r.References {
 		for _, line := range r.Rows {
@@ -139,9 +139,9 @@ func (r Report) ReferenceTable() Table {
 					watts += " (estimate)"
 				}
 			}
-			t.add(r.Short, line.System, line.input(), line.rates(), watts, Joined("; ", line.Of, line.Estimate), line.Where)
-			t.style(5, "why")
-			t.style(6, "why")
+			t.Add(r.Short, line.System, line.input(), line.rates(), watts, Joined("; ", line.Of, line.Estimate), line.Where)
+			t.Style(5, "why")
+			t.Style(6, "why")
 		}
 	}
 	return t

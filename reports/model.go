@@ -66,14 +66,6 @@ func (r Run) GraphName() string { return Name(r.String()) }
 // atGraph is the run's graph in a sentence: at scale 20, or on and its name.
 func (r Run) atGraph() string { return Sentence(r.At()) }
 
-// graphHead is the head of the column.
-func graphHead[E interface{ On() record.GraphID }](runs []E) string {
-	if head := record.CellHead(runs, E.On); head != "scale" {
-		return head
-	}
-	return "#scale"
-}
-
 // graphFile is the run's graph as a part of the name of a file: s20, or a name.
 func (r Run) graphFile() string {
 	if r.Source != "" {

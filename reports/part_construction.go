@@ -22,26 +22,25 @@ func constructionFigure(runs []Run) Figure {
 		Title: "Time of kernel 1 and memory held for searching, by input tuple"}
 	f.note("Kernel 1 on the engine’s clock. Memory is what the engine reports to hold between kernel 1 and its last " +
 		"search. " + inputs(runs) + ".")
-	var times, memory []barRow
+	var times, memory []row
+	add := func(rows *[]row, r Run, value float64) {
+		value /= float64(r.Graph.Tuples)
+		*rows = append(*rows, barRow(r.rowName(), units.Significant(value, 3), []float64{value}, looks(0).Color))
+	}
 	for _, r := range runs {
 		if r.Construction == nil || r.Construction.Elapsed <= 0 || r.Graph == nil || r.Graph.Tuples <= 0 ||
 			r.Verdict().Grade == Wrong {
 			continue
 		}
-		row := func(value float64) barRow {
-			value /= float64(r.Graph.Tuples)
-			return barRow{r.rowName(), []float64{value}, units.Significant(value, 3)}
-		}
-		times = append(times, row(float64(r.Construction.Elapsed.Nanoseconds())))
+		add(&times, r, float64(r.Construction.Elapsed.Nanoseconds()))
 		if r.Construction.Bytes > 0 { // an engine need not report its memory
-			memory = append(memory, row(float64(r.Construction.Bytes)))
+			add(&memory, r, float64(r.Construction.Bytes))
 		}
 	}
-	for i, rows := range [][]barRow{times, memory} {
+	for i, rows := range [][]row{times, memory} {
 		if len(rows) > 0 {
 			title := []string{"Kernel 1 (ns per tuple)", "Memory held (bytes per tuple)"}[i]
-			rows = limited(&f, rows, maxRows, "runs; the table has all")
-			f.Panels = append(f.Panels, barPanel(title, rows, looks(i).Color))
+			f.Panels = append(f.Panels, barPanel(title, limited(&f, rows, maxRows, "runs; the table has all")))
 		}
 	}
 	return f
@@ -49,7 +48,7 @@ func constructionFigure(runs []Run) Figure {
 
 // constructionTable has what the figure of kernel 1 shows, by tuple and by search.
 func constructionTable(runs []Run) Table {
-	t := newTable("engine|"+graphHead(runs)+"|#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+
+	t := NewRunTable(runs, Run.On, "#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+
 		"#bytes per tuple|#adjacency entries",
 		"Generation is not timed by the benchmark. Memory is what the engine reports to hold for searching.")
 	for _, r := range runs {
@@ -64,7 +63,7 @@ func constructionTable(runs []Run) Table {
 		if s := r.Rates(); s != nil {
 			median = s.Time.Median
 		}
-		t.add(r.Label, r.graphCell(), generation, units.Seconds(seconds), ratio(tuples/1e6, seconds),
+		t.Add(r.Label, r.graphCell(), generation, units.Seconds(seconds), ratio(tuples/1e6, seconds),
 			ratio(seconds, median), units.Bytes(c.Bytes), ratio(float64(c.Bytes), tuples), Count(c.Entries))
 	}
 	return t

@@ -103,32 +103,37 @@ func directionsFigure(rows []directionShare) Figure {
 		return f
 	}
 	rows = limited(&f, rows, maxRows, "runs; the table has all")
-	var bars []barRow
-	var texts []Shape
-	for i, r := range rows {
+	var bars []row
+	for _, r := range rows {
 		parts := []float64{r.seconds[0], r.seconds[1], r.outside()}
-		whole, sum := parts[0]+parts[1]+parts[2], 0.0
+		whole := parts[0] + parts[1] + parts[2]
 		for k := range parts {
 			parts[k] *= 100 / whole
-			texts = append(texts, Text{At: Point{sum + parts[k]/2, float64(len(rows) - 1 - i)},
-				Text: fmt.Sprintf("%.0f %%", parts[k]), Color: paint(onBarPaint), Size: 8, Room: parts[k], DY: -3})
-			sum += parts[k]
 		}
-		bars = append(bars, barRow{name: r.rowName(), parts: parts})
+		bar := barRow(r.rowName(), "", parts, directionColors()...)
+		drawBars := bar.draw
+		bar.draw = func(place float64) []Shape {
+			shapes, sum := drawBars(place), 0.0
+			for _, part := range parts {
+				shapes = append(shapes, Text{At: Point{sum + part/2, place}, Text: fmt.Sprintf("%.0f %%", part),
+					Color: paint(onBarPaint), Size: 8, Room: part, DY: -3})
+				sum += part
+			}
+			return shapes
+		}
+		bars = append(bars, bar)
 	}
-	panel := barPanel("Share of the time of a search (%)", bars, directionColors()...)
-	panel.X.Max, panel.Shapes = 100, append(panel.Shapes, texts...)
+	f.Panels = []Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), 0.27, bars)}
 	for k, name := range directionNames() {
 		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
 	}
-	f.Panels = []Panel{panel}
 	return f
 }
 
 // directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
 // engine counted them.
 func directionsTable(rows []directionShare) Table {
-	t := newTable("engine|"+graphHead(rows)+"|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
+	t := NewRunTable(rows, directionShare.On, "#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
 		"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
 		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
 			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")
@@ -138,7 +143,7 @@ func directionsTable(rows []directionShare) Table {
 			down, up = units.Integer(int64(d.entries[0]+0.5)), units.Integer(int64(d.entries[1]+0.5))
 			perTuple = ratio(d.entries[0]+d.entries[1], d.tuples)
 		}
-		t.add(d.Label, d.graphCell(), units.Significant(d.levels[0]+d.levels[1], 3),
+		t.Add(d.Label, d.graphCell(), units.Significant(d.levels[0]+d.levels[1], 3),
 			units.Significant(d.levels[1], 3), units.Seconds(d.seconds[0]), units.Seconds(d.seconds[1]),
 			units.Seconds(d.outside()), down, up, perTuple)
 	}

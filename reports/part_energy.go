@@ -13,9 +13,11 @@ import (
 // that of a system, and an estimate is not a measurement.
 
 func energyPart(runs []Run, references []Reference) Part {
+	metered := meteredRuns(runs)
+	figures := []Figure{perWattFigure(metered, references), graphsFigure(metered, references, perWattOnGraphs())}
 	return Part{
 		Title: "Energy: search rate per watt", Table: energyTable(runs), Wide: true, TableOnly: true,
-		Figures:     append([]Figure{perWattFigure(runs, references)}, powerFigures(runs)...),
+		Figures:     append(figures, powerFigures(runs)...),
 		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",
 	}
 }
@@ -70,30 +72,50 @@ func (r Run) noFigure() string {
 	return Sentence(r.Compliance.Power)
 }
 
-// perWattFigure draws MTEPS/W over the size of the graph, and published ones next to them. A line is one engine and
-// one kind of power.
-func perWattFigure(runs []Run, references []Reference) Figure {
-	var metered []Run
+// meteredRuns are the runs with a power figure; their names say what power it is of.
+func meteredRuns(runs []Run) (out []Run) {
 	for _, r := range runs {
 		if p, found := r.PowerFigure(); found {
 			r.Label += " (" + kindOfPower(p) + ": " + p.Label() + ")"
-			metered = append(metered, r)
+			out = append(out, r)
 		}
 	}
+	return out
+}
+
+// mtepsPerWatt is the figure of a metered run.
+func mtepsPerWatt(r Run) float64 {
+	p, _ := r.PowerFigure()
+	return p.MTEPSPerWatt
+}
+
+const perWattNote = "Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, " +
+	"dram) leaves out the rest of the machine and is not system power."
+
+// perWattOnGraphs is the quantity of the figure of MTEPS/W over graphs.
+func perWattOnGraphs() graphQuantity {
+	return graphQuantity{
+		figure: "mteps-per-watt-over-graphs", title: "Search rate per watt on each graph, for each engine",
+		axis: "MTEPS per watt", note: perWattNote, measured: mtepsPerWatt,
+		published: func(r ReferenceRow) float64 { return r.MTEPSPerWatt },
+	}
+}
+
+// perWattFigure draws MTEPS/W over the size of the graph, and published ones next to them. A line is one engine and
+// one kind of power.
+func perWattFigure(metered []Run, references []Reference) Figure {
 	all := seriesOf(metered, func(r Run) bool { return r.Source == "" })
 	if len(all) == 0 {
 		return Figure{}
 	}
 	f := Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
-	f.note("Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, dram) " +
-		"leaves out the rest of the machine and is not system power.")
-	f.noteGraphs(metered)
+	f.note(perWattNote)
 	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
 	watts := func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
 	addPublished(&f, &panel, published(references, watts), &scales, &values)
 	var lines []curve
 	for _, s := range all {
-		line := s.overScales(func(r Run) float64 { p, _ := r.PowerFigure(); return p.MTEPSPerWatt })
+		line := s.overScales(mtepsPerWatt)
 		for _, p := range line.points {
 			values.add(p.Y)
 		}
@@ -107,7 +129,7 @@ func perWattFigure(runs []Run, references []Reference) Figure {
 
 // energyTable has a line for each power figure, and one that gives the reason for each run without.
 func energyTable(runs []Run) Table {
-	t := newTable("engine|"+graphHead(runs)+"|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
+	t := NewRunTable(runs, Run.On, "power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
 		"#MTEPS/W above idle|#± %|#J per search|#loop|#searches",
 		"MTEPS/W is the rate of the energy loop over the mean power of that same interval, idle power included; above idle, "+
 			"the power of the idle baseline is subtracted. ± bounds the error that sampling adds; the error of the sensor "+
@@ -122,11 +144,11 @@ func energyTable(runs []Run) Table {
 		if len(figures) == 0 {
 			row := slices.Concat([]string{r.Label, r.graphCell(), r.noFigure(), "", ""},
 				slices.Repeat([]string{Missing}, 9))
-			t.add(row...)
+			t.Add(row...)
 		}
 		for _, f := range figures {
 			loop := r.Energy.Loop
-			t.add(r.Label, r.graphCell(), Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
+			t.Add(r.Label, r.graphCell(), Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
 				optional(f.IdleWatts, four), four(f.MTEPSPerWatt), percent(f.Uncertainty),
 				optional(f.MTEPSPerWattOverIdle, four), optional(f.UncertaintyOverIdle, percent),
 				four(f.JoulesPerSearch), units.Seconds(loop.Elapsed), units.Integer(loop.Searches))

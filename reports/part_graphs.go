@@ -7,31 +7,41 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/tepsbench/teps/internal/units"
 )
 
-// GraphsFigure is the name of the figure of rates over graphs.
-const GraphsFigure = "rates-over-graphs"
+// graphQuantity is what a figure over graphs shows of a run and of a publication; 0 is not known.
+type graphQuantity struct {
+	figure, title, axis, note string
+	measured                  func(Run) float64
+	published                 func(ReferenceRow) float64
+}
+
+// rateOnGraphs is the quantity of the figure of rates over graphs.
+func rateOnGraphs() graphQuantity {
+	return graphQuantity{
+		figure: "rates-over-graphs", title: "Search rate in GTEPS on each graph, for each engine",
+		axis: "Search rate (GTEPS)", note: "Mark: harmonic mean over the roots.",
+		measured: func(r Run) float64 {
+			if s := r.Rates(); s != nil {
+				return s.TEPS.Mean / 1e9
+			}
+			return 0
+		},
+		published: func(r ReferenceRow) float64 { return r.GTEPS },
+	}
+}
 
 // maxGraphRows is the number of rows of the figure.
 const maxGraphRows = 60
 
-// rateRow is a row of the figure: a rate, or the heading of a graph, which has none.
-type rateRow struct {
-	name string
-	rate float64 // GTEPS
-	text string  // after the mark
-	look Look
-}
-
-// graphsFigure draws a mark for each run on a graph without a scale, graph by graph, and published rates on the same
+// graphsFigure draws a mark for each run on a graph without a scale, graph by graph, and published values on the same
 // graphs below it.
-func graphsFigure(runs []Run, references []Reference) Figure {
+func graphsFigure(runs []Run, references []Reference, q graphQuantity) Figure {
 	var named []Run // on graphs without a scale
 	look := map[string]Look{}
-	for _, s := range seriesOf(runs, func(r Run) bool { return r.Source != "" && r.Rates() != nil }) {
+	for _, s := range seriesOf(runs, func(r Run) bool { return r.Source != "" && q.measured(r) > 0 }) {
 		look[s.label] = s.look
 		named = append(named, s.runs...)
 	}
@@ -43,58 +53,48 @@ func graphsFigure(runs []Run, references []Reference) Figure {
 		order[r.Source] = i
 	}
 	slices.SortStableFunc(named, func(a, b Run) int { return order[a.Source] - order[b.Source] })
-	f := Figure{Name: GraphsFigure, Title: "Search rate in GTEPS on each graph, for each engine"}
-	f.note("Mark: harmonic mean over the roots. Depth: mean of the largest levels.")
-	var rows []rateRow
+	f := Figure{Name: q.figure, Title: q.title}
+	f.note(q.note + " Depth: mean of the largest levels.")
+	var rows []row
 	for i, r := range named {
 		if i == 0 || named[i-1].Source != r.Source {
-			rows = append(rows, rateRow{name: r.graphCell(), text: r.sizeText()})
+			rows = append(rows, graphHeading(r))
 		}
-		rate := r.Rates().TEPS.Mean / 1e9
-		row := rateRow{r.Label, rate, units.Significant(rate, 3), look[r.Label]}
+		value, mark := q.measured(r), look[r.Label]
+		text := units.Significant(value, 3)
 		if r.Verdict().Grade >= Bad {
-			row.text, row.look.Hollow = row.text+" (not complete)", true
+			text, mark.Hollow = text+" (not complete)", true
 		}
-		if rows = append(rows, row); i+1 == len(named) || named[i+1].Source != r.Source {
-			rows = append(rows, publishedOn(&f, r, references)...)
+		rows = append(rows, markRow(r.Label, value, text, mark))
+		if i+1 == len(named) || named[i+1].Source != r.Source {
+			rows = append(rows, publishedOn(&f, r, references, q.published)...)
 		}
 	}
-	rows = limited(&f, rows, maxGraphRows, "rows; the table of rates has all runs")
-	f.Panels = []Panel{ratePanel(rows)}
+	rows = limited(&f, rows, maxGraphRows, "rows; the table has all runs")
+	values := newSpan()
+	for _, r := range rows {
+		values.add(r.end)
+	}
+	f.Panels = []Panel{rowPanel(valueAxis(q.axis, values), 0.24, rows)}
 	return f
 }
 
-// ratePanel draws the rows, the first at the top, with a line above each heading.
-func ratePanel(rows []rateRow) Panel {
-	panel, values := Panel{Height: 0.24*float64(len(rows)) + 0.65}, newSpan()
-	var names []string
-	width := 0 // of the longest text, in characters
-	for _, r := range rows {
-		names = append(names, r.name)
-		if values.add(r.rate); r.rate > 0 {
-			width = max(width, utf8.RuneCountInString(r.text))
+// markRow is a row with a mark at a value.
+func markRow(name string, value float64, text string, look Look) row {
+	return row{name: name, end: value, text: text, draw: func(place float64) []Shape {
+		return []Shape{Mark{Point{value, place}, look.Glyph, look.Color, 3.2, look.Hollow}}
+	}}
+}
+
+// graphHeading is a row with a line above it and the size of a run's graph.
+func graphHeading(r Run) row {
+	const end = math.MaxFloat64 // drawn at the end of the axis
+	return row{name: r.graphCell(), draw: func(place float64) []Shape {
+		return []Shape{
+			Line{[]Point{{-end, place + 0.5}, {end, place + 0.5}}, Grid(), 0.8, false},
+			Text{At: Point{-end, place}, Text: r.sizeText(), Color: Faint(), Size: 8, Left: true, DX: 5, DY: -3},
 		}
-	}
-	panel.X, panel.Y = valueAxis("Search rate (GTEPS)", values), rowAxis(names)
-	const room = 0.02 // for a character, as a share of the axis
-	if x := &panel.X; x.Log {
-		x.Max *= math.Pow(x.Max/x.Min, room*float64(width))
-	} else {
-		x.Max *= 1 + room*float64(width)
-	}
-	for i, r := range rows {
-		place := float64(len(rows) - 1 - i)
-		at := Point{r.rate, place}
-		if r.rate == 0 {
-			at.X = panel.X.Min
-			line := []Point{{panel.X.Min, place + 0.5}, {panel.X.Max, place + 0.5}}
-			panel.Shapes = append(panel.Shapes, Line{line, Grid(), 0.8, false})
-		} else {
-			panel.Shapes = append(panel.Shapes, Mark{at, r.look.Glyph, r.look.Color, 3.2, r.look.Hollow})
-		}
-		panel.Shapes = append(panel.Shapes, Text{At: at, Text: r.text, Color: Ink(), Size: 8, Left: true, DX: 6, DY: -3})
-	}
-	return panel
+	}}
 }
 
 // sizeText is the size of a run's graph, and how deep its searches were.
@@ -109,22 +109,21 @@ func (r Run) sizeText() string {
 	return text
 }
 
-// publishedOn are the rows of published rates on the graph of a run, or on one of its kind and size.
-func publishedOn(f *Figure, run Run, references []Reference) (out []rateRow) {
+// publishedOn are the rows of published values on the graph of a run, or on one of its kind and size.
+func publishedOn(f *Figure, run Run, references []Reference, value func(ReferenceRow) float64) (out []row) {
 	for _, reference := range references {
-		for _, row := range reference.Rows {
-			if row.GTEPS == 0 || !row.isOf(run) {
+		for _, line := range reference.Rows {
+			if value(line) == 0 || !line.isOf(run) {
 				continue
 			}
-			rate := row.GTEPS / row.PerTuple
-			text := exactly(row.GTEPS)
+			perTuple, text := value(line)/line.PerTuple, exactly(value(line))
 			f.note("Gray, hollow: published by others for their machines, on this graph or one of its kind and size.")
-			if row.PerTuple > 1 {
-				text = units.Significant(rate, 3) + " (" + text + " / " + exactly(row.PerTuple) + ")"
-				f.note("In brackets: the published rate, and how many edges the source counts for a tuple.")
+			if line.PerTuple > 1 {
+				text = units.Significant(perTuple, 3) + " (" + text + " / " + exactly(line.PerTuple) + ")"
+				f.note("In brackets: the published value, and how many edges the source counts for a tuple.")
 			}
-			out = append(out, rateRow{reference.Short + ": " + vendors.Replace(row.System), rate, text,
-				Look{Color: Faint(), Glyph: Circle, Hollow: true}})
+			out = append(out, markRow(reference.Short+": "+vendors.Replace(line.System), perTuple, text,
+				Look{Color: Faint(), Glyph: Circle, Hollow: true}))
 		}
 	}
 	return out

@@ -155,17 +155,16 @@ func phaseFigure(runs []rankedRun) Figure {
 		{"Messages of a search", func(p rankedPhase) float64 { return p.messages }},
 		{"KiB of a search", func(p rankedPhase) float64 { return p.bytes / 1024 }},
 	} {
-		var rows []barRow
+		var rows []row
 		for _, r := range runs {
-			row, sum := barRow{name: r.rowName() + ", " + r.workersText(), parts: make([]float64, len(names))}, 0.0
+			parts, sum := make([]float64, len(names)), 0.0
 			for _, p := range r.phases {
-				row.parts[slices.Index(names, p.name)] = quantity.of(p)
+				parts[slices.Index(names, p.name)] = quantity.of(p)
 				sum += quantity.of(p)
 			}
-			row.label = units.Significant(sum, 3)
-			rows = append(rows, row)
+			rows = append(rows, barRow(r.rowName()+", "+r.workersText(), units.Significant(sum, 3), parts, colors...))
 		}
-		f.Panels = append(f.Panels, barPanel(quantity.title, rows, colors...))
+		f.Panels = append(f.Panels, barPanel(quantity.title, rows))
 	}
 	for i, name := range names {
 		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, len(colors)-1)]}, Block: true})
@@ -175,13 +174,13 @@ func phaseFigure(runs []rankedRun) Figure {
 
 // ranksTable has what the figure of phases shows.
 func ranksTable(runs []rankedRun) Table {
-	t := newTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
+	t := NewTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
 		messages, bytes := r.sent()
-		t.add(r.rowName(), partitionName(r.Options["partition"]), r.workersText(), units.Seconds(computing),
+		t.Add(r.rowName(), partitionName(r.Options["partition"]), r.workersText(), units.Seconds(computing),
 			units.Seconds(transfers), units.Significant(r.imbalance(), 3), messages, bytes)
 	}
 	return t

@@ -11,13 +11,10 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// ScaleFigure is the name of the figure of rates over scales.
-const ScaleFigure = "gteps-over-scale"
-
 func ratesPart(runs []Run, references []Reference) Part {
 	return Part{
 		Title: "Search rates", Table: ratesTable(runs), Figures: []Figure{
-			scaleFigure(runs, references), graphsFigure(runs, references), rootsFigure(runs)},
+			scaleFigure(runs, references), graphsFigure(runs, references, rateOnGraphs()), rootsFigure(runs)},
 		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
 			"spread belongs to the result as much as the mean.",
 	}
@@ -80,7 +77,7 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	if len(all) == 0 {
 		return Figure{}
 	}
-	f := Figure{Name: ScaleFigure, Title: "Search rate in GTEPS over the size of the graph, for each engine"}
+	f := Figure{Name: "gteps-over-scale", Title: "Search rate in GTEPS over the size of the graph, for each engine"}
 	f.note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
 		inputs(runs) + ".")
 	f.noteGraphs(runs)
@@ -137,7 +134,7 @@ func inputs(runs []Run) string {
 
 // ratesTable has what the figure over scales draws.
 func ratesTable(runs []Run) Table {
-	t := newTable("engine|"+graphHead(runs)+"|#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
+	t := NewRunTable(runs, Run.On, "#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
 		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+
 			"of the largest levels.")
 	for _, r := range runs {
@@ -148,7 +145,7 @@ func ratesTable(runs []Run) Table {
 			row = append(row[:2], GTEPS(x.Mean), GTEPS(x.Min), GTEPS(x.FirstQuartile), GTEPS(x.Median), GTEPS(x.ThirdQuartile),
 				GTEPS(x.Max), row[8])
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
 	return t
 }
@@ -170,19 +167,18 @@ func rootsFigure(runs []Run) Figure {
 	f.note("Point: one root. Box: quartiles; thick line: median. Whiskers: slowest and fastest root. " +
 		"Diamond: harmonic mean.")
 	rows = limited(&f, rows, maxRows, "runs; the table has all")
-	panel, values := Panel{Height: 0.42*float64(len(rows)) + 0.75}, newSpan()
-	var names []string
-	for i, r := range rows {
-		teps := inGTEPS(r.Rates().TEPS)
+	values := newSpan()
+	var boxes []row
+	for _, r := range rows {
+		teps, color := inGTEPS(r.Rates().TEPS), colors[r.Label]
 		values.add(teps.Min, teps.Max)
-		names = append(names, r.rowName())
-		place, color := float64(len(rows)-1-i), colors[r.Label]
-		panel.Shapes = append(panel.Shapes, cloud(rootRates(r.Roots), place, color)...)
-		panel.Shapes = append(panel.Shapes, Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color},
-			Mark{At: Point{teps.Mean, place}, Glyph: Diamond, Color: Ink(), Radius: 2.6})
+		boxes = append(boxes, row{name: r.rowName(), draw: func(place float64) []Shape {
+			return append(cloud(rootRates(r.Roots), place, color),
+				Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color},
+				Mark{At: Point{teps.Mean, place}, Glyph: Diamond, Color: Ink(), Radius: 2.6})
+		}})
 	}
-	panel.X, panel.Y = valueAxis("Search rate of one root (GTEPS)", values), rowAxis(names)
-	f.Panels = []Panel{panel}
+	f.Panels = []Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), 0.42, boxes)}
 	return f
 }
 
@@ -222,7 +218,7 @@ func rootLabel(root record.RootRecord) string {
 
 // RootTable lists every search of a run.
 func (r Run) RootTable() Table {
-	t := newTable("##|#root|#time|#GTEPS|#tuples (nedge)|#m with self-loops|#reached|#depth|#host's clock|"+
+	t := NewTable("##|#root|#time|#GTEPS|#tuples (nedge)|#m with self-loops|#reached|#depth|#host's clock|"+
 		"#validation|verdict", "")
 	if n := len(r.Roots); n > maxRoots {
 		t.Note = fmt.Sprintf("The first %s of %s searches; the record has all.", units.Integer(maxRoots),
@@ -242,10 +238,10 @@ func (r Run) RootTable() Table {
 		if root.Broken() {
 			verdict, class = fmt.Sprintf("rule %d: %s", root.Rule, Sentence(root.Violation)), "bad why"
 		}
-		t.add(strconv.Itoa(root.Index), rootLabel(root), measured(root.Time), rate,
+		t.Add(strconv.Itoa(root.Index), rootLabel(root), measured(root.Time), rate,
 			optional(root.NEdge, units.Integer), optional(root.M, units.Integer), optional(root.Reached, units.Integer), depth,
 			measured(root.Wall), validation, verdict)
-		t.style(10, class)
+		t.Style(10, class)
 	}
 	return t
 }

@@ -121,26 +121,30 @@ func keyOf(r Run) scalingKey {
 		}
 	}
 	family := strings.Join(parts, " ")
-	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family, details: r.details()}
+	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family, details: Joined(", ", r.program(), r.input())}
 }
 
-// details are the version and the program of a run's engine, the machine and the graph.
-func (r Run) details() string {
-	version, program, input := "", "", ""
+// program is the version and the program of a run's engine, and the machine.
+func (r Run) program() string {
+	version, program := "", ""
 	if d := r.Description; d != nil {
 		version = "version " + EngineName(d.Version)
 	}
 	if r.Engine.Checksum != "" {
 		program = "program " + Clean(r.Engine.Checksum, 12)
 	}
-	if r.Graph != nil {
-		input = Clean(r.Graph.SHA256, 12)
+	return Joined(", ", version, program, r.Machine)
+}
+
+// input is the recipe of a run's graph, or its checksum.
+func (r Run) input() string {
+	if r.Graph == nil {
+		return ""
 	}
-	if r.Graph != nil && r.Graph.Recipe.Scale > 0 {
-		k := r.Graph.Recipe
-		input = fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
+	if k := r.Graph.Recipe; k.Scale > 0 {
+		return fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
 	}
-	return Joined(", ", version, program, r.Machine, input)
+	return Clean(r.Graph.SHA256, 12)
 }
 
 // scalingLines are the lines with at least two numbers of workers: first all strong ones, then all weak ones, with the
@@ -295,8 +299,8 @@ func scalingTable(lines []scalingLine) Table {
 	for _, l := range lines {
 		all = append(all, l.points...)
 	}
-	head := graphHead(all)
-	t := newTable("scaling|line|#workers|"+head+"|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|#messages|#bytes",
+	t := NewTable("scaling|line|#workers|"+graphHead(all, Run.On)+"|#GTEPS, harmonic|#± deviation|#speed-up|"+
+		"#efficiency|#messages|#bytes",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
 			"Runs that are not complete or have a wrong search are left out. "+
@@ -311,11 +315,11 @@ func scalingTable(lines []scalingLine) Table {
 			if ranked, ok := sumRanks(r); ok {
 				messages, bytes = ranked.sent()
 			}
-			t.add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, r.workersText(),
+			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, r.workersText(),
 				r.graphCell(), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
 				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %", messages, bytes)
 		}
 	}
-	t.dropEmpty()
+	t.DropEmpty()
 	return t
 }

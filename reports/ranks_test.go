@@ -112,7 +112,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
-		if energy := energyPart(runs(b), nil).Figures; len(energy) != 1+c.runs {
+		if energy := energyPart(runs(b), nil).Figures; len(energy) != 2+c.runs {
 			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
 		}
 		for _, s := range []struct{ figure, says, want string }{

@@ -3,6 +3,8 @@ package reports
 import (
 	"slices"
 	"strings"
+
+	"github.com/tepsbench/teps/record"
 )
 
 // Table is a table of texts.
@@ -22,8 +24,8 @@ type Cell struct {
 	Class string // "num", a grade's class, "why" for a text that wraps, or empty
 }
 
-// newTable makes a table without rows. Columns are separated by bars; those that begin with # hold numbers.
-func newTable(columns, note string) Table {
+// NewTable makes a table without rows. Columns are separated by bars; those that begin with # hold numbers.
+func NewTable(columns, note string) Table {
 	t := Table{Note: note}
 	for column := range strings.SplitSeq(columns, "|") {
 		cell := Cell{Text: column}
@@ -35,8 +37,25 @@ func newTable(columns, note string) Table {
 	return t
 }
 
-// add appends a row. A cell has the class of its column.
-func (t *Table) add(texts ...string) {
+// NewRunTable makes a table whose first columns are engine and graph, for runs on graphs.
+func NewRunTable[E any](runs []E, graph func(E) record.GraphID, columns, note string) Table {
+	return NewTable("engine|"+graphHead(runs, graph)+"|"+columns, note)
+}
+
+// graphHead is the head of a column of graphs: numbers if all are scales.
+func graphHead[E any](runs []E, graph func(E) record.GraphID) string {
+	scaled := slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source == "" })
+	switch named := slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source != "" }); {
+	case scaled && named:
+		return "scale or graph"
+	case named:
+		return "graph"
+	}
+	return "#scale"
+}
+
+// Add appends a row. A cell has the class of its column.
+func (t *Table) Add(texts ...string) {
 	row := make([]Cell, len(texts))
 	for i, text := range texts {
 		row[i] = Cell{text, t.Head[i].Class}
@@ -44,11 +63,11 @@ func (t *Table) add(texts ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// style sets the class of a cell of the last row.
-func (t *Table) style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
+// Style sets the class of a cell of the last row.
+func (t *Table) Style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
 
-// dropEmpty removes the columns without a value.
-func (t *Table) dropEmpty() {
+// DropEmpty removes the columns without a value.
+func (t *Table) DropEmpty() {
 	for i := len(t.Head) - 1; i >= 0; i-- {
 		empty := func(row []Cell) bool { return row[i].Text == "" || row[i].Text == Missing }
 		if slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !empty(row) }) {
@@ -63,7 +82,7 @@ func (t *Table) dropEmpty() {
 
 // newFacts makes a table of names and values under a heading.
 func newFacts(name string) Table {
-	t := newTable(name+"|", "")
+	t := NewTable(name+"|", "")
 	t.Name = name
 	return t
 }
@@ -71,6 +90,6 @@ func newFacts(name string) Table {
 // fact appends a name and its value unless the value is missing.
 func (t *Table) fact(name, value string) {
 	if value != "" && value != Missing {
-		t.add(name, value)
+		t.Add(name, value)
 	}
 }

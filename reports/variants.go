@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
@@ -18,20 +17,30 @@ const maxSeparate = 8
 func (r Report) Many() bool { return len(r.Results) > maxSeparate }
 
 // variants groups runs that agree in everything but the time of their start. A variant has the same label on every
-// graph.
+// graph, unless the scales of the report are of graphs with several edge factors or seeds.
 func (r Report) variants() [][]Run {
 	type place struct {
-		what  string
-		graph record.GraphID
+		label, input string
+		graph        record.GraphID
+	}
+	runs, recipes := r.Runs(), map[string]bool{}
+	for _, run := range runs {
+		if run.Source == "" {
+			recipes[run.input()] = true
+		}
 	}
 	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
 	var out [][]Run
-	for _, run := range r.Runs() {
-		key := place{fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.details()), run.GraphID}
-		if labels[key.what] == "" {
-			labels[key.what] = unique(taken, run.Label[:strings.LastIndex(run.Label, " [")], " #")
+	for _, run := range runs {
+		what := fmt.Sprintln(run.Engine.Name, run.Engine.Checksum, run.Options, run.program())
+		if run.Source == "" && len(recipes) > 1 {
+			what += run.input()
 		}
-		run.Label = labels[key.what]
+		if labels[what] == "" {
+			labels[what] = unique(taken, run.Label[:strings.LastIndex(run.Label, " [")], " #")
+		}
+		run.Label = labels[what]
+		key := place{run.Label, run.input(), run.GraphID}
 		i, known := at[key]
 		if !known {
 			i, at[key] = len(out), len(out)
@@ -65,23 +74,76 @@ func byRate(runs []Run) []Run {
 	return rated
 }
 
-// VariantTable has a line for each variant and graph: the median rate of its runs that have a result, and their range.
+// VariantTable has a line for each variant and graph.
 func (r Report) VariantTable() Table {
-	t := newTable("engine|"+graphHead(r.Runs())+"|#runs|#with a result|#GTEPS, median of runs|#min|#max|state",
-		"The rate of a run is the harmonic mean over its roots. The figures show the run with the median rate.")
+	var all []Variant
 	for _, repeats := range r.variants() {
 		worst := slices.MaxFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Verdict().Grade, b.Verdict().Grade) })
-		var rates []float64
+		v := Variant{Engine: repeats[0].Label, GraphID: repeats[0].GraphID, Graph: repeats[0].graphCell(),
+			Planned: len(repeats), State: worst.Verdict().Word, Class: worst.Verdict().Class()}
 		for _, run := range byRate(repeats) {
-			rates = append(rates, run.Rates().TEPS.Mean)
+			v.Runs = append(v.Runs, run.Run)
 		}
-		median, low, high := Missing, Missing, Missing
-		if n := len(rates); n > 0 {
-			median, low, high = GTEPS(units.Median(rates)), GTEPS(rates[0]), GTEPS(rates[n-1])
-		}
-		t.add(repeats[0].Label, repeats[0].graphCell(), strconv.Itoa(len(repeats)), strconv.Itoa(len(rates)),
-			median, low, high, worst.Verdict().Word)
-		t.style(7, worst.Verdict().Class())
+		all = append(all, v)
 	}
+	t := VariantTable(all)
+	t.Note += " The figures show the run with the median rate."
 	return t
+}
+
+// Variant is one engine with its options on one graph, measured several times.
+type Variant struct {
+	record.GraphID
+	Engine, Graph string       // as they are shown
+	Runs          []record.Run // that have a result
+	Planned       int          // number of runs, with a result or without
+	Memory        int64        // bytes that a run needs; 0: unknown
+	State, Class  string       // of the worst run
+}
+
+// VariantTable has a line for each variant: medians over its runs, and the range of their rates. Columns without a
+// value are left out.
+func VariantTable(all []Variant) Table {
+	t := NewRunTable(all, func(v Variant) record.GraphID { return v.GraphID },
+		"#runs|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#memory of each|#MTEPS/W",
+		"Numbers are medians over the runs; the rate of a run is the harmonic mean over its roots.")
+	for _, v := range all {
+		var kernel1, search, rates []float64
+		for _, run := range v.Runs {
+			if run.Construction != nil {
+				kernel1 = append(kernel1, run.Construction.Elapsed.Seconds())
+			}
+			search = append(search, run.Statistics.Time.Median*1e3)
+			rates = append(rates, run.Statistics.TEPS.Mean/1e9)
+		}
+		between := Missing
+		if len(rates) > 0 {
+			between = units.Significant(slices.Min(rates), 3) + " … " + units.Significant(slices.Max(rates), 3)
+		}
+		t.Add(v.Engine, v.Graph, fmt.Sprintf("%d/%d", len(v.Runs), v.Planned), median(kernel1), median(search),
+			median(rates), between, v.State, units.Bytes(v.Memory), v.perWatt())
+		t.Style(7, v.Class)
+	}
+	t.DropEmpty()
+	return t
+}
+
+// median is that of the values, and Missing if there are none.
+func median(values []float64) string {
+	if len(values) == 0 {
+		return Missing
+	}
+	return units.Significant(units.Median(values), 4)
+}
+
+// perWatt is the median of the runs that have a power with the same label as that of the first, and this label.
+func (v Variant) perWatt() string {
+	var rates []float64
+	label := ""
+	for _, run := range v.Runs {
+		if f, found := run.Energy.Headline(); found && (label == "" || label == f.Label()) {
+			rates, label = append(rates, f.MTEPSPerWatt), f.Label()
+		}
+	}
+	return strings.TrimSpace(median(rates) + " " + label)
 }

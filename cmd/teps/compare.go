@@ -46,7 +46,7 @@ has no searches to compare with those of A. Without it, a difference is not a fa
 				return err
 			}
 			comparison := compare.Of(before, after)
-			err = text.Comparison(c.OutOrStdout(), comparison)
+			err = text.Comparison(c.OutOrStdout(), comparison, terminalWidth(c.OutOrStdout()))
 			failures := text.ComparisonFailures(comparison, limit)
 			if err != nil || len(failures) == 0 {
 				return err

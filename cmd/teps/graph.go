@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
-	"github.com/tepsbench/teps/reports/plot"
 	"github.com/tepsbench/teps/reports/text"
 )
 
@@ -28,10 +26,6 @@ type graphFlags struct {
 
 func graphCommand() *cobra.Command {
 	var f graphFlags
-	var generators string
-	for _, g := range graph.Generators() {
-		generators += fmt.Sprintf("  %-28s%s\n", g.Form, g.About)
-	}
 	c := &cobra.Command{
 		Use:   "graph SOURCE",
 		Short: "Describe a graph: degrees, components, diameter",
@@ -40,7 +34,7 @@ degrees, components and a lower bound of its diameter, found by breadth-first se
 that each begin where the one before ended.
 
 SOURCE is a generator,
-` + generators + `
+` + generators() + `
 or the name of a file, or - for standard input. docs/graphs.md describes the formats.`,
 		Example: `  teps graph grid2d:1000
   teps graph roads.mtx --plot degrees.svg
@@ -100,7 +94,7 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if f.plot != "" {
-		if err := f.draw(c, name, facts.Graph); err != nil {
+		if err := writeFigure(c, "--plot", f.plot, reports.DegreesFigure(name, facts.Graph)); err != nil {
 			return err
 		}
 	}
@@ -120,19 +114,6 @@ func enoughMemory(ctx context.Context, source graph.Source) error {
 			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
 	}
 	return nil
-}
-
-func (f *graphFlags) draw(c *cobra.Command, name string, s stats.Graph) error {
-	plotter, err := plot.New()
-	if err != nil {
-		return err
-	}
-	if err = plotter.Write(f.plot, reports.DegreesFigure(name, s)); errors.Is(err, plot.ErrExtension) {
-		return usage("--plot: %w", err)
-	} else if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", f.plot)
-	}
-	return err
 }
 
 // print writes the facts and the histogram.
@@ -165,13 +146,13 @@ func (g graphFacts) print(w io.Writer) error {
 	printFact(w, "largest component", share(g.Largest))
 	printFact(w, "diameter", "at least "+units.Integer(g.Diameter))
 	fmt.Fprintln(w)
-	var rows [][]string
+	t := reports.NewTable("#degree|#vertices", "")
 	for _, d := range g.Degrees {
 		degree := strconv.FormatInt(d.First, 10)
 		if d.Last > d.First {
 			degree += " to " + strconv.FormatInt(d.Last, 10)
 		}
-		rows = append(rows, []string{degree, units.Integer(d.Vertices)})
+		t.Add(degree, units.Integer(d.Vertices))
 	}
-	return text.Columns(w, []text.Column{{Head: "degree"}, {Head: "vertices"}}, rows)
+	return text.Columns(w, t, 0)
 }

@@ -44,7 +44,7 @@ that says what is wrong. The others are still shown, and the exit code is 1.`,
 				encoder.SetIndent("", "  ")
 				err = encoder.Encode(all)
 			} else {
-				err = text.ListTable(c.OutOrStdout(), all)
+				err = text.ListTable(c.OutOrStdout(), all, terminalWidth(c.OutOrStdout()))
 			}
 			if err == nil && damaged {
 				return errReported

@@ -87,15 +87,12 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 	if len(readings) == 0 {
 		printFact(w, "power meters", "none")
 	} else {
-		var rows [][]string
+		t := reports.NewTable("meter|covers|kind|shows|#every|#now|what", "")
 		for _, s := range readings {
-			rows = append(rows, meterRow(s))
+			t.Add(meterRow(s)...)
 		}
 		fmt.Fprintf(w, "\npower meters\n")
-		_ = text.Columns(w, []text.Column{ // w keeps its error
-			{Head: "meter", Left: true}, {Head: "covers", Left: true}, {Head: "kind", Left: true},
-			{Head: "shows", Left: true}, {Head: "every"}, {Head: "now"}, {Head: "what", Left: true},
-		}, rows)
+		_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
 	}
 	for i, a := range absent {
 		if i == 0 {

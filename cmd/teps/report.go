@@ -149,7 +149,7 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	}
 	w := c.ErrOrStderr()
 	fmt.Fprintln(w)
-	_ = text.Table(w, report.Results[0], takesColour(w)) // nobody may be reading
+	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColour(w)) // nobody may be reading
 	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
 	return nil
 }
@@ -160,15 +160,19 @@ func (f *reportFlags) writePicture(c *cobra.Command, report reports.Report) erro
 	if err != nil {
 		return usage("--picture: %w", err)
 	}
+	return writeFigure(c, "--out", cmp.Or(f.out, f.picture+".svg"), figure)
+}
+
+// writeFigure draws a figure into the file that a flag names.
+func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) error {
 	plotter, err := plot.New()
 	if err != nil {
 		return err
 	}
-	out := cmp.Or(f.out, f.picture+".svg")
-	if err = plotter.Write(out, figure); errors.Is(err, plot.ErrExtension) {
-		return usage("--out: %w", err)
+	if err = plotter.Write(path, figure); errors.Is(err, plot.ErrExtension) {
+		return usage("%s: %w", flag, err)
 	} else if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", out)
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", path)
 	}
 	return err
 }

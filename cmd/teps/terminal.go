@@ -150,6 +150,9 @@ func isTerminal(w io.Writer) bool { return terminalWidth(w) > 0 && os.Getenv("TE
 
 // terminalWidth returns the columns of w, which can change at any time, or 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0

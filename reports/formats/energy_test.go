@@ -50,7 +50,7 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 	r := samples.Metered()
 	writeAll(t, dir, r)
 	var table bytes.Buffer
-	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil {
+	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -106,7 +106,7 @@ func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 		t.Error("a text for Green Graph500 without any loop")
 	}
 	var table bytes.Buffer
-	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil || strings.Contains(table.String(),
+	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil || strings.Contains(table.String(),
 		"MTEPS/W") {
 		t.Errorf("%v:\n%s", err, &table)
 	}
@@ -127,7 +127,7 @@ func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 	run.Energy.Figures[0].Method = power.Estimated
 	r.Runs[2] = run
 	table.Reset()
-	if err := text.Table(&table, reportOf(t, r).Results[0], false); err != nil || strings.Contains(table.String(),
+	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil || strings.Contains(table.String(),
 		"MTEPS/W") {
 		t.Errorf("%v:\n%s", err, &table)
 	}

@@ -33,7 +33,7 @@ func All() []reports.Format {
 	}
 }
 
-func table(w io.Writer, r reports.Result) error { return text.Table(w, r, false) }
+func table(w io.Writer, r reports.Result) error { return text.Table(w, r, 0, false) }
 
 // each makes a format of a rendering of one result. An empty line separates several.
 func each(write func(io.Writer, reports.Result) error) func(io.Writer, reports.Report) error {

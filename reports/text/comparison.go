@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,10 +15,10 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// Comparison writes c for a terminal: a table with a line for each engine and graph, a sentence for each with the
-// result, and what the two sides do not have in common.
-func Comparison(w io.Writer, c compare.Comparison) error {
-	b := bytes.NewBufferString(comparisonTable(w, c))
+// Comparison writes c: a table with a line for each engine and graph, a sentence for each with the result, and what the
+// two sides do not have in common. width is that of Columns.
+func Comparison(w io.Writer, c compare.Comparison, width int) error {
+	b := bytes.NewBufferString(rendered(comparisonTable(c), width))
 	for _, cell := range c.Cells {
 		paragraph(b, "\n", comparisonSentence(cell))
 	}
@@ -32,10 +31,12 @@ func Comparison(w io.Writer, c compare.Comparison) error {
 	return flush(w, b, "the comparison")
 }
 
+const paragraphWidth = 100
+
 // paragraph writes a text in lines that fit, those after the first indented.
 func paragraph(b *bytes.Buffer, before, s string) {
 	b.WriteString(before)
-	for i, line := range strings.Split(text.WrapSoft(s, Width-4), "\n") {
+	for i, line := range strings.Split(text.WrapSoft(s, paragraphWidth-4), "\n") {
 		if i > 0 {
 			b.WriteString("    ")
 		}
@@ -43,22 +44,18 @@ func paragraph(b *bytes.Buffer, before, s string) {
 	}
 }
 
-func comparisonTable(w io.Writer, c compare.Comparison) string {
-	graph := record.CellHead(c.Cells, func(cell compare.Cell) record.GraphID { return cell.Graph })
-	columns := []Column{{Head: "engine", Left: true}, GraphColumn(graph), {Head: "roots"}, {Head: "A GTEPS"},
-		{Head: "B GTEPS"}, {Head: "B/A"}, {Head: "verdict", Left: true}}
-	var rows [][]string
+func comparisonTable(c compare.Comparison) reports.Table {
+	t := reports.NewRunTable(c.Cells, func(cell compare.Cell) record.GraphID { return cell.Graph },
+		"#roots|#A GTEPS|#B GTEPS|#B/A|verdict", "")
 	for _, cell := range c.Cells {
-		numbers := []string{reports.Missing, reports.Missing, reports.Missing, reports.Missing}
+		roots, a, b, ratio := reports.Missing, reports.Missing, reports.Missing, reports.Missing
 		if cell.Compared() {
-			numbers = []string{strconv.Itoa(cell.Common), reports.GTEPS(cell.TEPSA), reports.GTEPS(cell.TEPSB),
-				ratioText(*cell.Typical)}
+			roots, a, b = strconv.Itoa(cell.Common), reports.GTEPS(cell.TEPSA), reports.GTEPS(cell.TEPSB)
+			ratio = ratioText(*cell.Typical)
 		}
-		first := []string{reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.Cell())}
-		rows = append(rows, slices.Concat(first, numbers,
-			[]string{string(cell.Verdict)}))
+		t.Add(reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.Cell()), roots, a, b, ratio, string(cell.Verdict))
 	}
-	return rendered(w, columns, rows)
+	return t
 }
 
 // ratioText is a ratio with its interval: 0.949 [0.940 0.959].

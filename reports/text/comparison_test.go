@@ -31,11 +31,11 @@ func shifted(r record.Result, id string, factor float64) record.Result {
 func compared(t *testing.T, a, b []record.Result) string {
 	t.Helper()
 	var text bytes.Buffer
-	if err := Comparison(&text, compare.Of(a, b)); err != nil {
+	if err := Comparison(&text, compare.Of(a, b), 0); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(text.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > Width {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > paragraphWidth {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
@@ -104,7 +104,7 @@ func TestComparisonNamesItsLimits(t *testing.T) {
 	fewer.Runs[0].Roots = fewer.Runs[0].Roots[:16]
 	wants(t, compared(t, []record.Result{a}, []record.Result{fewer}), "cpu 16 16 0.9078 0.4539 0.500 [0.500 0.500] slower",
 		"searches: A 64; B 16")
-	if err := Comparison(broken{}, compare.Comparison{}); !errors.Is(err, errBroken) {
+	if err := Comparison(broken{}, compare.Comparison{}, 0); !errors.Is(err, errBroken) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func notOfficial(run reports.Run) string {
 	switch v := run.Verdict(); {
 	case v.Grade != reports.Good:
 		return v.Why
-	case run.Graph.Recipe.Scale == 0:
+	case run.Graph != nil && run.Graph.Recipe.Scale == 0:
 		return run.GraphName() + " is not a graph of Graph500."
 	}
 	return ""

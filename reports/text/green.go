@@ -53,9 +53,9 @@ func systemFigure(run reports.Run) (record.PowerFigure, bool) {
 
 // notGreen says why a run is not a submission; empty: it is one.
 func notGreen(run reports.Run) string {
-	switch v := run.Verdict(); {
-	case v.Grade != reports.Good:
-		return v.Why
+	switch why := notOfficial(run); {
+	case why != "":
+		return why
 	case run.Energy.Failure != "":
 		return "the energy loop failed: " + run.Energy.Failure
 	case !run.Compliant():

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -65,19 +66,14 @@ func List(folder string, r record.Result, err error) Listed {
 	return l
 }
 
-// ListTable writes records for a terminal, a line each. What cannot be read follows with its reason. The rate is that
-// of the fastest engine and graph.
-func ListTable(w io.Writer, records []Listed) error {
-	columns := []Column{
-		{Head: "folder", Left: true}, {Head: "date", Left: true}, {Head: "machine", Left: true},
-		{Head: "engines", Left: true}, {Head: "graphs", Left: true}, {Head: "GTEPS"}, {Head: "state", Left: true},
-		{Head: "checksum", Left: true},
-	}
-	var rows [][]string
+// ListTable writes records, a line each. What cannot be read follows with its reason. The rate is that of the fastest
+// engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
+func ListTable(w io.Writer, records []Listed, width int) error {
+	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state|checksum", "")
 	damaged := ""
 	for _, l := range records {
 		if l.Damage == "" {
-			rows = append(rows, listRow(l))
+			t.Add(listRow(l)...)
 		} else {
 			damaged += "cannot be read: " + reports.Sentence(l.Damage) + "\n"
 		}
@@ -87,54 +83,52 @@ func ListTable(w io.Writer, records []Listed) error {
 	case len(records) == 0:
 		out = "no runs here\n"
 	case damaged == "":
-		out = rendered(w, columns, rows)
-	case len(rows) > 0:
-		out = rendered(w, columns, rows) + "\n" + damaged
+		out = rendered(t, width)
+	case len(t.Rows) > 0:
+		out = rendered(t, width) + "\n" + damaged
 	}
 	return flush(w, bytes.NewBufferString(out), "the list")
 }
 
 func listRow(l Listed) []string {
-	var engines []string
-	var graphs []record.GraphID
+	var engines, graphs []string
+	var scales []int
 	rate := math.NaN()
 	for _, run := range l.Runs {
 		if name := reports.Sentence(run.Engine); !slices.Contains(engines, name) {
 			engines = append(engines, name)
 		}
-		if !slices.Contains(graphs, run.GraphID) {
-			graphs = append(graphs, run.GraphID)
+		if name := reports.Sentence(run.Source); run.Source == "" {
+			scales = append(scales, run.Scale)
+		} else if !slices.Contains(graphs, name) {
+			graphs = append(graphs, name)
 		}
 		if run.TEPS != nil && !(rate > *run.TEPS) {
 			rate = *run.TEPS
 		}
 	}
+	if len(scales) > 0 { // 18, or the smallest and the largest, 16…22
+		low, high := strconv.Itoa(slices.Min(scales)), strconv.Itoa(slices.Max(scales))
+		graphs = slices.Insert(graphs, 0, strings.Join(slices.Compact([]string{low, high}), "…"))
+	}
 	return []string{
-		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
-		strings.Join(engines, ","), graphNames(graphs), units.Significant(rate/1e9, 3), l.State,
+		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine), firstOf(engines),
+		firstOf(graphs), units.Significant(rate/1e9, 3), l.State,
 		map[bool]string{true: "yes", false: "no"}[l.Checksummed],
 	}
 }
 
-// graphNames shortens scales (18, or the smallest and the largest, 16…22) and lists the names of other graphs.
-func graphNames(graphs []record.GraphID) string {
-	low, high := 0, 0
-	var names []string
-	for _, id := range graphs {
-		switch {
-		case id.Source != "":
-			names = append(names, reports.Sentence(id.Source))
-		case high == 0:
-			low, high = id.Scale, id.Scale
-		default:
-			low, high = min(low, id.Scale), max(high, id.Scale)
+// firstOf joins as many of the names as a column has room for, one at the least, and says how many follow.
+func firstOf(names []string) string {
+	const room = 24
+	for n := len(names); n > 0; n-- {
+		text := strings.Join(names[:n], ",")
+		if n < len(names) {
+			text += fmt.Sprintf(" +%d", len(names)-n)
+		}
+		if n == 1 || utf8.RuneCountInString(text) <= room {
+			return text
 		}
 	}
-	switch {
-	case high > low:
-		names = slices.Insert(names, 0, fmt.Sprintf("%d…%d", low, high))
-	case high > 0:
-		names = slices.Insert(names, 0, strconv.Itoa(high))
-	}
-	return cmp.Or(strings.Join(names, ","), reports.Missing)
+	return reports.Missing
 }

@@ -38,8 +38,8 @@ func TestListFitsATerminal(t *testing.T) {
 		List("b", samples.Result([]string{"cpu"}, 20), nil),
 		List("c", record.Result{}, errors.New("line 7 is not what was written\x1b[31m\nthere")),
 	)
-	var text samples.Screen
-	if err := ListTable(&text, records); err != nil {
+	var text strings.Builder
+	if err := ListTable(&text, records, width); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -48,11 +48,11 @@ func TestListFitsATerminal(t *testing.T) {
 			text.String())
 	}
 	for _, line := range lines {
-		if n := utf8.RuneCountInString(line); n > Width {
+		if n := utf8.RuneCountInString(line); n > width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	wants(t, lines[2], "a/ver…14-091500 2026-03-14 node1…ample.org cpu,d…-long-name", "16…18", "INTERRUPTED yes")
+	wants(t, lines[2], "a/ver…14-091500 2026-03-14 node1…ample.org cpu,d…ributed +1", "16…18", "INTERRUPTED yes")
 	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID no")
 	if lines[5] != "cannot be read: line 7 is not what was written [31m there" {
 		t.Errorf("got %q", lines[5])
@@ -63,10 +63,10 @@ func TestListFitsATerminal(t *testing.T) {
 		t.Errorf("listed as %+v", l)
 	}
 	text.Reset()
-	if err := ListTable(&text, nil); err != nil || text.String() != "no runs here\n" {
+	if err := ListTable(&text, nil, width); err != nil || text.String() != "no runs here\n" {
 		t.Errorf("an empty list: %q, %v", text.String(), err)
 	}
-	if err := ListTable(broken{}, records); !errors.Is(err, errBroken) {
+	if err := ListTable(broken{}, records, width); !errors.Is(err, errBroken) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 }

@@ -4,59 +4,38 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
 
-// Column is a column of a table for a terminal.
-type Column struct {
-	Head string
-	Left bool // texts; numbers are aligned to the right
+// Columns writes a table under its heads. Where it is wider than width columns, those of a terminal, the widest texts
+// are cut, so that different ones stay different; 0, for a file or a pipe, leaves all texts whole. The error is that of
+// w.
+func Columns(w io.Writer, t reports.Table, width int) error {
+	return flush(w, bytes.NewBufferString(rendered(t, width)), "a table")
 }
 
-// GraphColumn is the column of graphs under record.CellHead: numbers if all are scales.
-func GraphColumn(head string) Column { return Column{head, head != "scale"} }
+const gap = 2 // between columns
 
-// Columns writes rows under their heads. On a terminal they are Width columns wide at most: where there is no room, the
-// widest texts are cut, so that different ones stay different. The error is that of w.
-func Columns(w io.Writer, columns []Column, rows [][]string) error {
-	return flush(w, bytes.NewBufferString(rendered(w, columns, rows)), "a table")
-}
-
-// isTerminal reports whether w is a device that shows characters. Nothing is cut in a file or a pipe.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&fs.ModeCharDevice != 0
-}
-
-// rendered is a table as a text for w.
-func rendered(w io.Writer, columns []Column, rows [][]string) string {
-	const gap, minimum = 2, 8 // columns that a text keeps
-	widths := make([]int, len(columns))
-	total := -gap
-	for i, c := range columns {
-		widths[i] = text.StringWidthWithoutEscSequences(c.Head)
-		for _, row := range rows {
-			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(row[i]))
+// columnWidths are the widths of the columns. The widest texts get less where all do not fit into width.
+func columnWidths(t reports.Table, width int) []int {
+	const minimum = 8 // columns that a text keeps
+	widths, total := make([]int, len(t.Head)), -gap
+	for i := range t.Head {
+		for _, row := range append(t.Rows, t.Head) {
+			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(row[i].Text))
 		}
 		total += widths[i] + gap
 	}
-	for isTerminal(w) && total > Width {
+	for ; width > 0 && total > width; total-- {
 		widest := -1
-		for i, c := range columns {
-			if c.Left && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
+		for i, head := range t.Head {
+			if head.Class != "num" && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
@@ -64,38 +43,38 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 			break
 		}
 		widths[widest]--
-		total--
 	}
-	cells := make([]table.Row, len(rows))
-	for i := range columns {
-		var texts []string
-		for _, row := range rows {
-			texts = append(texts, row[i])
+	return widths
+}
+
+// rendered is a table as a text of that width.
+func rendered(t reports.Table, width int) string {
+	head, cells := make(table.Row, len(t.Head)), make([]table.Row, len(t.Rows))
+	configs := make([]table.ColumnConfig, len(t.Head))
+	for i, width := range columnWidths(t, width) {
+		head[i], configs[i].Number = t.Head[i].Text, i+1
+		if t.Head[i].Class == "num" {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
 		}
-		for k, s := range reports.Shorten(widths[i], texts...) {
+		var texts []string
+		for _, row := range t.Rows {
+			texts = append(texts, row[i].Text)
+		}
+		for k, s := range reports.Shorten(width, texts...) {
 			cells[k] = append(cells[k], s)
 		}
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	style := t.Style()
+	out := table.NewWriter()
+	out.SetStyle(table.StyleLight)
+	style := out.Style()
 	style.Format.Header = text.FormatDefault
 	style.Options.DrawBorder, style.Options.SeparateColumns = false, false
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
-	var head table.Row
-	var configs []table.ColumnConfig
-	for i, c := range columns {
-		config := table.ColumnConfig{Number: i + 1}
-		if !c.Left {
-			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-		}
-		head, configs = append(head, c.Head), append(configs, config)
-	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
-	t.AppendRows(cells)
+	out.AppendHeader(head)
+	out.SetColumnConfigs(configs)
+	out.AppendRows(cells)
 	var b strings.Builder
-	for line := range strings.Lines(t.Render() + "\n") {
+	for line := range strings.Lines(out.Render() + "\n") {
 		line = strings.TrimSuffix(strings.TrimRight(line, " \n"), strings.Repeat("─", gap))
 		b.WriteString(line + "\n")
 	}
@@ -103,41 +82,29 @@ func rendered(w io.Writer, columns []Column, rows [][]string) string {
 }
 
 // Table writes the summary of a result: one line a run. Rates are GTEPS (10^9 input tuples of the component a second):
-// the harmonic mean over the roots, and the slowest and fastest root. color colors the verdicts.
-func Table(w io.Writer, r reports.Result, color bool) error {
-	columns := []Column{
-		{Head: "engine", Left: true}, GraphColumn(record.CellHead(r.Runs, reports.Run.On)), {Head: "valid"},
-		{Head: "kernel 1 s"}, {Head: "median ms"},
-		{Head: "GTEPS"}, {Head: "min … max"}, {Head: "state", Left: true},
-	}
-	metered := slices.ContainsFunc(r.Runs, func(run reports.Run) bool { return run.PerWatt() != reports.Missing })
-	if metered {
-		columns = append(columns, Column{Head: "MTEPS/W"})
-	}
-	var rows [][]string
+// the harmonic mean over the roots, and the slowest and fastest root. width is that of Columns; color colors the
+// verdicts.
+func Table(w io.Writer, r reports.Result, width int, color bool) error {
+	t := reports.NewRunTable(r.Runs, reports.Run.On,
+		"#valid|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#MTEPS/W", "")
 	for _, run := range r.Runs {
 		v := run.Verdict()
-		row := []string{
-			reports.Sentence(run.Engine.Name), reports.Sentence(run.Cell()),
-			fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
-			reports.Missing, reports.Missing, reports.Missing, reports.Missing, v.Word,
-		}
+		kernel1, median, rate, spread, state := reports.Missing, reports.Missing, reports.Missing, reports.Missing, v.Word
 		if run.Construction != nil {
-			row[3] = units.Significant(run.Construction.Elapsed.Seconds(), 4)
+			kernel1 = units.Significant(run.Construction.Elapsed.Seconds(), 4)
 		}
 		if s := run.Rates(); s != nil {
-			row[4], row[5] = units.Significant(s.Time.Median*1e3, 4), reports.GTEPS(s.TEPS.Mean)
-			row[6] = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
+			median, rate = units.Significant(s.Time.Median*1e3, 4), reports.GTEPS(s.TEPS.Mean)
+			spread = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
 		}
 		if color {
-			row[7] = colored(v.Word, v.Grade)
+			state = colored(v.Word, v.Grade)
 		}
-		if metered {
-			row = append(row, run.PerWatt())
-		}
-		rows = append(rows, row)
+		t.Add(reports.Sentence(run.Engine.Name), reports.Sentence(run.Cell()),
+			fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)), kernel1, median, rate, spread, state, run.PerWatt())
 	}
-	return Columns(w, columns, rows)
+	t.DropEmpty()
+	return Columns(w, t, width)
 }
 
 // colored writes a text in the color of its grade (ECMA-48, select graphic rendition).

@@ -1,8 +1,9 @@
 package text
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -14,23 +15,23 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
+const width = 100 // of the terminal
+
 // Twenty engines with long labels and the largest numbers that a record can hold.
 func TestColumnsFitTheTerminal(t *testing.T) {
-	columns := []Column{{Head: "engine", Left: true}, {Head: "number"}, {Head: "other number"},
-		{Head: "state", Left: true}}
 	for name, label := range map[string]string{
 		"long options": "distributed:ranks=%d:partition=2d:grid=4096x4096:threads=128:shortcut=leaves",
 		"wide letters": "名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎%d",
 		"short":        "cpu%d",
 	} {
 		t.Run(name, func(t *testing.T) {
-			var rows [][]string
+			table := reports.NewTable("engine|#number|#other number|state", "")
 			for i := range 20 {
-				rows = append(rows, []string{fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40),
-					colored("PARTLY CHECKED", reports.Fair)})
+				table.Add(fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40),
+					colored("PARTLY CHECKED", reports.Fair))
 			}
-			var b samples.Screen
-			if err := Columns(&b, columns, rows); err != nil {
+			var b bytes.Buffer
+			if err := Columns(&b, table, width); err != nil {
 				t.Fatal(err)
 			}
 			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -38,7 +39,7 @@ func TestColumnsFitTheTerminal(t *testing.T) {
 				t.Fatalf("%d lines for 20 rows", len(lines))
 			}
 			for _, line := range lines {
-				if n := text.StringWidthWithoutEscSequences(line); n > Width {
+				if n := text.StringWidthWithoutEscSequences(line); n > width {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
@@ -63,7 +64,7 @@ func narrow(t interface {
 }, table string) {
 	t.Helper()
 	for line := range strings.Lines(table) {
-		if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > 100 {
+		if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > width {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
@@ -75,8 +76,8 @@ func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
 		Max: 987654.321e9, Mean: 23456.789e9}
 	r.Runs[0].Roots[0].Validated = false
 	for _, color := range []bool{false, true} {
-		var b samples.Screen
-		if err := Table(&b, report(t, r).Results[0], color); err != nil {
+		var b bytes.Buffer
+		if err := Table(&b, report(t, r).Results[0], width, color); err != nil {
 			t.Fatal(err)
 		}
 		narrow(t, b.String())
@@ -92,8 +93,8 @@ func TestTableFitsATerminalWithLongNamesOfFiles(t *testing.T) {
 	for i := range r.Runs {
 		r.Runs[i].GraphID = record.GraphID{Source: strings.Repeat("collection-of-networks-", 5) + ".txt.gz"}
 	}
-	var b samples.Screen
-	if err := Table(&b, report(t, r).Results[0], false); err != nil {
+	var b bytes.Buffer
+	if err := Table(&b, report(t, r).Results[0], width, false); err != nil {
 		t.Fatal(err)
 	}
 	narrow(t, b.String())
@@ -103,8 +104,8 @@ func TestTableHasALineForEveryRun(t *testing.T) {
 	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
 	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, GraphID: record.GraphID{Scale: 16},
 		State: record.Failed, Failure: "crashed"}
-	var b samples.Screen
-	if err := Table(&b, report(t, r).Results[0], false); err != nil {
+	var b bytes.Buffer
+	if err := Table(&b, report(t, r).Results[0], width, false); err != nil {
 		t.Fatal(err)
 	}
 	narrow(t, b.String())
@@ -126,12 +127,9 @@ func TestNamesOfVariantsStayDifferent(t *testing.T) {
 	variants := []string{"cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
 		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr"}
 	result := report(t, samples.Result(variants, 16)).Results[0]
-	var screen samples.Screen
-	var pipe strings.Builder
-	for _, w := range []io.Writer{&screen, &pipe} {
-		if err := Table(w, result, false); err != nil {
-			t.Fatal(err)
-		}
+	var screen, pipe strings.Builder
+	if err := errors.Join(Table(&screen, result, width, false), Table(&pipe, result, 0, false)); err != nil {
+		t.Fatal(err)
 	}
 	narrow(t, screen.String())
 	names := map[string]bool{}

@@ -14,9 +14,6 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// Width is the width in columns of everything that is written for a terminal.
-const Width = 100
-
 //go:embed *.tmpl
 var templates embed.FS
 

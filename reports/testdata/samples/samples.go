@@ -3,11 +3,8 @@
 package samples
 
 import (
-	"bytes"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"time"
 
@@ -211,9 +208,3 @@ func Metered(scopes ...power.Scope) record.Result {
 	}
 	return r
 }
-
-// Screen is a buffer that looks like a terminal.
-type Screen struct{ bytes.Buffer }
-
-// Stat describes a device that shows characters.
-func (*Screen) Stat() (fs.FileInfo, error) { return os.Stat(os.DevNull) }
