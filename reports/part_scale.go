@@ -154,11 +154,12 @@ const maxRoots = 2048 // lines of a table of roots
 
 // rootsFigure draws the rates of every run: a box along its row, and a point for each search next to the box.
 func rootsFigure(runs []Run) Figure {
-	var rows []Run
+	rated := func(r Run) bool { return r.Rates() != nil }
 	colors := map[string]Color{} // by the name of the run
-	for _, s := range seriesOf(runs, func(r Run) bool { return r.Rates() != nil }) {
-		rows, colors[s.label] = append(rows, s.runs...), s.look.Color
+	for _, s := range seriesOf(runs, rated) {
+		colors[s.label] = s.look.Color
 	}
+	rows := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return !rated(r) })
 	if len(rows) == 0 {
 		return Figure{}
 	}
