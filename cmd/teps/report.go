@@ -34,7 +34,8 @@ func reportCommand() *cobra.Command {
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and the
 page go into each run's directory, the official text to standard output. With --out,
-several runs share one page. A directory of runs stands for all of them.
+several runs share one page. A directory of runs stands for all of them; alone, it gets
+the plots and the page of all its runs.
 
 With --format it writes one text instead, to standard output or --out:
 ` + list.String() + `
@@ -42,6 +43,7 @@ With --picture it writes one figure instead, to the file at --out (.svg, .png, .
 or as SVG into the working directory. --reference shows published results next to the
 measured ones, in grey; docs/reports.md lists them.`,
 		Example: `  teps report results/a
+  teps report results
   teps report results/a results/b --out both.html
   teps report results --format html --out all.html
   teps report results/a --format markdown
@@ -60,12 +62,13 @@ measured ones, in grey; docs/reports.md lists them.`,
 
 func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	dirs := runsIn(args)
+	shared := len(dirs) > 1 && f.out == "" && f.format == "" && f.picture == ""
 	switch {
 	case len(dirs) == 0:
 		return usage("teps report takes the directory of at least one run; see teps report --help")
 	case f.format != "" && f.picture != "":
 		return usage("--format and --picture each write one thing; give one of them")
-	case len(dirs) > 1 && f.out == "" && f.format == "" && f.picture == "":
+	case shared && len(args) > 1:
 		return usage("several runs share a page; name its file with --out")
 	}
 	references, err := reports.References(f.reference...)
@@ -94,6 +97,12 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		return f.writePicture(c, together)
 	case f.format != "":
 		return f.writeFormat(c, format, together)
+	case shared:
+		err := formats.WriteAll(args[0], together)
+		if err == nil {
+			fmt.Fprintf(c.ErrOrStderr(), "plots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
+		}
+		return err
 	}
 	for i, dir := range dirs {
 		report, err := reports.New(references, all[i])

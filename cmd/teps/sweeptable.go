@@ -62,6 +62,6 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	case dryRun:
 		fmt.Fprintf(w, "Nothing to do.\n")
 	default:
-		fmt.Fprintf(w, "One page of all runs: teps report %s --format html --out FILE\n", s.Dir)
+		fmt.Fprintf(w, "One page of all runs: teps report %s\n", s.Dir)
 	}
 }
