@@ -252,11 +252,11 @@ func barRow(name, text string, parts []float64, colors ...Color) row {
 
 // barPanel is a panel of rows with bars.
 func barPanel(title string, rows []row) Panel {
-	longest := 1e-9
+	high := 1e-9
 	for _, r := range rows {
-		longest = max(longest, r.end)
+		high = max(high, r.end)
 	}
-	return rowPanel(linearAxis(title, longest*1.06), 0.27, rows)
+	return rowPanel(linearAxis(title, high*1.06), 0.27, rows)
 }
 
 // limited keeps the first of many rows of a figure, and adds a note that says so.

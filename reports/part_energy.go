@@ -89,8 +89,8 @@ func mtepsPerWatt(r Run) float64 {
 	return p.MTEPSPerWatt
 }
 
-const perWattNote = "Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, " +
-	"dram) leaves out the rest of the machine and is not system power."
+const perWattNote = "Rate of the energy loop over its mean power, idle power included. Component power (gpu, " +
+	"package, dram) leaves out the rest of the machine and is not system power."
 
 // perWattOnGraphs is the quantity of the figure of MTEPS/W over graphs.
 func perWattOnGraphs() graphQuantity {

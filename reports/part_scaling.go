@@ -121,7 +121,8 @@ func keyOf(r Run) scalingKey {
 		}
 	}
 	family := strings.Join(parts, " ")
-	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family, details: Joined(", ", r.program(), r.input())}
+	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family,
+		details: Joined(", ", r.program(), r.input())}
 }
 
 // program is the version and the program of a run's engine, and the machine.
