@@ -74,7 +74,7 @@ func TestEveryAblationSearchesRight(t *testing.T) {
 func BenchmarkAblation(b *testing.B) {
 	tuples := kronecker(b, *flagScale)
 	engines := constructAll(b, tuples, "0")
-	roots := chooseRoots(tuples, 1<<*flagScale)
+	roots := chooseRoots(b, tuples, 1<<*flagScale)
 	arena := memory.New()
 	b.Cleanup(arena.ReleaseAll)
 	parent := memory.Allocate[graph.Vertex](arena, "parents", 1<<*flagScale)

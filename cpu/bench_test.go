@@ -6,15 +6,17 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -76,7 +78,7 @@ func BenchmarkSearch(b *testing.B) {
 		engines = append(engines, e)
 	}
 
-	roots := chooseRoots(tuples, vertices)
+	roots := chooseRoots(b, tuples, vertices)
 	var counts []int64
 	for _, e := range engines {
 		counts = validate(b, e, tuples, vertices, roots)
@@ -141,13 +143,19 @@ func (s *series) pass(b *testing.B, d *disturber, roots []graph.Vertex, counts [
 	seconds := 0.0
 	for i, root := range roots {
 		d.disturb(b, s.before)
+		before, start := usage(b), time.Now()
 		t, err := s.engine.Search(context.Background(), root, d.parent)
+		call, after := time.Since(start), usage(b)
 		if err != nil {
 			b.Fatal(err)
 		}
 		d.last = root
 		seconds += t.Elapsed.Seconds() / float64(counts[i])
 		s.parts.add(t)
+		s.parts.waking += call - t.Elapsed
+		s.parts.faults += after.Minflt - before.Minflt
+		s.parts.displaced += after.Nivcsw - before.Nivcsw
+		s.parts.multiplying += multiply()
 	}
 	s.rates = append(s.rates, float64(len(roots))/seconds/1e9)
 }
@@ -192,21 +200,13 @@ func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
 	return tuples, vertices
 }
 
-// chooseRoots draws vertices that have a neighbour, always the same ones.
-func chooseRoots(tuples []graph.Edge, vertices int) (roots []graph.Vertex) {
-	random := rand.New(rand.NewPCG(1, 2))
-	used := make([]bool, vertices)
-	for _, t := range tuples {
-		if u, v := t.Ends(); u != v {
-			used[u], used[v] = true, true
-		}
+// chooseRoots draws the roots of a whole run.
+func chooseRoots(b *testing.B, tuples []graph.Edge, vertices int) []graph.Vertex {
+	v, err := graph.NewValidator(tuples, int64(vertices), 0)
+	if err != nil {
+		b.Fatal(err)
 	}
-	for len(roots) < *flagRoots {
-		if root := random.IntN(vertices); used[root] {
-			used[root] = false
-			roots = append(roots, graph.Vertex(root))
-		}
-	}
+	roots, _ := harness.DrawRoots(int64(vertices), 2, 3, v.Joined(), *flagRoots)
 	return roots
 }
 
@@ -265,22 +265,57 @@ func export(b *testing.B, tuples []graph.Edge, roots []graph.Vertex, counts []in
 	}
 }
 
+// usage returns what the system counts for this process.
+func usage(b *testing.B) (u syscall.Rusage) {
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u
+}
+
+// multiplications is the number of multiplications that multiply times. Each takes 3 or 4 cycles and waits for the one
+// before.
+const multiplications = 10_000
+
+// multiply returns the time of multiplications, which shows changes of a processor's frequency.
+func multiply() time.Duration {
+	start := time.Now()
+	product := uint64(start.UnixNano())
+	for range multiplications {
+		product *= product | 3
+	}
+	elapsed := time.Since(start)
+	if product == 0 { // never: all factors are odd
+		return 0
+	}
+	return elapsed
+}
+
 // breakdown adds up where searches spend their time: in levels of either direction, by the size of the frontier that
-// they expand, and in the output with what little else there is outside levels.
+// they expand, and in phases outside levels. It also has what comes before the clock and what the system did.
 type breakdown struct {
 	searches int
-	levels   [2][10]struct { // top-down, bottom-up; frontiers of 10^k vertices and more
+	waking   time.Duration // of workers, and the rest of the call outside the clock
+
+	faults, displaced int64         // page faults, and times that the system took a processor away
+	multiplying       time.Duration // after each search
+
+	phases map[string]time.Duration
+	levels [2][10]struct { // top-down, bottom-up; frontiers of 10^k vertices and more
 		times   int
 		elapsed time.Duration
 	}
-	other time.Duration
 }
 
 func (d *breakdown) add(t plugins.Traversal) {
 	d.searches++
-	d.other += t.Elapsed
+	if d.phases == nil {
+		d.phases = map[string]time.Duration{}
+	}
+	for _, p := range t.Phases {
+		d.phases[p.Name] += p.Elapsed
+	}
 	for _, l := range t.Levels {
-		d.other -= l.Elapsed
 		direction, size := 0, 0
 		if l.Direction == graph.BottomUp {
 			direction = 1
@@ -307,6 +342,11 @@ func (d *breakdown) String() string {
 		}
 		fmt.Fprint(&text, "; ")
 	}
-	fmt.Fprintf(&text, "output and rest %v", d.other/n)
+	for _, name := range slices.Sorted(maps.Keys(d.phases)) {
+		fmt.Fprintf(&text, "%s %v; ", name, d.phases[name]/n)
+	}
+	per := 1 / float64(n)
+	fmt.Fprintf(&text, "before the clock %v\n\tpage faults %.2f, displaced %.2f times, a multiplication %.3f ns",
+		d.waking/n, float64(d.faults)*per, float64(d.displaced)*per, float64(d.multiplying)*per/multiplications)
 	return text.String()
 }

@@ -65,6 +65,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	p := &s.state
 	s.begin(root, p)
 	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
+	s.phases[0].Elapsed = s.timed
 	for p.Frontier+s.leaves > 0 {
 		if err := ctx.Err(); err != nil {
 			s.team.EndMeanwhile() // copyAhead writes to parent, which is the caller's again
@@ -99,6 +100,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		s.timeLevels()
 	}
 	s.finish(root)
+	s.phases[1].Elapsed = time.Since(s.started) - s.timed
 	if len(s.levels) > maxLevels {
 		s.levels = s.levels[:0]
 	}

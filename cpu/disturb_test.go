@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,8 @@ import (
 //
 //	nothing     searches back to back
 //	pause       nothing runs for 50 ms: workers park, and processors sleep
+//	spin        all processors are busy for 50 ms and touch no memory: workers park, and caches are left to the other
+//	            programs of the machine
 //	pages       as nothing, into a parent array on pages of 4 KiB
 //	overwrite   other threads overwrite the parents, as the host does
 //	tuples      other threads read all tuples, as validation does: caches and TLBs hold other data
@@ -67,6 +70,8 @@ func (d *disturber) disturb(b *testing.B, before string) {
 			d.parent = d.small
 		case "pause":
 			time.Sleep(50 * time.Millisecond)
+		case "spin":
+			spin(50 * time.Millisecond)
 		case "overwrite":
 			d.validator.Overwrite(d.parent)
 		case "tuples":
@@ -86,21 +91,33 @@ func (d *disturber) disturb(b *testing.B, before string) {
 
 // read reads all tuples on all processors.
 func (d *disturber) read() {
-	var workers sync.WaitGroup
 	sums := make([]uint64, 64)
 	n := len(d.tuples) / len(sums)
-	for i := range sums {
-		workers.Go(func() {
-			for _, t := range d.tuples[i*n : (i+1)*n] {
-				u, v := t.Ends()
-				sums[i] += uint64(u ^ v)
-			}
-		})
-	}
-	workers.Wait()
+	everywhere(len(sums), func(i int) {
+		for _, t := range d.tuples[i*n : (i+1)*n] {
+			u, v := t.Ends()
+			sums[i] += uint64(u ^ v)
+		}
+	})
 	for _, sum := range sums {
 		d.sum += sum
 	}
+}
+
+func spin(duration time.Duration) {
+	everywhere(runtime.GOMAXPROCS(0), func(int) {
+		for start := time.Now(); time.Since(start) < duration; {
+		}
+	})
+}
+
+// everywhere calls task(0) ... task(n-1) at the same time.
+func everywhere(n int, task func(i int)) {
+	var workers sync.WaitGroup
+	for i := range n {
+		workers.Go(func() { task(i) })
+	}
+	workers.Wait()
 }
 
 // peer is another program that searches the same graph from the same roots. It gets the graph and the roots by

@@ -186,5 +186,5 @@ func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []gra
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels}, nil
+	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.search.phases}, nil
 }

@@ -50,9 +50,10 @@ type search struct {
 
 	// Of the times of levels.
 	started time.Time
-	timed   time.Duration // when the last level with a time ended, after started
-	untimed int           // levels[untimed:] have no time yet
-	waiting int64         // vertices in their frontiers
+	timed   time.Duration   // when the last level with a time ended, after started
+	phases  []plugins.Phase // outside levels: begin, output
+	untimed int             // levels[untimed:] have no time yet
+	waiting int64           // vertices in their frontiers
 
 	// Of a wide top-down step.
 	edges  []int    // [len(queue)+1] links of queue[:i], without those of long lists
@@ -185,6 +186,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		s.workers[w].corrections = newCorrections(m, g.Labels, len(g.Label))
 	}
 	s.levels = make([]plugins.Level, 0, 64)
+	s.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
 	s.tasks = tasks{
 		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
