@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,15 +23,16 @@ import (
 // What a whole run does between two searches, one thing at a time, to see what it costs the next search:
 //
 //	nothing     searches back to back
-//	pause       nothing runs for 50 ms: workers park, and processors sleep
-//	spin        all processors are busy for 50 ms and touch no memory: workers park, and caches are left to the other
-//	            programs of the machine
+//	pause       nothing runs: workers park, and processors sleep
+//	spin        all processors are busy and touch no memory: workers park, and only other programs use the caches
+//	reread      every processor reads the same 6 MB again and again: L2 caches hold other data
 //	pages       as nothing, into a parent array on pages of 4 KiB
 //	overwrite   other threads overwrite the parents, as the host does
 //	tuples      other threads read all tuples, as validation does: caches and TLBs hold other data
 //	validation  parents are validated and overwritten, on all processors
 //
-// Joined by a plus, they happen in that order. A whole run does validation+pause, with the host as another process.
+// pause, spin and reread last 50 ms, or as long as a name says: spin:5ms. Joined by a plus, they happen in that
+// order. A whole run does validation+pause, with the host as another process.
 type disturber struct {
 	tuples    []graph.Edge
 	validator *graph.Validator
@@ -64,14 +66,21 @@ func newDisturber(b *testing.B, tuples []graph.Edge, vertices int) *disturber {
 func (d *disturber) disturb(b *testing.B, before string) {
 	d.parent = d.large
 	for what := range strings.SplitSeq(before, "+") {
+		what, text, _ := strings.Cut(what, ":")
+		duration, err := time.ParseDuration(cmp.Or(text, "50ms"))
+		if err != nil {
+			b.Fatal(err)
+		}
 		switch what {
 		case "nothing":
 		case "pages":
 			d.parent = d.small
 		case "pause":
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(duration)
 		case "spin":
-			spin(50 * time.Millisecond)
+			d.busy(duration, 0)
+		case "reread":
+			d.busy(duration, 6<<20)
 		case "overwrite":
 			d.validator.Overwrite(d.parent)
 		case "tuples":
@@ -94,21 +103,32 @@ func (d *disturber) read() {
 	sums := make([]uint64, 64)
 	n := len(d.tuples) / len(sums)
 	everywhere(len(sums), func(i int) {
-		for _, t := range d.tuples[i*n : (i+1)*n] {
-			u, v := t.Ends()
-			sums[i] += uint64(u ^ v)
-		}
+		sums[i] = sum(d.tuples[i*n : (i+1)*n])
 	})
 	for _, sum := range sums {
 		d.sum += sum
 	}
 }
 
-func spin(duration time.Duration) {
-	everywhere(runtime.GOMAXPROCS(0), func(int) {
+// busy lets every processor read some of its tuples again and again.
+func (d *disturber) busy(duration time.Duration, bytes int) {
+	sums := make([]uint64, runtime.GOMAXPROCS(0))
+	n := len(d.tuples) / len(sums)
+	everywhere(len(sums), func(i int) {
+		part := d.tuples[i*n:][:min(n, bytes/graph.EdgeBytes)]
 		for start := time.Now(); time.Since(start) < duration; {
+			sums[i] += sum(part)
 		}
 	})
+	d.sum += sums[0]
+}
+
+func sum(tuples []graph.Edge) (sum uint64) {
+	for _, t := range tuples {
+		u, v := t.Ends()
+		sum += uint64(u ^ v)
+	}
+	return sum
 }
 
 // everywhere calls task(0) ... task(n-1) at the same time.
