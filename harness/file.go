@@ -15,7 +15,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// ReadError is the error of a file that cannot be read as a graph. Its text names the file and the place in it.
+// ReadError is the error of a file that cannot be read as a graph, or that has one too large for this machine. Its text
+// names the file and the place in it.
 type ReadError struct{ Err error }
 
 func (e *ReadError) Error() string { return e.Err.Error() }
@@ -134,8 +135,9 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	needs := EstimateMemory(g, plugins.Memory{})
 	if more := needs.Parents + needs.Validator; err == nil && more > available {
-		return fmt.Errorf("%w: %d vertices need %s besides the tuples, without an engine, but this machine has %s "+
-			"available (%s)", plugins.ErrMemory, info.Vertices, units.Bytes(more), units.Bytes(available), source)
+		return &ReadError{fmt.Errorf("%s: %w: %d vertices need %s besides the tuples, without an engine, but this machine "+
+			"has %s available (%s)", in.spec.Name, plugins.ErrMemory, info.Vertices, units.Bytes(more),
+			units.Bytes(available), source)}
 	}
 	return in.fill(ctx, nil, progress)
 }

@@ -68,6 +68,18 @@ func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
 	}
 }
 
+// A header may announce more vertices than fit any machine. Such a file is refused like one that cannot be read.
+func TestFileOfTooManyVerticesIsRefused(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.mtx")
+	writeFile(t, name, "%%MatrixMarket matrix coordinate pattern symmetric\n281474976710656 281474976710656 1\n2 1\n")
+	_, _, err := runs(t, t.Context(), hostOfAny(map[string]plugins.Engine{"a": &serial{}}), planOn(t, name, "a"))
+	var unread *ReadError
+	if !errors.As(err, &unread) || !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), "a.mtx: not enough memory: 281474976710656 vertices need ") {
+		t.Errorf("got %v, want a ReadError about memory", err)
+	}
+}
+
 // An engine that changes the tuples makes the harness read the file again for the next one.
 func TestFileIsReadAgainAfterAnEngineChangedTheTuples(t *testing.T) {
 	const text = "0 1\n1 2\n2 3\n3 4\n"

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,6 +51,9 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		}
 		for _, f := range out.files {
 			_ = f.pending.Cleanup() // does nothing after replacing
+		}
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // which names a file that the user does not know
+			err = fmt.Errorf("%s: %w", name, failed.Err)
 		}
 	}()
 	return writers[format](out, name)

@@ -117,8 +117,9 @@ func TestWriteLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.v", "a.pbf", "a", "a.xyz.gz", "missing/a.el"} {
-		if err := Write(context.Background(), filepath.Join(dir, name), g, nil); err == nil {
-			t.Errorf("%s: no error", name)
+		name = filepath.Join(dir, name)
+		if err := Write(context.Background(), name, g, nil); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s: got %v, want an error that begins with the name", name, err)
 		}
 	}
 	if err := os.Mkdir(filepath.Join(dir, "d.el"), 0o700); err != nil {
