@@ -17,10 +17,10 @@ import (
 // Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
 // unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
 // 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
-// parents. Roads, grids and meshes are numbered in breadth-first order instead (layout/local.go), and are searched
-// top-down only, unless direction=bottomup.
+// parents. Roads, grids and meshes are numbered in breadth-first order instead (layout/local.go), and are searched in
+// another way (local.go), unless direction=bottomup.
 //
-// Data structures, all in the vertex numbers of package layout:
+// Data structures of all other graphs, all in the vertex numbers of package layout:
 //
 //	unvisited   a bitmap, in both directions
 //	top-down    narrow: the frontier is the end of one array of vertices in the order of their discovery, and one
@@ -31,8 +31,7 @@ import (
 //	            columns, then at its list (bottomup.go)
 //	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
 //	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
-//	            keep parents with the vertices in order; they become corrections if a wide step follows, and else are
-//	            written as they are, in graphs in local order by other workers during the steps (behind.go)
+//	            keep parents with the vertices in order; they become corrections before a wide step and at the end
 //
 // Invariants between two levels:
 //
@@ -62,14 +61,38 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
 	s.ctx, s.state = ctx, graph.SwitchState{Direction: s.rule.First(),
 		Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries())}
-	p := &s.state
+	s.front, s.leaves, s.reached = counts{}, 0, 0
+	s.timed, s.untimed, s.waiting = time.Since(s.started), 0, 0
+	s.phases[0].Elapsed = s.timed
+	steps, finish := s.steps, s.finish
+	if s.inLocalOrder {
+		steps, finish = s.stepsLocally, s.finishLocally
+	}
+	if err := steps(root, &s.state); err != nil {
+		s.team.EndMeanwhile() // it writes to parent, which is the caller's again
+		return nil, err
+	}
+	if s.untimed < len(s.levels) {
+		s.timeLevels()
+	}
+	finish()
+	s.parent[root] = root
+	s.parent = nil
+	s.phases[1].Elapsed = time.Since(s.started) - s.timed
+	if len(s.levels) > maxLevels {
+		s.levels = s.levels[:0]
+	}
+	return s.levels, nil
+}
+
+// steps takes all steps of a search.
+func (s *search) steps(root graph.Vertex, p *graph.SwitchState) error {
 	s.begin(root, p)
-	s.timed, s.untimed, s.waiting = time.Since(s.started), len(s.levels), 0
+	s.untimed, s.timed = len(s.levels), time.Since(s.started)
 	s.phases[0].Elapsed = s.timed
 	for p.Frontier+s.leaves > 0 {
-		if err := ctx.Err(); err != nil {
-			s.team.EndMeanwhile() // copyAhead writes to parent, which is the caller's again
-			return nil, err
+		if err := s.ctx.Err(); err != nil {
+			return err
 		}
 		switch {
 		case p.Frontier == 0: // the level has only leaves, which discover nothing
@@ -81,9 +104,6 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 				s.queueFrontier()
 			}
 			switch {
-			case s.front.work() <= s.serial && s.local:
-				s.behind.over.Store(false)
-				s.team.Pieces(min(s.team.Size(), 1+maxWriters), 1, s.tasks.expandOrWrite)
 			case s.front.work() <= s.serial:
 				s.topDownSerial()
 			case s.front.long == 0 && s.front.grouped <= s.g.Searched/groupedShare:
@@ -92,27 +112,16 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 				s.topDownStep(p)
 			}
 		}
-		if !s.local {
-			p.Direction = s.rule.Next(*p)
-		}
+		p.Direction = s.rule.Next(*p)
 	}
-	if s.untimed < len(s.levels) {
-		s.timeLevels()
-	}
-	s.finish(root)
-	s.phases[1].Elapsed = time.Since(s.started) - s.timed
-	if len(s.levels) > maxLevels {
-		s.levels = s.levels[:0]
-	}
-	return s.levels, nil
+	return nil
 }
 
 // topDownStep makes every frontier vertex the parent of its unvisited neighbours, which become the frontier.
 func (s *search) topDownStep(p *graph.SwitchState) {
 	if s.done < int(s.end.Load()) { // a narrow step has made the queue
 		s.countQueue()
-		s.correctOrder()
-		s.frontier.set(s.queue)
+		s.leaveQueue()
 	}
 	short := s.edges[len(s.queue)]
 	links := short + s.selectLong()
@@ -126,12 +135,21 @@ func (s *search) topDownStep(p *graph.SwitchState) {
 	s.endLevel(p, c, links+s.front.grouped)
 }
 
+// leaveQueue prepares a wide step when the frontier is queued.
+func (s *search) leaveQueue() {
+	s.correctOrder()
+	s.frontier.set(s.queue)
+	if !s.wide {
+		s.wide = true
+		s.team.Meanwhile(s.tasks.copyAhead)
+	}
+}
+
 // bottomUpStep gives every unvisited vertex with a neighbour in the frontier that neighbour as parent. These vertices
 // become the frontier.
 func (s *search) bottomUpStep(p *graph.SwitchState) {
 	if s.queued {
-		s.correctOrder()
-		s.frontier.set(s.queue)
+		s.leaveQueue()
 	}
 	s.team.Pieces(len(s.unvisited), bottomUpWords, s.tasks.bottomUpPiece)
 	s.frontier, s.next, s.queued = s.next, s.frontier, false
@@ -143,10 +161,9 @@ func (s *search) bottomUpStep(p *graph.SwitchState) {
 func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 	g := s.g
 	p.Frontier = 1
-	s.front, s.leaves, s.reached = counts{vertices: 1}, 0, 0
+	s.front.vertices = 1
 	s.queue, s.queued, s.head, s.done, s.wide = s.order[:0], true, 0, 0, false
 	s.end.Store(0)
-	s.behind.reset()
 	v := g.Vertex[root]
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
@@ -223,6 +240,11 @@ func (s *search) timeLevels() {
 
 // beginShare makes a worker's share of the vertices unvisited and drops the worker's corrections of the last search.
 func (s *search) beginShare(_, share, _ int) {
+	if s.inLocalOrder {
+		from, to := s.team.Share(share, len(s.local.seen), 64)
+		clear(s.local.seen[from:to])
+		return
+	}
 	from, to := s.team.Share(share, len(s.unvisited), 8)
 	s.unvisited[from:to].fill(s.g.Searched - from<<6)
 	s.workers[share].corrections.reset()

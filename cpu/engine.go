@@ -50,6 +50,12 @@ func processorName() string {
 }
 
 func options() []plugins.Option {
+	switches := plugins.SwitchOptions("20", "16384")
+	for i := range switches {
+		if name := switches[i].Name; name == "alpha" || name == "beta" {
+			switches[i].Meaning += "; without effect in roads, grids and meshes"
+		}
+	}
 	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that are busy"},
@@ -64,7 +70,7 @@ func options() []plugins.Option {
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
 			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536, or " +
 				"none in roads, grids and meshes"},
-	}, plugins.SwitchOptions("20", "16384")...)
+	}, switches...)
 }
 
 // memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The

@@ -7,47 +7,28 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// The steps of narrow frontiers.
+// The steps of narrow frontiers, of graphs that are not in local order.
 //
-// Roads, meshes and grids have thousands of levels whose frontiers have a few edges for each processor. There a step
-// must cost nothing but its edges: no pass over a bitmap, and at best no barrier. So narrow steps append what they
-// discover to one array, order, as in a search with a single queue, and the frontier is its end. An element of order is
-// parent<<32 | vertex. If a wide step follows, the parents become corrections (output.go).
+// A graph with hubs may have thousands of levels whose frontiers have a few edges. There a step must cost nothing but
+// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append what they discover to one array,
+// order, as in a search with a single queue, and the frontier is its end. An element of order is parent<<32 | vertex.
+// The parents become corrections (output.go).
 //
 // A frontier with few edges is expanded by one worker, level after level, without waiting for the others
 // (topDownSerial); the team shares a larger one (topDownShared). Frontiers with long lists are for wide steps.
-//
-// A graph in local order (package layout) has no wide steps unless they are asked for. There other workers write the
-// parents into the caller's array while one expands (writeBehind): the two pass nothing but the length of order.
-
-const (
-	// expansions is the number of vertices that one worker expands between two looks at the context.
-	expansions = 1 << 16
-	// localSerial is the number of edges of a frontier that one of two workers expands alone in a graph in local
-	// order: the other one writes the parents meanwhile.
-	localSerial = 1 << 20
-)
 
 // topDownSerial expands the frontier, which is queued, and those that follow, until one has too many edges for a
-// worker alone, or until the search ends.
+// worker alone or is for a bottom-up step, or until the search ends.
 func (s *search) topDownSerial() {
 	p := &s.state
 	head, end := s.head, s.head+len(s.queue)
-	for looked, published := head, head; ; {
-		if end-head < minStage && !s.g.Lists.Packed && s.leaves == 0 && s.front.leaves == 0 {
-			head, end = s.expandFew(p, head, end)
-		} else {
-			tail, entries := s.expandMany(&s.workers[0], head, end)
-			s.recordLevel(p, entries)
-			head, end = end, tail
-			s.enter(p, head, end)
-		}
-		if s.front.work() > s.serial || s.front.vertices == 0 {
+	for looked := head; ; {
+		tail, entries := s.expandMany(&s.workers[0], head, end)
+		s.recordLevel(p, entries)
+		head, end = end, tail
+		s.enter(p, head, end)
+		if s.front.work() > s.serial || s.front.vertices == 0 || s.rule.Next(*p) == graph.BottomUp {
 			break
-		}
-		if end-published >= writePiece {
-			published = end
-			s.end.Store(int64(end))
 		}
 		if head-looked >= expansions {
 			if looked = head; s.ctx.Err() != nil {
@@ -55,107 +36,37 @@ func (s *search) topDownSerial() {
 			}
 		}
 	}
-	if s.untimed < len(s.levels) { // before the parents that are left are written
-		s.timeLevels()
-	}
 	s.head, s.queue = head, s.order[head:end]
 	s.end.Store(int64(end))
-}
-
-// expandFew makes the vertices of the frontier order[head:end] the parents of their unvisited neighbours, which it
-// appends to order, and so on while a frontier has few vertices and no hubs. It returns the next frontier. On a long
-// path a level costs little more than looking at one list.
-func (s *search) expandFew(p *graph.SwitchState, head, end int) (int, int) {
-	g, unvisited, order := s.g, s.unvisited, s.order
-	unreported := 0
-	for first := head; head < end && end-head < minStage && head-first < writePiece; {
-		tail, entries, hubs := end, 0, false
-		for _, e := range order[head:end] {
-			from, to := g.Lists.At.Range(uint32(e))
-			entries += int(to - from)
-			tail = appendUnvisited(order, tail, unvisited, e, g.Lists.Targets[from:to])
-		}
-		if g.Hubs > 0 {
-			for _, e := range order[end:tail] {
-				hubs = hubs || int(uint32(e)) < g.Hubs
-			}
-		}
-		if len(s.levels) <= maxLevels {
-			p.Frontier = int64(end - head)
-			s.recordLevel(p, entries)
-			s.front = counts{}
-		} else {
-			s.reached += int64(end - head)
-			p.Previous = int64(end - head)
-			unreported += entries
-		}
-		head, end = end, tail
-		if hubs {
-			break
-		}
-	}
-	p.UnexploredEdges -= int64(unreported)
-	s.enter(p, head, end)
-	return head, end
-}
-
-// appendUnvisited makes the lower half of e the parent of the unvisited vertices in list and puts them into order, from
-// tail on. It returns where they end.
-func appendUnvisited(order []uint64, tail int, unvisited bitmap, e uint64, list []uint32) int {
-	for _, v := range list {
-		if word, bit := unvisited[v>>6], uint64(1)<<(v&63); word&bit != 0 {
-			unvisited[v>>6] = word &^ bit
-			order[tail] = e<<32 | uint64(v)
-			tail++
-		}
-	}
-	return tail
 }
 
 // enter makes order[head:end] the frontier.
 func (s *search) enter(p *graph.SwitchState, head, end int) {
 	c := &s.front
 	*c = counts{vertices: end - head}
-	if s.g.Hubs == 0 {
-		c.edges = c.vertices * s.average
-	} else {
-		for _, e := range s.order[head:end] {
-			s.addVertex(c, uint32(e))
-		}
+	for _, e := range s.order[head:end] {
+		s.addVertex(c, uint32(e))
 	}
 	p.Frontier, p.FrontierEdges = int64(c.vertices), int64(c.edges)
 }
 
 // expandMany makes the vertices order[head:end] the parents of their unvisited neighbours, which it appends to order.
-// It returns the new length of order and the number of entries that it looked at. Unless the graph is regular, whether
-// a neighbour is unvisited cannot be predicted, so every neighbour is written behind order, and stays there if it is.
+// It returns the new length of order and the number of entries that it looked at.
 func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
-	l, unvisited, order := &s.g.Lists, s.unvisited, s.order
+	l, order := &s.g.Lists, s.order
 	tail = end
 	for ; head < end; head += stage {
 		us := order[head:min(head+stage, end)]
 		mine.fetch(l, us)
-		for i, e := range us {
-			if l.Packed {
-				n := l.Degree(uint32(e))
-				entries += n
-				for from := 0; from < n; from += pieceSize {
-					list := s.unvisitedNeighbours(mine, uint32(e), from, min(from+pieceSize, n))
-					tail = appendUnvisited(order, tail, unvisited, e, list)
+		for _, e := range us {
+			n := l.Degree(uint32(e))
+			entries += n
+			for from := 0; from < n; from += pieceSize {
+				for _, v := range s.unvisitedNeighbours(mine, uint32(e), from, min(from+pieceSize, n)) {
+					s.unvisited.remove(v)
+					order[tail] = e<<32 | uint64(v)
+					tail++
 				}
-				continue
-			}
-			list := l.Targets[mine.begins[i&(stage-1)]:mine.ends[i&(stage-1)]]
-			entries += len(list)
-			if s.g.Regular {
-				tail = appendUnvisited(order, tail, unvisited, e, list)
-				continue
-			}
-			for _, v := range list {
-				word := unvisited[v>>6]
-				unvisited[v>>6] = word &^ (1 << (v & 63))
-				order[tail] = e<<32 | uint64(v)
-				tail += int(word >> (v & 63) & 1)
 			}
 		}
 	}
@@ -164,18 +75,15 @@ func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
 
 // stage is the number of frontier vertices whose lists are fetched together. Each is somewhere else in memory, and the
 // processor does not look far enough ahead to fetch many of them at a time.
-const (
-	stage    = 64
-	minStage = 4
-)
+const stage = 64
 
-// fetch finds where the lists of us begin and end, and reads their first entries.
+// fetch finds where the lists of us begin, and reads their first entries.
 func (w *worker) fetch(l *layout.Lists, us []uint64) {
-	for i, e := range us {
-		w.begins[i&(stage-1)], w.ends[i&(stage-1)] = l.At.Range(uint32(e))
-	}
 	if l.Packed {
 		return
+	}
+	for i, e := range us {
+		w.begins[i&(stage-1)] = l.At.Get(uint32(e))
 	}
 	for i := range us {
 		if at := w.begins[i&(stage-1)]; at < uint64(len(l.Targets)) { // a list may be empty: a hub has only leaves
@@ -248,14 +156,10 @@ func (s *search) flush(mine *worker) {
 	mine.queue = mine.queue[:0]
 }
 
-// correctOrder makes corrections of the parents of order[done:], for the wide step that follows.
+// correctOrder makes corrections of the parents of order[done:].
 func (s *search) correctOrder() {
 	s.team.Pieces(int(s.end.Load())-s.done, orderPiece, s.tasks.correctPiece)
 	s.done = int(s.end.Load())
-	if !s.wide {
-		s.wide = true
-		s.team.Meanwhile(s.tasks.copyAhead)
-	}
 }
 
 const orderPiece = 4096

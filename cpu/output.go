@@ -21,24 +21,17 @@ import (
 // (copyAhead): small levels leave most of them idle. Each copies its own share of the regions from the front, and the
 // output goes on where it stopped.
 //
-// A search of narrow steps only writes the parents in the order of discovery, and a search that reached few vertices
-// writes only those; the array is cleared before.
+// A search that reached few vertices writes only those, after clearing the array.
 
 // forgetWords is the number of words of the unvisited vertices that a worker takes at a time.
 const forgetWords = 256
 
 // finish writes the parents.
-func (s *search) finish(root graph.Vertex) {
+func (s *search) finish() {
 	region := s.region()
+	s.correctOrder()
 	s.team.EndMeanwhile()
-	if s.wide {
-		s.correctOrder()
-	}
-	switch {
-	case !s.wide:
-		s.behind.over.Store(true)
-		s.team.Pieces(s.team.Size(), 1, s.tasks.writeBehind)
-	case s.reached < s.templateShare:
+	if s.reached < s.templateShare {
 		s.team.Pieces(len(s.parent), region, s.tasks.erase)
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.writeReached)
 		for w := range s.workers {
@@ -47,12 +40,10 @@ func (s *search) finish(root graph.Vertex) {
 				c.apply(region, s.parent)
 			}
 		}
-	default:
+	} else {
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.forget)
 		s.team.Pieces(len(s.parent), region, s.tasks.outputRegion)
 	}
-	s.parent[root] = root
-	s.parent = nil
 }
 
 // erase makes labels from..to-1 unreached.
@@ -104,12 +95,12 @@ func (c *copied) begin(from, end int) { *c = copied{from, from, end} }
 const copyPart = 128
 
 // copyAhead copies a part of the template in the worker's share of the labels.
-func (s *search) copyAhead(worker int) (more bool) {
+func (s *search) copyAhead(worker int) (did, more bool) {
 	c := &s.workers[worker].copied
 	from, to := c.to, min(c.to+copyPart, c.end)
 	s.widen(s.parent[from:to], s.g.Template[from:to])
 	c.to = to
-	return to < c.end
+	return true, to < c.end
 }
 
 // outputRegion writes the parents of labels from..to-1, which are a region.

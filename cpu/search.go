@@ -19,9 +19,8 @@ type search struct {
 	g       *layout.Graph
 	team    *team.Team
 	rule    graph.Switch
-	serial  int  // a frontier with at most this many edges is expanded top-down by one worker
-	local   bool // the graph is in local order, and all steps are narrow
-	average int  // mean number of links of the vertices that are not hubs
+	serial  int // a frontier with at most this many edges is expanded top-down by one worker
+	average int // mean number of links of the vertices that are not hubs
 
 	unvisited bitmap
 	queued    bool     // the frontier is queue; otherwise it is the bitmap frontier
@@ -39,14 +38,15 @@ type search struct {
 	order []uint64        // [Searched+1] vertices in the order of their discovery: parent<<32 | vertex
 	head  int             // where the frontier begins in order
 	done  int             // the parents of order[:done] are in the corrections or in the template
-	wide  bool            // the search has taken a wide step
+	wide  bool            // the search has taken a wide step, and workers copy the template while they wait
 	ctx   context.Context // of run
 	state graph.SwitchState
 	_     [64]byte
 	end   atomic.Int64 // how many vertices order has
 	_     [56]byte
 
-	behind behind // the parents that are written during narrow steps
+	inLocalOrder bool // and searched top-down
+	local        local
 
 	// Of the times of levels.
 	started time.Time
@@ -68,9 +68,9 @@ type search struct {
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
-	topDownPiece, correctPiece, writeBehind, expandOrWrite         func(worker, from, to int)
+	topDownPiece, correctPiece, expandPart, writeRest, eraseUnseen func(worker, from, to int)
 	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
-	copyAhead                                                      func(worker int) (more bool)
+	copyAhead, writeAhead                                          func(worker int) (did, more bool)
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -81,12 +81,12 @@ type worker struct {
 	copied      copied
 	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
-	ends        [stage]uint64
-	candidates  candidates // bottom-up
+	candidates  candidates    // bottom-up
 	hits        hits
-	counts             // of what was discovered in this level
-	entries     int    // looked at in this level
-	touched     uint32 // not used; keeps the compiler from dropping the reads of Lists.Touch
+	counts               // of what was discovered in this level
+	entries     int      // looked at in this level
+	list        []uint32 // of a vertex, unpacked
+	touched     uint32   // not used; keeps the compiler from dropping the reads of Lists.Touch
 	_           [64]byte
 }
 
@@ -167,9 +167,21 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		}
 		s.average = links / rest
 	}
-	s.local = g.Local && s.rule.First() == graph.TopDown
-	if s.local && t.Size() <= 2 {
-		s.serial = max(s.serial, localSerial)
+	s.workers = make([]worker, t.Size())
+	s.levels = make([]plugins.Level, 0, 64)
+	s.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
+	s.tasks = tasks{
+		beginShare: s.beginShare,
+		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
+		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, expandPart: s.expandPart, writeRest: s.writeRest,
+		eraseUnseen: s.eraseUnseen, writeAhead: s.writeAhead,
+		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
+		writeReached: s.writeReached, copyAhead: s.copyAhead,
+	}
+	s.inLocalOrder = g.Local && s.rule.First() == graph.TopDown
+	if s.inLocalOrder {
+		s.prepareLocal(m)
+		return s, m.Err()
 	}
 	words := bitmapWords(g.Searched)
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
@@ -179,21 +191,10 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 	s.edges = memory.Allocate[int](m, "links before each queued vertex", g.Searched+1)
 	s.chunks = memory.Allocate[chunk](m, "chunks of the frontier", (words+chunkWords-1)/chunkWords)
 	s.long = memory.Allocate[uint32](m, "frontier vertices with long lists", g.Segments.Long)
-	s.workers = make([]worker, t.Size())
 	for w := range s.workers {
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = newCorrections(m, g.Labels, len(g.Label))
-	}
-	s.levels = make([]plugins.Level, 0, 64)
-	s.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
-	s.tasks = tasks{
-		beginShare: s.beginShare,
-		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
-		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, writeBehind: s.writeBehind,
-		expandOrWrite: s.expandOrWrite,
-		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
-		writeReached: s.writeReached, copyAhead: s.copyAhead,
 	}
 	return s, m.Err()
 }

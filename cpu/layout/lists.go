@@ -111,16 +111,8 @@ func (o *Offsets) Get(v uint32) uint64 {
 	return at
 }
 
-// Range returns where list v begins and ends.
-func (o *Offsets) Range(v uint32) (begin, end uint64) {
-	if len(o.wraps) == 0 {
-		return uint64(o.low[v]), uint64(o.low[v+1])
-	}
-	return o.far(v)
-}
-
-//go:noinline
-func (o *Offsets) far(v uint32) (begin, end uint64) { return o.Get(v), o.Get(v + 1) }
+// Narrow returns all offsets as they are stored, if there are fewer than 2^32 entries.
+func (o *Offsets) Narrow() (at []uint32, ok bool) { return o.low, len(o.wraps) == 0 }
 
 // sum replaces the lengths of lists by where they begin. It returns where the last one ends.
 func (o *Offsets) sum() (end uint64) {

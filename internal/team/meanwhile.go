@@ -1,10 +1,10 @@
 package team
 
 // Meanwhile gives workers something to do while they wait: for the next turn, or for others at the end of one. They
-// call task until it returns false, which means that this worker has done its part, or until EndMeanwhile. A worker may
-// be late for the next turn by the time of a call, which should be less than a microsecond. A worker that never waits
-// calls nothing.
-func (t *Team) Meanwhile(task func(worker int) (more bool)) {
+// call task again and again until EndMeanwhile, or until it says that there will not be more for this worker. It also
+// says whether it did anything. A worker may be late for the next turn by the time of a call, which should be less than
+// a microsecond. A worker that never waits calls nothing.
+func (t *Team) Meanwhile(task func(worker int) (did, more bool)) {
 	if t.crowded {
 		return // a worker that waits leaves its processor to one that does not
 	}
@@ -21,19 +21,21 @@ func (t *Team) EndMeanwhile() {
 	}
 }
 
-// tryMeanwhile lets a worker call the task of Meanwhile once, and reports whether it did. It first says that it is
-// about to and then checks that it still may; EndMeanwhile does both in the other order.
-func (t *Team) tryMeanwhile(worker int) bool {
+// tryMeanwhile lets a worker call the task of Meanwhile once, and reports whether that did anything. It first says that
+// it is about to and then checks that it still may; EndMeanwhile does both in the other order.
+func (t *Team) tryMeanwhile(worker int) (did bool) {
 	m := &t.members[worker]
 	offer := t.offer.Load()
 	if offer == 0 || offer == m.finished {
 		return false
 	}
 	m.aside.Store(true)
-	open := t.offer.Load() == offer
-	if open && !t.aside(worker) {
-		m.finished = offer
+	if t.offer.Load() == offer {
+		var more bool
+		if did, more = t.aside(worker); !more {
+			m.finished = offer
+		}
 	}
 	m.aside.Store(false)
-	return open
+	return did
 }

@@ -25,12 +25,12 @@ func TestWaitingWorkersWorkMeanwhile(t *testing.T) {
 	left.Store(size - 1)
 	done := make([]int, size) // without atomics: each worker has its own
 	team.Wake()
-	team.Meanwhile(func(worker int) bool {
+	team.Meanwhile(func(worker int) (did, more bool) {
 		done[worker]++
 		if done[worker] == parts {
 			left.Add(-1)
 		}
-		return done[worker] < parts
+		return true, done[worker] < parts
 	})
 	for left.Load() > 0 { // the caller works on nothing: it does not wait for the team
 		runtime.Gosched()
@@ -47,9 +47,9 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 	defer team.Stop()
 	for offer := range 300 {
 		done := make([]int, size)
-		team.Meanwhile(func(worker int) bool {
+		team.Meanwhile(func(worker int) (did, more bool) {
 			done[worker]++
-			return done[worker] < parts
+			return true, done[worker] < parts
 		})
 		var pieces atomic.Int32
 		for range offer % 5 {
@@ -77,7 +77,7 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 func TestMeanwhileLeavesCrowdedProcessorsAlone(t *testing.T) {
 	team := prepare(3)
 	team.crowded = true
-	team.Meanwhile(func(int) bool { return false })
+	team.Meanwhile(func(int) (did, more bool) { return true, true })
 	if team.tryMeanwhile(1) {
 		t.Error("a worker of a crowded team did not leave its processor to others")
 	}

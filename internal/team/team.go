@@ -42,7 +42,7 @@ type Team struct {
 	_      [40]byte
 	offer  atomic.Uint64 // number of the call of Meanwhile; 0: none is in effect
 	offers uint64        // calls of Meanwhile
-	aside  func(worker int) (more bool)
+	aside  func(worker int) (did, more bool)
 }
 
 const turnBits = 16
