@@ -86,7 +86,18 @@ func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
 func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (plugins.Engine, *search) {
 	var inside *search
 	e := plugins.New(describe, func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
-		s, built, err := construct(ctx, in.Tuples, set)
+		c, err := configure(set)
+		if err != nil {
+			return plugins.Built{}, err
+		}
+		if len(c.devices) > 1 {
+			s, built, err := constructTeam(ctx, in.Tuples, c)
+			if err == nil {
+				inside = s.ranks[0]
+			}
+			return built, err
+		}
+		s, built, err := construct(ctx, in.Tuples, c)
 		inside = s
 		return built, err
 	})

@@ -174,12 +174,12 @@ func (s *search) launchLevels(newSearch bool) error {
 	p.NewSearch = 0
 	if newSearch {
 		p.NewSearch = 1
-		p.Copies += uint64(d.multiprocessors)
+		p.Copies += uint64(d.searchBlocks)
 	}
-	err := launchCooperative(d.stream, d.searchFunction, d.multiprocessors, d.searchThreads, d.searchShared, *p)
+	err := launchSearch(d, *p)
 	if err != nil {
 		if newSearch {
-			p.Copies -= uint64(d.multiprocessors) // no block will copy
+			p.Copies -= uint64(d.searchBlocks) // no block will copy
 		}
 		return fmt.Errorf("launch the search: %w", err)
 	}

@@ -28,7 +28,15 @@ kernels() {
 		echo "cuda/build.sh: $nvcc supports none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; select others with TEPS_CUDA_ARCHS" >&2
 		exit 1
 	fi
-	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -rdc=true -dlink -fatbin cuda/kernels/*.cu -lcudadevrt -o cuda/kernels/kernels.fatbin
+	for several in false true; do
+		sources=() image=cuda/kernels/kernels.fatbin
+		for source in cuda/kernels/*.cu; do
+			if $several || [ "$source" != cuda/kernels/several.cu ]; then sources+=("$source"); fi
+		done
+		if $several; then image=cuda/kernels/several.fatbin; fi
+		"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -DSEVERAL=$several -rdc=true -dlink -fatbin \
+			"${sources[@]}" -lcudadevrt -o "$image"
+	done
 }
 
 # The program loads the driver's library by name when it starts, so that it also starts on machines without a driver. The linker

@@ -19,16 +19,23 @@ import (
 
 // build is kernel 1, and makes the kernel 2 of its graph.
 func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
-	_, built, err := construct(ctx, in.Tuples, set)
+	c, err := configure(set)
+	if err != nil {
+		return plugins.Built{}, err
+	}
+	if len(c.devices) > 1 {
+		_, built, err := constructTeam(ctx, in.Tuples, c)
+		return built, err
+	}
+	_, built, err := construct(ctx, in.Tuples, c)
 	return built, err
 }
 
 // construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
-func construct(ctx context.Context, tuples []graph.Edge, set plugins.Settings) (*search, plugins.Built, error) {
-	c := configure(set)
+func construct(ctx context.Context, tuples []graph.Edge, c configuration) (*search, plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	d, err := openGPU(c.device)
+	d, err := openGPU(c.devices[0], 0)
 	if err != nil {
 		return nil, plugins.Built{}, err
 	}
@@ -110,30 +117,45 @@ func (b *builder) countDegrees() {
 // group. Both sorts are stable, so the vertices of a group stay in descending order of degree.
 func (b *builder) numberVertices() {
 	g := &b.graph
-	labels, vertices := int64(g.Labels), int64(g.Vertices)
+	vertices := int64(g.Vertices)
 	g.Label = b.array("label of each vertex", 4*vertices)
-	g.Vertex = b.filled("vertex of each label", 4*labels, 0xff)
-	keys := b.array("vertices to sort", 8*labels)
-	buffer := b.array("vertices to sort", 8*labels)
-	b.call("degree_keys", b.degree, g.Labels, b.maxDegree, keys)
-	b.sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
-	b.call("number_vertices", keys, g.Vertices, g.Label, g.Vertex)
-
+	g.Vertex = b.filled("vertex of each label", 4*int64(g.Labels), 0xff)
+	keys, buffer := b.numberByDegree(g.Label, g.Vertex)
 	smallest := b.filled("smallest neighbours", 4*vertices, 0xff)
 	b.call("smallest_neighbours", b.pairs, uint64(len(b.tuples)), g.Vertex, smallest)
 	g.Hubs = uint64(b.c.hubCount(vertices))
-	b.call("group_keys", g.Label, b.degree, smallest, g.Vertices, g.Hubs, keys)
+	g.OwnHubs = g.Hubs
+	b.numberByGroup(g.Label, g.Vertex, smallest, &keys, &buffer)
+	g.Words = uint64(words(int64(g.Searched)))
+	g.Place, g.Ranks, g.FrontierWords, g.AllSearched = g.Label, 1, g.Words, g.Searched
+	b.fail("order", checkSearched(int64(g.Searched)))
+	b.release(&keys, &buffer, &smallest)
+}
+
+// numberByDegree numbers the labels that are not isolated by descending degree: label has the label of each number,
+// vertex the number of each label. It returns two arrays for sorting.
+func (b *builder) numberByDegree(label, vertex uint64) (keys, buffer uint64) {
+	labels := int64(b.graph.Labels)
+	keys = b.array("vertices to sort", 8*labels)
+	buffer = b.array("vertices to sort", 8*labels)
+	b.call("degree_keys", b.degree, b.graph.Labels, b.maxDegree, keys)
+	b.sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
+	b.call("number_vertices", keys, b.graph.Vertices, label, vertex)
+	return keys, buffer
+}
+
+// numberByGroup numbers them by group, where smallest has the first hub among the neighbours of each.
+func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *uint64) {
+	g := &b.graph
+	b.call("group_keys", label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys)
 	groups := 2 + 2*g.Hubs // hubs, a group each, ungrouped vertices, the leaves of each
-	b.sort(&keys, &buffer, vertices, 32, 32+bits.Len64(groups))
-	b.call("number_vertices", keys, g.Vertices, g.Label, g.Vertex)
+	b.sort(keys, buffer, int64(g.Vertices), 32, 32+bits.Len64(groups))
+	b.call("number_vertices", *keys, g.Vertices, label, vertex)
 
 	begin := b.array("begin of each group", 4*int64(groups+1))
-	b.call("group_begins", keys, g.Vertices, groups, begin)
+	b.call("group_begins", *keys, g.Vertices, groups, begin)
 	ungrouped, leaves := 1+g.Hubs, 2+g.Hubs // the group of hub h is 1+h, and its leaves are 2+hubs+h
 	g.GroupBegin, g.LeafBegin = begin+4, begin+4*leaves
 	g.Ungrouped = uint64(readOne[uint32](b, begin, ungrouped))
 	g.Searched = uint64(readOne[uint32](b, begin, leaves))
-	g.Words = uint64(words(int64(g.Searched)))
-	b.fail("order", checkSearched(int64(g.Searched)))
-	b.release(&keys, &buffer, &smallest)
 }

@@ -37,6 +37,7 @@ func (b *builder) transfer() {
 	b.fail("tuples", checkTuples(n, maxLabel, tooLong))
 	if n > 0 {
 		b.graph.Labels = maxLabel + 1
+		b.graph.AllLabels = b.graph.Labels
 	}
 }
 

@@ -51,7 +51,7 @@ static int allowShared(void *function, int bytes) {
 
 static int allocatePinned(size_t bytes, void **host, uint64_t *address) {
 	CUdeviceptr at = 0;
-	CUresult r = cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_DEVICEMAP);
+	CUresult r = cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE);
 	if (r != CUDA_SUCCESS) return r;
 	r = cuMemHostGetDevicePointer(&at, *host, 0);
 	if (r != CUDA_SUCCESS) cuMemFreeHost(*host);
@@ -111,10 +111,16 @@ func launchKernel(stream cu.Stream, f cu.Function, blocks, threads int, args []u
 		unsafe.Pointer(unsafe.SliceData(args)), C.int(len(args)), 0))
 }
 
-// launchCooperative queues f on a stream. All its blocks run at the same time, so that they can wait for each other.
-func launchCooperative(stream cu.Stream, f cu.Function, blocks, threads, shared int, params searchParams) error {
-	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), C.uint(shared), unsafe.Pointer(stream.C()),
-		unsafe.Pointer(&params), 1, 1))
+// launchSearch queues the search. All its blocks run at the same time, so that they can wait for each other. The driver
+// runs one cooperative launch after the other: ranks that share a GPU are launched without its guarantee, each with
+// its share of the multiprocessors.
+func launchSearch(d *gpu, params searchParams) error {
+	cooperative := 1
+	if d.shared {
+		cooperative = 0
+	}
+	return result(C.launchFunction(handle(d.searchFunction), C.uint(d.searchBlocks), C.uint(d.searchThreads),
+		C.uint(d.searchShared), unsafe.Pointer(d.stream.C()), unsafe.Pointer(&params), 1, C.int(cooperative)))
 }
 
 // maxSharedMemory is the shared memory that a block may have after allowShared.

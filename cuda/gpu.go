@@ -22,6 +22,8 @@ type gpu struct {
 	module
 	graph          uint64 // address of the kernels' constant graph
 	searchFunction cu.Function
+	searchBlocks   int
+	shared         bool   // by several ranks: one block of each runs on a multiprocessor
 	searchThreads  int    // of a block of the search
 	searchShared   int    // bytes of shared memory of a block of the search
 	cachedVertices uint64 // vertices whose frontier bits fit into them
@@ -34,7 +36,9 @@ const pendingLaunches = 1 << 15
 
 // openGPU opens a GPU for one graph. The caller has locked its goroutine to the thread. The driver's context of
 // the GPU stays open until the process ends, as in CUDA's runtime library, since creating it takes half a second.
-func openGPU(number int) (d *gpu, err error) {
+//
+// ranks is how many ranks of a search of several GPUs share this one, 0 for a search of this GPU alone.
+func openGPU(number, ranks int) (d *gpu, err error) {
 	count, err := cu.NumDevices()
 	if err != nil {
 		return nil, fmt.Errorf("count GPUs: %w", err)
@@ -44,13 +48,13 @@ func openGPU(number int) (d *gpu, err error) {
 			number, count-1, plugins.ErrOption)
 	}
 	d = &gpu{number: number}
-	if err := d.open(cu.Device(number)); err != nil {
+	if err := d.open(cu.Device(number), ranks); err != nil {
 		return nil, errors.Join(fmt.Errorf("open GPU %d: %w", number, err), d.close())
 	}
 	return d, nil
 }
 
-func (d *gpu) open(gpu cu.Device) (err error) {
+func (d *gpu) open(gpu cu.Device, ranks int) (err error) {
 	if d.uuid, err = uuidOf(gpu); err != nil {
 		return err
 	}
@@ -63,7 +67,9 @@ func (d *gpu) open(gpu cu.Device) (err error) {
 	if d.multiprocessors, err = gpu.Attribute(cu.MultiprocessorCount); err != nil {
 		return err
 	}
-	if d.module, err = loadModule(); err != nil {
+	d.shared = ranks > 1
+	d.searchBlocks = d.multiprocessors / max(ranks, 1)
+	if d.module, err = loadModule(ranks > 0); err != nil {
 		return fmt.Errorf("load the kernels: %w: %w; the GPU needs compute capability 7.0 or later, and the program a build "+
 			"for it (TEPS_CUDA_ARCHS of cuda/build.sh)", plugins.ErrUnavailable, err)
 	}
@@ -89,14 +95,15 @@ func (d *gpu) prepareSearch(gpu cu.Device) (err error) {
 	if err != nil {
 		return err
 	}
-	var sizes [5]uint64 // as in search.cu
+	var sizes [6]uint64 // as in search.cu
 	if err := read(sizes[:], at); err != nil {
 		return fmt.Errorf("read sizes: %w", err)
 	}
-	mirrored := [3]uint64{
+	mirrored := [4]uint64{
 		uint64(unsafe.Sizeof(deviceGraph{})), uint64(unsafe.Sizeof(deviceStatus{})), uint64(unsafe.Sizeof(searchParams{})),
+		uint64(unsafe.Sizeof(deviceExchange{})),
 	}
-	if [3]uint64(sizes[2:]) != mirrored {
+	if [4]uint64(sizes[2:]) != mirrored {
 		return fmt.Errorf("structures have %v bytes in the kernels and %v in the program; %s", sizes[2:], mirrored, rebuild)
 	}
 	if d.searchFunction, err = d.lookup("search"); err != nil {

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -111,12 +112,14 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 		for _, set := range []map[string]string{
 			nil, {"direction": "topdown"}, {"hubs": "3"}, {"direction": "bottomup"}, {"levels": "stepped"},
 			{"topdown": "dynamic"}, {"alpha": "1e9", "beta": "1e9"}, {"lists": "host"},
+			{"gpus": *flagGPUs}, {"gpus": *flagGPUs, "transfer": "staged"}, {"gpus": *flagGPUs, "direction": "bottomup"},
+			{"gpus": *flagGPUs, "direction": "topdown", "hubs": "3"}, {"gpus": "0,0,0", "levels": "stepped"},
 		} {
 			t.Run(strings.ReplaceAll(fmt.Sprint(name, set), " ", "-"), func(t *testing.T) {
-				s, _ := constructGraph(t, tuples, set)
+				search := buildSearch(t, tuples, set)
 				parent := make([]graph.Vertex, vertices)
 				for root, want := range want {
-					got, err := s.run(t.Context(), root, parent)
+					got, err := search(t.Context(), root, parent)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -130,6 +133,26 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 			})
 		}
 	}
+}
+
+// buildSearch runs kernel 1 and returns kernel 2.
+func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string) (
+	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
+	t.Helper()
+	settings, err := plugins.Resolve(options(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := build(t.Context(), plugins.Input{Tuples: tuples}, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := built.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+	return built.Search
 }
 
 // sizes returns how many vertices each level has.

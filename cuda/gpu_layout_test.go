@@ -35,7 +35,11 @@ func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, described, err := construct(t.Context(), tuples, settings)
+	c, err := configure(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, described, err := construct(t.Context(), tuples, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 var (
 	flagGPU     = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagGPUs    = flag.String("gpus", "0,0", "the GPUs of tests of several GPUs, as option gpus takes them")
 	flagProduct = flag.Bool("cuda.product", false, "run the conformance suite over every combination of variants")
 )
 
@@ -39,6 +40,9 @@ func variants() (sets []map[string]string) {
 			{"levels": "stepped", "alpha": "0", "aligned": "40"},
 			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "0.88"},
 			{"direction": "bottomup"},
+			{"gpus": *flagGPUs},
+			{"gpus": *flagGPUs, "transfer": "staged", "levels": "stepped"},
+			{"gpus": "0,0,0", "direction": "topdown"},
 		}
 	}
 	for _, topDown := range []string{"scan", "dynamic"} {

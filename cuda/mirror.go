@@ -6,15 +6,19 @@ package cuda
 
 // deviceGraph is struct Graph: the arrays of the graph and of the search, as device addresses.
 type deviceGraph struct {
-	Labels, Vertices, Searched, Ungrouped, Hubs        uint64
-	Words, AlignedWords, Entries, AverageDegree        uint64
-	Offset, Target, AlignedBegin, AlignedRows, Aligned uint64
-	FirstNeighbour, WordHub                            uint64
-	GroupBegin, HubEdges, LeafBegin                    uint64
-	Label, Vertex, OutputTemplate                      uint64
-	Unvisited                                          uint64
-	Frontier                                           [3]uint64
-	Corrections, Queue, EdgesBefore, Written           uint64
+	Rank, Ranks                                      uint64
+	Labels, Vertices, Searched, Ungrouped            uint64
+	OwnHubs, Hubs                                    uint64
+	Words, FrontierWords, AlignedWords               uint64
+	AllLabels, AllSearched, Entries, AverageDegree   uint64
+	Offset, Target, SourceOffset, SourceTarget       uint64
+	AlignedBegin, AlignedRows, Aligned               uint64
+	FirstNeighbour, WordHub                          uint64
+	GroupBegin, HubEdges, HubDegree, LeafBegin       uint64
+	Label, Place, Vertex, OutputTemplate, HubReached uint64
+	Unvisited                                        uint64
+	Frontier                                         [3]uint64
+	Corrections, Queue, EdgesBefore, Written         uint64
 }
 
 // deviceLevel is struct LevelRecord.
@@ -40,7 +44,19 @@ type searchParams struct {
 	CachedVertices         uint64
 }
 
+// deviceExchange is struct Exchange.
+type deviceExchange struct {
+	Staged            uint64
+	Frontier, Mailbox [maxRanks]uint64
+	Stop              uint64
+}
+
 const (
+	maxRanks     = 16                   // MAX_RANKS: GPUs that search a graph together
+	chunkWords   = 8                    // CHUNK_WORDS: words of consecutive vertices that have the same owner
+	mailboxBytes = maxRanks * 2 * 9 * 8 // struct Mailbox
+
+	maxRanges    = 4096      // MAX_RANGES: ranges of vertices that are counted, to find out how many can be sorted together
 	none         = 1<<32 - 1 // NONE: not a vertex, not a label
 	launchLevels = 65536     // LEVELS: levels that one launch of the search runs
 	queueShift   = 34        // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges

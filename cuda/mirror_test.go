@@ -48,7 +48,8 @@ func fieldsOf(t *testing.T, source, name string) (fields []field) {
 		}
 		for each := range strings.SplitSeq(m[2], ", ") {
 			f := field{strings.ToLower(each), size, offset}
-			if n := strings.Replace(m[3], "LEVELS", strconv.Itoa(launchLevels), 1); n != "" {
+			lengths := strings.NewReplacer("LEVELS", strconv.Itoa(launchLevels), "MAX_RANKS", strconv.Itoa(maxRanks))
+			if n := lengths.Replace(m[3]); n != "" {
 				count, err := strconv.Atoi(n)
 				if err != nil {
 					t.Fatalf("struct %s: cannot read the length in %q", name, line)
@@ -80,9 +81,9 @@ func readSources(t *testing.T, paths ...string) string {
 }
 
 func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
-	source := readSources(t, "kernels/graph.cuh", "kernels/search.cuh")
+	source := readSources(t, "kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh")
 	for name, mirror := range map[string]any{
-		"Graph": deviceGraph{}, "LevelRecord": deviceLevel{}, "Status": deviceStatus{}, "SearchParams": searchParams{},
+		"Graph": deviceGraph{}, "Exchange": deviceExchange{}, "LevelRecord": deviceLevel{}, "Status": deviceStatus{}, "SearchParams": searchParams{},
 	} {
 		var host []field
 		typ := reflect.TypeOf(mirror)
@@ -101,11 +102,13 @@ func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
 }
 
 func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
-	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh")
+	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh", "kernels/exchange.cuh",
+		"kernels/several.cu")
 	for name, want := range map[string]int{
 		"LEVELS": launchLevels, "AUTO": int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "QUEUE_SHIFT": queueShift, "THREADS": blockThreads,
-		"SUM_THREADS": sumThreads, "SORT_KEYS": sortKeys,
+		"SUM_THREADS": sumThreads, "SORT_KEYS": sortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
+		"MAX_RANGES": maxRanges,
 	} {
 		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)
 		if m == nil {
@@ -126,10 +129,10 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 		return all
 	}
 	launched := names(`(?:call(?:Blocks)?|launch|lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
-		"construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go")
+		"construct_several.go", "construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go")
 	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`, "kernels/order.cu",
 		"kernels/sort.cu", "kernels/lists.cu", "kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu",
-		"kernels/output.cu")
+		"kernels/output.cu", "kernels/several.cu")
 	delete(defined, "child") // launched by top_down_dynamic
 	if diff := cmp.Diff(defined, launched); diff != "" {
 		t.Errorf("kernels that are defined (-) and launched (+):\n%s", diff)

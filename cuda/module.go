@@ -19,6 +19,11 @@ import (
 //go:embed kernels/kernels.fatbin
 var image string
 
+// imageOfSeveral is the same for several GPUs that search a graph together.
+//
+//go:embed kernels/several.fatbin
+var imageOfSeveral string
+
 const rebuild = "build the program again with cuda/build.sh"
 
 // module is the image loaded into a GPU.
@@ -27,9 +32,13 @@ type module struct {
 	functions map[string]cu.Function // found so far, by the names in kernels/*.cu
 }
 
-func loadModule() (m module, err error) {
+func loadModule(several bool) (m module, err error) {
 	m.functions = make(map[string]cu.Function)
-	m.loaded, err = cu.LoadData(image)
+	if several {
+		m.loaded, err = cu.LoadData(imageOfSeveral)
+	} else {
+		m.loaded, err = cu.LoadData(image)
+	}
 	return m, err
 }
 
@@ -162,4 +171,10 @@ func (m *allocator) freeAll() error {
 		all = append(all, m.free(at))
 	}
 	return errors.Join(all...)
+}
+
+// writeAll copies a slice of values without pointers to the device.
+func writeAll[T any](into uint64, from []T) error {
+	return cu.MemcpyHtoD(cu.DevicePtr(into), unsafe.Pointer(unsafe.SliceData(from)),
+		int64(len(from))*int64(unsafe.Sizeof(from[0])))
 }

@@ -1,6 +1,10 @@
 package cuda
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -13,11 +17,17 @@ func options() []plugins.Option {
 		return plugins.Option{Name: name, Kind: kind, Default: value, Meaning: meaning,
 			Min: plugins.Bound(0), Max: plugins.Bound(limit)}
 	}
+	topDown := choice("topdown",
+		"top-down step: edges assigned evenly by prefix sums, or child grids launched by one thread for each vertex",
+		"scan", "dynamic")
+	topDown.Needs = "gpus=1"
 	return append([]plugins.Option{
-		number(plugins.Int, "device", "0", 1023, "number of the GPU, as the driver counts them"),
-		choice("topdown",
-			"top-down step: edges assigned evenly by prefix sums, or child grids launched by one thread for each vertex",
-			"scan", "dynamic"),
+		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
+		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
+			"with commas; a number that occurs twice makes two ranks on that GPU"},
+		choice("transfer", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
+			"without a link it is staged", "peer", "staged"),
+		topDown,
 		choice("bottomup", "bottom-up step: neighbours of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
 		number(plugins.Int, "aligned", "100", 100, "per cent of the vertices, hubs first, that get an aligned block"),
@@ -38,19 +48,20 @@ const (
 
 // configuration is the options' values.
 type configuration struct {
-	device  int
-	dynamic bool // topdown
-	aligned int  // per cent of the vertices
-	stepped bool // levels
+	devices []int // one for each rank
+	staged  bool  // transfer
+	dynamic bool  // topdown
+	aligned int   // per cent of the vertices
+	stepped bool  // levels
 	rule    graph.Switch
 	hubs    int   // 0: by hubShare
 	memory  int64 // bytes; 0: all that is free
 	lists   string
 }
 
-func configure(set plugins.Settings) configuration {
-	c := configuration{
-		device:  set.Int("device"),
+func configure(set plugins.Settings) (c configuration, err error) {
+	c = configuration{
+		staged:  set.Text("transfer") == "staged",
 		dynamic: set.Text("topdown") == "dynamic",
 		aligned: set.Int("aligned"),
 		stepped: set.Text("levels") == "stepped",
@@ -62,7 +73,29 @@ func configure(set plugins.Settings) configuration {
 	if set.Text("bottomup") == "csr" {
 		c.aligned = 0
 	}
-	return c
+	c.devices, err = devices(set.Text("gpus"), set.Int("device"))
+	return c, err
+}
+
+// devices returns the numbers of the GPUs that option gpus means, where first is that of a single one.
+func devices(gpus string, first int) (all []int, err error) {
+	parts := strings.Split(gpus, ",")
+	for _, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 10)
+		if err != nil || len(parts) > maxRanks || len(parts) == 1 && (n == 0 || n > maxRanks) {
+			return nil, fmt.Errorf("option gpus=%q: want a number of GPUs from 1 to %d, or as many numbers of GPUs with commas: %w",
+				gpus, maxRanks, plugins.ErrOption)
+		}
+		all = append(all, int(n))
+	}
+	if len(parts) == 1 {
+		n := all[0]
+		all = all[:0]
+		for i := range n {
+			all = append(all, first+i)
+		}
+	}
+	return all, nil
 }
 
 // hubCount returns how many hubs a graph with the given number of vertices has.

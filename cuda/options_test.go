@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,12 +17,12 @@ func TestConfigure(t *testing.T) {
 		set  map[string]string
 		want configuration
 	}{
-		"defaults": {nil, configuration{aligned: 100, rule: rule, lists: "auto"}},
+		"defaults": {nil, configuration{devices: []int{0}, aligned: 100, rule: rule, lists: "auto"}},
 		"all": {map[string]string{
 			"topdown": "dynamic", "bottomup": "csr", "aligned": "40", "levels": "stepped", "memory": "1.5", "device": "2",
-			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2",
+			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged",
 		}, configuration{
-			device: 2, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7, memory: 3 << 29,
+			devices: []int{2}, staged: true, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7, memory: 3 << 29,
 			lists: "host",
 		}},
 	} {
@@ -28,8 +30,30 @@ func TestConfigure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.want, configure(set), cmp.AllowUnexported(configuration{})); diff != "" {
+		got, err := configure(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(configuration{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestOptionGPUsNamesDevices(t *testing.T) {
+	for _, test := range []struct {
+		gpus  string
+		first int
+		want  []int
+	}{{"1", 0, []int{0}}, {"1", 3, []int{3}}, {"2", 0, []int{0, 1}}, {"3", 1, []int{1, 2, 3}}, {"0,0", 2, []int{0, 0}}, {"3,1", 0, []int{3, 1}}} {
+		got, err := devices(test.gpus, test.first)
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("gpus=%s, device=%d: %v (-want +got):\n%s", test.gpus, test.first, err, diff)
+		}
+	}
+	for _, gpus := range []string{"", "0", "17", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
+		if got, err := devices(gpus, 0); !errors.Is(err, plugins.ErrOption) {
+			t.Errorf("gpus=%q: got %v and %v, want ErrOption", gpus, got, err)
 		}
 	}
 }

@@ -54,6 +54,12 @@ __device__ inline void syncGrid() {
   syncGrid([] {});
 }
 
+// load reads the counters of a level, bypassing the first-level cache.
+__device__ inline Counters load(const Counters* c) {
+  return Counters{__ldcg(&c->found),  __ldcg(&c->edges),  __ldcg(&c->hubs),        __ldcg(&c->examined),
+                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->corrections), __ldcg(&c->longLists)};
+}
+
 // PendingWord is a word with unvisited vertices whose lists have to be scanned bottom-up.
 struct PendingWord {
   u64 block;      // where its aligned block begins
@@ -85,6 +91,7 @@ struct Shared {
   Counters counters;             // of the block; 0 between two steps
   LevelState level;
   u64 corrections[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
+  u64 barriers;                  // of all GPUs that this launch has passed
   u64 written;                   // this block's corrections that its threads have written out or are writing
   u64 part[2], size[2];          // of those, what the searching [0] and the copying [1] threads are writing
   u32 cached[];                  // bottom-up: frontier bits of the first vertices, as many as fit
@@ -95,24 +102,24 @@ struct Tally {
   u64 edges = 0;
   u32 found = 0, hubs = 0, examined = 0, leaves = 0, longLists = 0;
 
-  // addFound counts v as found.
+  // addFound counts own vertex v as found.
   __device__ void addFound(u32 v) {
     found++;
-    if (v < graph.hubs) hubs++, edges += graph.hubEdges[v];
+    if (v < graph.ownHubs) hubs++, edges += graph.hubDegree[v];
   }
 
-  // addFoundWord counts the vertices in a word as found.
+  // addFoundWord counts the vertices in an own word as found.
   __device__ void addFoundWord(u64 w, u32 bits) {
     found += __popc(bits);
-    if (w * 32 < graph.hubs) {
+    if (w * 32 < graph.ownHubs) {
       for (; bits != 0; bits &= bits - 1) {
         u32 v = u32(w * 32) + __ffs(bits) - 1;
-        if (v < graph.hubs) hubs++, edges += graph.hubEdges[v];
+        if (v < graph.ownHubs) hubs++, edges += graph.hubDegree[v];
       }
     }
   }
 
-  // addLeaves counts the leaves of the hubs among the frontier's vertices in a word.
+  // addLeaves counts the own leaves of the hubs among the frontier's vertices in a word.
   __device__ void addLeaves(u64 w, u32 bits) {
     for (; bits != 0; bits &= bits - 1) {
       u32 v = u32(w * 32) + __ffs(bits) - 1;

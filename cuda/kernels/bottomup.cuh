@@ -18,7 +18,7 @@ struct FrontierBits {
   __device__ bool operator()(u32 v) const { return v < cachedVertices ? cached[v >> 5] >> (v & 31) & 1 : bit(all, v); }
 };
 
-// findThroughHubs returns those of the unvisited vertices of grouped word w whose hub is in the frontier.
+// findThroughHubs returns those of the unvisited vertices of grouped own word w whose hub is in the frontier.
 __device__ inline u32 findThroughHubs(u64 w, u32 unvisited, const FrontierBits& inFrontier) {
   u32 hub = graph.wordHub[w];
   if (hub != NONE) return inFrontier(hub) ? unvisited : 0;
@@ -142,7 +142,7 @@ __device__ inline void scanPending(Shared& shared, const FrontierBits& inFrontie
       u32 found = __ballot_sync(~0u, parent[i] != NONE);
       if (lane() == 0 && found != 0) {
         graph.unvisited[pending.word] = pending.unvisited & ~found;
-        next[pending.word] = pending.found | found;
+        next[wordOf(pending.word)] = pending.found | found;
         tally.addFoundWord(pending.word, found);
       }
     }

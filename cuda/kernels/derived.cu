@@ -7,7 +7,7 @@
 extern "C" __global__ void first_neighbours(u32* first) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < graph.searched; v += stride) {
-    first[v] = graph.offset[v] < graph.offset[v + 1] ? graph.target[graph.offset[v]] : u32(v);
+    first[v] = graph.offset[v] < graph.offset[v + 1] ? graph.target[graph.offset[v]] : vertexOf(u32(v));
   }
 }
 
@@ -28,12 +28,12 @@ extern "C" __global__ void word_hubs(u32* wordHub) {
 extern "C" __global__ void hub_edges(u32* edges) {
   u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (h >= graph.hubs) return;
-  u64 low = graph.offset[h], high = graph.offset[h + 1];
+  u64 low = graph.sourceOffset[h], high = graph.sourceOffset[h + 1];
   while (low < high) {
     u64 middle = (low + high) / 2;
-    if (graph.target[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;
+    if (graph.sourceTarget[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;
   }
-  edges[h] = u32(low - graph.offset[h]);
+  edges[h] = u32(low - graph.sourceOffset[h]);
 }
 
 // aligned_rows chooses how many rows the block of each word has: as many as at least ALIGNED_LANES of its lists need,

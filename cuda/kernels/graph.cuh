@@ -11,9 +11,20 @@
 // one look at one bit decides for a word of 32 vertices. Ungrouped vertices have no hub as neighbour. A leaf has a
 // single tuple, with a hub; leaves have no lists and are not searched, because the parent of a leaf is always its
 // hub.
+//
+// Several GPUs: vertices belong to GPUs by label, label l to GPU l % ranks, its owner, where it has place l / ranks. Each
+// GPU numbers its own vertices as above: these are local numbers, and the groups and leaves of all hubs are ranges of
+// them. Chunks of CHUNK_WORDS words of local numbers, dealt out in turn, make the numbers that all GPUs share: the
+// vertices (vertexOf). The first ones are the hubs of all GPUs. A GPU has the lists of its own vertices, and, by source,
+// the same entries once more for top-down steps. On one GPU local numbers, vertices and places are those of the label.
 #pragma once
 #include <cstdint>
 #include "tuning.cuh"
+
+// SEVERAL is set by build.sh: kernels of one GPU have no code for the exchange.
+#ifndef SEVERAL
+#define SEVERAL false
+#endif
 
 using u32 = uint32_t;
 using u64 = unsigned long long;
@@ -21,37 +32,52 @@ using i64 = long long;
 
 constexpr u32 NONE = 0xffffffffu;  // not a vertex, not a label
 constexpr u32 LONGER = 1u << 31;   // in alignedRows: a list of this word continues in CSR
+constexpr u32 LEAF = 1u << 31;     // in Graph::vertex, on several GPUs: a leaf, with the vertex of its hub
 
-// Graph mirrors type deviceGraph of mirror.go: fields of 8 bytes with the same names in the same order.
+constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have the same owner: a sector of memory
+
+// Graph mirrors type deviceGraph of mirror.go: fields of 8 bytes with the same names in the same order. Where it says
+// own, and several GPUs search, there are only those of this GPU, by their local numbers.
 struct Graph {
-  u64 labels;         // 1 + the largest label of the tuples
-  u64 vertices;       // labels that are not isolated
-  u64 searched;       // vertices with lists: all but leaves
-  u64 ungrouped;      // the first ungrouped vertex
-  u64 hubs;           // the number of hubs
-  u64 words;          // words of 32 searched vertices
-  u64 alignedWords;   // words whose neighbours lie in aligned blocks
-  u64 entries;        // neighbours in all lists
-  u64 averageDegree;  // entries of a vertex that is not a hub, on average
-  const u64* offset;          // [searched+1] list of v is target[offset[v]] ... target[offset[v+1]-1], ascending
-  const u32* target;          // [entries]
+  u64 rank, ranks;    // this GPU, and the number of GPUs
+  u64 labels;         // own places; one GPU: 1 + the largest label of the tuples
+  u64 vertices;       // own labels that are not isolated
+  u64 searched;       // own vertices with lists: all but leaves
+  u64 ungrouped;      // the first ungrouped own vertex
+  u64 ownHubs;        // own hubs
+  u64 hubs;           // the number of hubs of all GPUs; vertices below it that do not exist have no edges
+  u64 words;          // words of 32 own searched vertices; the same on all GPUs
+  u64 frontierWords;  // words of a frontier: those of all GPUs
+  u64 alignedWords;   // own words whose neighbours lie in aligned blocks
+  u64 allLabels;      // 1 + the largest label of the tuples
+  u64 allSearched;    // vertices with lists, of all GPUs
+  u64 entries;        // neighbours in all lists of all GPUs
+  u64 averageDegree;  // entries of a vertex that is not a hub, on average over all GPUs
+  const u64* offset;          // [searched+1] list of own v is target[offset[v]] ... target[offset[v+1]-1], ascending
+  const u32* target;          // vertices
+  const u64* sourceOffset;    // [32*frontierWords+1] the list of v for top-down steps; one GPU: offset
+  const u32* sourceTarget;    // own neighbours by their local numbers, ascending; one GPU: target
   const u64* alignedBegin;    // [alignedWords] where the block of a word begins
   const u32* alignedRows;     // [alignedWords] its rows, perhaps with LONGER
   const uint4* aligned;       // row k of a block: 4 neighbours of each of 32 consecutive vertices, padded with NONE
-  const u32* firstNeighbour;  // [searched] first neighbour of each vertex; itself if its list is empty
+  const u32* firstNeighbour;  // [searched] first neighbour of each own vertex; itself if its list is empty
   const u32* wordHub;         // [words] first neighbour of all 32 vertices of a word, NONE if they differ
-  const u32* groupBegin;      // [hubs+1] the group of hub h is vertices groupBegin[h] ... groupBegin[h+1]-1
-  const u32* hubEdges;        // [hubs] entries of a hub's list before its own group, which is the end of the list
-  const u32* leafBegin;       // [hubs+1] leaves of hub h are vertices leafBegin[h] ... leafBegin[h+1]-1
-  const u32* label;           // [vertices] label of each vertex
-  const u32* vertex;          // [labels] vertex of each label, NONE where isolated
+  const u32* groupBegin;      // [hubs+1] the own group of hub h is vertices groupBegin[h] ... groupBegin[h+1]-1
+  const u32* hubEdges;        // [hubs] entries of a hub's list by source before its group, which is the end of the list
+  const u32* hubDegree;       // [ownHubs] the sum of hubEdges over all GPUs, for own hubs
+  const u32* leafBegin;       // [hubs+1] own leaves of hub h are vertices leafBegin[h] ... leafBegin[h+1]-1
+  const u32* label;           // [vertices of all GPUs, leaves only on one GPU] label of each vertex
+  const u32* place;           // [vertices] place of each own vertex, among the parents; one GPU: label
+  const u32* vertex;          // [labels] vertex of each label, NONE where isolated; several GPUs: of each place of each
+                              // GPU, with as many places for each as on this one
   const u32* outputTemplate;  // [labels] label of the first neighbour, NONE where isolated
-  u32* unvisited;             // [words] bitmap
-  u32* frontier[3];           // [words] bitmaps; level l reads frontier[l%3], fills (l+1)%3 and clears (l+2)%3
-  u64* corrections;           // [searched] vertex << 32 | parent where the template may have another parent; the last
+  u32* hubReached;            // [hubs/32] several GPUs: bitmap of hubs that were in a frontier
+  u32* unvisited;             // [words] bitmap of own vertices
+  u32* frontier[3];           // [frontierWords] bitmaps; level l reads frontier[l%3], fills (l+1)%3 and clears (l+2)%3
+  u64* corrections;           // [searched] own vertex << 32 | parent where the template may have another parent; the last
                               // ones are the frontier if it is sparse (search.cuh)
-  u32* queue;                 // [searched] frontier of a top-down level: the vertices with edges to follow
-  u64* edgesBefore;           // [searched] edges of the queue before each vertex
+  u32* queue;                 // [32*frontierWords] frontier of a top-down level: the vertices with edges to follow
+  u64* edgesBefore;           // [32*frontierWords] edges of the queue before each vertex
   u64* written;               // [blocks] corrections that each block had written out when the search was paused
 };
 
@@ -59,24 +85,46 @@ extern __constant__ Graph graph;
 
 __device__ inline u32 lane() { return threadIdx.x & 31; }
 
+// wordOf returns the place in a frontier of own word w.
+__device__ inline u64 wordOf(u64 w) {
+  if (!SEVERAL) return w;
+  return ((w / CHUNK_WORDS) * graph.ranks + graph.rank) * CHUNK_WORDS + w % CHUNK_WORDS;
+}
+
+// vertexOf returns the vertex of an own vertex's local number.
+__device__ inline u32 vertexOf(u32 local) { return SEVERAL ? u32(wordOf(local / 32)) * 32 + local % 32 : local; }
+
+// ownWord returns the own word that is word w of a frontier, NONE if it belongs to another GPU.
+__device__ inline u64 ownWord(u64 w) {
+  if (!SEVERAL) return w;
+  u32 chunk = u32(w / CHUNK_WORDS), ranks = u32(graph.ranks);
+  return chunk % ranks == graph.rank ? u64(chunk / ranks) * CHUNK_WORDS + w % CHUNK_WORDS : NONE;
+}
+
+// vertexAt returns Graph::vertex of a label.
+__device__ inline u32 vertexAt(u64 label) {
+  if (!SEVERAL) return label < graph.labels ? graph.vertex[label] : NONE;
+  return label < graph.allLabels ? graph.vertex[label % graph.ranks * graph.labels + label / graph.ranks] : NONE;
+}
+
 // lowBits returns a word with the n lowest bits set.
 __device__ inline u32 lowBits(u64 n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
 // bit reports whether v is in a bitmap that other multiprocessors write: the read bypasses the first-level cache.
 __device__ inline bool bit(const u32* words, u32 v) { return __ldcg(words + (v >> 5)) >> (v & 31) & 1; }
 
-// grouped reports whether all vertices of word w belong to groups.
-__device__ inline bool grouped(u64 w) { return w * 32 >= graph.hubs && w * 32 + 32 <= graph.ungrouped; }
+// grouped reports whether all vertices of own word w belong to groups.
+__device__ inline bool grouped(u64 w) { return w * 32 >= graph.ownHubs && w * 32 + 32 <= graph.ungrouped; }
 
-// lengthOf returns the length of v's list.
-__device__ inline u64 lengthOf(u32 v) { return graph.offset[v + 1] - graph.offset[v]; }
+// lengthOf returns the length of v's list by source.
+__device__ inline u64 lengthOf(u32 v) { return graph.sourceOffset[v + 1] - graph.sourceOffset[v]; }
 
 // topDownEdges returns how many entries of v's list a top-down step follows: a hub's group is found without them.
 __device__ inline u64 topDownEdges(u32 v) {
   return v < graph.hubs ? graph.hubEdges[v] : lengthOf(v);
 }
 
-// hubOf returns the hub of a leaf: the last one whose leaves begin at or before it.
+// hubOf returns the hub of an own leaf: the last one whose leaves begin at or before it.
 __device__ inline u32 hubOf(u32 leaf) {
   u64 low = 0, high = graph.hubs;
   while (low + 1 < high) {

@@ -1,6 +1,6 @@
 // What happens before the first level of a search and between two levels.
 #pragma once
-#include "block.cuh"
+#include "exchange.cuh"
 
 extern __device__ LevelRecord levels[LEVELS];  // of this launch
 
@@ -25,7 +25,7 @@ __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams&
            float(level.frontierEdges) * params.alpha > float(level.unexplored);
   }
   bool shrinking = level.frontier < level.previous;
-  return !(shrinking && float(level.frontier) * params.beta < float(graph.searched));
+  return !(shrinking && float(level.frontier) * params.beta < float(graph.allSearched));
 }
 
 // firstLevel returns the state of a search whose frontier is vertex v. rootLeaf: the root is a leaf of v, and its
@@ -41,47 +41,45 @@ __device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams
     return level;
   }
   level.frontier = 1;
-  level.corrections = 1;
-  level.frontierEdges = lengthOf(v);
+  level.corrections = !SEVERAL; // on several GPUs, finishRoot writes the root's parent
+  level.frontierEdges = SEVERAL ? graph.averageDegree : lengthOf(v); // equal on all GPUs
   level.longLists = level.frontierEdges > SPARSE_LENGTH;
   level.frontierHubs = v < graph.hubs;
-  level.sparse = !params.hostTopDown && isSparse(level);
+  level.sparse = !SEVERAL && !params.hostTopDown && isSparse(level);
   return level;
 }
 
 // beginSearch makes all vertices unvisited except the root, or its hub if it is a leaf, which is the frontier and the
 // first correction.
 __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
-  u32 root = params.root < graph.labels ? graph.vertex[params.root] : NONE;
-  bool leaf = root != NONE && root >= graph.searched;
-  u32 v = leaf ? hubOf(root) : root;
+  u32 root = vertexAt(params.root);
+  bool leaf = root != NONE && (SEVERAL ? (root & LEAF) != 0 : root >= graph.searched);
+  u32 v = !leaf ? root : SEVERAL ? root & ~LEAF : hubOf(root);
   LevelState level = firstLevel(v, leaf, params);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
-  for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
+  for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
     u32 mine = v / 32 == w ? 1u << (v & 31) : 0; // NONE is in no word: there are fewer vertices
-    graph.unvisited[w] = lowBits(graph.searched - w * 32) & ~mine;
+    u64 own = ownWord(w);
+    if (own != NONE) graph.unvisited[own] = own * 32 < graph.searched ? lowBits(graph.searched - own * 32) & ~mine : 0;
     graph.frontier[0][w] = level.sparse ? 0 : mine;
     graph.frontier[1][w] = graph.frontier[2][w] = 0;
+    if (SEVERAL && w * 32 < graph.hubs) graph.hubReached[w] = 0;
   }
   if (threadIdx.x == 0) {
     shared.level = level;
     if (blockIdx.x == 0) {
       for (int i = 0; i < 3; i++) state.counters[i] = Counters{};
       if (leaf) levels[0] = LevelRecord{level.bottomUp, 1, 0, 0};
-      if (v != NONE) graph.corrections[0] = u64(v) << 32 | root;
+      if (v != NONE && !SEVERAL) graph.corrections[0] = u64(v) << 32 | root;
       params.status->hostStep = params.status->queued = 0;
-      state.stable = state.corrections = v != NONE;
+      state.stable = state.corrections = level.corrections;
       fence();
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }
   }
-  syncGrid([&] { shared.level.start = globalTime(); });
-}
-
-// load reads the counters of a level, bypassing the first-level cache.
-__device__ inline Counters load(const Counters* c) {
-  return Counters{__ldcg(&c->found),  __ldcg(&c->edges),  __ldcg(&c->hubs),        __ldcg(&c->examined),
-                  __ldcg(&c->leaves), __ldcg(&c->queued), __ldcg(&c->corrections), __ldcg(&c->longLists)};
+  auto then = [&] { shared.level.start = globalTime(); };
+  if constexpr (SEVERAL) syncAll(params, shared, &state.counters[0], [&](const Counters&) { then(); });
+  else syncGrid(then);
 }
 
 // advance records the level that is over and turns level into the next one, whose frontier is sparse or dense. One
@@ -128,11 +126,13 @@ __device__ inline void announce(const LevelState& level) {
 __device__ inline void finishLevel(Shared& shared, bool sparse, const SearchParams& params) {
   LevelState& level = shared.level;
   if (level.frontier != 0) {
-    syncGrid([&] {
-      Counters counted = load(&state.counters[level.number % 3]);
+    Counters* counters = &state.counters[level.number % 3];
+    auto then = [&](const Counters& counted) {
       if (blockIdx.x == 0) state.counters[(level.number + 2) % 3] = Counters{}; // last read before the last barrier
       advance(level, counted, sparse, params);
-    });
+    };
+    if constexpr (SEVERAL) exchangeFrontier(params, shared, graph.frontier[(level.number + 1) % 3], counters, then);
+    else syncGrid([&] { then(load(counters)); });
   } else {
     syncSearch();
     if (threadIdx.x == 0) advance(level, Counters{}, sparse, params);

@@ -81,14 +81,14 @@ extern "C" __global__ void smallest_neighbours(const u64* pairs, u64 n, const u3
 }
 
 // group_keys writes keys whose upper halves sort vertices, which are in descending order of degree, into hubs (0),
-// groups (1 + hub), ungrouped vertices (1 + hubs) and leaves (2 + hubs + hub).
-extern "C" __global__ void group_keys(const u32* labels, const u32* degree, const u32* smallest, u64 vertices, u64 hubs,
-                                      u64* keys) {
+// groups (1 + hub), ungrouped vertices (1 + hubs) and leaves (2 + hubs + hub). The first ownHubs vertices are hubs.
+extern "C" __global__ void group_keys(const u32* labels, const u32* degree, const u32* smallest, u64 vertices,
+                                      u64 ownHubs, u64 hubs, u64* keys) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < vertices; v += stride) {
     u32 label = labels[v];
     u64 group = 0;
-    if (v >= hubs) {
+    if (v >= ownHubs) {
       if (smallest[v] >= hubs) group = 1 + hubs;
       else if (degree[label] == 1) group = 2 + hubs + smallest[v];
       else group = 1 + smallest[v];

@@ -111,7 +111,7 @@ __device__ inline void writePart(i64* parent, u64 at, u64 n, u32 thread, u32 thr
 #pragma unroll
     for (int k = 0; k < CORRECTIONS_PER_THREAD; k++) {
       if (i + k * threads >= n) break;
-      label[k] = graph.label[correction[k] >> 32];
+      label[k] = graph.place[correction[k] >> 32];
       from[k] = graph.label[u32(correction[k])];
     }
 #pragma unroll
@@ -151,18 +151,41 @@ __device__ inline void writeDuringSearch(i64* parent, u64 launch, u64 copies, Sh
   }
 }
 
+// writeRoot makes the root its own parent. On several GPUs the root's vertex, which is the root's hub if the root is a
+// leaf, has no correction: its owner writes its parent here.
+__device__ inline void writeRoot(i64* parent, u64 root) {
+  if (!SEVERAL) {
+    parent[root] = i64(root);
+    return;
+  }
+  u32 v = vertexAt(root);
+  if (v != NONE && (v & LEAF) != 0) {
+    u32 hub = v & ~LEAF;
+    u64 w = ownWord(hub / 32);
+    if (w != NONE) parent[graph.place[w * 32 + hub % 32]] = i64(root);
+  }
+  if (root % graph.ranks == graph.rank) parent[root / graph.ranks] = i64(root);
+}
+
+// clearLeaves writes Unreached for the own leaves of a hub.
+__device__ inline void clearLeaves(i64* parent, u32 hub) {
+  for (u32 leaf = graph.leafBegin[hub]; leaf < graph.leafBegin[hub + 1]; leaf++) parent[graph.place[leaf]] = -1;
+}
+
 // writeAfterSearch writes the rest of what the template lacks: the root, Unreached for the vertices that were not
 // reached, and the corrections that are left. The searching threads of all blocks call it, after the copy.
 __device__ inline void writeAfterSearch(i64* parent, u64 root, Shared& shared) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) parent[root] = i64(root);
+  if (blockIdx.x == 0 && threadIdx.x == 0) writeRoot(parent, root);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.words; w += stride) {
     for (u32 unreached = graph.unvisited[w]; unreached != 0; unreached &= unreached - 1) {
       u64 v = w * 32 + __ffs(unreached) - 1;
-      parent[graph.label[v]] = -1;
-      if (v >= graph.hubs) continue;
-      for (u32 leaf = graph.leafBegin[v]; leaf < graph.leafBegin[v + 1]; leaf++) parent[graph.label[leaf]] = -1;
+      parent[graph.place[v]] = -1;
+      if (!SEVERAL && v < graph.hubs) clearLeaves(parent, u32(v));
     }
+  }
+  for (u64 h = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; SEVERAL && h < graph.hubs; h += stride) {
+    if (!(graph.hubReached[h / 32] >> (h & 31) & 1)) clearLeaves(parent, u32(h));
   }
   for (;;) {
     if (threadIdx.x == 0) {

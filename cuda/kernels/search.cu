@@ -24,13 +24,18 @@
 //   - if the frontier is sparse, no vertex is in frontier[].
 // A leaf is reached when its hub is expanded, and has its parent, the hub, from the template.
 //
+// Several GPUs run this kernel on a graph together, each for its own vertices (graph.cuh): exchange.cuh says what they
+// send each other, and when. Every frontier is dense then.
+//
 // The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
 // another top-down step (dynamic.cu).
 #include "bottomup.cuh"
 #include "sparse.cuh"
 
 __constant__ Graph graph;
+__constant__ Exchange exchange;
 __device__ State state;
+__device__ u32 arrivedForAll;
 __device__ u32 arrived;
 __device__ u64 copied;
 __device__ LevelRecord levels[LEVELS]; // of this launch
@@ -38,7 +43,8 @@ __device__ LevelRecord levels[LEVELS]; // of this launch
 // Sizes in bytes that the host reads: shared memory that a block needs, and that it wants in addition for
 // Shared::cached; the structures that both sides know.
 extern "C" {
-__device__ u64 sizes[5] = {sizeof(Shared), CACHED_VERTICES / 8, sizeof(Graph), sizeof(Status), sizeof(SearchParams)};
+__device__ u64 sizes[6] = {sizeof(Shared), CACHED_VERTICES / 8, sizeof(Graph), sizeof(Status), sizeof(SearchParams),
+                           sizeof(Exchange)};
 }
 
 namespace {
@@ -60,6 +66,7 @@ search(const __grid_constant__ SearchParams params) {
     shared.written = params.newSearch ? 0 : graph.written[blockIdx.x];
     shared.counters = Counters{};
     shared.founds = 0;
+    shared.barriers = 0;
   }
   __syncthreads();
   if (threadIdx.x < SEARCH_THREADS) searchLevels(params, shared);
@@ -85,8 +92,8 @@ __device__ void searchLevels(const SearchParams& params, Shared& shared) {
   while (!level.done && level.recorded < params.maxLevels && !hostStep) {
     u64 n = level.number;
     Step step{&state.counters[n % 3], graph.frontier[n % 3], graph.frontier[(n + 1) % 3], graph.frontier[(n + 2) % 3]};
-    bool sparse = level.sparse && isSparse(level); // first of this frontier, then of the next
-    if (level.sparse && !sparse) makeDense(shared, step);
+    bool sparse = !SEVERAL && level.sparse && isSparse(level); // first of this frontier, then of the next
+    if (!SEVERAL && level.sparse && !sparse) makeDense(shared, step);
     if (sparse && level.frontierEdges <= ONE_BLOCK_EDGES && level.frontier != 0) {
       sparseLevelsAlone(params, shared);
       continue;
@@ -152,7 +159,7 @@ __device__ bool topDownStep(Shared& shared, const Step& step) {
       followEdges(edge, edge + piece < edges ? edge + piece : edges, queued, edges, output);
     }
   };
-  if (!groups && edges * DENSE_SHARE <= graph.words) {
+  if (!SEVERAL && !groups && edges * DENSE_SHARE <= graph.words) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
     followAll(output);
     append(shared, step.counters, tally);
@@ -174,8 +181,9 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
   u32 cachedVertices = u32(params.cachedVertices);
   for (u64 w = threadIdx.x; w < cachedVertices / 32; w += SEARCH_THREADS) {
-    shared.cached[w] = w < graph.words ? step.frontier[w] : 0;
+    shared.cached[w] = w < graph.frontierWords ? step.frontier[w] : 0;
   }
+  if (SEVERAL) passFrontier(step, tally);
   FrontierBits inFrontier{shared.cached, step.frontier, cachedVertices};
   u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
   u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // spreads similar words over the blocks
@@ -188,7 +196,7 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
 #pragma unroll
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = ((round * WORDS_PER_THREAD + i) * warps + warp) * 32 + lane();
-      bits[i] = w < graph.words ? step.frontier[w] : 0;
+      bits[i] = w < graph.words && !SEVERAL ? step.frontier[w] : 0;
       unvisited[i] = w < graph.words ? graph.unvisited[w] : 0;
     }
 #pragma unroll
@@ -196,12 +204,12 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
       u64 w = ((round * WORDS_PER_THREAD + i) * warps + warp) * 32 + lane();
       u32 rest = 0, found = 0;
       if (w < graph.words) {
-        step.cleared[w] = 0;
-        if (w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
+        if (!SEVERAL) step.cleared[w] = 0;
+        if (!SEVERAL && w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
         found = unvisited[i] != 0 && grouped(w) ? findThroughHubs(w, unvisited[i], inFrontier) : 0;
         if (found != 0) {
           graph.unvisited[w] = unvisited[i] & ~found;
-          step.next[w] = found;
+          step.next[wordOf(w)] = found;
           tally.addFoundWord(w, found);
         }
         rest = unvisited[i] & ~found;

@@ -13,7 +13,7 @@ __device__ inline void visitSharedWords(u32 hub, u32* next, Tally& tally) {
     u32 mine = graph.unvisited[w] & mask;
     if (mine != 0) mine &= atomicAnd(graph.unvisited + w, ~mine);
     if (mine == 0) continue;
-    atomicOr(next + w, mine);
+    atomicOr(next + wordOf(w), mine);
     tally.addFoundWord(w, mine);
   }
 }
@@ -25,13 +25,13 @@ struct DenseOutput {
   Tally& tally;
   Corrections& corrections;
 
-  // add adds those of t for which found is not 0, with their parent. All lanes of the warp call it.
+  // add adds those of t, own vertices, for which found is not 0, with their parent. All lanes of the warp call it.
   template <int N>
   __device__ void add(const u32 (&t)[N], const u32 (&found)[N], u32 parent) {
 #pragma unroll
     for (int i = 0; i < N; i++) {
       if (found[i]) {
-        atomicOr(next + (t[i] >> 5), 1u << (t[i] & 31));
+        atomicOr(next + wordOf(t[i] >> 5), 1u << (t[i] & 31));
         tally.addFound(t[i]);
       }
       corrections.add(found[i] != 0, t[i], parent);
@@ -102,34 +102,38 @@ __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits
 __device__ inline void queueFrontier(Shared& shared, const Step& step, bool groups) {
   Tally tally;
   u64 threads = u64(gridDim.x) * SEARCH_THREADS;
-  for (u64 begin = u64(blockIdx.x) * SEARCH_THREADS; begin < graph.words; begin += threads * WORDS_PER_THREAD) {
+  for (u64 begin = u64(blockIdx.x) * SEARCH_THREADS; begin < graph.frontierWords; begin += threads * WORDS_PER_THREAD) {
     u32 bits[WORDS_PER_THREAD], unvisited[WORDS_PER_THREAD];
     bool some = false;
 #pragma unroll
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
-      bits[i] = w < graph.words ? step.frontier[w] : 0;
-      unvisited[i] = w < graph.words && groups ? graph.unvisited[w] : 0;
+      bits[i] = w < graph.frontierWords ? step.frontier[w] : 0;
+      u64 own = ownWord(w);
+      unvisited[i] = w < graph.frontierWords && groups && own != NONE ? graph.unvisited[own] : 0;
       some |= bits[i] != 0;
     }
 #pragma unroll
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
-      u64 w = begin + i * threads + threadIdx.x;
-      if (w >= graph.words) break;
+      u64 w = begin + i * threads + threadIdx.x, own = ownWord(w);
+      if (w >= graph.frontierWords) break;
       step.cleared[w] = 0;
-      if (!groups && bits[i] != 0) step.frontier[w] = 0;
-      if (unvisited[i] == 0 || !grouped(w)) continue;
-      u32 hub = graph.wordHub[w];
+      if (!groups && !SEVERAL && bits[i] != 0) step.frontier[w] = 0;
+      if (unvisited[i] == 0 || !grouped(own)) continue;
+      u32 hub = graph.wordHub[own];
       if (hub == NONE || !bit(step.frontier, hub)) continue;
-      graph.unvisited[w] = 0;
+      graph.unvisited[own] = 0;
       step.next[w] = unvisited[i];
-      tally.addFoundWord(w, unvisited[i]);
+      tally.addFoundWord(own, unvisited[i]);
     }
     if (!anySearch(some)) continue;
 #pragma unroll
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
       u64 w = begin + i * threads + threadIdx.x;
-      if (w * 32 < graph.hubs) tally.addLeaves(w, bits[i]);
+      if (w * 32 < graph.hubs) {
+        tally.addLeaves(w, bits[i]);
+        if (SEVERAL) graph.hubReached[w] |= bits[i];
+      }
       if (anySearch(bits[i] != 0)) enqueue(shared, step, w, bits[i], groups, tally);
     }
   }
@@ -162,7 +166,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Out
     if (rows > 0) { // rows of one list
       if (rows > EDGES_PER_LANE) rows = EDGES_PER_LANE;
       u32 from = graph.queue[at], t[EDGES_PER_LANE];
-      const u32* list = graph.target + graph.offset[from] + (edge - graph.edgesBefore[at]) + lane();
+      const u32* list = graph.sourceTarget + graph.sourceOffset[from] + (edge - graph.edgesBefore[at]) + lane();
 #pragma unroll
       for (int i = 0; i < EDGES_PER_LANE; i++) t[i] = i < rows ? list[32 * i] : NONE;
       follow(t, from, output);
@@ -181,7 +185,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Out
     u32 from = 0, t[1] = {NONE};
     if (x < end) {
       from = graph.queue[at + skip];
-      t[0] = graph.target[graph.offset[from] + (x - graph.edgesBefore[at + skip])];
+      t[0] = graph.sourceTarget[graph.sourceOffset[from] + (x - graph.edgesBefore[at + skip])];
     }
     follow(t, from, output);
     edge += 32;

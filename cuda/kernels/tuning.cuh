@@ -14,6 +14,7 @@ constexpr int MIN_EDGES = 128;             // edges in a piece at least
 constexpr int ONE_BLOCK_EDGES = 2048;      // a sparse frontier with at most as many edges is left to one block
 constexpr int DENSE_SHARE = 8;             // a dense frontier becomes sparse below 1/DENSE_SHARE edges a word
 constexpr int SPARSE_EDGES_PER_LANE = 4;   // edges of a sparse frontier that a lane follows at a time
+constexpr int EXCHANGE_ROWS = 4;          // rows of words that a warp reads before it pushes the first of them to other GPUs
 constexpr int WARP_LENGTH = 32;            // a list of a sparse frontier that is longer than this is shared by a warp
 constexpr int SPARSE_LENGTH = 1024;        // a frontier with a list longer than this is made dense
 constexpr int SPARSE_FOUND = 4096;         // vertices that a block finds from a sparse frontier before it appends them

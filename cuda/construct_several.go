@@ -1,0 +1,426 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each builds from its part of the
+// tuples, and keeps the lists of its own vertices. Between two phases the host waits for all of them.
+
+// rank is one of several GPUs that build a graph.
+type rank struct {
+	*builder
+	number  uint64
+	entries uint64 // [ownEntries] place << 32 | other label
+	owned   int64
+	local   uint64 // [labels] local number of the label at each place
+	keys    uint64 // two arrays for sorting, between two phases
+	buffer  uint64
+}
+
+// team is all of them.
+type team []*rank
+
+// do calls f for every rank at the same time, waits for their GPUs, and returns the first errors.
+func (t team) do(action string, f func(r *rank)) error {
+	var wg sync.WaitGroup
+	for _, r := range t {
+		wg.Go(func() {
+			r.fail(action, r.device.do(func() error {
+				f(r)
+				if r.err != nil {
+					return nil
+				}
+				return cu.Synchronize()
+			}))
+		})
+	}
+	wg.Wait()
+	var all []error
+	for _, r := range t {
+		if r.err != nil {
+			all = append(all, fmt.Errorf("GPU %d: %w", r.device.number, r.err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// sum returns the sum of a field over the ranks.
+func (t team) sum(field func(g *deviceGraph) uint64) (sum uint64) {
+	for _, r := range t {
+		sum += field(&r.graph)
+	}
+	return sum
+}
+
+// set sets fields that are the same on all GPUs.
+func (t team) set(f func(g *deviceGraph)) {
+	for _, r := range t {
+		f(&r.graph)
+	}
+}
+
+// constructTeam opens the GPUs, builds the graph, and connects them.
+func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*teamSearch, plugins.Built, error) {
+	t, err := openTeam(ctx, tuples, c)
+	if err != nil {
+		return nil, plugins.Built{}, err
+	}
+	start := time.Now()
+	var phases []plugins.Phase
+	for _, phase := range []struct {
+		name string
+		do   func() error
+	}{
+		{"tuples to the devices", t.transfer},
+		{"exchange of entries", t.exchangeEntries},
+		{"order", t.numberVertices},
+		{"lists", t.makeLists},
+		{"derived arrays", t.derive},
+	} {
+		if err = ctx.Err(); err == nil {
+			begin := time.Now()
+			err = phase.do()
+			phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(begin)})
+		}
+		if err != nil {
+			return nil, plugins.Built{}, errors.Join(fmt.Errorf("kernel 1: %s: %w", phase.name, err), t.close())
+		}
+	}
+	s, err := t.newSearch()
+	if err != nil {
+		return nil, plugins.Built{}, errors.Join(err, t.close())
+	}
+	built := plugins.Built{
+		Vertices:   int64(t[0].graph.AllLabels),
+		Elapsed:    time.Since(start),
+		Entries:    plugins.Counted(int64(t[0].graph.Entries)),
+		VertexBits: 32,
+		Tuning:     "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
+		Phases:     phases,
+		Details:    s.facts(t),
+		Search:     s.run,
+		Repeat:     s.repeat,
+		Free:       s.close,
+	}
+	for _, r := range t {
+		built.Bytes += r.memory.used + r.memory.inHost
+	}
+	return s, built, nil
+}
+
+// openTeam opens a GPU for each rank, with an even part of the tuples.
+func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team, err error) {
+	on := map[int]int{} // ranks on each GPU
+	for _, number := range c.devices {
+		on[number]++
+	}
+	n := len(tuples)
+	for i, number := range c.devices {
+		part := tuples[n*i/len(c.devices) : n*(i+1)/len(c.devices)]
+		b := &builder{ctx: ctx, c: c, tuples: part}
+		if b.device, err = openGPU(number, on[number]); err != nil {
+			return nil, errors.Join(err, t.close())
+		}
+		t = append(t, &rank{builder: b, number: uint64(i)})
+	}
+	for _, r := range t {
+		if err := r.device.do(func() (err error) {
+			r.memory, err = newAllocator(c.memory)
+			return err
+		}); err != nil {
+			return nil, errors.Join(err, t.close())
+		}
+	}
+	for _, r := range t {
+		r.memory.limit /= int64(on[r.device.number])
+	}
+	return t, nil
+}
+
+func (t team) close() error {
+	var all []error
+	for _, r := range t {
+		all = append(all, r.device.do(func() error {
+			_ = cu.Synchronize() // nothing may still run when the arrays are freed
+			if r.memory == nil {
+				return r.device.close()
+			}
+			return errors.Join(r.memory.freeAll(), r.device.close())
+		}))
+	}
+	return errors.Join(all...)
+}
+
+// transfer copies every part of the tuples to its GPU.
+func (t team) transfer() error {
+	if err := t.do("tuples", func(r *rank) { r.builder.transfer() }); err != nil {
+		return err
+	}
+	labels := uint64(0)
+	for _, r := range t {
+		labels = max(labels, r.graph.AllLabels)
+	}
+	ranks := uint64(len(t))
+	for _, r := range t {
+		r.graph.Rank, r.graph.Ranks = r.number, ranks
+		r.graph.AllLabels, r.graph.Labels = labels, (labels+ranks-1)/ranks
+	}
+	return nil
+}
+
+// exchangeEntries brings the entries of every tuple to their owners.
+func (t team) exchangeEntries() error {
+	ranks := uint64(len(t))
+	counts := make([][]uint64, len(t)) // by sender and owner
+	if err := t.do("count entries", func(r *rank) {
+		r.clearCounters()
+		r.call("count_owned", r.pairs, uint64(len(r.tuples)), ranks, r.counters)
+		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
+	}); err != nil {
+		return err
+	}
+	if err := t.do("entries", func(r *rank) {
+		for _, c := range counts {
+			r.owned += int64(c[r.number])
+		}
+		r.entries = r.array("entries", 8*r.owned)
+		r.buffer = r.array("entries to send", 8*int64(slices.Max(counts[r.number])))
+	}); err != nil {
+		return err
+	}
+	for _, owner := range t {
+		if err := t.do("select entries", func(r *rank) {
+			r.clearCounters()
+			r.call("select_owned", r.pairs, uint64(len(r.tuples)), owner.number, ranks, r.buffer, r.counters)
+		}); err != nil {
+			return err
+		}
+		at := owner.entries
+		for _, r := range t {
+			bytes := 8 * counts[r.number][owner.number]
+			if err := r.sendTo(owner, at, r.buffer, int64(bytes)); err != nil {
+				return err
+			}
+			at += bytes
+		}
+	}
+	return t.do("entries", func(r *rank) { r.release(&r.buffer, &r.pairs) })
+}
+
+// sendTo copies an array to another GPU.
+func (r *rank) sendTo(other *rank, into, from uint64, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	return r.device.do(func() (err error) {
+		if r.device.context == other.device.context {
+			err = cu.MemcpyDtoD(cu.DevicePtr(into), cu.DevicePtr(from), bytes)
+		} else {
+			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.context, cu.DevicePtr(from), r.device.context, bytes)
+		}
+		if err = errors.Join(err, cu.Synchronize()); err != nil {
+			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.number, other.device.number, err)
+		}
+		return nil
+	})
+}
+
+// section is the address of the own section of vertex.
+func (r *rank) section() uint64 { return r.graph.Vertex + 4*r.number*r.graph.Labels }
+
+// gatherVertices copies every section of vertex to all other GPUs.
+func (t team) gatherVertices() error {
+	for _, r := range t {
+		for _, other := range t {
+			if other == r {
+				continue
+			}
+			into := other.graph.Vertex + 4*r.number*r.graph.Labels
+			if err := r.sendTo(other, into, r.section(), int64(4*r.graph.Labels)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// numberVertices numbers the vertices: each GPU its own ones by descending degree, which makes the hubs; all learn the
+// hubs; each numbers its own ones by group; all learn the vertices.
+func (t team) numberVertices() error {
+	if err := t.do("degrees", (*rank).numberOwn); err != nil {
+		return err
+	}
+	ranks := uint64(len(t))
+	const chunk = 32 * chunkWords
+	hubs := uint64(t[0].c.hubCount(int64(t.sum(func(g *deviceGraph) uint64 { return g.Vertices }))))
+	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
+	t.set(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
+	if err := t.do("hubs", func(r *rank) {
+		g := &r.graph
+		g.Vertex = r.filled("vertex of each label", 4*int64(ranks*g.Labels), 0xff)
+		r.publish()
+		r.call("number_hubs", r.local, r.section())
+	}); err != nil {
+		return err
+	}
+	if err := t.gatherVertices(); err != nil {
+		return err
+	}
+	if err := t.do("groups", (*rank).numberOwnByGroup); err != nil {
+		return err
+	}
+	var own uint64
+	for _, r := range t {
+		own = max(own, uint64(words(int64(r.graph.Searched))))
+	}
+	own = max((own+chunkWords-1)/chunkWords*chunkWords, each/32)
+	searched := t.sum(func(g *deviceGraph) uint64 { return g.Searched })
+	t.set(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
+	if err := checkSearched(int64(32 * ranks * own)); err != nil {
+		return err
+	}
+	if err := t.do("numbers", func(r *rank) {
+		r.publish()
+		r.call("number_all", r.local, r.section())
+		r.release(&r.local)
+	}); err != nil {
+		return err
+	}
+	if err := t.gatherVertices(); err != nil {
+		return err
+	}
+	return t.do("labels", func(r *rank) {
+		r.graph.Label = r.filled("label of each vertex", 4*32*int64(r.graph.FrontierWords), 0xff)
+		r.call("label_all", r.graph.Label)
+	})
+}
+
+// numberOwn numbers own labels by descending degree.
+func (r *rank) numberOwn() {
+	g := &r.graph
+	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
+	r.call("count_entries", r.entries, uint64(r.owned), r.degree)
+	r.clearCounters()
+	r.call("max_degree", r.degree, g.Labels, r.counters)
+	r.maxDegree, g.Vertices = r.counter(0), r.counter(1)
+	g.Place = r.array("place of each vertex", 4*int64(g.Vertices))
+	r.local = r.filled("local number of each label", 4*int64(g.Labels), 0xff)
+	r.keys, r.buffer = r.numberByDegree(g.Place, r.local)
+}
+
+// numberOwnByGroup numbers own labels by the first hub among their neighbours.
+func (r *rank) numberOwnByGroup() {
+	smallest := r.filled("smallest neighbours", 4*int64(r.graph.Vertices), 0xff)
+	r.call("smallest_hubs", r.entries, uint64(r.owned), r.local, smallest)
+	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
+	r.release(&r.keys, &r.buffer, &r.degree, &smallest)
+}
+
+// makeLists makes the lists of own vertices, and those of all vertices with own neighbours.
+func (t team) makeLists() error {
+	err := t.do("lists", func(r *rank) {
+		g := &r.graph
+		own, all := int64(g.Searched), 32*int64(g.FrontierWords)
+		bySource := r.lists(all, 32*int64(g.Words), 1)
+		r.sortLists(&bySource)
+		g.SourceOffset, g.SourceTarget = bySource.offset, bySource.target
+		byOwn := r.lists(own, all, 0)
+		r.sortLists(&byOwn)
+		g.Offset, g.Target, g.Entries = byOwn.offset, byOwn.target, byOwn.entries
+		r.release(&r.entries)
+	})
+	return err
+}
+
+// lists are lists of entries. others: the sources are the other ends of the entries.
+func (r *rank) lists(sources, targets int64, others uint64) lists {
+	owned := uint64(r.owned)
+	return lists{
+		sources: sources, targets: targets, place: r.placeLists,
+		count: func(width, _, counts uint64) { r.call("count_ranges", r.entries, owned, others, width, counts) },
+		keys: func(fromTo, bits, keys, written uint64) {
+			r.call("entry_keys", r.entries, owned, others, fromTo, bits, keys, written)
+		},
+	}
+}
+
+// derive makes the arrays that follow from the lists, and adds up what all GPUs have to know.
+func (t team) derive() error {
+	edges := make([][]uint32, len(t)) // of hubs, by rank
+	ordinary := make([]uint64, len(t))
+	if err := t.do("derived arrays", func(r *rank) {
+		g := &r.graph
+		r.deriveArrays()
+		g.HubReached = r.array("reached hubs", int64(g.Hubs/8))
+		r.call("own_template", g.OutputTemplate)
+		edges[r.number] = readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs))
+		ordinary[r.number] = g.Entries - readOne[uint64](r.builder, g.Offset, g.OwnHubs)
+	}); err != nil {
+		return err
+	}
+	entries := t.sum(func(g *deviceGraph) uint64 { return g.Entries })
+	average := uint64(0)
+	if rest := t[0].graph.AllSearched - min(t[0].graph.Hubs, t[0].graph.AllSearched); rest > 0 {
+		for _, n := range ordinary {
+			average += n
+		}
+		average /= rest
+	}
+	t.set(func(g *deviceGraph) { g.Entries, g.AverageDegree = entries, average })
+	return t.do("derived arrays", func(r *rank) {
+		g := &r.graph
+		degrees := make([]uint32, g.OwnHubs)
+		for h := range degrees {
+			const chunk = 32 * chunkWords
+			hub := (h/chunk*len(t)+int(r.number))*chunk + h%chunk // vertexOf of graph.cuh
+			for _, e := range edges {
+				degrees[h] += e[hub]
+			}
+		}
+		g.HubDegree = r.array("degrees of hubs", 4*int64(g.OwnHubs))
+		if r.err == nil && len(degrees) > 0 {
+			r.fail("degrees of hubs", writeAll(g.HubDegree, degrees))
+		}
+		r.align()
+		r.publish()
+	})
+}
+
+// facts describes the graph for the record.
+func (s *teamSearch) facts(t team) (all []plugins.Fact) {
+	listed := map[string]bool{}
+	for _, r := range t {
+		if !listed[r.device.uuid] {
+			listed[r.device.uuid] = true
+			all = append(all, plugins.Fact{Name: plugins.DeviceUUID, Value: r.device.uuid})
+		}
+	}
+	all = append(all,
+		plugins.Fact{Name: "GPUs", Value: fmt.Sprint(t[0].c.devices)},
+		plugins.Fact{Name: "transfer", Value: s.transfer},
+		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
+		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
+			"labels, when the clock stops; copied to the host afterwards"},
+		plugins.Fact{Name: "before the clock", Value: "an empty kernel wakes every device; it knows neither root nor graph"},
+		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in " +
+			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
+	for _, r := range t {
+		all = append(all, plugins.Fact{Name: "bytes on rank " + strconv.Itoa(int(r.number)), Value: fmt.Sprint(r.memory.used)})
+		all = append(all, r.notes...)
+	}
+	return all
+}

@@ -1,0 +1,263 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// teamSearch is kernel 2 on several GPUs: each runs the kernel of a search on its own vertices, and the kernels send
+// each other words of the next frontier and the counters of a level (kernels/exchange.cuh). The host launches them, and
+// waits for all.
+//
+// Result: each GPU has the parents of its own labels, l % ranks == rank, at l / ranks, when the clock stops.
+type teamSearch struct {
+	ranks    []*search
+	labels   int64
+	transfer string           // for the record
+	stop     *uint64          // Exchange.stop
+	parents  [][]graph.Vertex // of each rank, on their way to the host
+}
+
+// newSearch connects the GPUs: each gets the addresses of what the others write to.
+func (t team) newSearch() (*teamSearch, error) {
+	s := &teamSearch{labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory"}
+	staged := t[0].c.staged
+	if why := t.connect(); why != nil && !staged {
+		staged = true
+		s.transfer = fmt.Sprintf("through pinned host memory, because %v", why)
+	} else if staged {
+		s.transfer = "through pinned host memory, as set"
+	}
+	var all deviceExchange
+	mailboxes := make([]uint64, len(t))
+	if err := t.do("exchange", func(r *rank) {
+		g := &r.graph
+		all.Frontier[r.number] = g.Frontier[0]
+		if staged {
+			return
+		}
+		mailboxes[r.number] = r.filled("messages", mailboxBytes, 0)
+	}); err != nil {
+		return nil, err
+	}
+	if err := t[0].device.do(func() error {
+		b := t[0].builder
+		const line = 256
+		stop := b.hostArray("stop", line)
+		if staged {
+			all.Staged = 1
+			all.Frontier[0] = b.hostArray("frontiers", 2*4*int64(b.graph.FrontierWords))
+			for i := range mailboxes {
+				mailboxes[i] = b.hostArray("messages", mailboxBytes)
+				if b.err == nil {
+					clear(unsafe.Slice((*byte)(b.memory.arrays[mailboxes[i]].host.host), mailboxBytes))
+				}
+			}
+		}
+		if b.err == nil {
+			s.stop = (*uint64)(b.memory.arrays[stop].host.host)
+			*s.stop = 0
+		}
+		all.Stop = stop
+		return b.err
+	}); err != nil {
+		return nil, err
+	}
+	copy(all.Mailbox[:], mailboxes)
+	s.ranks = make([]*search, len(t))
+	s.parents = make([][]graph.Vertex, len(t))
+	err := t.do("exchange", func(r *rank) {
+		at, err := r.device.variable("exchange")
+		if err == nil {
+			err = write(at, all)
+		}
+		r.fail("exchange", err)
+		if r.err != nil {
+			return
+		}
+		one := r.builder.newSearch()
+		one.params.MinReached = 0 // parents are always corrected
+		s.ranks[r.number] = one
+		s.parents[r.number] = make([]graph.Vertex, r.graph.Labels)
+	})
+	return s, err
+}
+
+// connect lets the kernels of every GPU write to the memory of all others. It returns why a pair of GPUs cannot.
+func (t team) connect() error {
+	for _, r := range t {
+		for _, other := range t {
+			a, b := r.device, other.device
+			if a.number == b.number {
+				continue
+			}
+			can, err := cu.Device(a.number).CanAccessPeer(cu.Device(b.number))
+			if err == nil && can != 0 {
+				err = a.do(func() error { return b.context.EnablePeerAccess(0) })
+				if errors.Is(err, cu.PeerAccessAlreadyEnabled) {
+					err = nil
+				}
+			} else if err == nil {
+				err = errors.New("there is no link")
+			}
+			if err != nil {
+				return fmt.Errorf("GPU %d cannot write to the memory of GPU %d: %w", a.number, b.number, err)
+			}
+		}
+	}
+	return nil
+}
+
+// run searches from root and gathers the parents in parent.
+func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := s.wake(); err != nil {
+		return t, err
+	}
+	start := time.Now()
+	if err := s.traverse(ctx, root); err != nil {
+		return t, err
+	}
+	t.Elapsed = time.Since(start)
+	first := s.ranks[0]
+	first.record()
+	if len(first.levels) <= maxLevels {
+		t.Levels = first.levels
+	}
+	return t, s.gather(parent)
+}
+
+// repeat searches from the roots in turn until duration has passed; see search.repeat.
+func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := s.wake(); err != nil {
+		return 0, err
+	}
+	for start := time.Now(); time.Since(start) < duration; searches++ {
+		if err := ctx.Err(); err != nil {
+			return searches, err
+		}
+		if err := s.traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
+			return searches, err
+		}
+	}
+	return searches, nil
+}
+
+// each calls f for every rank, with its GPU's context.
+func (s *teamSearch) each(f func(r *search) error) error {
+	for _, r := range s.ranks {
+		if err := cu.SetCurrentContext(r.device.context); err != nil {
+			return fmt.Errorf("use GPU %d: %w", r.device.number, err)
+		}
+		if err := f(r); err != nil {
+			return fmt.Errorf("GPU %d: %w", r.device.number, err)
+		}
+	}
+	return nil
+}
+
+func (s *teamSearch) wake() error { return s.each((*search).wake) }
+
+// traverse launches the levels of all GPUs until the search is over. If one fails, the others would wait for it: stop
+// ends them.
+func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) (err error) {
+	defer func() {
+		if err != nil {
+			atomic.StoreUint64(s.stop, 1)
+			_ = s.each(func(*search) error { _ = cu.Synchronize(); return nil })
+		}
+	}()
+	if atomic.LoadUint64(s.stop) != 0 {
+		return fmt.Errorf("an earlier search failed on one of the GPUs: %w", plugins.ErrNotConstructed)
+	}
+	for newSearch := true; ; newSearch = false {
+		if err := s.each(func(r *search) error {
+			r.params.Root = uint64(root)
+			return r.launchLevels(newSearch)
+		}); err != nil {
+			return err
+		}
+		if err := s.wait(); err != nil {
+			return err
+		}
+		first := s.ranks[0]
+		if newSearch {
+			first.levels = first.levels[:0]
+		}
+		if first.status.Done != 0 {
+			return nil
+		}
+		first.record()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// wait waits until all GPUs have ended their launch. It asks them in turn, because a GPU that fails does not end the
+// others.
+func (s *teamSearch) wait() error {
+	for left := len(s.ranks); left > 0; {
+		left = 0
+		if err := s.each(func(r *search) error {
+			err := r.device.stream.Query()
+			if errors.Is(err, cu.NotReady) {
+				left++
+				return nil
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather copies the parents of all GPUs to the host.
+func (s *teamSearch) gather(parent []graph.Vertex) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(s.ranks))
+	for i, r := range s.ranks {
+		wg.Go(func() {
+			errs[i] = r.device.do(func() error { return read(s.parents[i], r.parents) })
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("copy parents to the host: %w", err)
+	}
+	share := len(parent)/runtime.GOMAXPROCS(0) + 1
+	for from := 0; from < len(parent); from += share {
+		wg.Go(func() {
+			for l := from; l < min(from+share, len(parent)); l++ {
+				parent[l] = s.parents[l%len(s.ranks)][l/len(s.ranks)]
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+func (s *teamSearch) close() error {
+	var all []error
+	for _, r := range s.ranks {
+		all = append(all, r.close())
+	}
+	return errors.Join(all...)
+}

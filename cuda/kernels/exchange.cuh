@@ -1,0 +1,174 @@
+// The exchange of GPUs that search a graph together: 1D by destination with a replicated frontier (Buluc and Madduri,
+// "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, section 3.1, with the frontier as a bitmap).
+//
+// Every GPU expands the whole frontier, and finds own vertices only. So their parents never move, and a level moves
+// this alone between two GPUs:
+//
+//   words of the next frontier   at most 4 bytes for 32 own vertices: rows of 32 words without a vertex stay
+//   counters                     one Message
+//
+// A level is
+//
+//   own step of the level        it writes own words of the next frontier
+//   barrier of this GPU
+//   push                         own words to the same places of the bitmaps of all others
+//   barrier of all GPUs          the last block of a GPU to arrive sends the counters to all GPUs, and behind them, after
+//                                the level's only fence for the whole system, a flag; every block waits for the flags
+//                                that its own GPU receives, and adds up the counters
+//
+// That fence covers what all blocks of the GPU have pushed, because they have met the last one before (causality order
+// of PTX). A fence of every block would wait for its copying threads, too.
+//
+// All GPUs have the same sums, so all take the same direction and end after the same level.
+//
+// Staged: without peer access words and messages lie in the host's memory, which all GPUs can read and write. There are
+// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
+#pragma once
+#include "block.cuh"
+
+constexpr int MAX_RANKS = 16;  // GPUs that search a graph together
+
+// Message is what a GPU tells another at a barrier.
+struct Message {
+  u64 counter[8];  // Counters
+  u64 barrier;     // number of the barrier, written last
+};
+
+// Mailbox has the messages to one GPU. A GPU is never two barriers ahead of another, so two of each sender suffice.
+struct Mailbox {
+  Message from[MAX_RANKS][2];
+};
+
+// Exchange mirrors type deviceExchange of mirror.go.
+struct Exchange {
+  u64 staged;                 // 1: through the host
+  u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
+  Mailbox* mailbox[MAX_RANKS];
+  u64* stop;                  // in the host: 1 once a GPU has failed, so that no other waits for it
+};
+
+extern __constant__ Exchange exchange;
+extern __device__ u32 arrivedForAll;  // blocks of this GPU at the barrier of all GPUs
+
+// fenceAll is fence for all GPUs and the host.
+__device__ inline void fenceAll() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+// loadFlag reads a flag, before whatever this thread reads next.
+__device__ inline u64 loadFlag(const u64* flag) {
+  u64 value;
+  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+  return value;
+}
+
+// send sends the counters of a level to all GPUs.
+__device__ inline void send(const Counters& counters, u64 barrier) {
+  const u64* from = reinterpret_cast<const u64*>(&counters);
+  for (u64 r = 0; r < graph.ranks; r++) {
+    volatile u64* into = exchange.mailbox[r]->from[graph.rank][barrier % 2].counter;
+#pragma unroll
+    for (int i = 0; i < 8; i++) into[i] = from[i];
+  }
+  fenceAll(); // this thread's counters, and what all blocks have pushed
+  for (u64 r = 0; r < graph.ranks; r++) {
+    *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
+  }
+}
+
+// receive waits for the counters of all GPUs and returns their sums, except that Counters.corrections are those of this
+// GPU. It returns zeros, which end the search, if a GPU has failed.
+__device__ inline Counters receive(u64 barrier) {
+  Counters sum{};
+  u64* into = reinterpret_cast<u64*>(&sum);
+  for (u64 r = 0; r < graph.ranks; r++) {
+    Message* message = &exchange.mailbox[graph.rank]->from[r][barrier % 2];
+    for (u32 polls = 1; loadFlag(&message->barrier) != barrier; polls++) {
+      if (polls % (1 << 16) == 0 && *(volatile u64*)exchange.stop != 0) return Counters{};
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) into[i] += *(volatile u64*)&message->counter[i];
+  }
+  sum.corrections = *(volatile u64*)&exchange.mailbox[graph.rank]->from[graph.rank][barrier % 2].counter[6];
+  return sum;
+}
+static_assert(offsetof(Counters, corrections) == 6 * 8 && sizeof(Counters) == 8 * 8, "receive knows Counters");
+
+// syncAll waits for the searching threads of all blocks of all GPUs, and lets one thread of each block call then with
+// the sums of the counters of all GPUs before the others continue.
+template <class Then>
+__device__ inline void syncAll(const SearchParams& params, Shared& shared, const Counters* counters, const Then& then) {
+  syncSearch();
+  if (threadIdx.x == 0) {
+    u64 barrier = params.launch << 32 | ++shared.barriers;
+    u32 before;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(&arrivedForAll) : "memory");
+    if (before + 1 == gridDim.x) {
+      *(volatile u32*)&arrivedForAll = 0;
+      send(load(counters), barrier);
+    }
+    then(receive(barrier));
+  }
+  syncSearch();
+}
+
+// push copies own words of a frontier to the other GPUs. A warp takes 32 words, in rows of EXCHANGE_ROWS.
+__device__ inline void push(u32* frontier, u64 barrier) {
+  u64 offset = frontier - graph.frontier[0];
+  if (exchange.staged) offset = barrier % 2 * graph.frontierWords;
+  u64 stride = u64(gridDim.x) * SEARCH_THREADS, at = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x;
+  for (u64 begin = at; begin - lane() < graph.words; begin += stride * EXCHANGE_ROWS) {
+    u32 bits[EXCHANGE_ROWS];
+#pragma unroll
+    for (int i = 0; i < EXCHANGE_ROWS; i++) {
+      u64 w = begin + i * stride;
+      bits[i] = w < graph.words ? __ldcg(frontier + wordOf(w)) : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < EXCHANGE_ROWS; i++) {
+      u64 w = begin + i * stride;
+      bool some = __any_sync(~0u, bits[i] != 0) || exchange.staged;
+      if (!some || w >= graph.words) continue;
+      if (exchange.staged) {
+        exchange.frontier[0][offset + wordOf(w)] = bits[i];
+        continue;
+      }
+      for (u64 r = 0; r < graph.ranks; r++) {
+        if (r != graph.rank) exchange.frontier[r][offset + wordOf(w)] = bits[i];
+      }
+    }
+  }
+}
+
+// pull copies the words of the other GPUs from the host to a frontier.
+__device__ inline void pull(u32* frontier, u64 barrier) {
+  const u32* from = exchange.frontier[0] + barrier % 2 * graph.frontierWords;
+  u64 stride = u64(gridDim.x) * SEARCH_THREADS;
+  for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
+    if (ownWord(w) == NONE) frontier[w] = __ldcv(from + w);
+  }
+}
+
+// exchangeFrontier completes the next frontier on all GPUs, and calls then as syncAll does.
+template <class Then>
+__device__ inline void exchangeFrontier(const SearchParams& params, Shared& shared, u32* next, const Counters* counters,
+                                        const Then& then) {
+  syncGrid();
+  u64 barrier = shared.barriers + 1;
+  push(next, barrier);
+  syncAll(params, shared, counters, then);
+  if (!exchange.staged) return;
+  pull(next, barrier);
+  syncGrid();
+}
+
+// passFrontier is the part of a bottom-up step that goes through the frontiers of all GPUs: it clears the next but one,
+// and counts the leaves of the hubs in this one.
+__device__ inline void passFrontier(const Step& step, Tally& tally) {
+  u64 stride = u64(gridDim.x) * SEARCH_THREADS;
+  for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
+    step.cleared[w] = 0;
+    if (w * 32 >= graph.hubs) continue;
+    u32 bits = step.frontier[w];
+    tally.addLeaves(w, bits);
+    graph.hubReached[w] |= bits;
+  }
+}
