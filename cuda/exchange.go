@@ -50,6 +50,7 @@ func (t team) newSearch() (*teamSearch, error) {
 			return
 		}
 		mailboxes[r.number] = r.filled("messages", mailboxBytes, 0)
+		all.List[r.number] = r.array("sparse frontiers", 2*4*32*int64(g.FrontierWords))
 	}); err != nil {
 		return nil, err
 	}
@@ -176,24 +177,21 @@ func (s *teamSearch) wake() error { return s.each((*search).wake) }
 
 // traverse launches the levels of all GPUs until the search is over. If one fails, the others would wait for it: stop
 // ends them.
-func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) (err error) {
-	defer func() {
-		if err != nil {
-			atomic.StoreUint64(s.stop, 1)
-			_ = s.each(func(*search) error { _ = cu.Synchronize(); return nil })
-		}
-	}()
+func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 	if atomic.LoadUint64(s.stop) != 0 {
 		return fmt.Errorf("an earlier search failed on one of the GPUs: %w", plugins.ErrNotConstructed)
 	}
 	for newSearch := true; ; newSearch = false {
-		if err := s.each(func(r *search) error {
+		err := s.each(func(r *search) error {
 			r.params.Root = uint64(root)
 			return r.launchLevels(newSearch)
-		}); err != nil {
-			return err
+		})
+		if err == nil {
+			err = s.wait()
 		}
-		if err := s.wait(); err != nil {
+		if err != nil {
+			atomic.StoreUint64(s.stop, 1)
+			_ = s.each(func(*search) error { _ = cu.Synchronize(); return nil }) // err is the error to report
 			return err
 		}
 		first := s.ranks[0]

@@ -41,7 +41,7 @@ func variants() (sets []map[string]string) {
 			{"alpha": "1e9", "beta": "1e9", "hubs": "2", "memory": "0.88"},
 			{"direction": "bottomup"},
 			{"gpus": *flagGPUs},
-			{"gpus": *flagGPUs, "transfer": "staged", "levels": "stepped"},
+			{"gpus": *flagGPUs, "transfer": "staged"},
 			{"gpus": "0,0,0", "direction": "topdown"},
 		}
 	}

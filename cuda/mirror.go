@@ -48,6 +48,7 @@ type searchParams struct {
 type deviceExchange struct {
 	Staged            uint64
 	Frontier, Mailbox [maxRanks]uint64
+	List              [maxRanks]uint64
 	Stop              uint64
 }
 

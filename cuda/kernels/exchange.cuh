@@ -4,13 +4,14 @@
 // Every GPU expands the whole frontier, and finds own vertices only. So their parents never move, and a level moves
 // this alone between two GPUs:
 //
-//   words of the next frontier   at most 4 bytes for 32 own vertices: rows of 32 words without a vertex stay
+//   words of the next frontier   4 bytes for 32 own vertices: rows of 32 words without a vertex stay
+//   or, if it is sparse          4 bytes for each vertex of it, sent while it is found
 //   counters                     one Message
 //
 // A level is
 //
 //   own step of the level        it writes own words of the next frontier
-//   barrier of this GPU
+//   barrier of this GPU          unless the next frontier is sparse
 //   push                         own words to the same places of the bitmaps of all others
 //   barrier of all GPUs          the last block of a GPU to arrive sends the counters to all GPUs, and behind them, after
 //                                the level's only fence for the whole system, a flag; every block waits for the flags
@@ -22,11 +23,10 @@
 // All GPUs have the same sums, so all take the same direction and end after the same level.
 //
 // Staged: without peer access words and messages lie in the host's memory, which all GPUs can read and write. There are
-// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
+// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier. Every
+// frontier is dense then.
 #pragma once
 #include "block.cuh"
-
-constexpr int MAX_RANKS = 16;  // GPUs that search a graph together
 
 // Message is what a GPU tells another at a barrier.
 struct Message {
@@ -44,6 +44,7 @@ struct Exchange {
   u64 staged;                 // 1: through the host
   u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
   Mailbox* mailbox[MAX_RANKS];
+  u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: what each GPU has found
   u64* stop;                  // in the host: 1 once a GPU has failed, so that no other waits for it
 };
 
@@ -75,8 +76,8 @@ __device__ inline void send(const Counters& counters, u64 barrier) {
 }
 
 // receive waits for the counters of all GPUs and returns their sums, except that Counters.corrections are those of this
-// GPU. It returns zeros, which end the search, if a GPU has failed.
-__device__ inline Counters receive(u64 barrier) {
+// GPU. It keeps how many vertices each GPU has found. It returns zeros, which end the search, if a GPU has failed.
+__device__ inline Counters receive(u64 barrier, LevelState& level) {
   Counters sum{};
   u64* into = reinterpret_cast<u64*>(&sum);
   for (u64 r = 0; r < graph.ranks; r++) {
@@ -86,11 +87,14 @@ __device__ inline Counters receive(u64 barrier) {
     }
 #pragma unroll
     for (int i = 0; i < 8; i++) into[i] += *(volatile u64*)&message->counter[i];
+#if SEVERAL
+    level.found[r] = *(volatile u64*)&message->counter[0];
+#endif
   }
   sum.corrections = *(volatile u64*)&exchange.mailbox[graph.rank]->from[graph.rank][barrier % 2].counter[6];
   return sum;
 }
-static_assert(offsetof(Counters, corrections) == 6 * 8 && sizeof(Counters) == 8 * 8, "receive knows Counters");
+static_assert(offsetof(Counters, found) == 0 && offsetof(Counters, corrections) == 6 * 8 && sizeof(Counters) == 8 * 8, "receive knows Counters");
 
 // syncAll waits for the searching threads of all blocks of all GPUs, and lets one thread of each block call then with
 // the sums of the counters of all GPUs before the others continue.
@@ -105,9 +109,22 @@ __device__ inline void syncAll(const SearchParams& params, Shared& shared, const
       *(volatile u32*)&arrivedForAll = 0;
       send(load(counters), barrier);
     }
-    then(receive(barrier));
+    then(receive(barrier, shared.level));
   }
   syncSearch();
+}
+
+// mayBeSparse reports whether frontiers can be sparse.
+__device__ inline bool mayBeSparse() { return !SEVERAL || !exchange.staged; }
+
+// listOf returns what a GPU has of a level's sparse frontier that rank `finder` has found.
+__device__ inline u32* listOf(u64 rank, u64 level, u64 finder) {
+  return exchange.list[rank] + (level % 2 * graph.ranks + finder) * 32 * graph.words;
+}
+
+// pushVertex makes v, which this GPU has found, vertex i of its part of a level's sparse frontier on all GPUs.
+__device__ inline void pushVertex(u64 level, u64 i, u32 v) {
+  for (u64 r = 0; r < graph.ranks; r++) listOf(r, level, graph.rank)[i] = v;
 }
 
 // push copies own words of a frontier to the other GPUs. A warp takes 32 words, in rows of EXCHANGE_ROWS.

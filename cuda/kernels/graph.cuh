@@ -34,6 +34,7 @@ constexpr u32 NONE = 0xffffffffu;  // not a vertex, not a label
 constexpr u32 LONGER = 1u << 31;   // in alignedRows: a list of this word continues in CSR
 constexpr u32 LEAF = 1u << 31;     // in Graph::vertex, on several GPUs: a leaf, with the vertex of its hub
 
+constexpr int MAX_RANKS = 16;      // GPUs that search a graph together
 constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have the same owner: a sector of memory
 
 // Graph mirrors type deviceGraph of mirror.go: fields of 8 bytes with the same names in the same order. Where it says

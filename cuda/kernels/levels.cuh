@@ -42,10 +42,10 @@ __device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams
   }
   level.frontier = 1;
   level.corrections = !SEVERAL; // on several GPUs, finishRoot writes the root's parent
-  level.frontierEdges = SEVERAL ? graph.averageDegree : lengthOf(v); // equal on all GPUs
-  level.longLists = level.frontierEdges > SPARSE_LENGTH;
+  level.frontierEdges = SEVERAL ? graph.averageDegree : lengthOf(v); // only its owner knows it
+  level.longLists = SEVERAL ? v < graph.hubs : level.frontierEdges > SPARSE_LENGTH;
   level.frontierHubs = v < graph.hubs;
-  level.sparse = !SEVERAL && !params.hostTopDown && isSparse(level);
+  level.sparse = !params.hostTopDown && isSparse(level) && mayBeSparse();
   return level;
 }
 
@@ -77,9 +77,15 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }
   }
-  auto then = [&] { shared.level.start = globalTime(); };
-  if constexpr (SEVERAL) syncAll(params, shared, &state.counters[0], [&](const Counters&) { then(); });
-  else syncGrid(then);
+#if SEVERAL
+  if (blockIdx.x == 0 && threadIdx.x == 0 && v != NONE && mayBeSparse()) *listOf(graph.rank, 0, 0) = v;
+  syncAll(params, shared, &state.counters[0], [&](const Counters&) {
+    shared.level.found[0] = level.frontier;
+    shared.level.start = globalTime();
+  });
+#else
+  syncGrid([&] { shared.level.start = globalTime(); });
+#endif
 }
 
 // advance records the level that is over and turns level into the next one, whose frontier is sparse or dense. One
@@ -87,7 +93,8 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
 __device__ inline void advance(LevelState& level, const Counters& counted, bool sparse, const SearchParams& params) {
   u64 now = globalTime();
   u64 examined = counted.examined;
-  if (!level.bottomUp) examined = level.sparse ? level.frontierEdges : counted.queued & QUEUE_EDGES;
+  bool counts = level.bottomUp || (SEVERAL && level.sparse); // the entries
+  if (!counts) examined = level.sparse ? level.frontierEdges : counted.queued & QUEUE_EDGES;
   if (blockIdx.x == 0) {
     levels[level.recorded] =
         LevelRecord{level.bottomUp, level.frontier + level.frontierLeaves, examined, now - level.start};
@@ -113,11 +120,16 @@ __device__ inline void advance(LevelState& level, const Counters& counted, bool 
   level.done = level.frontier + level.frontierLeaves == 0;
 }
 
+// allowCopy lets the copying threads of several GPUs begin with the template. Their stores would delay the fences of the
+// first levels, which are short.
+__device__ inline void allowCopy(const SearchParams& params) { *(volatile u64*)&state.mayCopy = params.copies; }
+
 // announce lets the copying threads write the corrections of the levels that are over. The last searching thread of
 // the first block does it, because the fence would delay a thread that others wait for.
-__device__ inline void announce(const LevelState& level) {
+__device__ inline void announce(const LevelState& level, const SearchParams& params) {
   if (blockIdx.x != 0 || threadIdx.x != SEARCH_THREADS - 1) return;
   fence();
+  if (SEVERAL && level.number >= COPY_LEVEL) allowCopy(params);
   *(volatile u64*)&state.stable = level.corrections; // not state.corrections, to which other blocks may already add
 }
 
@@ -131,12 +143,16 @@ __device__ inline void finishLevel(Shared& shared, bool sparse, const SearchPara
       if (blockIdx.x == 0) state.counters[(level.number + 2) % 3] = Counters{}; // last read before the last barrier
       advance(level, counted, sparse, params);
     };
-    if constexpr (SEVERAL) exchangeFrontier(params, shared, graph.frontier[(level.number + 1) % 3], counters, then);
-    else syncGrid([&] { then(load(counters)); });
+#if SEVERAL
+    if (sparse) syncAll(params, shared, counters, then);
+    else exchangeFrontier(params, shared, graph.frontier[(level.number + 1) % 3], counters, then);
+#else
+    syncGrid([&] { then(load(counters)); });
+#endif
   } else {
     syncSearch();
     if (threadIdx.x == 0) advance(level, Counters{}, sparse, params);
     syncSearch();
   }
-  announce(level);
+  announce(level, params);
 }

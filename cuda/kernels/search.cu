@@ -25,7 +25,7 @@
 // A leaf is reached when its hub is expanded, and has its parent, the hub, from the template.
 //
 // Several GPUs run this kernel on a graph together, each for its own vertices (graph.cuh): exchange.cuh says what they
-// send each other, and when. Every frontier is dense then.
+// send each other, and when.
 //
 // The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
 // another top-down step (dynamic.cu).
@@ -92,9 +92,9 @@ __device__ void searchLevels(const SearchParams& params, Shared& shared) {
   while (!level.done && level.recorded < params.maxLevels && !hostStep) {
     u64 n = level.number;
     Step step{&state.counters[n % 3], graph.frontier[n % 3], graph.frontier[(n + 1) % 3], graph.frontier[(n + 2) % 3]};
-    bool sparse = !SEVERAL && level.sparse && isSparse(level); // first of this frontier, then of the next
-    if (!SEVERAL && level.sparse && !sparse) makeDense(shared, step);
-    if (sparse && level.frontierEdges <= ONE_BLOCK_EDGES && level.frontier != 0) {
+    bool sparse = level.sparse && isSparse(level); // first of this frontier, then of the next
+    if (level.sparse && !sparse) makeDense(shared, step);
+    if (!SEVERAL && sparse && level.frontierEdges <= ONE_BLOCK_EDGES && level.frontier != 0) {
       sparseLevelsAlone(params, shared);
       continue;
     }
@@ -159,7 +159,8 @@ __device__ bool topDownStep(Shared& shared, const Step& step) {
       followEdges(edge, edge + piece < edges ? edge + piece : edges, queued, edges, output);
     }
   };
-  if (!SEVERAL && !groups && edges * DENSE_SHARE <= graph.words) {
+  u64 few = SEVERAL ? shared.level.frontierEdges : edges; // the same decision on all GPUs
+  if (!groups && few * DENSE_SHARE <= graph.words && mayBeSparse()) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
     followAll(output);
     append(shared, step.counters, tally);
@@ -239,6 +240,7 @@ __device__ void finishLaunch(const SearchParams& params, Shared& shared, bool ho
   syncSearch(); // the last thread has announced the corrections
   if (first) {
     state.level = level;
+    if (SEVERAL) allowCopy(params);
     if (hostStep) state.level.followed = 1; // when this kernel runs again
     fence();
     *(volatile u64*)&state.ended = params.launch;
@@ -266,6 +268,10 @@ __device__ void finishLaunch(const SearchParams& params, Shared& shared, bool ho
 // the parents of corrections while the searching threads run the levels.
 __device__ void copyAndCorrect(const SearchParams& params, Shared& shared) {
   if (params.newSearch) {
+    if (SEVERAL) {
+      while (threadIdx.x == SEARCH_THREADS && *(volatile u64*)&state.mayCopy != params.copies) __nanosleep(200);
+      syncCopy();
+    }
     copyTemplate(params.parent, params.length);
     syncCopy();
     if (threadIdx.x == SEARCH_THREADS) {

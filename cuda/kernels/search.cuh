@@ -87,6 +87,9 @@ struct LevelState {
   u64 followed;        // 1: the host has launched the top-down step of this level
   u64 done;
   u64 start;           // time
+#if SEVERAL
+  u64 found[MAX_RANKS];  // vertices of a sparse frontier that each GPU has found
+#endif
 };
 
 // Step is what the step of one level works on: its counters, and graph.frontier by role.
@@ -102,6 +105,7 @@ struct State {
   Counters counters[3];
   LevelState level;
   u64 search;                    // SearchParams.copies of the search that this state belongs to
+  u64 mayCopy;                   // several GPUs: SearchParams.copies of the search whose template may be copied
   u64 ended;                     // SearchParams.launch of the last launch that has finished its levels
   alignas(128) u64 corrections;  // in graph.corrections; all blocks add to it while copying threads poll the rest
   alignas(128) u64 stable;       // corrections that are complete and visible to all: those of the levels that are over

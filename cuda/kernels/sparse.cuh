@@ -50,8 +50,8 @@ struct SparseOutput {
         store(at + __popc(lanes[i] & lowBits(lane())), t[i], parent);
         tally.edges += length[i];
         tally.longLists += length[i] > SPARSE_LENGTH;
-        tally.hubs += t[i] < graph.hubs;
-        prefetch(t[i], length[i]);
+        tally.hubs += t[i] < graph.ownHubs;
+        if (!SEVERAL) prefetch(t[i], length[i]);
       }
       at += __popc(lanes[i]);
     }
@@ -66,6 +66,26 @@ struct SparseOutput {
   }
 };
 
+// addFrontier makes a vertex, with its parent, correction number `at` and part of the next sparse frontier.
+__device__ inline void addFrontier(const LevelState& level, u64 at, u64 pair) {
+  graph.corrections[at] = pair;
+  if (SEVERAL) pushVertex(level.number + 1, at - level.corrections, vertexOf(u32(pair >> 32)));
+}
+
+// forFrontier calls f with the length of a sparse frontier and a function that returns each of its vertices; on several
+// GPUs once for what each GPU has found.
+template <class F>
+__device__ inline void forFrontier(const LevelState& level, const F& f) {
+#if SEVERAL
+  for (u64 r = 0; r < graph.ranks; r++) {
+    const u32* list = listOf(graph.rank, level.number, r);
+    f(u32(level.found[r]), [&](u32 i) { return __ldcg(list + i); });
+  }
+#else
+  f(u32(level.frontier), [&](u32 i) { return u32(__ldcg(graph.corrections + level.first + i) >> 32); });
+#endif
+}
+
 // StoreInBlock collects what a block finds. append adds it to the corrections.
 struct StoreInBlock {
   Shared& shared;
@@ -76,7 +96,7 @@ struct StoreInBlock {
   __device__ void operator()(u32 n, u32 v, u32 parent) {
     u64 pair = u64(v) << 32 | parent;
     if (n < SPARSE_FOUND) shared.found[n] = pair;
-    else graph.corrections[atomicAdd(&state.corrections, u64(1))] = pair;
+    else addFrontier(shared.level, atomicAdd(&state.corrections, u64(1)), pair);
   }
 };
 
@@ -92,7 +112,7 @@ __device__ inline void append(Shared& shared, Counters* level, const Tally& tall
     addToLevel(shared, level);
   }
   syncSearch();
-  for (u32 i = threadIdx.x; i < n; i += SEARCH_THREADS) graph.corrections[shared.base + i] = shared.found[i];
+  for (u32 i = threadIdx.x; i < n; i += SEARCH_THREADS) addFrontier(shared.level, shared.base + i, shared.found[i]);
   if (threadIdx.x == 0) shared.founds = 0;
 }
 
@@ -118,12 +138,14 @@ __device__ inline void followLists(u32 v, Output& output) {
   u64 begin = 0;
   u32 length = 0;
   if (v != NONE) {
-    begin = graph.offset[v], length = u32(graph.offset[v + 1] - begin);
+    begin = graph.sourceOffset[v], length = u32(graph.sourceOffset[v + 1] - begin);
     if (v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
+    if (SEVERAL) output.tally.examined += length;
+    if (SEVERAL && v < graph.hubs) atomicOr(graph.hubReached + v / 32, 1u << (v & 31));
   }
   for (u32 lanes = __ballot_sync(~0u, length > WARP_LENGTH); lanes != 0; lanes &= lanes - 1) {
     int owner = __ffs(lanes) - 1;
-    const u32* list = graph.target + __shfl_sync(~0u, begin, owner);
+    const u32* list = graph.sourceTarget + __shfl_sync(~0u, begin, owner);
     u32 end = __shfl_sync(~0u, length, owner), from = __shfl_sync(~0u, v, owner);
     for (u32 k = lane(); k < end + lane(); k += 32 * N) {
       u32 t[N];
@@ -136,7 +158,7 @@ __device__ inline void followLists(u32 v, Output& output) {
   for (u32 k = 0; __any_sync(~0u, k < length); k += N) {
     u32 t[N];
 #pragma unroll
-    for (int i = 0; i < N; i++) t[i] = k + i < length ? graph.target[begin + k + i] : NONE;
+    for (int i = 0; i < N; i++) t[i] = k + i < length ? graph.sourceTarget[begin + k + i] : NONE;
     clearBits(t, v, output);
   }
 }
@@ -146,11 +168,13 @@ __device__ inline void sparseStep(Shared& shared, Counters* counters) {
   const LevelState& level = shared.level;
   Tally tally;
   SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
-  u32 frontier = u32(level.frontier), share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
-  u32 end = begin + share < frontier ? begin + share : frontier;
-  for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
-    followLists(i < end ? u32(__ldcg(graph.corrections + level.first + i) >> 32) : NONE, output);
-  }
+  forFrontier(level, [&](u32 frontier, auto vertex) {
+    u32 share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
+    u32 end = begin + share < frontier ? begin + share : frontier;
+    for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
+      followLists(i < end ? vertex(i) : NONE, output);
+    }
+  });
   append(shared, counters, tally);
 }
 
@@ -240,16 +264,18 @@ __device__ inline void sparseLevelsAlone(const SearchParams& params, Shared& sha
 #pragma unroll
     for (int i = 0; i < sizeof(LevelState) / 8; i++) into[i] = __ldcg(from + i);
   });
-  announce(shared.level);
+  announce(shared.level, params);
 }
 
 // makeDense turns a sparse frontier into a bitmap, and waits for all blocks.
 __device__ inline void makeDense(Shared& shared, const Step& step) {
   LevelState& level = shared.level;
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
-  for (u64 i = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; i < level.frontier; i += stride) {
-    u32 v = u32(__ldcg(graph.corrections + level.first + i) >> 32);
-    atomicOr(step.frontier + (v >> 5), 1u << (v & 31));
-  }
+  forFrontier(level, [&](u32 frontier, auto vertex) {
+    for (u64 i = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; i < frontier; i += stride) {
+      u32 v = vertex(u32(i));
+      atomicOr(step.frontier + (v >> 5), 1u << (v & 31));
+    }
+  });
   syncGrid([&] { level.sparse = 0; });
 }

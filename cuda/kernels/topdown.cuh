@@ -118,7 +118,7 @@ __device__ inline void queueFrontier(Shared& shared, const Step& step, bool grou
       u64 w = begin + i * threads + threadIdx.x, own = ownWord(w);
       if (w >= graph.frontierWords) break;
       step.cleared[w] = 0;
-      if (!groups && !SEVERAL && bits[i] != 0) step.frontier[w] = 0;
+      if (!groups && bits[i] != 0) step.frontier[w] = 0;
       if (unvisited[i] == 0 || !grouped(own)) continue;
       u32 hub = graph.wordHub[own];
       if (hub == NONE || !bit(step.frontier, hub)) continue;
