@@ -1,4 +1,4 @@
-// Package cuda is the engine for one NVIDIA GPU: the hybrid breadth-first search of A. S. Kolganov ("The fastest and
+// Package cuda is the engine for NVIDIA GPUs, one or several of a host: the hybrid breadth-first search of A. S. Kolganov ("The fastest and
 // most energy-efficient breadth-first search on single-node parallel architectures", Bulletin of the South Ural State
 // University, 2018), section 3.2, adapted to current GPUs.
 //
@@ -13,8 +13,10 @@
 //	kernels/levels.cuh    what happens between two levels; kernels/search.cuh: the structures it uses
 //	kernels/block.cuh     barriers, shared memory and counters of a block
 //	kernels/graph.cuh     the graph and the numbering of its vertices
+//	kernels/exchange.cuh  what several GPUs send each other, and when; exchange.go: the same search on the host
 //	kernels/tuning.cuh    every constant that was chosen by measuring
-//	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, derived.cu and sort.cu run on the device
+//	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, derived.cu, sort.cu and (several GPUs)
+//	                      several.cu run on the device
 //	plan.go               limits and memory: arithmetic that needs no GPU
 //
 // Without the build tag cuda the engine only describes itself, as unavailable. build.sh builds the rest.
@@ -29,7 +31,7 @@ func describe() (d plugins.Description, err error) {
 	d = plugins.Description{
 		Name:    "cuda",
 		Version: "1.1", // changes with the method and with the meaning of options
-		Summary: "Direction-optimizing search on one NVIDIA GPU: edge-balanced or dynamic-parallel top-down, " +
+		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
 		Unavailable: missing(),
 		Options:     options(),

@@ -123,7 +123,8 @@ func (t team) connect() error {
 }
 
 // run searches from root and gathers the parents in parent.
-func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (
+	t plugins.Traversal, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := s.wake(); err != nil {
@@ -143,7 +144,8 @@ func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.
 }
 
 // repeat searches from the roots in turn until duration has passed; see search.repeat.
-func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
+	searches int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := s.wake(); err != nil {

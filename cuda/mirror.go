@@ -57,7 +57,7 @@ const (
 	chunkWords   = 8                    // CHUNK_WORDS: words of consecutive vertices that have the same owner
 	mailboxBytes = maxRanks * 2 * 9 * 8 // struct Mailbox
 
-	maxRanges    = 4096      // MAX_RANGES: ranges of vertices that are counted, to find out how many can be sorted together
+	maxRanges    = 4096      // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
 	none         = 1<<32 - 1 // NONE: not a vertex, not a label
 	launchLevels = 65536     // LEVELS: levels that one launch of the search runs
 	queueShift   = 34        // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges

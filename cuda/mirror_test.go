@@ -83,7 +83,8 @@ func readSources(t *testing.T, paths ...string) string {
 func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
 	source := readSources(t, "kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh")
 	for name, mirror := range map[string]any{
-		"Graph": deviceGraph{}, "Exchange": deviceExchange{}, "LevelRecord": deviceLevel{}, "Status": deviceStatus{}, "SearchParams": searchParams{},
+		"Graph": deviceGraph{}, "Exchange": deviceExchange{}, "LevelRecord": deviceLevel{},
+		"Status": deviceStatus{}, "SearchParams": searchParams{},
 	} {
 		var host []field
 		typ := reflect.TypeOf(mirror)

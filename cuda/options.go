@@ -83,7 +83,7 @@ func devices(gpus string, first int) (all []int, err error) {
 	for _, part := range parts {
 		n, err := strconv.ParseUint(part, 10, 10)
 		if err != nil || len(parts) > maxRanks || len(parts) == 1 && (n == 0 || n > maxRanks) {
-			return nil, fmt.Errorf("option gpus=%q: want a number of GPUs from 1 to %d, or as many numbers of GPUs with commas: %w",
+			return nil, fmt.Errorf("option gpus=%q: want a number of GPUs from 1 to %d, or their numbers with commas: %w",
 				gpus, maxRanks, plugins.ErrOption)
 		}
 		all = append(all, int(n))

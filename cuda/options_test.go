@@ -22,8 +22,9 @@ func TestConfigure(t *testing.T) {
 			"topdown": "dynamic", "bottomup": "csr", "aligned": "40", "levels": "stepped", "memory": "1.5", "device": "2",
 			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged",
 		}, configuration{
-			devices: []int{2}, staged: true, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7, memory: 3 << 29,
-			lists: "host",
+			devices: []int{2}, staged: true, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
+			memory: 3 << 29,
+			lists:  "host",
 		}},
 	} {
 		set, err := plugins.Resolve(options(), test.set)
@@ -45,7 +46,8 @@ func TestOptionGPUsNamesDevices(t *testing.T) {
 		gpus  string
 		first int
 		want  []int
-	}{{"1", 0, []int{0}}, {"1", 3, []int{3}}, {"2", 0, []int{0, 1}}, {"3", 1, []int{1, 2, 3}}, {"0,0", 2, []int{0, 0}}, {"3,1", 0, []int{3, 1}}} {
+	}{{"1", 0, []int{0}}, {"1", 3, []int{3}}, {"2", 0, []int{0, 1}}, {"3", 1, []int{1, 2, 3}},
+		{"0,0", 2, []int{0, 0}}, {"3,1", 0, []int{3, 1}}} {
 		got, err := devices(test.gpus, test.first)
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("gpus=%s, device=%d: %v (-want +got):\n%s", test.gpus, test.first, err, diff)
