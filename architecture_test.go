@@ -95,6 +95,7 @@ var unsafeFiles = []string{
 	"cuda/builder.go",
 	"cuda/construct_transfer.go",
 	"cuda/driver.go",
+	"cuda/exchange.go",
 	"cuda/gpu.go",
 	"cuda/module.go",
 	"distributed/mpi/group.go",

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -398,29 +397,4 @@ func (t team) derive() error {
 		r.align()
 		r.publish()
 	})
-}
-
-// facts describes the graph for the record.
-func (s *teamSearch) facts(t team) (all []plugins.Fact) {
-	listed := map[string]bool{}
-	for _, r := range t {
-		if !listed[r.device.uuid] {
-			listed[r.device.uuid] = true
-			all = append(all, plugins.Fact{Name: plugins.DeviceUUID, Value: r.device.uuid})
-		}
-	}
-	all = append(all,
-		plugins.Fact{Name: "GPUs", Value: fmt.Sprint(t[0].c.devices)},
-		plugins.Fact{Name: "transfer", Value: s.transfer},
-		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
-		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
-			"labels, when the clock stops; copied to the host afterwards"},
-		plugins.Fact{Name: "before the clock", Value: "an empty kernel wakes every device; it knows neither root nor graph"},
-		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in " +
-			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
-	for _, r := range t {
-		all = append(all, plugins.Fact{Name: "bytes on rank " + strconv.Itoa(int(r.number)), Value: fmt.Sprint(r.memory.used)})
-		all = append(all, r.notes...)
-	}
-	return all
 }
