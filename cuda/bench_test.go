@@ -83,8 +83,8 @@ func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
 }
 
 // constructEngine builds a graph, and returns the engine and the search inside it.
-func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (plugins.Engine, *search) {
-	var inside *search
+func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (plugins.Engine, []*search) {
+	var inside []*search
 	e := plugins.New(describe, func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 		c, err := configure(set)
 		if err != nil {
@@ -93,12 +93,12 @@ func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (
 		if len(c.devices) > 1 {
 			s, built, err := constructTeam(ctx, in.Tuples, c)
 			if err == nil {
-				inside = s.ranks[0]
+				inside = s.ranks
 			}
 			return built, err
 		}
 		s, built, err := construct(ctx, in.Tuples, c)
-		inside = s
+		inside = []*search{s}
 		return built, err
 	})
 	built, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: set})
@@ -142,13 +142,15 @@ func validateRoots(b *testing.B, e plugins.Engine, v *graph.Validator, roots, pa
 	return counts
 }
 
-func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []graph.Vertex, counts []int64,
+func measure(b *testing.B, name string, e plugins.Engine, ranks []*search, roots []graph.Vertex, counts []int64,
 	parent []graph.Vertex) {
 	var passes, single []float64
 	var levels []levelSum
 	var bySize [64]levelSum // levels by the number of bits of their frontier's size
 	var depth int
-	var outside, all, setup, copyWait, correcting time.Duration
+	var outside, all, copyWait, correcting time.Duration
+	setup := make([]time.Duration, len(ranks))
+	s := ranks[0]
 	var corrections int64
 	for pass := range *flagPasses {
 		seconds := 0.0
@@ -167,7 +169,9 @@ func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []gra
 			for _, l := range t.Levels {
 				bySize[bits.Len64(uint64(l.Frontier))].add(l)
 			}
-			setup += time.Duration(s.status.Setup)
+			for i, r := range ranks {
+				setup[i] += time.Duration(r.status.Setup) / time.Duration(len(roots)**flagPasses)
+			}
 			copyWait += time.Duration(s.status.CopyWait)
 			correcting += time.Duration(s.status.Correcting)
 			all += t.Elapsed
@@ -196,7 +200,7 @@ func measure(b *testing.B, name string, e plugins.Engine, s *search, roots []gra
 		}
 	}
 	fmt.Printf("  outside levels: %v a search; %v setup, %v waiting for the copy of the template, %v for %d corrections\n",
-		outside/n, setup/n, copyWait/n, correcting/n, corrections/int64(len(roots)))
+		outside/n, setup, copyWait/n, correcting/n, corrections/int64(len(roots)))
 	b.ReportMetric(passes[len(passes)/2], "GTEPS")
 }
 

@@ -33,7 +33,7 @@ type rank struct {
 // team is all of them.
 type team []*rank
 
-// do calls f for every rank at the same time, waits for their GPUs, and returns the first errors.
+// do calls f for every rank at the same time, waits for their GPUs, and returns the first error.
 func (t team) do(action string, f func(r *rank)) error {
 	var wg sync.WaitGroup
 	for _, r := range t {
@@ -48,13 +48,12 @@ func (t team) do(action string, f func(r *rank)) error {
 		})
 	}
 	wg.Wait()
-	var all []error
 	for _, r := range t {
 		if r.err != nil {
-			all = append(all, fmt.Errorf("GPU %d: %w", r.device.number, r.err))
+			return fmt.Errorf("GPU %d: %w", r.device.number, r.err)
 		}
 	}
-	return errors.Join(all...)
+	return nil
 }
 
 // sum returns the sum of a field over the ranks.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -27,9 +26,11 @@ type teamSearch struct {
 	ranks    []*search
 	labels   int64
 	transfer string           // for the record
-	stop     *uint64          // Exchange.stop
 	parents  [][]graph.Vertex // of each rank, on their way to the host
 }
+
+// patience is how long a GPU waits for another one. Their shares of a level differ far less.
+var patience = 10 * time.Second
 
 // newSearch connects the GPUs: each gets the addresses of what the others write to.
 func (t team) newSearch() (*teamSearch, error) {
@@ -41,43 +42,32 @@ func (t team) newSearch() (*teamSearch, error) {
 	} else if staged {
 		s.transfer = "through pinned host memory, as set"
 	}
-	var all deviceExchange
-	mailboxes := make([]uint64, len(t))
-	if err := t.do("exchange", func(r *rank) {
-		g := &r.graph
-		all.Frontier[r.number] = g.Frontier[0]
-		if staged {
-			return
-		}
-		mailboxes[r.number] = r.filled("messages", mailboxBytes, 0)
-		all.List[r.number] = r.array("sparse frontiers", 2*4*32*int64(g.FrontierWords))
-	}); err != nil {
-		return nil, err
-	}
-	if err := t[0].device.do(func() error {
-		b := t[0].builder
-		const line = 256
-		stop := b.hostArray("stop", line)
-		if staged {
-			all.Staged = 1
-			all.Frontier[0] = b.hostArray("frontiers", 2*4*int64(b.graph.FrontierWords))
-			for i := range mailboxes {
-				mailboxes[i] = b.hostArray("messages", mailboxBytes)
-				if b.err == nil {
-					clear(unsafe.Slice((*byte)(b.memory.arrays[mailboxes[i]].host.host), mailboxBytes))
-				}
+	all := deviceExchange{Patience: uint64(patience)}
+	list := func(r *rank) int64 { return 2 * 4 * 32 * int64(r.graph.FrontierWords) }
+	if staged {
+		all.Staged = 1
+		err := t[:1].do("exchange", func(r *rank) {
+			all.Frontier[0] = r.hostArray("frontiers", 2*4*int64(r.graph.FrontierWords))
+			all.List[0] = r.hostArray("sparse frontiers", list(r))
+			all.Mailbox[0] = r.hostArray("messages", int64(len(t))*mailboxBytes)
+			if r.err == nil {
+				clear(unsafe.Slice((*byte)(r.memory.arrays[all.Mailbox[0]].host.host), len(t)*mailboxBytes))
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
-		if b.err == nil {
-			s.stop = (*uint64)(b.memory.arrays[stop].host.host)
-			*s.stop = 0
+		for i := range t {
+			all.List[i] = all.List[0]
+			all.Mailbox[i] = all.Mailbox[0] + uint64(i*mailboxBytes)
 		}
-		all.Stop = stop
-		return b.err
+	} else if err := t.do("exchange", func(r *rank) {
+		all.Frontier[r.number] = r.graph.Frontier[0]
+		all.List[r.number] = r.array("sparse frontiers", list(r))
+		all.Mailbox[r.number] = r.filled("messages", mailboxBytes, 0)
 	}); err != nil {
 		return nil, err
 	}
-	copy(all.Mailbox[:], mailboxes)
 	s.ranks = make([]*search, len(t))
 	s.parents = make([][]graph.Vertex, len(t))
 	err := t.do("exchange", func(r *rank) {
@@ -162,43 +152,54 @@ func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration 
 	return searches, nil
 }
 
-// each calls f for every rank, with its GPU's context.
-func (s *teamSearch) each(f func(r *search) error) error {
+// each calls f for every rank, with its GPU's context. It returns the first error.
+func (s *teamSearch) each(f func(r *search) error) (err error) {
 	for _, r := range s.ranks {
-		if err := cu.SetCurrentContext(r.device.context); err != nil {
-			return fmt.Errorf("use GPU %d: %w", r.device.number, err)
+		e := cu.SetCurrentContext(r.device.context)
+		if e == nil {
+			e = f(r)
 		}
-		if err := f(r); err != nil {
-			return fmt.Errorf("GPU %d: %w", r.device.number, err)
+		if e != nil && err == nil {
+			err = fmt.Errorf("GPU %d: %w", r.device.number, e)
 		}
 	}
-	return nil
+	return err
 }
 
-func (s *teamSearch) wake() error { return s.each((*search).wake) }
-
-// traverse launches the levels of all GPUs until the search is over. If one fails, the others would wait for it: stop
-// ends them.
-func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
-	if atomic.LoadUint64(s.stop) != 0 {
-		return fmt.Errorf("an earlier search failed on one of the GPUs: %w", plugins.ErrNotConstructed)
+// wake lets the GPUs meet, as their search will: after the host's work between two searches, devices and links respond
+// slowly for a while.
+func (s *teamSearch) wake() error {
+	if err := s.each(func(r *search) error {
+		r.params.Launch++ // the number that the messages carry
+		return r.device.launch(r.device.stream, "wake_all", 1, 1, r.params.Launch)
+	}); err != nil {
+		return err
 	}
+	return s.wait()
+}
+
+// traverse launches the levels of all GPUs until the search is over.
+func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 	for newSearch := true; ; newSearch = false {
 		err := s.each(func(r *search) error {
 			r.params.Root = uint64(root)
 			return r.launchLevels(newSearch)
 		})
-		if err == nil {
-			err = s.wait()
+		if failed := s.wait(); err == nil {
+			err = failed
 		}
 		if err != nil {
-			atomic.StoreUint64(s.stop, 1)
-			_ = s.each(func(*search) error { _ = cu.Synchronize(); return nil }) // err is the error to report
 			return err
 		}
 		first := s.ranks[0]
 		if newSearch {
 			first.levels = first.levels[:0]
+		}
+		for _, r := range s.ranks {
+			if lost := r.status.Lost; lost != 0 {
+				return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
+					s.ranks[lost-1].device.number, r.device.number, patience)
+			}
 		}
 		if first.status.Done != 0 {
 			return nil
@@ -210,23 +211,14 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 	}
 }
 
-// wait waits until all GPUs have ended their launch. It asks them in turn, because a GPU that fails does not end the
-// others.
-func (s *teamSearch) wait() error {
-	for left := len(s.ranks); left > 0; {
-		left = 0
-		if err := s.each(func(r *search) error {
-			err := r.device.stream.Query()
-			if errors.Is(err, cu.NotReady) {
-				left++
-				return nil
-			}
-			return err
-		}); err != nil {
-			return err
+// wait waits until all GPUs have ended their launch. If one fails, the others end when their patience does.
+func (s *teamSearch) wait() (err error) {
+	for _, r := range s.ranks {
+		if e := r.device.stream.Synchronize(); e != nil && err == nil {
+			err = fmt.Errorf("GPU %d: %w", r.device.number, e)
 		}
 	}
-	return nil
+	return err
 }
 
 // gather copies the parents of all GPUs to the host.
@@ -277,7 +269,8 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
 		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
 			"labels, when the clock stops; copied to the host afterwards"},
-		plugins.Fact{Name: "before the clock", Value: "an empty kernel wakes every device; it knows neither root nor graph"},
+		plugins.Fact{Name: "before the clock", Value: "a kernel wakes every device and its links with empty messages; " +
+			"it knows neither root nor graph"},
 		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in " +
 			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
 	for _, r := range t {

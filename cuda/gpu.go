@@ -44,7 +44,7 @@ func openGPU(number, ranks int) (d *gpu, err error) {
 		return nil, fmt.Errorf("count GPUs: %w", err)
 	}
 	if number >= count {
-		return nil, fmt.Errorf("option device=%d: the GPUs of this machine are numbered 0 to %d: %w",
+		return nil, fmt.Errorf("GPU %d of the options device and gpus: the GPUs of this machine are numbered 0 to %d: %w",
 			number, count-1, plugins.ErrOption)
 	}
 	d = &gpu{number: number}
@@ -76,7 +76,7 @@ func (d *gpu) open(gpu cu.Device, ranks int) (err error) {
 	if d.graph, err = d.variable("graph"); err != nil {
 		return err
 	}
-	if err := d.prepareSearch(gpu); err != nil {
+	if err := d.prepareSearch(gpu, ranks > 0); err != nil {
 		return err
 	}
 	if d.stream, err = cu.MakeStream(cu.NonBlocking); err != nil {
@@ -90,7 +90,7 @@ func (d *gpu) open(gpu cu.Device, ranks int) (err error) {
 
 // prepareSearch gives the blocks of the search their shared memory: what they need, and the frontier bits of as many
 // vertices as the kernels want and fit.
-func (d *gpu) prepareSearch(gpu cu.Device) (err error) {
+func (d *gpu) prepareSearch(gpu cu.Device, several bool) (err error) {
 	at, err := d.variable("sizes")
 	if err != nil {
 		return err
@@ -108,6 +108,15 @@ func (d *gpu) prepareSearch(gpu cu.Device) (err error) {
 	}
 	if d.searchFunction, err = d.lookup("search"); err != nil {
 		return err
+	}
+	if several { // a kernel that is loaded when it is first launched would wait for one that runs
+		f, err := d.lookup("wake_all")
+		if err != nil {
+			return err
+		}
+		if _, err := f.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
+			return err
+		}
 	}
 	if d.searchThreads, err = d.searchFunction.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
 		return err

@@ -26,10 +26,10 @@ type deviceLevel struct{ BottomUp, Frontier, Examined, Nanoseconds uint64 }
 
 // deviceStatus is struct Status.
 type deviceStatus struct {
-	Done, HostStep, Queued, Levels uint64
-	Reached, Corrections           uint64
-	Setup, CopyWait, Correcting    uint64
-	Level                          [launchLevels]deviceLevel
+	Done, Lost, HostStep, Queued uint64
+	Levels, Reached, Corrections uint64
+	Setup, CopyWait, Correcting  uint64
+	Level                        [launchLevels]deviceLevel
 }
 
 // searchParams is struct SearchParams.
@@ -46,10 +46,8 @@ type searchParams struct {
 
 // deviceExchange is struct Exchange.
 type deviceExchange struct {
-	Staged            uint64
-	Frontier, Mailbox [maxRanks]uint64
-	List              [maxRanks]uint64
-	Stop              uint64
+	Staged, Patience        uint64
+	Frontier, Mailbox, List [maxRanks]uint64
 }
 
 const (

@@ -13,18 +13,19 @@
 //   own step of the level        it writes own words of the next frontier
 //   barrier of this GPU          unless the next frontier is sparse
 //   push                         own words to the same places of the bitmaps of all others
-//   barrier of all GPUs          the last block of a GPU to arrive sends the counters to all GPUs, and behind them, after
-//                                the level's only fence for the whole system, a flag; every block waits for the flags
-//                                that its own GPU receives, and adds up the counters
+//   barrier of all GPUs          the last block of a GPU to arrive sends the counters to all others, and behind them,
+//                                after the level's only fence for the whole system, a flag; it waits for the flags of the
+//                                others, adds up the counters, and lets its GPU's blocks continue with the sums
 //
 // That fence covers what all blocks of the GPU have pushed, because they have met the last one before (causality order
 // of PTX). A fence of every block would wait for its copying threads, too.
 //
 // All GPUs have the same sums, so all take the same direction and end after the same level.
 //
-// Staged: without peer access words and messages lie in the host's memory, which all GPUs can read and write. There are
-// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier. Every
-// frontier is dense then.
+// Staged: without peer access all of this lies in the host's memory, once, which all GPUs can read and write. There are
+// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
+//
+// A GPU waits for another one in meet alone, and not longer than Exchange.patience. Then all its blocks end the search.
 #pragma once
 #include "block.cuh"
 
@@ -42,10 +43,11 @@ struct Mailbox {
 // Exchange mirrors type deviceExchange of mirror.go.
 struct Exchange {
   u64 staged;                 // 1: through the host
+  u64 patience;               // nanoseconds that a GPU waits for another one
   u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
   Mailbox* mailbox[MAX_RANKS];
-  u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: what each GPU has found
-  u64* stop;                  // in the host: 1 once a GPU has failed, so that no other waits for it
+  u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: what each GPU has found;
+                              // staged: the same one for all
 };
 
 extern __constant__ Exchange exchange;
@@ -61,40 +63,42 @@ __device__ inline u64 loadFlag(const u64* flag) {
   return value;
 }
 
-// send sends the counters of a level to all GPUs.
-__device__ inline void send(const Counters& counters, u64 barrier) {
-  const u64* from = reinterpret_cast<const u64*>(&counters);
+// meet tells all other GPUs the counters of a level and waits for theirs. It leaves their sums in state.sum, except that
+// Counters.corrections are those of this GPU, and in state.found how many vertices each GPU has found. The sums are zeros,
+// which end the search, if another GPU does not come. One thread calls it.
+__device__ inline void meet(const Counters& mine, u64 barrier) {
+  const u64* from = reinterpret_cast<const u64*>(&mine);
   for (u64 r = 0; r < graph.ranks; r++) {
+    if (r == graph.rank) continue;
     volatile u64* into = exchange.mailbox[r]->from[graph.rank][barrier % 2].counter;
 #pragma unroll
     for (int i = 0; i < 8; i++) into[i] = from[i];
   }
   fenceAll(); // this thread's counters, and what all blocks have pushed
   for (u64 r = 0; r < graph.ranks; r++) {
-    *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
+    if (r != graph.rank) *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
   }
-}
-
-// receive waits for the counters of all GPUs and returns their sums, except that Counters.corrections are those of this
-// GPU. It keeps how many vertices each GPU has found. It returns zeros, which end the search, if a GPU has failed.
-__device__ inline Counters receive(u64 barrier, LevelState& level) {
-  Counters sum{};
+  Counters sum = mine;
   u64* into = reinterpret_cast<u64*>(&sum);
+  u64 begin = globalTime();
+  state.found[graph.rank] = mine.found;
   for (u64 r = 0; r < graph.ranks; r++) {
+    if (r == graph.rank) continue;
     Message* message = &exchange.mailbox[graph.rank]->from[r][barrier % 2];
     for (u32 polls = 1; loadFlag(&message->barrier) != barrier; polls++) {
-      if (polls % (1 << 16) == 0 && *(volatile u64*)exchange.stop != 0) return Counters{};
+      if (polls % 1024 != 0 || globalTime() - begin < exchange.patience) continue;
+      state.lost = 1 + r;
+      state.sum = Counters{};
+      return;
     }
 #pragma unroll
     for (int i = 0; i < 8; i++) into[i] += *(volatile u64*)&message->counter[i];
-#if SEVERAL
-    level.found[r] = *(volatile u64*)&message->counter[0];
-#endif
+    state.found[r] = *(volatile u64*)&message->counter[0];
   }
-  sum.corrections = *(volatile u64*)&exchange.mailbox[graph.rank]->from[graph.rank][barrier % 2].counter[6];
-  return sum;
+  sum.corrections = mine.corrections;
+  state.sum = sum;
 }
-static_assert(offsetof(Counters, found) == 0 && offsetof(Counters, corrections) == 6 * 8 && sizeof(Counters) == 8 * 8, "receive knows Counters");
+static_assert(offsetof(Counters, found) == 0 && sizeof(Counters) == 8 * 8, "meet knows Counters");
 
 // syncAll waits for the searching threads of all blocks of all GPUs, and lets one thread of each block call then with
 // the sums of the counters of all GPUs before the others continue.
@@ -102,20 +106,25 @@ template <class Then>
 __device__ inline void syncAll(const SearchParams& params, Shared& shared, const Counters* counters, const Then& then) {
   syncSearch();
   if (threadIdx.x == 0) {
-    u64 barrier = params.launch << 32 | ++shared.barriers;
+    u64 barrier = params.launch << 32 | ++shared.barriers, met;
     u32 before;
     asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(&arrivedForAll) : "memory");
     if (before + 1 == gridDim.x) {
       *(volatile u32*)&arrivedForAll = 0;
-      send(load(counters), barrier);
+      meet(load(counters), barrier);
+      asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(&state.met), "l"(barrier) : "memory");
     }
-    then(receive(barrier, shared.level));
+    do {
+      asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(met) : "l"(&state.met) : "memory");
+    } while (met != barrier);
+#if SEVERAL
+    for (u64 r = 0; r < graph.ranks; r++) shared.level.found[r] = __ldcg(&state.found[r]);
+#endif
+    then(load(&state.sum));
+    if (__ldcg(&state.lost) != 0) shared.level.done = 1;
   }
   syncSearch();
 }
-
-// mayBeSparse reports whether frontiers can be sparse.
-__device__ inline bool mayBeSparse() { return !SEVERAL || !exchange.staged; }
 
 // listOf returns what a GPU has of a level's sparse frontier that rank `finder` has found.
 __device__ inline u32* listOf(u64 rank, u64 level, u64 finder) {
@@ -124,7 +133,7 @@ __device__ inline u32* listOf(u64 rank, u64 level, u64 finder) {
 
 // pushVertex makes v, which this GPU has found, vertex i of its part of a level's sparse frontier on all GPUs.
 __device__ inline void pushVertex(u64 level, u64 i, u32 v) {
-  for (u64 r = 0; r < graph.ranks; r++) listOf(r, level, graph.rank)[i] = v;
+  for (u64 r = 0; r < (exchange.staged ? 1 : graph.ranks); r++) listOf(r, level, graph.rank)[i] = v;
 }
 
 // push copies own words of a frontier to the other GPUs. A warp takes 32 words, in rows of EXCHANGE_ROWS.

@@ -45,7 +45,7 @@ __device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams
   level.frontierEdges = SEVERAL ? graph.averageDegree : lengthOf(v); // only its owner knows it
   level.longLists = SEVERAL ? v < graph.hubs : level.frontierEdges > SPARSE_LENGTH;
   level.frontierHubs = v < graph.hubs;
-  level.sparse = !params.hostTopDown && isSparse(level) && mayBeSparse();
+  level.sparse = !params.hostTopDown && isSparse(level);
   return level;
 }
 
@@ -73,12 +73,13 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
       if (v != NONE && !SEVERAL) graph.corrections[0] = u64(v) << 32 | root;
       params.status->hostStep = params.status->queued = 0;
       state.stable = state.corrections = level.corrections;
+      state.lost = 0;
       fence();
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }
   }
 #if SEVERAL
-  if (blockIdx.x == 0 && threadIdx.x == 0 && v != NONE && mayBeSparse()) *listOf(graph.rank, 0, 0) = v;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && v != NONE) *listOf(graph.rank, 0, 0) = v;
   syncAll(params, shared, &state.counters[0], [&](const Counters&) {
     shared.level.found[0] = level.frontier;
     shared.level.start = globalTime();
@@ -120,16 +121,11 @@ __device__ inline void advance(LevelState& level, const Counters& counted, bool 
   level.done = level.frontier + level.frontierLeaves == 0;
 }
 
-// allowCopy lets the copying threads of several GPUs begin with the template. Their stores would delay the fences of the
-// first levels, which are short.
-__device__ inline void allowCopy(const SearchParams& params) { *(volatile u64*)&state.mayCopy = params.copies; }
-
 // announce lets the copying threads write the corrections of the levels that are over. The last searching thread of
 // the first block does it, because the fence would delay a thread that others wait for.
 __device__ inline void announce(const LevelState& level, const SearchParams& params) {
   if (blockIdx.x != 0 || threadIdx.x != SEARCH_THREADS - 1) return;
   fence();
-  if (SEVERAL && level.number >= COPY_LEVEL) allowCopy(params);
   *(volatile u64*)&state.stable = level.corrections; // not state.corrections, to which other blocks may already add
 }
 

@@ -58,6 +58,11 @@ __device__ void copyAndCorrect(const SearchParams& params, Shared& shared);
 
 }  // namespace
 
+#if SEVERAL
+// wake_all is wake for several GPUs and their links: it lets the GPUs meet. It has the number of a launch of the search.
+extern "C" __global__ void wake_all(u64 launch) { meet(Counters{}, launch << 32 | 1); }
+#endif
+
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)
 search(const __grid_constant__ SearchParams params) {
   extern __shared__ u64 sharedMemory[];
@@ -160,7 +165,7 @@ __device__ bool topDownStep(Shared& shared, const Step& step) {
     }
   };
   u64 few = SEVERAL ? shared.level.frontierEdges : edges; // the same decision on all GPUs
-  if (!groups && few * DENSE_SHARE <= graph.words && mayBeSparse()) {
+  if (!groups && few * DENSE_SHARE <= graph.words) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
     followAll(output);
     append(shared, step.counters, tally);
@@ -240,12 +245,12 @@ __device__ void finishLaunch(const SearchParams& params, Shared& shared, bool ho
   syncSearch(); // the last thread has announced the corrections
   if (first) {
     state.level = level;
-    if (SEVERAL) allowCopy(params);
     if (hostStep) state.level.followed = 1; // when this kernel runs again
     fence();
     *(volatile u64*)&state.ended = params.launch;
     params.status->done = level.done;
     params.status->levels = level.recorded;
+    params.status->lost = state.lost;
     params.status->reached = level.reached;
     params.status->corrections = __ldcg(&state.corrections);
   }
@@ -268,10 +273,6 @@ __device__ void finishLaunch(const SearchParams& params, Shared& shared, bool ho
 // the parents of corrections while the searching threads run the levels.
 __device__ void copyAndCorrect(const SearchParams& params, Shared& shared) {
   if (params.newSearch) {
-    if (SEVERAL) {
-      while (threadIdx.x == SEARCH_THREADS && *(volatile u64*)&state.mayCopy != params.copies) __nanosleep(200);
-      syncCopy();
-    }
     copyTemplate(params.parent, params.length);
     syncCopy();
     if (threadIdx.x == SEARCH_THREADS) {

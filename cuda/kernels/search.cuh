@@ -16,6 +16,7 @@ struct LevelRecord {
 // Status is what a launch reports to the host, in pinned host memory; mirrors type deviceStatus of mirror.go.
 struct Status {
   u64 done;         // 1: the last frontier was empty
+  u64 lost;         // several GPUs: 1 + the GPU that this one has waited for in vain, 0: none
   u64 hostStep;     // 1: the host must launch the top-down step of this level
   u64 queued;       // vertices in the queue of that step
   u64 levels;       // in level[]
@@ -105,7 +106,11 @@ struct State {
   Counters counters[3];
   LevelState level;
   u64 search;                    // SearchParams.copies of the search that this state belongs to
-  u64 mayCopy;                   // several GPUs: SearchParams.copies of the search whose template may be copied
+  // Several GPUs (exchange.cuh):
+  Counters sum;                  // of all GPUs
+  u64 found[MAX_RANKS];          // vertices that each has found
+  u64 lost;                      // 1 + the GPU that did not come to a barrier, 0: all came
+  alignas(128) u64 met;          // number of the last barrier of all GPUs that is over
   u64 ended;                     // SearchParams.launch of the last launch that has finished its levels
   alignas(128) u64 corrections;  // in graph.corrections; all blocks add to it while copying threads poll the rest
   alignas(128) u64 stable;       // corrections that are complete and visible to all: those of the levels that are over

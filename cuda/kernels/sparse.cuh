@@ -79,7 +79,7 @@ __device__ inline void forFrontier(const LevelState& level, const F& f) {
 #if SEVERAL
   for (u64 r = 0; r < graph.ranks; r++) {
     const u32* list = listOf(graph.rank, level.number, r);
-    f(u32(level.found[r]), [&](u32 i) { return __ldcg(list + i); });
+    f(u32(level.found[r]), [&](u32 i) { return __ldcv(list + i); });
   }
 #else
   f(u32(level.frontier), [&](u32 i) { return u32(__ldcg(graph.corrections + level.first + i) >> 32); });

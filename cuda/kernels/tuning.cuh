@@ -24,7 +24,6 @@ constexpr int CHILD_THREADS = 128;         // threads of a block of a child grid
 constexpr int CHILD_EDGES = 512;           // lists at least this long get a child grid
 
 // Output.
-constexpr int COPY_LEVEL = 2;              // level that several GPUs begin to copy the template with
 constexpr int COPY_PAIRS = 8;              // pairs of parents that a copying thread reads at a time
 constexpr int CORRECTIONS_PER_WARP = 64;   // corrections that a warp buffers before it adds them to the list
 constexpr int CORRECTIONS_PER_THREAD = 2;  // corrections that a thread writes out at a time
