@@ -80,7 +80,8 @@ func TestSeveralGPUsRefuseWhatDoesNotWork(t *testing.T) {
 		want string
 		kind error
 	}{
-		{map[string]string{"gpus": "0,1000"}, "GPU 1000 of the options device and gpus: the GPUs of this machine", plugins.ErrOption},
+		{map[string]string{"gpus": "0,1000"}, "GPU 1000 of the options device and gpus: the GPUs of this machine",
+			plugins.ErrOption},
 		{map[string]string{"gpus": *flagGPUs, "memory": "0.01"}, "raise the option memory", plugins.ErrMemory},
 	} {
 		settings, err := plugins.Resolve(options(), test.set)
