@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/tepsbench/teps/internal/memory"
@@ -21,7 +22,7 @@ import (
 const hubShare = 16
 
 // hubsPerRank returns how many of each rank's vertices are hubs.
-func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.R), 32), p.width) }
+func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.R)&^31, 32), p.width) }
 
 // groupByHub orders the slots of the rank's own vertices as above, and sets the groups. The slots come by descending
 // degree.
@@ -36,7 +37,6 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 	sorted := append(slots[:own:own], b.sortByKey(slices.Clone(slots[own:]), uint32(hubs), group)...)
 
 	b.group = memory.Allocate[uint32](b.memory, "groups", int(hubs)+1)
-	b.hub = memory.Allocate[Column](b.memory, "hubs", int(hubs))
 	if b.memory.Err() != nil {
 		return sorted // order returns the error
 	}
@@ -46,9 +46,6 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 			v++
 		}
 		b.group[h] = uint32(v)
-	}
-	for h := range b.hub {
-		b.hub[h] = b.columnOf(h%b.grid.R, Local(h/b.grid.R))
 	}
 	return sorted
 }
@@ -73,14 +70,16 @@ func (s *Rank) addGroups(rows bitmap, from int) {
 	if len(s.group) == 0 {
 		return
 	}
+	hubs := len(s.group) - 1
 	base := from << 5
-	low, high := max(base, int(s.group[0])), min(base+len(rows)<<5, int(s.group[len(s.hub)]))
+	low, high := max(base, int(s.group[0])), min(base+len(rows)<<5, int(s.group[hubs]))
 	if low >= high {
 		return
 	}
 	h, _ := slices.BinarySearch(s.group, uint32(low+1)) // the first group that begins behind low
-	for h--; h < len(s.hub) && int(s.group[h]) < high; h++ {
-		if s.expanded.has(uint32(s.hub[h])) {
+	for w := (h - 1) >> 5; w<<5 < hubs && int(s.group[w<<5]) < high; w++ {
+		for word := s.expanded[s.listedColumn(w)>>5]; word != 0; word &= word - 1 {
+			h := w<<5 + bits.TrailingZeros32(word)
 			rows.addRange(max(int(s.group[h]), low)-base, min(int(s.group[h+1]), high)-base)
 		}
 	}
@@ -91,5 +90,5 @@ func (p *Part) inGroups(w int) uint32 {
 	if len(p.group) == 0 {
 		return 0
 	}
-	return below(w, int(p.group[len(p.hub)])) &^ below(w, int(p.group[0]))
+	return below(w, int(p.group[len(p.group)-1])) &^ below(w, int(p.group[0]))
 }

@@ -171,12 +171,12 @@ func (b *builder) sortByRow(r *rowRange, counts []uint32) {
 	targets := make([]Column, len(r.down.targets))
 	var kept, from uint32 // entries of columns that are not duplicates; where the next list of a column begins
 	k := 0
-	for local := range b.width {
-		if local&(1<<12-1) == 0 && b.ctx.Err() != nil {
+	for word := range b.columns / 32 {
+		if word&(1<<7-1) == 0 && b.ctx.Err() != nil {
 			break
 		}
-		for block := range b.grid.R {
-			column := b.columnOf(block, Local(local))
+		first := b.listedColumn(word)
+		for column := first; column < first+32; column++ {
 			to := r.down.at[k+1]
 			r.down.at[k] = kept
 			for _, v := range r.down.targets[from:to] {

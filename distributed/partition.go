@@ -146,7 +146,6 @@ type Part struct {
 	template []uint32 // [slot] label + 1 of the vertex's first column; 0 if the part has none
 
 	group []uint32 // [hubs+1] first row of each group, in the order of the hubs' list indexes (groups.go)
-	hub   []Column // [hubs] the column of each
 
 	// The adjacency lists have no duplicates. Parts in one dimension have no lists of columns, because those of rows serve
 	// both directions.
@@ -184,9 +183,14 @@ type lists[V Row | Column] struct {
 func (l *lists[V]) of(k int) []V { return l.targets[l.at[k]:l.at[k+1]] }
 
 // listOf returns the index of a column's list. Lists are in the order of local numbers, that is by descending degree
-// within each block, and those of equal numbers in different blocks are adjacent. So hubs come first.
+// within each block, 32 of every block in turn. So hubs come first, and a word of a bitmap stays a word.
 func (p *Part) listOf(block int, v Local) listIndex {
-	return listIndex(v)*listIndex(p.grid.R) + listIndex(block)
+	return (listIndex(v)>>5*listIndex(p.grid.R)+listIndex(block))<<5 | listIndex(v)&31
+}
+
+// listedColumn is the column of list 32*word; those of the next 31 lists follow it.
+func (p *Part) listedColumn(word int) Column {
+	return p.columnOf(word%p.grid.R, Local(word/p.grid.R<<5))
 }
 
 func (p *Part) columnOf(block int, v Local) Column { return Column(block*p.width) + Column(v) }

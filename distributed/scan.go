@@ -94,14 +94,14 @@ func (s *Rank) scanTopDown(n, size int) {
 	s.takeDiscovered()
 }
 
-// scanPart scans the lists of part k of the vertices in a list or bitmap. The list of vertex u has the index
-// first+u*stride, and its label is labels[u].
+// scanPart scans the lists of part k of the vertices in a list or bitmap. The list of vertex 32*w+b has the index
+// 32*(w*blocks+block)+b, and the label of vertex u is labels[u].
 func scanPart[V Row | Column](
-	s *Rank, x *worker, all *lists[V], members []uint32, words bitmap, k int, labels []uint32, first, stride uint32,
+	s *Rank, x *worker, all *lists[V], members []uint32, words bitmap, k int, labels []uint32, block, blocks uint32,
 ) {
 	n := 0
 	add := func(u uint32) {
-		list := first + u*stride
+		list := (u>>5*blocks+block)<<5 | u&31
 		links := int(all.at[list+1] - all.at[list])
 		x.edges += int64(links)
 		switch {

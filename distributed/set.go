@@ -17,11 +17,22 @@ func (b bitmap) count() int {
 	return n
 }
 
-// addRange adds the numbers from..to-1.
+// addRange adds the numbers from..to-1, if there are any.
 func (b bitmap) addRange(from, to int) {
-	for w := from >> 5; w<<5 < to; w++ {
-		b[w] |= below(w, to) &^ below(w, from)
+	if from >= to {
+		return
 	}
+	first, last := from>>5, (to-1)>>5
+	head, tail := ^uint32(0)<<(from&31), ^uint32(0)>>(31-(to-1)&31)
+	if first == last {
+		b[first] |= head & tail
+		return
+	}
+	b[first] |= head
+	for w := first + 1; w < last; w++ {
+		b[w] = ^uint32(0)
+	}
+	b[last] |= tail
 }
 
 // below returns word w of the bitmap of all numbers below n.
