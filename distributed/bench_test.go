@@ -12,6 +12,7 @@ import (
 
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -32,8 +33,8 @@ var (
 	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("distributed.roots", 64, "roots")
 	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
-		"ranks=2:partition=1d", "engines that take turns, with commas: options name=value with colons, after cpu if it "+
-		"is that engine")
+		"ranks=2:partition=1d", "engines that take turns, with commas: options name=value with colons, after cpu or mpi "+
+		"if it is that engine")
 )
 
 func BenchmarkSearch(b *testing.B) {
@@ -49,8 +50,11 @@ func BenchmarkSearch(b *testing.B) {
 	for name := range strings.SplitSeq(*flagSet, ",") {
 		runtime.GC() // of the tuples as sent
 		s := &series{name: name, engine: distributed.New(), phases: map[string]*plugins.Phase{}}
-		if strings.HasPrefix(name, "cpu") {
+		switch {
+		case strings.HasPrefix(name, "cpu"):
 			s.engine = cpu.New()
+		case strings.HasPrefix(name, "mpi"):
+			s.engine = mpi.New()
 		}
 		defer s.engine.Close()
 		options := map[string]string{}

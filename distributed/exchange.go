@@ -23,7 +23,7 @@ func (s *Rank) expandFrontier(m *Measure) {
 
 // outbox holds the messages of a frontier to all ranks. Two take turns: others read one while the next is written.
 type outbox struct {
-	all  []uint32   // the whole frontier
+	all  []uint32   // the whole frontier, if it is sent as a list
 	some [][]uint32 // [rank] the vertices with a neighbour that the rank owns
 	send [][]uint32 // [rank] all or some[rank]
 }
@@ -44,9 +44,9 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 		s.addressFrontier(o.some, uint32(own))
 		copy(o.send, o.some)
 	} else {
-		o.all = s.form.encode(o.all, &s.frontier)
+		message := s.messageOf(&s.frontier, &o.all)
 		for k := range o.send {
-			o.send[k] = o.all
+			o.send[k] = message
 		}
 	}
 	m.sent(o.send, own)
@@ -90,11 +90,56 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 
 // sendToAll sends a set to all ranks of a group and returns the messages of all. It reuses buffer.
 func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measure) (received [][]uint32) {
-	*buffer = s.form.encode(*buffer, own)
-	m.sentToAll(*buffer, ranks.Size())
+	message := s.messageOf(own, buffer)
+	m.sentToAll(message, ranks.Size())
 	received = s.receive[:ranks.Size()]
-	ranks.Allgatherv(*buffer, received)
+	ranks.Allgatherv(message, received)
 	return received
+}
+
+// messageOf returns the message of a set, without a copy if the set is one. Otherwise it reuses buffer.
+func (s *Rank) messageOf(own *set, buffer *[]uint32) []uint32 {
+	n := own.count()
+	bitmap := s.form.isBitmap(n, own)
+	switch {
+	case own.message != nil && !own.listed && n > 0 && bitmap:
+		return own.message
+	case own.listed || bitmap || n <= manyWords || s.team.Size() == 1:
+		*buffer = s.form.encode(*buffer, own)
+	default:
+		*buffer = slices.Grow((*buffer)[:0], 1+n)[:1+n]
+		(*buffer)[0] = 0 // a list
+		s.unpacked.bits, s.unpacked.list = own.bits, (*buffer)[1:]
+		s.team.Pieces(s.team.Size(), 1, s.tasks.countPart)
+		at := 0
+		for k := range s.workers {
+			x := &s.workers[k]
+			x.members, at = at, at+x.members
+		}
+		s.team.Pieces(s.team.Size(), 1, s.tasks.listPart)
+	}
+	return *buffer
+}
+
+// countPart counts the members in parts from..to-1 of unpacked.bits, one for each worker.
+func (s *Rank) countPart(_, from, to int) {
+	for k := from; k < to; k++ {
+		s.workers[k].members = bitmap(cut(s.unpacked.bits, k, len(s.workers))).count()
+	}
+}
+
+// listPart writes the members in parts from..to-1 of unpacked.bits to unpacked.list, behind those of earlier parts.
+func (s *Rank) listPart(_, from, to int) {
+	for k := from; k < to; k++ {
+		words, at := cut(s.unpacked.bits, k, len(s.workers)), s.workers[k].members
+		first := uint32(len(s.unpacked.bits)*k/len(s.workers)) << 5
+		for w, word := range words {
+			for ; word != 0; word &= word - 1 {
+				s.unpacked.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
+				at++
+			}
+		}
+	}
 }
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
@@ -106,7 +151,11 @@ func (s *Rank) replaceExpanded() {
 func (s *Rank) replacePart(_, from, to int) {
 	for k := from; k < to; k++ {
 		message, block := s.receive[k/s.cuts], s.words(s.expanded, k/s.cuts)
-		if _, words := decode(message); words != nil {
+		_, words := decode(message)
+		if k/s.cuts == s.inColumn.Rank() && !s.frontier.listed {
+			words = s.frontier.bits // whatever its message is
+		}
+		if words != nil {
 			copy(cut(block, k%s.cuts, s.cuts), cut(words, k%s.cuts, s.cuts))
 		} else if k%s.cuts == 0 {
 			block.replace(message)
@@ -144,14 +193,16 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	s.watch.lap(m)
 }
 
-// takeOwn makes the own vertices that this rank has discovered the frontier.
+// takeOwn makes the own vertices that this rank has discovered the frontier. Others may still read the last one, but
+// not the one before.
 func (s *Rank) takeOwn() {
 	d := &s.discovered
+	s.sent, s.frontier = s.frontier, s.sent
 	if s.inRow.Size() == 1 {
 		*d, s.frontier = s.frontier, *d
 		return
 	}
-	s.frontier.reset()
+	s.reset(&s.frontier)
 	if !d.listed {
 		s.frontier.listed = false
 		copy(s.frontier.bits, s.words(d.bits, s.self))
@@ -169,7 +220,7 @@ func (s *Rank) takeOwn() {
 // were not visited. If several ranks have discovered a vertex, it goes to the first in the order of ranks.
 func (s *Rank) updateFrontier() {
 	s.takeOwn()
-	s.discovered.reset()
+	s.reset(&s.discovered)
 	if s.inRow.Size() == 1 {
 		return
 	}

@@ -20,7 +20,7 @@ func (f Form) encode(buffer []uint32, s *set) []uint32 {
 	if n == 0 {
 		return buffer[:0]
 	}
-	if f == "bitmaps" || f == "adaptive" && n > len(s.bits) {
+	if f.isBitmap(n, s) {
 		message := append(append(buffer[:0], 1), s.bits...)
 		if s.listed {
 			for _, v := range s.list {
@@ -34,6 +34,11 @@ func (f Form) encode(buffer []uint32, s *set) []uint32 {
 		return append(message, s.list...)
 	}
 	return appendMembers(message, s.bits, n)
+}
+
+// isBitmap reports whether a set with n members is sent as a bitmap.
+func (f Form) isBitmap(n int, s *set) bool {
+	return f == "bitmaps" || f == "adaptive" && n > len(s.bits)
 }
 
 // appendMembers appends the n members of a bitmap.

@@ -3,6 +3,7 @@ package distributed
 import (
 	"math/bits"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 )
 
@@ -13,21 +14,69 @@ import (
 // vertices that were discovered through another neighbour, or not at all. So every search confirms or replaces every
 // entry.
 
+// The template does not depend on the root, so workers copy it while they wait, for others of their rank or for other
+// ranks (copyAhead). Each copies the share of the slots that it would begin with, and the output goes on where it has
+// stopped.
+
 // output is where a search writes the parents of a rank: that of slot k to parent[first+k*stride].
 type output struct {
 	parent        []graph.Vertex
 	first, stride int64
 }
 
+// copied is what a worker has copied of the template ahead of the output, slots [from, to), and where its share ends.
+type copied struct{ from, to, end int }
+
 const (
 	slotsPiece = 1 << 14 // slots that a worker takes at a time
+	slotsAhead = 1 << 7  // slots that a worker copies between two looks whether it still has to wait
 	fewReached = 8       // fewer than 1/fewReached of the vertices: the template is not worth copying
 )
 
-// writeParents writes the parents of the rank's labels and stops the clock.
-func (s *Rank) writeParents(root graph.Vertex, out output) {
+// beginCopying lets workers copy the template while they wait, until endCopying.
+func (s *Rank) beginCopying(out output) {
 	s.parents = out
-	n, _, _ := s.Partition.Slots(s.world.Rank()) // 0 if there are more ranks than shares; then first is not a label
+	n, _, _ := s.Partition.Slots(s.world.Rank())
+	for k := range s.workers {
+		from, to := s.team.First(k, n, slotsPiece)
+		s.workers[k].copied = copied{from, from, to}
+	}
+	s.team.Meanwhile(s.tasks.copyAhead)
+	s.meanwhile(s.tasks.copyFirst)
+}
+
+func (s *Rank) endCopying() {
+	s.team.EndMeanwhile()
+	s.meanwhile(nil)
+}
+
+// meanwhile says what the rank does while it waits for others.
+func (s *Rank) meanwhile(task func() (more bool)) {
+	for _, g := range []comm.Group{s.world, s.inColumn, s.inRow} {
+		g.Meanwhile(task)
+	}
+}
+
+// copyAhead copies a little of the template in the worker's share of the slots.
+func (s *Rank) copyAhead(worker int) (did, more bool) {
+	c := &s.workers[worker].copied
+	from := c.to
+	c.to = min(from+slotsAhead, c.end)
+	s.copySlots(from, c.to)
+	return true, c.to < c.end
+}
+
+// copyFirst is copyAhead of the worker that exchanges messages.
+func (s *Rank) copyFirst() (more bool) {
+	_, more = s.copyAhead(0)
+	return more
+}
+
+// writeParents writes the parents of the rank's labels and stops the clock.
+func (s *Rank) writeParents(root graph.Vertex) {
+	s.endCopying()
+	out := s.parents
+	n, _, _ := s.Partition.Slots(s.world.Rank())
 	if s.words(s.visited, s.self).count()*fewReached < s.vertices {
 		s.team.Pieces(n, slotsPiece, s.tasks.erase)
 		s.team.Pieces(s.width/32, wordsPiece, s.tasks.writeReached)
@@ -43,8 +92,22 @@ func (s *Rank) writeParents(root graph.Vertex, out output) {
 	s.record.Elapsed = s.watch.last.Sub(s.started)
 }
 
-// copyTemplate writes the first neighbours of slots from..to-1 as parents.
+// copyTemplate writes the first neighbours of slots from..to-1, which belong to one worker's share, as parents.
 func (s *Rank) copyTemplate(_, from, to int) {
+	begin := from // of what has not been copied
+	for k := range s.workers {
+		if c := &s.workers[k].copied; c.from <= from {
+			begin = max(begin, min(c.to, to))
+		}
+	}
+	s.copySlots(begin, to)
+}
+
+// copySlots writes the first neighbours of slots from..to-1 as parents.
+func (s *Rank) copySlots(from, to int) {
+	if from == to {
+		return // perhaps because there are more ranks than shares; then first is not a label
+	}
 	o := s.parents
 	if o.stride == 1 {
 		widen(o.parent[o.first+int64(from):o.first+int64(to)], s.template[from:to])

@@ -27,6 +27,8 @@ type worker struct {
 	long       []source // with long lists
 	discovered []uint32 // rows, top-down
 	edges      int64    // adjacency entries read, and of the frontier in addEdges
+	members    int      // in a part of a bitmap, or before it
+	copied     copied   // of the output's template
 	touched    uint32   // not used; keeps the compiler from dropping reads
 	_          [64]byte
 }
@@ -58,6 +60,7 @@ const (
 	touchAhead   = 32      // sources whose lists are fetched together
 	wordsPiece   = 64      // words of rows that a worker takes at a time, bottom-up
 	manyWords    = 1 << 10 // words that a worker takes at a time where it does little with each
+	clearWords   = 1 << 12 // words that a worker clears at a time
 	degreesPiece = 1 << 8  // numbers or words of a frontier whose degrees a worker adds up at a time
 	piecesShare  = 8       // pieces for each worker that there should be at least
 )

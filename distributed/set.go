@@ -1,6 +1,10 @@
 package distributed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/tepsbench/teps/internal/memory"
+)
 
 // bitmap is a set of numbers, 32 in a word.
 type bitmap []uint32
@@ -46,6 +50,7 @@ func below(w, n int) uint32 {
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
 // bitmap.
 type set struct {
+	message []uint32 // 1 and then bits, which is the message of a bitmap (message.go); nil: bits has memory of its own
 	listed  bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
 	list    []uint32 // without duplicates
 	bits    bitmap
@@ -58,6 +63,16 @@ func (s *set) reset() {
 		clear(s.bits)
 	}
 	s.listed, s.list, s.counted = true, s.list[:0], 0
+}
+
+// newSet returns a set whose members are those of an empty bitmap.
+func newSet(m *memory.Arena, words int) set {
+	message := memory.Allocate[uint32](m, "bitmap", 1+words)
+	if message == nil {
+		return set{} // the arena has the error
+	}
+	message[0] = 1
+	return set{message: message, bits: message[1:]}
 }
 
 // add adds a number, which a list must not have yet.

@@ -37,6 +37,9 @@ type Rank struct {
 	discovered set      // [row blocks] by the scan of this level
 	expanded   bitmap   // [column blocks] bottom-up: frontiers of the ranks inColumn
 	frontier   set      // own block
+	sent       set      // own block: the frontier before, which others may still read
+	clearing   bitmap   // by clearPart
+	unpacked   set      // by countPart and listPart: members of bits that are written to list
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
@@ -69,6 +72,9 @@ type Rank struct {
 type tasks struct {
 	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
 	addMembers, addEdges, copyTemplate, correct, erase, writeReached   func(worker, from, to int)
+	clearPart, countPart, listPart                                     func(worker, from, to int)
+	copyAhead                                                          func(worker int) (did, more bool)
+	copyFirst                                                          func() (more bool)
 }
 
 // newRank allocates the state of searches. It is part of kernel 1.
@@ -80,7 +86,8 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	words := p.width / 32
 	s.tasks = tasks{
 		addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece, replacePart: s.replacePart, addEdges: s.addEdges,
-		addMembers:   s.addMembers,
+		addMembers: s.addMembers, clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
+		copyAhead: s.copyAhead, copyFirst: s.copyFirst,
 		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
 	}
 	if c.OneD {
@@ -94,11 +101,11 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		s.tasks.topDown, s.tasks.long = steps.topDownPiece, steps.longPiece
 	}
 	blocks := s.inRow.Size()
-	for _, b := range []*bitmap{&s.visited, &s.discovered.bits, &s.corrected, &s.finder} {
+	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder} {
 		*b = memory.Allocate[uint32](m, "bitmap", blocks*words)
 	}
 	s.expanded = memory.Allocate[uint32](m, "bitmap", p.grid.R*words)
-	s.frontier.bits = memory.Allocate[uint32](m, "bitmap", words)
+	s.discovered, s.frontier, s.sent = newSet(m, blocks*words), newSet(m, words), newSet(m, words)
 	s.parent = memory.Allocate[uint32](m, "parents", blocks*p.width)
 	s.send, s.replies = make([][]uint32, blocks), make([][]uint32, blocks)
 	s.receive = make([][]uint32, max(blocks, s.inColumn.Size()))
@@ -129,9 +136,11 @@ func (s *Rank) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
 ) (*Record, error) {
 	state := s.begin(root)
+	s.beginCopying(output{parent, first, stride})
 	for {
 		var begun Level
 		if err := s.beginLevel(ctx, &begun, &state); err != nil {
+			s.endCopying()
 			return nil, err
 		}
 		if state.Frontier == 0 {
@@ -149,7 +158,7 @@ func (s *Rank) Search(
 		s.record.addPhases(level)
 	}
 	s.fetchPredecessors()
-	s.writeParents(root, output{parent, first, stride})
+	s.writeParents(root)
 	return &s.record, nil
 }
 
@@ -158,12 +167,12 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	s.started = time.Now()
 	s.watch.last = s.started
 	s.record = Record{Levels: s.record.Levels[:0]}
-	clear(s.visited)
-	clear(s.corrected)
-	clear(s.finder)
-	clear(s.unsent)
-	s.discovered.reset()
-	s.frontier.reset()
+	for _, b := range []bitmap{s.visited, s.corrected, s.finder, s.unsent} {
+		s.clear(b)
+	}
+	for _, set := range []*set{&s.discovered, &s.frontier, &s.sent} {
+		s.reset(set)
+	}
 	owner, slot := s.Partition.Owner(Label(root))
 	if owner == s.world.Rank() && int(s.number[slot]) < s.width {
 		v := s.number[slot]
@@ -175,6 +184,23 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	}
 	s.watch.lap(&s.record.Phases[Clear])
 	return graph.SwitchState{UnexploredEdges: s.total, Vertices: int64(s.width) * int64(s.world.Size())}
+}
+
+// clear empties a bitmap.
+func (s *Rank) clear(b bitmap) {
+	s.clearing = b
+	s.team.Pieces(len(b), clearWords, s.tasks.clearPart)
+}
+
+func (s *Rank) clearPart(_, from, to int) { clear(s.clearing[from:to]) }
+
+// reset makes a set an empty list.
+func (s *Rank) reset(a *set) {
+	if !a.listed {
+		s.clear(a.bits)
+		a.listed = true
+	}
+	a.reset()
 }
 
 // beginLevel adds up the frontier over all ranks and chooses the direction of the level. If ctx has ended on any rank,

@@ -27,6 +27,10 @@ type Group interface {
 
 	// Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks.
 	Allreduce(values []int64)
+
+	// Meanwhile lets calls that wait for other ranks call task, again and again until it returns false. A call should
+	// take less than a microsecond. nil: only wait. All ranks pass a task or all pass nil.
+	Meanwhile(task func() (more bool))
 }
 
 // MaxReduce is the largest number of values that are added up in one call.

@@ -35,6 +35,7 @@ type local struct {
 	group *localGroup
 	rank  int
 	calls int
+	aside func() (more bool) // the task of Meanwhile, until it returns false
 }
 
 // NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine. The ranks have the given
@@ -84,7 +85,7 @@ func (c *local) exchange(all []uint32, each [][]uint32, values []int64) []post {
 		}
 		c.group.barrier.open(sums)
 	} else {
-		c.group.barrier.await(turn)
+		c.group.barrier.await(turn, &c.aside)
 	}
 	copy(values, c.group.barrier.sums[:])
 	return board
@@ -106,6 +107,8 @@ func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 
 func (c *local) Allreduce(values []int64) { c.exchange(nil, nil, values) }
 
+func (c *local) Meanwhile(task func() (more bool)) { c.aside = task }
+
 func (c *local) Split(color, key int) Group {
 	g := c.group
 	all := make([][]uint32, g.size)
@@ -117,7 +120,7 @@ func (c *local) Split(color, key int) Group {
 		}
 	}
 	if turn, last := g.barrier.arrive(); !last {
-		g.barrier.await(turn)
+		g.barrier.await(turn, &c.aside)
 	} else {
 		sizes := map[uint32]int{}
 		for _, other := range all {
@@ -178,8 +181,14 @@ func (b *barrier) open(sums [MaxReduce]int64) {
 	}
 }
 
-// await returns when the barrier has opened after the turn.
-func (b *barrier) await(turn uint32) {
+// await returns when the barrier has opened after the turn. A rank with a processor of its own calls aside meanwhile,
+// until it returns false.
+func (b *barrier) await(turn uint32, aside *func() (more bool)) {
+	for *aside != nil && b.spins > 0 && b.turn.Load() == turn {
+		if !(*aside)() {
+			*aside = nil
+		}
+	}
 	for k := range b.spins + b.yields {
 		if b.turn.Load() != turn {
 			return

@@ -23,11 +23,26 @@ static int teps_allgather(const void *block, void *blocks, int n, MPI_Comm c) {
 static int teps_alltoall(const void *send, void *receive, int n, MPI_Comm c) {
 	return MPI_Alltoall(send, n, MPI_UINT32_T, receive, n, MPI_UINT32_T, c);
 }
+// The same without waiting.
+static int teps_iallreduce(void *values, int n, MPI_Comm c, MPI_Request *request) {
+	return MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, c, request);
+}
+static int teps_iallgather(const void *block, void *blocks, int n, MPI_Comm c, MPI_Request *request) {
+	return MPI_Iallgather(block, n, MPI_UINT32_T, blocks, n, MPI_UINT32_T, c, request);
+}
+static int teps_ialltoall(const void *send, void *receive, int n, MPI_Comm c, MPI_Request *request) {
+	return MPI_Ialltoall(send, n, MPI_UINT32_T, receive, n, MPI_UINT32_T, c, request);
+}
 // teps_arrived receives an empty message from rank 0 and returns 1, or 0 if there is none.
 static int teps_arrived(MPI_Comm c) {
 	int flag = 0;
 	MPI_Iprobe(0, 0, c, &flag, MPI_STATUS_IGNORE);
 	if (flag) MPI_Recv(NULL, 0, MPI_UINT32_T, 0, 0, c, MPI_STATUS_IGNORE);
+	return flag;
+}
+static int teps_complete(int n, MPI_Request *requests) {
+	int flag = 0;
+	MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
 	return flag;
 }
 static int teps_waitall(int n, MPI_Request *requests) {
@@ -67,6 +82,8 @@ type group struct {
 	requests   []C.MPI_Request
 	pins       runtime.Pinner // long messages
 	yielded    *time.Time     // when the process last yielded
+	overlap    bool           // calls do not block, on any rank of the group: blocking ones do not match them
+	aside      func() bool    // the task of Meanwhile, until it returns false
 }
 
 // eagerWords makes blocks of 192 bytes. Blocks of up to 200 are what Open MPI exchanges in log2(size) steps.
@@ -141,14 +158,41 @@ func (g *group) Split(color, key int) comm.Group {
 
 func (g *group) Allreduce(values []int64) {
 	g.yield()
-	C.teps_allreduce(unsafe.Pointer(&values[0]), C.int(len(values)), g.comm)
+	into, n := unsafe.Pointer(&values[0]), C.int(len(values))
+	if !g.overlap {
+		C.teps_allreduce(into, n, g.comm)
+		return
+	}
+	g.pins.Pin(into)
+	C.teps_iallreduce(into, n, g.comm, g.request())
+	g.wait()
+}
+
+func (g *group) Meanwhile(task func() (more bool)) { g.overlap, g.aside = task != nil, task }
+
+// wait waits until all requests are complete.
+func (g *group) wait() {
+	n, first := C.int(len(g.requests)), unsafe.SliceData(g.requests)
+	for g.aside != nil && C.teps_complete(n, first) == 0 {
+		if !g.aside() {
+			g.aside = nil
+		}
+	}
+	C.teps_waitall(n, first) // returns at once if they are complete
+	g.requests = g.requests[:0]
+	g.pins.Unpin()
 }
 
 func (g *group) Allgatherv(send []uint32, receive [][]uint32) {
 	g.yield()
 	block := g.send[:eagerWords]
 	fill(block, send, nil)
-	C.teps_allgather(unsafe.Pointer(&block[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
+	if !g.overlap {
+		C.teps_allgather(unsafe.Pointer(&block[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
+	} else {
+		C.teps_iallgather(g.pin(block), g.pin(g.receive), eagerWords, g.comm, g.request())
+		g.wait()
+	}
 	for k := range g.same {
 		g.same[k] = send
 	}
@@ -163,7 +207,12 @@ func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
 		}
 		fill(g.send[k*eagerWords:][:eagerWords], message, values)
 	}
-	C.teps_alltoall(unsafe.Pointer(&g.send[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
+	if !g.overlap {
+		C.teps_alltoall(unsafe.Pointer(&g.send[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
+	} else {
+		C.teps_ialltoall(g.pin(g.send), g.pin(g.receive), eagerWords, g.comm, g.request())
+		g.wait()
+	}
 	clear(values)
 	for k := range send {
 		block := g.receive[k*eagerWords:]
@@ -214,9 +263,7 @@ func (g *group) finish(send, receive [][]uint32) {
 		}
 	}
 	if len(g.requests) > 0 {
-		C.teps_waitall(C.int(len(g.requests)), &g.requests[0])
-		g.requests = g.requests[:0]
-		g.pins.Unpin()
+		g.wait()
 	}
 }
 
@@ -239,8 +286,7 @@ func (g *group) Await() {
 		for k := 1; k < g.size; k++ {
 			C.teps_isend(nil, 0, C.int(k), g.comm, g.request())
 		}
-		C.teps_waitall(C.int(len(g.requests)), unsafe.SliceData(g.requests))
-		g.requests = g.requests[:0]
+		g.wait()
 		return
 	}
 	for start, wait := time.Now(), 20*time.Microsecond; C.teps_arrived(g.comm) == 0; {

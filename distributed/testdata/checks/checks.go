@@ -19,10 +19,17 @@ func Group[G interface {
 	Allgatherv(send []uint32, receive [][]uint32)
 	Alltoallv(send, receive [][]uint32, sums []int64)
 	Allreduce(sums []int64)
+	Meanwhile(task func() (more bool))
 }](c G) error {
 	size, self := c.Size(), c.Rank()
 	receive := make([][]uint32, size)
 	for round := range 5 {
+		left := 100 * (1 + self) // ranks end their tasks at different times
+		if task := func() bool { left--; return left > 0 }; round&1 == 0 {
+			c.Meanwhile(task)
+		} else {
+			c.Meanwhile(nil)
+		}
 		c.Allgatherv([]uint32{uint32(self), uint32(round)}, receive)
 		for k, message := range receive {
 			if want := []uint32{uint32(k), uint32(round)}; !slices.Equal(message, want) {
@@ -49,6 +56,9 @@ func Group[G interface {
 		c.Allreduce(sums)
 		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
 			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
+		}
+		if left < 0 {
+			return fmt.Errorf("rank %d: Meanwhile called a task after it had returned false", self)
 		}
 	}
 	return nil
