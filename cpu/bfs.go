@@ -18,7 +18,7 @@ import (
 // unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
 // 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
 // parents. Roads, grids and meshes are numbered in breadth-first order instead (layout/local.go), and are searched in
-// another way (local.go), unless direction=bottomup.
+// another way (local.go), unless direction=bottomup. Other graphs without hubs keep their order.
 //
 // Data structures of all other graphs, all in the vertex numbers of package layout:
 //
@@ -31,14 +31,16 @@ import (
 //	            columns, then at its list (bottomup.go)
 //	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
 //	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
-//	            keep parents with the vertices in order; they become corrections before a wide step and at the end
+//	            keep parents with the vertices in order; they become corrections before a wide step and at the end. In
+//	            the given order a vertex is its label, so steps and correctOrder write parents at once, without template
+//	            and corrections, and finish marks the vertices that were not reached
 //
 // Invariants between two levels:
 //
 //   - unvisited holds exactly the vertices that have not been discovered, without leaves;
 //   - the frontier holds exactly the vertices that the last step discovered;
 //   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels, or
-//     is in order[done:end] with its parent.
+//     is in order[done:end] with its parent; in the given order it is in order[done:end], or its parent is written.
 //
 // Leaves, whose only neighbour is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
 // its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
@@ -139,7 +141,7 @@ func (s *search) topDownStep(p *graph.SwitchState) {
 func (s *search) leaveQueue() {
 	s.correctOrder()
 	s.frontier.set(s.queue)
-	if !s.wide {
+	if !s.wide && s.g.Order != layout.Given {
 		s.wide = true
 		s.team.Meanwhile(s.tasks.copyAhead)
 	}
@@ -164,7 +166,7 @@ func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 	s.front.vertices = 1
 	s.queue, s.queued, s.head, s.done, s.wide = s.order[:0], true, 0, 0, false
 	s.end.Store(0)
-	v := g.Vertex[root]
+	v := g.VertexOf(uint32(root))
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
 )
 
 // The parts of a bottom-up step. A vertex belongs to one worker, 64 vertices at a time, so nothing is shared and
@@ -59,10 +60,14 @@ func (s *search) tryFirst(now bitmap, from int) {
 // neighbour in the frontier. It looks at the columns, then at the rest of the lists.
 func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
+	direct := s.g.Order == layout.Given
 	c.n, h.found, h.spent = 0, 0, 0
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
+		if direct {
+			h.add(found, w<<6, s.g.First)
+		}
 		for k := 0; k < layout.NumColumns && left != 0; k++ {
 			column := &l.Columns[k]
 			hit := s.frontier.filter(column.Entry[w<<6:], left)
@@ -79,14 +84,22 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	switch {
 	case c.n+h.spent == 0:
 	case l.Packed:
+		mine.touched += fetch(l.Near, c)
 		look(l.Near, s.frontier, c, h)
 		c.beginFar(l, h)
 		lookFar(&l.Far, s.frontier, c, h)
 	default:
+		mine.touched += fetch(l.Targets, c)
 		look(l.Targets, s.frontier, c, h)
 	}
 	for _, v := range h.vertex[inColumns:h.found] {
 		now[int(v>>6)-from] |= 1 << (v & 63)
+	}
+	if direct {
+		for i, v := range h.vertex[:h.found] {
+			s.parent[v] = graph.Vertex(h.parent[i])
+		}
+		return
 	}
 	h.translate(s.g.Label)
 	for i, label := range h.vertex[:h.found] {
@@ -96,10 +109,9 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 
 // Bottom-up scans of neighbour lists, many vertices at a time.
 //
-// How long a list is and which of its entries is the first in the frontier cannot be predicted. A loop over the list of
-// one vertex therefore ends with a mispredicted branch, which costs more than the three or four entries that it looked
-// at. So a batch of candidates goes through its lists in step: all look at one entry, those that are left look at their
-// next one, and so on. The outcome for a candidate decides where it is written, not which branch is taken.
+// The list of each vertex is somewhere else in memory, and the processor does not look far enough ahead to fetch many
+// of them: the loop over a list ends with a branch that it cannot predict. So the lists of a batch of candidates are
+// fetched together, before the first one is scanned.
 
 const (
 	batchWords = 16 // words of 64 vertices
@@ -176,30 +188,40 @@ func (c *candidates) beginFar(l *layout.Lists, h *hits) {
 	c.n, h.spent = n, 0
 }
 
-// look lets all candidates look through their entries until each has found a parent or is spent.
-func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hits) {
-	found, spent := h.found, h.spent
-	for c.n > 0 {
-		n := 0
-		for i := range c.n {
-			v, at, end := c.vertex[i&batchMask], c.at[i&batchMask], c.end[i&batchMask]
-			u := uint32(entries[at])
-			hit := frontier[u>>6] >> (u & 63) & 1
-			h.vertex[found&batchMask], h.parent[found&batchMask] = v, u
-			h.rest[spent&batchMask] = v
-			at++
-			c.vertex[n&batchMask], c.at[n&batchMask], c.end[n&batchMask] = v, at, end
-			more := less(at, end)
-			found += int(hit)
-			spent += int((hit | more) ^ 1)
-			n += int(more &^ hit)
-		}
-		c.n = n
+// fetched is how far into a list entries are fetched before it is scanned. Most scans end before.
+const fetched = 12
+
+// fetch reads entries of all candidates, so that they are in the cache soon. It returns a number that depends on all of
+// them, which the caller must use.
+func fetch[E uint16 | uint32](entries []E, c *candidates) (sum uint32) {
+	for i, at := range c.at[:c.n] {
+		sum += uint32(entries[at]) + uint32(entries[min(at+fetched, c.end[i&batchMask]-1)])
 	}
-	h.found, h.spent = found, spent
+	return sum
 }
 
-// lookFar is look over far entries. Nothing is left to look at after them, so spent vertices are dropped.
+// look lets every candidate look through its entries until it has found a parent or is spent.
+func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hits) {
+	found, spent := h.found, h.spent
+	for i, v := range c.vertex[:c.n] {
+		hit := 0
+		for _, e := range entries[c.at[i&batchMask]:c.end[i&batchMask]] {
+			if u := uint32(e); frontier.has(u) {
+				h.vertex[found&batchMask], h.parent[found&batchMask] = v, u
+				hit = 1
+				break
+			}
+		}
+		h.rest[spent&batchMask] = v
+		found += hit
+		spent += hit ^ 1
+	}
+	c.n, h.found, h.spent = 0, found, spent
+}
+
+// lookFar is look over far entries. Nothing is left to look at after them, so spent vertices are dropped. All
+// candidates look at one entry, those that are left look at their next one, and so on: the outcome for a candidate
+// decides where it is written, not which branch is taken.
 func lookFar(entries *layout.Fields, frontier bitmap, c *candidates, h *hits) {
 	found := h.found
 	words, width, mask := entries.Words, entries.Width, entries.Mask

@@ -22,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.4"
+const Version = "1.5"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -69,7 +69,7 @@ func options() []plugins.Option {
 			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
 			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536, or " +
-				"none in roads, grids and meshes"},
+				"none where degrees are nearly equal"},
 	}, switches...)
 }
 
@@ -165,7 +165,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
 			{Name: "choice of threads", Value: e.choice(options)},
-			{Name: "vertices that are not isolated", Value: fmt.Sprint(len(e.graph.Label))},
+			{Name: "vertices that are not isolated", Value: fmt.Sprint(e.graph.Vertices)},
 			{Name: "order of vertices", Value: orderName(e.graph)},
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
@@ -177,10 +177,14 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 }
 
 func orderName(g *layout.Graph) string {
-	if g.Local {
+	switch g.Order {
+	case layout.Local:
 		return "breadth-first from a vertex at the edge, because degrees are nearly equal and the graph is deep"
+	case layout.Given:
+		return "as given, because degrees are nearly equal and the graph has few levels or large degrees"
+	default:
+		return "by descending degree, and by largest neighbour"
 	}
-	return "by descending degree, and by largest neighbour"
 }
 
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.

@@ -165,6 +165,11 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 			tuples []graph.Edge
 		}{fmt.Sprintf("Kronecker s%d", scale), kronecker(t, scale)})
 	}
+	uniform, _ := source(t, "uniform:900:2500") // in the given order, with isolated labels and another component
+	graphs = append(graphs, struct {
+		name   string
+		tuples []graph.Edge
+	}{"uniform", append(uniform, edges(910, 911, 905, 905)...)})
 	for _, g := range graphs {
 		t.Run(g.name, func(t *testing.T) {
 			vertices := int64(0)

@@ -156,7 +156,7 @@ func (s *search) flush(mine *worker) {
 	mine.queue = mine.queue[:0]
 }
 
-// correctOrder makes corrections of the parents of order[done:].
+// correctOrder makes corrections of the parents of order[done:], or writes them if vertices are in the given order.
 func (s *search) correctOrder() {
 	s.team.Pieces(int(s.end.Load())-s.done, orderPiece, s.tasks.correctPiece)
 	s.done = int(s.end.Load())
@@ -166,6 +166,12 @@ const orderPiece = 4096
 
 func (s *search) correctPiece(worker, from, to int) {
 	g, fix := s.g, &s.workers[worker].corrections
+	if g.Order == layout.Given {
+		for _, e := range s.order[s.done+from : s.done+to] {
+			s.parent[uint32(e)] = graph.Vertex(e >> 32)
+		}
+		return
+	}
 	for _, e := range s.order[s.done+from : s.done+to] {
 		v, u := uint32(e), uint32(e>>32)
 		if int(u) >= g.Hubs || v < g.Groups[u] || v >= g.Groups[u+1] { // the template has a hub for its group

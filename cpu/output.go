@@ -21,7 +21,8 @@ import (
 // (copyAhead): small levels leave most of them idle. Each copies its own share of the regions from the front, and the
 // output goes on where it stopped.
 //
-// A search that reached few vertices writes only those, after clearing the array.
+// A search that reached few vertices writes only those, after clearing the array. In the given order parents are
+// written as they are found, and finish writes those of the vertices that were not reached.
 
 // forgetWords is the number of words of the unvisited vertices that a worker takes at a time.
 const forgetWords = 256
@@ -31,7 +32,10 @@ func (s *search) finish() {
 	region := s.region()
 	s.correctOrder()
 	s.team.EndMeanwhile()
-	if s.reached < s.templateShare {
+	switch {
+	case s.g.Order == layout.Given:
+		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.forget)
+	case s.reached < s.templateShare:
 		s.team.Pieces(len(s.parent), region, s.tasks.erase)
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.writeReached)
 		for w := range s.workers {
@@ -40,7 +44,7 @@ func (s *search) finish() {
 				c.apply(region, s.parent)
 			}
 		}
-	} else {
+	default:
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.forget)
 		s.team.Pieces(len(s.parent), region, s.tasks.outputRegion)
 	}
@@ -69,12 +73,16 @@ func (s *search) writeReached(_, from, to int) {
 }
 
 // forget records that the vertices left in words from..to-1 of the unvisited ones have no parent, nor have their
-// leaves.
+// leaves. In the given order it writes that.
 func (s *search) forget(worker, from, to int) {
 	g, fix := s.g, &s.workers[worker].corrections
 	for w := from; w < to; w++ {
 		for word := s.unvisited[w]; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
+			if g.Order == layout.Given {
+				s.parent[v] = graph.Unreached
+				continue
+			}
 			fix.add(g.Label[v], layout.None)
 			for _, label := range g.LeavesOf(v) {
 				fix.add(label, layout.None)

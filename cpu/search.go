@@ -178,7 +178,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
 		writeReached: s.writeReached, copyAhead: s.copyAhead,
 	}
-	s.inLocalOrder = g.Local && s.rule.First() == graph.TopDown
+	s.inLocalOrder = g.Order == layout.Local && s.rule.First() == graph.TopDown
 	if s.inLocalOrder {
 		s.prepareLocal(m)
 		return s, m.Err()

@@ -51,23 +51,17 @@ type entries struct {
 
 // plan cuts the vertices into buckets and returns room for how many entries they need.
 func (b *builder) plan() (room int) {
-	e, label := &b.entries, b.g.Label[:b.g.Searched]
-	total := 0
-	for _, l := range label {
-		total += int(b.degrees[l])
-	}
+	e, searched := &b.entries, b.g.Searched
+	total := b.degreesOf(0, searched)
 	limit := min(max(total/wantBuckets, minBucket), maxBucket)
 	limit = max(limit, total/(1<<14)) // numbers of buckets fit 16 bits
 	var current *bucket
-	for v := 0; v < len(label); v = current.to {
+	for v := 0; v < searched; v = current.to {
 		next := v + 1
 		if v >= NearLimit {
-			next = min(v+blockSize, len(label))
+			next = min(v+blockSize, searched)
 		}
-		n := 0
-		for _, l := range label[v:next] {
-			n += int(b.degrees[l])
-		}
+		n := b.degreesOf(v, next)
 		if current == nil || room-current.begin+n > limit || next-current.from > maxVertices {
 			room = (room + slotSize - 1) &^ (slotSize - 1) // a full slot is a cache line of neighbours
 			current = &bucket{from: v, begin: room}
@@ -79,6 +73,20 @@ func (b *builder) plan() (room int) {
 		e.of[bucketIndex(uint32(v))] = uint16(len(e.buckets) - 1)
 	}
 	return room
+}
+
+// degreesOf returns the sum of the degrees of the vertices [from, to).
+func (b *builder) degreesOf(from, to int) (sum int) {
+	if b.g.Order == Given {
+		for _, d := range b.degrees[from:to] {
+			sum += int(d)
+		}
+		return sum
+	}
+	for _, label := range b.g.Label[from:to] {
+		sum += int(b.degrees[label])
+	}
+	return sum
 }
 
 // bucketIndex returns the index of v in entries.of: a branch would be mispredicted too often.

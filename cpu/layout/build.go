@@ -66,7 +66,9 @@ func (b *builder) lists() error {
 	g.Lists.At.low = memory.Allocate[uint32](m, "offsets", g.Searched+1)
 	g.HubLinks = memory.Allocate[uint32](m, "links of hubs", g.Hubs)
 	g.First = memory.Allocate[uint32](m, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
-	g.Template = memory.Allocate[uint32](m, "output template", g.Labels)
+	if g.Order != Given {
+		g.Template = memory.Allocate[uint32](m, "output template", g.Labels)
+	}
 	if err := m.Err(); err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (b *builder) lists() error {
 	for hub := range g.HubLinks {
 		g.HubLinks[hub] = uint32(g.Lists.Degree(uint32(hub))) - (g.Groups[hub+1] - g.Groups[hub])
 	}
-	g.Regular = g.Local && b.isRegular()
+	g.Regular = g.Order == Local && b.isRegular()
 	g.Segments = cut(b.team, m, &g.Lists, g.HubLinks, g.Searched)
 	return m.Err()
 }
@@ -113,7 +115,7 @@ func (b *builder) initialise() {
 			}
 		}
 	})
-	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Template[from:to], None) })
+	b.team.Split(len(g.Template), 1, func(_, from, to int) { fill(g.Template[from:to], None) })
 	b.team.Split(g.Hubs, 1, func(_, from, to int) {
 		for hub := from; hub < to; hub++ {
 			for leaf := g.Leaves[hub]; leaf < g.Leaves[hub+1]; leaf++ {
@@ -132,10 +134,9 @@ type builder struct {
 	memory  *memory.Arena
 	options Options
 
-	g        *Graph
-	vertices int      // labels that are not isolated
-	degrees  []uint32 // [Labels] with duplicates, without self-loops
-	entries  entries
+	g       *Graph
+	degrees []uint32 // [Labels] with duplicates, without self-loops
+	entries entries
 }
 
 // batchSize is the number of tuples that are translated at a time.
@@ -154,8 +155,15 @@ func (b *builder) batches(worker int) iter.Seq[[]graph.Edge] {
 }
 
 // translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that as many cache
-// misses as possible overlap.
+// misses as possible overlap. A vertex is its label if vertex is nil.
 func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
+	if vertex == nil {
+		for i, e := range tuples {
+			u, v, _ := e.Ends32()
+			pairs[i&(batchSize-1)] = uint64(u)<<32 | uint64(v)
+		}
+		return
+	}
 	for i, e := range tuples {
 		u, v, _ := e.Ends32()
 		pairs[i&(batchSize-1)] = uint64(vertex[u])<<32 | uint64(vertex[v])

@@ -42,7 +42,14 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	for v := range graph.Vertex(150_000) {
 		path = append(path, graph.MakeEdge(v, v+1))
 	}
-	graphs := map[string][]graph.Edge{"none": nil, "small": small, "s8": kronecker(t, 8), "circle": circle}
+	var jumps []graph.Edge // in the given order, with an isolated label, a duplicate and a self-loop
+	for v := range graph.Vertex(1000) {
+		jumps = append(jumps, graph.MakeEdge(v, v*v%1000), graph.MakeEdge(v, v*617%1000), graph.MakeEdge(v*617%1000, v),
+			graph.MakeEdge(1001, 1001))
+	}
+	graphs := map[string][]graph.Edge{
+		"none": nil, "small": small, "s8": kronecker(t, 8), "circle": circle, "jumps": jumps,
+	}
 	if !testing.Short() {
 		graphs["stars"], graphs["path"], graphs["s12"] = stars, path, kronecker(t, 12)
 	}
@@ -80,8 +87,9 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	}
 }
 
-// Grids, roads and meshes get the local order, whatever their labels; graphs with hubs or few levels do not.
-func TestLocalOrderIsForDeepGraphsWithEqualDegrees(t *testing.T) {
+// Grids, roads and meshes get the local order, whatever their labels. Other graphs without hubs keep their order unless
+// many labels are isolated.
+func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
 	generated := func(spec string) []graph.Edge {
 		s, err := graph.ParseSource(spec, 2, 3)
 		if err != nil {
@@ -99,21 +107,30 @@ func TestLocalOrderIsForDeepGraphsWithEqualDegrees(t *testing.T) {
 		u, v = u*1003%4096*3, v*1003%4096*3
 		scattered = append(scattered, graph.MakeEdge(u, v), graph.MakeEdge(v, u), graph.MakeEdge(u+1, u+1))
 	}
+	var gaps []graph.Edge
+	for _, e := range generated("uniform:4096:16384") {
+		u, v := e.Ends()
+		gaps = append(gaps, graph.MakeEdge(2*u, 2*v))
+	}
 	for _, c := range []struct {
-		name           string
-		tuples         []graph.Edge
-		local, regular bool
-		maxDistance    int // between the numbers of neighbours; 0: not checked
+		name        string
+		tuples      []graph.Edge
+		order       Order
+		regular     bool
+		maxDistance int // between the numbers of neighbours; 0: not checked
 	}{
-		{"grid", generated("grid2d:64"), true, true, 2 * 64},
-		{"scattered grid", scattered, true, true, 2 * 64},
-		{"cube", generated("grid3d:20"), true, false, 3 * 20 * 20},
-		{"path", generated("path:5000"), true, true, 1},
-		{"two paths", append(generated("path:5000"), graph.MakeEdge(6000, 6001)), true, true, 1},
-		{"tree of 2 levels", generated("star:5000"), false, false, 0},
-		{"Kronecker", kronecker(t, 12), false, false, 0},
-		{"uniform", generated("uniform:4096:16384"), false, false, 0},
-		{"path of 100", generated("path:100"), false, false, 0},
+		{"grid", generated("grid2d:64"), Local, true, 2 * 64},
+		{"scattered grid", scattered, Local, true, 2 * 64},
+		{"cube", generated("grid3d:20"), Local, false, 3 * 20 * 20},
+		{"path", generated("path:5000"), Local, true, 1},
+		{"two paths", append(generated("path:5000"), graph.MakeEdge(6000, 6001)), Local, true, 1},
+		{"tree of 2 levels", generated("star:5000"), ByDegree, false, 0},
+		{"Kronecker", kronecker(t, 12), ByDegree, false, 0},
+		{"uniform", generated("uniform:4096:16384"), Given, false, 0},
+		{"dense", generated("uniform:1024:65536"), Given, false, 0},
+		{"uniform with gaps", gaps, ByDegree, false, 0},
+		{"R-MAT", generated("rmat:12:32:0.57,0.19,0.19"), ByDegree, false, 0},
+		{"path of 100", generated("path:100"), ByDegree, false, 0},
 	} {
 		for _, workers := range []int{1, 3} {
 			workers, m := team.New(workers), memory.New()
@@ -128,9 +145,9 @@ func TestLocalOrderIsForDeepGraphsWithEqualDegrees(t *testing.T) {
 					distance = max(distance, v-int(g.Lists.entry(uint32(v), i)))
 				}
 			}
-			if g.Local != c.local || c.maxDistance > 0 && (g.Regular != c.regular || distance > c.maxDistance) {
-				t.Errorf("%s: local %v, want %v; regular %v, want %v; neighbours up to %d apart, want %d", c.name, g.Local,
-					c.local, g.Regular, c.regular, distance, c.maxDistance)
+			if g.Order != c.order || c.maxDistance > 0 && (g.Regular != c.regular || distance > c.maxDistance) {
+				t.Errorf("%s: order %v, want %v; regular %v, want %v; neighbours up to %d apart, want %d", c.name, g.Order,
+					c.order, g.Regular, c.regular, distance, c.maxDistance)
 			}
 			workers.Stop()
 			m.ReleaseAll()
@@ -141,6 +158,16 @@ func TestLocalOrderIsForDeepGraphsWithEqualDegrees(t *testing.T) {
 // neighbours returns the lists of g in labels; those of leaves follow from their hubs.
 func neighbours(g *Graph) map[uint32]map[uint32]bool {
 	all := map[uint32]map[uint32]bool{}
+	if g.Order == Given {
+		for v := range uint32(g.Searched) {
+			for i := range g.Lists.Degree(v) {
+				if all[v] == nil {
+					all[v] = map[uint32]bool{}
+				}
+				all[v][g.Lists.entry(v, i)] = true
+			}
+		}
+	}
 	for v, label := range g.Label {
 		list := map[uint32]bool{}
 		if v >= g.Searched {
@@ -171,7 +198,9 @@ func checkOrder(t *testing.T, g *Graph) {
 		first := v
 		if n > 0 {
 			first = g.Lists.entry(v, 0)
-			if got := g.Template[g.Label[v]]; got != g.Label[first] {
+			if g.Order == Given {
+				// its parents are written without a template
+			} else if got := g.Template[g.Label[v]]; got != g.Label[first] {
 				t.Errorf("the template of vertex %d is %d, want its first neighbour %d", v, got, g.Label[first])
 			}
 		}

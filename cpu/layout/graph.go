@@ -1,9 +1,9 @@
 // Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
 //
 // Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by
-// their largest neighbour (order.go), or in roads, grids and meshes in breadth-first order (local.go). Every vertex has
-// a sorted list of its neighbours without duplicates (buckets.go, lists.go), plain or packed, and the longest lists are
-// cut into segments for top-down levels (Segments).
+// their largest neighbour (order.go); in roads, grids and meshes in breadth-first order, and in other graphs without
+// hubs as they are (local.go). Every vertex has a sorted list of its neighbours without duplicates (buckets.go,
+// lists.go), plain or packed, and the longest lists are cut into segments for top-down levels (Segments).
 package layout
 
 import (
@@ -17,6 +17,15 @@ import (
 // None stands for a missing vertex, label or parent in 32 bits.
 const None uint32 = 1<<32 - 1
 
+// Order says how the vertices are numbered.
+type Order int
+
+const (
+	ByDegree Order = iota // hubs first, and the others by their largest hub (order.go)
+	Local                 // as a breadth-first search finds them; no vertex is a hub (local.go)
+	Given                 // a vertex is its label, isolated or not; no vertex is a hub
+)
+
 // Graph is the graph in the engine's own vertex numbers. Kernel 1 writes it, and searches only read it.
 //
 // Vertices are ordered like this; order.go says why:
@@ -28,9 +37,10 @@ const None uint32 = 1<<32 - 1
 // level takes the group from the vertex numbers and looks at the links only.
 type Graph struct {
 	Labels    int      // 1 + the largest label of the tuples
-	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated
-	Label     []uint32 // [n] label of each vertex
-	Local     bool     // vertices are in local order (local.go), and none is a hub
+	Vertices  int      // labels that are not isolated
+	Order     Order    // of vertices
+	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated; nil in the given order
+	Label     []uint32 // [n] label of each vertex; nil in the given order
 	Regular   bool     // most lists lead as far from their vertex as that of the vertex before, as in a grid
 	Hubs      int      // vertices 0..Hubs-1 are hubs
 	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
@@ -41,7 +51,15 @@ type Graph struct {
 	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
 	Lists     Lists    // of the searched vertices, without leaves
 	Segments  Segments // of the longest lists
-	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated
+	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated; nil as Label
+}
+
+// VertexOf returns the vertex of a label of the graph, or None if it is isolated and has none.
+func (g *Graph) VertexOf(label uint32) uint32 {
+	if g.Order == Given {
+		return label
+	}
+	return g.Vertex[label]
 }
 
 // Links returns the number of links of v.
@@ -77,7 +95,11 @@ func (g *Graph) setFirst(v int, neighbour uint32) {
 }
 
 // setTemplate records the first neighbour of v for the output.
-func (g *Graph) setTemplate(v int, neighbour uint32) { g.Template[g.Label[v]] = g.Label[neighbour] }
+func (g *Graph) setTemplate(v int, neighbour uint32) {
+	if g.Order != Given {
+		g.Template[g.Label[v]] = g.Label[neighbour]
+	}
+}
 
 // Segments cuts the longest lists where blocks of vertices begin, so that a top-down level can go through the vertices
 // block by block: the part of the unvisited bitmap that a block needs then fits the innermost cache, and a block

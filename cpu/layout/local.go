@@ -6,55 +6,78 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 )
 
-// Local order: the order of roads, grids and meshes.
+// The orders of graphs whose degrees are nearly equal: no vertex is a hub, and ordering them by degree buys nothing.
 //
-// Their degrees are nearly equal, so no vertex is a hub, and their searches have many levels with small frontiers. Such
-// a search is fast if the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in
-// which a breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices",
-// 1969), from a vertex as far away as possible: the last one of another search (after George, Liu, "An implementation
-// of a pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list
-// leads to the levels next to it.
+// Local order is for roads, grids and meshes, whose searches have many levels with small frontiers. Such a search is
+// fast if the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in which a
+// breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from a
+// vertex as far away as possible: the last one of another search (after George, Liu, "An implementation of a
+// pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list leads to
+// the levels next to it.
 //
-// A graph gets this order by its degrees and by the levels of that search, never by timed searches.
+// The given order is for the others, such as uniform random graphs. They have few levels or large degrees, and a few
+// levels have most vertices in any order. A vertex is its label there: a search writes parents where they belong,
+// without a map, a template or corrections.
+//
+// A graph gets its order by its degrees and by the levels of the search in kernel 1, never by timed searches.
 const (
-	maxLocalMean  = 32 // mean number of tuples at a vertex of a graph with local order
 	largeDegree   = 4  // degrees above 4 times the mean are large
 	largeShare    = 16 // at most 1/16 of all tuples are at vertices of large degree
+	minFlatGraph  = 256
+	isolatedShare = 8  // at most 1/8 of the labels are isolated in a graph in the given order
+	maxLocalMean  = 32 // mean number of tuples at a vertex of a graph in local order
 	shallowShare  = 8  // a level with more than 1/8 of all vertices makes a graph shallow
-	minLocalGraph = 256
 )
 
-// isFlat reports whether degrees are nearly equal and small.
-func (b *builder) isFlat() bool {
-	if b.options.Hubs != 0 || b.options.ByLabel || b.options.NoLeaves || b.vertices < minLocalGraph {
-		return false
+// orderFlat orders the vertices of a graph without hubs. It returns false, and orders nothing, if another order is
+// better: degrees are not nearly equal, or too many labels are isolated.
+func (b *builder) orderFlat() (bool, error) {
+	g := b.g
+	if b.options.Hubs != 0 || b.options.ByLabel || b.options.NoLeaves || g.Vertices < minFlatGraph {
+		return false, nil
 	}
-	sum := func(limit uint32) (total int64) {
-		var all atomic.Int64
-		b.team.Split(b.g.Labels, 1, func(_, from, to int) {
-			part := int64(0)
-			for _, d := range b.degrees[from:to] {
-				if d > limit {
-					part += int64(d)
-				}
+	total := b.sumOverDegree(0)
+	mean := total / int64(g.Vertices)
+	if b.sumOverDegree(uint32(min(largeDegree*(mean+1), int64(None)))) > total/largeShare {
+		return false, nil
+	}
+	if mean <= maxLocalMean && total < int64(None) {
+		if local, err := b.localOrder(); local || err != nil {
+			return local, err
+		}
+	}
+	if g.Labels-g.Vertices > g.Labels/isolatedShare {
+		return false, nil
+	}
+	g.Order, g.Searched = Given, g.Labels
+	return true, nil
+}
+
+// sumOverDegree returns the number of tuples at vertices of degree above limit.
+func (b *builder) sumOverDegree(limit uint32) int64 {
+	var total atomic.Int64
+	b.team.Split(b.g.Labels, 1, func(_, from, to int) {
+		part := int64(0)
+		for _, d := range b.degrees[from:to] {
+			if d > limit {
+				part += int64(d)
 			}
-			all.Add(part)
-		})
-		return all.Load()
-	}
-	total := sum(0)
-	mean := total / int64(b.vertices)
-	return mean <= maxLocalMean && total < int64(None) && sum(uint32(largeDegree*(mean+1))) <= total/largeShare
+		}
+		total.Add(part)
+	})
+	return total.Load()
 }
 
 // localOrder numbers the vertices in local order. It returns false, and numbers nothing, if the graph is shallow.
 func (b *builder) localOrder() (bool, error) {
 	g, m := b.g, b.memory
+	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
+	g.Label = memory.Allocate[uint32](m, "label of each vertex", g.Vertices)
 	w := &walk{
 		begin:  memory.Allocate[uint32](m, "offsets of labels", g.Labels+1),
 		seen:   memory.Allocate[uint64](m, "labels seen", (g.Labels+63)>>6),
 		order:  g.Label,
-		widest: b.vertices / shallowShare,
+		widest: g.Vertices / shallowShare,
 	}
 	if err := m.Err(); err != nil {
 		return false, err
@@ -99,10 +122,13 @@ func (b *builder) localOrder() (bool, error) {
 	memory.Release(m, &w.seen)
 	memory.Release(m, &w.begin)
 	if !deep {
+		memory.Release(m, &g.Vertex)
+		memory.Release(m, &g.Label)
 		return false, nil
 	}
-	g.Leaves[0], g.Searched = uint32(b.vertices), b.vertices
-	b.team.Split(b.vertices, 1, func(_, from, to int) {
+	g.Order, g.Searched = Local, g.Vertices
+	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
+	b.team.Split(g.Vertices, 1, func(_, from, to int) {
 		for v, label := range g.Label[from:to] {
 			g.Vertex[label] = uint32(from + v)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Ordering: which vertex gets which number inside the engine. Isolated labels get none. Graph shows the four parts.
-// Roads, grids and meshes have no hubs: local.go numbers them.
+// Graphs whose degrees are nearly equal have no hubs: local.go orders them.
 //
 // Hubs are the vertices of largest degree, by descending degree (Kolganov 2018, section 2.2, "global sort"; stable).
 // They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
@@ -30,31 +30,25 @@ const hubShare = 32
 func (b *builder) order() error {
 	g, m := b.g, b.memory
 	before, largest := b.countVertices()
-	n := b.vertices
+	n := b.g.Vertices
 	g.Hubs = b.options.Hubs
 	if g.Hubs == 0 {
 		g.Hubs = min(max(n/hubShare&^63, 64), NearLimit)
 	}
 	g.Hubs = min(g.Hubs, n)
 
-	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
-	g.Label = memory.Allocate[uint32](m, "label of each vertex", n)
 	g.Groups = memory.Allocate[uint32](m, "groups", g.Hubs+1)
 	g.Leaves = memory.Allocate[uint32](m, "leaves", g.Hubs+1)
 	if err := m.Err(); err != nil {
 		return err
 	}
-	if b.isFlat() {
-		b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
-		local, err := b.localOrder()
-		if err != nil {
-			return err
-		}
-		if local {
-			g.Local, g.Hubs, g.Groups, g.Leaves = true, 0, g.Groups[:1], g.Leaves[:1]
-			return nil
-		}
+	if flat, err := b.orderFlat(); flat || err != nil {
+		g.Hubs, g.Groups, g.Leaves = 0, g.Groups[:1], g.Leaves[:1]
+		g.Leaves[0] = uint32(g.Searched)
+		return err
 	}
+	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
+	g.Label = memory.Allocate[uint32](m, "label of each vertex", n)
 	records := memory.Allocate[uint64](m, "vertices to sort", n)
 	scratch := memory.Allocate[uint64](m, "vertices to sort", n)
 	if err := m.Err(); err != nil {
@@ -90,8 +84,8 @@ func (b *builder) countVertices() (before []int, largest uint32) {
 		before[worker], top[worker] = n, largest
 	})
 	for worker, n := range before {
-		before[worker] = b.vertices
-		b.vertices += n
+		before[worker] = b.g.Vertices
+		b.g.Vertices += n
 	}
 	return before, slices.Max(top)
 }
