@@ -168,8 +168,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(e.graph.Vertices)},
 			{Name: "order of vertices", Value: orderName(e.graph)},
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
-			{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
-				"labels; each search copies it and confirms or replaces every entry inside its clock"},
+			{Name: "output", Value: e.output()},
 		},
 		Search: e.traverse,
 		Free:   e.free,
@@ -185,6 +184,14 @@ func orderName(g *layout.Graph) string {
 	default:
 		return "by descending degree, and by largest neighbour"
 	}
+}
+
+func (e *instance) output() string {
+	if e.search.inLocalOrder || e.graph.Order == layout.Given {
+		return "each search writes every parent, and marks the vertices that it did not reach"
+	}
+	return "kernel 1 prepares an array with every vertex's first neighbour, in original labels; each search copies it " +
+		"and confirms or replaces every entry inside its clock"
 }
 
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.
