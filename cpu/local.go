@@ -29,6 +29,8 @@ const (
 	erasePiece  = 1 << 15
 	outputPiece = 128 // vertices whose parents a worker writes at a time
 	expansions  = 1 << 16
+	// Vertices are published by as many: workers that write right behind the one that expands take its cache lines away.
+	publishedPiece = 1 << 10
 )
 
 // local is the state of a search in local order.
@@ -51,10 +53,18 @@ type part struct {
 	borders    []uint64 // frontier vertices with neighbours elsewhere: owners of these, 1 bit each <<32 | vertex
 	old, known int      // borders[old:known] are of the last step
 	last       int      // borders[known:last] are of this step
+	published  int      // the last value of ready
 	_          [64]byte
 	ready      atomic.Int64 // the parents of queue[:ready] may be written
+	_          [64]byte
 	taken      atomic.Int64 // the parents of queue[:taken] are written, or a worker is about to write them
-	_          [48]byte
+	_          [64]byte
+}
+
+// publish lets workers that wait write the parents of the vertices before the next frontier.
+func (p *part) publish() {
+	p.published = p.end
+	p.ready.Store(int64(p.end))
 }
 
 // prepareLocal allocates what a search in local order needs.
@@ -144,7 +154,7 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 	for i := range l.parts {
 		p := &l.parts[i]
 		p.head, p.end, p.tail, p.old, p.known, p.last = 0, 0, 0, 0, 0, 0
-		p.ready.Store(0)
+		p.publish()
 		p.taken.Store(0)
 	}
 	v := s.g.Vertex[root]
@@ -173,7 +183,7 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 		}
 	}
 	for i := range l.parts {
-		l.parts[i].ready.Store(int64(l.parts[i].end))
+		l.parts[i].publish()
 	}
 	return nil
 }
@@ -187,8 +197,8 @@ func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 		s.expandAlone(p.queue[p.head:p.end])
 		state.Frontier = int64(p.end - p.head)
 		s.recordLevel(state, p.entries)
-		if p.end-int(p.ready.Load()) >= outputPiece {
-			p.ready.Store(int64(p.end))
+		if p.end-p.published >= publishedPiece {
+			p.publish()
 		}
 		next = p.tail - p.end
 		if next == 0 || next >= l.wide && len(l.parts) > 1 || p.end-begun >= expansions {
@@ -253,7 +263,7 @@ func (s *search) expandPart(worker, i, _ int) {
 	p := &s.local.parts[i]
 	p.head, p.end = p.end, p.tail
 	s.expand(worker, i, p.queue[p.head:p.end])
-	p.ready.Store(int64(p.end))
+	p.publish()
 }
 
 // cross discovers vertices of part i that have parents in other parts.
