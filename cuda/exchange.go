@@ -102,7 +102,7 @@ func (t team) connect() error {
 					err = nil
 				}
 			} else if err == nil {
-				err = errors.New("there is no link")
+				err = errors.New("CUDA offers no peer access between them")
 			}
 			if err != nil {
 				return fmt.Errorf("GPU %d cannot write to the memory of GPU %d: %w", a.number, b.number, err)
