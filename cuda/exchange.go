@@ -29,9 +29,6 @@ type teamSearch struct {
 	parents  [][]graph.Vertex // of each rank, on their way to the host
 }
 
-// patience is how long a GPU waits for another one. Their shares of a level differ far less.
-var patience = 10 * time.Second
-
 // newSearch connects the GPUs: each gets the addresses of what the others write to.
 func (t team) newSearch() (*teamSearch, error) {
 	s := &teamSearch{labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory"}
@@ -42,7 +39,7 @@ func (t team) newSearch() (*teamSearch, error) {
 	} else if staged {
 		s.transfer = "through pinned host memory, as set"
 	}
-	all := deviceExchange{Patience: uint64(patience)}
+	all := deviceExchange{Patience: uint64(t[0].c.patience)}
 	list := func(r *rank) int64 { return 2 * 4 * 32 * int64(r.graph.FrontierWords) }
 	if staged {
 		all.Staged = 1
@@ -166,12 +163,12 @@ func (s *teamSearch) each(f func(r *search) error) (err error) {
 	return err
 }
 
-// wake lets the GPUs meet, as their search will: after the host's work between two searches, devices and links respond
-// slowly for a while.
+// wake lets the GPUs write to the memory of all others and meet, as their search will: after the host's work between
+// two searches, devices respond slowly for a while, and links that sleep take 0.1 ms to wake up.
 func (s *teamSearch) wake() error {
 	if err := s.each(func(r *search) error {
 		r.params.Launch++ // the number that the messages carry
-		return r.device.launch(r.device.stream, "wake_all", 1, 1, r.params.Launch)
+		return r.device.launch(r.device.stream, "wake_all", 1, blockThreads, r.params.Launch)
 	}); err != nil {
 		return err
 	}
@@ -198,7 +195,7 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 		for _, r := range s.ranks {
 			if lost := r.status.Lost; lost != 0 {
 				return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
-					s.ranks[lost-1].device.number, r.device.number, patience)
+					s.ranks[lost-1].device.number, r.device.number, r.c.patience)
 			}
 		}
 		if first.status.Done != 0 {
@@ -269,7 +266,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
 		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
 			"labels, when the clock stops; copied to the host afterwards"},
-		plugins.Fact{Name: "before the clock", Value: "a kernel wakes every device and its links with empty messages; " +
+		plugins.Fact{Name: "before the clock", Value: "a kernel wakes every device and its links with zeros; " +
 			"it knows neither root nor graph"},
 		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in " +
 			"original labels; each search copies it and confirms or replaces every entry inside its clock"})

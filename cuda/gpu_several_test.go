@@ -15,9 +15,6 @@ import (
 // twoRanks builds a graph on two GPUs, and lets them wait for each other for a short time only.
 func twoRanks(t *testing.T) (*teamSearch, []graph.Vertex) {
 	t.Helper()
-	before := patience
-	patience = time.Second
-	t.Cleanup(func() { patience = before })
 	vertices, tuples := kronecker(t, 12)
 	settings, err := plugins.Resolve(options(), map[string]string{"gpus": *flagGPUs})
 	if err != nil {
@@ -27,6 +24,7 @@ func twoRanks(t *testing.T) (*teamSearch, []graph.Vertex) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.patience = time.Second
 	s, _, err := constructTeam(t.Context(), tuples, c)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -57,6 +58,8 @@ type configuration struct {
 	hubs    int   // 0: by hubShare
 	memory  int64 // bytes; 0: all that is free
 	lists   string
+	// patience is how long a GPU waits for another one. Their shares of a level differ far less.
+	patience time.Duration
 }
 
 func configure(set plugins.Settings) (c configuration, err error) {
@@ -69,6 +72,8 @@ func configure(set plugins.Settings) (c configuration, err error) {
 		hubs:    set.Int("hubs"),
 		memory:  int64(set.Float("memory") * (1 << 30)),
 		lists:   set.Text("lists"),
+
+		patience: 10 * time.Second,
 	}
 	if set.Text("bottomup") == "csr" {
 		c.aligned = 0

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,14 +18,15 @@ func TestConfigure(t *testing.T) {
 		set  map[string]string
 		want configuration
 	}{
-		"defaults": {nil, configuration{devices: []int{0}, aligned: 100, rule: rule, lists: "auto"}},
+		"defaults": {nil, configuration{
+			devices: []int{0}, aligned: 100, rule: rule, lists: "auto", patience: 10 * time.Second,
+		}},
 		"all": {map[string]string{
 			"topdown": "dynamic", "bottomup": "csr", "aligned": "40", "levels": "stepped", "memory": "1.5", "device": "2",
 			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged",
 		}, configuration{
 			devices: []int{2}, staged: true, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
-			memory: 3 << 29,
-			lists:  "host",
+			memory: 3 << 29, lists: "host", patience: 10 * time.Second,
 		}},
 	} {
 		set, err := plugins.Resolve(options(), test.set)

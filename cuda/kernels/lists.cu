@@ -1,7 +1,7 @@
 // Kernel 1, third part: from tuples with numbered ends to neighbour lists. Every tuple except self-loops gives two
 // keys source<<bits | target. Sorted, the keys are the lists in ascending order, with duplicates next to each other.
 // If the keys of the whole graph do not fit, the host builds the lists of one range of sources after the other.
-#include "graph.cuh"
+#include "append.cuh"
 
 namespace {
 constexpr int TUPLES_PER_THREAD = 4; // at a time
@@ -25,13 +25,10 @@ extern "C" __global__ void range_entries(const u32* label, const u32* degree, u6
 // to *written.
 extern "C" __global__ void __launch_bounds__(THREADS)
 list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, u64 bits, u64* keys, u64* written) {
-  __shared__ u32 sums[THREADS / 32];
-  __shared__ u64 base;
   u32 from = u32(fromTo >> 32), to = u32(fromTo);
   u64 stride = u64(gridDim.x) * THREADS * TUPLES_PER_THREAD;
   for (u64 begin = u64(blockIdx.x) * THREADS * TUPLES_PER_THREAD; begin < n; begin += stride) {
     u64 mine[2 * TUPLES_PER_THREAD];
-    u32 count = 0;
 #pragma unroll
     for (int i = 0; i < TUPLES_PER_THREAD; i++) {
       u64 at = begin + i * THREADS + threadIdx.x;
@@ -39,29 +36,10 @@ list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, 
       if (at >= n) continue;
       u32 u = vertex[u32(pairs[at] >> 32)], v = vertex[u32(pairs[at])];
       if (u == v || u >= searched || v >= searched) continue; // self-loops, and leaves, which are in no list
-      if (u >= from && u < to) mine[2 * i] = u64(u - from) << bits | v, count++;
-      if (v >= from && v < to) mine[2 * i + 1] = u64(v - from) << bits | u, count++;
+      if (u >= from && u < to) mine[2 * i] = u64(u - from) << bits | v;
+      if (v >= from && v < to) mine[2 * i + 1] = u64(v - from) << bits | u;
     }
-    u32 until = count;
-    for (int d = 1; d < 32; d *= 2) {
-      u32 other = __shfl_up_sync(~0u, until, d);
-      if (lane() >= d) until += other;
-    }
-    if (lane() == 31) sums[threadIdx.x / 32] = until;
-    __syncthreads();
-    u32 all = 0, before = 0;
-    for (u32 w = 0; w < THREADS / 32; w++) {
-      if (w == threadIdx.x / 32) before = all;
-      all += sums[w];
-    }
-    if (threadIdx.x == 0) base = atomicAdd(written, u64(all));
-    __syncthreads();
-    u64 at = base + before + until - count;
-#pragma unroll
-    for (int i = 0; i < 2 * TUPLES_PER_THREAD; i++) {
-      if (mine[i] != ~u64(0)) keys[at++] = mine[i];
-    }
-    __syncthreads();
+    append(mine, keys, written);
   }
 }
 

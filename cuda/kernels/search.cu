@@ -59,8 +59,17 @@ __device__ void copyAndCorrect(const SearchParams& params, Shared& shared);
 }  // namespace
 
 #if SEVERAL
-// wake_all is wake for several GPUs and their links: it lets the GPUs meet. It has the number of a launch of the search.
-extern "C" __global__ void wake_all(u64 launch) { meet(Counters{}, launch << 32 | 1); }
+// wake_all is wake for several GPUs and their links, which sleep after 50 ms: it writes to the lists of all others, whose
+// contents no search reads, and lets the GPUs meet. An address selects one of the links between two GPUs, so it writes
+// as much as wakes all of them. It is one block, and has the number of a launch of the search.
+extern "C" __global__ void wake_all(u64 launch) {
+  u64 list = 32 * graph.words, n = list < WAKE_WORDS ? list : WAKE_WORDS;
+  for (u64 r = 0; r < graph.ranks; r++) {
+    for (u64 i = threadIdx.x; i < n; i += blockDim.x) listOf(r, 0, graph.rank)[i] = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) meet(Counters{}, launch << 32 | 1);
+}
 #endif
 
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS + COPY_THREADS, 1)

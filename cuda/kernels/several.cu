@@ -2,42 +2,12 @@
 //
 // Every tuple (u, v) makes two entries, (u, v) at the owner of u and (v, u) at the owner of v: place << 32 | other label.
 // GPUs exchange entries and sections of Graph::vertex; the host copies them (construct_several.go).
-#include "graph.cuh"
+#include "append.cuh"
 
 namespace {
 
 constexpr int PER_THREAD = 4; // at a time
 constexpr u32 MAX_RANGES = 4096; // maxRanges of construct_lists.go
-
-// append appends the values of a block that are not ~0 to out, in any order, and adds their number to *written.
-template <int N>
-__device__ void append(const u64 (&mine)[N], u64* out, u64* written) {
-  __shared__ u32 sums[THREADS / 32];
-  __shared__ u64 base;
-  u32 count = 0;
-#pragma unroll
-  for (int i = 0; i < N; i++) count += mine[i] != ~u64(0);
-  u32 until = count;
-  for (int d = 1; d < 32; d *= 2) {
-    u32 other = __shfl_up_sync(~0u, until, d);
-    if (lane() >= d) until += other;
-  }
-  if (lane() == 31) sums[threadIdx.x / 32] = until;
-  __syncthreads();
-  u32 all = 0, before = 0;
-  for (u32 w = 0; w < THREADS / 32; w++) {
-    if (w == threadIdx.x / 32) before = all;
-    all += sums[w];
-  }
-  if (threadIdx.x == 0) base = atomicAdd(written, u64(all));
-  __syncthreads();
-  u64 at = base + before + until - count;
-#pragma unroll
-  for (int i = 0; i < N; i++) {
-    if (mine[i] != ~u64(0)) out[at++] = mine[i];
-  }
-  __syncthreads();
-}
 
 // vertexOfEnd returns Graph::vertex of the label of an entry.
 __device__ u32 vertexOfEnd(u64 entry) {

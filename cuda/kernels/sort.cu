@@ -74,11 +74,7 @@ sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
       counts[w][threadIdx.x] = total;
       total += c;
     }
-    u32 until = total;
-    for (int d = 1; d < 32; d *= 2) {
-      u32 other = __shfl_up_sync(~0u, until, d);
-      if (lane() >= d) until += other;
-    }
+    u32 until = sumUntil(total);
     if (lane() == 31) sums[warp] = until;
     __syncthreads();
     for (u32 w = 0; w < warp; w++) until += sums[w];
@@ -114,11 +110,7 @@ extern "C" __global__ void __launch_bounds__(SUM_THREADS) prefix_sums(u64* numbe
       x[i] = at < n ? numbers[at] : 0;
       mine += x[i];
     }
-    u64 until = mine;
-    for (int d = 1; d < 32; d *= 2) {
-      u64 other = __shfl_up_sync(~0u, until, d);
-      if (lane() >= d) until += other;
-    }
+    u64 until = sumUntil(mine);
     __syncthreads();
     if (lane() == 31) sums[threadIdx.x / 32] = until;
     __syncthreads();

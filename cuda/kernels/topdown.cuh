@@ -67,20 +67,12 @@ __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits
     if (n != 0) mine += (u64(1) << QUEUE_SHIFT) + n;
     else if (groups && v < graph.hubs) visitSharedWords(v, step.next, tally); // it will not be in the queue
   }
-  u64 until = mine; // inclusive prefix sum
-  for (int d = 1; d < 32; d *= 2) {
-    u64 other = __shfl_up_sync(~0u, until, d);
-    if (lane() >= d) until += other;
-  }
+  u64 until = sumUntil(mine);
   syncSearch();
   if (lane() == 31) shared.sums[threadIdx.x / 32] = until;
   syncSearch();
   if (threadIdx.x < 32) {
-    u64 sum = threadIdx.x < SEARCH_THREADS / 32 ? shared.sums[threadIdx.x] : 0, total = sum;
-    for (int d = 1; d < 32; d *= 2) {
-      u64 other = __shfl_up_sync(~0u, total, d);
-      if (lane() >= d) total += other;
-    }
+    u64 sum = threadIdx.x < SEARCH_THREADS / 32 ? shared.sums[threadIdx.x] : 0, total = sumUntil(sum);
     shared.sums[threadIdx.x] = total - sum;
     if (threadIdx.x == 31) shared.base = total != 0 ? atomicAdd(&step.counters->queued, total) : 0;
   }
