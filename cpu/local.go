@@ -28,14 +28,12 @@ const (
 	blockReach  = 8  // blocks are this many times longer than the longest edges, on average
 	erasePiece  = 1 << 15
 	outputPiece = 128 // vertices whose parents a worker writes at a time
-	expansions  = 1 << 16
-	// Vertices are published by as many: workers that write right behind the one that expands take its cache lines away.
-	publishedPiece = 1 << 10
 )
 
 // local is the state of a search in local order.
 type local struct {
 	parts    []part
+	alone    alone
 	at       []uint32
 	seen     []uint8 // [Searched] 1: discovered
 	shift    uint    // the block of a vertex is vertex>>shift
@@ -93,6 +91,7 @@ func (s *search) prepareLocal(m *memory.Arena) {
 	if m.Err() != nil {
 		return
 	}
+	l.alone.at, l.alone.targets, l.alone.seen = l.at, s.g.Lists.Targets, l.seen
 	for l.shift = 6; 1<<l.shift < blockReach*s.reach() && 2*len(l.parts)<<l.shift < n; l.shift++ {
 	}
 	owned := make([]int, len(l.parts))
@@ -186,25 +185,6 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 		l.parts[i].publish()
 	}
 	return nil
-}
-
-// stepsAlone expands the frontier and those that follow until one is wide, or for a while. It returns the number of
-// vertices in the next frontier.
-func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
-	l, p := &s.local, &s.local.parts[0]
-	for begun := p.end; ; {
-		p.head, p.end = p.end, p.tail
-		s.expandAlone(p.queue[p.head:p.end])
-		state.Frontier = int64(p.end - p.head)
-		s.recordLevel(state, p.entries)
-		if p.end-p.published >= publishedPiece {
-			p.publish()
-		}
-		next = p.tail - p.end
-		if next == 0 || next >= l.wide && len(l.parts) > 1 || p.end-begun >= expansions {
-			return next
-		}
-	}
 }
 
 // share gives the vertices of the next frontier, which part 0 has, to their owners.
@@ -308,51 +288,6 @@ func (s *search) expand(worker, i int, us []uint64) {
 		if elsewhere != 0 {
 			p.borders[p.last] = elsewhere<<32 | e&(1<<32-1)
 			p.last++
-		}
-	}
-	p.tail, p.entries = tail, entries
-}
-
-// expandAlone makes the vertices us the parents of all their unvisited neighbours, which it adds to part 0's queue.
-// Unless the graph is regular, whether a neighbour is unvisited cannot be predicted, so each one is written behind the
-// queue, and stays there if it is.
-func (s *search) expandAlone(us []uint64) {
-	p, seen, at, targets := &s.local.parts[0], s.local.seen, s.local.at, s.g.Lists.Targets
-	queue, tail, entries := p.queue, p.tail, 0
-	switch {
-	case s.g.Lists.Packed:
-		for _, e := range us {
-			list := s.unpack(&s.workers[0], uint32(e))
-			entries += len(list)
-			for _, v := range list {
-				queue[tail] = e<<32 | uint64(v)
-				tail += int(1 - seen[v])
-				seen[v] = 1
-			}
-		}
-	case s.g.Regular:
-		for _, e := range us {
-			u := uint32(e)
-			list := targets[at[u]:at[u+1]]
-			entries += len(list)
-			for _, v := range list {
-				if seen[v] == 0 {
-					seen[v] = 1
-					queue[tail] = e<<32 | uint64(v)
-					tail++
-				}
-			}
-		}
-	default:
-		for _, e := range us {
-			u := uint32(e)
-			list := targets[at[u]:at[u+1]]
-			entries += len(list)
-			for _, v := range list {
-				queue[tail] = e<<32 | uint64(v)
-				tail += int(1 - seen[v])
-				seen[v] = 1
-			}
 		}
 	}
 	p.tail, p.entries = tail, entries
