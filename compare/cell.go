@@ -11,39 +11,47 @@ import (
 
 // A pair is the runs of one engine on one graph on both sides.
 type pair struct {
-	engine, engineB string // labels
+	sides           [2]string // names
+	engine, engineB string    // labels
 	graph           record.GraphID
 	a, b            []record.Run
 }
 
 // match pairs runs by the label of their engine and by graph, first in the order of a, then what only b has. If each
 // side has a single label, these two belong together even if they differ.
-func match(a, b []record.Result) (all []*pair) {
-	alone := len(labels(a)) == 1 && len(labels(b)) == 1
-	for i, result := range slices.Concat(a, b) {
+func match(a, b Side) (all []*pair) {
+	of := [2][]string{labels(a.Results), labels(b.Results)}
+	alone := len(of[0]) == 1 && len(of[1]) == 1
+	for i, result := range slices.Concat(a.Results, b.Results) {
 		for _, run := range result.Runs {
 			k := slices.IndexFunc(all, func(p *pair) bool {
 				return p.graph == run.GraphID && (alone || p.engine == run.Engine.Name)
 			})
 			if k < 0 {
 				k = len(all)
-				all = append(all, &pair{engine: run.Engine.Name, engineB: run.Engine.Name, graph: run.GraphID})
+				p := &pair{[2]string{a.Name, b.Name}, run.Engine.Name, run.Engine.Name, run.GraphID, nil, nil}
+				if alone {
+					p.engine, p.engineB = of[0][0], of[1][0]
+				}
+				all = append(all, p)
 			}
-			if p := all[k]; i < len(a) {
+			if p := all[k]; i < len(a.Results) {
 				p.a = append(p.a, run)
 			} else {
-				p.engineB, p.b = run.Engine.Name, append(p.b, run)
+				p.b = append(p.b, run)
 			}
 		}
 	}
 	return all
 }
 
-func labels(results []record.Result) map[string]bool {
-	found := map[string]bool{}
+// labels returns the labels of the engines, in the order of the runs.
+func labels(results []record.Result) (found []string) {
 	for _, result := range results {
 		for _, run := range result.Runs {
-			found[run.Engine.Name] = true
+			if !slices.Contains(found, run.Engine.Name) {
+				found = append(found, run.Engine.Name)
+			}
 		}
 	}
 	return found
@@ -102,15 +110,12 @@ func (p pair) cell() Cell {
 func (p pair) unfit() string {
 	switch {
 	case len(p.b) == 0:
-		return "only A has it"
+		return "only " + p.sides[0] + " has it"
 	case len(p.a) == 0:
-		return "only B has it"
+		return "only " + p.sides[1] + " has it"
 	}
 	for i, run := range slices.Concat(p.a, p.b) {
-		side := "A"
-		if i >= len(p.a) {
-			side = "B"
-		}
+		side := p.sides[min(i/len(p.a), 1)]
 		switch {
 		case slices.ContainsFunc(run.Roots, record.RootRecord.Broken):
 			return side + " has wrong searches"

@@ -8,6 +8,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tepsbench/teps/record"
@@ -19,8 +20,15 @@ const Confidence = 0.95
 // MinPairs is the smallest number of pairs for which the test can find a difference at this confidence.
 const MinPairs = 6
 
+// Side is what is compared with another side: results of one measurement, which are repeats if there are several.
+type Side struct {
+	Name    string
+	Results []record.Result
+}
+
 // Comparison is a comparison of the runs of B with those of A.
 type Comparison struct {
+	A, B        string       // names of the sides
 	Differences []Difference // of machines, builds, plans and environments
 	Warnings    []string
 	Cells       []Cell
@@ -85,19 +93,55 @@ func (c Cell) Compared() bool { return c.Typical != nil }
 // whether the whole interval of the typical ratio lies below 1-share.
 func (c Cell) SlowerThan(share float64) bool { return c.Verdict == Slower && c.Typical.High < 1-share }
 
-// Of compares the runs of b with those of a. Several results on a side are repeats of the same measurement.
-func Of(a, b []record.Result) Comparison {
-	c := Comparison{Differences: append(differences(a, b, resultFacts),
-		settings("variable", a, b, func(r record.Result) map[string]string { return r.Environment })...)}
-	seen := map[string]bool{}
-	for _, r := range slices.Concat(a, b) {
-		if seen[r.ID] {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("run %s is compared with itself", r.ID))
+// Engines makes a side of each engine, by its label: its runs in all results, without those of other engines.
+func Engines(results []record.Result) (sides []Side) {
+	for _, result := range results {
+		for _, label := range labels([]record.Result{result}) {
+			i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == label })
+			if i < 0 {
+				i, sides = len(sides), append(sides, Side{Name: label})
+			}
+			alone := result
+			alone.Runs = slices.DeleteFunc(slices.Clone(result.Runs), func(r record.Run) bool { return r.Engine.Name != label })
+			sides[i].Results = append(sides[i].Results, alone)
 		}
-		seen[r.ID] = true
+	}
+	return sides
+}
+
+// Of compares the runs of b with those of a.
+func Of(a, b Side) Comparison {
+	c := Comparison{A: a.Name, B: b.Name, Differences: append(differences(a.Results, b.Results, resultFacts),
+		settings("variable", a.Results, b.Results, func(r record.Result) map[string]string { return r.Environment })...)}
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(a.Results, b.Results) {
+		for _, label := range labels([]record.Result{r}) {
+			if seen[r.ID+label] {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("run %s is compared with itself", r.ID))
+				break
+			}
+			seen[r.ID+label] = true
+		}
 	}
 	for _, p := range match(a, b) {
 		c.Cells = append(c.Cells, p.cell())
 	}
 	return c
+}
+
+// Overall returns the geometric mean of the ratios of all cells that were compared, with the smallest and the largest
+// of them, and their number. A single ratio keeps its interval.
+func (c Comparison) Overall() (mean Ratio, n int) {
+	var ratios []float64
+	product := 0.0 // its logarithm
+	for _, cell := range c.Cells {
+		if cell.Compared() {
+			mean = *cell.Typical
+			ratios, product = append(ratios, mean.Estimate), product+math.Log(mean.Estimate)
+		}
+	}
+	if n = len(ratios); n > 1 {
+		mean = Ratio{math.Exp(product / float64(n)), slices.Min(ratios), slices.Max(ratios)}
+	}
+	return mean, n
 }

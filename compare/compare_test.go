@@ -55,10 +55,12 @@ func ramp(n int, factor float64) []float64 {
 	return rates
 }
 
+func of(a, b []record.Result) Comparison { return Of(Side{"A", a}, Side{"B", b}) }
+
 // compared returns the only cell of a comparison.
 func compared(t *testing.T, a, b []record.Result) Cell {
 	t.Helper()
-	cells := Of(a, b).Cells
+	cells := of(a, b).Cells
 	if len(cells) != 1 {
 		t.Fatalf("got %d cells, want 1: %+v", len(cells), cells)
 	}
@@ -159,11 +161,11 @@ func uncounted(roots []record.RootRecord) []record.RootRecord {
 func TestEnginesAndScalesAreMatched(t *testing.T) {
 	two := made("a", "cpu", ramp(8, 1)...)
 	two.Runs = append(two.Runs, made("", "gpu", ramp(8, 9)...).Runs...)
-	c := Of(one(two), one(made("b", "gpu", ramp(8, 9)...)))
+	c := of(one(two), one(made("b", "gpu", ramp(8, 9)...)))
 	if len(c.Cells) != 2 || c.Cells[0].Reason != "only A has it" || c.Cells[1].Verdict != Same {
 		t.Errorf("two engines and one: got %+v", c.Cells)
 	}
-	c = Of(one(made("b", "gpu", ramp(8, 9)...)), one(two))
+	c = of(one(made("b", "gpu", ramp(8, 9)...)), one(two))
 	if len(c.Cells) != 2 || c.Cells[0].Verdict != Same || c.Cells[1].Engine != "cpu" ||
 		c.Cells[1].Reason != "only B has it" {
 		t.Errorf("one engine and two: got %+v", c.Cells)
@@ -219,7 +221,7 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 	b.Runs[0].Roots[2].Validated = false
 	b.Runs[0].Compliance.Rules = []record.Check{{Rule: "64 roots"}}
 	difference := func(what, a, b string) Difference { return Difference{what, []string{a}, []string{b}} }
-	c := Of(one(a), one(b))
+	c := of(one(a), one(b))
 	if diff := cmp.Diff([]Difference{
 		difference("threads", "2", "4"),
 		difference("GPUs", "10de:2335", "10de:2335, 10de:2335"),
@@ -235,14 +237,14 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 	}, c.Cells[0].Differences); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
-	c = Of(one(a), one(a))
+	c = of(one(a), one(a))
 	if len(c.Differences) != 0 || len(c.Warnings) != 1 || c.Warnings[0] != "run a is compared with itself" {
 		t.Errorf("a run and itself: got %q, %+v", c.Warnings, c.Differences)
 	}
 }
 
 func TestCommittedRecordsAreCompared(t *testing.T) {
-	c := Of(one(committed(t, "runs/s18")), one(committed(t, "runs/s16-22")))
+	c := of(one(committed(t, "runs/s18")), one(committed(t, "runs/s16-22")))
 	n := 0
 	for _, cell := range c.Cells {
 		if cell.Compared() {

@@ -28,7 +28,8 @@ func ExampleOf() {
 	before := run("before", 0.010, 0.012, 0.015, 0.018, 0.020, 0.022, 0.025, 0.030)
 	after := run("after", 0.0105, 0.0127, 0.0157, 0.0189, 0.0209, 0.0232, 0.0263, 0.0314)
 
-	c := compare.Of([]record.Result{before}, []record.Result{after})
+	c := compare.Of(compare.Side{Name: "A", Results: []record.Result{before}},
+		compare.Side{Name: "B", Results: []record.Result{after}})
 	for _, cell := range c.Cells {
 		fmt.Printf("%s, scale %d, %d roots: %s\n", cell.Engine, cell.Graph.Scale, cell.Common, cell.Verdict)
 		fmt.Printf("B/A = %.3f [%.3f %.3f], p = %.3f\n", cell.Typical.Estimate, cell.Typical.Low, cell.Typical.High, cell.P)

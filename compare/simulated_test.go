@@ -49,7 +49,7 @@ func (m noisyMachine) found(t *testing.T, recorded record.Run, speed float64, re
 			a = append(a, m.run(random, string(rune('a'+n)), recorded, 1))
 			b = append(b, m.run(random, string(rune('A'+n)), recorded, speed))
 		}
-		switch cell := Of(a, b).Cells[0]; cell.Verdict {
+		switch cell := of(a, b).Cells[0]; cell.Verdict {
 		case Slower:
 			slower++
 		case Faster:
@@ -124,7 +124,7 @@ func TestSlowerThanHasItsErrorRate(t *testing.T) {
 	failed := func(speed float64) (n int) {
 		for range pairs {
 			a, b := m.run(random, "a", subject, 1), m.run(random, "b", subject, speed)
-			if Of([]record.Result{a}, []record.Result{b}).Cells[0].SlowerThan(0.05) {
+			if of([]record.Result{a}, []record.Result{b}).Cells[0].SlowerThan(0.05) {
 				n++
 			}
 		}
@@ -170,7 +170,7 @@ func TestDetectableIsDetected(t *testing.T) {
 	sum := 0.0
 	for range pairs {
 		a, b := m.run(random, "a", subject, 1), m.run(random, "b", subject, 1)
-		sum += Of([]record.Result{a}, []record.Result{b}).Cells[0].Detectable
+		sum += of([]record.Result{a}, []record.Result{b}).Cells[0].Detectable
 	}
 	slower, _ := m.found(t, subject, 1-sum/pairs, 1, pairs)
 	t.Logf("detectable %.3f: found in %d of %d", sum/pairs, slower, pairs)

@@ -37,11 +37,11 @@ type Generator struct {
 // Generators lists the kinds of sources that ParseSource knows.
 func Generators() []Generator {
 	return []Generator{
-		{"kron", "kron:SCALE[:EDGEFACTOR]", "Kronecker graph of Graph500, edge factor 16 unless given", parseKronecker},
+		{"kron", "kron:SCALE[:EDGEFACTOR]", "Kronecker graph of Graph500; its edge factor is 16", parseKronecker},
 		{"rmat", "rmat:SCALE:EDGEFACTOR:A,B,C", "Kronecker graph with other odds of the quadrants", parseRMAT},
 		{"uniform", "uniform:VERTICES:TUPLES", "random ends, each vertex as likely as any other", parseUniform},
 		{"grid2d", "grid2d:SIDE", "SIDE x SIDE vertices, joined to their 4 neighbours", gridParser(2)},
-		{"grid3d", "grid3d:SIDE", "SIDE x SIDE x SIDE vertices, joined to their 6 neighbours", gridParser(3)},
+		{"grid3d", "grid3d:SIDE", "SIDE^3 vertices, joined to their 6 neighbours", gridParser(3)},
 		{"path", "path:VERTICES", "vertices in a row", gridParser(1)},
 		{"star", "star:VERTICES", "a hub, vertex 0, and its leaves", parseStar},
 	}

@@ -100,7 +100,7 @@ func (r Result) machineFacts() Table {
 		g.fact("clock", units.Significant(m.ClockMHz, 4)+" MHz")
 	}
 	g.fact("governor", Name(m.Governor))
-	g.fact("simultaneous multithreading", map[string]string{"on": "on", "off": "off", "forceoff": "off",
+	g.fact("multithreading", map[string]string{"on": "on", "off": "off", "forceoff": "off",
 		"notsupported": "not supported"}[m.SMT])
 	g.fact("NUMA nodes", Positive(int64(m.NUMANodes)))
 	g.fact("memory", units.Bytes(m.MemoryBytes))

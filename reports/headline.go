@@ -93,8 +93,8 @@ func (r Result) Device(run Run) string {
 
 // RunTable sums up every run in a line.
 func (r Result) RunTable() Table {
-	t := NewRunTable(r.Runs, Run.On, "#valid roots|#kernel 1|#graph held|#median search|#GTEPS, harmonic|"+
-		"#± deviation|state|rules", "")
+	t := NewRunTable(r.Runs, Run.On, "#GTEPS, harmonic|#± deviation|state|rules|#median search|#valid roots|"+
+		"#kernel 1|#graph held", "")
 	for _, run := range r.Runs {
 		v, version, kernel1, held, median, rate := run.Verdict(), "", Missing, Missing, Missing, Missing
 		if d := run.Description; d != nil {
@@ -106,12 +106,12 @@ func (r Result) RunTable() Table {
 		if s := run.Rates(); s != nil {
 			median, rate = units.Seconds(s.Time.Median), GTEPS(s.TEPS.Mean)
 		}
-		t.Add(Joined(" ", run.Label, version), run.graphCell(), fmt.Sprintf("%d of %d", run.ValidRoots(),
-			len(run.Roots)), kernel1, held, median, rate, run.deviation(), v.Word, run.RuleCount())
-		t.Style(8, v.Class())
-		t.Style(9, "fair")
+		t.Add(Joined(" ", run.Label, version), run.graphCell(), rate, run.deviation(), v.Word, run.RuleCount(), median,
+			fmt.Sprintf("%d of %d", run.ValidRoots(), len(run.Roots)), kernel1, held)
+		t.Style(4, v.Class())
+		t.Style(5, "fair")
 		if run.Compliant() {
-			t.Style(9, "good")
+			t.Style(5, "good")
 		}
 	}
 	return t

@@ -21,7 +21,7 @@ func (t Table) Long() bool { return len(t.Rows) > 32 }
 // Cell is a text in a table.
 type Cell struct {
 	Text  string
-	Class string // "num", a grade's class, "why" for a text that wraps, or empty
+	Class string // "num", a grade's class, "why" for a text that wraps, "whole" for one that is never cut, or empty
 }
 
 // NewTable makes a table without rows. Columns are separated by bars; those that begin with # hold numbers.
@@ -70,13 +70,25 @@ func (t *Table) Style(column int, class string) { t.Rows[len(t.Rows)-1][column].
 func (t *Table) DropEmpty() {
 	for i := len(t.Head) - 1; i >= 0; i-- {
 		empty := func(row []Cell) bool { return row[i].Text == "" || row[i].Text == Missing }
-		if slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !empty(row) }) {
-			continue
+		if !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !empty(row) }) {
+			t.Drop(i)
 		}
-		t.Head = slices.Delete(t.Head, i, i+1)
-		for k, row := range t.Rows {
-			t.Rows[k] = slices.Delete(row, i, i+1)
-		}
+	}
+}
+
+// DropShared removes a column that is the same in all of several rows.
+func (t *Table) DropShared(column int) {
+	differs := func(row []Cell) bool { return row[column] != t.Rows[0][column] }
+	if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
+		t.Drop(column)
+	}
+}
+
+// Drop removes a column.
+func (t *Table) Drop(column int) {
+	t.Head = slices.Delete(t.Head, column, column+1)
+	for k, row := range t.Rows {
+		t.Rows[k] = slices.Delete(row, column, column+1)
 	}
 }
 

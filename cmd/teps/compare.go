@@ -14,40 +14,49 @@ import (
 
 func compareCommand() *cobra.Command {
 	var failIf string
+	var markdown bool
 	c := &cobra.Command{
-		Use:   "compare A[,A2...] B[,B2...]",
-		Short: "Tell whether two runs differ in speed, and how certain that is",
-		Long: `compare sets the run in directory B against that in directory A, engine by engine and
-scale by scale. Roots that both have searched are compared one by one, so that the
-spread between roots does not hide a difference. Several directories on a side, joined
-by commas, are repeats of one measurement.
+		Use:   "compare RUN[,RUN...]...",
+		Short: "Tell whether runs or engines differ in speed, and how certain that is",
+		Long: `compare sets each of the runs B, C, ... against the run A that is named first,
+engine by engine and graph by graph. Of a single run it sets each engine against
+the first. Roots that both sides have searched are compared one by one, so that
+the spread between roots does not hide a difference. A run is named by its
+directory. Several runs joined by commas are repeats of one measurement, and so
+are the runs in a directory such as a store.
 
-It prints harmonic means, the ratio of B to A with a 95 % interval, and what A and B
-do not have in common. docs/comparing.md describes the method and what it can detect.
+It prints harmonic means, the ratio to A with a 95 % interval, and what the
+sides do not have in common. docs/comparing.md describes the method and what it
+can detect.
 
-With --fail-if slower=5% the exit code is 1 if B is certainly slower than A by more than
-5 % for any engine and scale, that is, if the whole interval lies below 0.95, or if B
-has no searches to compare with those of A. Without it, a difference is not a failure.`,
+With --fail-if slower=5% the exit code is 1 if another side is certainly slower
+than A by more than 5 % for any engine and graph, that is, if the whole interval
+lies below 0.95, or if it has no searches to compare with those of A. Without
+it, a difference is not a failure.`,
 		Example: `  teps compare results/before results/after
+  teps compare results/b                      the engines of one run
   teps compare before1,before2,before3 after1,after2,after3
+  teps compare results/main results/change results/b --markdown
   teps compare --fail-if slower=2% results/main results/change`,
-		Args: exactArgs(2, "two runs, or two lists of runs joined by commas"),
 		RunE: func(c *cobra.Command, args []string) error {
 			limit, err := parseFailIf(failIf)
 			if err != nil {
 				return err
 			}
-			before, err := loadSide(args[0])
+			sides, err := loadSides(args)
 			if err != nil {
 				return err
 			}
-			after, err := loadSide(args[1])
-			if err != nil {
-				return err
+			var all []compare.Comparison
+			for _, side := range sides[1:] {
+				all = append(all, compare.Of(sides[0], side))
 			}
-			comparison := compare.Of(before, after)
-			err = text.Comparison(c.OutOrStdout(), comparison, terminalWidth(c.OutOrStdout()))
-			failures := text.ComparisonFailures(comparison, limit)
+			if w := c.OutOrStdout(); markdown {
+				err = text.ComparisonMarkdown(w, all)
+			} else {
+				err = text.Comparison(w, all, terminalWidth(w))
+			}
+			failures := text.ComparisonFailures(all, limit)
 			if err != nil || len(failures) == 0 {
 				return err
 			}
@@ -57,8 +66,30 @@ has no searches to compare with those of A. Without it, a difference is not a fa
 			return errReported
 		},
 	}
-	c.Flags().StringVar(&failIf, "fail-if", "", "exit with 1 if B is certainly slower by more than this: slower=5%")
+	c.Flags().StringVar(&failIf, "fail-if", "", "exit with 1 if another side is certainly slower by more: slower=5%")
+	c.Flags().BoolVar(&markdown, "markdown", false, "write Markdown, for a pull request")
 	return c
+}
+
+// loadSides reads what is compared: a side for each argument, or the engines of a single one.
+func loadSides(args []string) (sides []compare.Side, err error) {
+	for i, arg := range args {
+		side := compare.Side{Name: arg}
+		if len(args) == 2 {
+			side.Name = []string{"A", "B"}[i]
+		}
+		if side.Results, err = loadSide(arg); err != nil {
+			return nil, err
+		}
+		sides = append(sides, side)
+	}
+	if len(sides) == 1 {
+		sides = compare.Engines(sides[0].Results)
+	}
+	if len(sides) < 2 {
+		return nil, usage("teps compare takes several runs, or one with several engines; see teps compare --help")
+	}
+	return sides, nil
 }
 
 // loadSide reads the runs of one side: a directory, or directories joined by commas.
@@ -68,6 +99,7 @@ func loadSide(arg string) ([]record.Result, error) {
 		dirs = strings.Split(arg, ",")
 	}
 	seen := map[string]bool{}
+	dirs = runsIn(dirs)
 	all, err := loadAll(dirs)
 	for i, r := range all {
 		if seen[r.ID] {

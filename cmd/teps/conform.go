@@ -25,15 +25,15 @@ func conformCommand(engines catalog) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conform ENGINE",
 		Short: "Test whether an engine keeps its contract",
-		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a shared
-library. Each case runs in a process of its own: small graphs with exact levels and
-Kronecker graphs; reuse, cancelling, errors and wrong input; clocks that leave out work;
-many searches, random cancels, restarts and growing memory. A case that fails prints
-what was searched, what was wanted and what came back.`,
+		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a
+shared library. Each case runs in a process of its own: small graphs with exact
+levels and Kronecker graphs; reuse, cancelling, errors and wrong input; clocks
+that leave out work; many searches, random cancels, restarts and growing memory.
+A case that fails prints what was searched, what was wanted and what came back.`,
 		Example: `  teps conform cpu
   teps conform ./teps-engine-mine --case 'graph/*' --case search/refused
   teps conform ./libmine.so --set mine.threads=2
-  teps conform cpu --graph grid2d:300              searches of this graph instead of the cases
+  teps conform cpu --graph grid2d:300              search this graph instead
   teps conform --list                              the cases and what each wants`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cases, err := enginetest.Select(patterns...)

@@ -20,10 +20,10 @@ func enginesCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:   "engines [PATH...]",
 		Short: "List the engines, what they need and every option",
-		Long: `engines starts every engine, asks it to describe itself, and shows what
---set ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the directory of
-teps (programs teps-engine-NAME and shared libraries teps-engine-NAME.so), and each
-program or library given as PATH.`,
+		Long: `engines starts every engine, asks it to describe itself, and shows what --set
+ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the directory
+of teps (programs teps-engine-NAME and shared libraries teps-engine-NAME.so),
+and each program or library given as PATH.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -74,11 +74,9 @@ func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}
 	memory := harness.EstimateMemory(recipe, d.Memory).Engine
 	printFact(w, "  memory", fmt.Sprintf("%s at scale %d", units.Bytes(memory), recipe.Scale))
-	name := "  options"
 	for _, o := range d.Options {
-		printFact(w, name, fmt.Sprintf("%s.%s=%s: %s", e.Name, o.Name, o.Default, o.Takes()))
-		printFact(w, "", "    "+o.Meaning)
-		name = ""
+		fmt.Fprintf(w, "  %s\n", printable(fmt.Sprintf("%s.%s=%s: %s", e.Name, o.Name, o.Default, o.Takes())))
+		printFact(w, "", o.Meaning)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 		"results/b": {"before2", "after2"},
 		"results/c": {"before3", "after3", "docs/results/c"},
 	} {
-		if _, stderr, code := small(t, "run --engine cpu --roots 24 --out "+run); code != exitValid {
+		if _, stderr, code := small(t, "run --engine cpu,one=cpu --roots 24 --out "+run); code != exitValid {
 			t.Fatalf("prepare %s: exit code %d:\n%s", run, code, stderr)
 		}
 		for _, dir := range copies {

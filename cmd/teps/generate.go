@@ -22,13 +22,14 @@ func generateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate",
 		Short: "Write the tuples of a graph",
-		Long: `generate writes the tuples of the Graph500 reference generator to standard output, bit
-for bit, in its packed form: 12 bytes a tuple, little endian, the low 32 bits of both
-vertices and a word with their upper 16 bits. It needs a few megabytes of memory at any
-scale. --graph takes another generator, or a file, whose tuples are held in memory.
+		Long: `generate writes the tuples of the Graph500 reference generator to standard
+output, bit for bit, in its packed form: 12 bytes a tuple, little endian, the
+low 32 bits of both vertices and a word with their upper 16 bits. It needs a few
+megabytes of memory at any scale. --graph takes another generator, or a file,
+whose tuples are held in memory.
 
-With --out it writes a file in the format of its extension (` + strings.Join(files.Writable(), ", ") + `),
-compressed if .gz or .zst follows.`,
+With --out it writes a file in the format of its extension, compressed if .gz or
+.zst follows: ` + strings.Join(files.Writable(), " ") + `.`,
 		Example: `  teps generate --scale 20 > s20.tuples      192 MiB
   teps generate --scale 16 | sha256sum
   teps generate --graph grid2d:100 --out grid.mtx

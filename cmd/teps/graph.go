@@ -29,13 +29,14 @@ func graphCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph SOURCE",
 		Short: "Describe a graph: degrees, components, diameter",
-		Long: `graph reads or generates a graph and prints its vertices, tuples, duplicates, self-loops,
-degrees, components and a lower bound of its diameter, found by breadth-first searches
-that each begin where the one before ended.
+		Long: `graph reads or generates a graph and prints its vertices, tuples, duplicates,
+self-loops, degrees, components and a lower bound of its diameter, found by
+breadth-first searches that each begin where the one before ended.
 
 SOURCE is a generator,
 ` + generators() + `
-or the name of a file, or - for standard input. docs/graphs.md describes the formats.`,
+or the name of a file, or - for standard input. docs/graphs.md describes the
+formats.`,
 		Example: `  teps graph grid2d:1000
   teps graph roads.mtx --plot degrees.svg
   teps graph kron:16 --format json

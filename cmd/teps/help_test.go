@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestAnUnknownCommandIsAUsageError(t *testing.T) {
@@ -24,5 +25,17 @@ func TestAnUnknownCommandIsAUsageError(t *testing.T) {
 func TestShellsCanCompleteCommands(t *testing.T) {
 	if got := run(t, "__complete", "ru"); got.code != exitValid || !strings.Contains(got.stdout, "run\t") {
 		t.Errorf("exit code %d, %q", got.code, got.stdout)
+	}
+}
+
+// Help fits a terminal of 80 columns.
+func TestHelpFitsATerminal(t *testing.T) {
+	for _, command := range rootCommand(builtins()).Commands() {
+		got := run(t, "help", command.Name())
+		for line := range strings.Lines(got.stdout) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 && !command.Hidden {
+				t.Errorf("teps help %s has a line of %d columns: %s", command.Name(), n, line)
+			}
+		}
 	}
 }

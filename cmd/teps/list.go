@@ -14,11 +14,12 @@ func listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [DIR...]",
 		Short: "List the runs in a directory",
-		Long: `list shows the runs in the given directories and everywhere below them (default
-` + defaultStore + `): when and on which machine they ran, the rate of the fastest engine and
-scale (harmonic mean), whether they are complete and valid, and whether their records
-have checksums. A record that was cut off, edited or written by a newer teps gets a line
-that says what is wrong. The others are still shown, and the exit code is 1.`,
+		Long: `list shows the runs in the given directories and everywhere below them (default:
+` + defaultStore + `): when and on which machine they ran, the rate of the fastest
+engine and scale (harmonic mean), and whether they are complete and valid. A
+column that is the same in all lines is left out. A record that was cut off,
+edited or written by a newer teps gets a line that says what is wrong. The
+others are still shown, and the exit code is 1.`,
 		Example: `  teps list
   teps list results docs/results
   teps list --json results`,

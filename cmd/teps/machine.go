@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,9 +23,9 @@ func machineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "machine",
 		Short: "Show this machine as a record describes it, and its power meters",
-		Long: `machine shows processor, memory, system and build as every record has them, and how much
-memory a run can use. It reads every power meter for a second, and explains why the other
-sources have none.
+		Long: `machine shows processor, memory, system and build as every record has them, and
+how much memory a run can use. It reads every power meter for a second, and
+explains why the other sources have none.
 
 ` + meters.Help(meters.Sources()),
 		Example: `  teps machine
@@ -57,8 +58,14 @@ func printMachine(ctx context.Context, w io.Writer) {
 	printFact(w, "teps", record.ThisSoftware().String())
 }
 
+// printFact prints a name and its value, whose words go on under each other where a terminal ends.
 func printFact(w io.Writer, name, value string) {
-	fmt.Fprintf(w, "%-20s %s\n", printable(name), printable(value))
+	const indent = 21
+	value = printable(value)
+	if columns := terminalWidth(w); columns > indent {
+		value = text.Wrap(value, columns-indent, strings.Repeat(" ", indent))
+	}
+	fmt.Fprintf(w, "%-*s %s\n", indent-1, printable(name), value)
 }
 
 // readMeters finds meters and reads them for a second.

@@ -37,10 +37,10 @@ func newEngineCommand(engines catalog) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new-engine NAME",
 		Short: "Generate a starter project for an engine of your own",
-		Long: `new-engine makes the directory teps-engine-NAME with a small engine that builds, passes
-the conformance suite and runs. Replace its search with yours.
+		Long: `new-engine makes the directory teps-engine-NAME with a small engine that builds,
+passes the conformance suite and runs. Replace its search with yours.
 
-Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
+Languages:` + names + `. Use c for C++, CUDA and Fortran, too.`,
 		Example: `  teps new-engine mine
   teps new-engine mine --language c
   teps new-engine mine --language openmp --dir engines/mine`,

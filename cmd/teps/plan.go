@@ -36,6 +36,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	d := record.DefaultPlan()
 	flags.StringSliceVar(&f.engine, "engine", defaultEngines(),
 		"engines: names or paths, as [LABEL=]ENGINE[:OPTION=VALUE]...")
+	flags.Lookup("engine").DefValue = strings.Join(defaultEngines(), ", ")
 	flags.StringVar(&f.scale, "scale", strconv.Itoa(d.Scales[0]),
 		"log2 of the number of vertices: 18, 16-20 or 16,18,20")
 	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil,

@@ -32,16 +32,16 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR|STORE...",
 		Short: "Draw runs again from their records",
-		Long: `report reads the records of runs and draws everything again: plots, tables and the
-page go into each run's directory, the official text to standard output. With --out,
-several runs share one page. A directory of runs stands for all of them; alone, it gets
-the plots and the page of all its runs.
+		Long: `report reads the records of runs and draws everything again: plots, tables and
+the page go into each run's directory, the official text to standard output.
+With --out, several runs share one page. A directory of runs stands for all of
+them; alone, it gets the plots and the page of all its runs.
 
 With --format it writes one text instead, to standard output or --out:
 ` + list.String() + `
-With --picture it writes one figure instead, to the file at --out (.svg, .png, .pdf)
-or as SVG into the working directory. --reference shows published results next to the
-measured ones, in grey; docs/reports.md lists them.`,
+With --picture it writes one figure instead, to the file at --out (.svg, .png,
+.pdf) or as SVG into the working directory. --reference shows published results
+next to the measured ones, in gray; docs/reports.md lists them.`,
 		Example: `  teps report results/a
   teps report results
   teps report results/a results/b --out both.html
@@ -159,6 +159,12 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	w := c.ErrOrStderr()
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColour(w)) // nobody may be reading
+	for i, line := range text.Engines(report.Results[0].Result) {
+		if i == 0 {
+			fmt.Fprintf(w, "\nOn a typical root:\n")
+		}
+		fmt.Fprintf(w, "  %s\n", text.Wrap(line, max(terminalWidth(w)-4, 76), "    "))
+	}
 	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
 	return nil
 }

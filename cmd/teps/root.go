@@ -84,9 +84,9 @@ func rootCommand(engines catalog) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "teps",
 		Short: "Measure how fast machines search graphs breadth first (Graph500)",
-		Long: `teps runs the Graph500 benchmark. It generates the graph, has each engine build and
-search it from 64 roots, validates every search against the input, and writes records,
-the official text, plots and a page.`,
+		Long: `teps runs the Graph500 benchmark. It generates the graph, has each engine build
+and search it from 64 roots, validates every search against the input, and
+writes records, the official text, plots and a page.`,
 		Example: `  teps run                                  cpu and distributed at scale 18, validated
   teps run --scale 16-20 --out results/a    five scales into one directory
   teps engines                              all engines and their options
@@ -102,6 +102,7 @@ the official text, plots and a page.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError

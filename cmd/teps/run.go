@@ -35,21 +35,22 @@ func runCommand(engines catalog) *cobra.Command {
 		Use:   "run",
 		Short: "Run the benchmark: generate, construct, search, validate, report",
 		Long: `run follows the Graph500 protocol for every engine on every graph. It prints the
-official text to standard output and everything else to standard error, and writes
-records, plots and a page into a directory. A run that was stopped (Ctrl-C, a crash, a
-power cut) loses at most the search it was in; --resume DIR continues it.
+official text to standard output and everything else to standard error, and
+writes records, plots and a page into a directory. A run that was stopped
+(Ctrl-C, a crash, a power cut) loses at most the search it was in; --resume DIR
+continues it.
 
---graph names a graph other than Graph500's: a file (- for standard input), or one of
+--graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),
-		Example: `  teps run                                              cpu, and distributed in 2D and 1D, at scale 18
-  teps run --scale 16-20 --out results/sweep            five scales into one directory
-  teps run --graph grid2d:1000 --graph roads.mtx.gz     other graphs: generators and files
-  teps run --engine cpu,one=cpu --set one.threads=1     the same engine twice, under two labels
-  teps run --engine distributed:ranks=16:partition=1d   options of an engine after its name
-  teps run --engine ./teps-engine-mine --validate 8     an engine of your own
-  teps run --scale 22 --energy 60s                      MTEPS per watt too, for every power meter here
-  teps run --store results                              a new directory in results
-  teps run --resume results/sweep                       continue what was interrupted`,
+		Example: `  teps run                                            cpu, and distributed twice
+  teps run --scale 16-20 --out results/sweep          five scales, one directory
+  teps run --graph grid2d:1000 --graph roads.mtx.gz   generators and files
+  teps run --engine cpu,one=cpu --set one.threads=1   an engine twice
+  teps run --engine distributed:ranks=16              options after its name
+  teps run --engine ./teps-engine-mine --validate 8   an engine of your own
+  teps run --scale 22 --energy 60s                    MTEPS per watt, too
+  teps run --store results                            a new directory in results
+  teps run --resume results/sweep                     continue after Ctrl-C`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			host := newProcesses(c, f.verbose)
@@ -75,7 +76,7 @@ power cut) loses at most the search it was in; --resume DIR continues it.
 func generators() string {
 	var b strings.Builder
 	for _, g := range graph.Generators() {
-		fmt.Fprintf(&b, "  %-32s%s\n", g.Form, g.About)
+		fmt.Fprintf(&b, "  %-28s%s\n", g.Form, g.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -17,10 +17,10 @@ func sweepCommand(engines catalog) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x graphs x repeats from a file",
-		Long: `sweep measures every combination that a file describes. Each one is an ordinary run with
-a directory of its own. The same command, given again, measures only what is missing: after
-Ctrl-C, a crash, or a change of the file. docs/sweeps.md describes the fields of a file.
-A complete one:
+		Long: `sweep measures every combination that a file describes. Each one is an ordinary
+run with a directory of its own. The same command, given again, measures only
+what is missing: after Ctrl-C, a crash, or a change of the file. docs/sweeps.md
+describes the fields of a file. A complete one:
 
   engines:
     - name: cpu
@@ -29,7 +29,7 @@ A complete one:
   scales: 16-18
   graph: [grid2d:1000, roads.mtx]
   repeats: 3`,
-		Example: `  teps sweep threads.yaml --dry-run       show what would be measured, and its memory
+		Example: `  teps sweep threads.yaml --dry-run       what would be measured
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
 		RunE: func(c *cobra.Command, args []string) (err error) {

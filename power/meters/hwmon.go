@@ -20,7 +20,7 @@ import (
 const hwmonPath = "sys/class/hwmon"
 
 func hwmonSource() Source {
-	return Source{Name: "hwmon", Help: "power sensors of drivers: GPUs, boards, ACPI power meters", Open: openHwmon}
+	return Source{Name: "hwmon", Help: "sensors of drivers: GPUs, boards, ACPI meters", Open: openHwmon}
 }
 
 // hwmonCoverage returns what a driver's sensors cover, and how; by default, they measure some device.

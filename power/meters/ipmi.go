@@ -23,7 +23,7 @@ import (
 const ipmiPeriod = time.Second
 
 func ipmiSource() Source {
-	return Source{Name: "ipmi", Help: "the board's management controller, through ipmitool", Open: openIPMI}
+	return Source{Name: "ipmi", Help: "the management controller, through ipmitool", Open: openIPMI}
 }
 
 func openIPMI(ctx context.Context, r Request) ([]power.Meter, error) {

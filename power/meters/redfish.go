@@ -33,7 +33,7 @@ const (
 func redfishSource() Source {
 	return Source{
 		Name: "redfish", Example: "redfish=https://bmc.example", Scope: power.Node, Check: checkRedfishURL,
-		Help: "a board controller; " + redfishUser + " and " + redfishPassword + " log in",
+		Help: "a board; " + redfishUser + " and _PASSWORD log in",
 		Open: func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, false) },
 	}
 }

@@ -58,7 +58,7 @@ func (s Source) local() bool { return s.Example == "" }
 // Help explains how to ask for meters of the given sources, for the help of commands.
 func Help(sources []Source) string {
 	var b strings.Builder
-	line := func(usage, help string) { fmt.Fprintf(&b, "  %-26s%s\n", usage, help) }
+	line := func(usage, help string) { fmt.Fprintf(&b, "  %-27s %s\n", usage, help) }
 	b.WriteString("A meter is written SOURCE[:SCOPE][=VALUE].\n")
 	b.WriteString("These sources search this machine, and SCOPE keeps some of the meters found:\n")
 	line(auto, "all of these sources (the default)")
@@ -74,7 +74,7 @@ func Help(sources []Source) string {
 		}
 	}
 	fmt.Fprintf(&b, "Scopes: %s.\n", scopeNames())
-	b.WriteString("SCOPE@2% states the error of a meter as given by its maker: ipmi:node@3%, command:wall@1%=./pdu.sh")
+	b.WriteString("SCOPE@2% states the error of a meter as given by its maker:\n  ipmi:node@3%, command:wall@1%=./pdu.sh")
 	return b.String()
 }
 

@@ -26,9 +26,9 @@ func All() []reports.Format {
 		{Name: "text", Summary: "the table that ends a run", Write: each(table)},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
 		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
-		{Name: "submission", Summary: "the fields of the Graph500 list, as far as a record can fill them in",
+		{Name: "submission", Summary: "the fields of the Graph500 list that a record can fill in",
 			Write: each(text.Submission)},
-		{Name: "green", Summary: "the fields of the Green Graph500 list, for runs with an energy loop",
+		{Name: "green", Summary: "the fields of the Green Graph500 list, of an energy loop",
 			Write: each(text.Green)},
 	}
 }

@@ -57,9 +57,11 @@ type figure struct {
 	Drawing template.HTML
 }
 
-// draw draws a figure.
+// draw draws a figure. Its notes become part of the caption, where they wrap.
 func (p *pager) draw(f reports.Figure) (figure, error) {
-	drawing, err := p.plotter.Inline(f)
+	bare := f
+	bare.Notes = nil
+	drawing, err := p.plotter.Inline(bare)
 	if err != nil {
 		return figure{}, err
 	}

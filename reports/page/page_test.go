@@ -215,7 +215,7 @@ func TestPageFoldsManyRecords(t *testing.T) {
 func TestPageExplainsMultithreading(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
 	r.Machine.SMT = "notsupported"
-	if got := page(t, r); !strings.Contains(got, "<dt>simultaneous multithreading</dt><dd>not supported</dd>") {
+	if got := page(t, r); !strings.Contains(got, "<dt>multithreading</dt><dd>not supported</dd>") {
 		t.Error("the page shows the kernel's word for a processor without multithreading")
 	}
 }

@@ -2,12 +2,12 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/units"
@@ -15,80 +15,179 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// Comparison writes c: a table with a line for each engine and graph, a sentence for each with the result, and what the
-// two sides do not have in common. width is that of Columns.
-func Comparison(w io.Writer, c compare.Comparison, width int) error {
-	b := bytes.NewBufferString(rendered(comparisonTable(c), width))
-	for _, cell := range c.Cells {
-		paragraph(b, "\n", comparisonSentence(cell))
-	}
-	if lines := dissimilarities(c); len(lines) > 0 {
-		b.WriteString("\nA and B differ in more than speed:\n")
+// comparison is one side against each of the others, in words.
+type comparison struct {
+	Table       reports.Table
+	Results     []string // a sentence for each line of the table, and for each side with several
+	Limits      []string // what the results cannot show
+	Differences []string // other than speed
+}
+
+// Comparison writes comparisons with the same side A: a table with a line for each engine and graph, a sentence for
+// each with the result, and what the sides do not have in common. width is that of Columns.
+func Comparison(w io.Writer, all []compare.Comparison, width int) error {
+	c := describe(all)
+	b := bytes.NewBufferString(rendered(c.Table, width))
+	columns := min(cmp.Or(width, paragraphWidth), paragraphWidth) - 4
+	for i, lines := range [][]string{c.Results, c.Limits, c.Differences} {
+		if len(lines) > 0 {
+			b.WriteString([]string{"\n", "\n", "\nThe sides differ in more than speed:\n"}[i])
+		}
 		for _, line := range lines {
-			paragraph(b, "  ", line)
+			fmt.Fprintf(b, "%s\n", Wrap(line, columns, "    "))
 		}
 	}
 	return flush(w, b, "the comparison")
 }
 
-const paragraphWidth = 100
-
-// paragraph writes a text in lines that fit, those after the first indented.
-func paragraph(b *bytes.Buffer, before, s string) {
-	b.WriteString(before)
-	for i, line := range strings.Split(text.WrapSoft(s, paragraphWidth-4), "\n") {
-		if i > 0 {
-			b.WriteString("    ")
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+// ComparisonMarkdown writes the same for an issue or a pull request.
+func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
+	return fill(w, "comparison.tmpl", describe(all))
 }
 
-func comparisonTable(c compare.Comparison) reports.Table {
-	t := reports.NewRunTable(c.Cells, func(cell compare.Cell) record.GraphID { return cell.Graph },
-		"#roots|#A GTEPS|#B GTEPS|#B/A|verdict", "")
-	for _, cell := range c.Cells {
-		roots, a, b, ratio := reports.Missing, reports.Missing, reports.Missing, reports.Missing
-		if cell.Compared() {
-			roots, a, b = strconv.Itoa(cell.Common), reports.GTEPS(cell.TEPSA), reports.GTEPS(cell.TEPSB)
-			ratio = ratioText(*cell.Typical)
+const paragraphWidth = 100
+
+func describe(all []compare.Comparison) (out comparison) {
+	out.Table = comparisonTable(all)
+	scatter := -1.0
+	for _, c := range all {
+		for _, cell := range c.Cells {
+			out.Results = append(out.Results, comparisonSentence(c, cell))
+			if limit := basis(cell); limit != "" && !slices.Contains(out.Limits, limit) {
+				out.Limits = append(out.Limits, limit)
+			}
+			if cell.Scatter != nil {
+				scatter = max(scatter, *cell.Scatter)
+			}
 		}
-		t.Add(reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.Cell()), roots, a, b, ratio, string(cell.Verdict))
+		if _, n := c.Overall(); n > 1 {
+			out.Results = append(out.Results, overall(c))
+		}
+		for _, line := range dissimilarities(c) {
+			if !slices.Contains(out.Differences, line) {
+				out.Differences = append(out.Differences, line)
+			}
+		}
+	}
+	if scatter >= 0 {
+		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
+			"side, the test takes that into account.", percentText(scatter), compare.MinPairs))
+	}
+	return out
+}
+
+// Engines says how the engines of a result compare with the first on a typical root, a line each. A result of one
+// engine has none.
+func Engines(r record.Result) (lines []string) {
+	sides := compare.Engines([]record.Result{r})
+	for _, side := range sides[min(1, len(sides)):] {
+		c := compare.Of(sides[0], side)
+		if _, n := c.Overall(); n > 0 {
+			lines = append(lines, overall(c))
+		}
+	}
+	return lines
+}
+
+// ofEngines reports whether the sides of a comparison are engines.
+func ofEngines(c compare.Comparison, cell compare.Cell) bool {
+	return cmp.Or(cell.EngineB, cell.Engine) == c.B
+}
+
+func comparisonTable(all []compare.Comparison) reports.Table {
+	type line struct {
+		compare.Cell
+		side string
+	}
+	var lines []line
+	engines := true
+	for _, c := range all {
+		for _, cell := range c.Cells {
+			lines, engines = append(lines, line{cell, c.B}), engines && ofEngines(c, cell)
+		}
+	}
+	columns := "side|#roots|#GTEPS|#GTEPS|#ratio|verdict"
+	if len(all) > 0 {
+		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#GTEPS|#ratio|verdict", reports.Clean(all[0].A, 12))
+	}
+	if len(all) == 1 {
+		a, b := reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)
+		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#%s GTEPS|#%[2]s/%[1]s|verdict", a, b)
+	}
+	t := reports.NewRunTable(lines, func(l line) record.GraphID { return l.Graph }, columns, "")
+	for _, l := range lines {
+		roots, a, b, ratio := reports.Missing, reports.Missing, reports.Missing, reports.Missing
+		if l.Compared() {
+			roots, a, b = strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA), reports.GTEPS(l.TEPSB)
+			ratio = fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
+		}
+		t.Add(reports.Sentence(cmp.Or(l.EngineB, l.Engine)), reports.Sentence(l.Graph.Cell()), reports.Sentence(l.side),
+			roots, a, b, ratio, string(l.Verdict))
+	}
+	t.Head[7].Class = "whole"
+	if len(all) == 1 || engines {
+		t.Drop(2)
 	}
 	return t
 }
 
-// ratioText is a ratio with its interval: 0.949 [0.940 0.959].
-func ratioText(r compare.Ratio) string {
-	return fmt.Sprintf("%s [%s %s]", units.Significant(r.Estimate, 3), units.Significant(r.Low, 3),
-		units.Significant(r.High, 3))
-}
+func digits(x float64) string { return units.Significant(x, 3) }
 
-func cellName(cell compare.Cell) string {
+func cellName(c compare.Comparison, cell compare.Cell) string {
 	name := reports.Sentence(cell.Engine)
-	if cell.EngineB != "" {
-		name += " against " + reports.Sentence(cell.EngineB)
+	switch {
+	case ofEngines(c, cell):
+		return reports.Sentence(cell.Graph.String())
+	case cell.EngineB != "":
+		name = reports.Sentence(cell.EngineB) + " against " + name
 	}
 	return fmt.Sprintf("%s, %s", name, reports.Sentence(cell.Graph.String()))
 }
 
 // comparisonSentence explains one line of the table.
-func comparisonSentence(cell compare.Cell) string {
+func comparisonSentence(c compare.Comparison, cell compare.Cell) string {
+	name := cellName(c, cell)
+	between := fmt.Sprintf("between %s and %s", reports.Sentence(c.A), reports.Sentence(c.B))
 	if !cell.Compared() {
-		return fmt.Sprintf("%s: not compared: %s.", cellName(cell), reports.Sentence(cell.Reason))
+		return fmt.Sprintf("%s: no comparison %s: %s.", name, between, reports.Sentence(cell.Reason))
 	}
-	var verdict string
-	switch cell.Verdict {
-	case compare.Same:
-		verdict = fmt.Sprintf("no difference found (%s). %s", evidence(cell), detectable(cell.Detectable))
-	case compare.Slower:
-		verdict = fmt.Sprintf("B is %s slower (%s).", percentText(1-cell.Typical.Estimate), evidence(cell))
-	case compare.Faster:
-		verdict = fmt.Sprintf("B is %s faster (%s).", percentText(cell.Typical.Estimate-1), evidence(cell))
-	case compare.Undecided:
-		verdict = fmt.Sprintf("cannot tell: %s (%s).", cell.Reason, evidence(cell))
+	switch ratio := *cell.Typical; {
+	case cell.Verdict == compare.Same:
+		return fmt.Sprintf("%s: no difference found %s (%s). %s", name, between, evidence(cell), detectable(cell.Detectable))
+	case cell.Verdict == compare.Undecided:
+		return fmt.Sprintf("%s: cannot tell %s: %s (%s).", name, between, cell.Reason, evidence(cell))
+	case ratio.Estimate >= 2 || ratio.Estimate <= 0.5:
+		return fmt.Sprintf("%s: %s.", name, times(c, ratio))
+	case cell.Verdict == compare.Slower:
+		return fmt.Sprintf("%s: %s is %s slower than %s (%s).", name, reports.Sentence(c.B), percentText(1-ratio.Estimate),
+			reports.Sentence(c.A), evidence(cell))
+	default:
+		return fmt.Sprintf("%s: %s is %s faster than %s (%s).", name, reports.Sentence(c.B), percentText(ratio.Estimate-1),
+			reports.Sentence(c.A), evidence(cell))
 	}
-	return cellName(cell) + ": " + verdict + basis(cell)
+}
+
+// times says which side is how many times as fast as the other: cpu is 1.94 (1.84 to 2.04) times as fast as serial.
+func times(c compare.Comparison, r compare.Ratio) string {
+	fast, slow := c.B, c.A
+	if r.Estimate < 1 {
+		fast, slow, r = slow, fast, compare.Ratio{Estimate: 1 / r.Estimate, Low: 1 / r.High, High: 1 / r.Low}
+	}
+	return fmt.Sprintf("%s is %s (%s to %s) times as fast as %s", reports.Sentence(fast), digits(r.Estimate),
+		digits(r.Low), digits(r.High), reports.Sentence(slow))
+}
+
+// overall sums up all lines of a comparison.
+func overall(c compare.Comparison) string {
+	switch mean, n := c.Overall(); {
+	case n > 1:
+		return fmt.Sprintf("%s: geometric mean, smallest and largest of %d ratios.", times(c, mean), n)
+	case mean.Low <= 1 && mean.High >= 1:
+		return fmt.Sprintf("no difference found between %s and %s (ratio %s to %s).", reports.Sentence(c.A),
+			reports.Sentence(c.B), digits(mean.Low), digits(mean.High))
+	default:
+		return times(c, mean) + "."
+	}
 }
 
 // detectable says how large a slowdown would have been found.
@@ -111,46 +210,43 @@ func evidence(cell compare.Cell) string {
 // basis says what was paired, and what that cannot show.
 func basis(cell compare.Cell) string {
 	switch {
-	case cell.Unit == compare.ByRun:
-		return fmt.Sprintf(" The test compares %d pairs of runs.", min(cell.RunsA, cell.RunsB))
-	case cell.Scatter != nil:
-		return fmt.Sprintf(" Runs of the same side differ by up to %s; with %d runs on each side, "+
-			"the test takes that into account.", percentText(*cell.Scatter), compare.MinPairs)
-	case cell.Verdict == compare.Same:
+	case !cell.Compared() || cell.Scatter != nil || cell.Unit == compare.ByRoot && cell.Verdict == compare.Same:
 		return ""
+	case cell.Unit == compare.ByRun:
+		return fmt.Sprintf("The test compares %d pairs of runs.", min(cell.RunsA, cell.RunsB))
 	}
-	return " With one run on each side, anything that made a whole run slow or fast looks like a difference: " +
+	return "With one run on each side, anything that made a whole run slow or fast looks like a difference: " +
 		"repeat both to be sure."
 }
 
-// ComparisonFailures says what makes a comparison fail: nothing could be compared or, with a limit (0.05: five per
+// ComparisonFailures says what makes comparisons fail: nothing could be compared or, with a limit (0.05: five per
 // cent), engines at scales of A that are slower in B by more than that for sure, or that could not be compared.
-func ComparisonFailures(c compare.Comparison, limit *float64) (failures []string) {
-	compared := 0
-	for _, cell := range c.Cells {
-		switch {
-		case cell.Compared():
-			compared++
-			if limit != nil && cell.SlowerThan(*limit) {
-				failures = append(failures, fmt.Sprintf("%s: B is slower than A by more than %g %%: at least %.1f %%",
-					cellName(cell), *limit*100, 100*(1-cell.Typical.High)))
-			}
-		case limit != nil && cell.RunsA > 0:
-			failures = append(failures, fmt.Sprintf("%s: not compared: %s", cellName(cell), reports.Sentence(cell.Reason)))
+func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []string) {
+	for _, c := range all {
+		if _, n := c.Overall(); n == 0 {
+			failures = append(failures, fmt.Sprintf("there is nothing to compare: no engine has searches of the same graph in "+
+				"%s and %s", reports.Sentence(c.A), reports.Sentence(c.B)))
 		}
-	}
-	if compared == 0 && len(failures) == 0 {
-		failures = append(failures, "there is nothing to compare: no engine has searches of the same graph on both sides")
+		for _, cell := range c.Cells {
+			switch {
+			case limit == nil:
+			case cell.SlowerThan(*limit):
+				failures = append(failures, fmt.Sprintf("%s: %s is slower than %s by more than %g %%: at least %.1f %%",
+					cellName(c, cell), reports.Sentence(c.B), reports.Sentence(c.A), *limit*100, 100*(1-cell.Typical.High)))
+			case !cell.Compared() && cell.RunsA > 0:
+				failures = append(failures, fmt.Sprintf("%s: not compared: %s", cellName(c, cell), reports.Sentence(cell.Reason)))
+			}
+		}
 	}
 	return failures
 }
 
-// dissimilarities are lines about everything but speed.
+// dissimilarities are lines about everything but speed. Engines differ in everything but the input.
 func dissimilarities(c compare.Comparison) (lines []string) {
 	add := func(name string, differences []compare.Difference) {
 		for _, d := range differences {
-			lines = append(lines, fmt.Sprintf("%s%s: A %s; B %s", name, reports.Name(d.What),
-				reports.Sentence(strings.Join(d.A, ", ")), reports.Sentence(strings.Join(d.B, ", "))))
+			lines = append(lines, fmt.Sprintf("%s%s: %s %s; %s %s", name, reports.Name(d.What), reports.Sentence(c.A),
+				reports.Sentence(strings.Join(d.A, ", ")), reports.Sentence(c.B), reports.Sentence(strings.Join(d.B, ", "))))
 		}
 	}
 	for _, warning := range c.Warnings {
@@ -158,7 +254,9 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	}
 	add("", c.Differences)
 	for _, cell := range c.Cells {
-		add(fmt.Sprintf("%s, %s: ", reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.String())), cell.Differences)
+		if !ofEngines(c, cell) {
+			add(fmt.Sprintf("%s, %s: ", reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.String())), cell.Differences)
+		}
 	}
 	return lines
 }

@@ -69,7 +69,10 @@ func List(folder string, r record.Result, err error) Listed {
 // ListTable writes records, a line each. What cannot be read follows with its reason. The rate is that of the fastest
 // engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
 func ListTable(w io.Writer, records []Listed, width int) error {
-	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state|checksum", "")
+	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state", "")
+	for _, column := range []int{0, 1, 6} { // folders are copied into command lines
+		t.Head[column].Class = "whole"
+	}
 	damaged := ""
 	for _, l := range records {
 		if l.Damage == "" {
@@ -78,6 +81,7 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 			damaged += "cannot be read: " + reports.Sentence(l.Damage) + "\n"
 		}
 	}
+	t.DropShared(2)
 	out := damaged
 	switch {
 	case len(records) == 0:
@@ -111,10 +115,13 @@ func listRow(l Listed) []string {
 		low, high := strconv.Itoa(slices.Min(scales)), strconv.Itoa(slices.Max(scales))
 		graphs = slices.Insert(graphs, 0, strings.Join(slices.Compact([]string{low, high}), "…"))
 	}
+	state := l.State
+	if !l.Checksummed {
+		state += ", no checksum"
+	}
 	return []string{
 		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine), firstOf(engines),
-		firstOf(graphs), units.Significant(rate/1e9, 3), l.State,
-		map[bool]string{true: "yes", false: "no"}[l.Checksummed],
+		firstOf(graphs), units.Significant(rate/1e9, 3), state,
 	}
 }
 

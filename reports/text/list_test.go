@@ -34,7 +34,7 @@ func TestListFitsATerminal(t *testing.T) {
 	long.Runs[0].State = record.Interrupted
 	var records []Listed
 	records = append(records,
-		List("a/very/long/path/to/a/store/of/records/20260314-091500", long, nil),
+		List("results/20260314-091500", long, nil),
 		List("b", samples.Result([]string{"cpu"}, 20), nil),
 		List("c", record.Result{}, errors.New("line 7 is not what was written\x1b[31m\nthere")),
 	)
@@ -52,8 +52,8 @@ func TestListFitsATerminal(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	wants(t, lines[2], "a/ver…14-091500 2026-03-14 node1…ample.org cpu,d…ributed +1", "16…18", "INTERRUPTED yes")
-	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID no")
+	wants(t, lines[2], "results/20260314-091500 2026-03-14 node…mple.org cpu,…buted +1 16…18 2.61 INTERRUPTED")
+	wants(t, lines[3], "b 2026-03-14 node17 cpu 20 0.920 VALID, no checksum")
 	if lines[5] != "cannot be read: line 7 is not what was written [31m there" {
 		t.Errorf("got %q", lines[5])
 	}

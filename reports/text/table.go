@@ -35,7 +35,7 @@ func columnWidths(t reports.Table, width int) []int {
 	for ; width > 0 && total > width; total-- {
 		widest := -1
 		for i, head := range t.Head {
-			if head.Class != "num" && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
+			if head.Class == "" && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
 )
@@ -27,7 +29,7 @@ func fill(w io.Writer, file string, data any) error {
 		"next":    func(n int) int { return n + 1 },
 		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
 		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
-	}).ParseFS(templates, file)
+	}).ParseFS(templates, "*.tmpl")
 	if err != nil {
 		return fmt.Errorf("text: read the built-in template: %w", err)
 	}
@@ -44,6 +46,15 @@ func flush(w io.Writer, b *bytes.Buffer, what string) error {
 		return fmt.Errorf("text: write %s: %w", what, err)
 	}
 	return nil
+}
+
+// Wrap breaks a text between words into lines of at most width columns. Those after the first begin with indent.
+func Wrap(s string, width int, indent string) string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n"+indent)
 }
 
 // orOpen replaces a missing value by the mark of a field that the user has to fill in.
