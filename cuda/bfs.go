@@ -11,6 +11,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -36,7 +37,7 @@ import (
 // levels has the levels that are over.
 type search struct {
 	device  *gpu
-	memory  *allocator
+	memory  *driver.Allocator
 	c       configuration
 	params  searchParams  // of the last launch
 	status  *deviceStatus // of the last launch; in pinned host memory, written by the device
@@ -56,7 +57,7 @@ func (b *builder) newSearch() *search {
 	s := &search{device: b.device, memory: b.memory, c: b.c, levels: make([]plugins.Level, 0, maxLevels+1)}
 	s.parents = b.array("parents", parentBytes(int64(labels)))
 	status := b.hostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
-	s.status = (*deviceStatus)(b.memory.arrays[status].host.host)
+	s.status = (*deviceStatus)(b.memory.Host(status))
 	s.params = searchParams{
 		MaxLevels: launchLevels,
 		Steps:     uint64(b.c.rule.Steps), Alpha: float32(b.c.rule.Alpha), Beta: float32(b.c.rule.Beta),
@@ -75,7 +76,7 @@ func (b *builder) newSearch() *search {
 // run searches from root and copies the parents to parent. The levels are valid until the next run; a search with
 // more than maxLevels returns none.
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
-	err = s.device.do(func() error {
+	err = s.device.Do(func() error {
 		if err := s.wake(); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		if len(s.levels) <= maxLevels {
 			t.Levels = s.levels
 		}
-		if err := read(parent, s.parents); err != nil {
+		if err := driver.Read(parent, s.parents); err != nil {
 			return fmt.Errorf("copy parents to the host: %w", err)
 		}
 		return nil
@@ -99,7 +100,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 // repeat searches from the roots in turn until duration has passed. Each search is the timed part of run: it leaves
 // its parents in device memory, without the copy to the host.
 func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
-	err = s.device.do(func() error {
+	err = s.device.Do(func() error {
 		if err := s.wake(); err != nil {
 			return err
 		}
@@ -119,10 +120,10 @@ func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time
 // wake launches an empty kernel and waits for it. After the host's work between two searches, which can take long,
 // device and driver respond slowly for some tens of microseconds that have nothing to do with the search.
 func (s *search) wake() error {
-	if err := s.device.launch(s.device.stream, "wake", 1, 1); err != nil {
+	if err := s.device.Launch(s.device.Stream, "wake", 1, 1); err != nil {
 		return err
 	}
-	if err := s.device.stream.Synchronize(); err != nil {
+	if err := s.device.Stream.Synchronize(); err != nil {
 		return fmt.Errorf("wake the device: %w", err)
 	}
 	return nil
@@ -141,7 +142,7 @@ func (s *search) traverse(ctx context.Context, root graph.Vertex) (err error) {
 		return err
 	}
 	for {
-		if err := s.device.stream.Synchronize(); err != nil {
+		if err := s.device.Stream.Synchronize(); err != nil {
 			return err
 		}
 		if s.status.Done != 0 {
@@ -176,7 +177,11 @@ func (s *search) launchLevels(newSearch bool) error {
 		p.NewSearch = 1
 		p.Copies += uint64(d.searchBlocks)
 	}
-	err := launchSearch(d, *p)
+	params := *p // cgo may not see a pointer into s
+	// All blocks run at the same time, so that they can wait for each other. The driver runs one cooperative launch after
+	// the other: ranks that share a GPU are launched without its guarantee, each with its share of the multiprocessors.
+	err := driver.LaunchTogether(d.Stream, d.searchFunction, d.searchBlocks, d.searchThreads, d.searchShared,
+		unsafe.Pointer(&params), !d.shared)
 	if err != nil {
 		if newSearch {
 			p.Copies -= uint64(d.searchBlocks) // no block will copy
@@ -193,7 +198,7 @@ func (s *search) topDownStep() error {
 	if blocks == 0 {
 		return nil
 	}
-	return s.device.launch(s.device.stream, "top_down_dynamic", blocks, blockThreads, s.status.Queued)
+	return s.device.Launch(s.device.Stream, "top_down_dynamic", blocks, blockThreads, s.status.Queued)
 }
 
 // record appends the levels of the last launch.
@@ -217,15 +222,15 @@ func (s *search) record() {
 func (s *search) writeFew() error {
 	const blocksPerMultiprocessor = 8
 	d, p := s.device, &s.params
-	blocks := d.multiprocessors * blocksPerMultiprocessor
+	blocks := d.Multiprocessors * blocksPerMultiprocessor
 	return errors.Join(
-		d.launch(d.stream, "clear_parents", blocks, blockThreads, p.Parent, p.Length),
-		d.launch(d.stream, "write_reached", blocks, blockThreads, p.Parent),
-		d.launch(d.stream, "write_corrections", blocks, blockThreads, p.Parent),
-		d.launch(d.stream, "write_root", 1, 1, p.Parent, p.Root),
-		d.stream.Synchronize())
+		d.Launch(d.Stream, "clear_parents", blocks, blockThreads, p.Parent, p.Length),
+		d.Launch(d.Stream, "write_reached", blocks, blockThreads, p.Parent),
+		d.Launch(d.Stream, "write_corrections", blocks, blockThreads, p.Parent),
+		d.Launch(d.Stream, "write_root", 1, 1, p.Parent, p.Root),
+		d.Stream.Synchronize())
 }
 
 func (s *search) close() error {
-	return s.device.do(func() error { return errors.Join(s.memory.freeAll(), s.device.close()) })
+	return s.device.Do(func() error { return errors.Join(s.memory.FreeAll(), s.device.Close()) })
 }

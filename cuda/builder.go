@@ -9,6 +9,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -19,7 +20,7 @@ import (
 type builder struct {
 	ctx    context.Context
 	device *gpu
-	memory *allocator
+	memory *driver.Allocator
 	c      configuration
 	tuples []graph.Edge
 	err    error
@@ -38,19 +39,9 @@ const counters = 16
 
 // sort sorts n keys by bits low to high, stably. It uses buffer, which is as large; the two arrays may change places.
 func (b *builder) sort(keys, buffer *uint64, n int64, low, high int) {
-	tile := int64(blockThreads * sortKeys)
-	blocks := int(max(1, min((n+tile-1)/tile, int64(b.device.multiprocessors)*4)))
-	places := uint64(256 * blocks)
-	place := b.array("places of digits", 8*int64(places+1))
-	for pass := range digits(low, high) {
-		shift := uint64(low + 8*pass)
-		b.callBlocks(blocks, "sort_count", *keys, uint64(n), shift, place)
-		b.prefixSums(place, places, place+8*places)
-		b.callBlocks(blocks, "sort_scatter", *keys, *buffer, uint64(n), shift, place)
-		*keys, *buffer = *buffer, *keys
-		b.fail("kernel 1", b.ctx.Err())
+	if b.err == nil {
+		b.fail("sort", b.device.Sort(b.ctx, b.memory, keys, buffer, n, low, high))
 	}
-	b.release(&place)
 }
 
 // fail keeps the first error.
@@ -69,25 +60,25 @@ func (b *builder) note(name, value string) {
 func (b *builder) call(name string, args ...uint64) { b.callBlocks(b.loopBlocks(), name, args...) }
 
 // loopBlocks is the number of blocks of a kernel that loops over its work.
-func (b *builder) loopBlocks() int { return b.device.multiprocessors * 8 }
+func (b *builder) loopBlocks() int { return b.device.Multiprocessors * 8 }
 
 func (b *builder) callBlocks(blocks int, name string, args ...uint64) {
 	if b.err == nil {
-		b.fail("launch", b.device.launch(cu.NoStream, name, blocks, blockThreads, args...))
+		b.fail("launch", b.device.Launch(cu.NoStream, name, blocks, blockThreads, args...))
 	}
 }
 
 // prefixSums replaces n numbers by their exclusive prefix sums, and writes their total.
 func (b *builder) prefixSums(numbers, n, total uint64) {
 	if b.err == nil {
-		b.fail("launch", b.device.launch(cu.NoStream, "prefix_sums", 1, sumThreads, numbers, n, total))
+		b.fail("launch", b.device.PrefixSums(numbers, n, total))
 	}
 }
 
 // array allocates an array on the device.
 func (b *builder) array(what string, bytes int64) (at uint64) {
 	if b.err == nil {
-		at, b.err = b.memory.onDevice(what, bytes)
+		at, b.err = b.memory.OnDevice(what, bytes)
 	}
 	return at
 }
@@ -95,7 +86,7 @@ func (b *builder) array(what string, bytes int64) (at uint64) {
 // hostArray allocates an array in pinned host memory.
 func (b *builder) hostArray(what string, bytes int64) (at uint64) {
 	if b.err == nil {
-		at, b.err = b.memory.onHost(what, bytes)
+		at, b.err = b.memory.OnHost(what, bytes)
 	}
 	return at
 }
@@ -104,7 +95,7 @@ func (b *builder) hostArray(what string, bytes int64) (at uint64) {
 func (b *builder) filled(what string, bytes int64, with byte) uint64 {
 	at := b.array(what, bytes)
 	if b.err == nil {
-		b.fail(what, cu.MemsetD8(cu.DevicePtr(at), with, max(bytes, minArray)))
+		b.fail(what, cu.MemsetD8(cu.DevicePtr(at), with, max(bytes, driver.MinArray)))
 	}
 	return at
 }
@@ -113,7 +104,7 @@ func (b *builder) filled(what string, bytes int64, with byte) uint64 {
 func (b *builder) release(arrays ...*uint64) {
 	for _, at := range arrays {
 		if b.err == nil {
-			b.fail("free", b.memory.free(*at))
+			b.fail("free", b.memory.Free(*at))
 		}
 		*at = 0
 	}
@@ -137,7 +128,7 @@ func readOne[T uint32 | uint64](b *builder, array, i uint64) T {
 func readAll[T uint32 | uint64](b *builder, array uint64, n int64) []T {
 	into := make([]T, n)
 	if b.err == nil {
-		b.fail("read from the device", read(into, array))
+		b.fail("read from the device", driver.Read(into, array))
 	}
 	return into
 }

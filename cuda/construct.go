@@ -13,6 +13,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -31,6 +32,9 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 	return built, err
 }
 
+// advice says what to do where device memory is short.
+const advice = "raise the option memory, or set lists=host"
+
 // construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
 func construct(ctx context.Context, tuples []graph.Edge, c configuration) (*search, plugins.Built, error) {
 	runtime.LockOSThread()
@@ -40,21 +44,21 @@ func construct(ctx context.Context, tuples []graph.Edge, c configuration) (*sear
 		return nil, plugins.Built{}, err
 	}
 	start := time.Now()
-	m, err := newAllocator(c.memory)
+	m, err := driver.NewAllocator(c.memory, advice)
 	if err != nil {
-		return nil, plugins.Built{}, errors.Join(err, d.close())
+		return nil, plugins.Built{}, errors.Join(err, d.Close())
 	}
 	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: tuples}
 	s := b.run()
 	elapsed := time.Since(start)
 	if b.err != nil {
 		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report
-		return nil, plugins.Built{}, errors.Join(b.err, m.freeAll(), d.close())
+		return nil, plugins.Built{}, errors.Join(b.err, m.FreeAll(), d.Close())
 	}
 	return s, plugins.Built{
 		Vertices:   int64(b.graph.Labels),
 		Elapsed:    elapsed,
-		Bytes:      m.used + m.inHost,
+		Bytes:      m.Used + m.InHost,
 		Entries:    plugins.Counted(int64(b.graph.Entries)),
 		VertexBits: 32,
 		Tuning:     "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
@@ -92,11 +96,11 @@ func (b *builder) run() *search {
 // facts describes the graph for the record.
 func (b *builder) facts() []plugins.Fact {
 	return slices.Concat([]plugins.Fact{
-		{Name: plugins.DeviceUUID, Value: b.device.uuid},
+		{Name: plugins.DeviceUUID, Value: b.device.UUID},
 		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
 		{Name: "vertices with neighbour lists", Value: fmt.Sprint(b.graph.Searched)},
-		{Name: "bytes on the device", Value: fmt.Sprint(b.memory.used)},
-		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.memory.inHost)},
+		{Name: "bytes on the device", Value: fmt.Sprint(b.memory.Used)},
+		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.memory.InHost)},
 		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
 		{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
 		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +

@@ -5,6 +5,8 @@ package cuda
 import (
 	"fmt"
 	"sort"
+
+	"github.com/tepsbench/teps/cuda/driver"
 )
 
 // lists are the neighbour lists of sources 0 to sources-1, made of keys source<<bits | target.
@@ -45,7 +47,7 @@ func (b *builder) sortLists(l *lists) {
 	}
 	l.target = l.place(total, maxRange)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
-	capacity := max((b.memory.room()-minSortBytes)/pairBytes, minSortBytes/pairBytes)
+	capacity := max((b.memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes)
 	parts, err := spans(entries, width, l.sources, min(capacity, max(total, 1)))
 	b.fail("lists", err)
 	maxPart := int64(0)
@@ -82,7 +84,7 @@ func (b *builder) countEntries(l *lists) (entries []uint64, width int64) {
 func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 	g := &b.graph
 	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
-	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.room(), entries, maxRange, rest) {
+	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.Room(), entries, maxRange, rest) {
 		return b.array("neighbour lists", 4*entries)
 	}
 	b.note("neighbour lists", "pinned in the host, read by the kernels over the bus")
@@ -98,14 +100,12 @@ func (b *builder) appendLists(l *lists, s span, keys, buffer *uint64) {
 	n := b.counter(0)
 	b.sort(keys, buffer, int64(n), 0, keyBits)
 
-	blocks := b.loopBlocks()
-	unique := b.array("entries of blocks", int64(8*blocks))
-	b.callBlocks(blocks, "count_unique", *keys, n, unique)
-	b.prefixSums(unique, uint64(blocks), b.counters)
-	b.callBlocks(blocks, "write_lists", *keys, n, uint64(targetBits), from, l.entries, unique, l.target, l.offset)
-	l.entries += b.counter(0)
-	b.call("end_lists", *keys, n, uint64(targetBits), from, to, l.entries, l.offset)
-	b.release(&unique)
+	if b.err == nil {
+		all := driver.Keys{Address: *keys, N: n, TargetBits: targetBits, From: from, To: to}
+		written, err := b.device.MakeLists(b.memory, all, l.entries, l.target, l.offset)
+		b.fail("lists", err)
+		l.entries += written
+	}
 }
 
 // derive makes the arrays that follow from the lists, those that a search writes, and the aligned blocks in the
@@ -142,7 +142,7 @@ func (b *builder) deriveArrays() {
 		{&g.Corrections, "corrections", 8 * n},
 		{&g.Queue, "queue", 4 * all},
 		{&g.EdgesBefore, "edges before each queued vertex", 8 * all},
-		{&g.Written, "corrections written by each block", 8 * int64(b.device.multiprocessors)},
+		{&g.Written, "corrections written by each block", 8 * int64(b.device.Multiprocessors)},
 	} {
 		*a.at = b.array(a.what, a.bytes)
 	}
@@ -156,7 +156,7 @@ func (b *builder) deriveArrays() {
 // publish makes the graph visible to the kernels.
 func (b *builder) publish() {
 	if b.err == nil {
-		b.fail("publish the graph", write(b.device.graph, b.graph))
+		b.fail("publish the graph", driver.Write(b.device.graph, b.graph))
 	}
 }
 
@@ -175,7 +175,7 @@ func (b *builder) align() {
 	b.call("aligned_rows", uint64(count), g.AlignedRows, g.AlignedBegin)
 	b.prefixSums(g.AlignedBegin, uint64(count), g.AlignedBegin+uint64(8*count))
 	ends := readAll[uint64](b, g.AlignedBegin, count+1)[1:]
-	room := uint64(max(b.memory.room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
+	room := uint64(max(b.memory.Room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
 	fit := sort.Search(int(count), func(i int) bool { return ends[i] > room })
 	if fit < int(count) {
 		b.note("aligned", fmt.Sprintf("%d %% of the vertices, as many as fit", 100*32*int64(fit)/int64(g.Searched)))

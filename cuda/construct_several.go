@@ -12,6 +12,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -38,7 +39,7 @@ func (t team) do(action string, f func(r *rank)) error {
 	var wg sync.WaitGroup
 	for _, r := range t {
 		wg.Go(func() {
-			r.fail(action, r.device.do(func() error {
+			r.fail(action, r.device.Do(func() error {
 				f(r)
 				if r.err != nil {
 					return nil
@@ -50,7 +51,7 @@ func (t team) do(action string, f func(r *rank)) error {
 	wg.Wait()
 	for _, r := range t {
 		if r.err != nil {
-			return fmt.Errorf("GPU %d: %w", r.device.number, r.err)
+			return fmt.Errorf("GPU %d: %w", r.device.Number, r.err)
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*
 		Free:       s.close,
 	}
 	for _, r := range t {
-		built.Bytes += r.memory.used + r.memory.inHost
+		built.Bytes += r.memory.Used + r.memory.InHost
 	}
 	return s, built, nil
 }
@@ -136,15 +137,15 @@ func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team
 		t = append(t, &rank{builder: b, number: uint64(i)})
 	}
 	for _, r := range t {
-		if err := r.device.do(func() (err error) {
-			r.memory, err = newAllocator(c.memory)
+		if err := r.device.Do(func() (err error) {
+			r.memory, err = driver.NewAllocator(c.memory, advice)
 			return err
 		}); err != nil {
 			return nil, errors.Join(err, t.close())
 		}
 	}
 	for _, r := range t {
-		r.memory.limit /= int64(on[r.device.number])
+		r.memory.Limit /= int64(on[r.device.Number])
 	}
 	return t, nil
 }
@@ -152,12 +153,12 @@ func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team
 func (t team) close() error {
 	var all []error
 	for _, r := range t {
-		all = append(all, r.device.do(func() error {
+		all = append(all, r.device.Do(func() error {
 			_ = cu.Synchronize() // nothing may still run when the arrays are freed
 			if r.memory == nil {
-				return r.device.close()
+				return r.device.Close()
 			}
-			return errors.Join(r.memory.freeAll(), r.device.close())
+			return errors.Join(r.memory.FreeAll(), r.device.Close())
 		}))
 	}
 	return errors.Join(all...)
@@ -224,14 +225,14 @@ func (r *rank) sendTo(other *rank, into, from uint64, bytes int64) error {
 	if bytes == 0 {
 		return nil
 	}
-	return r.device.do(func() (err error) {
-		if r.device.context == other.device.context {
+	return r.device.Do(func() (err error) {
+		if r.device.Context == other.device.Context {
 			err = cu.MemcpyDtoD(cu.DevicePtr(into), cu.DevicePtr(from), bytes)
 		} else {
-			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.context, cu.DevicePtr(from), r.device.context, bytes)
+			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.Context, cu.DevicePtr(from), r.device.Context, bytes)
 		}
 		if err = errors.Join(err, cu.Synchronize()); err != nil {
-			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.number, other.device.number, err)
+			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.Number, other.device.Number, err)
 		}
 		return nil
 	})
@@ -391,7 +392,7 @@ func (t team) derive() error {
 		}
 		g.HubDegree = r.array("degrees of hubs", 4*int64(g.OwnHubs))
 		if r.err == nil && len(degrees) > 0 {
-			r.fail("degrees of hubs", writeAll(g.HubDegree, degrees))
+			r.fail("degrees of hubs", driver.WriteAll(g.HubDegree, degrees))
 		}
 		r.align()
 		r.publish()

@@ -11,6 +11,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -25,7 +26,7 @@ func (b *builder) transfer() {
 	b.counters = b.array("counters", 8*counters)
 	b.fail("tuples", checkTuples(n, 0, false))
 	// Lists are as large as pairs. If both, and as much again to sort, do not fit, the pairs stay in the host.
-	if 8*n*3 < b.memory.room() {
+	if 8*n*3 < b.memory.Room() {
 		b.pairs = b.array("tuples", 8*n)
 	} else {
 		b.note("tuples", "pinned in the host during kernel 1")
@@ -44,8 +45,8 @@ func (b *builder) transfer() {
 // stage is a pinned buffer for a chunk of tuples. The device cannot read the tuples where they are, and the driver
 // copies such memory with one thread; here all threads copy a chunk while the bus transfers the previous one.
 type stage struct {
-	pinned
-	tuples      []graph.Edge // view of pinned
+	driver.Pinned
+	tuples      []graph.Edge // view of driver.Pinned
 	transferred cu.Event
 }
 
@@ -55,15 +56,15 @@ func newStage(tuples int64) (s *stage, err error) {
 		return nil, err
 	}
 	bytes := tuples * graph.EdgeBytes
-	if s.pinned, err = allocatePinned(bytes); err != nil {
+	if s.Pinned, err = driver.AllocatePinned(bytes); err != nil {
 		return nil, errors.Join(fmt.Errorf("pin %s of host memory: %w: %w", units.Bytes(bytes), plugins.ErrMemory, err),
 			cu.DestroyEvent(&s.transferred))
 	}
-	s.tuples = unsafe.Slice((*graph.Edge)(s.host), tuples)
+	s.tuples = unsafe.Slice((*graph.Edge)(s.Host), tuples)
 	return s, nil
 }
 
-func (s *stage) close() error { return errors.Join(s.free(), cu.DestroyEvent(&s.transferred)) }
+func (s *stage) close() error { return errors.Join(s.Free(), cu.DestroyEvent(&s.transferred)) }
 
 // fill copies a chunk with all threads.
 func (s *stage) fill(part []graph.Edge) {
@@ -108,7 +109,7 @@ func (b *builder) copyChunk(s **stage, part []graph.Edge, raw uint64) (err error
 	}
 	(*s).fill(part)
 	bytes := graph.EdgeBytes * int64(len(part))
-	if err := cu.MemcpyHtoDAsync(cu.DevicePtr(raw), (*s).host, bytes, cu.NoStream); err != nil {
+	if err := cu.MemcpyHtoDAsync(cu.DevicePtr(raw), (*s).Host, bytes, cu.NoStream); err != nil {
 		return err
 	}
 	return (*s).transferred.Record(cu.NoStream)

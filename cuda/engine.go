@@ -22,7 +22,10 @@
 // Without the build tag cuda the engine only describes itself, as unavailable. build.sh builds the rest.
 package cuda
 
-import "github.com/tepsbench/teps/plugins"
+import (
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/plugins"
+)
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -33,13 +36,13 @@ func describe() (d plugins.Description, err error) {
 		Version: "1.1", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
-		Unavailable: missing(),
+		Unavailable: driver.Missing(),
 		Options:     options(),
 		Memory:      plugins.Memory{Fixed: 2 << 30}, // driver and staging buffers, with the graph on the device
 		Limits:      limits(),
 	}
 	if d.Unavailable == "" {
-		d.Devices, err = describeDevices()
+		d.Devices, err = driver.Devices()
 	}
 	return d, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -48,7 +49,7 @@ func (t team) newSearch() (*teamSearch, error) {
 			all.List[0] = r.hostArray("sparse frontiers", list(r))
 			all.Mailbox[0] = r.hostArray("messages", int64(len(t))*mailboxBytes)
 			if r.err == nil {
-				clear(unsafe.Slice((*byte)(r.memory.arrays[all.Mailbox[0]].host.host), len(t)*mailboxBytes))
+				clear(unsafe.Slice((*byte)(r.memory.Host(all.Mailbox[0])), len(t)*mailboxBytes))
 			}
 		})
 		if err != nil {
@@ -68,9 +69,9 @@ func (t team) newSearch() (*teamSearch, error) {
 	s.ranks = make([]*search, len(t))
 	s.parents = make([][]graph.Vertex, len(t))
 	err := t.do("exchange", func(r *rank) {
-		at, err := r.device.variable("exchange")
+		at, err := r.device.Variable("exchange")
 		if err == nil {
-			err = write(at, all)
+			err = driver.Write(at, all)
 		}
 		r.fail("exchange", err)
 		if r.err != nil {
@@ -89,12 +90,12 @@ func (t team) connect() error {
 	for _, r := range t {
 		for _, other := range t {
 			a, b := r.device, other.device
-			if a.number == b.number {
+			if a.Number == b.Number {
 				continue
 			}
-			can, err := cu.Device(a.number).CanAccessPeer(cu.Device(b.number))
+			can, err := cu.Device(a.Number).CanAccessPeer(cu.Device(b.Number))
 			if err == nil && can != 0 {
-				err = a.do(func() error { return b.context.EnablePeerAccess(0) })
+				err = a.Do(func() error { return b.Context.EnablePeerAccess(0) })
 				if errors.Is(err, cu.PeerAccessAlreadyEnabled) {
 					err = nil
 				}
@@ -102,7 +103,7 @@ func (t team) connect() error {
 				err = errors.New("CUDA offers no peer access between them")
 			}
 			if err != nil {
-				return fmt.Errorf("GPU %d cannot write to the memory of GPU %d: %w", a.number, b.number, err)
+				return fmt.Errorf("GPU %d cannot write to the memory of GPU %d: %w", a.Number, b.Number, err)
 			}
 		}
 	}
@@ -152,12 +153,12 @@ func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration 
 // each calls f for every rank, with its GPU's context. It returns the first error.
 func (s *teamSearch) each(f func(r *search) error) (err error) {
 	for _, r := range s.ranks {
-		e := cu.SetCurrentContext(r.device.context)
+		e := cu.SetCurrentContext(r.device.Context)
 		if e == nil {
 			e = f(r)
 		}
 		if e != nil && err == nil {
-			err = fmt.Errorf("GPU %d: %w", r.device.number, e)
+			err = fmt.Errorf("GPU %d: %w", r.device.Number, e)
 		}
 	}
 	return err
@@ -168,7 +169,7 @@ func (s *teamSearch) each(f func(r *search) error) (err error) {
 func (s *teamSearch) wake() error {
 	if err := s.each(func(r *search) error {
 		r.params.Launch++ // the number that the messages carry
-		return r.device.launch(r.device.stream, "wake_all", 1, blockThreads, r.params.Launch)
+		return r.device.Launch(r.device.Stream, "wake_all", 1, blockThreads, r.params.Launch)
 	}); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 		for _, r := range s.ranks {
 			if lost := r.status.Lost; lost != 0 {
 				return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
-					s.ranks[lost-1].device.number, r.device.number, r.c.patience)
+					s.ranks[lost-1].device.Number, r.device.Number, r.c.patience)
 			}
 		}
 		if first.status.Done != 0 {
@@ -211,8 +212,8 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 // wait waits until all GPUs have ended their launch. If one fails, the others end when their patience does.
 func (s *teamSearch) wait() (err error) {
 	for _, r := range s.ranks {
-		if e := r.device.stream.Synchronize(); e != nil && err == nil {
-			err = fmt.Errorf("GPU %d: %w", r.device.number, e)
+		if e := r.device.Stream.Synchronize(); e != nil && err == nil {
+			err = fmt.Errorf("GPU %d: %w", r.device.Number, e)
 		}
 	}
 	return err
@@ -224,7 +225,7 @@ func (s *teamSearch) gather(parent []graph.Vertex) error {
 	errs := make([]error, len(s.ranks))
 	for i, r := range s.ranks {
 		wg.Go(func() {
-			errs[i] = r.device.do(func() error { return read(s.parents[i], r.parents) })
+			errs[i] = r.device.Do(func() error { return driver.Read(s.parents[i], r.parents) })
 		})
 	}
 	wg.Wait()
@@ -255,9 +256,9 @@ func (s *teamSearch) close() error {
 func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 	listed := map[string]bool{}
 	for _, r := range t {
-		if !listed[r.device.uuid] {
-			listed[r.device.uuid] = true
-			all = append(all, plugins.Fact{Name: plugins.DeviceUUID, Value: r.device.uuid})
+		if !listed[r.device.UUID] {
+			listed[r.device.UUID] = true
+			all = append(all, plugins.Fact{Name: plugins.DeviceUUID, Value: r.device.UUID})
 		}
 	}
 	all = append(all,
@@ -272,7 +273,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
 	for _, r := range t {
 		name := fmt.Sprintf("bytes on rank %d", r.number)
-		all = append(all, plugins.Fact{Name: name, Value: fmt.Sprint(r.memory.used)})
+		all = append(all, plugins.Fact{Name: name, Value: fmt.Sprint(r.memory.Used)})
 		all = append(all, r.notes...)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -49,7 +50,7 @@ func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*
 		}
 	})
 	g := builtGraph{details: described.Details}
-	if err := s.device.do(func() (err error) {
+	if err := s.device.Do(func() (err error) {
 		g, err = readGraph(s.device.graph, g)
 		return err
 	}); err != nil {
@@ -61,14 +62,14 @@ func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*
 // readGraph copies the graph, which is published at an address, to the host.
 func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 	var one [1]deviceGraph
-	err := read(one[:], published)
+	err := driver.Read(one[:], published)
 	g.deviceGraph = one[0]
 	for _, a := range []struct {
 		into  *[]uint64
 		at, n uint64
 	}{{&g.offset, g.Offset, g.Searched + 1}, {&g.alignedBegin, g.AlignedBegin, g.AlignedWords}} {
 		*a.into = make([]uint64, a.n)
-		err = errors.Join(err, read(*a.into, a.at))
+		err = errors.Join(err, driver.Read(*a.into, a.at))
 	}
 	for _, a := range []struct {
 		into  *[]uint32
@@ -80,11 +81,11 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 		{&g.rows, g.AlignedRows, g.AlignedWords},
 	} {
 		*a.into = make([]uint32, a.n)
-		err = errors.Join(err, read(*a.into, a.at))
+		err = errors.Join(err, driver.Read(*a.into, a.at))
 	}
 	if last := int(g.AlignedWords) - 1; last >= 0 {
 		g.aligned = make([]uint32, 4*(g.alignedBegin[last]+32*uint64(g.rows[last]&^longer)))
-		err = errors.Join(err, read(g.aligned, g.Aligned))
+		err = errors.Join(err, driver.Read(g.aligned, g.Aligned))
 	}
 	return g, err
 }
@@ -118,8 +119,8 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 				!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) {
 				t.Error("the graph differs from the one without a limit")
 			}
-			if gib, _ := strconv.ParseFloat(limited.memory, 64); float64(s.memory.used) > gib*(1<<30) {
-				t.Errorf("got %d bytes on the device, want at most %v GiB", s.memory.used, gib)
+			if gib, _ := strconv.ParseFloat(limited.memory, 64); float64(s.memory.Used) > gib*(1<<30) {
+				t.Errorf("got %d bytes on the device, want at most %v GiB", s.memory.Used, gib)
 			}
 			root, _ := tuples[0].Ends()
 			if _, err := s.run(t.Context(), root, parent[:g.Labels]); err != nil {

@@ -59,7 +59,7 @@ func TestSearchEndsIfAGPUDoesNotAnswer(t *testing.T) {
 	needGPU(t)
 	s, parent := twoRanks(t)
 	last := s.ranks[len(s.ranks)-1].device
-	silent, err := last.lookup("wake")
+	silent, err := last.Lookup("wake")
 	if err != nil {
 		t.Fatal(err)
 	}

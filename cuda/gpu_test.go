@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -22,7 +23,7 @@ var (
 // needGPU skips a test where there is no GPU, or fails it with -gpu.
 func needGPU(tb testing.TB) {
 	tb.Helper()
-	switch why := missing(); {
+	switch why := driver.Missing(); {
 	case why == "":
 	case *flagGPU:
 		tb.Fatal(why)

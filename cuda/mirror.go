@@ -1,5 +1,7 @@
 package cuda
 
+import "github.com/tepsbench/teps/cuda/driver"
+
 // Structures and constants that host and device share. The structures have the fields of their counterparts in
 // kernels/graph.cuh and kernels/search.cuh, in the same order and with the same sizes; a test compares the sources,
 // and openGPU compares the sizes with those of the kernels that were compiled.
@@ -55,11 +57,9 @@ const (
 	chunkWords   = 8                    // CHUNK_WORDS: words of consecutive vertices that have the same owner
 	mailboxBytes = maxRanks * 2 * 9 * 8 // struct Mailbox
 
-	maxRanges    = 4096      // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
-	none         = 1<<32 - 1 // NONE: not a vertex, not a label
-	launchLevels = 65536     // LEVELS: levels that one launch of the search runs
-	queueShift   = 34        // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges
-	blockThreads = 256       // THREADS: threads of a block of every kernel but search and prefix_sums
-	sumThreads   = 1024      // SUM_THREADS: threads of the block of prefix_sums
-	sortKeys     = 16        // SORT_KEYS: keys that a thread sorts at a time
+	maxRanges    = 4096           // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
+	none         = 1<<32 - 1      // NONE: not a vertex, not a label
+	launchLevels = 65536          // LEVELS: levels that one launch of the search runs
+	queueShift   = 34             // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges
+	blockThreads = driver.Threads // of a block of every kernel but search and prefix_sums
 )

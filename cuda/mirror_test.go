@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 )
 
@@ -108,7 +109,7 @@ func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 	for name, want := range map[string]int{
 		"LEVELS": launchLevels, "AUTO": int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "QUEUE_SHIFT": queueShift, "THREADS": blockThreads,
-		"SUM_THREADS": sumThreads, "SORT_KEYS": sortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
+		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
 		"MAX_RANGES": maxRanges,
 	} {
 		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)
@@ -129,8 +130,9 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 		}
 		return all
 	}
-	launched := names(`(?:call(?:Blocks)?|launch|lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
-		"construct_several.go", "construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go", "exchange.go")
+	launched := names(`(?:call(?:Blocks)?|Launch|Lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
+		"construct_several.go", "construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go", "exchange.go",
+		"driver/sort.go")
 	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`, "kernels/order.cu",
 		"kernels/sort.cu", "kernels/lists.cu", "kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu",
 		"kernels/output.cu", "kernels/several.cu")

@@ -93,9 +93,6 @@ func sortBits(s span, searched int64) (target, key int) {
 	return target, target + max(1, bits.Len64(uint64(max(s.to-s.from-1, 0))))
 }
 
-// digits returns how many passes of 8 bits sort keys from bit low to bit high.
-func digits(low, high int) int { return (high - low + 7) / 8 }
-
 // cachedBytes returns how many bytes of frontier bits, in whole words, a block of the search caches in shared memory
 // in addition to what it needs: what it wants, or what is left below the limit.
 func cachedBytes(needed, wanted, limit int64) int64 { return min(wanted, max(limit-needed, 0)) &^ 3 }

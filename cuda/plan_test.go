@@ -52,9 +52,6 @@ func TestSortBitsFitEverySourceAndTarget(t *testing.T) {
 		if uint64(searched-1)>>target != 0 || key < 64 && largest>>key != 0 || key > 64 {
 			t.Fatalf("got %d and %d bits for sources below %d and targets below %d", target, key, to-from, searched)
 		}
-		if passes := digits(0, key); 8*passes < key || 8*passes >= key+8 {
-			t.Fatalf("got %d passes for %d bits", passes, key)
-		}
 	})
 }
 

@@ -1,6 +1,6 @@
 //go:build cuda
 
-package cuda
+package driver
 
 // What package cu lacks, or does in a way that an engine cannot use:
 //
@@ -76,8 +76,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// missing explains in one sentence why this machine has no usable GPU; empty: it has one.
-func missing() string {
+// Missing explains in one sentence why this machine has no usable GPU; empty: it has one.
+func Missing() string {
 	switch {
 	case C.driverLoaded() == 0:
 		return "libcuda.so.1, the NVIDIA driver's library, was not found; install the driver, " +
@@ -105,45 +105,47 @@ func result(r C.int) error {
 // handle returns the CUfunction that a cu.Function hides.
 func handle(f cu.Function) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
 
-// launchKernel queues f on a stream.
-func launchKernel(stream cu.Stream, f cu.Function, blocks, threads int, args []uint64) error {
+// LaunchKernel queues f on a stream, with arguments of 8 bytes each.
+func LaunchKernel(stream cu.Stream, f cu.Function, blocks, threads int, args []uint64) error {
 	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), 0, unsafe.Pointer(stream.C()),
 		unsafe.Pointer(unsafe.SliceData(args)), C.int(len(args)), 0))
 }
 
-// launchSearch queues the search. All its blocks run at the same time, so that they can wait for each other. The driver
-// runs one cooperative launch after the other: ranks that share a GPU are launched without its guarantee, each with
-// its share of the multiprocessors.
-func launchSearch(d *gpu, params searchParams) error {
-	cooperative := 1
-	if d.shared {
-		cooperative = 0
+// LaunchTogether queues f with one argument of any size and with shared bytes of shared memory in each block. If it is
+// cooperative, all its blocks run at the same time, so that they can wait for each other.
+func LaunchTogether(stream cu.Stream, f cu.Function, blocks, threads, shared int, argument unsafe.Pointer,
+	cooperative bool) error {
+	flag := C.int(0)
+	if cooperative {
+		flag = 1
 	}
-	return result(C.launchFunction(handle(d.searchFunction), C.uint(d.searchBlocks), C.uint(d.searchThreads),
-		C.uint(d.searchShared), unsafe.Pointer(d.stream.C()), unsafe.Pointer(&params), 1, C.int(cooperative)))
+	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), C.uint(shared),
+		unsafe.Pointer(stream.C()), argument, 1, flag))
 }
 
-// maxSharedMemory is the shared memory that a block may have after allowShared.
-const maxSharedMemory = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+// MaxSharedMemory is the shared memory that a block may have after AllowShared.
+const MaxSharedMemory = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
-// allowShared allows launches of f with the given bytes of shared memory in each block.
-func allowShared(f cu.Function, bytes int) error {
+// AllowShared allows launches of f with the given bytes of shared memory in each block.
+func AllowShared(f cu.Function, bytes int) error {
 	return result(C.allowShared(handle(f), C.int(bytes)))
 }
 
-// pinned is host memory with a device address.
-type pinned struct {
-	host   unsafe.Pointer
-	device uint64
+// Pinned is host memory with a device address.
+type Pinned struct {
+	Host   unsafe.Pointer
+	Device uint64
 }
 
-func allocatePinned(bytes int64) (p pinned, err error) {
+// AllocatePinned allocates pinned host memory.
+func AllocatePinned(bytes int64) (p Pinned, err error) {
 	var device C.uint64_t
-	if err := result(C.allocatePinned(C.size_t(bytes), &p.host, &device)); err != nil {
-		return pinned{}, err
+	if err := result(C.allocatePinned(C.size_t(bytes), &p.Host, &device)); err != nil {
+		return Pinned{}, err
 	}
-	p.device = uint64(device)
+	p.Device = uint64(device)
 	return p, nil
 }
 
-func (p pinned) free() error { return result(C.freePinned(p.host)) }
+// Free frees it.
+func (p Pinned) Free() error { return result(C.freePinned(p.Host)) }

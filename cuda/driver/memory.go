@@ -1,0 +1,106 @@
+//go:build cuda
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Allocator owns all arrays of a graph, on the device and pinned in the host, and enforces a limit on the device.
+type Allocator struct {
+	Limit  int64            // bytes on the device
+	Used   int64            // bytes on the device
+	InHost int64            // bytes pinned in the host
+	advice string           // what to do if there is too little
+	arrays map[uint64]array // by device address
+}
+
+type array struct {
+	bytes int64
+	host  Pinned // zero: on the device
+}
+
+// driverReserve is left to the driver, for device-side launches and the stacks of kernels.
+const driverReserve = 512 << 20
+
+// NewAllocator limits the arrays to limit bytes on the device, or to what is free; 0: to what is free. advice ends the
+// error of an allocation beyond the limit.
+func NewAllocator(limit int64, advice string) (*Allocator, error) {
+	free, _, err := cu.MemInfo()
+	if err != nil {
+		return nil, fmt.Errorf("read free device memory: %w", err)
+	}
+	free -= driverReserve
+	if limit == 0 {
+		limit = free
+	}
+	return &Allocator{Limit: min(limit, free), advice: advice, arrays: make(map[uint64]array)}, nil
+}
+
+// Room returns how many bytes are left on the device.
+func (m *Allocator) Room() int64 { return m.Limit - m.Used }
+
+// OnDevice allocates an array on the device.
+func (m *Allocator) OnDevice(what string, bytes int64) (uint64, error) {
+	bytes = max(bytes, MinArray)
+	if bytes > m.Room() {
+		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; %s",
+			what, units.Bytes(bytes), units.Bytes(m.Used), units.Bytes(m.Limit), plugins.ErrMemory, m.advice)
+	}
+	at, err := cu.MemAlloc(bytes)
+	if err != nil {
+		return 0, fmt.Errorf("%s: allocate %s on the device: %w: %w", what, units.Bytes(bytes), plugins.ErrMemory, err)
+	}
+	m.arrays[uint64(at)] = array{bytes: bytes}
+	m.Used += bytes
+	return uint64(at), nil
+}
+
+// MinArray is the size of the smallest array in bytes: empty arrays have an address, too.
+const MinArray = 256
+
+// OnHost allocates an array in pinned host memory, which kernels access over the bus.
+func (m *Allocator) OnHost(what string, bytes int64) (uint64, error) {
+	bytes = max(bytes, MinArray)
+	p, err := AllocatePinned(bytes)
+	if err != nil {
+		return 0, fmt.Errorf("%s: pin %s of host memory: %w: %w", what, units.Bytes(bytes), plugins.ErrMemory, err)
+	}
+	m.arrays[p.Device] = array{bytes: bytes, host: p}
+	m.InHost += bytes
+	return p.Device, nil
+}
+
+// Free frees an array, if there is one at this address.
+func (m *Allocator) Free(at uint64) error {
+	a, ok := m.arrays[at]
+	if !ok {
+		return nil
+	}
+	delete(m.arrays, at)
+	if a.host.Host != nil {
+		m.InHost -= a.bytes
+		return a.host.Free()
+	}
+	m.Used -= a.bytes
+	return cu.MemFree(cu.DevicePtr(at))
+}
+
+// FreeAll frees all arrays.
+func (m *Allocator) FreeAll() error {
+	var all []error
+	for at := range m.arrays {
+		all = append(all, m.Free(at))
+	}
+	return errors.Join(all...)
+}
+
+// Host returns the address in the host of an array in pinned host memory.
+func (m *Allocator) Host(at uint64) unsafe.Pointer { return m.arrays[at].host.Host }
