@@ -8,6 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -17,18 +18,29 @@ import (
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
 	var t plugins.Traversal
 	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
-	overwrite := func() { e.in.validator.Overwrite(e.parents) }
+	process, _ := e.opened.(interface{ PID() int })
+	now := func() *machine.Moment {
+		if process == nil {
+			return nil
+		}
+		return machine.Now(process.PID())
+	}
+	var before *machine.Moment
+	prepare := func() {
+		before = now() // first: nothing of the host should run in the call
+		e.in.validator.Overwrite(e.parents)
+	}
 	search := func(ctx context.Context) (_ time.Duration, err error) {
 		t, err = e.opened.Search(ctx, root, e.parents)
 		return t.Elapsed, err
 	}
-	wall, repeats, err := e.timed(ctx, "search", outside, overwrite, search)
+	wall, repeats, err := e.timed(ctx, "search", outside, prepare, search)
 	if err != nil {
 		return record.RootRecord{}, err
 	}
 	return record.RootRecord{
 		Root: root, Label: e.in.labelOf(root), Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
-		Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
+		Interference: now().Since(before), Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
 	}, nil
 }
 

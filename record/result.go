@@ -115,6 +115,9 @@ type RootRecord struct {
 	M          *int64          `json:"m,omitempty"`          // tuples of the component (specification)
 	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
 	Depth      *int            `json:"depth,omitempty"`      // largest level
+
+	// Interference is what kept the engine's process from searching; nil if the system does not report it.
+	Interference *machine.Interference `json:"interference,omitempty"`
 }
 
 // Compliance states which rules of Graph500 a run follows, each checked by the program.
@@ -139,6 +142,15 @@ func (r *RootRecord) SetTree(tree graph.Tree) {
 
 // Broken reports whether validation found the search wrong.
 func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
+
+// Delay is the time by which the search was delayed at the least, in seconds, because a thread of its engine had no
+// processor. What may have passed outside the engine's clock does not count.
+func (r RootRecord) Delay() float64 {
+	if r.Interference == nil {
+		return 0
+	}
+	return max(0, r.Interference.Waited+r.Interference.Stolen-(r.Wall-r.Time))
+}
 
 // Checksummed reports whether a digest shows that the record is as it was written.
 func (r Result) Checksummed() bool { return r.Digest != "" }

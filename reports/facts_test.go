@@ -140,3 +140,31 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		t.Errorf("%d runs of 8 records are drawn", n)
 	}
 }
+
+// A wait inside the clock of a search delays it; one that may have been outside does not.
+func TestDisturbedSearches(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	run := Run{Run: r.Runs[0]}
+	n := 0
+	for i := range run.Roots {
+		root := &run.Roots[i]
+		root.Wall = root.Time * 1.5
+		root.Interference = &machine.Interference{Waited: root.Time * 0.55}
+		if i%8 == 0 {
+			root.Interference.Stolen = root.Time * 0.1
+			n++
+		}
+	}
+	want := fmt.Sprintf("%d of %d searches were delayed", n, len(run.Roots))
+	if got := run.Disturbance(); !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q ...", got, want)
+	}
+	for i := range run.Roots {
+		if run.Roots[i].Interference.Stolen = 0; i == 0 {
+			run.Roots[i].Interference.Stolen = run.Roots[i].Time
+		}
+	}
+	if got := run.Disturbance(); got != "" {
+		t.Errorf("a single delayed search: %q", got)
+	}
+}

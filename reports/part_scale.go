@@ -220,7 +220,7 @@ func rootLabel(root record.RootRecord) string {
 // RootTable lists every search of a run.
 func (r Run) RootTable() Table {
 	t := NewTable("##|#root|#time|#GTEPS|#tuples (nedge)|#m with self-loops|#reached|#depth|#host's clock|"+
-		"#validation|verdict", "")
+		"#waited|#switches|#page faults|#validation|verdict", "")
 	if n := len(r.Roots); n > maxRoots {
 		t.Note = fmt.Sprintf("The first %s of %s searches; the record has all.", units.Integer(maxRoots),
 			units.Integer(int64(n)))
@@ -239,10 +239,15 @@ func (r Run) RootTable() Table {
 		if root.Broken() {
 			verdict, class = fmt.Sprintf("rule %d: %s", root.Rule, Sentence(root.Violation)), "bad why"
 		}
+		waited, switches, faults := Missing, Missing, Missing
+		if i := root.Interference; i != nil {
+			waited, switches, faults = units.Seconds(i.Waited+i.Stolen), units.Integer(i.Switches), units.Integer(i.Faults)
+		}
 		t.Add(strconv.Itoa(root.Index), rootLabel(root), measured(root.Time), rate,
 			optional(root.NEdge, units.Integer), optional(root.M, units.Integer), optional(root.Reached, units.Integer), depth,
-			measured(root.Wall), validation, verdict)
-		t.Style(10, class)
+			measured(root.Wall), waited, switches, faults, validation, verdict)
+		t.Style(13, class)
 	}
+	t.DropEmpty()
 	return t
 }

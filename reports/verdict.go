@@ -61,6 +61,22 @@ func (r Run) Verdict() Verdict {
 	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
+// Disturbance says that other work on the machine delayed searches, if it delayed more than a twentieth of them by more
+// than a tenth of their time.
+func (r Run) Disturbance() string {
+	n := 0
+	for _, root := range r.Roots {
+		if root.Delay() > root.Time/10 {
+			n++
+		}
+	}
+	if 20*n <= len(r.Roots) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s were delayed by more than a tenth of their time, because a thread of the engine had no "+
+		"processor. Measure on a quiet machine, or with fewer threads.", n, Plural(len(r.Roots), "search", "searches"))
+}
+
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.
 func (r Run) Compliant() bool {
 	return r.Compliance.Compliant && len(r.BrokenRules()) == 0 && r.Verdict().Grade == Good

@@ -159,11 +159,18 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	w := c.ErrOrStderr()
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColour(w)) // nobody may be reading
+	columns := max(terminalWidth(w)-4, 76)
+	for _, run := range report.Runs() {
+		if disturbed := run.Disturbance(); disturbed != "" {
+			line := fmt.Sprintf("%s %s: %s", run.Label, reports.Sentence(run.At()), disturbed)
+			fmt.Fprintf(w, "\n%s\n", text.Wrap(line, columns, "    "))
+		}
+	}
 	for i, line := range text.Engines(report.Results[0].Result) {
 		if i == 0 {
 			fmt.Fprintf(w, "\nOn a typical root:\n")
 		}
-		fmt.Fprintf(w, "  %s\n", text.Wrap(line, max(terminalWidth(w)-4, 76), "    "))
+		fmt.Fprintf(w, "  %s\n", text.Wrap(line, columns, "    "))
 	}
 	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
 	return nil

@@ -33,6 +33,10 @@ func fields(r reports.Result, run reports.Run, root record.RootRecord) [][2]stri
 	if root.Validated {
 		validation = seconds(root.Validation)
 	}
+	waited, stolen, switches, faults := "", "", "", ""
+	if i := root.Interference; i != nil {
+		waited, stolen, switches, faults = exact(i.Waited), exact(i.Stolen), known(&i.Switches), known(&i.Faults)
+	}
 	return [][2]string{
 		{"run", r.ID}, {"started", r.Started.Format(time.RFC3339)}, {"checksummed", strconv.FormatBool(r.Checksummed())},
 		{"host", r.Machine.Hostname}, {"processor", r.Machine.CPU}, {"threads", nonZero(r.Machine.Threads)},
@@ -47,7 +51,8 @@ func fields(r reports.Result, run reports.Run, root record.RootRecord) [][2]stri
 		{"nedge", known(root.NEdge)}, {"m", known(root.M)}, {"teps", rate},
 		{"reached", known(root.Reached)}, {"depth", known(root.Depth)},
 		{"validated", strconv.FormatBool(root.Validated)}, {"broken_rule", nonZero(root.Rule)},
-		{"validation_s", validation},
+		{"validation_s", validation}, {"waited_s", waited}, {"stolen_s", stolen}, {"switches", switches},
+		{"page_faults", faults},
 	}
 }
 

@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Interference is what kept a process from computing for some time. What the system does not report is zero.
+type Interference struct {
+	// Waited is how long a thread was ready to run and had no processor, in seconds: the longest such time of a thread
+	// that ran at least a quarter as long as the busiest one.
+	Waited float64 `json:"waited,omitempty"`
+	// Stolen is the time of the machine's processors that its hypervisor gave to others, seconds.
+	Stolen   float64 `json:"stolen,omitempty"`
+	Switches int64   `json:"switches,omitempty"` // how often its threads were given a processor
+	Faults   int64   `json:"faults,omitempty"`   // page faults
+}
+
+// Moment is a moment in the life of a process and its children, from which Interference can be measured.
+type Moment struct {
+	threads map[string]thread // by the directory of the thread
+	faults  int64
+	stolen  int64 // in hundredths of a second
+}
+
+type thread struct{ ran, waited, switches int64 } // nanoseconds
+
+// Now returns the present moment of a process and its children; nil where the system has no /proc/PID/schedstat.
+func Now(pid int) *Moment { return now("/proc", pid) }
+
+func now(proc string, pid int) *Moment {
+	m := &Moment{threads: map[string]thread{}}
+	for pids := []int{pid}; len(pids) > 0; pids = pids[1:] {
+		dir := filepath.Join(proc, fmt.Sprint(pids[0]))
+		tasks, _ := filepath.Glob(dir + "/task/*")
+		for _, task := range tasks {
+			var t thread
+			data, _ := os.ReadFile(task + "/schedstat")
+			if n, _ := fmt.Sscan(string(data), &t.ran, &t.waited, &t.switches); n == 3 {
+				m.threads[task] = t
+			}
+			children, _ := os.ReadFile(task + "/children")
+			for _, child := range bytes.Fields(children) {
+				pids = append(pids, int(number(string(child))))
+			}
+		}
+		// pid (name) state ppid pgrp session tty tpgid flags minflt cminflt majflt; a name may have spaces.
+		stat, _ := os.ReadFile(dir + "/stat")
+		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 9 {
+			m.faults += number(string(fields[7])) + number(string(fields[9]))
+		}
+	}
+	if len(m.threads) == 0 {
+		return nil
+	}
+	all, _ := os.ReadFile(filepath.Join(proc, "stat"))
+	line, _, _ := bytes.Cut(all, []byte("\n"))
+	if fields := bytes.Fields(line); len(fields) > 8 { // cpu user nice system idle iowait irq softirq steal
+		m.stolen = number(string(fields[8]))
+	}
+	return m
+}
+
+// Since returns the interference between two moments of a process; nil if one of them is not known.
+func (m *Moment) Since(before *Moment) *Interference {
+	if m == nil || before == nil {
+		return nil
+	}
+	i := &Interference{Stolen: float64(m.stolen-before.stolen) / 100, Faults: m.faults - before.faults}
+	busiest := int64(0)
+	for task, t := range m.threads {
+		was := before.threads[task]
+		busiest = max(busiest, t.ran-was.ran)
+		i.Switches += t.switches - was.switches
+	}
+	for task, t := range m.threads {
+		if was := before.threads[task]; t.ran-was.ran >= busiest/4 {
+			i.Waited = max(i.Waited, float64(t.waited-was.waited)/1e9)
+		}
+	}
+	return i
+}
