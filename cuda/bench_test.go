@@ -32,7 +32,7 @@ var (
 	flagPasses   = flag.Int("cuda.passes", 3, "passes over the roots")
 	flagRoots    = flag.Int("cuda.roots", 64, "roots")
 	flagValidate = flag.Int("cuda.validate", 2, "roots that are validated before the first pass")
-	flagSet      = flag.String("cuda.set", "", "options to compare: name=value,...; a slash between sets")
+	flagSet      = flag.String("cuda.set", "", "options to compare: name=value,..., + for a comma; a slash between sets")
 )
 
 func benchmarkSets() (sets []map[string]string) {
@@ -40,7 +40,7 @@ func benchmarkSets() (sets []map[string]string) {
 		set := map[string]string{}
 		for pair := range strings.SplitSeq(text, ",") {
 			if name, value, ok := strings.Cut(pair, "="); ok {
-				set[name] = value
+				set[name] = strings.ReplaceAll(value, "+", ",")
 			}
 		}
 		sets = append(sets, set)

@@ -60,6 +60,7 @@ func (b *builder) newSearch() *search {
 	s.status = (*deviceStatus)(b.memory.Host(status))
 	s.params = searchParams{
 		MaxLevels: launchLevels,
+		Messages:  uint64(b.c.messages),
 		Steps:     uint64(b.c.rule.Steps), Alpha: float32(b.c.rule.Alpha), Beta: float32(b.c.rule.Beta),
 		Status: status, Parent: s.parents, Length: labels, MinReached: b.graph.Searched / fewShare,
 		CachedVertices: b.device.cachedVertices,

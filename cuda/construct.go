@@ -131,7 +131,7 @@ func (b *builder) numberVertices() {
 	g.OwnHubs = g.Hubs
 	b.numberByGroup(g.Label, g.Vertex, smallest, &keys, &buffer)
 	g.Words = uint64(words(int64(g.Searched)))
-	g.Place, g.Ranks, g.FrontierWords, g.AllSearched = g.Label, 1, g.Words, g.Searched
+	g.Place, g.Ranks, g.Columns, g.FrontierWords, g.AllSearched = g.Label, 1, 1, g.Words, g.Searched
 	b.fail("order", checkSearched(int64(g.Searched)))
 	b.release(&keys, &buffer, &smallest)
 }

@@ -137,7 +137,7 @@ func (b *builder) deriveArrays() {
 		{&g.WordHub, "hubs of words", 4 * int64(g.Words)},
 		{&g.HubEdges, "edges of hubs", 4 * hubs},
 		{&g.OutputTemplate, "output template", 4 * int64(g.Labels)},
-		{&g.Unvisited, "bitmap", 4 * int64(g.Words)},
+		{&g.Unvisited, "bitmap", 4 * int64(g.Columns*g.Words)},
 		{&g.Frontier[0], "bitmaps", 3 * bitmap},
 		{&g.Corrections, "corrections", 8 * n},
 		{&g.Queue, "queue", 4 * all},

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,17 +17,18 @@ import (
 )
 
 // Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each builds from its part of the
-// tuples, and keeps the lists of its own vertices. Between two phases the host waits for all of them.
+// tuples, and keeps the lists of its own vertices, and its part of the lists by source. Between two phases the host
+// waits for all of them.
 
 // rank is one of several GPUs that build a graph.
 type rank struct {
 	*builder
-	number  uint64
-	entries uint64 // [ownEntries] place << 32 | other label
-	owned   int64
-	local   uint64 // [labels] local number of the label at each place
-	keys    uint64 // two arrays for sorting, between two phases
-	buffer  uint64
+	number uint64
+	edges  uint64 // [owned] source label << 32 | target label
+	owned  int64
+	local  uint64 // [labels] local number of the label at each place
+	keys   uint64 // two arrays for sorting, between two phases
+	buffer uint64
 }
 
 // team is all of them.
@@ -85,7 +85,7 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*
 		do   func() error
 	}{
 		{"tuples to the devices", t.transfer},
-		{"exchange of entries", t.exchangeEntries},
+		{"exchange of edges", func() error { return t.exchangeEdges(1) }},
 		{"order", t.numberVertices},
 		{"lists", t.makeLists},
 		{"derived arrays", t.derive},
@@ -175,84 +175,8 @@ func (t team) transfer() error {
 	}
 	ranks := uint64(len(t))
 	for _, r := range t {
-		r.graph.Rank, r.graph.Ranks = r.number, ranks
+		r.graph.Rank, r.graph.Ranks, r.graph.Columns = r.number, ranks, ranks/uint64(r.c.rows)
 		r.graph.AllLabels, r.graph.Labels = labels, (labels+ranks-1)/ranks
-	}
-	return nil
-}
-
-// exchangeEntries brings the entries of every tuple to their owners.
-func (t team) exchangeEntries() error {
-	ranks := uint64(len(t))
-	counts := make([][]uint64, len(t)) // by sender and owner
-	if err := t.do("count entries", func(r *rank) {
-		r.clearCounters()
-		r.call("count_owned", r.pairs, uint64(len(r.tuples)), ranks, r.counters)
-		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
-	}); err != nil {
-		return err
-	}
-	if err := t.do("entries", func(r *rank) {
-		for _, c := range counts {
-			r.owned += int64(c[r.number])
-		}
-		r.entries = r.array("entries", 8*r.owned)
-		r.buffer = r.array("entries to send", 8*int64(slices.Max(counts[r.number])))
-	}); err != nil {
-		return err
-	}
-	for _, owner := range t {
-		if err := t.do("select entries", func(r *rank) {
-			r.clearCounters()
-			r.call("select_owned", r.pairs, uint64(len(r.tuples)), owner.number, ranks, r.buffer, r.counters)
-		}); err != nil {
-			return err
-		}
-		at := owner.entries
-		for _, r := range t {
-			bytes := 8 * counts[r.number][owner.number]
-			if err := r.sendTo(owner, at, r.buffer, int64(bytes)); err != nil {
-				return err
-			}
-			at += bytes
-		}
-	}
-	return t.do("entries", func(r *rank) { r.release(&r.buffer, &r.pairs) })
-}
-
-// sendTo copies an array to another GPU.
-func (r *rank) sendTo(other *rank, into, from uint64, bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
-	return r.device.Do(func() (err error) {
-		if r.device.Context == other.device.Context {
-			err = cu.MemcpyDtoD(cu.DevicePtr(into), cu.DevicePtr(from), bytes)
-		} else {
-			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.Context, cu.DevicePtr(from), r.device.Context, bytes)
-		}
-		if err = errors.Join(err, cu.Synchronize()); err != nil {
-			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.Number, other.device.Number, err)
-		}
-		return nil
-	})
-}
-
-// section is the address of the own section of vertex.
-func (r *rank) section() uint64 { return r.graph.Vertex + 4*r.number*r.graph.Labels }
-
-// gatherVertices copies every section of vertex to all other GPUs.
-func (t team) gatherVertices() error {
-	for _, r := range t {
-		for _, other := range t {
-			if other == r {
-				continue
-			}
-			into := other.graph.Vertex + 4*r.number*r.graph.Labels
-			if err := r.sendTo(other, into, r.section(), int64(4*r.graph.Labels)); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
@@ -312,7 +236,7 @@ func (t team) numberVertices() error {
 func (r *rank) numberOwn() {
 	g := &r.graph
 	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
-	r.call("count_entries", r.entries, uint64(r.owned), r.degree)
+	r.call("count_entries", r.edges, uint64(r.owned), g.Ranks, r.degree)
 	r.clearCounters()
 	r.call("max_degree", r.degree, g.Labels, r.counters)
 	r.maxDegree, g.Vertices = r.counter(0), r.counter(1)
@@ -324,35 +248,49 @@ func (r *rank) numberOwn() {
 // numberOwnByGroup numbers own labels by the first hub among their neighbours.
 func (r *rank) numberOwnByGroup() {
 	smallest := r.filled("smallest neighbours", 4*int64(r.graph.Vertices), 0xff)
-	r.call("smallest_hubs", r.entries, uint64(r.owned), r.local, smallest)
+	r.call("smallest_hubs", r.edges, uint64(r.owned), r.local, smallest)
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
 	r.release(&r.keys, &r.buffer, &r.degree, &smallest)
 }
 
-// makeLists makes the lists of own vertices, and those of all vertices with own neighbours.
+// makeLists makes the lists of own vertices, and the lists by source, on a grid of several columns from other edges.
 func (t team) makeLists() error {
-	err := t.do("lists", func(r *rank) {
+	columns := t[0].graph.Columns
+	bySource := func(r *rank) {
 		g := &r.graph
-		own, all := int64(g.Searched), 32*int64(g.FrontierWords)
-		bySource := r.lists(all, 32*int64(g.Words), 1)
-		r.sortLists(&bySource)
-		g.SourceOffset, g.SourceTarget = bySource.offset, bySource.target
-		byOwn := r.lists(own, all, 0)
-		r.sortLists(&byOwn)
-		g.Offset, g.Target, g.Entries = byOwn.offset, byOwn.target, byOwn.entries
-		r.release(&r.entries)
+		l := r.lists(32*int64(g.FrontierWords), 32*int64(columns*g.Words), 1)
+		r.sortLists(&l)
+		g.SourceOffset, g.SourceTarget = l.offset, l.target
+	}
+	if err := t.do("lists", func(r *rank) {
+		g := &r.graph
+		if columns == 1 {
+			bySource(r)
+		}
+		own := r.lists(int64(g.Searched), 32*int64(g.FrontierWords), 0)
+		r.sortLists(&own)
+		g.Offset, g.Target, g.Entries = own.offset, own.target, own.entries
+		r.release(&r.edges)
+	}); err != nil || columns == 1 {
+		return err
+	}
+	if err := t.exchangeEdges(columns); err != nil {
+		return err
+	}
+	return t.do("lists", func(r *rank) {
+		bySource(r)
+		r.release(&r.edges)
 	})
-	return err
 }
 
-// lists are lists of entries. others: the sources are the other ends of the entries.
-func (r *rank) lists(sources, targets int64, others uint64) lists {
+// lists are lists made of edges, of own vertices or by source.
+func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 	owned := uint64(r.owned)
 	return lists{
 		sources: sources, targets: targets, place: r.placeLists,
-		count: func(width, _, counts uint64) { r.call("count_ranges", r.entries, owned, others, width, counts) },
+		count: func(width, _, counts uint64) { r.call("count_ranges", r.edges, owned, bySource, width, counts) },
 		keys: func(fromTo, bits, keys, written uint64) {
-			r.call("entry_keys", r.entries, owned, others, fromTo, bits, keys, written)
+			r.call("entry_keys", r.edges, owned, bySource, fromTo, bits, keys, written)
 		},
 	}
 }

@@ -13,7 +13,8 @@
 //	kernels/levels.cuh    what happens between two levels; kernels/search.cuh: the structures it uses
 //	kernels/block.cuh     barriers, shared memory and counters of a block
 //	kernels/graph.cuh     the graph and the numbering of its vertices
-//	kernels/exchange.cuh  what several GPUs send each other, and when; exchange.go: the same search on the host
+//	kernels/exchange.cuh  what several GPUs send each other, and when; kernels/fold.cuh: what 1D by source and 2D add;
+//	                      exchange.go: the same search on the host
 //	kernels/tuning.cuh    every constant that was chosen by measuring
 //	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, derived.cu, sort.cu and (several GPUs)
 //	                      several.cu run on the device

@@ -30,6 +30,9 @@ type teamSearch struct {
 	parents  [][]graph.Vertex // of each rank, on their way to the host
 }
 
+// gridLevels is how many levels a launch runs on a grid of several columns, which has no sparse frontiers.
+const gridLevels = 4096
+
 // newSearch connects the GPUs: each gets the addresses of what the others write to.
 func (t team) newSearch() (*teamSearch, error) {
 	s := &teamSearch{labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory"}
@@ -42,12 +45,19 @@ func (t team) newSearch() (*teamSearch, error) {
 	}
 	all := deviceExchange{Patience: uint64(t[0].c.patience)}
 	list := func(r *rank) int64 { return 2 * 4 * 32 * int64(r.graph.FrontierWords) }
+	columns := int64(t[0].graph.Columns)
+	found := 4 * 32 * (columns - 1) * int64(t[0].graph.Words)
+	inbox := 2 * found / max(columns-1, 1) * columns
 	if staged {
 		all.Staged = 1
 		err := t[:1].do("exchange", func(r *rank) {
 			all.Frontier[0] = r.hostArray("frontiers", 2*4*int64(r.graph.FrontierWords))
 			all.List[0] = r.hostArray("sparse frontiers", list(r))
 			all.Mailbox[0] = r.hostArray("messages", int64(len(t))*mailboxBytes)
+			for i := range t {
+				all.Inbox[i] = r.hostArray("vertices found by others", inbox)
+				all.Found[i] = r.hostArray("vertices found for others", found)
+			}
 			if r.err == nil {
 				clear(unsafe.Slice((*byte)(r.memory.Host(all.Mailbox[0])), len(t)*mailboxBytes))
 			}
@@ -63,6 +73,8 @@ func (t team) newSearch() (*teamSearch, error) {
 		all.Frontier[r.number] = r.graph.Frontier[0]
 		all.List[r.number] = r.array("sparse frontiers", list(r))
 		all.Mailbox[r.number] = r.filled("messages", mailboxBytes, 0)
+		all.Inbox[r.number] = r.array("vertices found by others", inbox)
+		all.Found[r.number] = r.array("vertices found for others", found)
 	}); err != nil {
 		return nil, err
 	}
@@ -79,6 +91,9 @@ func (t team) newSearch() (*teamSearch, error) {
 		}
 		one := r.builder.newSearch()
 		one.params.MinReached = 0 // parents are always corrected
+		if columns > 1 {          // a level takes at least 30 µs, and the host should see a cancel within a second
+			one.params.MaxLevels = min(one.params.MaxLevels, gridLevels)
+		}
 		s.ranks[r.number] = one
 		s.parents[r.number] = make([]graph.Vertex, r.graph.Labels)
 	})
@@ -263,6 +278,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 	}
 	all = append(all,
 		plugins.Fact{Name: "GPUs", Value: fmt.Sprint(t[0].c.devices)},
+		plugins.Fact{Name: "partition", Value: t[0].c.partition()},
 		plugins.Fact{Name: "transfer", Value: s.transfer},
 		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
 		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
@@ -277,4 +293,16 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 		all = append(all, r.notes...)
 	}
 	return all
+}
+
+// partition describes the grid of several GPUs for the record.
+func (c configuration) partition() string {
+	ranks := len(c.devices)
+	switch c.rows {
+	case ranks:
+		return "1D, edges by destination; every GPU gets every frontier"
+	case 1:
+		return "1D, edges by source; top-down steps send discovered vertices to their owners"
+	}
+	return fmt.Sprintf("2D, grid of %dx%d; bottom-up steps as in 1D", c.rows, ranks/c.rows)
 }

@@ -8,7 +8,7 @@ import "github.com/tepsbench/teps/cuda/driver"
 
 // deviceGraph is struct Graph: the arrays of the graph and of the search, as device addresses.
 type deviceGraph struct {
-	Rank, Ranks                                      uint64
+	Rank, Ranks, Columns                             uint64
 	Labels, Vertices, Searched, Ungrouped            uint64
 	OwnHubs, Hubs                                    uint64
 	Words, FrontierWords, AlignedWords               uint64
@@ -38,7 +38,8 @@ type deviceStatus struct {
 type searchParams struct {
 	Root                   uint64
 	NewSearch, HostTopDown uint32
-	MaxLevels, Steps       uint64
+	MaxLevels              uint64
+	Steps, Messages        uint64
 	Alpha, Beta            float32
 	Status, Parent, Length uint64
 	MinReached             uint64
@@ -48,14 +49,15 @@ type searchParams struct {
 
 // deviceExchange is struct Exchange.
 type deviceExchange struct {
-	Staged, Patience        uint64
-	Frontier, Mailbox, List [maxRanks]uint64
+	Staged, Patience   uint64
+	Frontier, Mailbox  [maxRanks]uint64
+	Inbox, Found, List [maxRanks]uint64
 }
 
 const (
-	maxRanks     = 16                   // MAX_RANKS: GPUs that search a graph together
-	chunkWords   = 8                    // CHUNK_WORDS: words of consecutive vertices that have the same owner
-	mailboxBytes = maxRanks * 2 * 9 * 8 // struct Mailbox
+	maxRanks     = 16                    // MAX_RANKS: GPUs that search a graph together
+	chunkWords   = 8                     // CHUNK_WORDS: words of consecutive vertices that have the same owner
+	mailboxBytes = maxRanks * 2 * 10 * 8 // struct Mailbox
 
 	maxRanges    = 4096           // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
 	none         = 1<<32 - 1      // NONE: not a vertex, not a label

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,7 +108,9 @@ func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh", "kernels/exchange.cuh",
 		"kernels/several.cu")
 	for name, want := range map[string]int{
-		"LEVELS": launchLevels, "AUTO": int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
+		"LEVELS": launchLevels, "ADAPTIVE": slices.Index(messages, "adaptive"), "LISTS": slices.Index(messages, "lists"),
+		"BITMAPS": slices.Index(messages, "bitmaps"),
+		"AUTO":    int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "QUEUE_SHIFT": queueShift, "THREADS": blockThreads,
 		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
 		"MAX_RANGES": maxRanges,
@@ -131,8 +134,8 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 		return all
 	}
 	launched := names(`(?:call(?:Blocks)?|Launch|Lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
-		"construct_several.go", "construct_transfer.go", "construct_lists.go", "gpu.go", "bfs.go", "exchange.go",
-		"driver/sort.go")
+		"construct_several.go", "construct_exchange.go", "construct_transfer.go", "construct_lists.go", "gpu.go",
+		"bfs.go", "exchange.go", "driver/sort.go")
 	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`, "kernels/order.cu",
 		"kernels/sort.cu", "kernels/lists.cu", "kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu",
 		"kernels/output.cu", "kernels/several.cu")

@@ -2,6 +2,8 @@ package cuda
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,13 @@ func options() []plugins.Option {
 		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
 			"with commas; a number that occurs twice makes two ranks on that GPU"},
+		choice("partition", "edges on several GPUs: 1d-replicated: those to a GPU's vertices, and every frontier; "+
+			"2d: a grid; 1d: those from a GPU's vertices, and top-down steps send what they find to its owner",
+			"1d-replicated", "2d", "1d"),
+		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Needs: "partition=2d",
+			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
+		choice("messages", "1d and 2d: top-down steps send vertices as lists with parents, or as bitmaps and fetch parents; "+
+			"adaptive: bitmaps if the frontier has many edges", messages...),
 		choice("transfer", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
 			"without a link it is staged", "peer", "staged"),
 		topDown,
@@ -42,6 +51,8 @@ func options() []plugins.Option {
 	}, plugins.SwitchOptions("30", "16384")...)
 }
 
+var messages = []string{"adaptive", "lists", "bitmaps"} // in the order of ADAPTIVE, LISTS and BITMAPS
+
 const (
 	maxHubs  = 1 << 20
 	hubShare = 64 // 1/hubShare of the vertices are hubs
@@ -49,15 +60,17 @@ const (
 
 // configuration is the options' values.
 type configuration struct {
-	devices []int // one for each rank
-	staged  bool  // transfer
-	dynamic bool  // topdown
-	aligned int   // per cent of the vertices
-	stepped bool  // levels
-	rule    graph.Switch
-	hubs    int   // 0: by hubShare
-	memory  int64 // bytes; 0: all that is free
-	lists   string
+	devices  []int // one for each rank
+	rows     int   // of their grid
+	messages int   // index of the option
+	staged   bool  // transfer
+	dynamic  bool  // topdown
+	aligned  int   // per cent of the vertices
+	stepped  bool  // levels
+	rule     graph.Switch
+	hubs     int   // 0: by hubShare
+	memory   int64 // bytes; 0: all that is free
+	lists    string
 	// patience is how long a GPU waits for another one. Their shares of a level differ far less.
 	patience time.Duration
 }
@@ -73,13 +86,36 @@ func configure(set plugins.Settings) (c configuration, err error) {
 		memory:  int64(set.Float("memory") * (1 << 30)),
 		lists:   set.Text("lists"),
 
+		messages: slices.Index(messages, set.Text("messages")),
 		patience: 10 * time.Second,
 	}
 	if set.Text("bottomup") == "csr" {
 		c.aligned = 0
 	}
-	c.devices, err = devices(set.Text("gpus"), set.Int("device"))
+	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err != nil {
+		return c, err
+	}
+	c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), len(c.devices))
 	return c, err
+}
+
+// gridRows returns how many rows the grid of a partition has, where rows is the option.
+func gridRows(partition string, rows, gpus int) (int, error) {
+	switch {
+	case partition == "1d":
+		return 1, nil
+	case partition != "2d":
+		return gpus, nil
+	case rows == 0:
+		columns := int(math.Sqrt(float64(gpus)))
+		for gpus%columns != 0 {
+			columns--
+		}
+		return gpus / columns, nil
+	case gpus%rows != 0:
+		return 0, fmt.Errorf("option rows=%d: want a divisor of the number of GPUs, %d: %w", rows, gpus, plugins.ErrOption)
+	}
+	return rows, nil
 }
 
 // devices returns the numbers of the GPUs that option gpus means, where first is that of a single one.

@@ -19,13 +19,14 @@ func TestConfigure(t *testing.T) {
 		want configuration
 	}{
 		"defaults": {nil, configuration{
-			devices: []int{0}, aligned: 100, rule: rule, lists: "auto", patience: 10 * time.Second,
+			devices: []int{0}, rows: 1, aligned: 100, rule: rule, lists: "auto", patience: 10 * time.Second,
 		}},
 		"all": {map[string]string{
 			"topdown": "dynamic", "bottomup": "csr", "aligned": "40", "levels": "stepped", "memory": "1.5", "device": "2",
-			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged",
+			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged", "messages": "bitmaps",
 		}, configuration{
-			devices: []int{2}, staged: true, dynamic: true, stepped: true, rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
+			devices: []int{2}, rows: 1, messages: 2, staged: true, dynamic: true, stepped: true,
+			rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
 			memory: 3 << 29, lists: "host", patience: 10 * time.Second,
 		}},
 	} {
@@ -58,6 +59,26 @@ func TestOptionGPUsNamesDevices(t *testing.T) {
 	for _, gpus := range []string{"", "0", "17", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
 		if got, err := devices(gpus, 0); !errors.Is(err, plugins.ErrOption) {
 			t.Errorf("gpus=%q: got %v and %v, want ErrOption", gpus, got, err)
+		}
+	}
+}
+
+func TestPartitionMakesAGrid(t *testing.T) {
+	for _, test := range []struct {
+		partition        string
+		rows, gpus, want int // rows
+	}{
+		{"1d-replicated", 0, 4, 4}, {"1d", 0, 4, 1}, {"2d", 0, 1, 1}, {"2d", 0, 2, 2}, {"2d", 0, 4, 2}, {"2d", 0, 6, 3},
+		{"2d", 0, 7, 7}, {"2d", 0, 16, 4}, {"2d", 1, 4, 1}, {"2d", 4, 4, 4},
+	} {
+		got, err := gridRows(test.partition, test.rows, test.gpus)
+		if got != test.want || err != nil {
+			t.Errorf("%+v: got %d rows, %v", test, got, err)
+		}
+	}
+	for _, rows := range []int{3, 8} {
+		if got, err := gridRows("2d", rows, 4); !errors.Is(err, plugins.ErrOption) {
+			t.Errorf("rows=%d of 4 GPUs: got %d, %v, want ErrOption", rows, got, err)
 		}
 	}
 }

@@ -91,6 +91,9 @@ struct Shared {
   Counters counters;             // of the block; 0 between two steps
   LevelState level;
   u64 corrections[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
+#if SEVERAL
+  u64 sends[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
+#endif
   u64 barriers;                  // of all GPUs that this launch has passed
   u64 written;                   // this block's corrections that its threads have written out or are writing
   u64 part[2], size[2];          // of those, what the searching [0] and the copying [1] threads are writing

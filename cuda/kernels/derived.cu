@@ -23,12 +23,13 @@ extern "C" __global__ void word_hubs(u32* wordHub) {
   }
 }
 
-// hub_edges writes how many entries of each hub's list come before its group, which is the end of the list. One
-// thread per hub.
+// hub_edges writes how many entries of each hub's list come before its group, which is the end of the list, or of the
+// whole list on a grid of several columns. One thread per hub.
 extern "C" __global__ void hub_edges(u32* edges) {
   u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (h >= graph.hubs) return;
   u64 low = graph.sourceOffset[h], high = graph.sourceOffset[h + 1];
+  if (graph.columns > 1) low = high;
   while (low < high) {
     u64 middle = (low + high) / 2;
     if (graph.sourceTarget[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;

@@ -1,5 +1,6 @@
 // The exchange of GPUs that search a graph together: 1D by destination with a replicated frontier (Buluc and Madduri,
 // "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, section 3.1, with the frontier as a bitmap).
+// This is the grid of one column (graph.cuh); fold.cuh has what the top-down steps of other grids do in addition.
 //
 // Every GPU expands the whole frontier, and finds own vertices only. So their parents never move, and a level moves
 // this alone between two GPUs:
@@ -32,6 +33,7 @@
 // Message is what a GPU tells another at a barrier.
 struct Message {
   u64 counter[8];  // Counters
+  u64 sent;        // vertices of the other GPU that this one has written to its inbox
   u64 barrier;     // number of the barrier, written last
 };
 
@@ -46,6 +48,10 @@ struct Exchange {
   u64 patience;               // nanoseconds that a GPU waits for another one
   u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
   Mailbox* mailbox[MAX_RANKS];
+  u64* inbox[MAX_RANKS];      // [columns][32*words] of each GPU, what the other ones in its row have found of its vertices:
+                              // local number << 32 | parent, or a bitmap at the begin of each column; staged: in the host
+  u32* found[MAX_RANKS];      // [columns-1][32*words] parents that each GPU has found of vertices of the others in its row,
+                              // by row number, if it sends bitmaps; staged: in the host
   u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: what each GPU has found;
                               // staged: the same one for all
 };
@@ -73,6 +79,7 @@ __device__ inline void meet(const Counters& mine, u64 barrier) {
     volatile u64* into = exchange.mailbox[r]->from[graph.rank][barrier % 2].counter;
 #pragma unroll
     for (int i = 0; i < 8; i++) into[i] = from[i];
+    into[8] = __ldcg(&state.sent[r]);
   }
   fenceAll(); // this thread's counters, and what all blocks have pushed
   for (u64 r = 0; r < graph.ranks; r++) {
@@ -94,11 +101,13 @@ __device__ inline void meet(const Counters& mine, u64 barrier) {
 #pragma unroll
     for (int i = 0; i < 8; i++) into[i] += *(volatile u64*)&message->counter[i];
     state.found[r] = *(volatile u64*)&message->counter[0];
+    state.received[r] = *(volatile u64*)&message->sent;
   }
   sum.corrections = mine.corrections;
   state.sum = sum;
 }
-static_assert(offsetof(Counters, found) == 0 && sizeof(Counters) == 8 * 8, "meet knows Counters");
+static_assert(offsetof(Counters, found) == 0 && sizeof(Counters) == 8 * 8 && offsetof(Message, sent) == 8 * 8,
+              "meet knows Counters");
 
 // syncAll waits for the searching threads of all blocks of all GPUs, and lets one thread of each block call then with
 // the sums of the counters of all GPUs before the others continue.
@@ -136,8 +145,15 @@ __device__ inline void pushVertex(u64 level, u64 i, u32 v) {
   for (u64 r = 0; r < (exchange.staged ? 1 : graph.ranks); r++) listOf(r, level, graph.rank)[i] = v;
 }
 
+// needs reports whether GPU `rank` needs word w of a frontier that GPU `owner` owns: all of them before a bottom-up step,
+// else those of its column, and the hubs, for their leaves.
+__device__ inline bool needs(u64 rank, u64 owner, u64 w, bool bottomUp) {
+  return bottomUp || graph.columns == 1 || u32(rank) % u32(graph.columns) == u32(owner) % u32(graph.columns) ||
+         w * 32 < graph.hubs;
+}
+
 // push copies own words of a frontier to the other GPUs. A warp takes 32 words, in rows of EXCHANGE_ROWS.
-__device__ inline void push(u32* frontier, u64 barrier) {
+__device__ inline void push(u32* frontier, u64 barrier, bool bottomUp) {
   u64 offset = frontier - graph.frontier[0];
   if (exchange.staged) offset = barrier % 2 * graph.frontierWords;
   u64 stride = u64(gridDim.x) * SEARCH_THREADS, at = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x;
@@ -158,32 +174,47 @@ __device__ inline void push(u32* frontier, u64 barrier) {
         continue;
       }
       for (u64 r = 0; r < graph.ranks; r++) {
-        if (r != graph.rank) exchange.frontier[r][offset + wordOf(w)] = bits[i];
+        if (r != graph.rank && needs(r, graph.rank, wordOf(w), bottomUp)) {
+          exchange.frontier[r][offset + wordOf(w)] = bits[i];
+        }
       }
     }
   }
 }
 
 // pull copies the words of the other GPUs from the host to a frontier.
-__device__ inline void pull(u32* frontier, u64 barrier) {
+__device__ inline void pull(u32* frontier, u64 barrier, bool bottomUp) {
   const u32* from = exchange.frontier[0] + barrier % 2 * graph.frontierWords;
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
-    if (ownWord(w) == NONE) frontier[w] = __ldcv(from + w);
+    u64 owner = u32(w / CHUNK_WORDS) % u32(graph.ranks);
+    if (owner != graph.rank && needs(graph.rank, owner, w, bottomUp)) frontier[w] = __ldcv(from + w);
   }
 }
 
-// exchangeFrontier completes the next frontier on all GPUs, and calls then as syncAll does.
+// expand copies the next frontier to the GPUs that need it, and calls then as syncAll does.
+template <class Then>
+__device__ inline void expand(const SearchParams& params, Shared& shared, u32* next, const Counters* counters,
+                              bool bottomUp, const Then& then) {
+  syncGrid();
+  u64 barrier = shared.barriers + 1;
+  push(next, barrier, bottomUp);
+  syncAll(params, shared, counters, then);
+  if (!exchange.staged) return;
+  pull(next, barrier, bottomUp);
+  syncGrid();
+}
+
+// exchangeFrontier completes the next frontier on all GPUs, and calls then as syncAll does. After a top-down step it
+// supposes that the next one is top-down, too.
 template <class Then>
 __device__ inline void exchangeFrontier(const SearchParams& params, Shared& shared, u32* next, const Counters* counters,
                                         const Then& then) {
-  syncGrid();
-  u64 barrier = shared.barriers + 1;
-  push(next, barrier);
-  syncAll(params, shared, counters, then);
-  if (!exchange.staged) return;
-  pull(next, barrier);
-  syncGrid();
+  bool bottomUp = shared.level.bottomUp;
+  expand(params, shared, next, counters, bottomUp, then);
+  if (graph.columns > 1 && !bottomUp && shared.level.bottomUp && !shared.level.done) {
+    expand(params, shared, next, counters, true, [](const Counters&) {});
+  }
 }
 
 // passFrontier is the part of a bottom-up step that goes through the frontiers of all GPUs: it clears the next but one,

@@ -15,8 +15,13 @@
 // Several GPUs: vertices belong to GPUs by label, label l to GPU l % ranks, its owner, where it has place l / ranks. Each
 // GPU numbers its own vertices as above: these are local numbers, and the groups and leaves of all hubs are ranges of
 // them. Chunks of CHUNK_WORDS words of local numbers, dealt out in turn, make the numbers that all GPUs share: the
-// vertices (vertexOf). The first ones are the hubs of all GPUs. A GPU has the lists of its own vertices, and, by source,
-// the same entries once more for top-down steps. On one GPU local numbers, vertices and places are those of the label.
+// vertices (vertexOf). The first ones are the hubs of all GPUs. On one GPU local numbers, vertices and places are those
+// of the label.
+//
+// A GPU has the lists of its own vertices for bottom-up steps. For top-down steps the GPUs form a grid, GPU r in row
+// r / columns and column r % columns, and each has the edges, by source, from the vertices of its column to those of its
+// row. Row numbers stand for the latter: first the local numbers of own vertices, then those of the next column's, and
+// so on.
 #pragma once
 #include <cstdint>
 #include "tuning.cuh"
@@ -41,6 +46,7 @@ constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have th
 // own, and several GPUs search, there are only those of this GPU, by their local numbers.
 struct Graph {
   u64 rank, ranks;    // this GPU, and the number of GPUs
+  u64 columns;        // of the grid of GPUs; 1 without a grid
   u64 labels;         // own places; one GPU: 1 + the largest label of the tuples
   u64 vertices;       // own labels that are not isolated
   u64 searched;       // own vertices with lists: all but leaves
@@ -57,14 +63,15 @@ struct Graph {
   const u64* offset;          // [searched+1] list of own v is target[offset[v]] ... target[offset[v+1]-1], ascending
   const u32* target;          // vertices
   const u64* sourceOffset;    // [32*frontierWords+1] the list of v for top-down steps; one GPU: offset
-  const u32* sourceTarget;    // own neighbours by their local numbers, ascending; one GPU: target
+  const u32* sourceTarget;    // neighbours by their row numbers, ascending; one GPU: target
   const u64* alignedBegin;    // [alignedWords] where the block of a word begins
   const u32* alignedRows;     // [alignedWords] its rows, perhaps with LONGER
   const uint4* aligned;       // row k of a block: 4 neighbours of each of 32 consecutive vertices, padded with NONE
   const u32* firstNeighbour;  // [searched] first neighbour of each own vertex; itself if its list is empty
   const u32* wordHub;         // [words] first neighbour of all 32 vertices of a word, NONE if they differ
   const u32* groupBegin;      // [hubs+1] the own group of hub h is vertices groupBegin[h] ... groupBegin[h+1]-1
-  const u32* hubEdges;        // [hubs] entries of a hub's list by source before its group, which is the end of the list
+  const u32* hubEdges;        // [hubs] entries of a hub's list by source before its group, which is the end of the list;
+                              // of the whole list if there are several columns
   const u32* hubDegree;       // [ownHubs] the sum of hubEdges over all GPUs, for own hubs
   const u32* leafBegin;       // [hubs+1] own leaves of hub h are vertices leafBegin[h] ... leafBegin[h+1]-1
   const u32* label;           // [vertices of all GPUs, leaves only on one GPU] label of each vertex
@@ -73,7 +80,8 @@ struct Graph {
                               // GPU, with as many places for each as on this one
   const u32* outputTemplate;  // [labels] label of the first neighbour, NONE where isolated
   u32* hubReached;            // [hubs/32] several GPUs: bitmap of hubs that were in a frontier
-  u32* unvisited;             // [words] bitmap of own vertices
+  u32* unvisited;             // [words] bitmap of own vertices; with several columns of the whole row's, [columns*words],
+                              // where a bit of another GPU's is set until this GPU has found the vertex
   u32* frontier[3];           // [frontierWords] bitmaps; level l reads frontier[l%3], fills (l+1)%3 and clears (l+2)%3
   u64* corrections;           // [searched] own vertex << 32 | parent where the template may have another parent; the last
                               // ones are the frontier if it is sparse (search.cuh)

@@ -12,7 +12,7 @@ __device__ inline bool fewEdges(const LevelState& level) {
 
 // isSparse reports whether the next step should follow a sparse frontier, rather than make it dense.
 __device__ inline bool isSparse(const LevelState& level) {
-  return !level.bottomUp && level.longLists == 0 && fewEdges(level);
+  return !level.bottomUp && level.longLists == 0 && fewEdges(level) && graph.columns == 1;
 }
 
 // nextBottomUp is the direction switch of Beamer, Asanovic and Patterson; graph/direction.go explains it. A frontier
@@ -63,6 +63,7 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
     if (own != NONE) graph.unvisited[own] = own * 32 < graph.searched ? lowBits(graph.searched - own * 32) & ~mine : 0;
     graph.frontier[0][w] = level.sparse ? 0 : mine;
     graph.frontier[1][w] = graph.frontier[2][w] = 0;
+    if (SEVERAL && w >= graph.words && w < graph.columns * graph.words) graph.unvisited[w] = ~0u;
     if (SEVERAL && w * 32 < graph.hubs) graph.hubReached[w] = 0;
   }
   if (threadIdx.x == 0) {
@@ -74,6 +75,7 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
       params.status->hostStep = params.status->queued = 0;
       state.stable = state.corrections = level.corrections;
       state.lost = 0;
+      for (int r = 0; r < MAX_RANKS; r++) state.sent[r] = 0;
       fence();
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }

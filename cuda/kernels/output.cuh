@@ -11,14 +11,15 @@
 #pragma once
 #include "block.cuh"
 
-// BufferedCorrections collects the corrections of a warp in shared memory, and adds them to the list when the buffer
-// is full. All lanes of the warp call its functions.
-struct BufferedCorrections {
+// Buffered collects vertices that a warp finds, with their parents, in shared memory, and writes them when the buffer is
+// full. All lanes of the warp call its functions.
+template <class Write>
+struct Buffered {
   u64* buffer;  // [CORRECTIONS_PER_WARP] of this warp
   u32 used = 0;
   u32 added = 0; // to the list
 
-  __device__ explicit BufferedCorrections(u64* buffer) : buffer(buffer) {}
+  __device__ explicit Buffered(u64* buffer) : buffer(buffer) {}
 
   __device__ void add(bool wanted, u32 v, u32 parent) {
     u32 lanes = __ballot_sync(~0u, wanted);
@@ -30,15 +31,23 @@ struct BufferedCorrections {
 
   __device__ void flush() {
     __syncwarp();
-    u64 at = 0;
-    if (lane() == 0 && used != 0) at = atomicAdd(&state.corrections, u64(used));
-    at = __shfl_sync(~0u, at, 0);
-    for (u32 i = lane(); i < used; i += 32) graph.corrections[at + i] = buffer[i];
+    Write()(buffer, used);
     __syncwarp();
     added += used;
     used = 0;
   }
 };
+
+// WriteCorrections adds vertices to the list of corrections.
+struct WriteCorrections {
+  __device__ void operator()(const u64* buffer, u32 used) {
+    u64 at = 0;
+    if (lane() == 0 && used != 0) at = atomicAdd(&state.corrections, u64(used));
+    at = __shfl_sync(~0u, at, 0);
+    for (u32 i = lane(); i < used; i += 32) graph.corrections[at + i] = buffer[i];
+  }
+};
+using BufferedCorrections = Buffered<WriteCorrections>;
 
 // DirectCorrections adds the corrections of a warp to the list at once.
 struct DirectCorrections {

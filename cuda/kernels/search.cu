@@ -30,6 +30,7 @@
 // The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
 // another top-down step (dynamic.cu).
 #include "bottomup.cuh"
+#include "fold.cuh"
 #include "sparse.cuh"
 
 __constant__ Graph graph;
@@ -51,7 +52,7 @@ namespace {
 
 __device__ void searchLevels(const SearchParams& params, Shared& shared);
 __device__ bool queueForHost(const SearchParams& params, Shared& shared, const Step& step);
-__device__ bool topDownStep(Shared& shared, const Step& step);
+__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step);
 __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step);
 __device__ void finishLaunch(const SearchParams& params, Shared& shared, bool hostStep);
 __device__ void copyAndCorrect(const SearchParams& params, Shared& shared);
@@ -120,7 +121,8 @@ __device__ void searchLevels(const SearchParams& params, Shared& shared) {
     } else if (params.hostTopDown) {
       hostStep = !queueForHost(params, shared, step);
     } else {
-      sparse = topDownStep(shared, step);
+      sparse = topDownStep(params, shared, step);
+      if (SEVERAL && graph.columns > 1) fold(params, shared, step);
     }
     if (!hostStep) finishLevel(shared, sparse, params);
   }
@@ -151,9 +153,10 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 //     they begin, and follows them. The edges of a large level are assigned in several pieces to a warp, since those
 //     of hubs find more.
 //
-// With few edges, hubs find their groups by edges like all other neighbours.
-__device__ bool topDownStep(Shared& shared, const Step& step) {
-  bool groups = shared.level.frontierHubs != 0 && shared.level.frontierEdges * DENSE_SHARE > graph.words;
+// With few edges, and on a grid of several columns, hubs find their groups by edges like all other neighbours.
+__device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
+  bool grid = SEVERAL && graph.columns > 1;
+  bool groups = !grid && shared.level.frontierHubs != 0 && shared.level.frontierEdges * DENSE_SHARE > graph.words;
   queueFrontier(shared, step, groups);
   syncGrid();
   Tally tally;
@@ -174,7 +177,7 @@ __device__ bool topDownStep(Shared& shared, const Step& step) {
     }
   };
   u64 few = SEVERAL ? shared.level.frontierEdges : edges; // the same decision on all GPUs
-  if (!groups && few * DENSE_SHARE <= graph.words) {
+  if (!grid && !groups && few * DENSE_SHARE <= graph.words) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
     followAll(output);
     append(shared, step.counters, tally);
@@ -182,7 +185,18 @@ __device__ bool topDownStep(Shared& shared, const Step& step) {
   }
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
   DenseOutput<BufferedCorrections> output{step.next, tally, corrections};
+#if SEVERAL
+  if (grid) {
+    Buffered<SendAlongRow> sends(shared.sends[threadIdx.x / 32]);
+    RowOutput along{output, sends, sendsBitmaps(params, shared.level)};
+    followAll(along);
+    sends.flush();
+  } else {
+    followAll(output);
+  }
+#else
   followAll(output);
+#endif
   corrections.flush();
   addToCounters(shared, step.counters, tally, corrections.added);
   return false;

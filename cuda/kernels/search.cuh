@@ -35,6 +35,7 @@ struct SearchParams {
   u32 hostTopDown;     // 1: pause before every top-down step, for the host to launch it (dynamic.cu)
   u64 maxLevels;       // of this launch, at most LEVELS
   u64 steps;           // AUTO, ONLY_TOP_DOWN or ONLY_BOTTOM_UP
+  u64 messages;        // what a grid of GPUs sends: ADAPTIVE, LISTS or BITMAPS
   float alpha, beta;   // thresholds of the direction switch
   Status* status;      // report to the host
   i64* parent;         // [length] result: parents in original labels
@@ -45,6 +46,7 @@ struct SearchParams {
   u64 cachedVertices;  // capacity of Shared::cached, in vertices
 };
 
+constexpr u64 ADAPTIVE = 0, LISTS = 1, BITMAPS = 2;             // SearchParams.messages
 constexpr u64 AUTO = 0, ONLY_TOP_DOWN = 1, ONLY_BOTTOM_UP = 2;  // SearchParams.steps; graph.Steps
 
 // Counters of one level. Three of them are used in turn, so that one can be cleared while the previous one is still
@@ -109,6 +111,8 @@ struct State {
   // Several GPUs (exchange.cuh):
   Counters sum;                  // of all GPUs
   u64 found[MAX_RANKS];          // vertices that each has found
+  u64 sent[MAX_RANKS];           // vertices of each that this GPU has found in a top-down step
+  u64 received[MAX_RANKS];       // own vertices that each has found
   u64 lost;                      // 1 + the GPU that did not come to a barrier, 0: all came
   alignas(128) u64 met;          // number of the last barrier of all GPUs that is over
   u64 ended;                     // SearchParams.launch of the last launch that has finished its levels

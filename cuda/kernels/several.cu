@@ -1,7 +1,8 @@
 // Kernel 1 on several GPUs: what it does besides the kernels of one GPU. graph.cuh has the numbering.
 //
-// Every tuple (u, v) makes two entries, (u, v) at the owner of u and (v, u) at the owner of v: place << 32 | other label.
-// GPUs exchange entries and sections of Graph::vertex; the host copies them (construct_several.go).
+// Every tuple makes two edges, one in each direction: source label << 32 | target label. An edge belongs to the GPU in the
+// row of its target's owner and the column of its source's owner. On a grid of one column, that is its target's owner.
+// GPUs exchange edges and sections of Graph::vertex; the host copies them (construct_several.go).
 #include "append.cuh"
 
 namespace {
@@ -9,39 +10,54 @@ namespace {
 constexpr int PER_THREAD = 4; // at a time
 constexpr u32 MAX_RANGES = 4096; // maxRanges of construct_lists.go
 
-// vertexOfEnd returns Graph::vertex of the label of an entry.
-__device__ u32 vertexOfEnd(u64 entry) {
-  u64 label = u32(entry);
-  return graph.vertex[label % graph.ranks * graph.labels + label / graph.ranks];
+// rowNumberOf returns the row number of a vertex of the row.
+__device__ u32 rowNumberOf(u32 v) {
+  u32 w = v / 32, chunk = w / CHUNK_WORDS, ranks = u32(graph.ranks), columns = u32(graph.columns);
+  u32 ahead = (chunk % ranks % columns + columns - u32(graph.rank) % columns) % columns;
+  return (ahead * u32(graph.words) + chunk / ranks * CHUNK_WORDS + w % CHUNK_WORDS) * 32 + v % 32;
 }
 
-// ownOf returns the local number of the own end of an entry, or NONE if that is a leaf or isolated.
-__device__ u32 ownOf(u64 entry) {
-  u32 v = graph.vertex[graph.rank * graph.labels + (entry >> 32)];
-  return v < LEAF ? u32(ownWord(v / 32)) * 32 + v % 32 : NONE;
+// Key is an edge as an entry of a list.
+struct Key {
+  u32 source, target;
+};
+
+// keyOf returns the entry of an edge in the lists of own vertices, which are the targets of its edges, or in the lists by
+// source; {NONE, NONE} if an end is a leaf, which is in no list.
+__device__ Key keyOf(u64 edge, bool bySource) {
+  u32 from = vertexAt(edge >> 32), to = vertexAt(u32(edge));
+  if (from >= LEAF || to >= LEAF) return Key{NONE, NONE};
+  if (bySource) return Key{from, rowNumberOf(to)};
+  return Key{u32(ownWord(to / 32)) * 32 + to % 32, from};
+}
+
+// gpuOf returns the GPU that an edge belongs to.
+__device__ u32 gpuOf(u32 source, u32 target, u32 ranks, u32 columns) {
+  return target % ranks / columns * columns + source % ranks % columns;
 }
 
 }  // namespace
 
-// count_owned adds the number of entries of each owner to counts.
-extern "C" __global__ void count_owned(const u64* pairs, u64 n, u64 ranks, u64* counts) {
+// count_edges adds the number of edges of each GPU to counts.
+extern "C" __global__ void count_edges(const u64* pairs, u64 n, u64 ranks, u64 columns, u64* counts) {
   u64 stride = u64(gridDim.x) * blockDim.x;
+  u32 p = u32(ranks), c = u32(columns);
   for (u64 r = 0; r < ranks; r++) {
     u64 mine = 0;
     for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
       u32 u = u32(pairs[i] >> 32), v = u32(pairs[i]);
-      if (u != v) mine += (u % u32(ranks) == r) + (v % u32(ranks) == r);
+      if (u != v) mine += (gpuOf(u, v, p, c) == r) + (gpuOf(v, u, p, c) == r);
     }
     mine = warpSum(mine);
     if (lane() == 0 && mine != 0) atomicAdd(&counts[r], mine);
   }
 }
 
-// select_owned writes the entries of an owner to out, in any order, and adds their number to *written.
+// select_edges writes the edges of a GPU to out, in any order, and adds their number to *written.
 extern "C" __global__ void __launch_bounds__(THREADS)
-select_owned(const u64* pairs, u64 n, u64 owner, u64 ranks, u64* out, u64* written) {
+select_edges(const u64* pairs, u64 n, u64 gpu, u64 ranks, u64 columns, u64* out, u64* written) {
   u64 stride = u64(gridDim.x) * THREADS * PER_THREAD;
-  u32 p = u32(ranks);
+  u32 p = u32(ranks), c = u32(columns);
   for (u64 begin = u64(blockIdx.x) * THREADS * PER_THREAD; begin < n; begin += stride) {
     u64 mine[2 * PER_THREAD];
 #pragma unroll
@@ -51,17 +67,19 @@ select_owned(const u64* pairs, u64 n, u64 owner, u64 ranks, u64* out, u64* writt
       if (at >= n) continue;
       u32 u = u32(pairs[at] >> 32), v = u32(pairs[at]);
       if (u == v) continue;
-      if (u % p == owner) mine[2 * i] = u64(u / p) << 32 | v;
-      if (v % p == owner) mine[2 * i + 1] = u64(v / p) << 32 | u;
+      if (gpuOf(u, v, p, c) == gpu) mine[2 * i] = u64(u) << 32 | v;
+      if (gpuOf(v, u, p, c) == gpu) mine[2 * i + 1] = u64(v) << 32 | u;
     }
     append(mine, out, written);
   }
 }
 
-// count_entries counts the entries of every place, with duplicates.
-extern "C" __global__ void count_entries(const u64* entries, u64 n, u32* degree) {
+// count_entries counts the edges to every own place, with duplicates.
+extern "C" __global__ void count_entries(const u64* edges, u64 n, u64 ranks, u32* degree) {
   u64 stride = u64(gridDim.x) * blockDim.x;
-  for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) atomicAdd(&degree[entries[i] >> 32], 1u);
+  for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+    atomicAdd(&degree[u32(edges[i]) / u32(ranks)], 1u);
+  }
 }
 
 // number_hubs turns the local numbers of the own section of Graph::vertex into vertices of hubs; the others become `hubs`.
@@ -74,10 +92,10 @@ extern "C" __global__ void number_hubs(const u32* local, u32* section) {
 }
 
 // smallest_hubs finds the first hub among the neighbours of every own vertex. smallest must be filled with NONE.
-extern "C" __global__ void smallest_hubs(const u64* entries, u64 n, const u32* local, u32* smallest) {
+extern "C" __global__ void smallest_hubs(const u64* edges, u64 n, const u32* local, u32* smallest) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
-    u32 u = local[entries[i] >> 32], v = vertexOfEnd(entries[i]);
+    u32 u = local[u32(edges[i]) / u32(graph.ranks)], v = vertexAt(edges[i] >> 32);
     if (v < smallest[u]) atomicMin(&smallest[u], v);
   }
 }
@@ -100,16 +118,15 @@ extern "C" __global__ void label_all(u32* label) {
   }
 }
 
-// count_ranges counts the entries, duplicates included, of each of at most MAX_RANGES ranges of `width` sources: the
-// other ends of the entries, or the own ones.
-extern "C" __global__ void count_ranges(const u64* entries, u64 n, u64 others, u64 width, u64* counts) {
+// count_ranges counts the entries, duplicates included, of each of at most MAX_RANGES ranges of `width` sources.
+extern "C" __global__ void count_ranges(const u64* edges, u64 n, u64 bySource, u64 width, u64* counts) {
   __shared__ u32 sums[MAX_RANGES];
   for (u32 i = threadIdx.x; i < MAX_RANGES; i += blockDim.x) sums[i] = 0;
   __syncthreads();
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
-    u32 own = ownOf(entries[i]), other = vertexOfEnd(entries[i]);
-    if (own != NONE && other < LEAF) atomicAdd(&sums[(others ? other : own) / width], 1u);
+    Key key = keyOf(edges[i], bySource);
+    if (key.source != NONE) atomicAdd(&sums[key.source / width], 1u);
   }
   __syncthreads();
   for (u32 i = threadIdx.x; i < MAX_RANGES; i += blockDim.x) {
@@ -117,9 +134,9 @@ extern "C" __global__ void count_ranges(const u64* entries, u64 n, u64 others, u
   }
 }
 
-// entry_keys is list_keys for entries. The sources are the other ends of the entries, or the own ones.
+// entry_keys is list_keys for edges.
 extern "C" __global__ void __launch_bounds__(THREADS)
-entry_keys(const u64* entries, u64 n, u64 others, u64 fromTo, u64 bits, u64* keys, u64* written) {
+entry_keys(const u64* edges, u64 n, u64 bySource, u64 fromTo, u64 bits, u64* keys, u64* written) {
   u32 from = u32(fromTo >> 32), to = u32(fromTo);
   u64 stride = u64(gridDim.x) * THREADS * PER_THREAD;
   for (u64 begin = u64(blockIdx.x) * THREADS * PER_THREAD; begin < n; begin += stride) {
@@ -129,10 +146,8 @@ entry_keys(const u64* entries, u64 n, u64 others, u64 fromTo, u64 bits, u64* key
       u64 at = begin + i * THREADS + threadIdx.x;
       mine[i] = ~u64(0);
       if (at >= n) continue;
-      u32 own = ownOf(entries[at]), other = vertexOfEnd(entries[at]);
-      if (own == NONE || other >= LEAF) continue; // leaves are in no list
-      u32 source = others ? other : own, target = others ? own : other;
-      if (source >= from && source < to) mine[i] = u64(source - from) << bits | target;
+      Key key = keyOf(edges[at], bySource);
+      if (key.source >= from && key.source < to) mine[i] = u64(key.source - from) << bits | key.target;
     }
     append(mine, keys, written);
   }

@@ -15,6 +15,7 @@ constexpr int ONE_BLOCK_EDGES = 2048;      // a sparse frontier with at most as 
 constexpr int DENSE_SHARE = 8;             // a dense frontier becomes sparse below 1/DENSE_SHARE edges a word
 constexpr int SPARSE_EDGES_PER_LANE = 4;   // edges of a sparse frontier that a lane follows at a time
 constexpr int EXCHANGE_ROWS = 4;           // rows of words that a warp reads before it pushes the first of them to other GPUs
+constexpr int BITMAP_EDGES = 8;            // edges of a frontier for each own word beyond which a grid sends bitmaps
 constexpr int WAKE_WORDS = 1 << 18;        // words that a GPU writes to each other one to wake all links between them
 constexpr int WARP_LENGTH = 32;            // a list of a sparse frontier that is longer than this is shared by a warp
 constexpr int SPARSE_LENGTH = 1024;        // a frontier with a list longer than this is made dense
