@@ -44,7 +44,7 @@ var arrows = map[string][]string{
 	"internal/regular": {},
 	"internal/team":    {},
 	"internal/units":   {},
-	"machine":          {"internal/units"},
+	"machine":          {"internal/memory", "internal/units"},
 	"record":           {"graph", "machine", "plugins", "power", "internal/regular", "internal/units"},
 	"harness":          {"graph", "graph/files", "machine", "plugins", "power", "record", "internal/units"},
 	"compare":          {"graph", "record"},

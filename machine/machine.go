@@ -34,6 +34,8 @@ type Machine struct {
 	Kernel      string  `json:"kernel,omitempty"`
 	Virtual     string  `json:"virtual,omitempty"` // signs of a hypervisor
 	GPUs        []GPU   `json:"gpus,omitempty"`
+
+	MemorySpeed *MemorySpeed `json:"memory_speed,omitempty"` // nil: not measured
 }
 
 // GPU is a graphics processor or accelerator on the PCI bus, whether an engine uses it or not.

@@ -105,6 +105,11 @@ func (r Result) machineFacts() Table {
 		"notsupported": "not supported"}[m.SMT])
 	g.fact("NUMA nodes", Positive(int64(m.NUMANodes)))
 	g.fact("memory", units.Bytes(m.MemoryBytes))
+	if s := m.MemorySpeed; s != nil {
+		g.fact("memory speed", fmt.Sprintf("%s GB/s in order, %s million random reads/s; %s, %s",
+			units.Significant(s.Bandwidth/1e9, 3), units.Significant(s.RandomReads/1e6, 3), units.Bytes(s.Bytes),
+			Plural(s.Threads, "thread", "threads")))
+	}
 	g.fact("huge pages", Name(m.HugePages))
 	g.fact("system", Joined(", ", Name(m.OS), Name(m.Kernel)))
 	g.fact("virtual machine", Name(m.Virtual))

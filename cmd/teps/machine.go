@@ -20,6 +20,7 @@ import (
 
 func machineCommand() *cobra.Command {
 	var specifications []string
+	var measure bool
 	c := &cobra.Command{
 		Use:   "machine",
 		Short: "Show this machine as a record describes it, and its power meters",
@@ -29,6 +30,7 @@ explains why the other sources have none.
 
 ` + meters.Help(meters.Sources()),
 		Example: `  teps machine
+  teps machine --measure                          how fast is its memory?
   teps machine --meter command:wall=./meter.sh    does my meter work?`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -37,18 +39,36 @@ explains why the other sources have none.
 			if err != nil {
 				return err
 			}
-			printMachine(c.Context(), c.OutOrStdout())
+			m, err := describeMachine(c.Context(), measure)
+			if err != nil {
+				return err
+			}
+			printMachine(c.Context(), c.OutOrStdout(), m)
 			return printMeters(c.OutOrStdout(), readings, absent)
 		},
 	}
 	c.Flags().StringArrayVar(&specifications, "meter", nil,
 		"a power meter, as SOURCE[:SCOPE][=VALUE] (repeatable; default: auto)")
+	c.Flags().BoolVar(&measure, "measure", false, "measure the speed of memory with all processors, for some seconds")
 	return c
 }
 
-// printMachine prints the facts of this machine that reports show, the memory that a run can use, and this program.
-func printMachine(ctx context.Context, w io.Writer) {
-	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: machine.This(ctx)}}}
+// describeMachine describes this machine, with the speed of its memory if that is wanted.
+func describeMachine(ctx context.Context, measure bool) (machine.Machine, error) {
+	m := machine.This(ctx)
+	if measure {
+		speed, err := machine.MeasureMemory(ctx)
+		if err != nil {
+			return m, fmt.Errorf("speed of memory: %w", err)
+		}
+		m.MemorySpeed = &speed
+	}
+	return m, nil
+}
+
+// printMachine prints the facts of a machine that reports show, the memory that a run can use, and this program.
+func printMachine(ctx context.Context, w io.Writer, m machine.Machine) {
+	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
 	for _, fact := range result.Facts()[0].Rows {
 		printFact(w, fact[0].Text, fact[1].Text)
 	}

@@ -27,6 +27,7 @@ type runFlags struct {
 	planFlags
 	out, store, resume string
 	quiet, verbose     bool
+	measure            bool
 }
 
 func runCommand(engines catalog) *cobra.Command {
@@ -66,6 +67,7 @@ continues it.
 	flags.StringVar(&f.out, "out", "", "directory for records, plots and page (default STORE/DATE-TIME)")
 	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
+	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
 	flags.SortFlags = false
@@ -135,7 +137,14 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	if err := harness.Prepare(ctx, host, plan); err != nil {
 		return err
 	}
-	store, err := open(record.ThisSoftware(), machine.This(ctx))
+	if f.measure {
+		progress.Note("measuring the speed of memory")
+	}
+	this, err := describeMachine(ctx, f.measure)
+	if err != nil {
+		return err
+	}
+	store, err := open(record.ThisSoftware(), this)
 	if err != nil {
 		return err
 	}
