@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"cpu/layout":                    {"graph", "plugins", "internal/memory", "internal/team"},
 	"cuda":                          {"graph", "plugins", "cuda/driver", "internal/units"},
 	"cuda/driver":                   {"plugins", "internal/units"},
+	"cuda/accelerator":              {"graph", "plugins", "cuda/driver"},
 	"distributed": {
 		"graph", "plugins", "distributed/comm", "machine", "internal/memory", "internal/team", "internal/units",
 	},
@@ -62,6 +63,7 @@ var arrows = map[string][]string{
 		"compare", "reports", "reports/formats", "reports/plot", "reports/text", "internal/regular", "internal/units",
 	},
 	"cmd/teps-engine-cuda": {"plugins/rpc", "cuda"},
+	"cmd/teps-host-cuda":   {"plugins/rpc", "cuda/accelerator"},
 	"native":               {"graph", "plugins"},
 	"serial":               {"graph", "plugins"},
 	"examples":             {},
@@ -83,7 +85,7 @@ var libraries = map[string][]string{
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":      {"cmd/teps"},
 	"golang.org/x/sys":       {"internal/child", "plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
-	"gorgonia.org/":          {"cuda", "cuda/driver"},
+	"gorgonia.org/":          {"cuda", "cuda/driver", "cuda/accelerator"},
 	"github.com/ebitengine/": {"power/meters"},
 
 	"google.golang.org/protobuf/encoding/protowire": {"graph/files"},
@@ -98,6 +100,7 @@ var unsafeFiles = []string{
 	"cuda/driver/driver.go",
 	"cuda/driver/memory.go",
 	"cuda/driver/module.go",
+	"cuda/driver/stage.go",
 	"cuda/exchange.go",
 	"cuda/gpu.go",
 	"distributed/mpi/group.go",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything that needs CUDA. Requires a CUDA toolkit (11.8 or later), a C compiler and Go.
-#   bash cuda/build.sh              build the kernels, and the engine as ./teps-engine-cuda
-#   bash cuda/build.sh -o DIR       build the engine as DIR/teps-engine-cuda
+#   bash cuda/build.sh              build the kernels, the engine as ./teps-engine-cuda, and ./teps-host-cuda
+#   bash cuda/build.sh -o DIR       build both in DIR
 #   bash cuda/build.sh kernels      build only the kernels
 #   bash cuda/build.sh go ARG...    run a go command with the flags for linking: vet ./cuda, test -c ./cuda, ...
 #   bash cuda/build.sh test         build the kernels, and run all tests of the engine on the first GPU
@@ -37,6 +37,8 @@ kernels() {
 		"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -DSEVERAL=$several -rdc=true -dlink -fatbin \
 			"${sources[@]}" -lcudadevrt -o "$image"
 	done
+	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -rdc=true -dlink -fatbin cuda/accelerator/kernels/*.cu \
+		-o cuda/accelerator/kernels/accelerator.fatbin
 }
 
 # The program loads the driver's library by name when it starts, so that it also starts on machines without a driver. The linker
@@ -69,7 +71,7 @@ test)
 	;;
 '' | -o)
 	kernels
-	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda
+	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda ./cmd/teps-host-cuda
 	;;
 *)
 	sed -n '2,8s/^# //p' "$0" >&2

@@ -88,6 +88,24 @@ type generator struct {
 	multiplier [2]uint64 // of scramble
 }
 
+// Constants are what all tuples of a recipe are made with, for a generator on a device; makeTuple shows how.
+type Constants struct {
+	Stream     [5]uint64            // the state of the seeded stream: its last five outputs, oldest first
+	Jumps      [tupleBits][5]uint64 // Jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
+	Key        uint64               // of the permutation of labels
+	Multiplier [2]uint64
+}
+
+// Constants returns the constants of a recipe that passes Check.
+func (k Kronecker) Constants() Constants {
+	g := newGenerator(k)
+	c := Constants{Stream: g.stream.z, Key: g.key, Multiplier: g.multiplier}
+	for b := range g.jumps {
+		c.Jumps[b] = g.jumps[b]
+	}
+	return c
+}
+
 // tupleBits is the width of a tuple's position in the longest list.
 const tupleBits = 60
 

@@ -42,6 +42,8 @@ type engineRun struct {
 	parents  []graph.Vertex       // the result of the last search; lent to this engine only
 	about    *plugins.Description // nil until the engine has described itself
 	built    plugins.Construction
+	device   *hostDevice  // open while roots are searched
+	confirm  map[int]bool // searches that both the device and the CPU validate
 }
 
 const (

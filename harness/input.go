@@ -69,7 +69,7 @@ func ExecuteOn(
 // prepare makes the tuples, draws the roots and makes the validator.
 func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
 	start := time.Now()
-	if err := in.load(ctx, host, progress); err != nil {
+	if err := in.load(ctx, host, plan, progress); err != nil {
 		return err
 	}
 	in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
@@ -87,28 +87,44 @@ func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progr
 }
 
 // load makes the tuples, in memory that it borrows the first time.
-func (in *Input) load(ctx context.Context, host Host, progress Progress) error {
+func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
 	if in.source == nil {
 		return in.read(ctx, host, progress)
 	}
 	in.graph.Vertices = in.source.Vertices()
-	if k, ok := in.source.(graph.Kronecker); ok {
-		in.graph.Recipe = k
+	kronecker, ok := in.source.(graph.Kronecker)
+	if ok {
+		in.graph.Recipe = kronecker
 	}
-	if in.tuples == nil {
-		var err error
-		if in.tuples, in.release, err = host.Tuples(in.source.Tuples()); err != nil {
-			in.release = func() error { return nil }
-			return fmt.Errorf("memory for %d tuples: %w", in.source.Tuples(), err)
-		}
+	if in.tuples != nil {
+		return in.fill(ctx, in.source, progress)
 	}
-	return in.fill(ctx, in.source, progress)
+	lend, generate := host.Tuples, ok && plan.HostDevice != nil
+	if generate {
+		lend = host.Reserve // which the device may write to
+	}
+	if in.tuples, in.release, err = lend(in.source.Tuples()); err != nil {
+		in.release = func() error { return nil }
+		return fmt.Errorf("memory for %d tuples: %w", in.source.Tuples(), err)
+	}
+	if !generate {
+		return in.fill(ctx, in.source, progress)
+	}
+	device := openDevice(ctx, host, plan, progress)
+	defer device.close()
+	if err := in.fill(ctx, onDevice{kronecker, device}, progress); err != nil {
+		return err
+	}
+	if device.open != nil {
+		in.graph.GeneratedBy = device.name
+	}
+	return host.Trim(in.tuples)
 }
 
 // fill makes the tuples, unless they have been read. Other lists than those of scales get a SHA-256, which takes about
 // a second for a gigabyte.
 func (in *Input) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
-	const chunk = 1 << 20 // tuples between two updates of the progress
+	const chunk = 1 << 22 // tuples between two updates of the progress
 	start, total, name := time.Now(), int64(len(in.tuples)), "generate"
 	if s == nil {
 		name = "checksum"
@@ -146,7 +162,8 @@ func (in *Input) restore(ctx context.Context, progress Progress) error {
 	if in.spec.Path == record.StandardInput {
 		return errors.New("standard input cannot be read again for the engines that remain; name a file")
 	}
-	if err := in.load(ctx, nil, progress); err != nil {
+	in.graph.GeneratedBy = ""
+	if err := in.load(ctx, nil, record.Plan{}, progress); err != nil {
 		return err
 	}
 	if in.changed() {

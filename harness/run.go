@@ -114,6 +114,8 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 	step := e.step("search", int64(len(roots)-first))
 	invalid := 0
 	defer func() { step.End(fmt.Sprintf("%d roots, %d invalid", len(roots)-first, invalid), err) }()
+	e.prepareDevice(ctx)
+	defer e.device.close()
 	for range e.plan.WarmUps {
 		if _, err := e.search(ctx, roots[0]); err != nil {
 			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)

@@ -71,7 +71,7 @@ func (e *engineRun) check(ctx context.Context, r *record.RootRecord) error {
 // validate checks the parents of the last search against the five rules of the specification.
 func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 	start := time.Now()
-	tree, err := e.in.validator.Validate(ctx, r.Root, e.parents)
+	tree, err := e.judge(ctx, r)
 	r.Validated, r.Validation = true, time.Since(start).Seconds()
 	if err == nil {
 		r.Depth = &tree.Depth

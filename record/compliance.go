@@ -57,10 +57,18 @@ func (r Run) checkRoots(check checker, p Plan) {
 	wanted, rejected := r.Graph.RootsFound, r.Graph.RejectedDraws
 	distinct := map[graph.Vertex]bool{}
 	validated, broken := 0, r.BrokenRoots()
+	device, onDevice, confirmed := "", 0, 0
 	for _, root := range r.Roots {
 		distinct[root.Root] = true
 		if root.Validated {
 			validated++
+		}
+		if root.ValidatedBy != "" {
+			device = root.ValidatedBy
+			onDevice++
+		}
+		if root.Confirmed {
+			confirmed++
 		}
 	}
 	check("64 distinct random roots with a neighbour, or all there are",
@@ -69,6 +77,10 @@ func (r Run) checkRoots(check checker, p Plan) {
 	check("Every root was searched", r.State == Complete && len(r.Roots) == wanted && wanted > 0,
 		"%d of %d searches done; the run is %s", len(r.Roots), wanted, r.State)
 	text := fmt.Sprintf("%d of %d searches validated by the five rules, %d broke one", validated, len(r.Roots), broken)
+	if onDevice > 0 {
+		text += fmt.Sprintf("; %d on the host's device %s, %d of these by the CPU as well, which agreed", onDevice, device,
+			confirmed)
+	}
 	if r.Unchecked > 0 {
 		text += fmt.Sprintf("; after %d of them teps was killed before it could check that the tuples were unchanged",
 			r.Unchecked)

@@ -162,8 +162,9 @@ type GraphRecord struct {
 	// SHA256 is that of the tuples in the packed form of Graph500. It is absent for a scale, whose recipe is enough.
 	SHA256        string      `json:"sha256,omitempty"`
 	File          *FileRecord `json:"file,omitempty"`
-	Generation    float64     `json:"generation"`     // seconds of generating or reading; not timed by the benchmark
-	RejectedDraws int         `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
+	GeneratedBy   string      `json:"generated_by,omitempty"` // the host's device; empty: the CPU
+	Generation    float64     `json:"generation"`             // seconds of generating or reading them, untimed
+	RejectedDraws int         `json:"rejected_draws"`         // root draws of an isolated vertex or of one drawn before
 	RootsFound    int         `json:"roots_found"`
 }
 

@@ -35,12 +35,13 @@ type Plan struct {
 	EdgeFactor int           `json:"edgefactor"`
 	Seed1      uint64        `json:"seed1"`
 	Seed2      uint64        `json:"seed2"`
-	Roots      int           `json:"roots"`               // wanted; fewer if the graph has fewer
-	Validate   int           `json:"validate"`            // number of roots to validate; -1 for all of them
-	WarmUps    int           `json:"warm_ups"`            // untimed searches from the first root, before the others
-	Timeout    time.Duration `json:"timeout_ns"`          // limit of one call of an engine
-	Energy     time.Duration `json:"energy_ns,omitempty"` // length of the energy loop; 0: energy is not measured
-	Meters     []string      `json:"meters,omitempty"`    // specifications of power meters; empty: all that are found
+	Roots      int           `json:"roots"`                 // wanted; fewer if the graph has fewer
+	Validate   int           `json:"validate"`              // number of roots to validate; -1 for all of them
+	WarmUps    int           `json:"warm_ups"`              // untimed searches from the first root, before the others
+	Timeout    time.Duration `json:"timeout_ns"`            // limit of one call of an engine
+	Energy     time.Duration `json:"energy_ns,omitempty"`   // length of the energy loop; 0: energy is not measured
+	Meters     []string      `json:"meters,omitempty"`      // specifications of power meters; empty: all that are found
+	HostDevice *EngineSpec   `json:"host_device,omitempty"` // accelerator of the host's own work; nil: the CPU does it
 }
 
 // EngineSpec names an engine and the options set for it.

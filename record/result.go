@@ -118,6 +118,10 @@ type RootRecord struct {
 
 	// Interference is what kept the engine's process from searching; nil if the system does not report it.
 	Interference *machine.Interference `json:"interference,omitempty"`
+
+	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed says that the CPU did, too, and agreed.
+	ValidatedBy string `json:"validated_by,omitempty"`
+	Confirmed   bool   `json:"confirmed,omitempty"`
 }
 
 // Compliance states which rules of Graph500 a run follows, each checked by the program.

@@ -59,11 +59,13 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 	if program == "" {
 		program = software.String()
 	}
+	plan := j.Plan
+	plan.HostDevice = nil // which changes no result
 	data, err := json.Marshal(struct {
 		Plan                      record.Plan
 		Repeat                    int
 		Program, Machine, Version string
-	}{j.Plan, j.Repeat, program, machine.Identity(), version})
+	}{plan, j.Repeat, program, machine.Identity(), version})
 	if err != nil {
 		return fmt.Errorf("sweep: name the directory of %s %s: %w", j.Engine().Name, j.Graph().At(), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
 	"os/signal"
 	"regexp"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 )
 
 // programs are what this test binary can be, by the name that it is started with.
-var programs = map[string]func(){"teps": main}
+var programs = map[string]func(){"teps": main, "teps-host-test": serveHostDevice}
 
 // TestMain makes this test binary the command teps, in the processes of scripts and tests and in those of engines.
 func TestMain(m *testing.M) {
@@ -41,8 +42,16 @@ func (m stoppable) Run() int {
 
 // TestScripts runs the command as a user would; each script is one file of testdata/script.
 func TestScripts(t *testing.T) {
+	program, err := exec.LookPath("teps-host-test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/script",
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOSTDEVICE", program)
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": editFile, "cut": cutFile, "slower": slowDown},
 	})
 }

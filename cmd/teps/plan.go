@@ -28,6 +28,7 @@ type planFlags struct {
 	Timeout    time.Duration `yaml:"timeout"`
 	Energy     time.Duration `yaml:"energy"`
 	Meter      values        `yaml:"meter"`
+	HostDevice string        `yaml:"host-device"`
 	set        []string
 	checksum   []string
 }
@@ -52,6 +53,8 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"measure energy for this long after the timed searches (60s for GreenGraph500)")
 	flags.StringArrayVar((*[]string)(&f.Meter), "meter", nil,
 		"power meter to read (repeatable; default: every meter of this machine; see teps machine --help)")
+	flags.StringVar(&f.HostDevice, "host-device", "auto",
+		"what generates and validates: cuda, cpu, auto (cuda where there is one), or a program")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.checksum, "checksum", nil,
@@ -83,6 +86,9 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 func (f *planFlags) plan(
 	ctx context.Context, engines catalog, host harness.Host, scaled bool) (record.Plan, error) {
 	p, err := f.settings(scaled)
+	if err == nil {
+		p.HostDevice, err = hostDevice(ctx, f.HostDevice, host)
+	}
 	if err == nil {
 		p.Engines, err = f.engines(ctx, engines, host)
 	}

@@ -125,6 +125,9 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 	if err := harness.CheckFiles(ctx, s.Plan); err != nil {
 		return s, err
 	}
+	if s.Plan.HostDevice, err = hostDevice(ctx, f.Plan.HostDevice, host); err != nil {
+		return s, err
+	}
 	for i, g := range s.Plan.Graphs { // a file that changes is another graph
 		if g.Path == "" || g.Path == record.StandardInput {
 			continue

@@ -1,7 +1,8 @@
 package rpc
 
 // The engine's side of shared memory. Tuples are mapped, for reading only, during one Construct. Parents stay mapped
-// until a call names others, so that only the first of many searches pays for mapping them.
+// until a call names others, so that only the first of many searches pays for mapping them. So do tuples that an
+// accelerator writes.
 
 import (
 	"errors"
@@ -14,14 +15,14 @@ import (
 )
 
 // attach maps the whole segment that wire names; nothing if wire is nil.
-func attach(wire *enginepb.Segment, kind segmentKind) (m mapping, err error) {
+func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping, err error) {
 	if wire == nil {
 		return mapping{}, nil
 	}
 	if total := wire.GetTotal(); total < 0 || total > kind.maxElements() {
 		return mapping{}, fmt.Errorf("rpc: %d %s do not exist: %w", total, kind, ErrSegment)
 	}
-	if m, err = attachFile(wire.GetPath(), wire.GetTotal()*kind.elementBytes(), kind == parentSegment); err != nil {
+	if m, err = attachFile(wire.GetPath(), wire.GetTotal()*kind.elementBytes(), writable); err != nil {
 		err = fmt.Errorf("rpc: map %s in %s: %w: %w", kind, wire.GetPath(), ErrSegment, memoryError(err))
 	}
 	return m, err

@@ -16,7 +16,8 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// Client is an engine in a process of its own. It implements plugins.Engine. Calls must come one at a time; another
+// Client is an engine or an accelerator in a process of its own. It implements plugins.Engine and
+// plugins.Accelerator. Calls must come one at a time; another
 // call fails with ErrBusy. Close may come at any time and ends a running call.
 //
 // Errors do not name the engine or the call, which the caller knows. Those of the engine itself keep their text.
@@ -39,8 +40,9 @@ type Client struct {
 }
 
 var (
-	_ plugins.Engine   = (*Client)(nil)
-	_ plugins.Repeater = (*Client)(nil)
+	_ plugins.Engine      = (*Client)(nil)
+	_ plugins.Repeater    = (*Client)(nil)
+	_ plugins.Accelerator = (*Client)(nil)
 )
 
 // PID returns the process ID of the engine.
@@ -88,7 +90,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 
 // Construct implements plugins.Engine. The tuples must lie in memory from Host.Tuples.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
-	tuples, err := segmentOf(c.host, tupleSegment, in.Tuples)
+	tuples, err := segmentOf(c.host, tupleSegment, in.Tuples, present)
 	if err != nil {
 		return built, err
 	}
@@ -119,7 +121,7 @@ func (c *Client) Search(
 	if err := c.checkGraph(); err != nil {
 		return t, err
 	}
-	array, err := segmentOf(c.host, parentSegment, parent)
+	array, err := segmentOf(c.host, parentSegment, parent, present)
 	if err != nil {
 		return t, err
 	}

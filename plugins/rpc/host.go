@@ -117,15 +117,16 @@ func (h *Host) release(s *segment) error {
 	return s.release()
 }
 
-// segmentOf names data to an engine. No data has no segment.
-func segmentOf[E element](h *Host, kind segmentKind, data []E) (*enginepb.Segment, error) {
+// segmentOf names data to an engine. No data has no segment. With the state reserved, the segment may be one that an
+// accelerator is still to fill.
+func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*enginepb.Segment, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.segments {
-		if first, ok := within(data, s.bytes); ok && s.kind == kind && s.file == nil {
+		if first, ok := within(data, s.bytes); ok && s.kind == kind && (s.file == nil || state == reserved) {
 			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}

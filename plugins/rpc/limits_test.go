@@ -265,7 +265,7 @@ func (l liar) Construct(context.Context, *enginepb.ConstructRequest) (*enginepb.
 }
 
 func (l liar) Search(_ context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
-	m, err := attach(request.GetParent(), parentSegment)
+	m, err := attach(request.GetParent(), parentSegment, true)
 	if err != nil {
 		return nil, err
 	}

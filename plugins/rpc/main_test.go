@@ -133,6 +133,8 @@ func acts() map[string]func() {
 		"serial": serve(actor{}),
 		"host":   hostAct,
 
+		"accelerates": func() { ServeAccelerator(&byCPU{}) },
+
 		"panics in describe":  serve(actor{describe: func() { panic("boom in describe") }}),
 		"panics in construct": serve(actor{construct: func(plugins.Input) { panic("boom in construct") }}),
 		"panics in search":    serve(searching(func() { panic("boom in search") })),

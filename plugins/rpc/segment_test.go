@@ -121,7 +121,7 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	parents := st.parents(10)
-	named, err := segmentOf(st.Host, parentSegment, parents)
+	named, err := segmentOf(st.Host, parentSegment, parents, present)
 	if err != nil {
 		t.Fatal(err)
 	}

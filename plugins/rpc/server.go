@@ -16,9 +16,9 @@ type server struct {
 	enginepb.UnimplementedEngineServer
 	engine plugins.Engine
 
-	call      sync.Mutex // held by the running call, which alone uses parents
-	parents   mapping    // of the last search
-	parentsID uint64     // of its segment; 0: none
+	call   sync.Mutex // held by the running call, which alone uses kept
+	kept   mapping    // of the last call with a segment that stays mapped
+	keptID uint64     // of its segment; 0: none
 
 	mu        sync.Mutex // guards what follows
 	running   uint64     // ID of the running call; 0: none
@@ -69,7 +69,7 @@ func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
-		m, err := attach(request.GetTuples(), tupleSegment)
+		m, err := attach(request.GetTuples(), tupleSegment, false)
 		if err != nil {
 			return c, err
 		}
@@ -87,30 +87,28 @@ func (s *server) Construct(ctx context.Context, request *enginepb.ConstructReque
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
 	var parent []graph.Vertex
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
-		if err := s.attachParents(request.GetParent()); err != nil {
-			return t, err
-		}
-		if parent, err = part[graph.Vertex](s.parents, request.GetParent(), parentSegment); err != nil {
+		if parent, err = keep[graph.Vertex](s, request.GetParent(), parentSegment); err != nil {
 			return t, err
 		}
 		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
 	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
 }
 
-// attachParents maps the segment that wire names unless it is mapped already, in place of the last one.
-func (s *server) attachParents(wire *enginepb.Segment) (err error) {
-	if wire.GetId() == s.parentsID {
-		return nil
+// keep maps the segment that wire names unless it is mapped already, in place of the last one, and returns the part of
+// it that wire names, for writing.
+func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
+	if wire.GetId() != s.keptID {
+		err := s.kept.unmap()
+		s.kept, s.keptID = mapping{}, 0
+		if err == nil {
+			s.kept, err = attach(wire, kind, true)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.keptID = wire.GetId()
 	}
-	err = s.parents.unmap()
-	s.parents, s.parentsID = mapping{}, 0
-	if err != nil {
-		return err
-	}
-	if s.parents, err = attach(wire, parentSegment); err == nil {
-		s.parentsID = wire.GetId()
-	}
-	return err
+	return part[E](s.kept, wire, kind)
 }
 
 // Repeat answers UNIMPLEMENTED for an engine that does not repeat.

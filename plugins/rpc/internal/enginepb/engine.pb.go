@@ -71,7 +71,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20, 0}
+	return file_engine_proto_rawDescGZIP(), []int{26, 0}
 }
 
 type Failure_Kind int32
@@ -147,7 +147,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23, 0}
+	return file_engine_proto_rawDescGZIP(), []int{29, 0}
 }
 
 type DescribeRequest struct {
@@ -426,6 +426,351 @@ func (x *RepeatReply) GetSearches() int64 {
 	return 0
 }
 
+type GenerateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Recipe        *Recipe                `protobuf:"bytes,2,opt,name=recipe,proto3" json:"recipe,omitempty"`
+	Tuples        *Segment               `protobuf:"bytes,3,opt,name=tuples,proto3" json:"tuples,omitempty"` // to be written
+	First         int64                  `protobuf:"varint,4,opt,name=first,proto3" json:"first,omitempty"`  // number of the first tuple in the list
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateRequest) Reset() {
+	*x = GenerateRequest{}
+	mi := &file_engine_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateRequest) ProtoMessage() {}
+
+func (x *GenerateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateRequest.ProtoReflect.Descriptor instead.
+func (*GenerateRequest) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GenerateRequest) GetCallId() uint64 {
+	if x != nil {
+		return x.CallId
+	}
+	return 0
+}
+
+func (x *GenerateRequest) GetRecipe() *Recipe {
+	if x != nil {
+		return x.Recipe
+	}
+	return nil
+}
+
+func (x *GenerateRequest) GetTuples() *Segment {
+	if x != nil {
+		return x.Tuples
+	}
+	return nil
+}
+
+func (x *GenerateRequest) GetFirst() int64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+type GenerateReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateReply) Reset() {
+	*x = GenerateReply{}
+	mi := &file_engine_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateReply) ProtoMessage() {}
+
+func (x *GenerateReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateReply.ProtoReflect.Descriptor instead.
+func (*GenerateReply) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{6}
+}
+
+type LoadRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: no tuples
+	Vertices      int64                  `protobuf:"varint,3,opt,name=vertices,proto3" json:"vertices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadRequest) Reset() {
+	*x = LoadRequest{}
+	mi := &file_engine_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadRequest) ProtoMessage() {}
+
+func (x *LoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
+func (*LoadRequest) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LoadRequest) GetCallId() uint64 {
+	if x != nil {
+		return x.CallId
+	}
+	return 0
+}
+
+func (x *LoadRequest) GetTuples() *Segment {
+	if x != nil {
+		return x.Tuples
+	}
+	return nil
+}
+
+func (x *LoadRequest) GetVertices() int64 {
+	if x != nil {
+		return x.Vertices
+	}
+	return 0
+}
+
+type LoadReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadReply) Reset() {
+	*x = LoadReply{}
+	mi := &file_engine_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadReply) ProtoMessage() {}
+
+func (x *LoadReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
+func (*LoadReply) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{8}
+}
+
+type ValidateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Root          int64                  `protobuf:"varint,2,opt,name=root,proto3" json:"root,omitempty"`
+	Parent        *Segment               `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateRequest) Reset() {
+	*x = ValidateRequest{}
+	mi := &file_engine_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateRequest) ProtoMessage() {}
+
+func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
+func (*ValidateRequest) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ValidateRequest) GetCallId() uint64 {
+	if x != nil {
+		return x.CallId
+	}
+	return 0
+}
+
+func (x *ValidateRequest) GetRoot() int64 {
+	if x != nil {
+		return x.Root
+	}
+	return 0
+}
+
+func (x *ValidateRequest) GetParent() *Segment {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+// Verdict is graph.Tree or, if a rule is broken, graph.Violation without its text.
+type Verdict struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reached       int64                  `protobuf:"varint,1,opt,name=reached,proto3" json:"reached,omitempty"`
+	Depth         int64                  `protobuf:"varint,2,opt,name=depth,proto3" json:"depth,omitempty"`
+	Tuples        int64                  `protobuf:"varint,3,opt,name=tuples,proto3" json:"tuples,omitempty"`
+	SelfLoops     int64                  `protobuf:"varint,4,opt,name=self_loops,json=selfLoops,proto3" json:"self_loops,omitempty"`
+	Rule          int64                  `protobuf:"varint,5,opt,name=rule,proto3" json:"rule,omitempty"` // 0: none is broken
+	Vertices      []int64                `protobuf:"varint,6,rep,packed,name=vertices,proto3" json:"vertices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_engine_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Verdict) GetReached() int64 {
+	if x != nil {
+		return x.Reached
+	}
+	return 0
+}
+
+func (x *Verdict) GetDepth() int64 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
+func (x *Verdict) GetTuples() int64 {
+	if x != nil {
+		return x.Tuples
+	}
+	return 0
+}
+
+func (x *Verdict) GetSelfLoops() int64 {
+	if x != nil {
+		return x.SelfLoops
+	}
+	return 0
+}
+
+func (x *Verdict) GetRule() int64 {
+	if x != nil {
+		return x.Rule
+	}
+	return 0
+}
+
+func (x *Verdict) GetVertices() []int64 {
+	if x != nil {
+		return x.Vertices
+	}
+	return nil
+}
+
 type CloseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -434,7 +779,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +791,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +804,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{5}
+	return file_engine_proto_rawDescGZIP(), []int{11}
 }
 
 type CloseReply struct {
@@ -470,7 +815,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +827,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +840,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{6}
+	return file_engine_proto_rawDescGZIP(), []int{12}
 }
 
 type CancelRequest struct {
@@ -507,7 +852,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -519,7 +864,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -532,7 +877,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{7}
+	return file_engine_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CancelRequest) GetCallId() uint64 {
@@ -550,7 +895,7 @@ type CancelReply struct {
 
 func (x *CancelReply) Reset() {
 	*x = CancelReply{}
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +907,7 @@ func (x *CancelReply) String() string {
 func (*CancelReply) ProtoMessage() {}
 
 func (x *CancelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +920,7 @@ func (x *CancelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReply.ProtoReflect.Descriptor instead.
 func (*CancelReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{8}
+	return file_engine_proto_rawDescGZIP(), []int{14}
 }
 
 // Segment is a range of elements in a piece of shared memory.
@@ -592,7 +937,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -604,7 +949,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -617,7 +962,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{9}
+	return file_engine_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Segment) GetId() uint64 {
@@ -668,7 +1013,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -680,7 +1025,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -693,7 +1038,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{10}
+	return file_engine_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Recipe) GetScale() int64 {
@@ -742,7 +1087,7 @@ type Description struct {
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +1099,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +1112,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{11}
+	return file_engine_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Description) GetName() string {
@@ -843,7 +1188,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -855,7 +1200,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -868,7 +1213,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{12}
+	return file_engine_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Limits) GetVertices() int64 {
@@ -898,7 +1243,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1255,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +1268,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{13}
+	return file_engine_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Device) GetKind() string {
@@ -978,7 +1323,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1335,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1348,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{14}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Option) GetName() string {
@@ -1080,7 +1425,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1092,7 +1437,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1105,7 +1450,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{15}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Memory) GetFixed() int64 {
@@ -1143,7 +1488,7 @@ type Construction struct {
 
 func (x *Construction) Reset() {
 	*x = Construction{}
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1500,7 @@ func (x *Construction) String() string {
 func (*Construction) ProtoMessage() {}
 
 func (x *Construction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1513,7 @@ func (x *Construction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Construction.ProtoReflect.Descriptor instead.
 func (*Construction) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{16}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Construction) GetElapsedNs() int64 {
@@ -1226,7 +1571,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1583,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +1596,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{17}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Claims) GetOriginalLabelsInClock() bool {
@@ -1301,7 +1646,7 @@ type Traversal struct {
 
 func (x *Traversal) Reset() {
 	*x = Traversal{}
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1658,7 @@ func (x *Traversal) String() string {
 func (*Traversal) ProtoMessage() {}
 
 func (x *Traversal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1671,7 @@ func (x *Traversal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traversal.ProtoReflect.Descriptor instead.
 func (*Traversal) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{18}
+	return file_engine_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Traversal) GetElapsedNs() int64 {
@@ -1366,7 +1711,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +1723,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +1736,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Rank) GetPhases() []*Phase {
@@ -1416,7 +1761,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1773,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1786,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -1506,7 +1851,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1863,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1876,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Phase) GetName() string {
@@ -1579,7 +1924,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1591,7 +1936,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1604,7 +1949,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Fact) GetName() string {
@@ -1632,7 +1977,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1644,7 +1989,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1657,7 +2002,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23}
+	return file_engine_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -1692,7 +2037,30 @@ const file_engine_proto_rawDesc = "" +
 	"\vduration_ns\x18\x03 \x01(\x03R\n" +
 	"durationNs\")\n" +
 	"\vRepeatReply\x12\x1a\n" +
-	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\x0e\n" +
+	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\xa1\x01\n" +
+	"\x0fGenerateRequest\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12.\n" +
+	"\x06recipe\x18\x02 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12/\n" +
+	"\x06tuples\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x14\n" +
+	"\x05first\x18\x04 \x01(\x03R\x05first\"\x0f\n" +
+	"\rGenerateReply\"s\n" +
+	"\vLoadRequest\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
+	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x1a\n" +
+	"\bvertices\x18\x03 \x01(\x03R\bvertices\"\v\n" +
+	"\tLoadReply\"o\n" +
+	"\x0fValidateRequest\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
+	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
+	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"\xa0\x01\n" +
+	"\aVerdict\x12\x18\n" +
+	"\areached\x18\x01 \x01(\x03R\areached\x12\x14\n" +
+	"\x05depth\x18\x02 \x01(\x03R\x05depth\x12\x16\n" +
+	"\x06tuples\x18\x03 \x01(\x03R\x06tuples\x12\x1d\n" +
+	"\n" +
+	"self_loops\x18\x04 \x01(\x03R\tselfLoops\x12\x12\n" +
+	"\x04rule\x18\x05 \x01(\x03R\x04rule\x12\x1a\n" +
+	"\bvertices\x18\x06 \x03(\x03R\bvertices\"\x0e\n" +
 	"\fCloseRequest\"\f\n" +
 	"\n" +
 	"CloseReply\"(\n" +
@@ -1817,13 +2185,16 @@ const file_engine_proto_rawDesc = "" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
 	"\x12\x0f\n" +
-	"\vKIND_ANSWER\x10\v2\xb2\x03\n" +
+	"\vKIND_ANSWER\x10\v2\x84\x05\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
 	"\x06Search\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12A\n" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
-	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12D\n" +
+	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
+	"\bGenerate\x12\x1f.teps.engine.v1.GenerateRequest\x1a\x1d.teps.engine.v1.GenerateReply\x12>\n" +
+	"\x04Load\x12\x1b.teps.engine.v1.LoadRequest\x1a\x19.teps.engine.v1.LoadReply\x12D\n" +
+	"\bValidate\x12\x1f.teps.engine.v1.ValidateRequest\x1a\x17.teps.engine.v1.Verdict\x12D\n" +
 	"\x06Cancel\x12\x1d.teps.engine.v1.CancelRequest\x1a\x1b.teps.engine.v1.CancelReplyB9Z7github.com/tepsbench/teps/plugins/rpc/internal/enginepbb\x06proto3"
 
 var (
@@ -1839,7 +2210,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -1848,64 +2219,80 @@ var file_engine_proto_goTypes = []any{
 	(*SearchRequest)(nil),    // 4: teps.engine.v1.SearchRequest
 	(*RepeatRequest)(nil),    // 5: teps.engine.v1.RepeatRequest
 	(*RepeatReply)(nil),      // 6: teps.engine.v1.RepeatReply
-	(*CloseRequest)(nil),     // 7: teps.engine.v1.CloseRequest
-	(*CloseReply)(nil),       // 8: teps.engine.v1.CloseReply
-	(*CancelRequest)(nil),    // 9: teps.engine.v1.CancelRequest
-	(*CancelReply)(nil),      // 10: teps.engine.v1.CancelReply
-	(*Segment)(nil),          // 11: teps.engine.v1.Segment
-	(*Recipe)(nil),           // 12: teps.engine.v1.Recipe
-	(*Description)(nil),      // 13: teps.engine.v1.Description
-	(*Limits)(nil),           // 14: teps.engine.v1.Limits
-	(*Device)(nil),           // 15: teps.engine.v1.Device
-	(*Option)(nil),           // 16: teps.engine.v1.Option
-	(*Memory)(nil),           // 17: teps.engine.v1.Memory
-	(*Construction)(nil),     // 18: teps.engine.v1.Construction
-	(*Claims)(nil),           // 19: teps.engine.v1.Claims
-	(*Traversal)(nil),        // 20: teps.engine.v1.Traversal
-	(*Rank)(nil),             // 21: teps.engine.v1.Rank
-	(*Level)(nil),            // 22: teps.engine.v1.Level
-	(*Phase)(nil),            // 23: teps.engine.v1.Phase
-	(*Fact)(nil),             // 24: teps.engine.v1.Fact
-	(*Failure)(nil),          // 25: teps.engine.v1.Failure
-	nil,                      // 26: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*GenerateRequest)(nil),  // 7: teps.engine.v1.GenerateRequest
+	(*GenerateReply)(nil),    // 8: teps.engine.v1.GenerateReply
+	(*LoadRequest)(nil),      // 9: teps.engine.v1.LoadRequest
+	(*LoadReply)(nil),        // 10: teps.engine.v1.LoadReply
+	(*ValidateRequest)(nil),  // 11: teps.engine.v1.ValidateRequest
+	(*Verdict)(nil),          // 12: teps.engine.v1.Verdict
+	(*CloseRequest)(nil),     // 13: teps.engine.v1.CloseRequest
+	(*CloseReply)(nil),       // 14: teps.engine.v1.CloseReply
+	(*CancelRequest)(nil),    // 15: teps.engine.v1.CancelRequest
+	(*CancelReply)(nil),      // 16: teps.engine.v1.CancelReply
+	(*Segment)(nil),          // 17: teps.engine.v1.Segment
+	(*Recipe)(nil),           // 18: teps.engine.v1.Recipe
+	(*Description)(nil),      // 19: teps.engine.v1.Description
+	(*Limits)(nil),           // 20: teps.engine.v1.Limits
+	(*Device)(nil),           // 21: teps.engine.v1.Device
+	(*Option)(nil),           // 22: teps.engine.v1.Option
+	(*Memory)(nil),           // 23: teps.engine.v1.Memory
+	(*Construction)(nil),     // 24: teps.engine.v1.Construction
+	(*Claims)(nil),           // 25: teps.engine.v1.Claims
+	(*Traversal)(nil),        // 26: teps.engine.v1.Traversal
+	(*Rank)(nil),             // 27: teps.engine.v1.Rank
+	(*Level)(nil),            // 28: teps.engine.v1.Level
+	(*Phase)(nil),            // 29: teps.engine.v1.Phase
+	(*Fact)(nil),             // 30: teps.engine.v1.Fact
+	(*Failure)(nil),          // 31: teps.engine.v1.Failure
+	nil,                      // 32: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
-	11, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
-	12, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	26, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
-	11, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	15, // 4: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	16, // 5: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	17, // 6: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	14, // 7: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	24, // 8: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	23, // 9: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	19, // 10: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	24, // 11: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	22, // 12: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	23, // 13: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	21, // 14: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	23, // 15: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 16: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	23, // 17: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	1,  // 18: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 19: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 20: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 21: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	7,  // 22: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 23: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	9,  // 24: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	13, // 25: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	18, // 26: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	20, // 27: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	8,  // 28: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 29: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	10, // 30: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	25, // [25:31] is the sub-list for method output_type
-	19, // [19:25] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	17, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
+	18, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
+	32, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	17, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	18, // 4: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
+	17, // 5: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
+	17, // 6: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	17, // 7: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	21, // 8: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	22, // 9: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	23, // 10: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	20, // 11: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	30, // 12: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	29, // 13: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	25, // 14: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	30, // 15: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	28, // 16: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	29, // 17: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	27, // 18: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	29, // 19: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 20: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	29, // 21: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	1,  // 22: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 23: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 24: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 25: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	13, // 26: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 27: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 28: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 29: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	11, // 30: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	15, // 31: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	19, // 32: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	24, // 33: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	26, // 34: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	14, // 35: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 36: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	8,  // 37: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 38: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	12, // 39: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	16, // 40: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	32, // [32:41] is the sub-list for method output_type
+	23, // [23:32] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -1913,17 +2300,17 @@ func file_engine_proto_init() {
 	if File_engine_proto != nil {
 		return
 	}
-	file_engine_proto_msgTypes[14].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[16].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[21].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[22].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[26].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   25,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

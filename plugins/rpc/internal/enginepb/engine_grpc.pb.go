@@ -31,6 +31,9 @@ const (
 	Engine_Search_FullMethodName    = "/teps.engine.v1.Engine/Search"
 	Engine_Close_FullMethodName     = "/teps.engine.v1.Engine/Close"
 	Engine_Repeat_FullMethodName    = "/teps.engine.v1.Engine/Repeat"
+	Engine_Generate_FullMethodName  = "/teps.engine.v1.Engine/Generate"
+	Engine_Load_FullMethodName      = "/teps.engine.v1.Engine/Load"
+	Engine_Validate_FullMethodName  = "/teps.engine.v1.Engine/Validate"
 	Engine_Cancel_FullMethodName    = "/teps.engine.v1.Engine/Cancel"
 )
 
@@ -45,6 +48,10 @@ type EngineClient interface {
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
 	// Repeat is plugins.Repeater. An engine without it answers UNIMPLEMENTED.
 	Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
+	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
+	Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateReply, error)
+	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
+	Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*Verdict, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error)
 }
@@ -107,6 +114,36 @@ func (c *engineClient) Repeat(ctx context.Context, in *RepeatRequest, opts ...gr
 	return out, nil
 }
 
+func (c *engineClient) Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GenerateReply)
+	err := c.cc.Invoke(ctx, Engine_Generate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *engineClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LoadReply)
+	err := c.cc.Invoke(ctx, Engine_Load_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *engineClient) Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*Verdict, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Verdict)
+	err := c.cc.Invoke(ctx, Engine_Validate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *engineClient) Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelReply)
@@ -128,6 +165,10 @@ type EngineServer interface {
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
 	// Repeat is plugins.Repeater. An engine without it answers UNIMPLEMENTED.
 	Repeat(context.Context, *RepeatRequest) (*RepeatReply, error)
+	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
+	Generate(context.Context, *GenerateRequest) (*GenerateReply, error)
+	Load(context.Context, *LoadRequest) (*LoadReply, error)
+	Validate(context.Context, *ValidateRequest) (*Verdict, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
 	Cancel(context.Context, *CancelRequest) (*CancelReply, error)
 	mustEmbedUnimplementedEngineServer()
@@ -154,6 +195,15 @@ func (UnimplementedEngineServer) Close(context.Context, *CloseRequest) (*CloseRe
 }
 func (UnimplementedEngineServer) Repeat(context.Context, *RepeatRequest) (*RepeatReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Repeat not implemented")
+}
+func (UnimplementedEngineServer) Generate(context.Context, *GenerateRequest) (*GenerateReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Generate not implemented")
+}
+func (UnimplementedEngineServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
+}
+func (UnimplementedEngineServer) Validate(context.Context, *ValidateRequest) (*Verdict, error) {
+	return nil, status.Error(codes.Unimplemented, "method Validate not implemented")
 }
 func (UnimplementedEngineServer) Cancel(context.Context, *CancelRequest) (*CancelReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Cancel not implemented")
@@ -269,6 +319,60 @@ func _Engine_Repeat_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Engine_Generate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GenerateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EngineServer).Generate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Engine_Generate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EngineServer).Generate(ctx, req.(*GenerateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Engine_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EngineServer).Load(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Engine_Load_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EngineServer).Load(ctx, req.(*LoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Engine_Validate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ValidateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EngineServer).Validate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Engine_Validate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EngineServer).Validate(ctx, req.(*ValidateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Engine_Cancel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelRequest)
 	if err := dec(in); err != nil {
@@ -313,6 +417,18 @@ var Engine_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Repeat",
 			Handler:    _Engine_Repeat_Handler,
+		},
+		{
+			MethodName: "Generate",
+			Handler:    _Engine_Generate_Handler,
+		},
+		{
+			MethodName: "Load",
+			Handler:    _Engine_Load_Handler,
+		},
+		{
+			MethodName: "Validate",
+			Handler:    _Engine_Validate_Handler,
 		},
 		{
 			MethodName: "Cancel",

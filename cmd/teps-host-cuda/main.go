@@ -1,0 +1,14 @@
+// Command teps-host-cuda generates tuples and validates parents on an NVIDIA GPU for teps, which finds it in its own
+// directory:
+//
+//	teps run --host-device cuda
+//
+// cuda/build.sh builds it. Built by go build alone, without CUDA, it only reports that it is unavailable.
+package main
+
+import (
+	"github.com/tepsbench/teps/cuda/accelerator"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+func main() { rpc.ServeAccelerator(accelerator.New()) }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+// testDevice does the host's work on the CPU, in a process of its own. The variable HOSTDEVICE_DIES makes it die in its
+// tenth validation, and HOSTDEVICE_MISSING makes it say that it is not there.
+type testDevice struct {
+	validator *graph.Validator
+	validated int
+}
+
+func serveHostDevice() { rpc.ServeAccelerator(&testDevice{}) }
+
+func (*testDevice) Describe(context.Context) (plugins.Description, error) {
+	return plugins.Description{
+		Name: "test", Version: "1", Summary: "Works on the CPU.", Unavailable: os.Getenv("HOSTDEVICE_MISSING"),
+	}, nil
+}
+
+func (*testDevice) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
+	return k.Generate(ctx, dst, first, 0)
+}
+
+func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
+	d.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
+	return err
+}
+
+func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
+		os.Exit(7)
+	}
+	return d.validator.Validate(ctx, root, parent)
+}
+
+func (*testDevice) Close() error { return nil }

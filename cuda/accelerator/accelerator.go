@@ -1,0 +1,30 @@
+// Package accelerator does the host's own work on an NVIDIA GPU: kernels/generate.cu makes the tuples of the reference
+// generator, and kernels/validate.cu checks parents, both with the results of package graph.
+//
+// Without the build tag cuda it only describes itself, as unavailable. cuda/build.sh builds the rest.
+package accelerator
+
+import (
+	"context"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Accelerator is a plugins.Accelerator. It takes the device with its first use.
+type Accelerator struct{ device }
+
+// New returns an accelerator on the last GPU of this machine: engines take the first by default.
+func New() *Accelerator { return &Accelerator{} }
+
+// Describe is plugins.Accelerator.Describe.
+func (*Accelerator) Describe(context.Context) (d plugins.Description, err error) {
+	d = plugins.Description{
+		Name: "cuda", Version: "1.0", Summary: "Generates tuples and validates parents on an NVIDIA GPU.",
+		Unavailable: driver.Missing(),
+	}
+	if d.Unavailable == "" {
+		d.Devices, err = driver.Devices()
+	}
+	return d, err
+}

@@ -1,0 +1,360 @@
+//go:build cuda
+
+package accelerator
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// image is kernels/*.cu, compiled by cuda/build.sh.
+//
+//go:embed kernels/accelerator.fatbin
+var image string
+
+// device is a GPU with what it needs for one graph.
+type device struct {
+	gpu    *driver.GPU
+	memory *driver.Allocator
+	stage  *driver.Stage
+	err    error // a call has failed, and what is on the device is not known
+
+	recipe    graph.Kronecker // whose constants are on the device
+	constants uint64
+
+	tuples, vertices                    int64 // of Load; no vertices: not loaded
+	pairs, parent, jump, words, tupleOf uint64
+	findings                            uint64
+}
+
+// strideBits is log2 of the threads that generate.
+const strideBits = 17
+
+// findings are Findings of kernels/validate.cu.
+type findings struct {
+	BadRoot, Unusable, InCycle, Orphan uint64
+	Far, Unspanned, NoTuple, BadTuple  uint64
+	GoesOn, Lost                       uint64
+	Reached, Depth, Missed, Loops      uint64
+}
+
+// none is a vertex or a tuple that was not found.
+const none = 1<<64 - 1
+
+func nothingFound() findings {
+	return findings{BadRoot: none, Unusable: none, InCycle: none, Orphan: none, Far: none, Unspanned: none, NoTuple: none,
+		BadTuple: none}
+}
+
+// do calls f with the device, which it opens first. After an error of the device there is no other call.
+func (d *device) do(f func() error) error {
+	if d.err != nil {
+		return d.err
+	}
+	if d.gpu == nil {
+		if d.err = d.start(); d.err != nil {
+			return d.err
+		}
+	}
+	return d.gpu.Do(f)
+}
+
+func (d *device) start() (err error) {
+	if why := driver.Missing(); why != "" {
+		return fmt.Errorf("%w: %s", plugins.ErrUnavailable, why)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	count, err := cu.NumDevices()
+	if err != nil {
+		return fmt.Errorf("count GPUs: %w", err)
+	}
+	if d.gpu, err = driver.Open(count-1, "last", image); err != nil {
+		return err
+	}
+	if d.memory, err = driver.NewAllocator(0, "it is in use by an engine or by another process"); err != nil {
+		return err
+	}
+	if d.findings, err = d.memory.OnDevice("findings", 256); err != nil {
+		return err
+	}
+	d.stage, err = driver.NewStage(d.memory)
+	return err
+}
+
+func (d *device) launch(kernel string, args ...uint64) error {
+	return d.gpu.Launch(cu.NoStream, kernel, d.gpu.LoopBlocks(), driver.Threads, args...)
+}
+
+// Generate is plugins.Accelerator.Generate.
+func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
+	if err := recipe.Check(); err != nil {
+		return err
+	}
+	if first < 0 || first > recipe.Tuples()-int64(len(dst)) {
+		return fmt.Errorf("%d tuples from number %d: the list has %d", len(dst), first, recipe.Tuples())
+	}
+	return d.do(func() error {
+		if d.recipe != recipe {
+			c := recipe.Constants()
+			words := c.Stream[:]
+			for i := range c.Jumps {
+				words = append(words, c.Jumps[i][:]...)
+			}
+			words = append(words, c.Key, c.Multiplier[0], c.Multiplier[1])
+			err := d.memory.Free(d.constants)
+			if err == nil {
+				d.constants, err = d.memory.OnDevice("constants", int64(8*len(words)))
+			}
+			if err = errors.Join(err, driver.WriteAll(d.constants, words)); err != nil {
+				return err
+			}
+			d.recipe = recipe
+		}
+		return d.stage.Download(ctx, driver.Bytes(dst), func(at uint64, from, n int64) error {
+			return d.gpu.Launch(cu.NoStream, "generate", 1<<strideBits/driver.Threads, driver.Threads, d.constants,
+				uint64(recipe.Scale), uint64(first+from/graph.EdgeBytes), uint64(n/graph.EdgeBytes), strideBits, at)
+		})
+	})
+}
+
+// maxVertices is how many vertices kernels/validate.cu takes.
+const maxVertices = 1 << 31
+
+// Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex.
+func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
+	if vertices < 1 || vertices > maxVertices {
+		return fmt.Errorf("%d vertices; this device validates graphs of 1 to %d: %w", vertices, int64(maxVertices),
+			plugins.ErrTuples)
+	}
+	return d.do(func() error {
+		d.vertices = 0
+		for _, array := range []*uint64{&d.pairs, &d.parent, &d.jump, &d.words, &d.tupleOf} {
+			if err := d.memory.Free(*array); err != nil {
+				return err
+			}
+			*array = 0
+		}
+		d.tuples = int64(len(tuples))
+		for _, a := range []struct {
+			name  string
+			at    *uint64
+			bytes int64
+		}{
+			{"tuples", &d.pairs, 8 * d.tuples},
+			{"parents", &d.parent, 4 * vertices},
+			{"levels", &d.jump, 8 * vertices},
+			{"words", &d.words, 2 * vertices},
+			{"tree edges", &d.tupleOf, (vertices + 31) / 32 * 4},
+		} {
+			var err error
+			if *a.at, err = d.memory.OnDevice(a.name, a.bytes); err != nil {
+				return err
+			}
+		}
+		if err := driver.Write(d.findings, nothingFound()); err != nil {
+			return err
+		}
+		err := d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
+			return d.launch("unpack", at, uint64(n/graph.EdgeBytes), uint64(first/graph.EdgeBytes), d.pairs,
+				uint64(vertices), d.findings)
+		})
+		if err != nil {
+			return err
+		}
+		f, err := d.found()
+		if err == nil && f.BadTuple != none {
+			err = fmt.Errorf("tuple %d has a label that is not one of %d vertices: %w", f.BadTuple, vertices, plugins.ErrTuples)
+		}
+		if err == nil {
+			d.vertices = vertices
+		}
+		return err
+	})
+}
+
+// found reads the findings.
+func (d *device) found() (findings, error) {
+	var f [1]findings
+	err := driver.Read(f[:], d.findings)
+	return f[0], err
+}
+
+// Validate is plugins.Accelerator.Validate.
+func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t graph.Tree, err error) {
+	n := d.vertices
+	switch {
+	case n == 0:
+		return t, plugins.ErrNotConstructed
+	case int64(len(parent)) != n || root < 0 || int64(root) >= n:
+		return t, fmt.Errorf("%d parents from root %d of a graph of %d vertices", len(parent), root, n)
+	}
+	err = d.do(func() error {
+		whole, err := d.levels(ctx, root, parent)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			return d.explainTree(root)
+		}
+		if err := errors.Join(
+			cu.MemsetD32(cu.DevicePtr(d.tupleOf), 0, (n+31)/32),
+			d.launch("make_words", d.parent, d.jump, uint64(n), d.words, d.findings),
+			d.launch("check_tuples", d.pairs, uint64(d.tuples), d.parent, d.jump, d.words, d.tupleOf, d.findings),
+			d.launch("find_missing", d.parent, d.tupleOf, uint64(n), uint64(root), d.findings),
+		); err != nil {
+			return err
+		}
+		f, err := d.found()
+		if err == nil {
+			err = d.explainTuples(root, f)
+		}
+		t = graph.Tree{
+			Root: root, Reached: int64(f.Reached), Depth: int(f.Depth), Tuples: d.tuples - int64(f.Missed),
+			SelfLoops: int64(f.Loops),
+		}
+		return err
+	})
+	if err != nil {
+		t = graph.Tree{}
+	}
+	return t, err
+}
+
+// levels uploads the parents and derives the levels. It returns whether they are a tree from root.
+func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (whole bool, err error) {
+	n := uint64(d.vertices)
+	if err := driver.Write(d.findings, nothingFound()); err != nil {
+		return false, err
+	}
+	if err := d.stage.Upload(ctx, driver.Bytes(parent), func(at uint64, first, bytes int64) error {
+		return d.launch("read_parents", at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump, d.findings)
+	}); err != nil {
+		return false, err
+	}
+	for bits := 0; bits < 33; bits++ { // a path of 2^31 vertices takes 31 rounds, and a cycle has no end
+		if err := d.launch("jump_levels", d.jump, n, uint64(root), d.findings); err != nil {
+			return false, err
+		}
+		f, err := d.found()
+		if err != nil || f.BadRoot != none || f.Unusable != none || f.Lost != 0 {
+			return false, err
+		}
+		if f.GoesOn == 0 {
+			return true, nil
+		}
+		f.GoesOn = 0
+		if err := driver.Write(d.findings, f); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// explainTree returns the violation of rule 1 or 2 that graph.Validator names.
+func (d *device) explainTree(root graph.Vertex) error {
+	n := uint64(d.vertices)
+	up, twice := d.jump, d.jump+4*n
+	err := d.launch("cycle_start", d.parent, n, uint64(root), up)
+	for range 32 {
+		err = errors.Join(err, d.launch("cycle_double", up, n, twice))
+		up, twice = twice, up
+	}
+	if err := errors.Join(err,
+		d.launch("cycle_lowest", up, n, d.findings),
+		d.launch("find_orphan", d.parent, n, d.findings)); err != nil {
+		return err
+	}
+	f, err := d.found()
+	switch {
+	case err != nil:
+		return err
+	case f.BadRoot != none:
+		return broken(graph.RuleTree, root, root)
+	case f.InCycle != none && f.InCycle <= f.Unusable:
+		p, err := d.parentOf(graph.Vertex(f.InCycle))
+		switch {
+		case err != nil:
+			return err
+		case p == graph.Vertex(f.InCycle):
+			return broken(graph.RuleTree, root, p)
+		}
+		return broken(graph.RuleTree, root, graph.Vertex(f.InCycle), p)
+	case f.Unusable != none:
+		return broken(graph.RuleTree, root, graph.Vertex(f.Unusable))
+	case f.Orphan != none:
+		return d.brokenEdge(graph.RuleTreeLevel, root, graph.Vertex(f.Orphan))
+	}
+	return errors.New("the parents are not a tree, but none of them is wrong")
+}
+
+// explainTuples returns the violation of rule 3, 4 or 5 that graph.Validator names, or nil.
+func (d *device) explainTuples(root graph.Vertex, f findings) error {
+	rule, tuple := graph.RuleLevel, f.Far
+	if tuple == none {
+		rule, tuple = graph.RuleSpan, f.Unspanned
+	}
+	if tuple == none {
+		if f.NoTuple == none {
+			return nil
+		}
+		return d.brokenEdge(graph.RuleTuple, root, graph.Vertex(f.NoTuple))
+	}
+	var ends [2]uint32
+	if err := driver.Read(ends[:], d.pairs+8*tuple); err != nil {
+		return err
+	}
+	a, b := graph.Vertex(ends[0]), graph.Vertex(ends[1])
+	if rule == graph.RuleSpan { // the end that is reached comes first
+		p, err := d.parentOf(a)
+		if err != nil {
+			return err
+		}
+		if p == graph.Vertex(unreached) {
+			a, b = b, a
+		}
+	}
+	return broken(rule, root, a, b)
+}
+
+// unreached is UNREACHED of kernels/validate.cu.
+const unreached = 1<<32 - 1
+
+// parentOf reads a parent from the device.
+func (d *device) parentOf(v graph.Vertex) (graph.Vertex, error) {
+	var p [1]uint32
+	err := driver.Read(p[:], d.parent+4*uint64(v))
+	return graph.Vertex(p[0]), err
+}
+
+// brokenEdge is a violation by a vertex and its parent.
+func (d *device) brokenEdge(rule graph.Rule, root, v graph.Vertex) error {
+	p, err := d.parentOf(v)
+	if err != nil {
+		return err
+	}
+	return broken(rule, root, v, p)
+}
+
+func broken(rule graph.Rule, root graph.Vertex, vertices ...graph.Vertex) error {
+	return &graph.Violation{Rule: rule, Root: root, Vertices: vertices, Text: fmt.Sprintf("found at %v", vertices)}
+}
+
+// Close is plugins.Accelerator.Close.
+func (d *device) Close() error {
+	if d.gpu == nil || d.stage == nil || d.memory == nil {
+		return nil
+	}
+	err := d.gpu.Do(func() error { return errors.Join(d.stage.Close(), d.memory.FreeAll(), d.gpu.Close()) })
+	d.gpu, d.err = nil, plugins.ErrClosed
+	return err
+}

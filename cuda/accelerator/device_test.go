@@ -1,0 +1,111 @@
+//go:build cuda
+
+package accelerator
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+var (
+	flagGPU       = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagMutations = flag.Int("mutations", 1000, "random mutations of the parents of each graph")
+	flagScale     = flag.Int("scale", 16, "of the largest graph")
+	flagGolden24  = flag.Bool("golden24", false, "generate scale 24, too")
+)
+
+// here is memory of this process.
+type here struct{}
+
+func keep() error { return nil }
+
+func (here) Reserve(n int64) ([]graph.Edge, func() error, error) {
+	return make([]graph.Edge, n), keep, nil
+}
+func (here) Trim([]graph.Edge) error { return nil }
+func (here) Parents(n int64) ([]graph.Vertex, func() error, error) {
+	return make([]graph.Vertex, n), keep, nil
+}
+
+func open(t *testing.T) *Accelerator {
+	t.Helper()
+	if why := driver.Missing(); why != "" && *flagGPU {
+		t.Fatal(why)
+	} else if why != "" {
+		t.Skip(why)
+	}
+	a := New()
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestAccelerator(t *testing.T) {
+	enginetest.TestAccelerator(t, open(t), here{}, *flagScale, *flagMutations)
+}
+
+// TestGoldenValues compares whole lists with what the reference generates: FNV-1a of the packed tuples, with the offset
+// basis that its program uses.
+func TestGoldenValues(t *testing.T) {
+	a := open(t)
+	for scale, want := range map[int]uint64{
+		10: 0x99120108d157ef13, 16: 0x33560a4ab9c6fbe9, 20: 0x3f15e9b5537e7da6, 24: 0xe2f155ba3f9f99ea,
+	} {
+		if scale == 24 && !*flagGolden24 {
+			continue
+		}
+		recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+		tuples := make([]graph.Edge, recipe.Tuples())
+		if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := fingerprint(tuples); got != want {
+			t.Errorf("scale %d: %016x, want %016x", scale, got, want)
+		}
+	}
+}
+
+func fingerprint(tuples []graph.Edge) uint64 {
+	sum := uint64(1469598103934665603)
+	for _, b := range driver.Bytes(tuples) {
+		sum = (sum ^ uint64(b)) * 1099511628211
+	}
+	return sum
+}
+
+func BenchmarkValidate(b *testing.B) {
+	if driver.Missing() != "" {
+		b.Skip(driver.Missing())
+	}
+	a := New()
+	defer a.Close()
+	recipe := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, recipe.Tuples())
+	if err := a.Generate(b.Context(), recipe, tuples, 0); err != nil {
+		b.Fatal(err)
+	}
+	if err := a.Load(b.Context(), tuples, recipe.Vertices()); err != nil {
+		b.Fatal(err)
+	}
+	csr, err := graph.NewCSR(tuples, recipe.Vertices())
+	if err != nil {
+		b.Fatal(err)
+	}
+	root, _ := tuples[0].Ends()
+	parent, _, err := csr.Search(root)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := a.Validate(b.Context(), root, parent); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+//go:build !cuda
+
+package accelerator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+type device struct{}
+
+func missing() error { return fmt.Errorf("%w: %s", plugins.ErrUnavailable, driver.Missing()) }
+
+func (device) Generate(context.Context, graph.Kronecker, []graph.Edge, int64) error { return missing() }
+
+func (device) Load(context.Context, []graph.Edge, int64) error { return missing() }
+
+func (device) Validate(context.Context, graph.Vertex, []graph.Vertex) (graph.Tree, error) {
+	return graph.Tree{}, missing()
+}
+
+func (device) Close() error { return nil }

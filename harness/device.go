@@ -1,0 +1,161 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// hostDevice is the device that does the host's own work, if a plan names one: it makes tuples, and validates parents.
+// It is open while tuples are made and while roots are searched, so that it has no memory while an engine builds its
+// graph and takes no power while meters are read. What it does is confirmed by samples on the CPU.
+//
+// A device that fails is closed, with one note, and the CPU does the rest.
+type hostDevice struct {
+	name     string
+	plan     record.Plan
+	progress Progress
+	open     plugins.Accelerator // nil: there is none, or it has failed
+}
+
+// openDevice opens the plan's device. Close it in any case.
+func openDevice(ctx context.Context, host Host, plan record.Plan, progress Progress) *hostDevice {
+	d := &hostDevice{plan: plan, progress: progress}
+	if plan.HostDevice == nil {
+		return d
+	}
+	d.name = plan.HostDevice.Name
+	opened, err := host.Open(ctx, *plan.HostDevice)
+	if err == nil {
+		var ok bool
+		if d.open, ok = opened.(plugins.Accelerator); !ok {
+			err = errors.Join(errors.New("it is an engine"), opened.Close())
+		}
+	}
+	if err != nil {
+		d.fail(ctx, err)
+	}
+	return d
+}
+
+// fail gives the device up.
+func (d *hostDevice) fail(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		d.progress.Note(fmt.Sprintf("host device %s: %v; the CPU does its work", d.name, err))
+	}
+	d.close()
+}
+
+func (d *hostDevice) close() {
+	if d.open != nil {
+		_ = d.open.Close() // its work is done
+		d.open = nil
+	}
+}
+
+// try makes a call of the device, and reports whether it succeeded.
+func (d *hostDevice) try(ctx context.Context, call func(context.Context, plugins.Accelerator) error) bool {
+	if d == nil || d.open == nil {
+		return false
+	}
+	limited, cancel := context.WithTimeout(ctx, d.plan.Timeout)
+	defer cancel()
+	err := call(limited, d.open)
+	if err != nil {
+		d.fail(ctx, err)
+	}
+	return err == nil
+}
+
+// onDevice is a generator whose tuples a device makes.
+type onDevice struct {
+	graph.Kronecker
+	device *hostDevice
+}
+
+// Generate is Source.Generate. The CPU makes a random sample of every part again.
+func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
+	done := o.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		if err := a.Generate(ctx, o.Kronecker, dst, first); err != nil {
+			return err
+		}
+		sample := make([]graph.Edge, min(len(dst), 1<<10))
+		at := rand.IntN(len(dst) - len(sample) + 1)
+		if err := o.Kronecker.Generate(ctx, sample, first+int64(at), 1); err != nil {
+			return err
+		}
+		if !slices.Equal(sample, dst[at:at+len(sample)]) {
+			return fmt.Errorf("tuples %d to %d are not those of the generator", first+int64(at),
+				first+int64(at+len(sample)-1))
+		}
+		return nil
+	})
+	if done {
+		return nil
+	}
+	return o.Kronecker.Generate(ctx, dst, first, threads)
+}
+
+// prepareDevice opens the device for validating searches, and draws those that the CPU validates, too: the first and
+// three others.
+func (e *engineRun) prepareDevice(ctx context.Context) {
+	e.device = openDevice(ctx, e.host, e.plan, e.progress)
+	e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		return a.Load(ctx, e.in.tuples, e.in.graph.Vertices)
+	})
+	left := rand.Perm(max(0, len(e.in.roots)-len(e.done)-1))
+	e.confirm = map[int]bool{len(e.done): true}
+	for _, i := range left[:min(3, len(left))] {
+		e.confirm[len(e.done)+1+i] = true
+	}
+}
+
+// judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
+// that break a rule, and the two must agree.
+func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree, error) {
+	var tree graph.Tree
+	var violation *graph.Violation
+	done := e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
+		if tree, err = a.Validate(ctx, r.Root, e.parents); errors.As(err, &violation) {
+			return nil
+		}
+		return err
+	})
+	if done {
+		r.ValidatedBy = e.device.name
+		if violation == nil && !e.confirm[r.Index] {
+			return tree, nil
+		}
+	}
+	byCPU, err := e.in.validator.Validate(ctx, r.Root, e.parents)
+	var found *graph.Violation
+	if err != nil && !errors.As(err, &found) || !done {
+		return byCPU, err
+	}
+	if tree != byCPU || !sameViolation(violation, found) {
+		return byCPU, fmt.Errorf("host device %s and the CPU disagree: %s and %s; run without the device",
+			e.device.name, verdictText(tree, violation), verdictText(byCPU, found))
+	}
+	r.Confirmed = true
+	return byCPU, err
+}
+
+func sameViolation(a, b *graph.Violation) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Rule == b.Rule && slices.Equal(a.Vertices, b.Vertices)
+}
+
+func verdictText(t graph.Tree, v *graph.Violation) string {
+	if v != nil {
+		return fmt.Sprintf("%v is broken by %v", v.Rule, v.Vertices)
+	}
+	return fmt.Sprintf("%+v", t)
+}

@@ -1,0 +1,32 @@
+package plugins
+
+import (
+	"context"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Accelerator does the host's own work on a device: it generates tuples and validates parents, with the results of
+// package graph. It knows no engine, and passes itself to rpc.ServeAccelerator. Calls come one at a time.
+//
+// The host checks samples of its work on the CPU and, after an error, does the work itself, so an accelerator returns
+// an error for whatever it cannot do: ErrUnavailable without the device, ErrMemory if it is too small, ErrTuples for
+// too many vertices.
+type Accelerator interface {
+	// Describe is that of Engine. Options, Memory and Limits do not count.
+	Describe(ctx context.Context) (Description, error)
+
+	// Generate fills dst with the tuples first, first+1, ... of a recipe, as Kronecker.Generate does.
+	Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error
+
+	// Load prepares for validating searches of tuples, whose labels are below vertices. It must not read them after it
+	// has returned.
+	Load(ctx context.Context, tuples []graph.Edge, vertices int64) error
+
+	// Validate does what graph.Validator does with the parents of a search. The error for parents that break a rule is a
+	// graph.Violation, which need not have a text. Other errors: ErrNotConstructed before Load.
+	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error)
+
+	// Close releases everything.
+	Close() error
+}

@@ -1,0 +1,221 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Memory lends what the host shares with an accelerator: tuples that may be written, tuples that may not, and parents.
+type Memory interface {
+	Reserve(n int64) ([]graph.Edge, func() error, error)
+	Trim(tuples []graph.Edge) error
+	Parents(n int64) ([]graph.Vertex, func() error, error)
+}
+
+// TestAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents and on
+// parents with the given number of random mutations on each graph, up to Kronecker graphs of the largest scale.
+func TestAccelerator(t *testing.T, a plugins.Accelerator, memory Memory, largest, mutations int) {
+	t.Run("generate", func(t *testing.T) { testGenerate(t, a, memory) })
+	names := []string{"path:50", "path:2000", "star:40", "grid2d:30", "uniform:500:600", "kron:8", "kron:12"}
+	if largest > 12 {
+		names = append(names, fmt.Sprintf("kron:%d", largest))
+	}
+	for _, name := range names {
+		t.Run("validate "+name, func(t *testing.T) { testValidate(t, a, memory, name, mutations) })
+	}
+}
+
+// lend returns memory for n elements until the test has ended.
+func lend[E any](t *testing.T, get func(int64) ([]E, func() error, error), n int64) []E {
+	t.Helper()
+	part, release, err := get(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return part
+}
+
+func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
+	for _, c := range []struct {
+		recipe   graph.Kronecker
+		first, n int64
+	}{
+		{graph.Kronecker{Scale: 1, EdgeFactor: 1, Seed1: 2, Seed2: 3}, 0, 2},
+		{graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 0, 1 << 14},
+		{graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 12345, 1 << 18},
+		{graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 77, Seed2: 1 << 63}, 1<<23 + 1, 1<<18 + 7},
+		{graph.Kronecker{Scale: 32, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1 << 35, 5000},
+		{graph.Kronecker{Scale: 40, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<43 + 99, 5000},
+		{graph.Kronecker{Scale: 42, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<46 - 1, 1},
+	} {
+		got, want := lend(t, memory.Reserve, c.n), make([]graph.Edge, c.n)
+		if err := a.Generate(t.Context(), c.recipe, got, c.first); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.recipe.Generate(t.Context(), want, c.first, 0); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%+v: tuple %d is %v, want %v", c.recipe, c.first+int64(i), got[i], want[i])
+			}
+		}
+	}
+	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, lend(t, memory.Reserve, 1)
+	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil {
+		t.Error("tuples behind the end of the list were generated")
+	}
+}
+
+func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name string, mutations int) {
+	source, err := graph.ParseSource(name, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples, vertices := lend(t, memory.Reserve, source.Tuples()), source.Vertices()
+	if err := errors.Join(source.Generate(t.Context(), tuples, 0, 0), memory.Trim(tuples)); err != nil {
+		t.Fatal(err)
+	}
+	validator, err := graph.NewValidator(tuples, vertices, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := graph.NewCSR(tuples, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Load(t.Context(), tuples, vertices); err != nil {
+		t.Fatal(err)
+	}
+	parent, rng := lend(t, memory.Parents, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
+	rules := map[graph.Rule]int{}
+	var good []graph.Vertex
+	var level []int64
+	var root graph.Vertex
+	for i := range 1 + mutations {
+		if i%1000 == 0 {
+			root, _ = tuples[rng.IntN(len(tuples))].Ends()
+			if good, level, err = csr.Search(root); err != nil {
+				t.Fatal(err)
+			}
+		}
+		copy(parent, good)
+		for range min(i, 1+rng.IntN(2)) {
+			mutate(rng, csr, parent, level, root)
+		}
+		tree, violation := verdict(a.Validate(t.Context(), root, parent))
+		want, wanted := verdict(validator.Validate(t.Context(), root, parent))
+		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
+			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, root, tree, violation, want, wanted)
+		}
+		rules[wanted.Rule]++
+	}
+	t.Log(rules)
+	if i := mutations; i >= 1000 && len(source.Name()) > 5 && source.Name()[:4] == "kron" && len(rules) < 5 {
+		t.Errorf("the mutations break only the rules %v", rules)
+	}
+}
+
+// verdict returns the violation among the errors of Validate; others are violations of no rule.
+func verdict(t graph.Tree, err error) (graph.Tree, graph.Violation) {
+	var violation *graph.Violation
+	if errors.As(err, &violation) {
+		return t, graph.Violation{Rule: violation.Rule, Vertices: violation.Vertices}
+	}
+	if err != nil {
+		return t, graph.Violation{Rule: -1, Text: err.Error()}
+	}
+	return t, graph.Violation{}
+}
+
+// mutate breaks parents in a random way, as the mutants of package graph do; some changes leave a right result.
+func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64, root graph.Vertex) {
+	n := len(parent)
+	any := func() graph.Vertex { return graph.Vertex(rng.IntN(n)) }
+	find := func(suits func(v graph.Vertex) bool) graph.Vertex { // if there is one soon behind a random vertex
+		first := any()
+		for i := range min(n, 1000) {
+			if v := (first + graph.Vertex(i)) % graph.Vertex(n); suits(v) {
+				return v
+			}
+		}
+		return first
+	}
+	in := func(v graph.Vertex) bool { return level[v] > 0 }
+	out := func(v graph.Vertex) bool { return level[v] < 0 }
+	attach := func(deeper int64) { // a vertex to a neighbour of another level
+		v := find(in)
+		for _, u := range csr.Neighbours(v) {
+			if level[u] == level[v]+deeper && u != v {
+				parent[v] = u
+				return
+			}
+		}
+	}
+	switch v := find(in); rng.IntN(15) {
+	case 0:
+		parent[root] = []graph.Vertex{graph.Unreached, graph.Unwritten, v}[rng.IntN(3)]
+	case 1:
+		parent[any()] = any()
+	case 2:
+		v = any()
+		parent[v] = v
+	case 3: // a cycle of two
+		if v = find(func(v graph.Vertex) bool { return level[v] > 1 }); parent[v] >= 0 && int(parent[v]) < n {
+			parent[parent[v]] = v
+		}
+	case 4: // of several
+		v = find(func(v graph.Vertex) bool { return level[v] > 2 })
+		top := v
+		for range rng.IntN(20) {
+			if p := parent[top]; p >= 0 && int(p) < n && level[p] > 0 {
+				top = p
+			}
+		}
+		parent[top] = v
+	case 5: // of unreached vertices
+		u := find(out)
+		v = find(out)
+		parent[u], parent[v] = v, u
+	case 6:
+		parent[v] = []graph.Vertex{graph.Vertex(n), 1 << 62, -2, graph.Unwritten + 1, graph.Unwritten, parent[v] + 1<<32,
+			graph.Vertex(n) - 1}[rng.IntN(7)]
+	case 7:
+		parent[any()] = graph.Unwritten
+	case 8:
+		parent[v] = graph.Unreached
+	case 9:
+		parent[v] = find(out)
+	case 10:
+		attach(0)
+	case 11:
+		attach(1)
+	case 12: // a subtree, or what is left of it
+		gone := map[graph.Vertex]bool{v: true}
+		for l := level[v]; l < level[v]+3; l++ {
+			for u, p := range parent {
+				if gone[p] && level[u] == l+1 {
+					gone[graph.Vertex(u)] = true
+				}
+			}
+		}
+		for u := range gone {
+			parent[u] = graph.Unreached
+		}
+	case 13: // an isolated vertex, or one of another component, claimed
+		parent[find(out)] = []graph.Vertex{root, v}[rng.IntN(2)]
+	case 14: // to a vertex one level up that need not be a neighbour
+		parent[v] = find(func(u graph.Vertex) bool { return level[u] == level[v]-1 })
+	}
+}

@@ -1,0 +1,174 @@
+package rpc
+
+// Accelerators travel as engines do: the same handshake, process and shared memory, and three calls of their own.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
+)
+
+// ServeAccelerator is Serve for an accelerator.
+func ServeAccelerator(a plugins.Accelerator) { Serve(accelerator{a}) }
+
+// accelerator is an accelerator where an engine is expected.
+type accelerator struct{ plugins.Accelerator }
+
+var errNotAnEngine = fmt.Errorf("this program works for the host and searches nothing; name it as the host's device, "+
+	"not as an engine: %w", plugins.ErrUnavailable)
+
+func (accelerator) Construct(context.Context, plugins.Input) (plugins.Construction, error) {
+	return plugins.Construction{}, errNotAnEngine
+}
+
+func (accelerator) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+	return plugins.Traversal{}, errNotAnEngine
+}
+
+// none is the answer of a call that returns nothing but an error.
+type none struct{}
+
+func nothing[W any](W) (none, error) { return none{}, nil }
+
+// Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet.
+func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
+	tuples, err := segmentOf(c.host, tupleSegment, dst, reserved)
+	if err != nil {
+		return err
+	}
+	_, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.GenerateReply, error) {
+		return c.engine.Generate(ctx, &enginepb.GenerateRequest{
+			CallId: id, Recipe: recipeToWire(&recipe), Tuples: tuples, First: first,
+		})
+	}, nothing)
+	return err
+}
+
+// Load implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
+func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
+	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
+	if err != nil {
+		return err
+	}
+	_, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LoadReply, error) {
+		return c.engine.Load(ctx, &enginepb.LoadRequest{CallId: id, Tuples: segment, Vertices: vertices})
+	}, nothing)
+	return err
+}
+
+// Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
+func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t graph.Tree, err error) {
+	array, err := segmentOf(c.host, parentSegment, parent, present)
+	if err != nil {
+		return t, err
+	}
+	v, err := exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Verdict, error) {
+		return c.engine.Validate(ctx, &enginepb.ValidateRequest{CallId: id, Root: int64(root), Parent: array})
+	}, verdictFromWire)
+	switch {
+	case err != nil:
+		return t, err
+	case v.violation != nil:
+		v.violation.Root = root
+		return t, v.violation
+	}
+	v.tree.Root = root
+	return v.tree, nil
+}
+
+// verdict is what Validate returns, with the violation as an answer and not as an error.
+type verdict struct {
+	tree      graph.Tree
+	violation *graph.Violation
+}
+
+func verdictToWire(v verdict) *enginepb.Verdict {
+	if v.violation != nil {
+		return &enginepb.Verdict{
+			Rule:     int64(v.violation.Rule),
+			Vertices: each(v.violation.Vertices, func(v graph.Vertex) int64 { return int64(v) }),
+		}
+	}
+	t := v.tree
+	return &enginepb.Verdict{Reached: t.Reached, Depth: int64(t.Depth), Tuples: t.Tuples, SelfLoops: t.SelfLoops}
+}
+
+func verdictFromWire(w *enginepb.Verdict) (v verdict, err error) {
+	numbers := []int64{w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops()}
+	if slices.Min(numbers) < 0 || w.GetRule() < 0 || w.GetRule() > int64(graph.RuleTuple) || len(w.GetVertices()) > 2 {
+		return v, fmt.Errorf("a verdict of %d vertices, depth %d, %d tuples, %d self-loops, rule %d with %d vertices: %w",
+			w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops(), w.GetRule(), len(w.GetVertices()), ErrAnswer)
+	}
+	if w.GetRule() > 0 {
+		v.violation = &graph.Violation{
+			Rule:     graph.Rule(w.GetRule()),
+			Vertices: each(w.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
+		}
+		return v, nil
+	}
+	v.tree = graph.Tree{
+		Reached: w.GetReached(), Depth: int(w.GetDepth()), Tuples: w.GetTuples(), SelfLoops: w.GetSelfLoops(),
+	}
+	return v, nil
+}
+
+// Generate answers UNIMPLEMENTED for an engine, like the other calls of accelerators.
+func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
+	a, ok := s.engine.(plugins.Accelerator)
+	if !ok {
+		return s.UnimplementedEngineServer.Generate(ctx, r)
+	}
+	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (none, error) {
+		dst, err := keep[graph.Edge](s, r.GetTuples(), tupleSegment)
+		recipe := recipeFromWire(r.GetRecipe())
+		if err == nil && recipe == nil {
+			err = errors.New("rpc: tuples of no recipe")
+		}
+		if err != nil {
+			return none{}, err
+		}
+		return none{}, a.Generate(ctx, *recipe, dst, r.GetFirst())
+	}, func(none) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
+}
+
+func (s *server) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
+	a, ok := s.engine.(plugins.Accelerator)
+	if !ok {
+		return s.UnimplementedEngineServer.Load(ctx, r)
+	}
+	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (none, error) {
+		m, err := attach(r.GetTuples(), tupleSegment, false)
+		if err != nil {
+			return none{}, err
+		}
+		defer m.unmap()
+		tuples, err := part[graph.Edge](m, r.GetTuples(), tupleSegment)
+		if err != nil {
+			return none{}, err
+		}
+		return none{}, a.Load(ctx, tuples, r.GetVertices())
+	}, func(none) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
+}
+
+func (s *server) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
+	a, ok := s.engine.(plugins.Accelerator)
+	if !ok {
+		return s.UnimplementedEngineServer.Validate(ctx, r)
+	}
+	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
+		parent, err := keep[graph.Vertex](s, r.GetParent(), parentSegment)
+		if err != nil {
+			return v, err
+		}
+		v.tree, err = a.Validate(ctx, graph.Vertex(r.GetRoot()), parent)
+		if errors.As(err, &v.violation) {
+			err = nil
+		}
+		return v, err
+	}, verdictToWire, verdictFromWire)
+}

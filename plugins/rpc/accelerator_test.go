@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+// byCPU is an accelerator that asks package graph.
+type byCPU struct{ validator *graph.Validator }
+
+func (*byCPU) Describe(context.Context) (plugins.Description, error) {
+	return plugins.Description{Name: "slow", Version: "1", Summary: "Works on the CPU."}, nil
+}
+
+func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
+	return k.Generate(ctx, dst, first, 0)
+}
+
+func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
+	a.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
+	return err
+}
+
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+	if a.validator == nil {
+		return graph.Tree{}, plugins.ErrNotConstructed
+	}
+	return a.validator.Validate(ctx, root, parent)
+}
+
+func (*byCPU) Close() error { return nil }
+
+func TestAcceleratorBehindAProcess(t *testing.T) {
+	s := newStage(t)
+	a, err := s.Open(t.Context(), s.program("accelerates"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents, release, err := s.Parents(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if _, err := a.Validate(t.Context(), 0, parents); !errors.Is(err, plugins.ErrNotConstructed) {
+		t.Errorf("validating before Load: %v", err)
+	}
+	if _, err := a.Construct(t.Context(), plugins.Input{}); !errors.Is(err, plugins.ErrUnavailable) {
+		t.Errorf("kernel 1 of an accelerator: %v", err)
+	}
+	enginetest.TestAccelerator(t, a, s.Host, 12, 100)
+}
+
+func TestAnEngineIsNoAccelerator(t *testing.T) {
+	s := newStage(t)
+	e, err := s.Open(t.Context(), s.program("serial"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents, release, err := s.Parents(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	_, err = e.Validate(t.Context(), 0, parents)
+	for _, err := range []error{err, e.Load(t.Context(), nil, 4), e.Generate(t.Context(), graph.Kronecker{}, nil, 0)} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Error(err)
+		}
+	}
+}
+
+// An accelerator gets tuples that it may not write to, once they have been trimmed.
+func TestTrimmedTuplesAreNotGenerated(t *testing.T) {
+	s := newStage(t)
+	a, err := s.Open(t.Context(), s.program("accelerates"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples, release, err := s.Tuples(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := a.Generate(t.Context(), graph.Kronecker{Scale: 4, EdgeFactor: 1}, tuples, 0); !errors.Is(err, ErrSegment) {
+		t.Errorf("got %v, want %v", err, ErrSegment)
+	}
+}
+
+func TestImpossibleVerdictsAreRefused(t *testing.T) {
+	for _, v := range []verdict{
+		{tree: graph.Tree{Reached: -1}},
+		{tree: graph.Tree{Depth: -1}},
+		{violation: &graph.Violation{Rule: 6}},
+		{violation: &graph.Violation{Rule: -1}},
+		{violation: &graph.Violation{Rule: 1, Vertices: make([]graph.Vertex, 3)}},
+	} {
+		if _, err := verdictFromWire(verdictToWire(v)); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%+v: %v", v, err)
+		}
+	}
+}
