@@ -117,7 +117,7 @@ func VariantTable(all []Variant) Table {
 			rates = append(rates, run.Statistics.TEPS.Mean/1e9)
 		}
 		between := Missing
-		if len(rates) > 0 {
+		if len(rates) > 1 {
 			between = units.Significant(slices.Min(rates), 3) + " … " + units.Significant(slices.Max(rates), 3)
 		}
 		t.Add(v.Engine, v.Graph, fmt.Sprintf("%d/%d", len(v.Runs), v.Planned), median(kernel1), median(search),

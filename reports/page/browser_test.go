@@ -164,17 +164,61 @@ func (b *browser) picture(width, height int) []byte {
 	return data
 }
 
-// The page of a sweep fits a few screens, however many runs it has.
+// photograph writes the top of the page that is shown into the folder of -screenshots.
+func (b *browser) photograph(name string, width int) {
+	b.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	height, err := strconv.Atoi(b.ask("Math.min(document.documentElement.scrollHeight, 2400)"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name), b.picture(width, height), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// The page of a sweep fits a few screens, however many runs it has, and is sent in an email.
 func TestPageOfASweepInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(page(t, sweepOf(10)...)), 0o644); err != nil {
+	text := page(t, sweepOf(10)...)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	b.show(path, 1280, "light")
-	if height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight")); err != nil || height > 8000 {
-		t.Errorf("the page of 30 runs is %d pixels tall, want at most 8000 (%v)", height, err)
+	height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
+	if err != nil || height > 6000 || len(text) > 2e6 {
+		t.Errorf("the page of 30 runs is %d pixels tall and has %d bytes, want at most 6,000 and 2,000,000 (%v)", height,
+			len(text), err)
 	}
+}
+
+// The committed records are a store.
+func TestPageOfAStoreInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	runs, err := record.Runs("../../docs/results/runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []record.Result
+	for _, run := range runs {
+		r, err := record.Load(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(page(t, all...)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.show(path, 1280, "light")
+	if wide := b.ask("document.documentElement.scrollWidth"); wide != "1280" {
+		t.Errorf("the page is %s pixels wide", wide)
+	}
+	b.photograph("page-store-1280-light.png", 1280)
 }
 
 // In both schemes and at every width nothing hangs over the page's edge, no text lies outside its drawing, the scheme
@@ -222,15 +266,8 @@ func TestPageInABrowser(t *testing.T) {
 			}
 			grounds[scheme] = b.ask("getComputedStyle(document.body).backgroundColor + ' ' + " +
 				"getComputedStyle(document.querySelector('svg text')).fill")
-			if *screenshots != "" {
-				height, err := strconv.Atoi(b.ask("Math.min(document.documentElement.scrollHeight, 2400)"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := filepath.Join(*screenshots, fmt.Sprintf("page-%d-%s.png", width, scheme))
-				if err := os.WriteFile(name, b.picture(width, height), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			if width == 1280 && scheme == "light" || width == 390 && scheme == "dark" {
+				b.photograph(fmt.Sprintf("page-%d-%s.png", width, scheme), width)
 			}
 		}
 	}
