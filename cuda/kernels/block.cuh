@@ -80,7 +80,7 @@ struct OneBlock {
 // Shared is the shared memory of a block of the search.
 struct Shared {
   union {
-    PendingWord pending[WORDS_PER_THREAD * SEARCH_THREADS];  // bottom-up
+    PendingWord pending[PENDING_WORDS];  // bottom-up
     OneBlock oneBlock;
     u64 found[SPARSE_FOUND];     // vertex << 32 | parent, from a sparse frontier
   };

@@ -204,7 +204,8 @@ __device__ bool topDownStep(const SearchParams& params, Shared& shared, const St
 
 // bottomUpStep finds a parent in the frontier for every unvisited vertex that has one (Beamer, Asanovic, Patterson
 // 2012, section IV). First each thread takes words of 32 vertices and finds those whose hub is in the frontier. Then
-// the warps of the block share the words that still have unvisited vertices, and scan their lists.
+// the warps of the block share the words that still have unvisited vertices, and scan their lists: after each round of
+// words, or after several if few words are left, as in the last levels.
 __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step) {
   Tally tally;
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
@@ -217,10 +218,15 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
   u64 warps = u64(gridDim.x) * (SEARCH_THREADS / 32);
   u64 warp = u64(threadIdx.x / 32) * gridDim.x + blockIdx.x; // spreads similar words over the blocks
   u64 rounds = (graph.words + warps * 32 * WORDS_PER_THREAD - 1) / (warps * 32 * WORDS_PER_THREAD);
+  constexpr int ROUND = WORDS_PER_THREAD * SEARCH_THREADS;
+  static_assert(PENDING_WORDS >= ROUND, "the words of a round fit");
+  bool scanned = true;
   for (u64 round = 0; round < rounds; round++) {
     syncSearch();
-    if (threadIdx.x == 0) shared.words = shared.taken = 0;
-    syncSearch();
+    if (scanned) {
+      if (threadIdx.x == 0) shared.words = shared.taken = 0;
+      syncSearch();
+    }
     u32 bits[WORDS_PER_THREAD], unvisited[WORDS_PER_THREAD];
 #pragma unroll
     for (int i = 0; i < WORDS_PER_THREAD; i++) {
@@ -254,7 +260,8 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
       }
     }
     syncSearch();
-    scanPending(shared, inFrontier, step.next, tally, corrections);
+    scanned = round + 1 == rounds || shared.words > PENDING_WORDS - ROUND;
+    if (scanned) scanPending(shared, inFrontier, step.next, tally, corrections);
   }
   corrections.flush();
   addToCounters(shared, step.counters, tally, corrections.added);

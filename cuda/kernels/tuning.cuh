@@ -6,6 +6,7 @@ constexpr int SEARCH_THREADS = 800;        // threads of a block that search; on
 constexpr int COPY_THREADS = 96;           // further threads of a block, which copy the output template meanwhile
 constexpr int CACHED_VERTICES = 1 << 19;   // vertices whose frontier bits a block caches in shared memory, if they fit
 constexpr int WORDS_PER_THREAD = 2;        // bitmap words that a searching thread reads at a time
+constexpr int PENDING_WORDS = 2400;        // words whose lists a block collects bottom-up before it scans them
 constexpr int WORDS_PER_WARP = 2;          // words whose aligned blocks a bottom-up warp scans at a time
 constexpr int SCAN_ENTRIES = 4;            // entries of a CSR list that a bottom-up lane reads before it tests one
 constexpr int EDGES_PER_LANE = 4;          // edges that a top-down lane reads before it follows the first of them
