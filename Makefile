@@ -10,8 +10,8 @@ test: ## all tests that need nothing but Go
 check: ## everything that must pass before a change lands; installs tools on Debian
 	bash .ci/run
 
-cuda: ## the engine for NVIDIA GPUs, here; needs a CUDA toolkit
+cuda: ## the engines for NVIDIA GPUs, here; needs a CUDA toolkit
 	bash cuda/build.sh
 
 clean:
-	rm -f teps teps-rank teps-engine-cuda
+	rm -f teps teps-rank teps-engine-cuda teps-engine-cuda-literature

@@ -34,6 +34,7 @@ var arrows = map[string][]string{
 	"cuda":                          {"graph", "plugins", "cuda/driver", "internal/units"},
 	"cuda/driver":                   {"plugins", "internal/units"},
 	"cuda/accelerator":              {"graph", "plugins", "cuda/driver"},
+	"cuda/literature":               {"graph", "plugins", "cuda/driver"},
 	"distributed": {
 		"graph", "plugins", "distributed/comm", "machine", "internal/memory", "internal/team", "internal/units",
 	},
@@ -62,12 +63,13 @@ var arrows = map[string][]string{
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/plot", "reports/text", "internal/regular", "internal/units",
 	},
-	"cmd/teps-engine-cuda": {"plugins/rpc", "cuda"},
-	"cmd/teps-host-cuda":   {"plugins/rpc", "cuda/accelerator"},
-	"native":               {"graph", "plugins"},
-	"serial":               {"graph", "plugins"},
-	"examples":             {},
-	"examples/go":          {"graph", "plugins", "plugins/rpc"},
+	"cmd/teps-engine-cuda":            {"plugins/rpc", "cuda"},
+	"cmd/teps-engine-cuda-literature": {"plugins/rpc", "cuda/literature"},
+	"cmd/teps-host-cuda":              {"plugins/rpc", "cuda/accelerator"},
+	"native":                          {"graph", "plugins"},
+	"serial":                          {"graph", "plugins"},
+	"examples":                        {},
+	"examples/go":                     {"graph", "plugins", "plugins/rpc"},
 }
 
 // libraries says which packages may know a library: the prefix of its import path.
@@ -85,7 +87,7 @@ var libraries = map[string][]string{
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":      {"cmd/teps"},
 	"golang.org/x/sys":       {"internal/child", "plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
-	"gorgonia.org/":          {"cuda", "cuda/driver", "cuda/accelerator"},
+	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
 	"github.com/ebitengine/": {"power/meters"},
 
 	"google.golang.org/protobuf/encoding/protowire": {"graph/files"},

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds everything that needs CUDA. Requires a CUDA toolkit (11.8 or later), a C compiler and Go.
-#   bash cuda/build.sh              build the kernels, the engine as ./teps-engine-cuda, and ./teps-host-cuda
-#   bash cuda/build.sh -o DIR       build both in DIR
+#   bash cuda/build.sh              build the kernels, and here teps-engine-cuda, teps-engine-cuda-literature and teps-host-cuda
+#   bash cuda/build.sh -o DIR       build all three in DIR
 #   bash cuda/build.sh kernels      build only the kernels
 #   bash cuda/build.sh go ARG...    run a go command with the flags for linking: vet ./cuda, test -c ./cuda, ...
-#   bash cuda/build.sh test         build the kernels, and run all tests of the engine on the first GPU
+#   bash cuda/build.sh test         build the kernels, and run all tests of the engines on the first GPU
 # TEPS_CUDA_ARCHS="70 80 90" selects compute capabilities; default: 70, 80, 90 and 100, as far as nvcc supports them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,17 +28,21 @@ kernels() {
 		echo "cuda/build.sh: $nvcc supports none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; select others with TEPS_CUDA_ARCHS" >&2
 		exit 1
 	fi
-	for several in false true; do
-		sources=() image=cuda/kernels/kernels.fatbin
-		for source in cuda/kernels/*.cu; do
-			if $several || [ "$source" != cuda/kernels/several.cu ]; then sources+=("$source"); fi
-		done
-		if $several; then image=cuda/kernels/several.fatbin; fi
-		"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -DSEVERAL=$several -rdc=true -dlink -fatbin \
-			"${sources[@]}" -lcudadevrt -o "$image"
+	rows=(cuda/kernels/order.cu cuda/kernels/sort.cu cuda/kernels/lists.cu) # kernel 1 of plain rows
+	single=()
+	for source in cuda/kernels/*.cu; do
+		if [ "$source" != cuda/kernels/several.cu ]; then single+=("$source"); fi
 	done
-	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" -rdc=true -dlink -fatbin cuda/accelerator/kernels/*.cu \
-		-o cuda/accelerator/kernels/accelerator.fatbin
+	image cuda/kernels/kernels.fatbin false "${single[@]}"
+	image cuda/kernels/several.fatbin true cuda/kernels/*.cu
+	image cuda/literature/kernels/literature.fatbin false "${rows[@]}" cuda/literature/kernels/*.cu
+	image cuda/accelerator/kernels/accelerator.fatbin false cuda/accelerator/kernels/*.cu
+}
+
+# image FATBIN SEVERAL SOURCE... compiles and links kernels.
+image() {
+	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" "-DSEVERAL=$2" -rdc=true -dlink -fatbin \
+		"${@:3}" -lcudadevrt -o "$1"
 }
 
 # The program loads the driver's library by name when it starts, so that it also starts on machines without a driver. The linker
@@ -71,7 +75,7 @@ test)
 	;;
 '' | -o)
 	kernels
-	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda ./cmd/teps-host-cuda
+	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda ./cmd/teps-host-cuda ./cmd/teps-engine-cuda-literature
 	;;
 *)
 	sed -n '2,8s/^# //p' "$0" >&2

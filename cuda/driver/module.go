@@ -56,6 +56,18 @@ func (m Module) Launch(stream cu.Stream, name string, blocks, threads int, args 
 	return nil
 }
 
+// LaunchArgument queues a kernel with one argument, a structure without pointers.
+func LaunchArgument[T any](m Module, stream cu.Stream, name string, blocks, threads int, argument T) error {
+	f, err := m.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if err := LaunchTogether(stream, f, blocks, threads, 0, unsafe.Pointer(&argument), false); err != nil {
+		return fmt.Errorf("kernel %s: %w", name, err)
+	}
+	return nil
+}
+
 // Read copies from the device to a slice of values without pointers.
 func Read[T any](into []T, from uint64) error {
 	if len(into) == 0 {

@@ -23,17 +23,13 @@
 // row. Row numbers stand for the latter: first the local numbers of own vertices, then those of the next column's, and
 // so on.
 #pragma once
-#include <cstdint>
 #include "tuning.cuh"
+#include "warp.cuh"
 
 // SEVERAL is set by build.sh: kernels of one GPU have no code for the exchange.
 #ifndef SEVERAL
 #define SEVERAL false
 #endif
-
-using u32 = uint32_t;
-using u64 = unsigned long long;
-using i64 = long long;
 
 constexpr u32 NONE = 0xffffffffu;  // not a vertex, not a label
 constexpr u32 LONGER = 1u << 31;   // in alignedRows: a list of this word continues in CSR
@@ -92,8 +88,6 @@ struct Graph {
 
 extern __constant__ Graph graph;
 
-__device__ inline u32 lane() { return threadIdx.x & 31; }
-
 // wordOf returns the place in a frontier of own word w.
 __device__ inline u64 wordOf(u64 w) {
   if (!SEVERAL) return w;
@@ -141,30 +135,4 @@ __device__ inline u32 hubOf(u32 leaf) {
     if (graph.leafBegin[middle] <= leaf) low = middle; else high = middle;
   }
   return u32(low);
-}
-
-// warpSum returns the sum over the lanes of a warp, in lane 0.
-__device__ inline u32 warpSum(u32 x) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(~0u, x);
-#else
-  for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
-  return x;
-#endif
-}
-
-// warpSum returns the sum over the lanes of a warp, in lane 0.
-__device__ inline u64 warpSum(u64 x) {
-  for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
-  return x;
-}
-
-// sumUntil returns the sum over the lanes of a warp up to and including this one.
-template <class T>
-__device__ inline T sumUntil(T x) {
-  for (int d = 1; d < 32; d *= 2) {
-    T other = __shfl_up_sync(~0u, x, d);
-    if (lane() >= d) x += other;
-  }
-  return x;
 }

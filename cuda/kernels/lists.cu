@@ -22,7 +22,7 @@ extern "C" __global__ void range_entries(const u32* label, const u32* degree, u6
 }
 
 // list_keys writes the keys whose sources lie in [from, to), packed into fromTo, in any order, and adds their number
-// to *written.
+// to *written. Without vertex, vertices are labels.
 extern "C" __global__ void __launch_bounds__(THREADS)
 list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, u64 bits, u64* keys, u64* written) {
   u32 from = u32(fromTo >> 32), to = u32(fromTo);
@@ -34,7 +34,8 @@ list_keys(const u64* pairs, u64 n, const u32* vertex, u64 searched, u64 fromTo, 
       u64 at = begin + i * THREADS + threadIdx.x;
       mine[2 * i] = mine[2 * i + 1] = ~u64(0);
       if (at >= n) continue;
-      u32 u = vertex[u32(pairs[at] >> 32)], v = vertex[u32(pairs[at])];
+      u32 u = u32(pairs[at] >> 32), v = u32(pairs[at]);
+      if (vertex != nullptr) u = vertex[u], v = vertex[v];
       if (u == v || u >= searched || v >= searched) continue; // self-loops, and leaves, which are in no list
       if (u >= from && u < to) mine[2 * i] = u64(u - from) << bits | v;
       if (v >= from && v < to) mine[2 * i + 1] = u64(v - from) << bits | u;

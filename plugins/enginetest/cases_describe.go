@@ -132,13 +132,12 @@ func values(s *subject) {
 	defaults := map[string]string{}
 	for _, o := range s.description.Options {
 		defaults[o.Name] = o.Default
-		s.try(s.with(o.Name, o.Default))
-		var list []string
+		list := []string{o.Default}
 		switch o.Kind {
 		case plugins.Choice:
-			list = o.Choices
+			list = append(list, o.Choices...)
 		case plugins.Bool:
-			list = []string{"true", "false"}
+			list = append(list, "true", "false")
 		case plugins.Int, plugins.Float:
 			for _, bound := range []*float64{o.Min, o.Max} {
 				if bound != nil && *bound <= maxBound {

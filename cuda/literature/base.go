@@ -1,0 +1,354 @@
+//go:build cuda
+
+package literature
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"time"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// image is kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh.
+//
+//go:embed kernels/literature.fatbin
+var image string
+
+// method is a published search of one graph. Its functions queue work and wait for it where they need a result.
+type method struct {
+	begin     func(root uint64)                                    // clears arrays and marks the root
+	step      func(depth uint64) (level plugins.Level, found bool) // takes one level
+	end       func()                                               // what is left inside the clock; may be nil
+	frontiers func(levels []plugins.Level, root uint64)            // counts frontiers after the clock; may be nil
+}
+
+// methods makes a search and the arrays that it needs: the rest of kernel 1.
+var methods = map[string]func(*base, configuration) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
+	"merrill": merrill, "bisson": bisson}
+
+// base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents. After the first
+// error, which is kept in err, its methods do nothing.
+type base struct {
+	ctx    context.Context
+	gpu    *driver.GPU
+	memory *driver.Allocator
+	err    error
+	phases []plugins.Phase
+
+	labels  uint64
+	tuples  uint64
+	entries uint64 // of the rows; edges of the list
+	pairs   uint64 // [tuples] u<<32 | v; freed by makeRows
+	row     uint64 // [labels+1] the neighbours of v are column[row[v]] ... column[row[v+1]-1], ascending, each once
+	column  uint64 // [entries] 32 bits each
+	parent  uint64 // [labels] 64 bits each
+
+	depth    uint64     // [labels] for countFrontiers
+	frontier uint64     // [maxLevels]
+	counters uint64     // struct Counters
+	copied   []counters // one: those of the last level
+	method   method
+	levels   []plugins.Level
+	parts    [2]plugins.Phase // of a search: before and after the levels
+}
+
+// counters mirrors struct Counters of kernels/base.cuh.
+type counters struct{ vertices, edges, examined int64 }
+
+const counterBytes = 3 * 8
+
+// maxLevels is how many levels a search records, as in package cpu. More would need allocations inside the clock.
+const maxLevels = 1 << 16
+
+// build is kernel 1. Its clock starts when the GPU is open.
+func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+	c := configure(set)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	d, err := driver.Open(c.device, "option device", image)
+	if err != nil {
+		return plugins.Built{}, err
+	}
+	start := time.Now()
+	b := &base{ctx: ctx, gpu: d, tuples: uint64(len(in.Tuples)), levels: make([]plugins.Level, 0, maxLevels+1),
+		copied: make([]counters, 1)}
+	if b.memory, err = driver.NewAllocator(0, "search a smaller graph"); err != nil {
+		return plugins.Built{}, errors.Join(err, d.Close())
+	}
+	b.phase("tuples to the device", func() { b.transfer(in.Tuples) })
+	b.parent = b.array("parents", 8*b.labels)
+	b.phase("graph", func() { b.method = methods[c.kernel](b, c) })
+	if b.method.frontiers != nil {
+		b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
+	}
+	elapsed := time.Since(start)
+	if b.err != nil {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report
+		return plugins.Built{}, errors.Join(b.err, b.memory.FreeAll(), d.Close())
+	}
+	return plugins.Built{
+		Vertices: int64(b.labels), Elapsed: elapsed, Bytes: b.memory.Used, Entries: plugins.Counted(int64(b.entries)),
+		VertexBits: 32, Tuning: "thresholds are those of the papers or set by the user before kernel 1",
+		Phases: b.phases,
+		Details: []plugins.Fact{
+			{Name: plugins.DeviceUUID, Value: d.UUID},
+			{Name: "kernel", Value: c.kernel},
+			{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
+			{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
+		},
+		Search: b.run, Repeat: b.repeat, Free: b.close,
+	}, nil
+}
+
+// phase runs a part of kernel 1.
+func (b *base) phase(name string, do func()) {
+	b.fail(b.ctx.Err())
+	start := time.Now()
+	do()
+	if b.err == nil {
+		b.fail(cu.Synchronize())
+	}
+	b.phases = append(b.phases, plugins.Phase{Name: name, Elapsed: time.Since(start)})
+}
+
+// transfer copies the tuples to the device as pairs of labels of 32 bits, and finds the largest label.
+func (b *base) transfer(tuples []graph.Edge) {
+	const chunk = 16 << 20
+	b.counters = b.array("counters", counterBytes)
+	b.pairs = b.array("tuples", 8*b.tuples)
+	raw := b.array("staged tuples", graph.EdgeBytes*min(b.tuples, chunk))
+	b.clearCounters()
+	for from := 0; from < len(tuples) && b.err == nil; from += chunk {
+		part := tuples[from:min(from+chunk, len(tuples))]
+		b.fail(driver.WriteAll(raw, part))
+		b.loop("unpack_tuples", raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters)
+		b.fail(b.ctx.Err())
+	}
+	bounds := b.read()
+	b.release(&raw)
+	if largest, high := bounds.vertices, bounds.edges; high != 0 || largest >= maxLabels {
+		b.fail(fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",
+			uint64(maxLabels-1), plugins.ErrTuples))
+	}
+	if b.err == nil && len(tuples) > 0 {
+		b.labels = uint64(bounds.vertices) + 1
+	}
+}
+
+// makeRows makes the rows: keys of both directions of every tuple, sorted, without duplicates and self-loops.
+func (b *base) makeRows() {
+	keys := b.array("keys of rows", 16*b.tuples)
+	b.clearCounters()
+	targetBits := bits.Len64(max(b.labels, 2) - 1)
+	b.loop("list_keys", b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters)
+	n := b.read().vertices
+	b.release(&b.pairs)
+	buffer := b.array("keys of rows", 8*uint64(n))
+	b.sort(&keys, &buffer, n, 0, 2*targetBits)
+	b.release(&buffer)
+	b.row = b.array("rows", 8*(b.labels+1))
+	b.column = b.array("columns", 4*uint64(n))
+	if b.err == nil {
+		entries, err := b.gpu.MakeLists(b.memory,
+			driver.Keys{Address: keys, N: uint64(n), TargetBits: targetBits, To: b.labels}, 0, b.column, b.row)
+		b.fail(err)
+		b.entries = entries
+	}
+	b.release(&keys)
+}
+
+// run searches from root and copies the parents to parent.
+func (b *base) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	err = b.gpu.Do(func() error {
+		if err := b.wake(); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := b.traverse(ctx, uint64(root)); err != nil {
+			return err
+		}
+		t.Elapsed = time.Since(start)
+		t.Phases = b.parts[:]
+		if len(b.levels) <= maxLevels {
+			if b.method.frontiers != nil {
+				b.method.frontiers(b.levels, uint64(root))
+			}
+			t.Levels = b.levels
+		}
+		if b.err == nil {
+			b.fail(driver.Read(parent, b.parent))
+		}
+		return b.err
+	})
+	return t, err
+}
+
+// repeat searches from the roots in turn until duration has passed. Each search is the timed part of run.
+func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	err = b.gpu.Do(func() error {
+		if err := b.wake(); err != nil {
+			return err
+		}
+		for start := time.Now(); time.Since(start) < duration; searches++ {
+			if err := b.traverse(ctx, uint64(roots[searches%int64(len(roots))])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return searches, err
+}
+
+func (b *base) wake() error {
+	return errors.Join(b.gpu.Launch(cu.NoStream, "wake", 1, 1), cu.Synchronize())
+}
+
+// traverse is the loop over levels.
+func (b *base) traverse(ctx context.Context, root uint64) error {
+	b.err = nil
+	b.levels = b.levels[:0]
+	last := time.Now()
+	lap := func() (elapsed time.Duration) {
+		now := time.Now()
+		elapsed, last = now.Sub(last), now
+		return elapsed
+	}
+	b.clearParents(root)
+	b.method.begin(root)
+	b.parts[0] = plugins.Phase{Name: "begin", Elapsed: lap()}
+	b.parts[1] = plugins.Phase{Name: "end"}
+	for depth, found := uint64(0), true; found && b.err == nil; depth++ {
+		var level plugins.Level
+		level, found = b.method.step(depth)
+		b.fail(ctx.Err())
+		level.Elapsed = lap()
+		if level.Frontier == 0 { // a pass that found the search to be over
+			b.parts[1].Elapsed = level.Elapsed
+		} else if len(b.levels) <= maxLevels {
+			b.levels = append(b.levels, level)
+		}
+	}
+	if b.method.end != nil && b.err == nil {
+		b.method.end()
+	}
+	if err := cu.Synchronize(); b.err == nil { // also after an error: nothing may still run when the arrays are used again
+		b.fail(err)
+	}
+	b.parts[1].Elapsed += lap()
+	return b.err
+}
+
+// clearParents makes root its own parent and all other vertices unreached.
+func (b *base) clearParents(root uint64) {
+	b.fill(b.parent, 0xff, 8*b.labels) // graph.Unreached
+	b.set(b.parent+8*root, uint32(root))
+	b.set(b.parent+8*root+4, 0)
+}
+
+// countFrontiers counts the vertices of levels from the parents, after the clock (kernels/base.cu).
+func (b *base) countFrontiers(levels []plugins.Level, root uint64) {
+	b.launch("depth_begin", b.labels, b.parent, b.labels, b.depth)
+	for more := true; more && b.err == nil; {
+		b.clearCounters()
+		b.launch("depth_jump", b.labels, b.depth, b.labels, root, b.counters)
+		more = b.read().vertices > 0
+	}
+	b.fill(b.frontier, 0, 8*uint64(len(levels)))
+	b.launch("depth_count", b.labels, b.depth, b.labels, uint64(len(levels)), b.frontier)
+	counts := make([]int64, len(levels))
+	if b.err == nil {
+		b.fail(driver.Read(counts, b.frontier))
+	}
+	for i, n := range counts {
+		levels[i].Frontier = n
+	}
+}
+
+func (b *base) close() error {
+	return b.gpu.Do(func() error { return errors.Join(b.memory.FreeAll(), b.gpu.Close()) })
+}
+
+// fail keeps the first error.
+func (b *base) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// array allocates an array on the device.
+func (b *base) array(what string, bytes uint64) (at uint64) {
+	if b.err == nil {
+		at, b.err = b.memory.OnDevice(what, int64(bytes))
+	}
+	return at
+}
+
+// release frees an array and forgets its address.
+func (b *base) release(at *uint64) {
+	if b.err == nil {
+		b.fail(b.memory.Free(*at))
+	}
+	*at = 0
+}
+
+// sort sorts n keys by bits low to high, stably; see driver.GPU.
+func (b *base) sort(keys, buffer *uint64, n int64, low, high int) {
+	if b.err == nil {
+		b.fail(b.gpu.Sort(b.ctx, b.memory, keys, buffer, n, low, high))
+	}
+}
+
+// prefixSums replaces n numbers by their exclusive prefix sums, and writes their total.
+func (b *base) prefixSums(numbers, n, total uint64) {
+	if b.err == nil {
+		b.fail(b.gpu.PrefixSums(numbers, n, total))
+	}
+}
+
+// launch queues a kernel with a thread for each of n items.
+func (b *base) launch(name string, n uint64, args ...uint64) {
+	if b.err == nil {
+		b.fail(b.gpu.Launch(cu.NoStream, name, int((n+driver.Threads-1)/driver.Threads), driver.Threads, args...))
+	}
+}
+
+// loop queues a kernel that loops over its items.
+func (b *base) loop(name string, args ...uint64) {
+	if b.err == nil {
+		b.fail(b.gpu.Launch(cu.NoStream, name, b.gpu.LoopBlocks(), driver.Threads, args...))
+	}
+}
+
+// fill queues setting all bytes of an array.
+func (b *base) fill(at uint64, with byte, bytes uint64) {
+	if b.err == nil {
+		b.fail(cu.MemsetD8(cu.DevicePtr(at), with, int64(bytes)))
+	}
+}
+
+// set queues setting a word of 32 bits.
+func (b *base) set(at uint64, to uint32) {
+	if b.err == nil {
+		b.fail(cu.MemsetD32(cu.DevicePtr(at), to, 1))
+	}
+}
+
+func (b *base) clearCounters() { b.fill(b.counters, 0, counterBytes) }
+
+// read waits for the device and reads the counters.
+func (b *base) read() counters {
+	b.copied[0] = counters{}
+	if b.err == nil {
+		b.fail(driver.Read(b.copied, b.counters))
+	}
+	return b.copied[0]
+}

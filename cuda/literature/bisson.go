@@ -1,0 +1,73 @@
+//go:build cuda
+
+package literature
+
+import (
+	"fmt"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// bisson assigns the edges of the frontier evenly to threads (kernels/bisson.cu).
+func bisson(b *base, c configuration) method {
+	const tile = 2048 // TILE
+	b.makeRows()
+	k := uint64(c.edges)
+	tiles := (b.labels + tile - 1) / tile
+	frontier, dst := b.array("frontier", 4*b.labels), b.array("frontier", 4*b.labels)
+	cumul, sums := b.array("cumulated degrees", 8*b.labels), b.array("degrees of tiles", 8*(tiles+1))
+	bmap, visitedMap, kept := uint64(0), uint64(0), uint64(0)
+	blocks := (b.entries+k-1)/k/driver.Threads + 1 // of the largest level
+	if c.compact {
+		visitedMap, kept = b.array("map", 8*b.labels), b.array("kept by blocks", 8*(blocks+1))
+	} else {
+		bmap = b.array("visited", (b.labels+31)/32*4)
+	}
+	n := uint64(1) // vertices of the frontier
+	kernel := func(name string) string { return fmt.Sprint(name, k) }
+	expand, scatter, keep := kernel("bisson_expand_"), kernel("bisson_scatter_"), kernel("bisson_keep_")
+	byWarp := uint64(0)
+	if c.appendByWarp {
+		byWarp = 1
+	}
+	return method{
+		begin: func(root uint64) {
+			n = 1
+			b.set(frontier, uint32(root))
+			if !c.compact {
+				b.fill(bmap, 0, (b.labels+31)/32*4)
+				b.set(bmap+root/32*4, 1<<(root%32))
+			}
+		},
+		step: func(uint64) (plugins.Level, bool) {
+			l := plugins.Level{Frontier: int64(n)}
+			tiles := (n + tile - 1) / tile
+			b.clearCounters()
+			b.launch("bisson_degrees", (n+7)/8, b.row, frontier, n, cumul, sums) // SCANNED
+			b.prefixSums(sums, tiles, b.counters)
+			if tiles > 1 {
+				b.launch("bisson_scan", n, n, cumul, sums)
+			}
+			sum := uint64(b.read().vertices)
+			l.Edges = plugins.Counted(int64(sum))
+			if sum == 0 {
+				return l, false
+			}
+			threads := (sum + k - 1) / k
+			b.clearCounters()
+			if c.compact {
+				blocks := (threads + driver.Threads - 1) / driver.Threads
+				b.launch(scatter, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap)
+				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap, kept, 0)
+				b.prefixSums(kept, blocks, b.counters)
+				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap, kept, dst)
+			} else {
+				b.launch(expand, threads, b.row, b.column, frontier, cumul, n, sum, bmap, b.parent, dst, byWarp, b.counters)
+			}
+			n = uint64(b.read().vertices)
+			frontier, dst = dst, frontier
+			return l, n > 0
+		},
+	}
+}

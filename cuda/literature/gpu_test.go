@@ -1,0 +1,202 @@
+//go:build cuda
+
+package literature
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+var flagGPU = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+
+// needGPU skips a test where there is no GPU, or fails it with -gpu.
+func needGPU(t *testing.T) {
+	t.Helper()
+	switch why := driver.Missing(); {
+	case why == "":
+	case *flagGPU:
+		t.Fatal(why)
+	default:
+		t.Skip(why)
+	}
+}
+
+// variants are sets of options in which every value of every option occurs.
+func variants() []map[string]string {
+	return []map[string]string{
+		nil,
+		{"kernel": "habr", "levels": "u32"},
+		{"kernel": "habr", "levels": "u32", "readonly": "off", "parents": "last", "tile": "4"},
+		{"kernel": "habr", "levels": "u32", "permute": "off", "parents": "last"},
+		{"kernel": "romeo"},
+		{"kernel": "romeo", "visited": "plain", "direction": "topdown"},
+		{"kernel": "romeo", "direction": "bottomup"},
+		{"kernel": "merrill"},
+		{"kernel": "merrill", "order": "expand-contract", "gather": "scan", "cull": "warp"},
+		{"kernel": "merrill", "order": "contract-expand", "gather": "warp", "cull": "history", "output": "distance"},
+		{"kernel": "merrill", "order": "two-phase", "gather": "cta", "cull": "none"},
+		{"kernel": "merrill", "order": "expand-contract", "output": "distance"},
+		{"kernel": "bisson"},
+		{"kernel": "bisson", "edges": "1", "append": "warp"},
+		{"kernel": "bisson", "edges": "8", "visit": "compact"},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	needGPU(t)
+	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
+	enginetest.Test(t, open, variants()...)
+}
+
+func name(set map[string]string) string { return strings.ReplaceAll(fmt.Sprint(set), " ", ",") }
+
+// generate returns the tuples of a source and 1 + their largest label.
+func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
+	t.Helper()
+	source, err := graph.ParseSource(spec, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	vertices := graph.Vertex(0)
+	for _, e := range tuples {
+		u, v := e.Ends()
+		vertices = max(vertices, u+1, v+1)
+	}
+	return tuples, int64(vertices)
+}
+
+// buildSearch runs kernel 1 and returns kernel 2.
+func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string) (
+	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
+	t.Helper()
+	settings, err := plugins.Resolve(options(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := build(t.Context(), plugins.Input{Tuples: tuples}, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := built.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+	return built.Search
+}
+
+// Every search has the oracle's frontiers, and its parents pass the validator: on graphs that are larger than those of
+// the suite, with more than 2^16 labels, so that edges are not packed.
+func TestGraphsHaveTheOraclesLevels(t *testing.T) {
+	needGPU(t)
+	for _, spec := range []string{"kron:17", "path:5k", "grid2d:300", "grid3d:50", "star:1M", "uniform:100k:150k"} {
+		tuples, vertices := generate(t, spec)
+		oracle, err := graph.NewCSR(tuples, vertices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := graph.NewValidator(tuples, vertices, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, _ := tuples[len(tuples)-1].Ends()
+		want := map[graph.Vertex][]int64{} // frontiers
+		for _, root := range []graph.Vertex{0, end, graph.Vertex(vertices / 2)} {
+			_, level, err := oracle.Search(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[root] = nil
+			for _, l := range level {
+				for int64(len(want[root])) <= l {
+					want[root] = append(want[root], 0)
+				}
+				if l >= 0 {
+					want[root][l]++
+				}
+			}
+		}
+		for _, set := range variants() {
+			t.Run(spec+"-"+name(set), func(t *testing.T) {
+				search := buildSearch(t, tuples, set)
+				parent := make([]graph.Vertex, vertices)
+				for root, want := range want {
+					got, err := search(t.Context(), root, parent)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := v.Validate(t.Context(), root, parent); err != nil {
+						t.Error(err)
+					}
+					var frontiers []int64
+					for _, l := range got.Levels {
+						frontiers = append(frontiers, l.Frontier)
+					}
+					if diff := cmp.Diff(want, frontiers); diff != "" {
+						t.Errorf("root %d: frontiers of the oracle (-) and the engine (+):\n%s", root, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Levels of one byte end at 254. A deeper search is refused, and the next one is right.
+func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
+	needGPU(t)
+	tuples, vertices := generate(t, "path:256")
+	parent := make([]graph.Vertex, vertices)
+	search := buildSearch(t, tuples, map[string]string{"kernel": "habr"})
+	_, err := search(t.Context(), 0, parent)
+	if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "set levels=u16") {
+		t.Errorf("256 levels: got %v, want advice to set levels", err)
+	}
+	if got, err := search(t.Context(), 1, parent); err != nil || len(got.Levels) != 255 {
+		t.Errorf("255 levels: got %d levels and %v", len(got.Levels), err)
+	}
+	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"})
+	if got, err := wide(t.Context(), 0, parent); err != nil || len(got.Levels) != 256 {
+		t.Errorf("256 levels of 16 bits: got %d levels and %v", len(got.Levels), err)
+	}
+}
+
+// A search of Merrill's whose queues are too small for its duplicates is repeated without them.
+func TestFullQueuesAreNoError(t *testing.T) {
+	needGPU(t)
+	defer func(before uint64) { queueShare = before }(queueShare)
+	tuples, vertices := generate(t, "kron:14")
+	v, err := graph.NewValidator(tuples, vertices, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, vertices)
+	root, _ := tuples[0].Ends()
+	for _, order := range []string{"hybrid", "expand-contract", "contract-expand", "two-phase"} {
+		for _, queueShare = range []uint64{1, 50, 1 << 40} {
+			set := map[string]string{"kernel": "merrill", "order": order}
+			got, err := buildSearch(t, tuples, set)(t.Context(), root, parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, err := v.Validate(t.Context(), root, parent)
+			if err != nil || len(got.Levels) != tree.Depth+1 {
+				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", order, queueShare, len(got.Levels), tree.Depth, err)
+			}
+		}
+	}
+}

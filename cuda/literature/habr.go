@@ -1,0 +1,78 @@
+//go:build cuda
+
+package literature
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/plugins"
+)
+
+// habr looks at all edges in every level (kernels/habr.cu).
+func habr(b *base, c configuration) method {
+	edges, maxV := b.pairs, b.tuples
+	b.entries = maxV
+	if c.permute {
+		b.permute(&edges, c.tileBits)
+	}
+	packed := uint64(0)
+	if b.labels <= 1<<16 {
+		packed = 1
+		words := b.array("packed edges", 4*maxV)
+		if maxV > 0 {
+			b.launch("habr_pack", maxV, edges, maxV, words)
+		}
+		b.release(&edges)
+		edges = words
+	}
+	width := uint64(c.levelBytes())
+	levels := b.array("levels", width*b.labels)
+	modif := b.counters
+	kernel, inline := "habr_"+c.levels, b.parent
+	if c.readOnly {
+		kernel = "habr_readonly_" + c.levels
+	}
+	if c.last {
+		inline = 0
+	}
+	m := method{
+		begin: func(root uint64) {
+			b.fill(modif, 0xff, 4)
+			b.fill(levels, 0xff, width*b.labels)
+			b.fill(levels+width*root, 0, width)
+		},
+		step: func(iter uint64) (plugins.Level, bool) {
+			b.launch(kernel, maxV, edges, packed, maxV, levels, iter, inline, modif)
+			found := uint32(b.read().vertices) == uint32(iter) // modif[0]
+			if found && iter == c.maxLevel() {
+				b.fail(fmt.Errorf("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32: %w",
+					c.levels, iter+1, plugins.ErrOption))
+			}
+			return plugins.Level{Frontier: 1, Edges: plugins.Counted(int64(maxV))}, found // counted after the clock
+		},
+		frontiers: b.countFrontiers,
+	}
+	if c.last {
+		m.end = func() { b.launch("habr_parents_"+c.levels, maxV, edges, packed, maxV, levels, b.parent) }
+	}
+	return m
+}
+
+// permute sorts edges by the tiles of 1<<tileBits vertices of their ends, the first end first, so that the levels that
+// neighbouring threads look at stay in the cache.
+func (b *base) permute(edges *uint64, tileBits int) {
+	labelBits := bits.Len64(max(b.labels, 1) - 1)
+	if tileBits >= labelBits {
+		return // one tile
+	}
+	buffer := b.array("edges to sort", 8*b.tuples)
+	b.sort(edges, &buffer, int64(b.tuples), tileBits, labelBits)
+	b.sort(edges, &buffer, int64(b.tuples), 32+tileBits, 32+labelBits)
+	if b.err == nil {
+		b.fail(cu.Synchronize())
+	}
+	b.release(&buffer)
+}

@@ -1,0 +1,34 @@
+// What the kernels of the literature share: rows (CSR) or a list of edges in the labels of the tuples, parents of 64
+// bits, and counters of a level. Kernel 1 makes the rows with the kernels of ../../kernels.
+#pragma once
+#include "../../kernels/warp.cuh"
+
+// Counters of a level; base.go reads them after it.
+struct Counters {
+  u64 vertices;  // each kernel says which
+  u64 edges;
+  u64 examined;  // adjacency entries looked at
+};
+
+// add adds the sums over the threads of a block to the counters. All threads of the block call it, once.
+__device__ inline void add(Counters* counters, u32 vertices, u64 edges, u64 examined) {
+  __shared__ Counters sum;
+  if (threadIdx.x == 0) sum = {0, 0, 0};
+  __syncthreads();
+  u64 all = warpSum(u64(vertices));
+  edges = warpSum(edges);
+  examined = warpSum(examined);
+  if (lane() == 0 && (all | edges | examined) != 0) {
+    atomicAdd(&sum.vertices, all);
+    atomicAdd(&sum.edges, edges);
+    atomicAdd(&sum.examined, examined);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && (sum.vertices | sum.edges | sum.examined) != 0) {
+    atomicAdd(&counters->vertices, sum.vertices);
+    atomicAdd(&counters->edges, sum.edges);
+    atomicAdd(&counters->examined, sum.examined);
+  }
+}
+
+constexpr u32 NONE = ~0u; // not a vertex

@@ -1,0 +1,154 @@
+//go:build cuda
+
+package literature
+
+import (
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// merrillArguments mirrors struct Merrill of kernels/merrill.cu.
+type merrillArguments struct {
+	row, column, parent, dist, mask uint64
+	vertices, edges, pred           [2]uint64
+	room                            uint64
+	ctaMin, warpMin                 uint64
+	cullWarp, cullHistory, exact    uint64
+	in, depth, counters             uint64
+}
+
+// merrillSearch keeps queues of the frontier (kernels/merrill.cu).
+type merrillSearch struct {
+	b    *base
+	c    configuration
+	args merrillArguments
+	root uint64
+}
+
+// queueShare divides the room of queues in searches that allow duplicates. Tests raise it.
+var queueShare uint64 = 1
+
+// merrill allocates queues with room for all entries of the rows, because of duplicates also those of vertices. A
+// search that needs more is repeated without duplicates.
+func merrill(b *base, c configuration) method {
+	b.makeRows()
+	s := &merrillSearch{b: b, c: c}
+	a := &s.args
+	a.row, a.column, a.parent, a.counters = b.row, b.column, b.parent, b.counters
+	a.mask = b.array("visited", s.maskBytes())
+	a.ctaMin, a.warpMin = c.gatherMinima()
+	a.cullWarp, a.cullHistory = c.cullFlags()
+	if c.distance {
+		a.dist = b.array("distances", 4*b.labels)
+	}
+	for i := range a.vertices {
+		a.vertices[i] = b.array("frontier of vertices", 4*s.room())
+		if c.order == "expand-contract" {
+			continue
+		}
+		a.edges[i] = b.array("frontier of edges", 4*s.room())
+		if !c.distance {
+			a.pred[i] = b.array("predecessors", 4*s.room())
+		}
+	}
+	m := method{begin: s.begin, step: s.step, frontiers: b.countFrontiers}
+	if c.distance {
+		m.end = func() {
+			b.launch("merrill_parents", b.labels, a.row, a.column, b.labels, a.dist, a.parent)
+		}
+	}
+	return m
+}
+
+func (s *merrillSearch) maskBytes() uint64 { return (s.b.labels + 31) / 32 * 4 } // atomicOr takes whole words
+
+// room is how many entries a queue takes: those of the rows, and the root.
+func (s *merrillSearch) room() uint64 { return s.b.entries + 1 }
+
+func (s *merrillSearch) begin(root uint64) {
+	s.root = root
+	s.args.exact = 0
+	s.args.room = s.room() / queueShare
+	s.clear()
+}
+
+// clear makes the root the first frontier: of vertices, or an entry of the first frontier of edges, which is not
+// visited yet.
+func (s *merrillSearch) clear() {
+	a, b := &s.args, s.b
+	a.in = 1
+	b.fill(a.mask, 0, s.maskBytes())
+	if s.c.distance {
+		b.fill(a.dist, 0xff, 4*b.labels)
+	}
+	if s.c.order == "expand-contract" {
+		b.set(a.vertices[0], uint32(s.root))
+		b.set(a.mask+s.root/32*4, 1<<(s.root%32))
+		if s.c.distance {
+			b.set(a.dist+4*s.root, 0)
+		}
+		return
+	}
+	b.set(a.edges[0], uint32(s.root))
+	if !s.c.distance {
+		b.set(a.pred[0], uint32(s.root))
+		b.fill(a.parent+8*s.root, 0xff, 8)
+	}
+}
+
+// step takes a level. If a queue was full, it repeats all levels without duplicates.
+func (s *merrillSearch) step(depth uint64) (plugins.Level, bool) {
+	l, found, full := s.level(depth)
+	if full && s.b.err == nil {
+		s.args.exact = 1
+		s.args.room = s.room()
+		s.b.clearParents(s.root)
+		s.clear()
+		for d := range depth + 1 {
+			l, found, _ = s.level(d)
+		}
+	}
+	return l, found
+}
+
+// level takes the level of a depth: it contracts a frontier of edges and expands what is left, or expands a frontier of
+// vertices and contracts its neighbours.
+func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) {
+	a, b := &s.args, s.b
+	a.depth = depth
+	b.clearCounters()
+	switch {
+	case s.c.order == "expand-contract":
+		a.depth = depth + 1 // of the vertices that are contracted
+		s.launch("merrill_expand_contract")
+	case s.c.order == "contract-expand", s.c.order == "hybrid" && a.in < s.c.twoPhase:
+		s.launch("merrill_contract_expand")
+	default:
+		s.launch("merrill_contract")
+		s.launch("merrill_expand")
+	}
+	n := b.read()
+	a.in = uint64(n.edges)
+	if s.c.order == "expand-contract" {
+		a.in = uint64(n.vertices)
+	}
+	a.vertices[0], a.vertices[1] = a.vertices[1], a.vertices[0]
+	a.edges[0], a.edges[1] = a.edges[1], a.edges[0]
+	a.pred[0], a.pred[1] = a.pred[1], a.pred[0]
+	l.Edges = plugins.Counted(n.edges)
+	if n.edges > 0 || depth == 0 {
+		l.Frontier = 1 // some; counted after the clock
+	}
+	return l, a.in > 0, n.examined != 0
+}
+
+// launch queues a kernel with as many blocks as run at a time, or as the queue has entries for.
+func (s *merrillSearch) launch(name string) {
+	const cta, blocksPerMultiprocessor = 128, 16 // CTA
+	blocks := min((s.args.in+cta-1)/cta, uint64(s.b.gpu.Multiprocessors*blocksPerMultiprocessor))
+	if s.b.err == nil {
+		s.b.fail(driver.LaunchArgument(s.b.gpu.Module, cu.NoStream, name, int(blocks), cta, s.args))
+	}
+}

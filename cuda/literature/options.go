@@ -1,0 +1,148 @@
+package literature
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// maxLabels is how many labels a graph may have: kernels use 32 bits for them, and the largest value for none.
+const maxLabels = 1<<32 - 1
+
+// kernels are the values of the option kernel. The first is the default.
+var kernels = []string{"quadratic", "habr", "romeo", "merrill", "bisson"}
+
+func kernelNames() string { return strings.Join(kernels, ", ") }
+
+func options() []plugins.Option {
+	choice := func(name, needs, meaning string, choices ...string) plugins.Option { // the first is the default
+		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Meaning: meaning,
+			Needs: needs}
+	}
+	const habr, romeo, merrill, bisson = "kernel=habr", "kernel=romeo", "kernel=merrill", "kernel=bisson"
+	// Beamer, Asanović and Patterson, SC 2012, whose rule the thesis names, have alpha 14 and beta 24.
+	directions := plugins.SwitchOptions("14", "24")
+	for i := range directions {
+		directions[i].Needs = romeo
+	}
+	return append([]plugins.Option{
+		choice("kernel", "", "the published search", kernels...),
+		{Name: "device", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1023),
+			Meaning: "number of the GPU, as the driver counts them"},
+		choice("levels", habr, "width of a level; a search with more levels than fit is refused", "u8", "u16", "u32"),
+		choice("readonly", habr, "read levels through the read-only path of the cache, or from where they are written",
+			"on", "off"),
+		choice("permute", habr, "sort edges by tiles of vertices at both ends, or keep the order of the tuples",
+			"on", "off"),
+		{Name: "tile", Kind: plugins.Int, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(32), Needs: habr,
+			Meaning: "vertices of a tile with permute=on, as a power of two: 20 is 1,048,576"},
+		choice("parents", habr, "write parents with levels, or in one last pass over all edges", "inline", "last"),
+		choice("visited", romeo, "read visited bits through the read-only path of the cache, or plainly", "ldg", "plain"),
+		choice("order", merrill, "phases of a level: fused either way, apart with the frontier of edges in memory, or "+
+			"(hybrid) apart from the size twophase on", "hybrid", "expand-contract", "contract-expand", "two-phase"),
+		{Name: "twophase", Kind: plugins.Int, Default: "65536", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
+			Needs: merrill, Meaning: "smallest frontier of edges whose phases are apart with order=hybrid"},
+		choice("gather", merrill, "neighbours are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
+			"the list", "hybrid", "scan", "warp", "cta"),
+		choice("cull", merrill, "tables of duplicates: of a warp, of a block (history), both or none",
+			"both", "none", "warp", "history"),
+		choice("output", merrill, "labels that a search writes; distances get parents in a further pass",
+			"predecessor", "distance"),
+		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
+		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
+			"atomic", "compact"),
+		choice("append", bisson, "with visit=atomic, an atomic operation for each vertex that is kept, or for those of "+
+			"a warp", "each", "warp"),
+	}, directions...)
+}
+
+// configuration is the options' values.
+type configuration struct {
+	kernel   string
+	device   int
+	levels   string // u8, u16 or u32
+	readOnly bool
+	permute  bool
+	tileBits int
+	last     bool // parents
+	ldg      bool // visited
+	rule     graph.Switch
+
+	order    string
+	twoPhase uint64 // entries
+	gather   string
+	cull     string
+	distance bool // output
+
+	edges        int
+	compact      bool // visit
+	appendByWarp bool
+}
+
+func configure(set plugins.Settings) configuration {
+	return configuration{
+		kernel: set.Text("kernel"), device: set.Int("device"), levels: set.Text("levels"),
+		readOnly: set.Text("readonly") == "on", permute: set.Text("permute") == "on", tileBits: set.Int("tile"),
+		last: set.Text("parents") == "last", ldg: set.Text("visited") == "ldg", rule: set.Switch(),
+		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"), cull: set.Text("cull"),
+		distance: set.Text("output") == "distance", edges: set.Int("edges"), compact: set.Text("visit") == "compact",
+		appendByWarp: set.Text("append") == "warp",
+	}
+}
+
+// gatherMinima returns the shortest lists that a block and a warp gather; the rest goes by prefix sum.
+func (c configuration) gatherMinima() (cta, warp uint64) {
+	const never = math.MaxUint64
+	switch c.gather {
+	case "scan":
+		return never, never
+	case "warp":
+		return never, 1
+	case "cta":
+		return 1, never
+	}
+	return 128, 32
+}
+
+// cullFlags returns 1 for each table of duplicates that is used: of warps and of blocks.
+func (c configuration) cullFlags() (warp, history uint64) {
+	switch c.cull {
+	case "warp":
+		return 1, 0
+	case "history":
+		return 0, 1
+	case "both":
+		return 1, 1
+	}
+	return 0, 0
+}
+
+// levelBytes returns the width of a level.
+func (c configuration) levelBytes() int64 {
+	return 1 << slices.Index([]string{"u8", "u16", "u32"}, c.levels)
+}
+
+// maxLevel is the largest level: one less than the value of a vertex without one.
+func (c configuration) maxLevel() uint64 { return 1<<(8*c.levelBytes()) - 2 }
+
+// switchRule is graph.Switch over the levels of one search.
+type switchRule struct {
+	graph.Switch
+	state graph.SwitchState
+}
+
+// start begins a search of a graph with the given vertices and adjacency entries, from one vertex.
+func (r *switchRule) start(vertices, entries int64) {
+	r.state = graph.SwitchState{Direction: r.First(), Frontier: 1, UnexploredEdges: entries, Vertices: vertices}
+}
+
+// found takes the vertices that a step has found, and their adjacency entries, and chooses the next direction.
+func (r *switchRule) found(vertices, edges int64) {
+	r.state.Previous, r.state.Frontier = r.state.Frontier, vertices
+	r.state.FrontierEdges = edges
+	r.state.UnexploredEdges -= edges
+	r.state.Direction = r.Next(r.state)
+}

@@ -1,0 +1,183 @@
+package literature
+
+import (
+	"errors"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func TestConfigure(t *testing.T) {
+	defaults := configuration{kernel: "quadratic", levels: "u8", readOnly: true, permute: true, tileBits: 20, ldg: true,
+		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", cull: "both", edges: 4}
+	habr, romeo, merrill, bisson := defaults, defaults, defaults, defaults
+	habr.kernel, habr.device, habr.levels, habr.readOnly, habr.permute = "habr", 2, "u16", false, false
+	habr.tileBits, habr.last = 7, true
+	romeo.kernel, romeo.ldg, romeo.rule = "romeo", false, graph.Switch{Alpha: 1, Beta: 2}
+	merrill.kernel, merrill.order, merrill.twoPhase, merrill.gather = "merrill", "two-phase", 5, "scan"
+	merrill.cull, merrill.distance = "none", true
+	bisson.kernel, bisson.edges, bisson.compact, bisson.appendByWarp = "bisson", 16, true, true
+	for name, test := range map[string]struct {
+		set  map[string]string
+		want configuration
+	}{
+		"defaults": {nil, defaults},
+		"habr": {map[string]string{"kernel": "habr", "levels": "u16", "readonly": "off", "permute": "off", "tile": "7",
+			"parents": "last", "device": "2"}, habr},
+		"romeo": {map[string]string{"kernel": "romeo", "visited": "plain", "alpha": "1", "beta": "2"}, romeo},
+		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "twophase": "5", "gather": "scan",
+			"cull": "none", "output": "distance"}, merrill},
+		"bisson": {map[string]string{"kernel": "bisson", "edges": "16", "visit": "compact", "append": "warp"}, bisson},
+	} {
+		set, err := plugins.Resolve(options(), test.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, configure(set), cmp.AllowUnexported(configuration{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestOptionsOfOtherKernelsAreRefused(t *testing.T) {
+	for _, o := range options() {
+		if o.Name == "kernel" || o.Name == "device" {
+			continue
+		}
+		value := "7"
+		if o.Kind == plugins.Choice {
+			value = o.Choices[1]
+		}
+		if _, err := plugins.Resolve(options(), map[string]string{o.Name: value}); !errors.Is(err, plugins.ErrOption) ||
+			!strings.Contains(err.Error(), "needs kernel=") {
+			t.Errorf("%s=%s: got %v, want the kernel that it needs", o.Name, value, err)
+		}
+	}
+}
+
+func TestWidthOfLevels(t *testing.T) {
+	for levels, want := range map[string][2]uint64{"u8": {1, 254}, "u16": {2, 65534}, "u32": {4, 1<<32 - 2}} {
+		c := configuration{levels: levels}
+		if got := [2]uint64{uint64(c.levelBytes()), c.maxLevel()}; got != want {
+			t.Errorf("%s: got %v, want %v bytes and largest level", levels, got, want)
+		}
+	}
+}
+
+// The rule is given what kernels count, and takes the oracle's levels of a Kronecker graph top-down, bottom-up and
+// top-down again, as in the thesis, table 3.1.
+func TestSwitchOverTheOraclesLevels(t *testing.T) {
+	source, err := graph.ParseSource("kron:14", 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := graph.NewCSR(tuples, source.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := tuples[0].Ends()
+	_, levels, err := rows.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vertices, edges []int64
+	unexplored := int64(len(rows.Targets))
+	for v, l := range levels {
+		if l < 0 {
+			continue
+		}
+		for int64(len(vertices)) <= l {
+			vertices, edges = append(vertices, 0), append(edges, 0)
+		}
+		degree := int64(len(rows.Neighbours(graph.Vertex(v))))
+		vertices[l]++
+		edges[l] += degree
+		if l > 0 {
+			unexplored -= degree
+		}
+	}
+	rule := switchRule{Switch: graph.Switch{Alpha: 14, Beta: 24}}
+	rule.start(source.Vertices(), int64(len(rows.Targets)))
+	var directions []graph.Direction
+	for l := range vertices {
+		directions = append(directions, rule.state.Direction)
+		if rule.state.Frontier != vertices[l] {
+			t.Errorf("level %d: got a frontier of %d vertices, want %d", l, rule.state.Frontier, vertices[l])
+		}
+		if l+1 < len(vertices) {
+			rule.found(vertices[l+1], edges[l+1])
+		}
+	}
+	if rule.state.UnexploredEdges != unexplored {
+		t.Errorf("got %d unexplored edges, want %d", rule.state.UnexploredEdges, unexplored)
+	}
+	want := []graph.Direction{graph.TopDown, graph.BottomUp, graph.TopDown}
+	if got := slices.Compact(directions); !slices.Equal(got, want) {
+		t.Errorf("got the directions %v, want top-down, bottom-up and top-down again", directions)
+	}
+}
+
+// Kernels are looked up by name when they are launched, so a wrong name would only show on a GPU.
+func TestHostLaunchesKernelsThatExist(t *testing.T) {
+	read := func(paths ...string) string {
+		var all strings.Builder
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		return all.String()
+	}
+	names := func(pattern, text string) map[string]bool {
+		all := map[string]bool{}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			all[m[1]] = true
+		}
+		return all
+	}
+	host, device := read("base.go"), read("kernels/base.cu")
+	for _, kernel := range kernels {
+		host += read(kernel + ".go")
+		device += read("kernels/" + kernel + ".cu")
+	}
+	launched := names(`(?:launch|loop|kernel|Launch\(cu.NoStream,|kernel, inline :=) ?\(?"(\w+)"`, host)
+	defined := names(`(?s)extern "C" __global__ void (?:__launch_bounds__\([^)]*\)[\s\\]+)?(\w+)(?:##\w+)?\(`, device)
+	delete(launched, "unpack_tuples") // of package cuda
+	delete(launched, "list_keys")
+	delete(defined, "habr_readonly_") // kernel
+	if diff := cmp.Diff(defined, launched); diff != "" {
+		t.Errorf("kernels that are defined (-) and launched (+):\n%s", diff)
+	}
+}
+
+func TestGatherAndCull(t *testing.T) {
+	const never = math.MaxUint64
+	for gather, want := range map[string][2]uint64{
+		"hybrid": {128, 32}, "scan": {never, never}, "warp": {never, 1}, "cta": {1, never},
+	} {
+		cta, warp := configuration{gather: gather}.gatherMinima()
+		if got := [2]uint64{cta, warp}; got != want {
+			t.Errorf("gather=%s: got %v, want blocks and warps from %v entries on", gather, got, want)
+		}
+	}
+	for cull, want := range map[string][2]uint64{"none": {0, 0}, "warp": {1, 0}, "history": {0, 1}, "both": {1, 1}} {
+		warp, history := configuration{cull: cull}.cullFlags()
+		if got := [2]uint64{warp, history}; got != want {
+			t.Errorf("cull=%s: got the tables %v, want %v", cull, got, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+//go:build cuda
+
+package literature
+
+import (
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// romeo assigns a warp to each word of a bitmap (kernels/romeo.cu), of the frontier in top-down steps and of visited
+// vertices in bottom-up steps.
+func romeo(b *base, c configuration) method {
+	b.makeRows()
+	words := (b.labels + 31) / 32
+	in := b.array("in_queue", 4*words)
+	out := b.array("out_queue", 4*words)
+	visited := b.array("visited", 4*words)
+	readOnly := uint64(0)
+	if c.ldg {
+		readOnly = 1
+	}
+	rule := switchRule{Switch: c.rule}
+	return method{
+		begin: func(root uint64) {
+			rule.start(int64(b.labels), int64(b.entries))
+			b.fill(in, 0, 4*words)
+			b.fill(visited, 0, 4*words)
+			b.set(in+root/32*4, 1<<(root%32))
+			b.set(visited+root/32*4, 1<<(root%32))
+		},
+		step: func(uint64) (plugins.Level, bool) {
+			b.clearCounters()
+			b.fill(out, 0, 4*words)
+			l := plugins.Level{Direction: rule.state.Direction, Frontier: rule.state.Frontier}
+			if l.Direction == graph.TopDown {
+				b.launch("romeo_csr", 32*words, b.row, b.column, words, in, out, visited, readOnly, b.parent, b.counters)
+			} else {
+				b.launch("romeo_csc", 32*words, b.row, b.column, b.labels, in, out, visited, readOnly, b.parent, b.counters)
+			}
+			found := b.read()
+			l.Edges = plugins.Counted(found.examined)
+			rule.found(found.vertices, found.edges)
+			in, out = out, in
+			return l, found.vertices > 0
+		},
+	}
+}
