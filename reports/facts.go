@@ -40,7 +40,7 @@ func (r Run) engineFacts() Table {
 	g.fact("SHA-256", Sentence(r.Engine.Checksum))
 	g.fact("options in effect", OptionsText(r.Options))
 	g.fact("set by the user", OptionsText(r.Engine.Options))
-	g.fact("disturbed", r.Disturbance())
+	g.fact("disturbed", Disturbance(r))
 	if r.Sessions > 1 {
 		g.fact("sessions", fmt.Sprintf("%d: the run was interrupted and resumed", r.Sessions))
 	}

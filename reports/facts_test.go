@@ -155,8 +155,8 @@ func TestDisturbedSearches(t *testing.T) {
 			n++
 		}
 	}
-	want := fmt.Sprintf("%d of %d searches were delayed", n, len(run.Roots))
-	if got := run.Disturbance(); !strings.HasPrefix(got, want) {
+	want := fmt.Sprintf("%d of %d searches of ", n, len(run.Roots))
+	if got := Disturbance(run); !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q ...", got, want)
 	}
 	for i := range run.Roots {
@@ -164,7 +164,7 @@ func TestDisturbedSearches(t *testing.T) {
 			run.Roots[i].Interference.Stolen = run.Roots[i].Time
 		}
 	}
-	if got := run.Disturbance(); got != "" {
+	if got := Disturbance(run); got != "" {
 		t.Errorf("a single delayed search: %q", got)
 	}
 }

@@ -67,7 +67,7 @@ func (r Result) Headline() Headline {
 	h.Met, h.Broken = run.Compliant(), run.BrokenRules()
 	h.Of = fmt.Sprintf("harmonic mean over %s, %s %s", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
 		run.atGraph())
-	h.Verdict.Why = strings.TrimSpace(h.Verdict.Why + " " + run.Disturbance())
+	h.Verdict.Why = strings.TrimSpace(h.Verdict.Why + " " + Disturbance(run))
 	if len(r.Runs) > 1 {
 		h.Verdict.Why = run.named() + h.Verdict.Why
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -61,20 +62,27 @@ func (r Run) Verdict() Verdict {
 	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
-// Disturbance says that other work on the machine delayed searches, if it delayed more than a twentieth of them by more
-// than a tenth of their time.
-func (r Run) Disturbance() string {
-	n := 0
-	for _, root := range r.Roots {
-		if root.Delay() > root.Time/10 {
-			n++
+// Disturbance names the runs in which other work on the machine delayed more than a twentieth of the searches by more
+// than a tenth of their time. It is empty if there are none.
+func Disturbance(runs ...Run) string {
+	var which []string
+	for _, run := range runs {
+		n := 0
+		for _, root := range run.Roots {
+			if root.Delay() > root.Time/10 {
+				n++
+			}
+		}
+		if 20*n > len(run.Roots) {
+			searches := Plural(len(run.Roots), "search", "searches")
+			which = append(which, fmt.Sprintf("%d of %s of %s %s", n, searches, run.Label, run.atGraph()))
 		}
 	}
-	if 20*n <= len(r.Roots) {
+	if len(which) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s were delayed by more than a tenth of their time, because a thread of the engine had no "+
-		"processor. Measure on a quiet machine, or with fewer threads.", n, Plural(len(r.Roots), "search", "searches"))
+	return strings.Join(which, ", ") + " were delayed by more than a tenth of their time, because a thread of the " +
+		"engine had no processor. Measure on a quiet machine, or with fewer threads."
 }
 
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.

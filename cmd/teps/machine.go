@@ -39,7 +39,7 @@ explains why the other sources have none.
 			if err != nil {
 				return err
 			}
-			m, err := describeMachine(c.Context(), measure)
+			m, err := describeMachine(c.Context(), measure, newProgress(c.ErrOrStderr(), false))
 			if err != nil {
 				return err
 			}
@@ -54,16 +54,16 @@ explains why the other sources have none.
 }
 
 // describeMachine describes this machine, with the speed of its memory if that is wanted.
-func describeMachine(ctx context.Context, measure bool) (machine.Machine, error) {
+func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Machine, error) {
 	m := machine.This(ctx)
-	if measure {
-		speed, err := machine.MeasureMemory(ctx)
-		if err != nil {
-			return m, fmt.Errorf("speed of memory: %w", err)
-		}
-		m.MemorySpeed = &speed
+	if !measure {
+		return m, nil
 	}
-	return m, nil
+	step := p.Step("speed of memory", 0)
+	speed, err := machine.MeasureMemory(ctx)
+	m.MemorySpeed = &speed
+	step.End(fmt.Sprintf("%s read", units.Bytes(speed.Bytes)), err)
+	return m, err
 }
 
 // printMachine prints the facts of a machine that reports show, the memory that a run can use, and this program.

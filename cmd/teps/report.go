@@ -160,11 +160,8 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColour(w)) // nobody may be reading
 	columns := max(terminalWidth(w)-4, 76)
-	for _, run := range report.Runs() {
-		if disturbed := run.Disturbance(); disturbed != "" {
-			line := fmt.Sprintf("%s %s: %s", run.Label, reports.Sentence(run.At()), disturbed)
-			fmt.Fprintf(w, "\n%s\n", text.Wrap(line, columns, "    "))
-		}
+	if disturbed := reports.Disturbance(report.Runs()...); disturbed != "" {
+		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
 	}
 	for i, line := range text.Engines(report.Results[0].Result) {
 		if i == 0 {

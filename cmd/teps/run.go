@@ -137,10 +137,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	if err := harness.Prepare(ctx, host, plan); err != nil {
 		return err
 	}
-	if f.measure {
-		progress.Note("measuring the speed of memory")
-	}
-	this, err := describeMachine(ctx, f.measure)
+	this, err := describeMachine(ctx, f.measure, progress)
 	if err != nil {
 		return err
 	}
