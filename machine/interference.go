@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Interference is what kept a process from computing for some time. What the system does not report is zero.
 type Interference struct {
+	Period float64 `json:"period"` // that it was measured for, seconds
 	// Waited is how long a thread was ready to run and had no processor, in seconds: the longest such time of a thread
 	// that ran at least a quarter as long as the busiest one.
 	Waited float64 `json:"waited,omitempty"`
@@ -20,6 +22,7 @@ type Interference struct {
 
 // Moment is a moment in the life of a process and its children, from which Interference can be measured.
 type Moment struct {
+	at      time.Time
 	threads map[string]thread // by the directory of the thread
 	faults  int64
 	stolen  int64 // in hundredths of a second
@@ -31,7 +34,7 @@ type thread struct{ ran, waited, switches int64 } // nanoseconds
 func Now(pid int) *Moment { return now("/proc", pid) }
 
 func now(proc string, pid int) *Moment {
-	m := &Moment{threads: map[string]thread{}}
+	m := &Moment{at: time.Now(), threads: map[string]thread{}}
 	for pids := []int{pid}; len(pids) > 0; pids = pids[1:] {
 		dir := filepath.Join(proc, fmt.Sprint(pids[0]))
 		tasks, _ := filepath.Glob(dir + "/task/*")
@@ -68,7 +71,8 @@ func (m *Moment) Since(before *Moment) *Interference {
 	if m == nil || before == nil {
 		return nil
 	}
-	i := &Interference{Stolen: float64(m.stolen-before.stolen) / 100, Faults: m.faults - before.faults}
+	i := &Interference{Period: m.at.Sub(before.at).Seconds(),
+		Stolen: float64(m.stolen-before.stolen) / 100, Faults: m.faults - before.faults}
 	busiest := int64(0)
 	for task, t := range m.threads {
 		was := before.threads[task]

@@ -148,12 +148,13 @@ func (r *RootRecord) SetTree(tree graph.Tree) {
 func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
 
 // Delay is the time by which the search was delayed at the least, in seconds, because a thread of its engine had no
-// processor. What may have passed outside the engine's clock does not count.
+// processor. What may have passed outside the engine's clock does not count: while the host overwrites the parents, a
+// thread that waits for the call may have no processor.
 func (r RootRecord) Delay() float64 {
 	if r.Interference == nil {
 		return 0
 	}
-	return max(0, r.Interference.Waited+r.Interference.Stolen-(r.Wall-r.Time))
+	return max(0, r.Interference.Waited+r.Interference.Stolen-(r.Interference.Period-r.Time))
 }
 
 // Checksummed reports whether a digest shows that the record is as it was written.

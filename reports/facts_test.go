@@ -148,8 +148,7 @@ func TestDisturbedSearches(t *testing.T) {
 	n := 0
 	for i := range run.Roots {
 		root := &run.Roots[i]
-		root.Wall = root.Time * 1.5
-		root.Interference = &machine.Interference{Waited: root.Time * 0.55}
+		root.Interference = &machine.Interference{Period: root.Time * 1.5, Waited: root.Time * 0.55}
 		if i%8 == 0 {
 			root.Interference.Stolen = root.Time * 0.1
 			n++
