@@ -154,7 +154,8 @@ func (r RootRecord) Delay() float64 {
 	if r.Interference == nil {
 		return 0
 	}
-	return max(0, r.Interference.Waited+r.Interference.Stolen-(r.Interference.Period-r.Time))
+	i := r.Interference
+	return max(0, i.Waited+i.Stolen-max(0, i.Period-r.Time))
 }
 
 // Checksummed reports whether a digest shows that the record is as it was written.
