@@ -24,6 +24,9 @@ func options() []plugins.Option {
 		"top-down step: edges assigned evenly by prefix sums, or child grids launched by one thread for each vertex",
 		"scan", "dynamic")
 	topDown.Needs = "gpus=1"
+	aligned := number(plugins.Int, "aligned", "100", 100,
+		"per cent of the vertices, hubs first, that get an aligned block")
+	aligned.Needs = "bottomup=aligned"
 	return append([]plugins.Option{
 		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
@@ -40,7 +43,7 @@ func options() []plugins.Option {
 		topDown,
 		choice("bottomup", "bottom-up step: neighbours of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
-		number(plugins.Int, "aligned", "100", 100, "per cent of the vertices, hubs first, that get an aligned block"),
+		aligned,
 		choice("levels", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
 		number(plugins.Int, "hubs", "0", maxHubs,
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),

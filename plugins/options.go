@@ -32,7 +32,9 @@ type Option struct {
 
 	// What the value must fit to, so that a combination of options is refused before a graph is generated.
 	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
-	Needs   string `json:"needs,omitempty"`   // NAME=VALUE of another option, without which this one keeps its default
+	// NAME=VALUE or NAME=VALUE|VALUE of another option, without which this one keeps its default. What that option needs,
+	// this one needs too.
+	Needs string `json:"needs,omitempty"`
 }
 
 // Bound makes a bound for Option.Min and Option.Max.
@@ -129,19 +131,28 @@ func Resolve(options []Option, set map[string]string) (Settings, error) {
 		}
 	}
 	for _, o := range options {
-		if err := s.checkTogether(o); err != nil {
+		if err := s.checkTogether(o, options); err != nil {
 			return Settings{}, err
 		}
 	}
 	return s, nil
 }
 
-// checkTogether checks the value of o against those of other options.
-func (s Settings) checkTogether(o Option) error {
+// checkTogether checks the value of o against those of the other options.
+func (s Settings) checkTogether(o Option, options []Option) error {
 	value := s.values[o.Name]
-	if other, want, _ := strings.Cut(o.Needs, "="); value != o.Default && s.values[other] != want {
-		return fmt.Errorf("option %s=%s needs %s, but %s is %s: %w",
-			o.Name, value, o.Needs, other, s.values[other], ErrOption)
+	if value != o.Default {
+		for needs, checked := o.Needs, 0; needs != "" && checked < len(options); checked++ { // options may need each other
+			other, want, _ := strings.Cut(needs, "=")
+			if !slices.Contains(strings.Split(want, "|"), s.values[other]) {
+				return fmt.Errorf("option %s=%s needs %s, but %s is %s: %w",
+					o.Name, value, needs, other, s.values[other], ErrOption)
+			}
+			needs = ""
+			if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == other }); i >= 0 {
+				needs = options[i].Needs
+			}
+		}
 	}
 	if n := s.Int(o.Name); o.Divides != "" && n != 0 && s.Int(o.Divides)%n != 0 {
 		return fmt.Errorf("option %s=%s does not divide %s=%s: %w", o.Name, value, o.Divides, s.values[o.Divides], ErrOption)

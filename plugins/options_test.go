@@ -88,8 +88,11 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 func TestResolveRefusesCombinations(t *testing.T) {
 	options := []Option{
 		{Name: "ranks", Kind: Int, Default: "4"},
-		{Name: "partition", Kind: Choice, Default: "2d", Choices: []string{"2d", "1d"}},
+		{Name: "partition", Kind: Choice, Default: "2d", Choices: []string{"2d", "1d", "0d"}},
 		{Name: "rows", Kind: Int, Default: "0", Divides: "ranks", Needs: "partition=2d"},
+		{Name: "shape", Kind: Choice, Default: "any", Choices: []string{"any", "square"}, Needs: "partition=1d|2d"},
+		{Name: "order", Kind: Choice, Default: "any", Choices: []string{"any", "rows"}, Needs: "shape=any"},
+		{Name: "corner", Kind: Int, Default: "1", Needs: "corner=0|2"}, // of itself: must not hang
 	}
 	for _, c := range []struct {
 		set  map[string]string
@@ -100,6 +103,10 @@ func TestResolveRefusesCombinations(t *testing.T) {
 		{map[string]string{"partition": "1d", "rows": "0"}, ""},
 		{map[string]string{"rows": "3"}, "option rows=3 does not divide ranks=4"},
 		{map[string]string{"partition": "1d", "rows": "2"}, "option rows=2 needs partition=2d, but partition is 1d"},
+		{map[string]string{"partition": "1d", "shape": "square"}, ""},
+		{map[string]string{"partition": "0d", "shape": "square"}, "needs partition=1d|2d, but partition is 0d"},
+		{map[string]string{"partition": "0d", "order": "rows"}, "option order=rows needs partition=1d|2d, but"},
+		{map[string]string{"corner": "2"}, ""},
 	} {
 		_, err := Resolve(options, c.set)
 		if c.want == "" && err != nil ||

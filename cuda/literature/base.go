@@ -69,9 +69,12 @@ const counterBytes = 3 * 8
 // maxLevels is how many levels a search records, as in package cpu. More would need allocations inside the clock.
 const maxLevels = 1 << 16
 
-// build is kernel 1. Its clock starts when the GPU is open.
 func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
-	c := configure(set)
+	return construct(ctx, in, configure(set))
+}
+
+// construct is kernel 1. Its clock starts when the GPU is open.
+func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	d, err := driver.Open(c.device, "option device", image)

@@ -81,14 +81,18 @@ func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 }
 
 // buildSearch runs kernel 1 and returns kernel 2.
-func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string) (
+func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, changes ...func(*configuration)) (
 	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
 	t.Helper()
 	settings, err := plugins.Resolve(options(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := build(t.Context(), plugins.Input{Tuples: tuples}, settings)
+	c := configure(settings)
+	for _, change := range changes {
+		change(&c)
+	}
+	built, err := construct(t.Context(), plugins.Input{Tuples: tuples}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +182,6 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 // A search of Merrill's whose queues are too small for its duplicates is repeated without them.
 func TestFullQueuesAreNoError(t *testing.T) {
 	needGPU(t)
-	defer func(before uint64) { queueShare = before }(queueShare)
 	tuples, vertices := generate(t, "kron:14")
 	v, err := graph.NewValidator(tuples, vertices, 0)
 	if err != nil {
@@ -187,15 +190,16 @@ func TestFullQueuesAreNoError(t *testing.T) {
 	parent := make([]graph.Vertex, vertices)
 	root, _ := tuples[0].Ends()
 	for _, order := range []string{"hybrid", "expand-contract", "contract-expand", "two-phase"} {
-		for _, queueShare = range []uint64{1, 50, 1 << 40} {
+		for _, share := range []uint64{1, 50, 1 << 40} {
 			set := map[string]string{"kernel": "merrill", "order": order}
-			got, err := buildSearch(t, tuples, set)(t.Context(), root, parent)
+			search := buildSearch(t, tuples, set, func(c *configuration) { c.queueShare = share })
+			got, err := search(t.Context(), root, parent)
 			if err != nil {
 				t.Fatal(err)
 			}
 			tree, err := v.Validate(t.Context(), root, parent)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
-				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", order, queueShare, len(got.Levels), tree.Depth, err)
+				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", order, share, len(got.Levels), tree.Depth, err)
 			}
 		}
 	}

@@ -27,9 +27,6 @@ type merrillSearch struct {
 	root uint64
 }
 
-// queueShare divides the room of queues in searches that allow duplicates. Tests raise it.
-var queueShare uint64 = 1
-
 // merrill allocates queues with room for all entries of the rows, because of duplicates also those of vertices. A
 // search that needs more is repeated without duplicates.
 func merrill(b *base, c configuration) method {
@@ -70,7 +67,7 @@ func (s *merrillSearch) room() uint64 { return s.b.entries + 1 }
 func (s *merrillSearch) begin(root uint64) {
 	s.root = root
 	s.args.exact = 0
-	s.args.room = s.room() / queueShare
+	s.args.room = s.room() / s.c.queueShare
 	s.clear()
 }
 

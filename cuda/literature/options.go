@@ -25,9 +25,7 @@ func options() []plugins.Option {
 	const habr, romeo, merrill, bisson = "kernel=habr", "kernel=romeo", "kernel=merrill", "kernel=bisson"
 	// Beamer, Asanović and Patterson, SC 2012, whose rule the thesis names, have alpha 14 and beta 24.
 	directions := plugins.SwitchOptions("14", "24")
-	for i := range directions {
-		directions[i].Needs = romeo
-	}
+	directions[0].Needs = romeo // the others need direction=auto
 	return append([]plugins.Option{
 		choice("kernel", "", "the published search", kernels...),
 		{Name: "device", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1023),
@@ -37,14 +35,14 @@ func options() []plugins.Option {
 			"on", "off"),
 		choice("permute", habr, "sort edges by tiles of vertices at both ends, or keep the order of the tuples",
 			"on", "off"),
-		{Name: "tile", Kind: plugins.Int, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(32), Needs: habr,
-			Meaning: "vertices of a tile with permute=on, as a power of two: 20 is 1,048,576"},
+		{Name: "tile", Kind: plugins.Int, Default: "20", Min: plugins.Bound(0), Max: plugins.Bound(32),
+			Needs: "permute=on", Meaning: "vertices of a tile, as a power of two: 20 is 1,048,576"},
 		choice("parents", habr, "write parents with levels, or in one last pass over all edges", "inline", "last"),
 		choice("visited", romeo, "read visited bits through the read-only path of the cache, or plainly", "ldg", "plain"),
 		choice("order", merrill, "phases of a level: fused either way, apart with the frontier of edges in memory, or "+
 			"(hybrid) apart from the size twophase on", "hybrid", "expand-contract", "contract-expand", "two-phase"),
 		{Name: "twophase", Kind: plugins.Int, Default: "65536", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
-			Needs: merrill, Meaning: "smallest frontier of edges whose phases are apart with order=hybrid"},
+			Needs: "order=hybrid", Meaning: "smallest frontier of edges whose phases are apart"},
 		choice("gather", merrill, "neighbours are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
 			"the list", "hybrid", "scan", "warp", "cta"),
 		choice("cull", merrill, "tables of duplicates: of a warp, of a block (history), both or none",
@@ -54,8 +52,8 @@ func options() []plugins.Option {
 		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
 		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
 			"atomic", "compact"),
-		choice("append", bisson, "with visit=atomic, an atomic operation for each vertex that is kept, or for those of "+
-			"a warp", "each", "warp"),
+		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp",
+			"each", "warp"),
 	}, directions...)
 }
 
@@ -76,6 +74,8 @@ type configuration struct {
 	gather   string
 	cull     string
 	distance bool // output
+	// queueShare divides the room of queues in searches that allow duplicates; tests raise it.
+	queueShare uint64
 
 	edges        int
 	compact      bool // visit
@@ -89,7 +89,7 @@ func configure(set plugins.Settings) configuration {
 		last: set.Text("parents") == "last", ldg: set.Text("visited") == "ldg", rule: set.Switch(),
 		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"), cull: set.Text("cull"),
 		distance: set.Text("output") == "distance", edges: set.Int("edges"), compact: set.Text("visit") == "compact",
-		appendByWarp: set.Text("append") == "warp",
+		appendByWarp: set.Text("append") == "warp", queueShare: 1,
 	}
 }
 

@@ -17,25 +17,33 @@ import (
 
 func TestConfigure(t *testing.T) {
 	defaults := configuration{kernel: "quadratic", levels: "u8", readOnly: true, permute: true, tileBits: 20, ldg: true,
-		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", cull: "both", edges: 4}
+		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", cull: "both", edges: 4,
+		queueShare: 1}
 	habr, romeo, merrill, bisson := defaults, defaults, defaults, defaults
-	habr.kernel, habr.device, habr.levels, habr.readOnly, habr.permute = "habr", 2, "u16", false, false
+	habr.kernel, habr.device, habr.levels, habr.readOnly = "habr", 2, "u16", false
 	habr.tileBits, habr.last = 7, true
 	romeo.kernel, romeo.ldg, romeo.rule = "romeo", false, graph.Switch{Alpha: 1, Beta: 2}
-	merrill.kernel, merrill.order, merrill.twoPhase, merrill.gather = "merrill", "two-phase", 5, "scan"
+	merrill.kernel, merrill.order, merrill.gather = "merrill", "two-phase", "scan"
 	merrill.cull, merrill.distance = "none", true
-	bisson.kernel, bisson.edges, bisson.compact, bisson.appendByWarp = "bisson", 16, true, true
+	bisson.kernel, bisson.edges, bisson.appendByWarp = "bisson", 16, true
+	hybrid, compact, plain := defaults, defaults, defaults
+	hybrid.kernel, hybrid.twoPhase = "merrill", 5
+	compact.kernel, compact.compact = "bisson", true
+	plain.kernel, plain.permute = "habr", false
 	for name, test := range map[string]struct {
 		set  map[string]string
 		want configuration
 	}{
 		"defaults": {nil, defaults},
-		"habr": {map[string]string{"kernel": "habr", "levels": "u16", "readonly": "off", "permute": "off", "tile": "7",
+		"habr": {map[string]string{"kernel": "habr", "levels": "u16", "readonly": "off", "tile": "7",
 			"parents": "last", "device": "2"}, habr},
 		"romeo": {map[string]string{"kernel": "romeo", "visited": "plain", "alpha": "1", "beta": "2"}, romeo},
-		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "twophase": "5", "gather": "scan",
+		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "gather": "scan",
 			"cull": "none", "output": "distance"}, merrill},
-		"bisson": {map[string]string{"kernel": "bisson", "edges": "16", "visit": "compact", "append": "warp"}, bisson},
+		"bisson":   {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp"}, bisson},
+		"hybrid":   {map[string]string{"kernel": "merrill", "twophase": "5"}, hybrid},
+		"compact":  {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
+		"no tiles": {map[string]string{"kernel": "habr", "permute": "off"}, plain},
 	} {
 		set, err := plugins.Resolve(options(), test.set)
 		if err != nil {
@@ -59,6 +67,20 @@ func TestOptionsOfOtherKernelsAreRefused(t *testing.T) {
 		if _, err := plugins.Resolve(options(), map[string]string{o.Name: value}); !errors.Is(err, plugins.ErrOption) ||
 			!strings.Contains(err.Error(), "needs kernel=") {
 			t.Errorf("%s=%s: got %v, want the kernel that it needs", o.Name, value, err)
+		}
+	}
+}
+
+func TestOptionsWithoutEffectAreRefused(t *testing.T) {
+	for want, set := range map[string]map[string]string{
+		"tile=7 needs permute=on":         {"kernel": "habr", "permute": "off", "tile": "7"},
+		"twophase=7 needs order=hybrid":   {"kernel": "merrill", "order": "two-phase", "twophase": "7"},
+		"append=warp needs visit=atomic,": {"kernel": "bisson", "visit": "compact", "append": "warp"},
+		"alpha=7 needs direction=auto":    {"kernel": "romeo", "direction": "topdown", "alpha": "7"},
+	} {
+		_, err := plugins.Resolve(options(), set)
+		if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", set, err, want)
 		}
 	}
 }
