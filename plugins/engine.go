@@ -179,6 +179,13 @@ type Level struct {
 	Messages  Count           `json:"messages,omitzero"` // sent between ranks
 	Elapsed   time.Duration   `json:"elapsed_ns"`        // part of Traversal.Elapsed
 	Phases    []Phase         `json:"phases,omitempty"`  // parts of Elapsed, in order
+	Counters  []Counter       `json:"counters,omitempty"`
+}
+
+// Counter is how often something happened in a level that only its engine knows: vertices culled, hits of a table.
+type Counter struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
 }
 
 // Phase is a named part of a time. If it is that of several ranks, Elapsed is their mean, Slowest the maximum, and

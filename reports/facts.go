@@ -147,6 +147,14 @@ func phasesText(phases []plugins.Phase) string {
 	return strings.Join(out, ", ")
 }
 
+func countersText(counters []plugins.Counter) string {
+	var out []string
+	for _, c := range counters {
+		out = append(out, Name(c.Name)+" "+units.Integer(c.Value))
+	}
+	return strings.Join(out, ", ")
+}
+
 // OptionsText lists options by name: alpha=15, threads=2.
 func OptionsText(options map[string]string) string {
 	var out []string

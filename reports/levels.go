@@ -120,7 +120,8 @@ func (r Run) Levels() Table {
 	if !found {
 		return Table{}
 	}
-	t := NewTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|phases", "")
+	t := NewTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|phases|"+
+		"counters", "")
 	t.Name = fmt.Sprintf("Levels of the median root: %s, %s, vertex %s, search %d, %s", r.Label, r.GraphName(),
 		rootLabel(root), root.Index, units.Seconds(root.Time))
 	levels, inside := root.Levels[:min(len(root.Levels), maxLevels)], 0.0
@@ -130,12 +131,13 @@ func (r Run) Levels() Table {
 			share = percentage(seconds, root.Time)
 		}
 		t.Add(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), Count(level.Edges),
-			measured(seconds), share, Count(level.Bytes), Count(level.Messages), phasesText(level.Phases))
+			measured(seconds), share, Count(level.Bytes), Count(level.Messages), phasesText(level.Phases),
+			countersText(level.Counters))
 	}
 	if len(levels) < len(root.Levels) {
 		t.Note = fmt.Sprintf("The first %d of %d levels; the record has all.", len(levels), len(root.Levels))
 	} else if outside := root.Time - inside; inside > 0 && outside >= 0 {
-		t.Add("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "")
+		t.Add("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "", "")
 	}
 	t.DropEmpty()
 	return t

@@ -216,6 +216,8 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 			"level, direction, vertices expanded, entries looked at, time, share"},
 		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}),
 			"level, direction, vertices expanded, messages, phases"},
+		{head(plugins.Level{Counters: []plugins.Counter{{Name: "culled", Value: 7}}}),
+			"level, direction, vertices expanded, counters"},
 	} {
 		if c.got != c.want {
 			t.Errorf("columns are %q, want %q", c.got, c.want)

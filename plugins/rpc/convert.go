@@ -147,6 +147,9 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 				Direction: enginepb.Level_Direction(l.Direction), Frontier: l.Frontier, Edges: countToWire(l.Edges),
 				Bytes: countToWire(l.Bytes), Messages: countToWire(l.Messages), ElapsedNs: int64(l.Elapsed),
 				Phases: each(l.Phases, phaseToWire),
+				Counters: each(l.Counters, func(c plugins.Counter) *enginepb.Counter {
+					return &enginepb.Counter{Name: c.Name, Value: c.Value}
+				}),
 			}
 		}),
 	}
@@ -164,6 +167,9 @@ func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Tr
 				Direction: graph.Direction(min(uint32(l.GetDirection()), math.MaxUint8)), Frontier: l.GetFrontier(),
 				Edges: countFromWire(l.Edges), Bytes: countFromWire(l.Bytes), Messages: countFromWire(l.Messages),
 				Elapsed: time.Duration(l.GetElapsedNs()), Phases: each(l.GetPhases(), phaseFromWire),
+				Counters: each(l.GetCounters(), func(c *enginepb.Counter) plugins.Counter {
+					return plugins.Counter{Name: c.GetName(), Value: c.GetValue()}
+				}),
 			}
 		}),
 	}

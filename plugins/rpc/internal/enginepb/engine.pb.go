@@ -147,7 +147,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{29, 0}
+	return file_engine_proto_rawDescGZIP(), []int{30, 0}
 }
 
 type DescribeRequest struct {
@@ -1755,6 +1755,7 @@ type Level struct {
 	Messages      *int64                 `protobuf:"varint,5,opt,name=messages,proto3,oneof" json:"messages,omitempty"`
 	ElapsedNs     int64                  `protobuf:"varint,6,opt,name=elapsed_ns,json=elapsedNs,proto3" json:"elapsed_ns,omitempty"`
 	Phases        []*Phase               `protobuf:"bytes,7,rep,name=phases,proto3" json:"phases,omitempty"`
+	Counters      []*Counter             `protobuf:"bytes,8,rep,name=counters,proto3" json:"counters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1838,6 +1839,65 @@ func (x *Level) GetPhases() []*Phase {
 	return nil
 }
 
+func (x *Level) GetCounters() []*Counter {
+	if x != nil {
+		return x.Counters
+	}
+	return nil
+}
+
+type Counter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         int64                  `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Counter) Reset() {
+	*x = Counter{}
+	mi := &file_engine_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Counter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Counter) ProtoMessage() {}
+
+func (x *Counter) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Counter.ProtoReflect.Descriptor instead.
+func (*Counter) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Counter) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Counter) GetValue() int64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
 type Phase struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1851,7 +1911,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1863,7 +1923,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1876,7 +1936,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{27}
+	return file_engine_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Phase) GetName() string {
@@ -1924,7 +1984,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +1996,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2009,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{28}
+	return file_engine_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Fact) GetName() string {
@@ -1977,7 +2037,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2049,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2062,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{29}
+	return file_engine_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -2140,7 +2200,7 @@ const file_engine_proto_rawDesc = "" +
 	"\x06phases\x18\x03 \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\x12*\n" +
 	"\x05ranks\x18\x04 \x03(\v2\x14.teps.engine.v1.RankR\x05ranks\"5\n" +
 	"\x04Rank\x12-\n" +
-	"\x06phases\x18\x01 \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\"\xd2\x02\n" +
+	"\x06phases\x18\x01 \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\"\x87\x03\n" +
 	"\x05Level\x12=\n" +
 	"\tdirection\x18\x01 \x01(\x0e2\x1f.teps.engine.v1.Level.DirectionR\tdirection\x12\x1a\n" +
 	"\bfrontier\x18\x02 \x01(\x03R\bfrontier\x12\x19\n" +
@@ -2149,13 +2209,17 @@ const file_engine_proto_rawDesc = "" +
 	"\bmessages\x18\x05 \x01(\x03H\x02R\bmessages\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"elapsed_ns\x18\x06 \x01(\x03R\telapsedNs\x12-\n" +
-	"\x06phases\x18\a \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\"(\n" +
+	"\x06phases\x18\a \x03(\v2\x15.teps.engine.v1.PhaseR\x06phases\x123\n" +
+	"\bcounters\x18\b \x03(\v2\x17.teps.engine.v1.CounterR\bcounters\"(\n" +
 	"\tDirection\x12\f\n" +
 	"\bTOP_DOWN\x10\x00\x12\r\n" +
 	"\tBOTTOM_UP\x10\x01B\b\n" +
 	"\x06_edgesB\b\n" +
 	"\x06_bytesB\v\n" +
-	"\t_messages\"\xac\x01\n" +
+	"\t_messages\"3\n" +
+	"\aCounter\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value\"\xac\x01\n" +
 	"\x05Phase\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -2210,7 +2274,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -2241,15 +2305,16 @@ var file_engine_proto_goTypes = []any{
 	(*Traversal)(nil),        // 26: teps.engine.v1.Traversal
 	(*Rank)(nil),             // 27: teps.engine.v1.Rank
 	(*Level)(nil),            // 28: teps.engine.v1.Level
-	(*Phase)(nil),            // 29: teps.engine.v1.Phase
-	(*Fact)(nil),             // 30: teps.engine.v1.Fact
-	(*Failure)(nil),          // 31: teps.engine.v1.Failure
-	nil,                      // 32: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*Counter)(nil),          // 29: teps.engine.v1.Counter
+	(*Phase)(nil),            // 30: teps.engine.v1.Phase
+	(*Fact)(nil),             // 31: teps.engine.v1.Fact
+	(*Failure)(nil),          // 32: teps.engine.v1.Failure
+	nil,                      // 33: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
 	17, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
 	18, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	32, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	33, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
 	17, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
 	18, // 4: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
 	17, // 5: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
@@ -2259,40 +2324,41 @@ var file_engine_proto_depIdxs = []int32{
 	22, // 9: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
 	23, // 10: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
 	20, // 11: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	30, // 12: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	29, // 13: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	31, // 12: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	30, // 13: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
 	25, // 14: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	30, // 15: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	31, // 15: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
 	28, // 16: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	29, // 17: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	30, // 17: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
 	27, // 18: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	29, // 19: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	30, // 19: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
 	0,  // 20: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	29, // 21: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	1,  // 22: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 23: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 24: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 25: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	13, // 26: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 27: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 28: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 29: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	11, // 30: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	15, // 31: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	19, // 32: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	24, // 33: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	26, // 34: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	14, // 35: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 36: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	8,  // 37: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 38: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	12, // 39: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	16, // 40: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	32, // [32:41] is the sub-list for method output_type
-	23, // [23:32] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	30, // 21: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	29, // 22: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 23: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 24: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 25: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 26: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	13, // 27: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 28: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 29: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 30: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	11, // 31: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	15, // 32: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	19, // 33: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	24, // 34: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	26, // 35: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	14, // 36: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 37: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	8,  // 38: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 39: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	12, // 40: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	16, // 41: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	33, // [33:42] is the sub-list for method output_type
+	24, // [24:33] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -2303,14 +2369,14 @@ func file_engine_proto_init() {
 	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[22].OneofWrappers = []any{}
 	file_engine_proto_msgTypes[26].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[27].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
