@@ -33,7 +33,7 @@ type method struct {
 
 // methods makes a search and the arrays that it needs: the rest of kernel 1.
 var methods = map[string]func(*base, configuration) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
-	"merrill": merrill, "bisson": bisson}
+	"merrill": merrill, "bisson": bisson, "kolganov": kolganov}
 
 // base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents. After the first
 // error, which is kept in err, its methods do nothing.
@@ -58,7 +58,8 @@ type base struct {
 	copied   []counters // one: those of the last level
 	method   method
 	levels   []plugins.Level
-	parts    [2]plugins.Phase // of a search: before and after the levels
+	named    []plugins.Counter // of all levels; the method makes room, and more are left out
+	parts    [2]plugins.Phase  // of a search: before and after the levels
 }
 
 // counters mirrors struct Counters of kernels/base.cuh.
@@ -218,7 +219,7 @@ func (b *base) wake() error {
 // traverse is the loop over levels.
 func (b *base) traverse(ctx context.Context, root uint64) error {
 	b.err = nil
-	b.levels = b.levels[:0]
+	b.levels, b.named = b.levels[:0], b.named[:0]
 	last := time.Now()
 	lap := func() (elapsed time.Duration) {
 		now := time.Now()
@@ -319,7 +320,7 @@ func (b *base) prefixSums(numbers, n, total uint64) {
 
 // launch queues a kernel with a thread for each of n items.
 func (b *base) launch(name string, n uint64, args ...uint64) {
-	if b.err == nil {
+	if b.err == nil && n > 0 {
 		b.fail(b.gpu.Launch(cu.NoStream, name, int((n+driver.Threads-1)/driver.Threads), driver.Threads, args...))
 	}
 }
@@ -342,6 +343,14 @@ func (b *base) fill(at uint64, with byte, bytes uint64) {
 func (b *base) set(at uint64, to uint32) {
 	if b.err == nil {
 		b.fail(cu.MemsetD32(cu.DevicePtr(at), to, 1))
+	}
+}
+
+// count gives a level another counter.
+func (b *base) count(l *plugins.Level, name string, value int64) {
+	if n := len(b.named); n < cap(b.named) {
+		b.named = append(b.named, plugins.Counter{Name: name, Value: value})
+		l.Counters = b.named[n-len(l.Counters) : n+1]
 	}
 }
 

@@ -9,6 +9,7 @@
 //	romeo.go, kernels/romeo.cu           one warp for each word of a bitmap: a thesis on the cluster ROMEO
 //	merrill.go, kernels/merrill.cu       queues of vertices and edges: Merrill, Garland and Grimshaw 2012
 //	bisson.go, kernels/bisson.cu         a scan of degrees: Bisson, Bernaschi and Mastrostefano 2016
+//	kolganov.go, kernels/kolganov.cu     a hybrid over a transformed graph: Kolganov 2018
 //	base.go                              kernel 1, and the loop over levels
 //	options.go                           options; arithmetic that needs no GPU
 //

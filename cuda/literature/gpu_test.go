@@ -45,11 +45,18 @@ func variants() []map[string]string {
 		{"kernel": "merrill"},
 		{"kernel": "merrill", "order": "expand-contract", "gather": "scan", "cull": "warp"},
 		{"kernel": "merrill", "order": "contract-expand", "gather": "warp", "cull": "history", "output": "distance"},
-		{"kernel": "merrill", "order": "two-phase", "gather": "cta", "cull": "none"},
+		{"kernel": "merrill", "order": "two-phase", "gather": "cta", "cull": "none", "counters": "on"},
 		{"kernel": "merrill", "order": "expand-contract", "output": "distance"},
 		{"kernel": "bisson"},
 		{"kernel": "bisson", "edges": "1", "append": "warp"},
 		{"kernel": "bisson", "edges": "8", "visit": "compact"},
+		{"kernel": "bisson", "edges": "2"},
+		{"kernel": "bisson", "edges": "16", "visit": "compact"},
+		{"kernel": "kolganov"},
+		{"kernel": "kolganov", "local": "off", "aligned": "100", "child": "64", "lists": "host"},
+		{"kernel": "kolganov", "global": "off", "aligned": "0", "child": "0"},
+		{"kernel": "kolganov", "renumber": "off", "direction": "topdown"},
+		{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off", "direction": "bottomup"},
 	}
 }
 
@@ -176,6 +183,44 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"})
 	if got, err := wide(t.Context(), 0, parent); err != nil || len(got.Levels) != 256 {
 		t.Errorf("256 levels of 16 bits: got %d levels and %v", len(got.Levels), err)
+	}
+}
+
+// What becomes of the neighbours of a level adds up, and with atomicOr no vertex is kept twice.
+func TestCountersAddUp(t *testing.T) {
+	needGPU(t)
+	tuples, vertices := generate(t, "kron:14")
+	parent := make([]graph.Vertex, vertices)
+	root, _ := tuples[0].Ends()
+	for _, order := range []string{"hybrid", "expand-contract", "contract-expand", "two-phase"} {
+		for _, share := range []uint64{1, 1 << 40} {
+			search := buildSearch(t, tuples, map[string]string{"kernel": "merrill", "order": order, "counters": "on"},
+				func(c *configuration) { c.queueShare = share })
+			got, err := search(t.Context(), root, parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			looked := int64(1) // the root
+			for i, l := range got.Levels {
+				edges, _ := l.Edges.Get()
+				if order == "expand-contract" {
+					looked = edges
+				}
+				sum := int64(0)
+				for j, c := range l.Counters {
+					if c.Name != culledNames[j] || c.Value < 0 || share > 1 && c.Name == "duplicates" && c.Value != 0 {
+						t.Errorf("%s, level %d: %+v", order, i, c)
+					}
+					if c.Name != "duplicates" {
+						sum += c.Value
+					}
+				}
+				if len(l.Counters) != len(culledNames) || sum != looked {
+					t.Errorf("%s, level %d: the sum of %v is %d, want %d", order, i, l.Counters, sum, looked)
+				}
+				looked = edges
+			}
+		}
 	}
 }
 

@@ -22,9 +22,7 @@ func habr(b *base, c configuration) method {
 	if b.labels <= 1<<16 {
 		packed = 1
 		words := b.array("packed edges", 4*maxV)
-		if maxV > 0 {
-			b.launch("habr_pack", maxV, edges, maxV, words)
-		}
+		b.launch("habr_pack", maxV, edges, maxV, words)
 		b.release(&edges)
 		edges = words
 	}

@@ -17,7 +17,14 @@ type merrillArguments struct {
 	ctaMin, warpMin                 uint64
 	cullWarp, cullHistory, exact    uint64
 	in, depth, counters             uint64
+	culled                          uint64
 }
+
+// culledNames are the counters of a level with counters=on, in the order of Culled: neighbours whose bit was set; those
+// with a label only; those that a table or atomicOr found a second time; those that were kept. Of these, duplicates are
+// more than the frontier has vertices.
+var culledNames = []string{"mask hits", "label hits", "culled by warp", "culled by history", "culled by atomicOr",
+	"kept", "duplicates"}
 
 // merrillSearch keeps queues of the frontier (kernels/merrill.cu).
 type merrillSearch struct {
@@ -25,6 +32,8 @@ type merrillSearch struct {
 	c    configuration
 	args merrillArguments
 	root uint64
+
+	culled []int64 // [culledNames]; duplicates come last, and are found after the clock
 }
 
 // merrill allocates queues with room for all entries of the rows, because of duplicates also those of vertices. A
@@ -50,7 +59,12 @@ func merrill(b *base, c configuration) method {
 			a.pred[i] = b.array("predecessors", 4*s.room())
 		}
 	}
-	m := method{begin: s.begin, step: s.step, frontiers: b.countFrontiers}
+	if c.counters {
+		a.culled = b.array("counters", 8*uint64(len(culledNames)))
+		s.culled = make([]int64, len(culledNames))
+		b.named = make([]plugins.Counter, 0, len(culledNames)*maxLevels)
+	}
+	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
 	if c.distance {
 		m.end = func() {
 			b.launch("merrill_parents", b.labels, a.row, a.column, b.labels, a.dist, a.parent)
@@ -116,6 +130,9 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	a, b := &s.args, s.b
 	a.depth = depth
 	b.clearCounters()
+	if s.c.counters {
+		b.fill(a.culled, 0, 8*uint64(len(culledNames)))
+	}
 	switch {
 	case s.c.order == "expand-contract":
 		a.depth = depth + 1 // of the vertices that are contracted
@@ -138,7 +155,31 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	if n.edges > 0 || depth == 0 {
 		l.Frontier = 1 // some; counted after the clock
 	}
+	if s.c.counters && b.err == nil {
+		b.fail(driver.Read(s.culled, a.culled))
+		for i, name := range culledNames {
+			b.count(&l, name, s.culled[i])
+		}
+	}
 	return l, a.in > 0, n.examined != 0
+}
+
+// frontiers counts the vertices of levels and the duplicates among those that were kept: for the frontier of a level,
+// and with order=expand-contract for the next one.
+func (s *merrillSearch) frontiers(levels []plugins.Level, root uint64) {
+	s.b.countFrontiers(levels, root)
+	for i, l := range levels {
+		frontier := l.Frontier
+		if s.c.order == "expand-contract" {
+			frontier = 0
+			if i+1 < len(levels) {
+				frontier = levels[i+1].Frontier
+			}
+		}
+		if last := len(l.Counters) - 1; last > 0 {
+			l.Counters[last].Value = l.Counters[last-1].Value - frontier
+		}
+	}
 }
 
 // launch queues a kernel with as many blocks as run at a time, or as the queue has entries for.

@@ -13,7 +13,7 @@ import (
 const maxLabels = 1<<32 - 1
 
 // kernels are the values of the option kernel. The first is the default.
-var kernels = []string{"quadratic", "habr", "romeo", "merrill", "bisson"}
+var kernels = []string{"quadratic", "habr", "romeo", "merrill", "bisson", "kolganov"}
 
 func kernelNames() string { return strings.Join(kernels, ", ") }
 
@@ -23,9 +23,11 @@ func options() []plugins.Option {
 			Needs: needs}
 	}
 	const habr, romeo, merrill, bisson = "kernel=habr", "kernel=romeo", "kernel=merrill", "kernel=bisson"
-	// Beamer, Asanović and Patterson, SC 2012, whose rule the thesis names, have alpha 14 and beta 24.
+	const kolganov = "kernel=kolganov"
+	// Beamer, Asanović and Patterson, SC 2012, whose rule the thesis names, have alpha 14 and beta 24. Kolganov does not
+	// say what his are.
 	directions := plugins.SwitchOptions("14", "24")
-	directions[0].Needs = romeo // the others need direction=auto
+	directions[0].Needs = "kernel=romeo|kolganov" // the others need direction=auto
 	return append([]plugins.Option{
 		choice("kernel", "", "the published search", kernels...),
 		{Name: "device", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1023),
@@ -49,11 +51,21 @@ func options() []plugins.Option {
 			"both", "none", "warp", "history"),
 		choice("output", merrill, "labels that a search writes; distances get parents in a further pass",
 			"predecessor", "distance"),
+		choice("counters", merrill, "count in each level what became of neighbours, which takes time", "off", "on"),
 		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
 		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
 			"atomic", "compact"),
 		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp",
 			"each", "warp"),
+		choice("local", kolganov, "sort the neighbours of each vertex by descending degree", "on", "off"),
+		choice("global", kolganov, "number vertices by descending degree", "on", "off"),
+		choice("renumber", kolganov, "number vertices in the order of a queue, after the other sorts", "on", "off"),
+		{Name: "aligned", Kind: plugins.Int, Default: "40", Min: plugins.Bound(0), Max: plugins.Bound(100), Needs: kolganov,
+			Meaning: "per cent of the vertices whose lists are interleaved for bottom-up steps, the first ones"},
+		{Name: "child", Kind: plugins.Int, Default: "1", Min: plugins.Bound(0), Max: plugins.Bound(maxLabels),
+			Needs: kolganov, Meaning: "shortest list that gets a child grid in top-down steps; 0: none does"},
+		choice("lists", kolganov, "where lists are that are not interleaved: device memory, or pinned host memory",
+			"device", "host"),
 	}, directions...)
 }
 
@@ -74,12 +86,18 @@ type configuration struct {
 	gather   string
 	cull     string
 	distance bool // output
+	counters bool
 	// queueShare divides the room of queues in searches that allow duplicates; tests raise it.
 	queueShare uint64
 
 	edges        int
 	compact      bool // visit
 	appendByWarp bool
+
+	local, global, renumber bool
+	aligned                 int // per cent of the vertices
+	child                   int // neighbours; 0: never
+	host                    bool
 }
 
 func configure(set plugins.Settings) configuration {
@@ -88,8 +106,11 @@ func configure(set plugins.Settings) configuration {
 		readOnly: set.Text("readonly") == "on", permute: set.Text("permute") == "on", tileBits: set.Int("tile"),
 		last: set.Text("parents") == "last", ldg: set.Text("visited") == "ldg", rule: set.Switch(),
 		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"), cull: set.Text("cull"),
-		distance: set.Text("output") == "distance", edges: set.Int("edges"), compact: set.Text("visit") == "compact",
+		distance: set.Text("output") == "distance", counters: set.Text("counters") == "on",
+		edges: set.Int("edges"), compact: set.Text("visit") == "compact",
 		appendByWarp: set.Text("append") == "warp", queueShare: 1,
+		local: set.Text("local") == "on", global: set.Text("global") == "on", renumber: set.Text("renumber") == "on",
+		aligned: set.Int("aligned"), child: set.Int("child"), host: set.Text("lists") == "host",
 	}
 }
 
@@ -145,4 +166,47 @@ func (r *switchRule) found(vertices, edges int64) {
 	r.state.FrontierEdges = edges
 	r.state.UnexploredEdges -= edges
 	r.state.Direction = r.Next(r.state)
+}
+
+// changeState is Kolganov's figure 3: how a search goes on after a step from Qcurr vertices that found Qnext, which are
+// vis too, and looked at inLvl entries. M counts both directions of an edge.
+func changeState(rule graph.Switch, old graph.Direction, Qcurr, Qnext, inLvl, N, M int64) graph.Direction {
+	if rule.Steps != graph.BothDirections {
+		return rule.First()
+	}
+	factor := float64(M) / float64(N) / 2
+	rest := float64(N-Qnext)*factor + float64(N)
+	switch growing := Qcurr < Qnext; {
+	case growing && old == graph.TopDown && float64(inLvl) >= rest/rule.Alpha:
+		return graph.BottomUp
+	case growing:
+		return old
+	case float64(Qnext) < rest/(factor*rule.Beta):
+		return graph.TopDown
+	}
+	return graph.BottomUp
+}
+
+// renumber returns new numbers of the vertices of rows X, A: those of a queue that begins with the first vertex and
+// takes the neighbours of each (Kolganov, section 2.3). The first vertex of each other component follows.
+func renumber(X []int64, A []uint32) []uint32 {
+	number, queue := make([]uint32, len(X)-1), make([]uint32, 0, len(X)-1)
+	add := func(v uint32) {
+		if number[v] == 0 {
+			queue = append(queue, v)
+			number[v] = uint32(len(queue)) // plus 1
+		}
+	}
+	for first := range number {
+		head := len(queue)
+		for add(uint32(first)); head < len(queue); head++ {
+			for _, u := range A[X[queue[head]]:X[queue[head]+1]] {
+				add(u)
+			}
+		}
+	}
+	for v := range number {
+		number[v]--
+	}
+	return number
 }

@@ -18,7 +18,7 @@ import (
 func TestConfigure(t *testing.T) {
 	defaults := configuration{kernel: "quadratic", levels: "u8", readOnly: true, permute: true, tileBits: 20, ldg: true,
 		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", cull: "both", edges: 4,
-		queueShare: 1}
+		queueShare: 1, local: true, global: true, renumber: true, aligned: 40, child: 1}
 	habr, romeo, merrill, bisson := defaults, defaults, defaults, defaults
 	habr.kernel, habr.device, habr.levels, habr.readOnly = "habr", 2, "u16", false
 	habr.tileBits, habr.last = 7, true
@@ -30,6 +30,9 @@ func TestConfigure(t *testing.T) {
 	hybrid.kernel, hybrid.twoPhase = "merrill", 5
 	compact.kernel, compact.compact = "bisson", true
 	plain.kernel, plain.permute = "habr", false
+	kolganov := defaults
+	kolganov.kernel, kolganov.local, kolganov.global, kolganov.renumber = "kolganov", false, false, false
+	kolganov.aligned, kolganov.child, kolganov.host, kolganov.rule.Steps = 100, 512, true, graph.OnlyBottomUp
 	for name, test := range map[string]struct {
 		set  map[string]string
 		want configuration
@@ -40,9 +43,11 @@ func TestConfigure(t *testing.T) {
 		"romeo": {map[string]string{"kernel": "romeo", "visited": "plain", "alpha": "1", "beta": "2"}, romeo},
 		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "gather": "scan",
 			"cull": "none", "output": "distance"}, merrill},
-		"bisson":   {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp"}, bisson},
-		"hybrid":   {map[string]string{"kernel": "merrill", "twophase": "5"}, hybrid},
-		"compact":  {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
+		"bisson":  {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp"}, bisson},
+		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5"}, hybrid},
+		"compact": {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
+		"kolganov": {map[string]string{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off",
+			"aligned": "100", "child": "512", "lists": "host", "direction": "bottomup"}, kolganov},
 		"no tiles": {map[string]string{"kernel": "habr", "permute": "off"}, plain},
 	} {
 		set, err := plugins.Resolve(options(), test.set)
@@ -151,6 +156,43 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 	}
 }
 
+// The cases are the branches of figure 3, with 100 vertices, a factor of 5, alpha 10 and beta 20: 600 is the sum of the
+// vertices and the edges of those that are not visited, if none is.
+func TestChangeState(t *testing.T) {
+	for _, c := range []struct {
+		old                 graph.Direction
+		Qcurr, Qnext, inLvl int64
+		want                graph.Direction
+	}{
+		{graph.TopDown, 1, 20, 49, graph.TopDown}, // growing; 500/10 = 50
+		{graph.TopDown, 1, 20, 50, graph.BottomUp},
+		{graph.BottomUp, 1, 20, 0, graph.BottomUp},
+		{graph.BottomUp, 20, 5, 0, graph.TopDown},  // shrinking; 575/100 = 5.75
+		{graph.BottomUp, 20, 6, 0, graph.BottomUp}, // 570/100
+		{graph.TopDown, 6, 6, 0, graph.BottomUp},
+	} {
+		rule := graph.Switch{Alpha: 10, Beta: 20}
+		if got := changeState(rule, c.old, c.Qcurr, c.Qnext, c.inLvl, 100, 1000); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+		rule.Steps = graph.OnlyTopDown
+		if got := changeState(rule, c.old, c.Qcurr, c.Qnext, c.inLvl, 100, 1000); got != graph.TopDown {
+			t.Errorf("%+v with direction=topdown: got %v", c, got)
+		}
+	}
+}
+
+func TestRenumber(t *testing.T) {
+	// 0 - 3, 3 - 1, 3 - 4, and 2 alone: the queue is 0 3 1 4, then 2.
+	X, A := []int64{0, 1, 2, 2, 5, 6}, []uint32{3, 3, 0, 1, 4, 3}
+	if diff := cmp.Diff([]uint32{0, 2, 4, 1, 3}, renumber(X, A)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := renumber([]int64{0}, nil); len(got) != 0 {
+		t.Errorf("without vertices: got %v", got)
+	}
+}
+
 // Kernels are looked up by name when they are launched, so a wrong name would only show on a GPU.
 func TestHostLaunchesKernelsThatExist(t *testing.T) {
 	read := func(paths ...string) string {
@@ -177,6 +219,9 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 		device += read("kernels/" + kernel + ".cu")
 	}
 	launched := names(`(?:launch|loop|kernel|Launch\(cu.NoStream,|kernel, inline :=) ?\(?"(\w+)"`, host)
+	for kernel := range names(`(\w+)<<<`, device) {
+		launched[kernel] = true
+	}
 	defined := names(`(?s)extern "C" __global__ void (?:__launch_bounds__\([^)]*\)[\s\\]+)?(\w+)(?:##\w+)?\(`, device)
 	delete(launched, "unpack_tuples") // of package cuda
 	delete(launched, "list_keys")

@@ -39,7 +39,11 @@ struct Merrill {
   u64 in;              // entries of the queue that is read, ~0: counters->vertices
   u64 depth;
   Counters* counters;  // vertices and edges: tails of the queues that are written; examined: not 0 if one is full
+  u64* culled;         // with counters=on: what became of neighbours, by Culled; otherwise null
 };
+
+// Culled says why a neighbour is not in the next frontier, or that it is; merrill.go has the names.
+enum Culled { MASK, LABEL, WARP, HISTORY_TABLE, ATOMIC, KEPT };
 
 namespace {
 
@@ -129,17 +133,28 @@ __device__ void gather(const Merrill& m, Shared& s, u32 vertex, u64 begin, u64 l
   }
 }
 
+// count adds the lanes with `mine` to a counter. All lanes of a warp call it together.
+__device__ inline void count(const Merrill& m, Culled why, bool mine) {
+  if (m.culled == nullptr) return;
+  u32 all = __ballot_sync(~0u, mine);
+  if (lane() == 0 && all != 0) atomicAdd(&m.culled[why], u64(__popc(all)));
+}
+
 // contracted reports whether v stays in the frontier, and labels it then. All lanes of a warp call it together.
 __device__ bool contracted(const Merrill& m, Shared& s, bool valid, u32 v, u32 u) {
+  bool hit = false, late = false;
   if (valid) { // "Visited status lookup"
     uint8_t bits = __ldg(m.mask + v / 8), bit = 1u << (v % 8);
     if (bits & bit) {
-      valid = false;
+      hit = true;
     } else if (m.dist != nullptr ? m.dist[v] != NONE : i64(m.parent[v]) >= 0) {
       if (!m.exact) m.mask[v / 8] = bits | bit;
-      valid = false;
+      late = true;
     }
+    valid = !hit && !late;
   }
+  count(m, MASK, hit);
+  count(m, LABEL, late);
   if (m.cullWarp) { // a lane writes itself over its vertex; of the lanes with the same vertex one is read back
     volatile u32* entry = &s.hash[threadIdx.x / 32][v % HASHES];
     if (valid) *entry = v;
@@ -148,20 +163,28 @@ __device__ bool contracted(const Merrill& m, Shared& s, bool valid, u32 v, u32 u
     __syncwarp();
     if (same) *entry = lane();
     __syncwarp();
-    if (same && *entry != lane()) valid = false;
+    bool other = same && *entry != lane();
     __syncwarp();
+    if (other) valid = false;
+    count(m, WARP, other);
   }
-  if (m.cullHistory && valid) {
+  if (m.cullHistory) {
     volatile u32* entry = &s.history[v % HISTORY];
-    if (*entry == v) valid = false; else *entry = v;
+    bool known = valid && *entry == v;
+    if (valid && !known) *entry = v;
+    if (known) valid = false;
+    count(m, HISTORY_TABLE, known);
   }
-  if (!valid) return false;
   if (m.exact) {
     u32 bit = 1u << (v % 32);
-    if (atomicOr(reinterpret_cast<u32*>(m.mask) + v / 32, bit) & bit) return false;
-  } else {
+    bool second = valid && atomicOr(reinterpret_cast<u32*>(m.mask) + v / 32, bit) & bit;
+    if (second) valid = false;
+    count(m, ATOMIC, second);
+  } else if (valid) {
     m.mask[v / 8] = __ldg(m.mask + v / 8) | 1u << (v % 8);
   }
+  count(m, KEPT, valid);
+  if (!valid) return false;
   if (m.dist != nullptr) m.dist[v] = u32(m.depth); else m.parent[v] = u;
   return true;
 }

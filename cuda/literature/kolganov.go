@@ -1,0 +1,158 @@
+//go:build cuda
+
+package literature
+
+import (
+	"math"
+	"math/bits"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// kolganov is the hybrid of figure 2 over a transformed graph (kernels/kolganov.cu).
+func kolganov(b *base, c configuration) method {
+	number, original := b.transform(c)
+	aligned := min((b.labels*uint64(c.aligned)/100+31)/32*32, b.labels)
+	rowsIndices, endV := b.align(aligned)
+	levels, parents := b.array("levels", 4*b.labels), b.array("parents", 4*b.labels)
+	Qcurr, Qnext := b.array("Qcurr", 4*b.labels), b.array("Qnext", 4*b.labels)
+	child := uint64(math.MaxUint64)
+	if c.child > 0 {
+		child = uint64(c.child)
+		b.fail(cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
+	}
+	b.named = make([]plugins.Counter, 0, maxLevels)
+	state, countQ := graph.TopDown, uint64(1)
+	return method{
+		begin: func(root uint64) {
+			state, countQ = c.rule.First(), 1
+			b.fill(levels, 0, 4*b.labels)
+			b.launch("kolganov_begin", 1, number, root, levels, parents, Qcurr)
+		},
+		step: func(depth uint64) (plugins.Level, bool) {
+			lvl := depth + 2
+			l := plugins.Level{Direction: state, Frontier: int64(countQ)}
+			b.clearCounters()
+			if state == graph.TopDown {
+				b.launch("kolganov_td", countQ, Qcurr, countQ, b.row, b.column, lvl, child, maxPending, levels, parents,
+					Qnext, b.counters)
+				Qcurr, Qnext = Qnext, Qcurr
+			} else {
+				b.launch("kolganov_bu", aligned, 0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
+					b.counters)
+				b.launch("kolganov_bu", b.labels-aligned, aligned, b.labels, 1, b.labels, rowsIndices, b.column, lvl, levels,
+					levels, parents, b.counters)
+			}
+			n := b.read() // vis and inLvl
+			l.Edges = plugins.Counted(n.edges)
+			if state == graph.TopDown {
+				b.count(&l, "child grids", n.examined)
+			}
+			old := state
+			state = changeState(c.rule, state, int64(countQ), n.vertices, n.edges, int64(b.labels), int64(b.entries))
+			countQ = uint64(n.vertices)
+			if old == graph.BottomUp && state == graph.TopDown {
+				b.clearCounters()
+				b.launch("kolganov_queue", b.labels, levels, b.labels, lvl, Qcurr, b.counters)
+			}
+			return l, countQ > 0
+		},
+		end: func() { b.launch("kolganov_parents", b.labels, number, original, b.labels, levels, parents, b.parent) },
+	}
+}
+
+// maxPending is how many child grids may wait to run. Their launches are not reliable if the driver's limit is reached.
+const maxPending = 1 << 15
+
+// transform makes rows and applies section 2 to them. It returns the number of each label, and the reverse.
+func (b *base) transform(c configuration) (number, original uint64) {
+	b.makeRows()
+	plain, degrees := b.array("ranks", 4*b.labels), b.array("ranks", 4*b.labels)
+	b.launch("kolganov_ranks", b.labels, 0, b.labels, plain)
+	keys, buffer := b.array("keys of degrees", 8*b.labels), b.array("keys of degrees", 8*b.labels)
+	b.launch("kolganov_degrees", b.labels, b.row, b.labels, keys)
+	b.sort(&keys, &buffer, int64(b.labels), 32, 64)
+	b.launch("kolganov_ranks", b.labels, keys, b.labels, degrees)
+	b.release(&keys)
+	b.release(&buffer)
+	number, rank := plain, plain
+	if c.global {
+		number = degrees
+	}
+	if c.local {
+		rank = degrees
+	}
+	row, column := b.relabel(c, number, rank)
+	if c.renumber && b.err == nil {
+		X, A, numbers := make([]int64, b.labels+1), make([]uint32, b.entries), make([]uint32, b.labels)
+		b.fail(driver.Read(X, row))
+		b.fail(driver.Read(A, column))
+		b.fail(driver.Read(numbers, number))
+		again := renumber(X, A)
+		for v, n := range numbers {
+			numbers[v] = again[n]
+		}
+		b.release(&row)
+		b.release(&column)
+		if number = b.array("numbers", 4*b.labels); b.err == nil && b.labels > 0 {
+			b.fail(driver.WriteAll(number, numbers))
+		}
+		row, column = b.relabel(c, number, rank)
+	}
+	b.release(&b.row)
+	b.release(&b.column)
+	b.row, b.column = row, column
+	for _, used := range []uint64{plain, degrees} {
+		if used != number {
+			b.release(&used)
+		}
+	}
+	original = b.array("labels", 4*b.labels)
+	b.launch("kolganov_scatter", b.labels, number, 0, b.labels, original)
+	return number, original
+}
+
+// relabel returns the rows in new numbers, with each list in the order of its neighbours' ranks.
+func (b *base) relabel(c configuration, number, rank uint64) (row, column uint64) {
+	keys, buffer := b.array("keys of rows", 8*b.entries), b.array("keys of rows", 8*b.entries)
+	targetBits := bits.Len64(max(b.labels, 2) - 1)
+	b.launch("kolganov_keys", 32*b.labels, b.row, b.column, b.labels, number, rank, uint64(targetBits), keys)
+	b.sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
+	b.release(&buffer)
+	row = b.array("X", 8*(b.labels+1))
+	if c.host {
+		if b.err == nil {
+			column, b.err = b.memory.OnHost("A", int64(4*b.entries))
+		}
+	} else {
+		column = b.array("A", 4*b.entries)
+	}
+	if b.err == nil {
+		_, err := b.gpu.MakeLists(b.memory,
+			driver.Keys{Address: keys, N: b.entries, TargetBits: targetBits, To: b.labels}, 0, column, row)
+		b.fail(err)
+	}
+	b.release(&keys)
+	numberOfRank := b.array("numbers of ranks", 4*b.labels)
+	b.launch("kolganov_scatter", b.labels, rank, number, b.labels, numberOfRank)
+	b.launch("kolganov_targets", b.entries, column, b.entries, numberOfRank)
+	b.release(&numberOfRank)
+	return row, column
+}
+
+// align interleaves the lists of the first vertices.
+func (b *base) align(aligned uint64) (rowsIndices, endV uint64) {
+	blocks := (aligned + 31) / 32
+	block := b.array("blocks", 8*(blocks+1))
+	b.clearCounters()
+	b.launch("kolganov_blocks", aligned, b.row, aligned, block)
+	b.prefixSums(block, blocks, b.counters)
+	rowsIndices, endV = b.array("rowsIndices", 16*b.labels), b.array("endV", 4*uint64(b.read().vertices))
+	b.launch("kolganov_align", b.labels, b.row, b.column, b.labels, aligned, block, rowsIndices, endV)
+	b.release(&block)
+	return rowsIndices, endV
+}
