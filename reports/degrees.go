@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"fmt"
+	"github.com/tepsbench/teps/internal/units"
 	"math"
 	"strconv"
 
@@ -29,7 +31,8 @@ func DegreesFigure(name string, s stats.Graph) Figure {
 		if d.Vertices > 0 {
 			counts.add(float64(d.Vertices))
 			panel.Shapes = append(panel.Shapes,
-				Bar{At: float64(i), Half: 0.42, From: low, To: float64(d.Vertices), Color: looks(0).Color})
+				Bar{At: float64(i), Half: 0.42, From: low, To: float64(d.Vertices), Color: looks(0).Color,
+					About: About{Text: fmt.Sprintf("degree %d to %d: %s vertices", d.First, d.Last, units.Integer(d.Vertices))}})
 		}
 	}
 	if n := len(s.Degrees); n > 0 {

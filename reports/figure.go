@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -58,6 +59,10 @@ type Tick struct {
 // Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Places are in units of the axes, sizes in points.
 type Shape any
 
+// About is what a page says of a shape of the data: the label of its key in the legend, with which it can be hidden,
+// and a text for a pointer on it. Bars without a key have that of their color.
+type About struct{ Key, Text string }
+
 // Point is a place in a panel.
 type Point struct{ X, Y float64 }
 
@@ -67,6 +72,7 @@ type Line struct {
 	Color  Color
 	Width  float64
 	Broken bool
+	About
 }
 
 // Mark is a glyph.
@@ -76,6 +82,7 @@ type Mark struct {
 	Color  Color
 	Radius float64
 	Hollow bool
+	About
 }
 
 // Bar is a rectangle around At on one axis that goes from From to To on the other: upright over the x axis, or Across,
@@ -85,6 +92,7 @@ type Bar struct {
 	At, Half float64 // Half is half of its width
 	From, To float64
 	Color    Color
+	About
 }
 
 // Box is a box plot around At: whiskers to minimum and maximum, a box between the quartiles, a line at the median.
@@ -93,6 +101,7 @@ type Box struct {
 	At, Half float64
 	Spread   record.Spread // in units of the axis
 	Color    Color
+	About
 }
 
 // Text is a label. It is left out where it is wider than Room on the x axis (0: no limit). Its middle lies at At unless
@@ -168,6 +177,7 @@ type curve struct {
 	label  string
 	look   Look
 	points []Point
+	about  func(Point) string // the text for a pointer; nil: label and value
 }
 
 // draw draws the points as marks that a line joins, without marks where they are many. Values that are not positive and
@@ -180,13 +190,17 @@ func (c curve) draw() (shapes []Shape) {
 		}
 	}
 	if len(drawn) > 1 {
-		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Broken})
+		shapes = append(shapes, Line{drawn, c.look.Color, 1.4, c.look.Broken, About{Key: c.label}})
 	}
 	if len(drawn) > 50 {
 		return shapes
 	}
 	for _, p := range drawn {
-		shapes = append(shapes, Mark{p, c.look.Glyph, c.look.Color, 3.2, c.look.Hollow})
+		text := c.label + ": " + units.Significant(p.Y, 4)
+		if c.about != nil {
+			text = c.about(p)
+		}
+		shapes = append(shapes, Mark{p, c.look.Glyph, c.look.Color, 3.2, c.look.Hollow, About{c.label, text}})
 	}
 	return shapes
 }
@@ -236,7 +250,8 @@ func barRow(name, text string, parts []float64, colors ...Color) row {
 	var bars []Bar
 	for k, v := range parts {
 		if v > 0 && Finite(v) {
-			bars = append(bars, Bar{Across: true, Half: 0.32, From: r.end, To: r.end + v, Color: colors[min(k, len(colors)-1)]})
+			bars = append(bars, Bar{Across: true, Half: 0.32, From: r.end, To: r.end + v, Color: colors[min(k, len(colors)-1)],
+				About: About{Text: name + ": " + units.Significant(v, 4)}})
 			r.end += v
 		}
 	}

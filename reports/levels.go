@@ -58,8 +58,17 @@ func levelsFigure(r Run) Figure {
 		f.note("Percentages: share of the search.")
 	}
 	width := float64(each) // of a bar, in levels
-	frontier := curve{label: "frontier (vertices expanded)", look: looks(0)}
-	edges := curve{label: "adjacency entries looked at", look: looks(1)}
+	place := func(at float64) string {
+		if each > 1 {
+			return fmt.Sprintf("levels %.0f to %.0f", at-(width-1)/2, at+(width-1)/2)
+		}
+		return fmt.Sprintf("level %.0f", at)
+	}
+	counted := func(what string) func(Point) string {
+		return func(p Point) string { return place(p.X) + ": " + units.Integer(int64(p.Y)) + " " + what }
+	}
+	frontier := curve{label: "frontier (vertices expanded)", look: looks(0), about: counted("vertices expanded")}
+	edges := curve{label: "adjacency entries looked at", look: looks(1), about: counted("entries looked at")}
 	var bands, times []Shape
 	counts, seconds := newSpan(), newSpan()
 	counts.add(1)
@@ -74,7 +83,8 @@ func levelsFigure(r Run) Figure {
 		color, ms := directionColors()[direction], level.Elapsed.Seconds()*1e3
 		bands = append(bands, Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
 		seconds.add(ms)
-		times = append(times, Bar{At: at, Half: 0.32 * width, To: ms, Color: color})
+		times = append(times, Bar{At: at, Half: 0.32 * width, To: ms, Color: color, About: About{Text: fmt.Sprintf(
+			"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), percentage(ms/1e3, root.Time))}})
 		if len(levels) <= maxShares {
 			times = append(times, Text{At: Point{at, ms}, Text: percentage(ms/1e3, root.Time), Color: Faint(), Size: 8, DY: 2})
 		}

@@ -82,7 +82,7 @@ func graphsFigure(runs []Run, references []Reference, q graphQuantity) Figure {
 // markRow is a row with a mark at a value.
 func markRow(name string, value float64, text string, look Look) row {
 	return row{name: name, end: value, text: text, draw: func(place float64) []Shape {
-		return []Shape{Mark{Point{value, place}, look.Glyph, look.Color, 3.2, look.Hollow}}
+		return []Shape{Mark{Point{value, place}, look.Glyph, look.Color, 3.2, look.Hollow, About{name, name + ": " + text}}}
 	}}
 }
 
@@ -91,7 +91,7 @@ func graphHeading(r Run) row {
 	const end = math.MaxFloat64 // drawn at the end of the axis
 	return row{name: r.graphCell(), draw: func(place float64) []Shape {
 		return []Shape{
-			Line{[]Point{{-end, place + 0.5}, {end, place + 0.5}}, Grid(), 0.8, false},
+			Line{[]Point{{-end, place + 0.5}, {end, place + 0.5}}, Grid(), 0.8, false, About{}},
 			Text{At: Point{-end, place}, Text: r.sizeText(), Color: Faint(), Size: 8, Left: true, DX: 5, DY: -3},
 		}
 	}}

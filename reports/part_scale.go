@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -96,12 +97,14 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 			teps := inGTEPS(r.Rates().TEPS)
 			rates.add(teps.Min, teps.Max)
 			c.points[k].X += (float64(i) - float64(len(all)-1)/2) * step
-			panel.Shapes = append(panel.Shapes, Box{At: c.points[k].X, Half: step * 0.4, Spread: teps, Color: s.look.Color})
+			panel.Shapes = append(panel.Shapes, Box{At: c.points[k].X, Half: step * 0.4, Spread: teps, Color: s.look.Color,
+				About: About{s.label, s.label + ", " + spreadText(teps)}})
 		}
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 		for k, r := range s.runs {
 			if r.Verdict().Grade >= Bad {
-				panel.Shapes = append(panel.Shapes, Mark{c.points[k], s.look.Glyph, s.look.Color, 3.2, true})
+				panel.Shapes = append(panel.Shapes, Mark{c.points[k], s.look.Glyph, s.look.Color, 3.2, true,
+					About{s.label, s.label + ": not complete"}})
 				f.note("Hollow mark: the run is not complete.")
 			}
 		}
@@ -174,37 +177,44 @@ func rootsFigure(runs []Run) Figure {
 		teps, color := inGTEPS(r.Rates().TEPS), colors[r.Label]
 		values.add(teps.Min, teps.Max)
 		boxes = append(boxes, row{name: r.rowName(), draw: func(place float64) []Shape {
-			return append(cloud(rootRates(r.Roots), place, color),
-				Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color},
-				Mark{At: Point{teps.Mean, place}, Glyph: Diamond, Color: Ink(), Radius: 2.6})
+			return append(cloud(r.Roots, place, color),
+				Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color, About: About{Text: spreadText(teps)}},
+				Mark{At: Point{teps.Mean, place}, Glyph: Diamond, Color: Ink(), Radius: 2.6,
+					About: About{Text: "harmonic mean: " + GTEPS(r.Rates().TEPS.Mean) + " GTEPS"}})
 		}})
 	}
 	f.Panels = []Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), 0.42, boxes)}
 	return f
 }
 
-// rootRates are the rates of searches in GTEPS, ascending.
-func rootRates(roots []record.RootRecord) []float64 {
-	var out []float64
-	for _, root := range roots {
-		if teps, known := Rate(root); known {
-			out = append(out, teps/1e9)
-		}
-	}
-	slices.Sort(out)
-	return out
+// spreadText is a spread of GTEPS as a text.
+func spreadText(s record.Spread) string {
+	number := func(x float64) string { return units.Significant(x, 4) }
+	return "median " + number(s.Median) + ", quartiles " + number(s.FirstQuartile) + " and " + number(s.ThirdQuartile) +
+		", from " + number(s.Min) + " to " + number(s.Max) + " GTEPS"
 }
 
-// cloud places a point for each value in two bands next to the box of a row. Multiples of the golden ratio keep
-// neighbours apart, and make the drawing the same every time.
-func cloud(values []float64, place float64, color Color) (out []Shape) {
-	for i, v := range values {
+// cloud places a point for the rate of each root in two bands next to the box of a row, in the order of the rates.
+// Multiples of the golden ratio keep neighbours apart, and make the drawing the same every time.
+func cloud(roots []record.RootRecord, place float64, color Color) (out []Shape) {
+	var rates []Mark
+	for _, root := range roots {
+		if teps, known := Rate(root); known {
+			text := fmt.Sprintf("root %s, search %d: %s GTEPS, %s", rootLabel(root), root.Index, GTEPS(teps),
+				units.Seconds(root.Time))
+			rates = append(rates, Mark{At: Point{X: teps / 1e9}, Color: color.fade(pointAlpha), Radius: 1.5,
+				About: About{Text: text}})
+		}
+	}
+	slices.SortStableFunc(rates, func(a, b Mark) int { return cmp.Compare(a.At.X, b.At.X) })
+	for i, mark := range rates {
 		_, part := math.Modf(float64(i) * math.Phi)
 		away := 0.22 + 0.2*part
 		if i%2 == 1 {
 			away = -away
 		}
-		out = append(out, Mark{At: Point{v, place + away}, Color: color.fade(pointAlpha), Radius: 1.5})
+		mark.At.Y = place + away
+		out = append(out, mark)
 	}
 	return out
 }

@@ -251,7 +251,7 @@ func scalingFigure(lines []scalingLine) Figure {
 				first, last := c.points[0], c.points[len(c.points)-1]
 				end := min(last.X, first.X*panel.Y.Max/first.Y)
 				ideal := []Point{first, {end, first.Y * end / first.X}}
-				panel.Shapes = append(panel.Shapes, Line{ideal, c.look.Color, 0.6, true})
+				panel.Shapes = append(panel.Shapes, Line{ideal, c.look.Color, 0.6, true, About{Key: c.label}})
 			}
 			panel.Shapes = append(panel.Shapes, c.draw()...)
 		}

@@ -42,9 +42,9 @@ func powerFigure(r Run) Figure {
 		if m.Meter.Method != power.Measured {
 			look.Broken = true
 		}
-		shapes = append(shapes, powerLine(m, look, &watts)...)
-		f.Legend = append(f.Legend, Key{Label: fmt.Sprintf("%s (%s, %s)", Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method),
-			Look: look})
+		key := Key{Label: fmt.Sprintf("%s (%s, %s)", Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method), Look: look}
+		shapes = append(shapes, powerLine(m, key, &watts)...)
+		f.Legend = append(f.Legend, key)
 	}
 	if watts.empty() {
 		return Figure{}
@@ -61,12 +61,12 @@ func powerFigure(r Run) Figure {
 
 // powerLine draws the slopes of a meter's curve: mean power between two moments. Where energy is not known there is a
 // gap.
-func powerLine(m record.Metered, look Look, watts *span) []Shape {
+func powerLine(m record.Metered, key Key, watts *span) []Shape {
 	var out []Shape
 	var points []Point
 	flush := func() {
 		if len(points) > 1 {
-			out = append(out, Line{points, look.Color, 0.9, look.Broken})
+			out = append(out, Line{points, key.Look.Color, 0.9, key.Look.Broken, About{Key: key.Label}})
 		}
 		points = nil
 	}
@@ -95,7 +95,7 @@ func phaseBands(phases []record.EnergyPhase, top float64) []Shape {
 		if phase.Name == record.PhaseLoop {
 			out = append(out, Bar{At: (from + to) / 2, Half: (to - from) / 2, To: top, Color: Faint().fade(0x18)})
 		}
-		out = append(out, Line{[]Point{{to, 0}, {to, top}}, Faint(), 0.5, false},
+		out = append(out, Line{[]Point{{to, 0}, {to, top}}, Faint(), 0.5, false, About{}},
 			Text{At: Point{from, top}, Text: Clean(phase.Name, 12), Color: Faint(), Size: 8, Left: true, Room: to - from, DX: 3,
 				DY: -10})
 	}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"github.com/tepsbench/teps/internal/units"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,7 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 	}
 	var labels []string
 	for _, v := range all {
+		about := About{Text: v.label + ": " + units.Significant(max(v.mean, v.high), 4)}
 		number := slices.Index(labels, v.label)
 		if number < 0 {
 			number = len(labels)
@@ -65,16 +67,17 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 			f.Legend = append(f.Legend, Key{Label: strconv.Itoa(number+1) + "  " + v.label,
 				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Broken: true, Hollow: true}})
 		}
+		about.Key = strconv.Itoa(number+1) + "  " + v.label
 		n := float64(atScale[v.scale])
 		at := float64(v.scale) + (float64(placed[v.scale])-(n-1)/2)*min(0.17, 0.75/n)
 		placed[v.scale]++
 		scales.add(float64(v.scale))
 		values.add(v.mean, v.low, v.high)
 		hollow := func(y, radius float64) {
-			panel.Shapes = append(panel.Shapes, Mark{Point{at, y}, looks(number).Glyph, Faint(), radius, true})
+			panel.Shapes = append(panel.Shapes, Mark{Point{at, y}, looks(number).Glyph, Faint(), radius, true, about})
 		}
 		if v.high > 0 {
-			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, true})
+			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, true, about})
 			hollow(v.low, 2)
 			hollow(v.high, 2)
 		}

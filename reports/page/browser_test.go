@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -295,6 +296,78 @@ func TestPageInABrowser(t *testing.T) {
 	if n := bytes.Count(text, []byte("Statement of the rules")); n != len(r.Runs) {
 		t.Errorf("the statement of the rules is printed for %d of %d runs", n, len(r.Runs))
 	}
+}
+
+// point moves the pointer to the middle of an element, and clicks there.
+func (b *browser) point(element string, click bool) {
+	b.t.Helper()
+	var at struct{ X, Y float64 }
+	place := b.ask(`(() => { const e = ` + element + `; e.scrollIntoView({block: 'center'});
+		const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}) })()`)
+	if err := json.Unmarshal([]byte(place), &at); err != nil {
+		b.t.Fatalf("%s: %s", element, place)
+	}
+	events := []string{"mouseMoved"}
+	if click {
+		events = append(events, "mousePressed", "mouseReleased")
+	}
+	for _, event := range events {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": event, "x": at.X, "y": at.Y, "button": "left",
+			"clickCount": 1})
+	}
+}
+
+// With its script a page sorts tables, hides series and shows the root behind a point; without it the same texts are
+// there, and nothing pretends to be a button.
+func TestScriptOfThePageInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	path := filepath.Join(t.TempDir(), "report.html")
+	result := samples.Result([]string{"cpu", "distributed"}, 16, 17)
+	if err := os.WriteFile(path, []byte(page(t, result)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := func(what, expression, want string) {
+		t.Helper()
+		if got := b.ask(expression); got != want {
+			t.Errorf("%s: %s is %q, want %q", what, expression, got, want)
+		}
+	}
+	b.show(path, 1280, "light")
+
+	root := result.Runs[0].Roots[0]
+	mine := fmt.Sprintf("root %d, search 0: ", root.Root)
+	b.point(`[...document.querySelectorAll('g[data-text^="`+mine+`"]')][0]`, false)
+	if tip := b.ask("document.querySelector('#tip:not([hidden])').textContent"); !strings.HasPrefix(tip, mine) {
+		t.Errorf("the text at a point is %q, want %q and its rate", tip, mine)
+	}
+	b.point("document.querySelector('h1')", false)
+	want("the pointer has left", "document.querySelector('#tip').hidden", "true")
+
+	const boxes = `[...document.querySelector('figure svg').querySelectorAll('g[data-of="cpu"]')].filter(g =>
+		g.getBoundingClientRect().width > 0).length > 0`
+	const key = `document.querySelector('figure svg g[data-key="cpu"]')`
+	want("a series", boxes, "true")
+	b.point(key+".querySelector('text')", true)
+	want("a hidden series", boxes, "false")
+	want("its name", key+".getAttribute('aria-pressed')", "false")
+	b.point(key+".querySelector('text')", true)
+	want("the series again", boxes, "true")
+
+	const column = `[...[...document.querySelectorAll('.roots table')][0].tBodies[0].rows].map(r =>
+		parseFloat(r.cells[3].textContent))`
+	b.ask("[...document.querySelectorAll('details')].forEach(d => d.open = true)")
+	for _, order := range []string{"a - b", "b - a"} {
+		b.point("document.querySelector('.roots table').tHead.rows[0].cells[3]", true)
+		want("rates after a click on their head, "+order, column+".join()", b.ask(column+".sort((a, b) => "+order+").join()"))
+	}
+	const times = "[...document.querySelectorAll('.roots table')][0].tHead.rows[0].cells[2].textContent"
+	want("the column that has units", times, "time")
+
+	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+	b.show(path, 1280, "light")
+	want("buttons without a script", "document.querySelectorAll('[tabindex=\"0\"]:not(.scroll, .drawing)').length", "0")
+	want("the text of a point", `[...document.querySelectorAll('g[data-of] > title')].some(e =>
+		e.textContent.startsWith("`+mine+`"))`, "true")
 }
 
 // A page of thirty records, such as a sweep leaves, or of a record with thirty runs, can be read: what one run left is

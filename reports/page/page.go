@@ -18,6 +18,9 @@ var pageTemplate string
 //go:embed page.css
 var pageStyle string
 
+//go:embed page.js
+var pageScript string
+
 // pager draws the figures of one page.
 type pager struct {
 	plotter plot.Plotter
@@ -25,8 +28,9 @@ type pager struct {
 }
 
 // Write writes one page about a report: headline, figures with their tables, the statement of rules, kernel 1, every
-// root, the machine and the way in which things are counted. The page needs nothing but itself: no network, no script.
-// It follows the reader's light or dark scheme and prints. Texts from outside are cleaned and escaped.
+// root, the machine and the way in which things are counted. The page needs nothing but itself, no network, and shows
+// everything without its script, which sorts tables, hides series and shows the text of a point at once. It
+// follows the reader's light or dark scheme and prints. Texts from outside are cleaned and escaped.
 func Write(w io.Writer, r reports.Report) error {
 	plotter, err := plot.New()
 	if err != nil {
@@ -34,8 +38,9 @@ func Write(w io.Writer, r reports.Report) error {
 	}
 	p := &pager{plotter: plotter}
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(pageStyle) },
-		"gteps": reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures,
+		"style":  func() template.CSS { return template.CSS(pageStyle) },
+		"script": func() template.JS { return template.JS(pageScript) },
+		"gteps":  reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("page: read the built-in template: %w", err)

@@ -60,12 +60,14 @@ func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 		y -= keyHeight
 		x := c.Min.X
 		for _, key := range row {
+			about(c, element{About: reports.About{Key: key.Label}, legend: true})
 			box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + sampleWidth, Y: y + 9}}
 			sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box}, key)
 			c.FillText(style, vg.Point{X: x + sampleWidth + 4, Y: y}, key.Label)
 			x += d.keyWidth()
 		}
 	}
+	about(c, element{})
 	if len(rows) > 0 {
 		y -= 4
 	}

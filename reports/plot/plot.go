@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"html"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -79,44 +76,4 @@ func (d drawing) on(canvas vg.CanvasWriterTo) ([]byte, error) {
 func substituted(svg []byte, err error) ([]byte, error) {
 	return bytes.ReplaceAll(svg, []byte("font-family:DejaVu Sans;"),
 		[]byte("font-family:'DejaVu Sans',Verdana,Geneva,Arial,sans-serif;")), err
-}
-
-// Inline draws a figure for a page: without a ground, in the page's own colors (the CSS variables of reports.Palette),
-// as wide as its place.
-func (p Plotter) Inline(f reports.Figure) (string, error) {
-	d := drawing{f, p}
-	width, height := d.size()
-	svg, err := substituted(d.on(vgsvg.New(width, height)))
-	if err != nil {
-		return "", fmt.Errorf("plot: %w", err)
-	}
-	// The XML declaration has no place in a page, and the page decides on the size. vgsvg escapes quotes in texts, so a
-	// name cannot be taken for an attribute.
-	_, body, _ := bytes.Cut(svg, []byte(">\n<g "))
-	color := regexp.MustCompile(`#[0-9A-F]{6}`)
-	body = regexp.MustCompile(`style="[^"]*"`).ReplaceAllFunc(body, func(style []byte) []byte {
-		return color.ReplaceAllFunc(style, variable)
-	})
-	title := html.EscapeString(f.Title)
-	return fmt.Sprintf(`<svg role="img" aria-label="%[3]s" viewBox="0 0 %[1]g %[2]g" xmlns="http://www.w3.org/2000/svg">`+
-		`<title>%[3]s</title><g %[4]s`, width.Points(), height.Points(), title, body), nil
-}
-
-// variable is the CSS variable of a color. vgsvg rounds colors that let others through.
-func variable(hex []byte) []byte {
-	n, err := strconv.ParseUint(string(hex[1:]), 16, 32)
-	if err != nil {
-		return hex
-	}
-	for _, paint := range reports.Palette() {
-		near := true
-		for _, shift := range []uint{0, 8, 16} {
-			d := int(n>>shift&0xff) - int(paint.RGB>>shift&0xff)
-			near = near && d >= -2 && d <= 2
-		}
-		if near {
-			return []byte("var(" + paint.Variable + ")")
-		}
-	}
-	return hex
 }

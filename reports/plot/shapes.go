@@ -36,17 +36,23 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, shape := range s.Shapes {
 		switch shape := shape.(type) {
 		case reports.Line:
+			about(c, element{About: shape.About})
 			f.line(shape)
 		case reports.Mark:
+			about(c, element{About: shape.About})
 			mark(c, shape.Glyph, shape.Color, shape.Radius, shape.Hollow, f.point(shape.At))
 		case reports.Bar:
+			about(c, element{About: shape.About, color: shape.Color.Variable})
 			f.bar(shape)
 		case reports.Box:
+			about(c, element{About: shape.About})
 			f.box(shape)
 		case reports.Text:
+			about(c, element{})
 			f.text(s.text(vg.Length(shape.Size), shape.Color), shape)
 		}
 	}
+	about(c, element{})
 }
 
 // grid draws light lines at the labelled ticks of the axes that ask for them, except at an axis.

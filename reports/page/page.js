@@ -1,0 +1,89 @@
+// What a page can do with a script: tables that can be sorted, series that can be hidden, and the text of a figure's
+// point at once. Without it all texts and tables are there, and browsers show the title of a point after a while.
+"use strict";
+
+// A number with its unit in the smallest of its kind; a text as it is; nothing for a dash.
+const units = { "µs": 1, "ms": 1e3, "s": 1e6, "B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30, "TiB": 2 ** 40 };
+function valueOf(cell) {
+  const text = cell.textContent.trim();
+  const found = text.replaceAll(",", "").match(/^([-\u2212]?[\d.]+(?:e[-+]?\d+)?)(?:\s+(\S+))?/);
+  return text === "–" || text === "" ? null : found ? found[1].replace("\u2212", "-") * (units[found[2]] ?? 1) : text;
+}
+
+function compare(a, b) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+}
+
+// An element as a button, by pointer and by keyboard.
+function button(element, press) {
+  element.setAttribute("tabindex", "0");
+  element.classList.add("press");
+  element.addEventListener("click", press);
+  element.addEventListener("keydown", (e) => {
+    if (e.key !== "Enter" && e.key !== " ") return;
+    e.preventDefault();
+    press();
+  });
+}
+
+for (const head of document.querySelectorAll("thead th")) {
+  button(head, () => {
+    const down = head.getAttribute("aria-sort") === "ascending", column = head.cellIndex;
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const body = head.closest("table").tBodies[0];
+    const rows = [...body.rows].map((row) => [valueOf(row.cells[column]), row]);
+    rows.sort(([a], [b]) => (down && a !== null && b !== null ? compare(b, a) : compare(a, b)));
+    body.append(...rows.map(([, row]) => row));
+  });
+}
+
+const tip = document.createElement("div");
+tip.id = "tip";
+tip.hidden = true;
+document.body.append(tip);
+
+// The group with a text that the pointer is on, or the nearest small one around it.
+function groupAt(groups, e) {
+  const on = e.target.closest?.("g[data-text]");
+  let best = on, least = 12;
+  for (const group of on ? [] : groups) {
+    const r = group.getBoundingClientRect();
+    const away = Math.hypot(r.x + r.width / 2 - e.clientX, r.y + r.height / 2 - e.clientY);
+    if (r.width > 0 && r.width < 20 && r.height < 20 && away < least) [best, least] = [group, away];
+  }
+  return best;
+}
+
+for (const svg of document.querySelectorAll("figure svg")) {
+  const groups = [];
+  for (const title of svg.querySelectorAll("g > title")) { // which the browser would show as well
+    title.parentElement.dataset.text = title.textContent;
+    groups.push(title.parentElement);
+    title.remove();
+  }
+  svg.addEventListener("pointermove", (e) => {
+    const group = groupAt(groups, e);
+    tip.hidden = !group;
+    if (!group) return;
+    tip.textContent = group.dataset.text;
+    tip.style.left = Math.max(4, Math.min(e.clientX + 12, innerWidth - tip.offsetWidth - 4)) + "px";
+    tip.style.top = Math.max(4, e.clientY - tip.offsetHeight - 10) + "px";
+  });
+  svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+  const ofKey = (attribute, key) => [...svg.querySelectorAll(`g[${attribute}]`)].filter((g) => g.getAttribute(attribute) === key);
+  for (const key of new Set([...svg.querySelectorAll("g[data-key]")].map((g) => g.dataset.key))) {
+    const parts = ofKey("data-of", key), entries = ofKey("data-key", key);
+    if (parts.length === 0) continue;
+    for (const entry of entries) {
+      entry.setAttribute("role", "button");
+      entry.setAttribute("aria-pressed", "true");
+      button(entry, () => {
+        const shown = entry.getAttribute("aria-pressed") === "true";
+        for (const g of entries) g.setAttribute("aria-pressed", String(!shown));
+        for (const g of parts) g.style.display = shown ? "none" : "";
+      });
+    }
+  }
+}
