@@ -91,3 +91,23 @@ func (s Switch) Next(p SwitchState) Direction {
 	}
 	return BottomUp
 }
+
+// NextKolganov is another rule, change_state of Kolganov, "The Fastest and Energy-Efficient Breadth-First Search
+// Algorithm on a Single Node" (2018), figure 3. inLvl is how many adjacency entries the last step looked at; entries
+// are those of the graph. A growing frontier never switches back to top-down.
+func (s Switch) NextKolganov(p SwitchState, inLvl, entries int64) Direction {
+	if s.Steps != BothDirections {
+		return s.First()
+	}
+	factor := float64(entries) / float64(p.Vertices) / 2
+	rest := float64(p.Vertices-p.Frontier)*factor + float64(p.Vertices)
+	switch growing := p.Previous < p.Frontier; {
+	case growing && p.Direction == TopDown && float64(inLvl) >= rest/s.Alpha:
+		return BottomUp
+	case growing:
+		return p.Direction
+	case float64(p.Frontier) < rest/(factor*s.Beta):
+		return TopDown
+	}
+	return BottomUp
+}

@@ -49,3 +49,30 @@ func TestSwitchKeepsTheOnlyDirection(t *testing.T) {
 		}
 	}
 }
+
+// The cases are the branches of figure 3, with 100 vertices, a factor of 5, alpha 10 and beta 20: 600 is the sum of the
+// vertices and the edges of those that are not visited, if none is.
+func TestNextKolganov(t *testing.T) {
+	for _, c := range []struct {
+		old                    Direction
+		previous, found, inLvl int64
+		want                   Direction
+	}{
+		{TopDown, 1, 20, 49, TopDown}, // growing; 500/10 = 50
+		{TopDown, 1, 20, 50, BottomUp},
+		{BottomUp, 1, 20, 0, BottomUp},
+		{BottomUp, 20, 5, 0, TopDown},  // shrinking; 575/100 = 5.75
+		{BottomUp, 20, 6, 0, BottomUp}, // 570/100
+		{TopDown, 6, 6, 0, BottomUp},
+	} {
+		rule := Switch{Alpha: 10, Beta: 20}
+		state := SwitchState{Direction: c.old, Frontier: c.found, Previous: c.previous, Vertices: 100}
+		if got := rule.NextKolganov(state, c.inLvl, 1000); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+		rule.Steps = OnlyTopDown
+		if got := rule.NextKolganov(state, c.inLvl, 1000); got != TopDown {
+			t.Errorf("%+v with only top-down steps: got %v", c, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package serial
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/plugins"
@@ -19,6 +20,24 @@ func TestConformanceOfQuadraticWork(t *testing.T) {
 			continue
 		}
 		if o := c.Run(t.Context(), open, map[string]string{"work": "quadratic"}, enginetest.Limit); o.Err != nil {
+			t.Errorf("%v\nThe case: %s", o.Err, c.About)
+		}
+	}
+}
+
+func TestConformanceOfHybrid(t *testing.T) {
+	enginetest.Test(t, open, map[string]string{"work": "hybrid"},
+		map[string]string{"work": "hybrid", "direction": "topdown"})
+}
+
+// Bottom-up steps alone take minutes on long paths, as quadratic work does.
+func TestBottomUpSteps(t *testing.T) {
+	for _, c := range enginetest.Cases() {
+		if !strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "graph/path-deep") {
+			continue
+		}
+		set := map[string]string{"work": "hybrid", "direction": "bottomup"}
+		if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil {
 			t.Errorf("%v\nThe case: %s", o.Err, c.About)
 		}
 	}

@@ -11,16 +11,22 @@ import (
 func New() plugins.Engine { return plugins.New(describe, build) }
 
 func describe() (plugins.Description, error) {
+	switches := plugins.SwitchOptions("14", "24") // those of Beamer, Asanović and Patterson, SC 2012
+	switches[0].Needs = "work=hybrid"
 	return plugins.Description{
 		Name: "serial", Version: "1", Summary: "Textbook search on one thread over plain compressed sparse rows.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread", Units: 1}},
-		Options: []plugins.Option{{
-			Name: "work", Kind: plugins.Choice, Default: "linear", Choices: []string{"linear", "quadratic"},
-			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices",
-		}},
+		Options: append([]plugins.Option{{
+			Name: "work", Kind: plugins.Choice, Default: "linear", Choices: []string{"linear", "quadratic", "hybrid"},
+			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices; " +
+				"hybrid: top-down and bottom-up steps",
+		}}, switches...),
 		Memory: plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8}, // row and queue; two entries
 	}, nil
 }
+
+// maxLevels is how many levels a hybrid search records, as in package cpu.
+const maxLevels = 1 << 16
 
 // build is kernel 1. Without tuples there is nothing to search.
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
@@ -36,11 +42,23 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if options.Text("work") == "quadratic" {
 		search = g.quadratic
 	}
-	return plugins.Built{
+	built := plugins.Built{
 		Vertices: vertices, Entries: plugins.Counted(int64(len(g.targets))), VertexBits: 32,
 		Bytes: 8*int64(len(g.offsets)) + 4*int64(cap(g.targets)+len(scratch)),
 		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 			return plugins.Traversal{}, search(ctx, root, scratch, parent)
 		},
-	}, nil
+	}
+	if options.Text("work") == "hybrid" {
+		queue, levels := make([]uint32, vertices), make([]plugins.Level, 0, maxLevels)
+		built.Bytes += 4 * int64(len(queue))
+		built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+			t.Levels, err = g.hybrid(ctx, root, options.Switch(), queue, scratch, levels, parent)
+			if len(t.Levels) == maxLevels {
+				t.Levels = nil
+			}
+			return t, err
+		}
+	}
+	return built, nil
 }

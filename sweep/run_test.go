@@ -282,6 +282,11 @@ func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
 	if n := states(s); n[Done] != 16 || n[Unavailable] != 4 {
 		t.Errorf("states %v", n)
 	}
+	wrong := someSweep()
+	wrong.Engines[1].Spec.Builtin, wrong.Engines[1].Spec.Options = "gpu", map[string]string{"gears": "5"}
+	if _, err := Prepare(t.Context(), host, wrong, t.TempDir()); !errors.Is(err, record.ErrUsage) {
+		t.Errorf("an unknown option of an unavailable engine: %v", err)
+	}
 	x.Engines = x.Engines[1:]
 	if _, err := Prepare(t.Context(), host, x, t.TempDir()); !errors.Is(err, plugins.ErrUnavailable) {
 		t.Errorf("a sweep of unavailable engines only: %v", err)

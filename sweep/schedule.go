@@ -68,6 +68,12 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 		}
 		if p.err != nil {
 			j.State, j.Reason = Unavailable, p.err.Error()
+			if p.Name == "" { // it has not described itself
+				continue
+			}
+			if _, err := harness.Resolve(spec, p.Description); err != nil {
+				return nil, err
+			}
 		} else if err := out.enter(j, p.Description); err != nil {
 			return nil, err
 		}

@@ -53,7 +53,8 @@ func kolganov(b *base, c configuration) method {
 				b.count(&l, "child grids", n.examined)
 			}
 			old := state
-			state = changeState(c.rule, state, int64(countQ), n.vertices, n.edges, int64(b.labels), int64(b.entries))
+			state = c.rule.NextKolganov(graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
+				Vertices: int64(b.labels)}, n.edges, int64(b.entries))
 			countQ = uint64(n.vertices)
 			if old == graph.BottomUp && state == graph.TopDown {
 				b.clearCounters()

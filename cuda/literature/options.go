@@ -168,25 +168,6 @@ func (r *switchRule) found(vertices, edges int64) {
 	r.state.Direction = r.Next(r.state)
 }
 
-// changeState is Kolganov's figure 3: how a search goes on after a step from Qcurr vertices that found Qnext, which are
-// vis too, and looked at inLvl entries. M counts both directions of an edge.
-func changeState(rule graph.Switch, old graph.Direction, Qcurr, Qnext, inLvl, N, M int64) graph.Direction {
-	if rule.Steps != graph.BothDirections {
-		return rule.First()
-	}
-	factor := float64(M) / float64(N) / 2
-	rest := float64(N-Qnext)*factor + float64(N)
-	switch growing := Qcurr < Qnext; {
-	case growing && old == graph.TopDown && float64(inLvl) >= rest/rule.Alpha:
-		return graph.BottomUp
-	case growing:
-		return old
-	case float64(Qnext) < rest/(factor*rule.Beta):
-		return graph.TopDown
-	}
-	return graph.BottomUp
-}
-
 // renumber returns new numbers of the vertices of rows X, A: those of a queue that begins with the first vertex and
 // takes the neighbours of each (Kolganov, section 2.3). The first vertex of each other component follows.
 func renumber(X []int64, A []uint32) []uint32 {

@@ -156,32 +156,6 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 	}
 }
 
-// The cases are the branches of figure 3, with 100 vertices, a factor of 5, alpha 10 and beta 20: 600 is the sum of the
-// vertices and the edges of those that are not visited, if none is.
-func TestChangeState(t *testing.T) {
-	for _, c := range []struct {
-		old                 graph.Direction
-		Qcurr, Qnext, inLvl int64
-		want                graph.Direction
-	}{
-		{graph.TopDown, 1, 20, 49, graph.TopDown}, // growing; 500/10 = 50
-		{graph.TopDown, 1, 20, 50, graph.BottomUp},
-		{graph.BottomUp, 1, 20, 0, graph.BottomUp},
-		{graph.BottomUp, 20, 5, 0, graph.TopDown},  // shrinking; 575/100 = 5.75
-		{graph.BottomUp, 20, 6, 0, graph.BottomUp}, // 570/100
-		{graph.TopDown, 6, 6, 0, graph.BottomUp},
-	} {
-		rule := graph.Switch{Alpha: 10, Beta: 20}
-		if got := changeState(rule, c.old, c.Qcurr, c.Qnext, c.inLvl, 100, 1000); got != c.want {
-			t.Errorf("%+v: got %v", c, got)
-		}
-		rule.Steps = graph.OnlyTopDown
-		if got := changeState(rule, c.old, c.Qcurr, c.Qnext, c.inLvl, 100, 1000); got != graph.TopDown {
-			t.Errorf("%+v with direction=topdown: got %v", c, got)
-		}
-	}
-}
-
 func TestRenumber(t *testing.T) {
 	// 0 - 3, 3 - 1, 3 - 4, and 2 alone: the queue is 0 3 1 4, then 2.
 	X, A := []int64{0, 1, 2, 2, 5, 6}, []uint32{3, 3, 0, 1, 4, 3}
