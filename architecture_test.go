@@ -98,7 +98,6 @@ var libraries = map[string][]string{
 var unsafeFiles = []string{
 	"cuda/bfs.go",
 	"cuda/builder.go",
-	"cuda/construct_transfer.go",
 	"cuda/driver/driver.go",
 	"cuda/driver/memory.go",
 	"cuda/driver/module.go",

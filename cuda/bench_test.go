@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/bits"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/cuda/accelerator"
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -51,12 +54,12 @@ func benchmarkSets() (sets []map[string]string) {
 func BenchmarkSearch(b *testing.B) {
 	needGPU(b)
 	source, tuples := generate(b, *flagGraph)
-	roots := chooseRoots(tuples, source.Vertices(), *flagRoots)
 	parent := make([]graph.Vertex, source.Vertices())
 	v, err := graph.NewValidator(tuples, int64(len(parent)), 0)
 	if err != nil {
 		b.Fatal(err)
 	}
+	roots := chooseRoots(v.Joined(), source.Vertices(), *flagRoots)
 	for _, set := range benchmarkSets() {
 		e, s := constructEngine(b, tuples, set)
 		counts := validateRoots(b, e, v, roots, parent)
@@ -76,7 +79,12 @@ func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
 		tb.Fatal(err)
 	}
 	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(tb.Context(), tuples, 0, 0); err != nil {
+	if k, ok := source.(graph.Kronecker); ok && driver.Missing() == "" {
+		a := accelerator.New()
+		if err := errors.Join(a.Generate(tb.Context(), k, tuples, 0), a.Close()); err != nil {
+			tb.Fatal(err)
+		}
+	} else if err := source.Generate(tb.Context(), tuples, 0, 0); err != nil {
 		tb.Fatal(err)
 	}
 	return source, tuples
@@ -97,7 +105,7 @@ func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (
 			}
 			return built, err
 		}
-		s, built, err := construct(ctx, in.Tuples, c)
+		s, built, err := construct(ctx, in, c)
 		inside = []*search{s}
 		return built, err
 	})
@@ -244,17 +252,11 @@ func (l levelSum) String() string {
 }
 
 // chooseRoots draws vertices with a neighbour, always the same ones.
-func chooseRoots(tuples []graph.Edge, vertices int64, n int) (roots []graph.Vertex) {
-	used := make([]bool, vertices)
-	for _, t := range tuples {
-		if u, v := t.Ends(); u != v {
-			used[u], used[v] = true, true
-		}
-	}
+func chooseRoots(joined []uint64, vertices int64, n int) (roots []graph.Vertex) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for len(roots) < n {
-		if root := random.Int64N(vertices); used[root] {
-			used[root] = false
+		root := random.Int64N(vertices)
+		if joined[root/64]>>(root%64)&1 != 0 && !slices.Contains(roots, graph.Vertex(root)) {
 			roots = append(roots, graph.Vertex(root))
 		}
 	}

@@ -29,19 +29,20 @@ kernels() {
 		exit 1
 	fi
 	rows=(cuda/kernels/order.cu cuda/kernels/sort.cu cuda/kernels/lists.cu) # kernel 1 of plain rows
-	single=()
+	single=(cuda/accelerator/kernels/generate.cu)
 	for source in cuda/kernels/*.cu; do
 		if [ "$source" != cuda/kernels/several.cu ]; then single+=("$source"); fi
 	done
-	image cuda/kernels/kernels.fatbin false "${single[@]}"
-	image cuda/kernels/several.fatbin true cuda/kernels/*.cu
-	image cuda/literature/kernels/literature.fatbin false "${rows[@]}" cuda/literature/kernels/*.cu
-	image cuda/accelerator/kernels/accelerator.fatbin false cuda/accelerator/kernels/*.cu
+	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}"
+	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}"
+	image cuda/kernels/several.fatbin -DSEVERAL=true cuda/kernels/*.cu
+	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false "${rows[@]}" cuda/literature/kernels/*.cu
+	image cuda/accelerator/kernels/accelerator.fatbin -DSEVERAL=false cuda/accelerator/kernels/*.cu
 }
 
-# image FATBIN SEVERAL SOURCE... compiles and links kernels.
+# image FATBIN DEFINITION SOURCE... compiles and links kernels.
 image() {
-	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" "-DSEVERAL=$2" -rdc=true -dlink -fatbin \
+	"$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets "${codes[@]}" "$2" -rdc=true -dlink -fatbin \
 		"${@:3}" -lcudadevrt -o "$1"
 }
 

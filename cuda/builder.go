@@ -23,13 +23,16 @@ type builder struct {
 	memory *driver.Allocator
 	c      configuration
 	tuples []graph.Edge
+	recipe *graph.Kronecker // if there are no tuples
+	n      int64            // the number of tuples
 	err    error
 
 	graph  deviceGraph
+	packed bool // the lists
 	phases []plugins.Phase
 	notes  []plugins.Fact
 
-	pairs     uint64 // [tuples] u<<32 | v
+	pairs     uint64 // [n] tuples u<<32 | v; 0: see forTuples
 	degree    uint64 // [labels] duplicates included
 	maxDegree uint64
 	counters  uint64 // [counters] for the kernels' results

@@ -17,7 +17,7 @@ func (t team) exchangeEdges(columns uint64) error {
 	counts := make([][]uint64, len(t)) // by sender and receiver
 	if err := t.do("count edges", func(r *rank) {
 		r.clearCounters()
-		r.call("count_edges", r.pairs, uint64(len(r.tuples)), ranks, columns, r.counters)
+		r.forTuples(func(pairs, n uint64) { r.call("count_edges", pairs, n, ranks, columns, r.counters) })
 		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
 	}); err != nil {
 		return err
@@ -35,7 +35,9 @@ func (t team) exchangeEdges(columns uint64) error {
 	for _, owner := range t {
 		if err := t.do("select edges", func(r *rank) {
 			r.clearCounters()
-			r.call("select_edges", r.pairs, uint64(len(r.tuples)), owner.number, ranks, columns, r.buffer, r.counters)
+			r.forTuples(func(pairs, n uint64) {
+				r.call("select_edges", pairs, n, owner.number, ranks, columns, r.buffer, r.counters)
+			})
 		}); err != nil {
 			return err
 		}

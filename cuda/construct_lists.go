@@ -13,6 +13,7 @@ import (
 type lists struct {
 	sources, targets        int64
 	offset, target, entries uint64                                        // as in deviceGraph
+	maxRanges               int64                                         // that count takes
 	count                   func(width, ranges, counts uint64)            // the entries of ranges of sources
 	keys                    func(fromTo, bits, keys, written uint64)      // of a range
 	place                   func(entries, maxRange int64) (target uint64) // allocates the lists
@@ -22,61 +23,62 @@ type lists struct {
 func (b *builder) makeLists() {
 	g := &b.graph
 	l := lists{
-		sources: int64(g.Searched), targets: int64(g.Searched), place: b.placeLists,
+		sources: int64(g.Searched), targets: int64(g.Searched), place: b.placeLists, maxRanges: 1 << 16,
 		count: func(width, ranges, counts uint64) {
 			b.callBlocks(int(ranges), "range_entries", g.Label, b.degree, g.Searched, width, counts)
 		},
 		keys: func(fromTo, bits, keys, written uint64) {
-			b.call("list_keys", b.pairs, uint64(len(b.tuples)), g.Vertex, g.Searched, fromTo, bits, keys, written)
+			b.forTuples(func(pairs, n uint64) {
+				b.call("list_keys", pairs, n, g.Vertex, g.Searched, fromTo, bits, keys, written)
+			})
 		},
 	}
-	b.sortLists(&l)
+	ranges := b.countEntries(&l)
+	b.release(&b.degree)
+	if b.choosePacked(ranges.sum()) {
+		b.packLists(&l, ranges)
+	} else {
+		b.sortLists(&l, ranges)
+	}
 	g.Offset, g.Target, g.Entries = l.offset, l.target, l.entries
 	g.SourceOffset, g.SourceTarget = g.Offset, g.Target
-	b.release(&b.pairs, &b.degree)
+	b.release(&b.pairs)
 }
 
-// sortLists makes lists, range by range.
-func (b *builder) sortLists(l *lists) {
-	l.offset = b.filled("offsets", 8*(l.sources+1), 0)
-	entries, width := b.countEntries(l)
-	total, maxRange := int64(0), int64(0)
-	for _, n := range entries {
-		total += int64(n)
-		maxRange = max(maxRange, int64(n))
-	}
+// sortLists makes plain lists, span by span.
+func (b *builder) sortLists(l *lists, ranges rangeEntries) {
+	total, maxRange := ranges.sum()
 	l.target = l.place(total, maxRange)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
-	capacity := max((b.memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes)
-	parts, err := spans(entries, width, l.sources, min(capacity, max(total, 1)))
-	b.fail("lists", err)
-	maxPart := int64(0)
-	for _, s := range parts {
-		maxPart = max(maxPart, s.entries)
-	}
-	keys := b.array("keys to sort", 8*maxPart)
-	buffer := b.array("keys to sort", 8*maxPart)
-	for _, s := range parts {
+	capacity := min(max((b.memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes), total)
+	keys := b.array("keys to sort", 8*capacity)
+	buffer := b.array("keys to sort", 8*capacity)
+	spans := 0
+	for next := int64(0); next < l.sources && b.err == nil; spans++ {
+		s, err := ranges.span(next, capacity)
+		b.fail("lists", err)
+		next = s.to
 		b.appendLists(l, s, &keys, &buffer)
 	}
-	if len(parts) > 1 {
-		b.note("parts in which lists were sorted", fmt.Sprint(len(parts)))
+	if spans > 1 {
+		b.note("parts in which lists were sorted", fmt.Sprint(spans))
 	}
 	b.release(&keys, &buffer)
 }
 
-// countEntries returns the entries of consecutive ranges of sources, duplicates included, and the width of a range.
-func (b *builder) countEntries(l *lists) (entries []uint64, width int64) {
-	width = max((l.sources+maxRanges-1)/maxRanges, 1)
-	ranges := (l.sources + width - 1) / width
+// countEntries makes room for the offsets, and counts the entries of ranges of sources.
+func (b *builder) countEntries(l *lists) rangeEntries {
+	l.offset = b.filled("offsets", 8*(l.sources+1), 0)
+	r := rangeEntries{sources: l.sources, width: max((l.sources+l.maxRanges-1)/l.maxRanges, 1)}
+	ranges := (l.sources + r.width - 1) / r.width
 	if ranges == 0 {
-		return nil, width
+		return r
 	}
 	counts := b.filled("entries of ranges", 8*ranges, 0)
-	l.count(uint64(width), uint64(ranges), counts)
-	entries = readAll[uint64](b, counts, ranges)
+	l.count(uint64(r.width), uint64(ranges), counts)
+	r.entries = readAll[uint64](b, counts, ranges)
 	b.release(&counts)
-	return entries, width
+	return r
 }
 
 // placeLists allocates the lists on the device, or pinned in the host if the option says so or if they do not fit
@@ -93,19 +95,23 @@ func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 
 // appendLists makes the lists of the sources of s, behind the existing ones.
 func (b *builder) appendLists(l *lists, s span, keys, buffer *uint64) {
+	sorted := b.sortKeys(l, s, keys, buffer)
+	if b.err == nil {
+		written, err := b.device.MakeLists(b.memory, sorted, l.entries, l.target, l.offset)
+		b.fail("lists", err)
+		l.entries += written
+	}
+}
+
+// sortKeys makes and sorts the keys of the sources of s. The two arrays may change places.
+func (b *builder) sortKeys(l *lists, s span, keys, buffer *uint64) driver.Keys {
 	from, to := uint64(s.from), uint64(s.to)
 	targetBits, keyBits := sortBits(s, l.targets)
 	b.clearCounters()
 	l.keys(from<<32|to, uint64(targetBits), *keys, b.counters)
 	n := b.counter(0)
 	b.sort(keys, buffer, int64(n), 0, keyBits)
-
-	if b.err == nil {
-		all := driver.Keys{Address: *keys, N: n, TargetBits: targetBits, From: from, To: to}
-		written, err := b.device.MakeLists(b.memory, all, l.entries, l.target, l.offset)
-		b.fail("lists", err)
-		l.entries += written
-	}
+	return driver.Keys{Address: *keys, N: n, TargetBits: targetBits, From: from, To: to}
 }
 
 // derive makes the arrays that follow from the lists, those that a search writes, and the aligned blocks in the
@@ -116,10 +122,24 @@ func (b *builder) derive() {
 	b.call("output_template", g.OutputTemplate)
 	g.HubDegree = g.HubEdges
 	if rest := g.Searched - g.Hubs; rest > 0 {
-		g.AverageDegree = (g.Entries - readOne[uint64](b, g.Offset, g.Hubs)) / rest
+		g.AverageDegree = (g.Entries - b.hubEntries()) / rest
 	}
+	shift, err := queueShift(g.Searched, g.Entries)
+	b.fail("lists", err)
+	g.QueueShift = shift
 	b.align()
 	b.publish()
+}
+
+// hubEntries returns the entries of the lists of own hubs.
+func (b *builder) hubEntries() (entries uint64) {
+	if !b.packed {
+		return readOne[uint64](b, b.graph.Offset, b.graph.OwnHubs)
+	}
+	for _, offset := range readAll[uint64](b, b.graph.Offset, int64(b.graph.OwnHubs)) {
+		entries += offset & (1<<lengthBits - 1)
+	}
+	return entries
 }
 
 // deriveArrays makes all of them but the template and the aligned blocks.

@@ -213,9 +213,6 @@ func (t team) numberVertices() error {
 	own = max((own+chunkWords-1)/chunkWords*chunkWords, each/32)
 	searched := t.sum(func(g *deviceGraph) uint64 { return g.Searched })
 	t.set(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
-	if err := checkSearched(int64(32 * ranks * own)); err != nil {
-		return err
-	}
 	if err := t.do("numbers", func(r *rank) {
 		r.publish()
 		r.call("number_all", r.local, r.section())
@@ -259,7 +256,7 @@ func (t team) makeLists() error {
 	bySource := func(r *rank) {
 		g := &r.graph
 		l := r.lists(32*int64(g.FrontierWords), 32*int64(columns*g.Words), 1)
-		r.sortLists(&l)
+		r.sortLists(&l, r.countEntries(&l))
 		g.SourceOffset, g.SourceTarget = l.offset, l.target
 	}
 	if err := t.do("lists", func(r *rank) {
@@ -268,7 +265,7 @@ func (t team) makeLists() error {
 			bySource(r)
 		}
 		own := r.lists(int64(g.Searched), 32*int64(g.FrontierWords), 0)
-		r.sortLists(&own)
+		r.sortLists(&own, r.countEntries(&own))
 		g.Offset, g.Target, g.Entries = own.offset, own.target, own.entries
 		r.release(&r.edges)
 	}); err != nil || columns == 1 {
@@ -287,7 +284,7 @@ func (t team) makeLists() error {
 func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 	owned := uint64(r.owned)
 	return lists{
-		sources: sources, targets: targets, place: r.placeLists,
+		sources: sources, targets: targets, place: r.placeLists, maxRanges: maxRanges,
 		count: func(width, _, counts uint64) { r.call("count_ranges", r.edges, owned, bySource, width, counts) },
 		keys: func(fromTo, bits, keys, written uint64) {
 			r.call("entry_keys", r.edges, owned, bySource, fromTo, bits, keys, written)
@@ -305,7 +302,7 @@ func (t team) derive() error {
 		g.HubReached = r.array("reached hubs", int64(g.Hubs/8))
 		r.call("own_template", g.OutputTemplate)
 		edges[r.number] = readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs))
-		ordinary[r.number] = g.Entries - readOne[uint64](r.builder, g.Offset, g.OwnHubs)
+		ordinary[r.number] = g.Entries - r.hubEntries()
 	}); err != nil {
 		return err
 	}
@@ -317,7 +314,11 @@ func (t team) derive() error {
 		}
 		average /= rest
 	}
-	t.set(func(g *deviceGraph) { g.Entries, g.AverageDegree = entries, average })
+	shift, err := queueShift(32*t[0].graph.FrontierWords, entries)
+	if err != nil {
+		return err
+	}
+	t.set(func(g *deviceGraph) { g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift })
 	return t.do("derived arrays", func(r *rank) {
 		g := &r.graph
 		degrees := make([]uint32, g.OwnHubs)

@@ -4,113 +4,111 @@ package cuda
 
 import (
 	"errors"
-	"fmt"
-	"runtime"
-	"sync"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/plugins"
 )
 
-// chunk is how many tuples go to the device at a time.
-const chunk = 4 << 20
-
-// transfer copies the tuples to the device as pairs of 32-bit labels, and finds the largest label.
+// transfer brings the tuples to the device as pairs of 32-bit labels, and finds the largest label. If the lists and
+// memory to sort would not fit besides them, every phase copies them again, part by part.
+//
+// Without tuples, it makes those of the recipe, and so does every phase again.
 func (b *builder) transfer() {
-	n := int64(len(b.tuples))
-	b.counters = b.array("counters", 8*counters)
-	b.fail("tuples", checkTuples(n, 0, false))
-	// Lists are as large as pairs. If both, and as much again to sort, do not fit, the pairs stay in the host.
-	if 8*n*3 < b.memory.Room() {
-		b.pairs = b.array("tuples", 8*n)
-	} else {
-		b.note("tuples", "pinned in the host during kernel 1")
-		b.pairs = b.hostArray("tuples", 8*n)
+	b.n = int64(len(b.tuples))
+	times := int64(24) // lists as large as the pairs, and as much again to sort
+	if b.c.adjacency != "csr" && len(b.c.devices) == 1 {
+		times = 15 // packed
 	}
+	stays := times*b.n < b.memory.Room()
+	if b.recipe != nil {
+		b.n, stays = b.recipe.Tuples(), false
+		b.note("tuples", "made again on the device by every phase of kernel 1, from the recipe")
+	} else if !stays {
+		b.note("tuples", "copied to the device again by every phase of kernel 1")
+	}
+	b.counters = b.array("counters", 8*counters)
+	b.fail("tuples", checkTuples(b.n, 0, false))
 	b.clearCounters()
-	b.copyTuples()
-	maxLabel, tooLong := b.counter(0), b.counter(1) != 0
-	b.fail("tuples", checkTuples(n, maxLabel, tooLong))
-	if n > 0 {
+	if stays {
+		pairs := b.array("tuples", 8*b.n)
+		b.eachPart(func(at uint64, first, n int64) {
+			b.call("unpack_tuples", at, uint64(n), pairs+uint64(8*first), b.bounds())
+		})
+		b.pairs = pairs
+	} else {
+		b.forTuples(func(uint64, uint64) {})
+	}
+	maxLabel, tooLong := b.counter(boundsAt), b.counter(boundsAt+1) != 0
+	b.fail("tuples", checkTuples(b.n, maxLabel, tooLong))
+	if b.n > 0 {
 		b.graph.Labels = maxLabel + 1
 		b.graph.AllLabels = b.graph.Labels
 	}
 }
 
-// stage is a pinned buffer for a chunk of tuples. The device cannot read the tuples where they are, and the driver
-// copies such memory with one thread; here all threads copy a chunk while the bus transfers the previous one.
-type stage struct {
-	driver.Pinned
-	tuples      []graph.Edge // view of driver.Pinned
-	transferred cu.Event
+// boundsAt is the first of the two counters that unpack_tuples uses.
+const boundsAt = counters - 2
+
+func (b *builder) bounds() uint64 { return b.counters + 8*boundsAt }
+
+// forTuples queues kernels that read all tuples as pairs, perhaps part by part.
+func (b *builder) forTuples(queue func(pairs, n uint64)) {
+	if b.pairs != 0 {
+		queue(b.pairs, uint64(b.n))
+		return
+	}
+	size := int64(driver.StageBytes / graph.EdgeBytes)
+	if b.recipe != nil {
+		size = maxPart
+	}
+	part := b.array("part of the tuples", 8*min(b.n, size))
+	b.eachPart(func(at uint64, _, n int64) {
+		b.call("unpack_tuples", at, uint64(n), part, b.bounds())
+		queue(part, uint64(n))
+	})
+	b.release(&part)
 }
 
-func newStage(tuples int64) (s *stage, err error) {
-	s = &stage{}
-	if s.transferred, err = cu.MakeEvent(cu.DisableTiming); err != nil {
-		return nil, err
-	}
-	bytes := tuples * graph.EdgeBytes
-	if s.Pinned, err = driver.AllocatePinned(bytes); err != nil {
-		return nil, errors.Join(fmt.Errorf("pin %s of host memory: %w: %w", units.Bytes(bytes), plugins.ErrMemory, err),
-			cu.DestroyEvent(&s.transferred))
-	}
-	s.tuples = unsafe.Slice((*graph.Edge)(s.Host), tuples)
-	return s, nil
-}
+// maxPart is how many tuples of a recipe are made at a time, and strideBits log2 of the threads that make them.
+const (
+	maxPart    = 1 << 25
+	strideBits = 17
+)
 
-func (s *stage) close() error { return errors.Join(s.Free(), cu.DestroyEvent(&s.transferred)) }
-
-// fill copies a chunk with all threads.
-func (s *stage) fill(part []graph.Edge) {
-	var wg sync.WaitGroup
-	share := len(part)/runtime.GOMAXPROCS(0) + 1
-	for from := 0; from < len(part); from += share {
-		wg.Go(func() { copy(s.tuples[from:], part[from:min(from+share, len(part))]) })
+// eachPart calls use for n tuples, 12 bytes each, on the device at a time, from number first on.
+func (b *builder) eachPart(use func(at uint64, first, n int64)) {
+	if b.recipe != nil {
+		b.generateParts(*b.recipe, use)
+		return
 	}
-	wg.Wait()
-}
-
-// copyTuples copies the tuples chunk by chunk, alternating between two stages, and unpacks each chunk on the device.
-func (b *builder) copyTuples() {
-	n := int64(len(b.tuples))
-	raw := b.array("staged tuples", graph.EdgeBytes*min(n, chunk))
-	var stages [2]*stage
-	for from := int64(0); from < n && b.err == nil; from += chunk {
-		part := b.tuples[from:min(from+chunk, n)]
-		b.fail("copy tuples to the device", b.copyChunk(&stages[from/chunk%2], part, raw))
-		b.call("unpack_tuples", raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters)
-		b.fail("kernel 1", b.ctx.Err())
+	if b.err != nil {
+		return
 	}
-	err := cu.Synchronize() // the bus may still read a stage
-	for _, s := range stages {
-		if s != nil {
-			err = errors.Join(err, s.close())
-		}
+	stage, err := driver.NewStage(b.memory)
+	if err == nil {
+		err = errors.Join(stage.Upload(b.ctx, driver.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
+			use(at, first/graph.EdgeBytes, bytes/graph.EdgeBytes)
+			return b.err
+		}), cu.Synchronize(), stage.Close())
 	}
 	b.fail("copy tuples to the device", err)
-	b.release(&raw)
 }
 
-// copyChunk copies part to raw on the device through a stage, which it makes if there is none yet.
-func (b *builder) copyChunk(s **stage, part []graph.Edge, raw uint64) (err error) {
-	if *s == nil {
-		*s, err = newStage(int64(len(part)))
-	} else {
-		err = (*s).transferred.Synchronize()
+// generateParts makes the tuples of a recipe (accelerator/kernels/generate.cu).
+func (b *builder) generateParts(recipe graph.Kronecker, use func(at uint64, first, n int64)) {
+	constants := b.array("constants of the generator", 8*512)
+	part := b.array("part of the tuples", graph.EdgeBytes*min(b.n, maxPart))
+	if b.err == nil {
+		b.fail("constants of the generator", driver.Write(constants, recipe.Constants()))
 	}
-	if err != nil {
-		return err
+	for first := int64(0); first < b.n && b.err == nil; first += maxPart {
+		n := min(b.n-first, maxPart)
+		b.callBlocks(1<<strideBits/blockThreads, "generate", constants, uint64(recipe.Scale), uint64(first), uint64(n),
+			strideBits, part)
+		use(part, first, n)
+		b.fail("kernel 1", b.ctx.Err())
 	}
-	(*s).fill(part)
-	bytes := graph.EdgeBytes * int64(len(part))
-	if err := cu.MemcpyHtoDAsync(cu.DevicePtr(raw), (*s).Host, bytes, cu.NoStream); err != nil {
-		return err
-	}
-	return (*s).transferred.Record(cu.NoStream)
+	b.release(&constants, &part)
 }

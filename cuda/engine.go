@@ -13,11 +13,13 @@
 //	kernels/levels.cuh    what happens between two levels; kernels/search.cuh: the structures it uses
 //	kernels/block.cuh     barriers, shared memory and counters of a block
 //	kernels/graph.cuh     the graph and the numbering of its vertices
+//	kernels/neighbours.cuh
+//	                      neighbour lists, plain and packed
 //	kernels/exchange.cuh  what several GPUs send each other, and when; kernels/fold.cuh: what 1D by source and 2D add;
 //	                      exchange.go: the same search on the host
 //	kernels/tuning.cuh    every constant that was chosen by measuring
-//	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, derived.cu, sort.cu and (several GPUs)
-//	                      several.cu run on the device
+//	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
+//	                      (several GPUs) several.cu run on the device
 //	plan.go               limits and memory: arithmetic that needs no GPU
 //
 // Without the build tag cuda the engine only describes itself, as unavailable. build.sh builds the rest.
@@ -34,7 +36,7 @@ func New() plugins.Engine { return plugins.New(describe, build) }
 func describe() (d plugins.Description, err error) {
 	d = plugins.Description{
 		Name:    "cuda",
-		Version: "1.1", // changes with the method and with the meaning of options
+		Version: "1.2", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
 		Unavailable: driver.Missing(),

@@ -18,6 +18,11 @@ import (
 //go:embed kernels/kernels.fatbin
 var image string
 
+// packedImage is the same for packed lists.
+//
+//go:embed kernels/packed.fatbin
+var packedImage string
+
 // imageOfSeveral is the same for several GPUs that search a graph together.
 //
 //go:embed kernels/several.fatbin

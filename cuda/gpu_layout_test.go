@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/cuda/driver"
@@ -32,7 +33,12 @@ func kronecker(t *testing.T, scale int) (vertices int64, tuples []graph.Edge) {
 
 func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*search, builtGraph) {
 	t.Helper()
-	settings, err := plugins.Resolve(options(), set)
+	return constructInput(t, plugins.Input{Tuples: tuples, Options: set})
+}
+
+func constructInput(t *testing.T, in plugins.Input) (*search, builtGraph) {
+	t.Helper()
+	settings, err := plugins.Resolve(options(), in.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +46,7 @@ func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, described, err := construct(t.Context(), tuples, c)
+	s, described, err := construct(t.Context(), in, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +70,17 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 	var one [1]deviceGraph
 	err := driver.Read(one[:], published)
 	g.deviceGraph = one[0]
+	packed := slices.ContainsFunc(g.details, isPacked)
+	if packed {
+		g.offset, g.target, err = readPacked(g.deviceGraph)
+	}
 	for _, a := range []struct {
 		into  *[]uint64
 		at, n uint64
 	}{{&g.offset, g.Offset, g.Searched + 1}, {&g.alignedBegin, g.AlignedBegin, g.AlignedWords}} {
+		if a.into == &g.offset && packed {
+			continue
+		}
 		*a.into = make([]uint64, a.n)
 		err = errors.Join(err, driver.Read(*a.into, a.at))
 	}
@@ -80,6 +93,9 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 		{&g.label, g.Label, g.Vertices}, {&g.vertex, g.Vertex, g.Labels}, {&g.template, g.OutputTemplate, g.Labels},
 		{&g.rows, g.AlignedRows, g.AlignedWords},
 	} {
+		if a.into == &g.target && packed {
+			continue
+		}
 		*a.into = make([]uint32, a.n)
 		err = errors.Join(err, driver.Read(*a.into, a.at))
 	}
@@ -88,6 +104,45 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 		err = errors.Join(err, driver.Read(g.aligned, g.Aligned))
 	}
 	return g, err
+}
+
+func isPacked(f plugins.Fact) bool {
+	return f.Name == "neighbour lists" && strings.HasPrefix(f.Value, "packed")
+}
+
+// readPacked decodes the packed lists of a graph, as kernels/neighbours.cuh describes them, to plain ones.
+func readPacked(g deviceGraph) (offset []uint64, target []uint32, err error) {
+	packed := make([]uint64, g.Searched)
+	if err := driver.Read(packed, g.Offset); err != nil {
+		return nil, nil, err
+	}
+	last := packed[len(packed)-1] >> lengthBits
+	words := make([]uint32, last+33) // lists end where the next one begins, and the last one is short
+	if err := driver.Read(words, g.Target); err != nil {
+		return nil, nil, err
+	}
+	for _, p := range packed {
+		offset = append(offset, uint64(len(target)))
+		target = append(target, unpack(words[p>>lengthBits:], int(p&(1<<lengthBits-1)))...)
+	}
+	return append(offset, uint64(len(target))), target, nil
+}
+
+// unpack decodes a packed list of n entries at the beginning of words.
+func unpack(words []uint32, n int) (list []uint32) {
+	for first := 0; first < n; first += 32 {
+		entry, place, width := words[first/16], words[first/16+1]>>5, int(words[first/16+1]&31)
+		list = append(list, entry)
+		for bit := 0; len(list) < min(first+32, n); {
+			entry++
+			for i := range width {
+				entry += words[int(place)+bit/32] >> (bit % 32) & 1 << i
+				bit++
+			}
+			list = append(list, entry)
+		}
+	}
+	return list
 }
 
 const longer = 1 << 31 // LONGER of graph.cuh
@@ -101,13 +156,13 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := make([]graph.Vertex, vertices)
-	_, want := constructGraph(t, tuples, nil)
+	_, want := constructGraph(t, tuples, map[string]string{"adjacency": "csr"})
 	for _, limited := range []struct {
 		memory        string
 		lists, tuples bool // in the host
 	}{{"2", false, false}, {"0.44", true, false}, {"0.34", true, true}} {
 		t.Run(limited.memory, func(t *testing.T) {
-			s, g := constructGraph(t, tuples, map[string]string{"memory": limited.memory})
+			s, g := constructGraph(t, tuples, map[string]string{"memory": limited.memory, "adjacency": "csr"})
 			noted := func(name string) bool {
 				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
 			}
@@ -136,12 +191,44 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 	}
 }
 
+// A graph is the same whether its tuples are given, copied again by every phase or made again from the recipe.
+func TestTuplesMadeAgainAreTheSameGraph(t *testing.T) {
+	needGPU(t)
+	_, tuples := kronecker(t, 18)
+	recipe := graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	_, want := constructGraph(t, tuples, map[string]string{"adjacency": "csr"})
+	for name, in := range map[string]plugins.Input{
+		"packed":        {Tuples: tuples, Options: map[string]string{"adjacency": "packed"}},
+		"recipe":        {Recipe: &recipe},
+		"recipe packed": {Recipe: &recipe, Options: map[string]string{"adjacency": "packed"}},
+	} {
+		_, g := constructInput(t, in)
+		if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
+			!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) ||
+			!slices.Equal(g.aligned, want.aligned) {
+			t.Errorf("%s: the graph differs", name)
+		}
+	}
+}
+
+// Where plain lists do not fit, they are packed.
+func TestListsArePackedWherePlainOnesDoNotFit(t *testing.T) {
+	needGPU(t)
+	_, tuples := kronecker(t, 20)
+	for memory, want := range map[string]bool{"2": false, "0.53": true} {
+		_, g := constructGraph(t, tuples, map[string]string{"memory": memory})
+		if got := slices.ContainsFunc(g.details, isPacked); got != want {
+			t.Errorf("%s GiB: got packed %t, want %t; details %v", memory, got, want, g.details)
+		}
+	}
+}
+
 func TestKernel1BuildsTheGraphThatGraphCuhDescribes(t *testing.T) {
 	needGPU(t)
 	_, tuples := kronecker(t, 12)
 	for name, set := range map[string]map[string]string{
 		"defaults": nil, "few hubs": {"hubs": "5"}, "lists in the host": {"lists": "host"},
-		"some aligned": {"aligned": "40"},
+		"some aligned": {"aligned": "40"}, "packed": {"adjacency": "packed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, g := constructGraph(t, tuples, set)

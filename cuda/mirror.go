@@ -13,6 +13,7 @@ type deviceGraph struct {
 	OwnHubs, Hubs                                    uint64
 	Words, FrontierWords, AlignedWords               uint64
 	AllLabels, AllSearched, Entries, AverageDegree   uint64
+	QueueShift                                       uint64
 	Offset, Target, SourceOffset, SourceTarget       uint64
 	AlignedBegin, AlignedRows, Aligned               uint64
 	FirstNeighbour, WordHub                          uint64
@@ -62,6 +63,5 @@ const (
 	maxRanges    = 4096           // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
 	none         = 1<<32 - 1      // NONE: not a vertex, not a label
 	launchLevels = 65536          // LEVELS: levels that one launch of the search runs
-	queueShift   = 34             // QUEUE_SHIFT: the queue of a level has fewer than 1<<queueShift edges
 	blockThreads = driver.Threads // of a block of every kernel but search and prefix_sums
 )

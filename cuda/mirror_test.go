@@ -105,13 +105,13 @@ func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
 }
 
 func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
-	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh", "kernels/exchange.cuh",
-		"kernels/several.cu")
+	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh",
+		"kernels/neighbours.cuh", "kernels/exchange.cuh", "kernels/several.cu")
 	for name, want := range map[string]int{
 		"LEVELS": launchLevels, "ADAPTIVE": slices.Index(messages, "adaptive"), "LISTS": slices.Index(messages, "lists"),
 		"BITMAPS": slices.Index(messages, "bitmaps"),
 		"AUTO":    int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
-		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "QUEUE_SHIFT": queueShift, "THREADS": blockThreads,
+		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "LENGTH_BITS": lengthBits, "THREADS": blockThreads,
 		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
 		"MAX_RANGES": maxRanges,
 	} {
@@ -134,11 +134,11 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 		return all
 	}
 	launched := names(`(?:call(?:Blocks)?|Launch|Lookup)\([^"\n]*"(\w+)"`, "builder.go", "construct.go",
-		"construct_several.go", "construct_exchange.go", "construct_transfer.go", "construct_lists.go", "gpu.go",
-		"bfs.go", "exchange.go", "driver/sort.go")
-	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`, "kernels/order.cu",
-		"kernels/sort.cu", "kernels/lists.cu", "kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu",
-		"kernels/output.cu", "kernels/several.cu")
+		"construct_packed.go", "construct_several.go", "construct_exchange.go", "construct_transfer.go",
+		"construct_lists.go", "gpu.go", "bfs.go", "exchange.go", "driver/sort.go")
+	defined := names(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(`,
+		"accelerator/kernels/generate.cu", "kernels/order.cu", "kernels/packed.cu", "kernels/sort.cu", "kernels/lists.cu",
+		"kernels/derived.cu", "kernels/search.cu", "kernels/dynamic.cu", "kernels/output.cu", "kernels/several.cu")
 	delete(defined, "child") // launched by top_down_dynamic
 	if diff := cmp.Diff(defined, launched); diff != "" {
 		t.Errorf("kernels that are defined (-) and launched (+):\n%s", diff)

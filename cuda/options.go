@@ -27,6 +27,9 @@ func options() []plugins.Option {
 	aligned := number(plugins.Int, "aligned", "100", 100,
 		"per cent of the vertices, hubs first, that get an aligned block")
 	aligned.Needs = "bottomup=aligned"
+	adjacency := choice("adjacency", "neighbour lists: plain CSR, packed as differences of few bits, or (auto) packed "+
+		"where CSR does not fit on the device", "auto", "csr", "packed")
+	adjacency.Needs = "gpus=1"
 	return append([]plugins.Option{
 		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
@@ -51,6 +54,7 @@ func options() []plugins.Option {
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
 		choice("lists", "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
+		adjacency,
 	}, plugins.SwitchOptions("30", "16384")...)
 }
 
@@ -74,6 +78,8 @@ type configuration struct {
 	hubs     int   // 0: by hubShare
 	memory   int64 // bytes; 0: all that is free
 	lists    string
+
+	adjacency string
 	// patience is how long a GPU waits for another one. Their shares of a level differ far less.
 	patience time.Duration
 }
@@ -88,6 +94,8 @@ func configure(set plugins.Settings) (c configuration, err error) {
 		hubs:    set.Int("hubs"),
 		memory:  int64(set.Float("memory") * (1 << 30)),
 		lists:   set.Text("lists"),
+
+		adjacency: set.Text("adjacency"),
 
 		messages: slices.Index(messages, set.Text("messages")),
 		patience: 10 * time.Second,

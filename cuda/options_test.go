@@ -19,18 +19,21 @@ func TestConfigure(t *testing.T) {
 		want configuration
 	}{
 		"defaults": {nil, configuration{
-			devices: []int{0}, rows: 1, aligned: 100, rule: rule, lists: "auto", patience: 10 * time.Second,
+			devices: []int{0}, rows: 1, aligned: 100, rule: rule, lists: "auto", adjacency: "auto",
+			patience: 10 * time.Second,
 		}},
 		"all": {map[string]string{
 			"topdown": "dynamic", "bottomup": "csr", "levels": "stepped", "memory": "1.5", "device": "2",
-			"hubs": "7", "lists": "host", "alpha": "1", "beta": "2", "transfer": "staged", "messages": "bitmaps",
+			"hubs": "7", "lists": "host", "adjacency": "csr", "alpha": "1", "beta": "2", "transfer": "staged",
+			"messages": "bitmaps",
 		}, configuration{
 			devices: []int{2}, rows: 1, messages: 2, staged: true, dynamic: true, stepped: true,
 			rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
-			memory: 3 << 29, lists: "host", patience: 10 * time.Second,
+			memory: 3 << 29, lists: "host", adjacency: "csr", patience: 10 * time.Second,
 		}},
 		"aligned": {map[string]string{"aligned": "40"}, configuration{
-			devices: []int{0}, rows: 1, aligned: 40, rule: rule, lists: "auto", patience: 10 * time.Second,
+			devices: []int{0}, rows: 1, aligned: 40, rule: rule, lists: "auto", adjacency: "auto",
+			patience: 10 * time.Second,
 		}},
 	} {
 		set, err := plugins.Resolve(options(), test.set)

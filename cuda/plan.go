@@ -9,9 +9,8 @@ import (
 
 // Limits of the engine, and what fits in memory during kernel 1. All of it is arithmetic that needs no GPU.
 
-// limits returns the largest graph that kernel 1 accepts: labels must be below none, and the queue of a level must be
-// able to count both directions of every tuple.
-func limits() plugins.Limits { return plugins.Limits{Vertices: none, Tuples: 1<<(queueShift-1) - 1} }
+// limits returns the largest graph that kernel 1 accepts: labels must be below none.
+func limits() plugins.Limits { return plugins.Limits{Vertices: none, Tuples: 1 << 34} }
 
 // checkTuples refuses graphs beyond limits. tooLong: a label has more than 32 bits.
 func checkTuples(tuples int64, maxLabel uint64, tooLong bool) error {
@@ -20,20 +19,21 @@ func checkTuples(tuples int64, maxLabel uint64, tooLong bool) error {
 			none-1, plugins.ErrTuples)
 	}
 	if limit := limits().Tuples; tuples > limit {
-		return fmt.Errorf("%d tuples, and this engine accepts at most %d (scale 28 with edge factor 16): %w",
+		return fmt.Errorf("%d tuples, and this engine accepts at most %d (scale 30 with edge factor 16): %w",
 			tuples, limit, plugins.ErrTuples)
 	}
 	return nil
 }
 
-// checkSearched refuses more vertices with lists than a queue can count: it packs their number above the number of
-// edges.
-func checkSearched(searched int64) error {
-	if limit := int64(1)<<(64-queueShift) - 1; searched > limit {
-		return fmt.Errorf("%d vertices of degree 2 or more, and this engine accepts at most %d: %w",
-			searched, limit, plugins.ErrTuples)
+// queueShift returns how many bits the edges of a queue take in a counter that has the number of its vertices in the
+// other bits. It refuses a graph whose queues can have too many of both.
+func queueShift(searched, entries uint64) (uint64, error) {
+	shift := bits.Len64(entries)
+	if shift+bits.Len64(searched) > 64 {
+		return 0, fmt.Errorf("%d vertices of degree 2 or more with %d neighbours: their product must be below 2^64: %w",
+			searched, entries, plugins.ErrTuples)
 	}
-	return nil
+	return uint64(shift), nil
 }
 
 // words returns how many 32-bit words a bitmap of n vertices has.
@@ -60,31 +60,59 @@ func listsFit(available, entries, maxRange, rest int64) bool {
 	return 4*entries+max(rest, pairBytes*maxRange)+minSortBytes <= available
 }
 
+const (
+	lengthBits   = 26 // LENGTH_BITS: bits of the length of a packed list
+	packingBytes = 22 // of an entry while it is packed: its key, twice, and its share of the packed lists
+)
+
+// packedBytes estimates the size of packed lists from above. Kronecker graphs take 14 bits an entry at scale 24, and
+// half a bit more at each larger one; lists of few vertices take more.
+func packedBytes(entries int64) int64 { return entries * 5 / 2 }
+
+// packable reports whether packed lists with about the given number of entries fit into available bytes, with the rest
+// that a search needs.
+func packable(available, entries, rest int64) bool {
+	return packedBytes(entries)+rest+minSortBytes <= available
+}
+
 // span is a range of vertices whose lists are sorted together.
 type span struct {
 	from, to int64 // vertices
 	entries  int64 // duplicates included
 }
 
-// spans joins consecutive ranges of width vertices, with the given numbers of entries, into as few spans as possible
-// of at most capacity entries. A single range beyond capacity cannot be sorted: ErrMemory.
-func spans(entries []uint64, width, searched int64, capacity int64) ([]span, error) {
-	var all []span
-	for i, n := range entries {
-		from := int64(i) * width
-		to := min(from+width, searched)
-		if int64(n) > capacity {
-			return nil, fmt.Errorf("the lists of vertices %d to %d have %d entries, and device memory has room to sort %d: %w; "+
-				"raise the option memory", from, to, n, capacity, plugins.ErrMemory)
-		}
-		if last := len(all) - 1; last >= 0 && all[last].entries+int64(n) <= capacity {
-			all[last].to = to
-			all[last].entries += int64(n)
+// rangeEntries are the entries, duplicates included, of consecutive ranges of `width` sources.
+type rangeEntries struct {
+	entries        []uint64
+	width, sources int64
+}
+
+// sum returns the entries of all ranges, and of the largest.
+func (r rangeEntries) sum() (total, maxRange int64) {
+	for _, n := range r.entries {
+		total += int64(n)
+		maxRange = max(maxRange, int64(n))
+	}
+	return total, maxRange
+}
+
+// span returns the longest span from the beginning of a range on that has at most capacity entries. A single range
+// beyond capacity cannot be sorted: ErrMemory.
+func (r rangeEntries) span(from, capacity int64) (s span, err error) {
+	s = span{from: from, to: from}
+	for i := from / r.width; i < int64(len(r.entries)); i++ {
+		if n := int64(r.entries[i]); s.entries+n <= capacity {
+			s.entries += n
+			s.to = min((i+1)*r.width, r.sources)
 			continue
 		}
-		all = append(all, span{from, to, int64(n)})
+		if s.to == from {
+			err = fmt.Errorf("the lists of vertices %d to %d have %d entries, and device memory has room to sort %d: %w; "+
+				"raise the option memory", from, min(from+r.width, r.sources)-1, r.entries[i], capacity, plugins.ErrMemory)
+		}
+		break
 	}
-	return all, nil
+	return s, err
 }
 
 // sortBits returns the bits of a target in a key, and of a whole key, for sources in s.

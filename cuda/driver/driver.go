@@ -59,6 +59,31 @@ static int allocatePinned(size_t bytes, void **host, uint64_t *address) {
 	return r;
 }
 
+// mapMemory reserves addresses and puts n pieces of device memory there.
+static int mapMemory(size_t n, size_t piece, uint64_t *address) {
+	CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+	CUmemAllocationProp properties = {CU_MEM_ALLOCATION_TYPE_PINNED};
+	CUdeviceptr at = 0;
+	size_t mapped = 0;
+	CUresult r = cuCtxGetDevice(&access.location.id);
+	properties.location = access.location;
+	if (r == CUDA_SUCCESS) r = cuMemAddressReserve(&at, n * piece, 0, 0, 0);
+	for (; r == CUDA_SUCCESS && mapped < n; mapped += r == CUDA_SUCCESS) {
+		CUmemGenericAllocationHandle memory;
+		if ((r = cuMemCreate(&memory, piece, &properties, 0)) != CUDA_SUCCESS) break;
+		r = cuMemMap(at + mapped * piece, piece, 0, memory, 0);
+		cuMemRelease(memory); // the mapping keeps it
+	}
+	if (r == CUDA_SUCCESS) r = cuMemSetAccess(at, n * piece, &access, 1);
+	if (r != CUDA_SUCCESS && mapped != 0) cuMemUnmap(at, mapped * piece);
+	if (r != CUDA_SUCCESS && at != 0) cuMemAddressFree(at, n * piece);
+	*address = at;
+	return r;
+}
+
+static int unmapMemory(uint64_t at, size_t bytes) { return bytes == 0 ? CUDA_SUCCESS : cuMemUnmap(at, bytes); }
+static int freeAddresses(uint64_t at, size_t bytes) { return cuMemAddressFree(at, bytes); }
+
 static int freePinned(void *host) { return cuMemFreeHost(host); }
 
 static const char *errorName(int r) {
@@ -149,3 +174,38 @@ func AllocatePinned(bytes int64) (p Pinned, err error) {
 
 // Free frees it.
 func (p Pinned) Free() error { return result(C.freePinned(p.Host)) }
+
+// Mapped is device memory in pieces of MappedBytes at consecutive addresses, so that the last ones can be given back.
+type Mapped struct {
+	Device          uint64
+	Bytes, reserved int64
+}
+
+// MappedBytes is the size of a piece.
+const MappedBytes = 64 << 20
+
+// MapMemory allocates as many pieces as bytes have.
+func MapMemory(bytes int64) (m Mapped, err error) {
+	var at C.uint64_t
+	n := bytes / MappedBytes
+	if err := result(C.mapMemory(C.size_t(n), MappedBytes, &at)); err != nil {
+		return Mapped{}, err
+	}
+	return Mapped{Device: uint64(at), Bytes: n * MappedBytes, reserved: n * MappedBytes}, nil
+}
+
+// Shrink gives back the pieces behind the first bytes.
+func (m *Mapped) Shrink(bytes int64) error {
+	kept := min((bytes+MappedBytes-1)/MappedBytes*MappedBytes, m.Bytes)
+	err := result(C.unmapMemory(C.uint64_t(m.Device+uint64(kept)), C.size_t(m.Bytes-kept)))
+	m.Bytes = kept
+	return err
+}
+
+// Free frees all of it.
+func (m *Mapped) Free() error {
+	if err := m.Shrink(0); err != nil {
+		return err
+	}
+	return result(C.freeAddresses(C.uint64_t(m.Device), C.size_t(m.reserved)))
+}

@@ -23,8 +23,9 @@ type Allocator struct {
 }
 
 type array struct {
-	bytes int64
-	host  Pinned // zero: on the device
+	bytes  int64
+	host   Pinned // zero: on the device
+	mapped Mapped // zero: not from Shrinkable
 }
 
 // driverReserve is left to the driver, for device-side launches and the stacks of kernels.
@@ -63,6 +64,28 @@ func (m *Allocator) OnDevice(what string, bytes int64) (uint64, error) {
 	return uint64(at), nil
 }
 
+// Shrinkable allocates an array on the device that Shrink makes shorter. Its size is rounded down.
+func (m *Allocator) Shrinkable(what string, bytes int64) (at uint64, size int64, err error) {
+	mapped, err := MapMemory(max(bytes, MappedBytes))
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: allocate %s on the device: %w: %w", what, units.Bytes(bytes), plugins.ErrMemory, err)
+	}
+	m.arrays[mapped.Device] = array{bytes: mapped.Bytes, mapped: mapped}
+	m.Used += mapped.Bytes
+	return mapped.Device, mapped.Bytes, nil
+}
+
+// Shrink gives back what lies behind the first bytes of an array of Shrinkable. Unlike the driver's functions that free
+// memory, its function for that does not wait for kernels.
+func (m *Allocator) Shrink(at uint64, bytes int64) error {
+	a := m.arrays[at]
+	err := errors.Join(cu.Synchronize(), a.mapped.Shrink(bytes))
+	m.Used -= a.bytes - a.mapped.Bytes
+	a.bytes = a.mapped.Bytes
+	m.arrays[at] = a
+	return err
+}
+
 // MinArray is the size of the smallest array in bytes: empty arrays have an address, too.
 const MinArray = 256
 
@@ -90,6 +113,9 @@ func (m *Allocator) Free(at uint64) error {
 		return a.host.Free()
 	}
 	m.Used -= a.bytes
+	if a.mapped.Device != 0 {
+		return errors.Join(cu.Synchronize(), a.mapped.Free())
+	}
 	return cu.MemFree(cu.DevicePtr(at))
 }
 

@@ -23,6 +23,17 @@ func loadModule(image string) (m Module, err error) {
 	return m, err
 }
 
+// Replace loads another image in place of this one. No kernel may run.
+func (m *Module) Replace(image string) error {
+	other, err := loadModule(image)
+	if err != nil {
+		return err
+	}
+	err = m.loaded.Unload()
+	*m = other
+	return err
+}
+
 // Lookup returns the kernel of a name.
 func (m Module) Lookup(name string) (f cu.Function, err error) {
 	f, ok := m.functions[name]

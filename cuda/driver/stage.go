@@ -20,7 +20,10 @@ const StageBytes = 24 << 20
 
 // Stage moves arrays between a device and memory of the host that is not pinned. The device cannot reach such memory,
 // and the driver copies it with one thread; here all threads copy a chunk while the bus transfers another one.
-type Stage struct{ buffers [2]buffer }
+type Stage struct {
+	memory  *Allocator
+	buffers [2]buffer
+}
 
 type buffer struct {
 	pinned Pinned
@@ -30,7 +33,7 @@ type buffer struct {
 
 // NewStage allocates the buffers, on the device from memory.
 func NewStage(memory *Allocator) (*Stage, error) {
-	s := &Stage{}
+	s := &Stage{memory: memory}
 	for i := range s.buffers {
 		b := &s.buffers[i]
 		var err error
@@ -112,12 +115,12 @@ func copyWithAll(into, from []byte) {
 	wg.Wait()
 }
 
-// Close frees what the allocator does not own.
+// Close frees the buffers.
 func (s *Stage) Close() error {
 	var all []error
 	for i := range s.buffers {
 		b := &s.buffers[i]
-		all = append(all, b.pinned.Free(), cu.DestroyEvent(&b.moved))
+		all = append(all, b.pinned.Free(), cu.DestroyEvent(&b.moved), s.memory.Free(b.device))
 	}
 	return errors.Join(all...)
 }

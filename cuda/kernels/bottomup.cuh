@@ -32,12 +32,12 @@ __device__ inline u32 findThroughHubs(u64 w, u32 unvisited, const FrontierBits& 
   return found;
 }
 
-// scan returns the first of list[0 ... n) that is in the frontier, or NONE.
-__device__ inline u32 scan(const u32* list, u64 n, const FrontierBits& inFrontier, u32& examined) {
-  for (u64 k = 0; k < n; k += SCAN_ENTRIES) {
+// scan returns the first entry at the cursor or behind it that is in the frontier, or NONE.
+__device__ inline u32 scan(Cursor cursor, const FrontierBits& inFrontier, u32& examined) {
+  while (cursor.at < cursor.list.length) {
     u32 t[SCAN_ENTRIES];
 #pragma unroll
-    for (int i = 0; i < SCAN_ENTRIES; i++) t[i] = k + i < n ? list[k + i] : NONE;
+    for (int i = 0; i < SCAN_ENTRIES; i++) t[i] = cursor.next();
 #pragma unroll
     for (int i = 0; i < SCAN_ENTRIES; i++) {
       if (t[i] == NONE) break;
@@ -50,8 +50,7 @@ __device__ inline u32 scan(const u32* list, u64 n, const FrontierBits& inFrontie
 
 // scanBeyondBlock scans the entries of v behind `rows` rows of its aligned block. It returns a parent, or NONE.
 __device__ inline u32 scanBeyondBlock(u32 v, u32 rows, const FrontierBits& inFrontier, u32& examined) {
-  u64 from = graph.offset[v] + grouped(v / 32) + 4 * u64(rows), to = graph.offset[v + 1];
-  return from < to ? scan(graph.target + from, to - from, inFrontier, examined) : NONE;
+  return scan(Cursor(neighboursOf(v), grouped(v / 32) + 4 * rows), inFrontier, examined);
 }
 
 // cachedHits returns which of four entries are in the frontier according to the cached bits: bit k for entry k.

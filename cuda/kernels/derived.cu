@@ -1,13 +1,14 @@
 // Kernel 1, last part: the arrays that are derived from the lists: first neighbours, hubs of words, edges of hubs,
 // the aligned blocks and the output template. These kernels read graph, which has the lists by now, and write to
 // their arguments.
-#include "graph.cuh"
+#include "neighbours.cuh"
 
 // first_neighbours writes the first entry of each list, or the vertex itself if its list is empty.
 extern "C" __global__ void first_neighbours(u32* first) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < graph.searched; v += stride) {
-    first[v] = graph.offset[v] < graph.offset[v + 1] ? graph.target[graph.offset[v]] : vertexOf(u32(v));
+    List list = neighboursOf(u32(v));
+    first[v] = list.length != 0 ? list[0] : vertexOf(u32(v));
   }
 }
 
@@ -28,13 +29,14 @@ extern "C" __global__ void word_hubs(u32* wordHub) {
 extern "C" __global__ void hub_edges(u32* edges) {
   u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (h >= graph.hubs) return;
-  u64 low = graph.sourceOffset[h], high = graph.sourceOffset[h + 1];
+  List list = neighboursBySource(u32(h));
+  u32 low = 0, high = list.length;
   if (graph.columns > 1) low = high;
   while (low < high) {
-    u64 middle = (low + high) / 2;
-    if (graph.sourceTarget[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;
+    u32 middle = low + (high - low) / 2;
+    if (list[middle] < graph.groupBegin[h]) low = middle + 1; else high = middle;
   }
-  edges[h] = u32(low - graph.sourceOffset[h]);
+  edges[h] = low;
 }
 
 // aligned_rows chooses how many rows the block of each word has: as many as at least ALIGNED_LANES of its lists need,
@@ -44,7 +46,7 @@ extern "C" __global__ void aligned_rows(u64 words, u32* rows, u64* size) {
   u64 warps = u64(gridDim.x) * (blockDim.x / 32);
   for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
     u64 v = w * 32 + lane(), skip = grouped(w);
-    u64 length = v < graph.searched ? graph.offset[v + 1] - graph.offset[v] : 0;
+    u64 length = v < graph.searched ? lengthIn(graph.offset, u32(v)) : 0;
     u64 quads = length > skip ? (length - skip + 3) / 4 : 0;
     u32 n = quads < ALIGNED_ROWS ? u32(quads) : ALIGNED_ROWS;
     u32 asLong = 0; // lists with at least as many rows as this one
@@ -61,11 +63,11 @@ extern "C" __global__ void aligned_fill(u64 words, const u32* rows, const u64* b
   u64 warps = u64(gridDim.x) * (blockDim.x / 32);
   for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
     u64 v = w * 32 + lane();
-    u64 from = v < graph.searched ? graph.offset[v] + grouped(w) : 0, to = v < graph.searched ? graph.offset[v + 1] : 0;
+    Cursor cursor(v < graph.searched ? neighboursOf(u32(v)) : List(), grouped(w));
     u32 n = rows[w] & ~LONGER;
     for (u32 k = 0; k < n; k++) {
       u32 t[4];
-      for (u32 i = 0; i < 4; i++) t[i] = from + 4 * k + i < to ? graph.target[from + 4 * k + i] : NONE;
+      for (u32 i = 0; i < 4; i++) t[i] = cursor.next();
       aligned[begin[w] + 32 * k + lane()] = make_uint4(t[0], t[1], t[2], t[3]);
     }
   }

@@ -19,11 +19,12 @@ __device__ void addWarp(Counters* counters, const Tally& t, u32 corrections) {
 
 }  // namespace
 
-extern "C" __global__ void child(const u32* list, u64 edges, u32 from, u32* next, Counters* counters) {
+extern "C" __global__ void child(u64 edges, u32 from, u32* next, Counters* counters) {
   u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   Tally tally;
   DirectCorrections corrections;
-  u32 t[1] = {i < edges ? list[i] : NONE};
+  u32 t[1] = {neighboursBySource(from).row(u32(i & ~u64(31)))};
+  if (i >= edges) t[0] = NONE; // a hub's group
   DenseOutput<DirectCorrections> output{next, tally, corrections};
   follow(t, from, output);
   addWarp(counters, tally, corrections.added);
@@ -37,11 +38,9 @@ extern "C" __global__ void top_down_dynamic(u64 queued) {
   DirectCorrections corrections;
   u32 from = 0;
   u64 n = 0; // edges that this thread follows itself
-  const u32* list = nullptr;
   if (i < queued) {
     from = graph.queue[i];
     if (from < graph.hubs) visitSharedWords(from, next, tally);
-    list = graph.target + graph.offset[from];
     n = topDownEdges(from);
     if (n >= CHILD_EDGES) {
 #if __CUDACC_VER_MAJOR__ >= 12
@@ -49,13 +48,14 @@ extern "C" __global__ void top_down_dynamic(u64 queued) {
 #else
       cudaStream_t stream = nullptr;
 #endif
-      child<<<(n + CHILD_THREADS - 1) / CHILD_THREADS, CHILD_THREADS, 0, stream>>>(list, n, from, next, counters);
+      child<<<(n + CHILD_THREADS - 1) / CHILD_THREADS, CHILD_THREADS, 0, stream>>>(n, from, next, counters);
       if (cudaGetLastError() == cudaSuccess) n = 0; // otherwise the launch queue is full: follow them here
     }
   }
   DenseOutput<DirectCorrections> output{next, tally, corrections};
+  Cursor cursor(n != 0 ? neighboursBySource(from) : List(), 0);
   for (u64 k = 0; __any_sync(~0u, k < n); k++) {
-    u32 t[1] = {k < n ? list[k] : NONE};
+    u32 t[1] = {k < n ? cursor.next() : NONE};
     follow(t, from, output);
   }
   addWarp(counters, tally, corrections.added);

@@ -56,7 +56,9 @@ struct Graph {
   u64 allSearched;    // vertices with lists, of all GPUs
   u64 entries;        // neighbours in all lists of all GPUs
   u64 averageDegree;  // entries of a vertex that is not a hub, on average over all GPUs
-  const u64* offset;          // [searched+1] list of own v is target[offset[v]] ... target[offset[v+1]-1], ascending
+  u64 queueShift;     // bits that a number of entries takes in a counter of a queue
+  const u64* offset;          // [searched+1] list of own v is target[offset[v]] ... target[offset[v+1]-1], ascending;
+                              // packed lists: neighbours.cuh
   const u32* target;          // vertices
   const u64* sourceOffset;    // [32*frontierWords+1] the list of v for top-down steps; one GPU: offset
   const u32* sourceTarget;    // neighbours by their row numbers, ascending; one GPU: target
@@ -118,14 +120,6 @@ __device__ inline bool bit(const u32* words, u32 v) { return __ldcg(words + (v >
 
 // grouped reports whether all vertices of own word w belong to groups.
 __device__ inline bool grouped(u64 w) { return w * 32 >= graph.ownHubs && w * 32 + 32 <= graph.ungrouped; }
-
-// lengthOf returns the length of v's list by source.
-__device__ inline u64 lengthOf(u32 v) { return graph.sourceOffset[v + 1] - graph.sourceOffset[v]; }
-
-// topDownEdges returns how many entries of v's list a top-down step follows: a hub's group is found without them.
-__device__ inline u64 topDownEdges(u32 v) {
-  return v < graph.hubs ? graph.hubEdges[v] : lengthOf(v);
-}
 
 // hubOf returns the hub of an own leaf: the last one whose leaves begin at or before it.
 __device__ inline u32 hubOf(u32 leaf) {

@@ -97,7 +97,7 @@ __device__ inline void advance(LevelState& level, const Counters& counted, bool 
   u64 now = globalTime();
   u64 examined = counted.examined;
   bool counts = level.bottomUp || (SEVERAL && level.sparse); // the entries
-  if (!counts) examined = level.sparse ? level.frontierEdges : counted.queued & QUEUE_EDGES;
+  if (!counts) examined = level.sparse ? level.frontierEdges : queueEdges(counted.queued);
   if (blockIdx.x == 0) {
     levels[level.recorded] =
         LevelRecord{level.bottomUp, level.frontier + level.frontierLeaves, examined, now - level.start};

@@ -137,7 +137,7 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
   syncGrid();
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     params.status->hostStep = 1;
-    params.status->queued = __ldcg(&step.counters->queued) >> QUEUE_SHIFT;
+    params.status->queued = __ldcg(&step.counters->queued) >> graph.queueShift;
   }
   return false;
 }
@@ -161,7 +161,7 @@ __device__ bool topDownStep(const SearchParams& params, Shared& shared, const St
   syncGrid();
   Tally tally;
   u64 packed = __ldcg(&step.counters->queued);
-  u64 queued = packed >> QUEUE_SHIFT, edges = packed & QUEUE_EDGES;
+  u64 queued = packed >> graph.queueShift, edges = queueEdges(packed);
   if (groups) {
     for (u64 i = u64(threadIdx.x) * gridDim.x + blockIdx.x; i < queued; i += u64(gridDim.x) * SEARCH_THREADS) {
       if (graph.queue[i] < graph.hubs) visitSharedWords(graph.queue[i], step.next, tally);

@@ -1,7 +1,7 @@
 // What the search shares: with the host (SearchParams, Status, LevelRecord), and among its blocks and its launches
 // (State).
 #pragma once
-#include "graph.cuh"
+#include "neighbours.cuh"
 
 constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 
@@ -57,13 +57,14 @@ struct Counters {
   u64 hubs;         // hubs among them
   u64 examined;     // entries examined bottom-up
   u64 leaves;       // leaves of the hubs in the frontier
-  u64 queued;       // vertices in the queue << QUEUE_SHIFT | their edges
+  u64 queued;       // vertices in the queue << graph.queueShift | their edges
   u64 corrections;  // added to graph.corrections
   u64 longLists;    // vertices found whose lists are too long for a sparse frontier, if the next one is sparse
 };
 
-constexpr int QUEUE_SHIFT = 34;
-constexpr u64 QUEUE_EDGES = (u64(1) << QUEUE_SHIFT) - 1;
+// queueUnit is one vertex in Counters::queued, and queueEdges returns the edges in it.
+__device__ inline u64 queueUnit() { return u64(1) << graph.queueShift; }
+__device__ inline u64 queueEdges(u64 queued) { return queued & (queueUnit() - 1); }
 
 // LevelState is where a search stands. Every block computes its own copy from the same counters, so all copies are
 // equal.

@@ -15,15 +15,16 @@
 
 // shortLength returns the length of v's list from the lower halves of its offsets: lists are shorter than 2^32.
 __device__ inline u32 shortLength(u32 v) {
+  if (PACKED) return u32(lengthOf(v));
   const u32* offset = reinterpret_cast<const u32*>(graph.offset);
   return offset[2 * u64(v) + 2] - offset[2 * u64(v)];
 }
 
 // prefetch brings a list to the second-level cache for the next level, without waiting for it.
 __device__ inline void prefetch(u32 v, u32 length) {
-  const u32* list = graph.target + graph.offset[v];
+  const u32* list = neighboursOf(v).words;
   asm volatile("prefetch.global.L2 [%0];" ::"l"(list));
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(list + length - 1));
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(list + (PACKED ? length / 2 : length - 1)));
 }
 
 // SparseOutput makes the vertices that a warp finds the next sparse frontier. store(n, t, parent) puts vertex t at
@@ -135,30 +136,30 @@ __device__ inline void clearBits(const u32 (&t)[N], u32 from, Output& output) {
 template <class Output>
 __device__ inline void followLists(u32 v, Output& output) {
   constexpr int N = SPARSE_EDGES_PER_LANE;
-  u64 begin = 0;
-  u32 length = 0;
+  List mine;
   if (v != NONE) {
-    begin = graph.sourceOffset[v], length = u32(graph.sourceOffset[v + 1] - begin);
+    mine = neighboursBySource(v);
     if (v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
-    if (SEVERAL) output.tally.examined += length;
+    if (SEVERAL) output.tally.examined += mine.length;
     if (SEVERAL && v < graph.hubs) atomicOr(graph.hubReached + v / 32, 1u << (v & 31));
   }
-  for (u32 lanes = __ballot_sync(~0u, length > WARP_LENGTH); lanes != 0; lanes &= lanes - 1) {
+  for (u32 lanes = __ballot_sync(~0u, mine.length > WARP_LENGTH); lanes != 0; lanes &= lanes - 1) {
     int owner = __ffs(lanes) - 1;
-    const u32* list = graph.sourceTarget + __shfl_sync(~0u, begin, owner);
-    u32 end = __shfl_sync(~0u, length, owner), from = __shfl_sync(~0u, v, owner);
-    for (u32 k = lane(); k < end + lane(); k += 32 * N) {
+    u32 from = __shfl_sync(~0u, v, owner);
+    u64 words = __shfl_sync(~0u, reinterpret_cast<u64>(mine.words), owner);
+    List list(reinterpret_cast<const u32*>(words), __shfl_sync(~0u, mine.length, owner));
+    for (u32 k = 0; k < list.length; k += 32 * N) {
       u32 t[N];
 #pragma unroll
-      for (int i = 0; i < N; i++) t[i] = k + 32 * i < end ? list[k + 32 * i] : NONE;
+      for (int i = 0; i < N; i++) t[i] = list.row(k + 32 * i);
       clearBits(t, from, output);
     }
   }
-  if (length > WARP_LENGTH) length = 0;
-  for (u32 k = 0; __any_sync(~0u, k < length); k += N) {
+  if (mine.length > WARP_LENGTH) mine.length = 0;
+  for (Cursor cursor(mine, 0); __any_sync(~0u, cursor.at < mine.length);) {
     u32 t[N];
 #pragma unroll
-    for (int i = 0; i < N; i++) t[i] = k + i < length ? graph.sourceTarget[begin + k + i] : NONE;
+    for (int i = 0; i < N; i++) t[i] = cursor.next();
     clearBits(t, v, output);
   }
 }

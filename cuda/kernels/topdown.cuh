@@ -60,11 +60,11 @@ __device__ inline void follow(const u32 (&t)[N], u32 from, Output& output) {
 // theirs in any order: a single atomic addition gives a block its place in the queue and in the prefix sums, so both
 // ascend together. groups: hubs find their groups without edges. All searching threads of the block call it.
 __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits, bool groups, Tally& tally) {
-  u64 mine = 0; // vertices << QUEUE_SHIFT | edges
+  u64 mine = 0; // as Counters::queued
   for (u32 rest = bits; rest != 0; rest &= rest - 1) {
     u32 v = u32(w * 32) + __ffs(rest) - 1;
     u64 n = groups ? topDownEdges(v) : lengthOf(v);
-    if (n != 0) mine += (u64(1) << QUEUE_SHIFT) + n;
+    if (n != 0) mine += queueUnit() + n;
     else if (groups && v < graph.hubs) visitSharedWords(v, step.next, tally); // it will not be in the queue
   }
   u64 until = sumUntil(mine);
@@ -82,9 +82,9 @@ __device__ inline void enqueue(Shared& shared, const Step& step, u64 w, u32 bits
     u32 v = u32(w * 32) + __ffs(rest) - 1;
     u64 n = groups ? topDownEdges(v) : lengthOf(v);
     if (n == 0) continue;
-    graph.queue[at >> QUEUE_SHIFT] = v;
-    graph.edgesBefore[at >> QUEUE_SHIFT] = at & QUEUE_EDGES;
-    at += (u64(1) << QUEUE_SHIFT) + n;
+    graph.queue[at >> graph.queueShift] = v;
+    graph.edgesBefore[at >> graph.queueShift] = queueEdges(at);
+    at += queueUnit() + n;
   }
 }
 
@@ -147,40 +147,51 @@ __device__ inline u64 ownerOf(u64 edge, u64 queued) {
   return low;
 }
 
-// followEdges follows edges edge ... end-1 of the queue's `edges`, EDGES_PER_LANE rows of 32 at a time. All lanes of
-// a warp call it.
+// followEdges follows edges edge ... end-1 of the queue's `edges`, EDGES_PER_LANE rows of 32 at a time. A row of packed
+// lists begins with a chunk, so the first one of a warp may have edges before `edge`. All lanes of a warp call it.
 template <class Output>
 __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Output& output) {
   u64 at = ownerOf(edge, queued); // in the queue
   while (edge < end) {
     u64 following = at + 1 < queued ? graph.edgesBefore[at + 1] : edges;
-    u64 rows = ((following < end ? following : end) - edge) / 32;
+    u64 before = graph.edgesBefore[at], first = PACKED ? edge - (edge - before) % 32 : edge; // of the row
+    u64 rows = ((following < end ? following : end) - first) / 32;
+    if (PACKED && rows == 0 && following - first >= 32) rows = 1; // a chunk with edges behind `end`
     if (rows > 0) { // rows of one list
       if (rows > EDGES_PER_LANE) rows = EDGES_PER_LANE;
-      u32 from = graph.queue[at], t[EDGES_PER_LANE];
-      const u32* list = graph.sourceTarget + graph.sourceOffset[from] + (edge - graph.edgesBefore[at]) + lane();
+      u32 from = graph.queue[at], k = u32(first - before), t[EDGES_PER_LANE];
+      List list = neighboursBySource(from);
 #pragma unroll
-      for (int i = 0; i < EDGES_PER_LANE; i++) t[i] = i < rows ? list[32 * i] : NONE;
+      for (int i = 0; i < EDGES_PER_LANE; i++) {
+        t[i] = i < rows ? list.fullRow(k + 32 * i) : NONE;
+        if (PACKED && (first + 32 * i + lane() < edge || first + 32 * i + lane() >= end)) t[i] = NONE;
+      }
       follow(t, from, output);
-      edge += 32 * rows;
+      edge = first + 32 * rows;
       at += edge == following;
       continue;
     }
     // a row across several lists, of 32 at most, since each has an edge
-    u64 x = edge + lane();
+    u64 x = first + lane();
     u64 border = at + 1 + lane() < queued ? graph.edgesBefore[at + 1 + lane()] : edges;
     u32 skip = 0; // borders at or before x
     for (int d = 16; d > 0; d /= 2) {
       u64 probe = __shfl_sync(~0u, border, skip + d - 1);
       if (probe <= x) skip += d;
     }
-    u32 from = 0, t[1] = {NONE};
+    u32 from = 0, t[1] = {NONE}, k = 0;
     if (x < end) {
       from = graph.queue[at + skip];
-      t[0] = graph.sourceTarget[graph.sourceOffset[from] + (x - graph.edgesBefore[at + skip])];
+      k = u32(x - graph.edgesBefore[at + skip]);
+      List list = neighboursBySource(from);
+      t[0] = PACKED ? list.difference(k) : list.words[k];
+    }
+    if (PACKED) {
+      t[0] = sumSince(k % 32, t[0]);
+      if (x < edge || x >= end) t[0] = NONE;
     }
     follow(t, from, output);
-    edge += 32;
+    edge = first + 32;
     at += __popc(__ballot_sync(~0u, border <= edge));
   }
 }

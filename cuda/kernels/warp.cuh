@@ -18,9 +18,24 @@ __device__ inline u32 warpSum(u32 x) {
 #endif
 }
 
+// warpOr returns the bits that are set in a lane of a warp.
+__device__ inline u32 warpOr(u32 x) {
+  for (int d = 16; d > 0; d /= 2) x |= __shfl_xor_sync(~0u, x, d);
+  return x;
+}
+
 // warpSum returns the sum over the lanes of a warp, in lane 0.
 __device__ inline u64 warpSum(u64 x) {
   for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
+  return x;
+}
+
+// sumSince returns the sum over this lane and as many before it as `back` says: different numbers make segments.
+__device__ inline u32 sumSince(u32 back, u32 x) {
+  for (u32 d = 1; d < 32; d *= 2) {
+    u32 other = __shfl_up_sync(~0u, x, d);
+    if (d <= back) x += other;
+  }
   return x;
 }
 
