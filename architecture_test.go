@@ -86,7 +86,8 @@ var libraries = map[string][]string{
 	"github.com/goccy/":      {"cmd/teps"},
 	"github.com/jedib0t/":    {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":      {"cmd/teps"},
-	"golang.org/x/sys":       {"internal/child", "plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
+	"golang.org/x/sys/cpu":   {"cpu"},
+	"golang.org/x/sys/unix":  {"internal/child", "plugins/rpc", "internal/memory", "internal/team", "cmd/teps-rank"},
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
 	"github.com/ebitengine/": {"power/meters"},
 

@@ -53,11 +53,10 @@ func (b bitmap) addRange(from, to int) {
 	b[last] |= tail
 }
 
-// filter returns those bits of word whose entry (bit i has entry[i]) is in the bitmap. It is not inlined because its
-// loop needs all registers.
+// filterEach is filter, one entry at a time. It is not inlined because its loop needs all registers.
 //
 //go:noinline
-func (b bitmap) filter(entry []uint32, word uint64) (found uint64) {
+func (b bitmap) filterEach(entry []uint32, word uint64) (found uint64) {
 	for ; word != 0; word &= word - 1 {
 		i := bits.TrailingZeros64(word)
 		u := entry[i]
