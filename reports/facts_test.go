@@ -111,8 +111,10 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 	for i := range 9 {
 		r := samples.Result([]string{"cpu"}, 16)
 		r.Runs[0].Statistics.TEPS.Mean = float64(i+1) * 1e9
+		r.Runs[0].Options = map[string]string{"threads": "2", "pin": "false"}
 		if i == 8 {
 			r.Runs[0].Engine.Checksum, r.Runs[0].State, r.Runs[0].Failure = "ab12", record.Failed, "it crashed"
+			r.Runs[0].Options = map[string]string{"threads": "4", "pin": "false", "hubs": "0"}
 		}
 		records = append(records, r)
 	}
@@ -125,7 +127,8 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		rows = append(rows, strings.Join(texts, " "))
 	}
-	want := "cpu 16 8/8 0.06291 1.121 4.500 1.00 … 8.00 VALID, cpu #2 16 0/1 – – – – FAILED"
+	want := "cpu 16 8/8 0.06291 1.121 4.500 1.00 … 8.00 VALID threads=2, " +
+		"cpu #2 16 0/1 – – – – FAILED hubs=0, program ab12, threads=4"
 	if got := strings.Join(rows, ", "); got != want {
 		t.Errorf("the variants are %q, want %q", got, want)
 	}

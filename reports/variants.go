@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,10 +78,12 @@ func byRate(runs []Run) []Run {
 // VariantTable has a line for each variant and graph.
 func (r Report) VariantTable() Table {
 	var all []Variant
-	for _, repeats := range r.variants() {
+	variants := r.variants()
+	for _, repeats := range variants {
 		worst := slices.MaxFunc(repeats, func(a, b Run) int { return cmp.Compare(a.Verdict().Grade, b.Verdict().Grade) })
 		v := Variant{Engine: repeats[0].Label, GraphID: repeats[0].GraphID, Graph: repeats[0].graphCell(),
-			Planned: len(repeats), State: worst.Verdict().Word, Class: worst.Verdict().Class()}
+			Planned: len(repeats), State: worst.Verdict().Word, Class: worst.Verdict().Class(),
+			Differs: differences(repeats[0], variants)}
 		for _, run := range byRate(repeats) {
 			v.Runs = append(v.Runs, run.Run)
 		}
@@ -88,6 +91,44 @@ func (r Report) VariantTable() Table {
 	}
 	t := VariantTable(all)
 	t.Note += " The figures show the run with the median rate."
+	return t
+}
+
+// differences are what distinguishes a run from those of variants with the same name, but for the number at its end.
+func differences(r Run, variants [][]Run) string {
+	name := func(r Run) string { return strings.Split(r.Label, " #")[0] }
+	mine, differs := r.traits(), map[string]bool{}
+	for _, other := range variants {
+		if theirs := other[0].traits(); name(other[0]) == name(r) {
+			for trait := range mine {
+				differs[trait] = differs[trait] || mine[trait] != theirs[trait]
+			}
+			for trait := range theirs {
+				differs[trait] = differs[trait] || mine[trait] != theirs[trait]
+			}
+		}
+	}
+	var out []string
+	for _, trait := range slices.Sorted(maps.Keys(differs)) {
+		if value := mine[trait]; differs[trait] && value != "" && value != Missing {
+			out = append(out, trait+value)
+		}
+	}
+	return Joined(", ", out...)
+}
+
+// traits are what variants of one name may differ in, by the words before the value.
+func (r Run) traits() map[string]string {
+	t := map[string]string{"on ": r.Machine, "program ": Clean(r.Engine.Checksum, 12)}
+	if r.Source == "" {
+		t[""] = r.input()
+	}
+	if d := r.Description; d != nil {
+		t["version "] = EngineName(d.Version)
+	}
+	for name, value := range r.Options {
+		t[EngineName(name)+"="] = EngineName(value)
+	}
 	return t
 }
 
@@ -99,13 +140,14 @@ type Variant struct {
 	Planned       int          // number of runs, with a result or without
 	Memory        int64        // bytes that a run needs; 0: unknown
 	State, Class  string       // of the worst run
+	Differs       string       // from variants of the same name
 }
 
 // VariantTable has a line for each variant: medians over its runs, and the range of their rates. Columns without a
 // value are left out.
 func VariantTable(all []Variant) Table {
 	t := NewRunTable(all, func(v Variant) record.GraphID { return v.GraphID },
-		"#runs|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#memory of each|#MTEPS/W",
+		"#runs|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#memory of each|#MTEPS/W|what differs",
 		"Numbers are medians over the runs; the rate of a run is the harmonic mean over its roots.")
 	for _, v := range all {
 		var kernel1, search, rates []float64
@@ -121,8 +163,10 @@ func VariantTable(all []Variant) Table {
 			between = units.Significant(slices.Min(rates), 3) + " … " + units.Significant(slices.Max(rates), 3)
 		}
 		t.Add(v.Engine, v.Graph, fmt.Sprintf("%d/%d", len(v.Runs), v.Planned), median(kernel1), median(search),
-			median(rates), between, v.State, units.Bytes(v.Memory), v.perWatt())
+			median(rates), between, v.State, units.Bytes(v.Memory), v.perWatt(),
+			v.Differs)
 		t.Style(7, v.Class)
+		t.Style(10, "why")
 	}
 	t.DropEmpty()
 	return t
