@@ -38,8 +38,10 @@ func kolganov(b *base, c configuration) method {
 			l := plugins.Level{Direction: state, Frontier: int64(countQ)}
 			b.clearCounters()
 			if state == graph.TopDown {
-				b.launch("kolganov_td", countQ, Qcurr, countQ, b.row, b.column, lvl, child, maxPending, levels, parents,
-					Qnext, b.counters)
+				if b.err == nil {
+					b.fail(b.gpu.Launch(cu.NoStream, "kolganov_td", int((countQ+masters-1)/masters), masters, Qcurr, countQ, b.row,
+						b.column, lvl, child, maxPending, levels, parents, Qnext, b.counters))
+				}
 				Qcurr, Qnext = Qnext, Qcurr
 			} else {
 				b.launch("kolganov_bu", aligned, 0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
@@ -65,6 +67,9 @@ func kolganov(b *base, c configuration) method {
 		end: func() { b.launch("kolganov_parents", b.labels, number, original, b.labels, levels, parents, b.parent) },
 	}
 }
+
+// masters are the master threads of a block. Before CUDA 12 the child grids of a block run one after the other.
+const masters = 32
 
 // maxPending is how many child grids may wait to run. Their launches are not reliable if the driver's limit is reached.
 const maxPending = 1 << 15
