@@ -61,10 +61,65 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	roots := chooseRoots(v.Joined(), source.Vertices(), *flagRoots)
 	for _, set := range benchmarkSets() {
-		e, s := constructEngine(b, tuples, set)
+		e, s := constructEngine(b, plugins.Input{Tuples: tuples, Options: set})
 		counts := validateRoots(b, e, v, roots, parent)
 		measure(b, fmt.Sprintf("%s %v", source.Name(), set), e, s, roots, counts, parent)
 		if err := e.Close(); err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+	}
+}
+
+// BenchmarkRecipe is for graphs whose tuples do not fit into the host: kernel 1 makes them on the device, and so does
+// the validation of every search, in the same process. After the first search it draws roots that this one has reached.
+func BenchmarkRecipe(b *testing.B) {
+	needGPU(b)
+	source, err := graph.ParseSource(*flagGraph, 2, 3)
+	recipe, ok := source.(graph.Kronecker)
+	if err != nil || !ok {
+		b.Fatalf("graph %s has no recipe: %v", *flagGraph, err)
+	}
+	parent := make([]graph.Vertex, recipe.Vertices())
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, set := range benchmarkSets() {
+		e, _ := constructEngine(b, plugins.Input{Recipe: &recipe, Options: set})
+		a := accelerator.New()
+		if err := a.LoadRecipe(recipe); err != nil {
+			b.Fatal(err)
+		}
+		seconds, valid := 0.0, 0
+		for valid < *flagRoots {
+			root := graph.Vertex(random.Int64N(recipe.Vertices()))
+			for valid > 0 && parent[root] < 0 {
+				root = graph.Vertex(random.Int64N(recipe.Vertices()))
+			}
+			found, err := e.Search(b.Context(), root, parent)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(found.Levels) < 3 { // isolated
+				continue
+			}
+			start := time.Now()
+			tree, err := a.Validate(b.Context(), root, parent)
+			if err != nil {
+				b.Fatalf("root %d: %v", root, err)
+			}
+			valid++
+			seconds += found.Elapsed.Seconds() / float64(tree.NEdge())
+			fmt.Printf("root %d: %v, %d edges, %.1f GTEPS, valid after %v\n", root, found.Elapsed, tree.NEdge(),
+				float64(tree.NEdge())/found.Elapsed.Seconds()/1e9, time.Since(start).Round(time.Millisecond))
+			if valid == 1 {
+				levels, _ := addLevels(nil, found, 0)
+				for i, l := range levels {
+					fmt.Printf("  level %d: %s\n", i, l)
+				}
+			}
+		}
+		fmt.Printf("RESULT %s %v: harmonic mean of %d valid roots: %.1f GTEPS\n", source.Name(), set, valid,
+			float64(valid)/seconds/1e9)
+		if err := errors.Join(a.Close(), e.Close()); err != nil {
 			b.Fatal(err)
 		}
 		runtime.GC()
@@ -91,7 +146,7 @@ func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
 }
 
 // constructEngine builds a graph, and returns the engine and the search inside it.
-func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (plugins.Engine, []*search) {
+func constructEngine(b *testing.B, in plugins.Input) (plugins.Engine, []*search) {
 	var inside []*search
 	e := plugins.New(describe, func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 		c, err := configure(set)
@@ -109,13 +164,13 @@ func constructEngine(b *testing.B, tuples []graph.Edge, set map[string]string) (
 		inside = []*search{s}
 		return built, err
 	})
-	built, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: set})
+	built, err := e.Construct(b.Context(), in)
 	if err != nil {
 		b.Fatal(err)
 	}
 	entries, _ := built.Entries.Get()
 	fmt.Printf("%v kernel 1: %v, uses %d MB, %d entries",
-		set, built.Elapsed.Round(time.Microsecond), built.Bytes>>20, entries)
+		in.Options, built.Elapsed.Round(time.Microsecond), built.Bytes>>20, entries)
 	for _, p := range built.Phases {
 		fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Microsecond))
 	}

@@ -31,16 +31,22 @@ func (b *builder) transfer() {
 	b.counters = b.array("counters", 8*counters)
 	b.fail("tuples", checkTuples(b.n, 0, false))
 	b.clearCounters()
-	if stays {
+	maxLabel, tooLong := uint64(0), false
+	switch {
+	case b.recipe != nil:
+		maxLabel = uint64(b.recipe.Vertices()) - 1
+	case stays:
 		pairs := b.array("tuples", 8*b.n)
 		b.eachPart(func(at uint64, first, n int64) {
 			b.call("unpack_tuples", at, uint64(n), pairs+uint64(8*first), b.bounds())
 		})
 		b.pairs = pairs
-	} else {
+	default:
 		b.forTuples(func(uint64, uint64) {})
 	}
-	maxLabel, tooLong := b.counter(boundsAt), b.counter(boundsAt+1) != 0
+	if b.recipe == nil {
+		maxLabel, tooLong = b.counter(boundsAt), b.counter(boundsAt+1) != 0
+	}
 	b.fail("tuples", checkTuples(b.n, maxLabel, tooLong))
 	if b.n > 0 {
 		b.graph.Labels = maxLabel + 1
@@ -73,7 +79,7 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 
 // maxPart is how many tuples of a recipe are made at a time, and strideBits log2 of the threads that make them.
 const (
-	maxPart    = 1 << 25
+	maxPart    = 1 << 23 // 160 MiB with their pairs, which fit into minSortBytes
 	strideBits = 17
 )
 

@@ -204,7 +204,7 @@ func TestTuplesMadeAgainAreTheSameGraph(t *testing.T) {
 	} {
 		_, g := constructInput(t, in)
 		if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
-			!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) ||
+			!slices.Equal(g.label, want.label) || !slices.Equal(g.first, want.first) ||
 			!slices.Equal(g.aligned, want.aligned) {
 			t.Errorf("%s: the graph differs", name)
 		}

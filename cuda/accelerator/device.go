@@ -31,13 +31,12 @@ type device struct {
 	recipe    graph.Kronecker // whose constants are on the device
 	constants uint64
 
-	tuples, vertices                    int64 // of Load; no vertices: not loaded
+	again                               bool // Validate makes the tuples of the recipe again, part by part
+	part                                uint64
+	tuples, labels, vertices            int64 // of Load; no vertices: not loaded
 	pairs, parent, jump, words, tupleOf uint64
 	findings                            uint64
 }
-
-// strideBits is log2 of the threads that generate.
-const strideBits = 17
 
 // findings are Findings of kernels/validate.cu.
 type findings struct {
@@ -95,62 +94,58 @@ func (d *device) launch(kernel string, args ...uint64) error {
 	return d.gpu.Launch(cu.NoStream, kernel, d.gpu.LoopBlocks(), driver.Threads, args...)
 }
 
-// Generate is plugins.Accelerator.Generate.
-func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
-	if err := recipe.Check(); err != nil {
-		return err
-	}
-	if first < 0 || first > recipe.Tuples()-int64(len(dst)) {
-		return fmt.Errorf("%d tuples from number %d: the list has %d", len(dst), first, recipe.Tuples())
-	}
-	return d.do(func() error {
-		if d.recipe != recipe {
-			c := recipe.Constants()
-			words := c.Stream[:]
-			for i := range c.Jumps {
-				words = append(words, c.Jumps[i][:]...)
-			}
-			words = append(words, c.Key, c.Multiplier[0], c.Multiplier[1])
-			err := d.memory.Free(d.constants)
-			if err == nil {
-				d.constants, err = d.memory.OnDevice("constants", int64(8*len(words)))
-			}
-			if err = errors.Join(err, driver.WriteAll(d.constants, words)); err != nil {
-				return err
-			}
-			d.recipe = recipe
-		}
-		return d.stage.Download(ctx, driver.Bytes(dst), func(at uint64, from, n int64) error {
-			return d.gpu.Launch(cu.NoStream, "generate", 1<<strideBits/driver.Threads, driver.Threads, d.constants,
-				uint64(recipe.Scale), uint64(first+from/graph.EdgeBytes), uint64(n/graph.EdgeBytes), strideBits, at)
-		})
-	})
-}
-
 // maxVertices is how many vertices kernels/validate.cu takes.
 const maxVertices = 1 << 31
 
 // Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex.
 func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
+	return d.load(int64(len(tuples)), int64(len(tuples)), vertices, func() error {
+		return d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
+			return d.unpack(at, n/graph.EdgeBytes, first/graph.EdgeBytes)
+		})
+	})
+}
+
+// partTuples is how many tuples of a recipe are made at a time.
+const partTuples = 1 << 25
+
+// LoadRecipe is Load for the tuples of a recipe, which are in no memory: every Validate makes them again.
+func (d *device) LoadRecipe(recipe graph.Kronecker) error {
+	if err := recipe.Check(); err != nil {
+		return err
+	}
+	part := min(partTuples, recipe.Tuples())
+	return d.load(recipe.Tuples(), part, recipe.Vertices(), func() (err error) {
+		if d.part, err = d.memory.OnDevice("part of the tuples", graph.EdgeBytes*part); err == nil {
+			err = d.use(recipe)
+		}
+		d.again = true
+		return err
+	})
+}
+
+// load prepares for validating searches of a number of tuples, which bring puts into an array of pairs of the given
+// length.
+func (d *device) load(tuples, pairs, vertices int64, bring func() error) error {
 	if vertices < 1 || vertices > maxVertices {
 		return fmt.Errorf("%d vertices; this device validates graphs of 1 to %d: %w", vertices, int64(maxVertices),
 			plugins.ErrTuples)
 	}
 	return d.do(func() error {
-		d.vertices = 0
-		for _, array := range []*uint64{&d.pairs, &d.parent, &d.jump, &d.words, &d.tupleOf} {
+		d.vertices, d.again = 0, false
+		for _, array := range []*uint64{&d.part, &d.pairs, &d.parent, &d.jump, &d.words, &d.tupleOf} {
 			if err := d.memory.Free(*array); err != nil {
 				return err
 			}
 			*array = 0
 		}
-		d.tuples = int64(len(tuples))
+		d.tuples = tuples
 		for _, a := range []struct {
 			name  string
 			at    *uint64
 			bytes int64
 		}{
-			{"tuples", &d.pairs, 8 * d.tuples},
+			{"tuples", &d.pairs, 8 * pairs},
 			{"parents", &d.parent, 4 * vertices},
 			{"levels", &d.jump, 8 * vertices},
 			{"words", &d.words, 2 * vertices},
@@ -164,11 +159,8 @@ func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 		if err := driver.Write(d.findings, nothingFound()); err != nil {
 			return err
 		}
-		err := d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
-			return d.launch("unpack", at, uint64(n/graph.EdgeBytes), uint64(first/graph.EdgeBytes), d.pairs,
-				uint64(vertices), d.findings)
-		})
-		if err != nil {
+		d.labels = vertices
+		if err := bring(); err != nil {
 			return err
 		}
 		f, err := d.found()
@@ -180,6 +172,28 @@ func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 		}
 		return err
 	})
+}
+
+// unpack turns n tuples on the device into pairs, from number first on.
+func (d *device) unpack(at uint64, n, first int64) error {
+	return d.launch("unpack", at, uint64(n), uint64(first), d.pairs, uint64(d.labels), d.findings)
+}
+
+// checkTuples checks all tuples.
+func (d *device) checkTuples(ctx context.Context) error {
+	check := func(n, first int64) error {
+		return d.launch("check_tuples", d.pairs, uint64(n), uint64(first), d.parent, d.jump, d.words, d.tupleOf, d.findings)
+	}
+	if !d.again {
+		return check(d.tuples, 0)
+	}
+	for first := int64(0); first < d.tuples; first += partTuples {
+		n := min(d.tuples-first, partTuples)
+		if err := errors.Join(ctx.Err(), d.generate(d.part, first, n), d.unpack(d.part, n, 0), check(n, first)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // found reads the findings.
@@ -209,7 +223,7 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 		if err := errors.Join(
 			cu.MemsetD32(cu.DevicePtr(d.tupleOf), 0, (n+31)/32),
 			d.launch("make_words", d.parent, d.jump, uint64(n), d.words, d.findings),
-			d.launch("check_tuples", d.pairs, uint64(d.tuples), d.parent, d.jump, d.words, d.tupleOf, d.findings),
+			d.checkTuples(ctx),
 			d.launch("find_missing", d.parent, d.tupleOf, uint64(n), uint64(root), d.findings),
 		); err != nil {
 			return err
@@ -309,11 +323,10 @@ func (d *device) explainTuples(root graph.Vertex, f findings) error {
 		}
 		return d.brokenEdge(graph.RuleTuple, root, graph.Vertex(f.NoTuple))
 	}
-	var ends [2]uint32
-	if err := driver.Read(ends[:], d.pairs+8*tuple); err != nil {
+	a, b, err := d.ends(tuple)
+	if err != nil {
 		return err
 	}
-	a, b := graph.Vertex(ends[0]), graph.Vertex(ends[1])
 	if rule == graph.RuleSpan { // the end that is reached comes first
 		p, err := d.parentOf(a)
 		if err != nil {
@@ -324,6 +337,19 @@ func (d *device) explainTuples(root graph.Vertex, f findings) error {
 		}
 	}
 	return broken(rule, root, a, b)
+}
+
+// ends returns the ends of a tuple.
+func (d *device) ends(tuple uint64) (a, b graph.Vertex, err error) {
+	if d.again {
+		var one [1]graph.Edge
+		err = d.recipe.Generate(context.Background(), one[:], int64(tuple), 1)
+		a, b = one[0].Ends()
+		return a, b, err
+	}
+	var pair [2]uint32
+	err = driver.Read(pair[:], d.pairs+8*tuple)
+	return graph.Vertex(pair[0]), graph.Vertex(pair[1]), err
 }
 
 // unreached is UNREACHED of kernels/validate.cu.

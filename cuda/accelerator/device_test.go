@@ -3,7 +3,10 @@
 package accelerator
 
 import (
+	"errors"
 	"flag"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/tepsbench/teps/cuda/driver"
@@ -49,6 +52,41 @@ func open(t *testing.T) *Accelerator {
 
 func TestAccelerator(t *testing.T) {
 	enginetest.TestAccelerator(t, open(t), here{}, *flagScale, *flagMutations)
+}
+
+// Verdicts are the same whether the tuples are kept or made again.
+func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
+	a, again := open(t), open(t)
+	recipe := graph.Kronecker{Scale: 14, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, recipe.Tuples())
+	if err := recipe.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	csr, err := graph.NewCSR(tuples, recipe.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := tuples[0].Ends()
+	parent, _, err := csr.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Load(t.Context(), tuples, recipe.Vertices()), again.LoadRecipe(recipe)); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	at, before := 0, parent[0]
+	for mutation := range 100 {
+		tree, err := a.Validate(t.Context(), root, parent)
+		treeAgain, errAgain := again.Validate(t.Context(), root, parent)
+		if tree != treeAgain || fmt.Sprint(err) != fmt.Sprint(errAgain) || mutation == 0 && err != nil {
+			t.Fatalf("mutation %d: got %v and %v from the tuples, %v and %v from the recipe", mutation, tree, err, treeAgain,
+				errAgain)
+		}
+		parent[at] = before
+		at = random.IntN(len(parent))
+		before, parent[at] = parent[at], graph.Vertex(random.IntN(len(parent)+1)-1)
+	}
 }
 
 // TestGoldenValues compares whole lists with what the reference generates: FNV-1a of the packed tuples, with the offset

@@ -104,8 +104,9 @@ __device__ void mark(u32* found, u32 v) {
   if ((((volatile u32*)found)[v / 32] & bit) == 0) atomicOr(&found[v / 32], bit);
 }
 
-// check_tuples is the pass over the tuples. If a level does not fit a word, it looks at the jumps.
-extern "C" __global__ void check_tuples(const uint2* pairs, u64 n, const u32* parent, const u64* jump, const u16* words,
+// check_tuples is the pass over the tuples, or over n of them from number `number` on. If a level does not fit a word, it
+// looks at the jumps.
+extern "C" __global__ void check_tuples(const uint2* pairs, u64 n, u64 number, const u32* parent, const u64* jump, const u16* words,
                                         u32* found, Findings* f) {
   u64 missed = 0, loops = 0;
   bool deep = f->depth > MAX_WORD_LEVEL;
@@ -119,9 +120,9 @@ extern "C" __global__ void check_tuples(const uint2* pairs, u64 n, const u32* pa
     }
     if (levelU == 0 || levelV == 0) {
       missed += levelU == levelV;
-      if (levelU != levelV) lowest(f->unspanned, i);
+      if (levelU != levelV) lowest(f->unspanned, number + i);
     } else if (levelU - levelV > 1 || levelV - levelU > 1) {
-      lowest(f->far, i);
+      lowest(f->far, number + i);
     } else if (t.x == t.y) {
       loops++;
     } else if (levelU > levelV) {
