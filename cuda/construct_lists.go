@@ -180,10 +180,13 @@ func (b *builder) publish() {
 	}
 }
 
-const rowBytes = 16 // of one vertex in an aligned block: four entries of its list
+const (
+	rowBytes    = 16 // of one vertex in an aligned block: four entries of its list
+	alignedRows = 16 // maximum rows of a block: a scan rarely gets further
+)
 
-// align makes aligned blocks for the share of the vertices that the options ask for, or for as many as fit besides a
-// parent array.
+// align makes aligned blocks for the share of the vertices that the options ask for. If they do not fit besides a
+// parent array they have fewer rows, since most scans end in the first one, and then as many blocks are made as fit.
 func (b *builder) align() {
 	g := &b.graph
 	count := words(int64(g.Searched) * int64(b.c.aligned) / 100)
@@ -192,10 +195,17 @@ func (b *builder) align() {
 	}
 	g.AlignedRows = b.array("rows of blocks", 4*count)
 	g.AlignedBegin = b.array("begin of each block", 8*(count+1))
-	b.call("aligned_rows", uint64(count), g.AlignedRows, g.AlignedBegin)
-	b.prefixSums(g.AlignedBegin, uint64(count), g.AlignedBegin+uint64(8*count))
-	ends := readAll[uint64](b, g.AlignedBegin, count+1)[1:]
 	room := uint64(max(b.memory.Room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
+	for limit := uint64(alignedRows); ; limit /= 2 {
+		total := g.AlignedBegin + uint64(8*count)
+		b.call("aligned_rows", uint64(count), limit, g.AlignedRows, g.AlignedBegin)
+		b.prefixSums(g.AlignedBegin, uint64(count), total)
+		if readOne[uint64](b, total, 0) <= room || limit == 1 {
+			b.note("rows of aligned blocks", fmt.Sprintf("at most %d", limit))
+			break
+		}
+	}
+	ends := readAll[uint64](b, g.AlignedBegin, count+1)[1:]
 	fit := sort.Search(int(count), func(i int) bool { return ends[i] > room })
 	if fit < int(count) {
 		b.note("aligned", fmt.Sprintf("%d %% of the vertices, as many as fit", 100*32*int64(fit)/int64(g.Searched)))

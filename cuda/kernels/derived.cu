@@ -40,15 +40,15 @@ extern "C" __global__ void hub_edges(u32* edges) {
 }
 
 // aligned_rows chooses how many rows the block of each word has: as many as at least ALIGNED_LANES of its lists need,
-// and at most ALIGNED_ROWS. It writes the size of the block, in rows of one vertex, to size, and marks a block with
+// and at most `limit`. It writes the size of the block, in rows of one vertex, to size, and marks a block with
 // LONGER if a list of the word continues behind it. One warp per word.
-extern "C" __global__ void aligned_rows(u64 words, u32* rows, u64* size) {
+extern "C" __global__ void aligned_rows(u64 words, u64 limit, u32* rows, u64* size) {
   u64 warps = u64(gridDim.x) * (blockDim.x / 32);
   for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
     u64 v = w * 32 + lane(), skip = grouped(w);
     u64 length = v < graph.searched ? lengthIn(graph.offset, u32(v)) : 0;
     u64 quads = length > skip ? (length - skip + 3) / 4 : 0;
-    u32 n = quads < ALIGNED_ROWS ? u32(quads) : ALIGNED_ROWS;
+    u32 n = u32(quads < limit ? quads : limit);
     u32 asLong = 0; // lists with at least as many rows as this one
     for (int i = 0; i < 32; i++) asLong += __shfl_sync(~0u, n, i) >= n;
     u32 kept = asLong >= ALIGNED_LANES ? n : 0;

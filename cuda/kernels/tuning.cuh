@@ -33,7 +33,6 @@ constexpr int CORRECTIONS_PER_THREAD = 2;  // corrections that a thread writes o
 constexpr int CORRECTIONS_PER_PART = 256;  // corrections that a block writes out at a time
 
 // Kernel 1.
-constexpr int ALIGNED_ROWS = 16;           // maximum rows of 4 entries in an aligned block: a scan rarely gets further
 constexpr int ALIGNED_LANES = 8;           // a row is kept if at least this many of its 32 lanes have an entry
 constexpr int THREADS = 256;               // threads of a block of every kernel but the search
 constexpr int SORT_KEYS = 16;              // keys that a thread sorts at a time
