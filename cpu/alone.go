@@ -4,160 +4,166 @@ import "github.com/tepsbench/teps/graph"
 
 // The steps of one worker in local order (local.go): a queue, and a byte for each vertex.
 //
-// A step has one of three forms. If the frontier is narrow, the cost of a step counts, and several are taken in one
-// call. In a grid the processor predicts which neighbours are unvisited, but sometimes it is wrong, and then it waits
-// for the lists of the next vertices; so they are fetched before. In other graphs whether a neighbour is unvisited
-// cannot be predicted. So each one is written behind the queue, and stays there if it is. No branch depends on what
-// lists hold then, and the processor fetches the next ones itself.
+// Whether a neighbour is unvisited cannot be predicted in roads and meshes. So where lists are short, each neighbour is
+// written behind the queue, and stays there if it is unvisited: no branch depends on it. With three or four neighbours
+// on average none depends on the length of a list either, because every vertex has a row of four, some of them the
+// vertex itself, and the four looks come before the stores. A look after a store waits until the processor knows where
+// it goes, and it goes where the queue ends.
+//
+// Longer lists are expanded as in a search with one queue. So are narrow frontiers, where each vertex waits for the one
+// before, and all that follows the levels that are reported, where nothing has to be done for each level.
+//
+// Loops have functions of their own, which are not inlined, because they need all registers.
 
 const (
-	expansions     = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
-	narrowFrontier = 8       // vertices; a frontier of fewer is narrow
-	fetchedLists   = 64
+	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
+	narrowFrontier  = 8       // vertices; a frontier of fewer is narrow
+	shortList       = 3       // vertices with fewer neighbours on average have short lists
+	fetchedTogether = 64      // vertices whose neighbours are read before any is expanded
 	// Vertices are published by as many: workers that write close behind the one that expands take its cache lines.
 	publishedPiece = 1 << 10
 )
-
-// alone is what these steps read and write, apart from the queue of part 0.
-type alone struct {
-	at, targets []uint32
-	seen        []uint8
-	steps       [timedVertices]step
-	fetched     uint32 // not used; keeps the compiler from dropping reads
-}
-
-// step is what a step has done.
-type step struct{ frontier, entries int }
 
 // stepsAlone expands the frontier and those that follow until one is wide, or for a while. It returns the number of
 // vertices in the next frontier.
 func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 	l, p := &s.local, &s.local.parts[0]
 	for begun := p.end; ; {
-		steps := l.alone.steps[:]
-		if len(s.levels) < timedLevels {
-			steps = steps[:1] // each level has a time of its own
+		p.head = p.end
+		limit, entries := p.tail, 0
+		counted := len(s.levels) > maxLevels // and not reported: where one ends does not matter
+		if counted {
+			limit = p.head + publishedPiece
 		}
-		steps = steps[:s.expandAlone(steps)]
-		if len(s.levels) > maxLevels { // and levels are not reported, only counted
-			steps = steps[:1]
-			steps[0].frontier = p.end - p.head
+		switch {
+		case (counted || limit-p.head < narrowFrontier) && !s.g.Lists.Packed:
+			p.end, p.tail, entries = l.expandLists(p.queue, p.head, limit, p.tail)
+		case s.g.Lists.Packed || s.average < shortList:
+			p.end = p.tail
+			entries = s.expandShort(p)
+		default:
+			p.end = p.tail
+			entries = s.expandWide(p)
 		}
-		for _, step := range steps {
-			state.Frontier = int64(step.frontier)
-			s.recordLevel(state, step.entries)
-		}
+		state.Frontier = int64(p.end - p.head)
+		s.recordLevel(state, entries)
 		if p.end-p.published >= publishedPiece {
 			p.publish()
 		}
 		next = p.tail - p.end
-		if next == 0 || next >= l.wide && len(l.parts) > 1 || p.end-begun >= expansions {
+		if next == 0 || s.isWide(next) || p.end-begun >= expansions {
 			return next
 		}
 	}
 }
 
-// expandAlone expands the frontier of part 0. If it is narrow, it expands those that follow as well, as many as there
-// are steps at most. It returns the number of steps. Afterwards queue[head:end] are all vertices it has expanded.
-func (s *search) expandAlone(steps []step) (n int) {
-	a, p := &s.local.alone, &s.local.parts[0]
-	p.head, p.end = p.end, p.tail
-	us := p.queue[p.head:p.end]
-	switch {
-	case s.g.Lists.Packed:
-		steps[0].entries = s.expandPacked(us)
-	case len(us) < narrowFrontier:
-		n, p.end, p.tail = a.narrow(p.queue, p.head, p.tail, steps)
-		return n
-	case s.g.Regular:
-		steps[0].entries, p.tail = a.regular(us, p.queue, p.tail)
-	default:
-		steps[0].entries, p.tail = a.irregular(us, p.queue, p.tail)
-	}
-	steps[0].frontier = len(us)
-	return 1
-}
-
-// narrow expands queue[head:tail] and the frontiers that follow, while they are narrow and steps are left, until it is
-// time to read the clock.
-func (a *alone) narrow(queue []uint64, head, tail int, steps []step) (n, newHead, newTail int) {
-	at, targets, seen := a.at, a.targets, a.seen
-	first := head
-	for ; n < len(steps) && head-first < timedVertices && head < tail && tail-head < narrowFrontier; n++ {
-		begin, end, entries := head, tail, 0
-		for ; head < end; head++ {
-			e := queue[head]
-			u := uint32(e)
-			list := targets[at[u]:at[u+1]]
-			entries += len(list)
-			for _, v := range list {
-				if seen[v] == 0 {
-					seen[v] = 1
-					queue[tail] = e<<32 | uint64(v)
-					tail++
-				}
-			}
-		}
-		steps[n] = step{end - begin, entries}
-	}
-	return n, head, tail
-}
-
-// regular makes the vertices us the parents of their unvisited neighbours, which it adds to the queue.
-func (a *alone) regular(us, queue []uint64, tail int) (entries, newTail int) {
-	at, targets, seen := a.at, a.targets, a.seen
-	for len(us) > 0 {
-		piece := us[:min(len(us), fetchedLists)]
-		us = us[len(piece):]
-		fetched := uint32(0)
-		for _, e := range piece {
-			u := uint32(e)
-			begin := at[u]
-			entries += int(at[u+1] - begin)
-			fetched |= uint32(seen[targets[begin]])
-		}
-		a.fetched = fetched
-		for _, e := range piece {
-			u := uint32(e)
-			for _, v := range targets[at[u]:at[u+1]] {
-				if seen[v] == 0 {
-					seen[v] = 1
-					queue[tail] = e<<32 | uint64(v)
-					tail++
-				}
-			}
-		}
-	}
-	return entries, tail
-}
-
-// irregular does the same without a branch for each neighbour.
-func (a *alone) irregular(us, queue []uint64, tail int) (entries, newTail int) {
-	at, targets, seen := a.at, a.targets, a.seen
-	for _, e := range us {
+// expandLists makes the vertices queue[head:limit] the parents of their unvisited neighbours, and adds these to the
+// queue. If the queue ends before limit, it stops there.
+func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, newTail, entries int) {
+	at, targets, seen := l.at, l.targets, l.seen
+	for ; head < tail && head < limit; head++ {
+		e := queue[head]
 		u := uint32(e)
 		list := targets[at[u]:at[u+1]]
 		entries += len(list)
 		for _, v := range list {
-			queue[tail] = e<<32 | uint64(v)
-			tail += int(1 - seen[v])
-			seen[v] = 1
+			if seen[v] == 0 {
+				seen[v] = 1
+				queue[tail] = e<<32 | uint64(v)
+				tail++
+			}
 		}
 	}
-	return entries, tail
+	return head, tail, entries
 }
 
-// expandPacked is irregular for packed lists.
-func (s *search) expandPacked(us []uint64) (entries int) {
-	p, seen := &s.local.parts[0], s.local.seen
+// expandWide does the same for the frontier of p, and fetches what it needs for some vertices at a time.
+func (s *search) expandWide(p *part) (entries int) {
+	l, rows := &s.local, s.g.Rows
+	for head := p.head; head < p.end; {
+		end := min(head+fetchedTogether, p.end)
+		us := p.queue[head:end]
+		if rows == nil {
+			n := 0
+			l.fetched += fetchLists(us, l.at, l.targets, l.seen)
+			head, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
+			entries += n
+			continue
+		}
+		l.fetched += fetchRows(us, rows, l.seen)
+		p.tail = expandRows(us, rows, l.seen, p.queue, p.tail)
+		for _, e := range us {
+			begin, end := int(l.at[uint32(e)]), int(l.at[uint32(e)+1])
+			entries += end - begin
+			for i := begin + len(rows[0]); i < end; i++ {
+				v := l.targets[i]
+				p.queue[p.tail] = e<<32 | uint64(v)
+				p.tail += int(1 ^ l.seen[v])
+				l.seen[v] = 1
+			}
+		}
+		head = end
+	}
+	return entries
+}
+
+// fetchLists reads the first neighbours of the vertices us, so that they are in the cache soon. It returns a number
+// that depends on all of them, which the caller must use.
+//
+//go:noinline
+func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 	for _, e := range us {
-		list := s.unpack(&s.workers[0], uint32(e))
+		sum |= uint32(seen[targets[at[uint32(e)]]])
+	}
+	return sum
+}
+
+// fetchRows does the same with rows.
+//
+//go:noinline
+func fetchRows(us []uint64, rows [][4]uint32, seen []uint8) (sum uint32) {
+	for _, e := range us {
+		sum |= rows[uint32(e)][0] | uint32(seen[uint32(e)])
+	}
+	return sum
+}
+
+// expandRows adds the unvisited ones in the rows of the vertices us to the queue.
+//
+//go:noinline
+func expandRows(us []uint64, rows [][4]uint32, seen []uint8, queue []uint64, tail int) (newTail int) {
+	for _, e := range us {
+		r := &rows[uint32(e)]
+		e <<= 32
+		a, b, c, d := seen[r[0]], seen[r[1]], seen[r[2]], seen[r[3]]
+		seen[r[0]] = 1
+		seen[r[1]] = 1
+		seen[r[2]] = 1
+		seen[r[3]] = 1
+		queue[tail] = e | uint64(r[0])
+		tail += int(1 ^ a)
+		queue[tail] = e | uint64(r[1])
+		tail += int(1 ^ b)
+		queue[tail] = e | uint64(r[2])
+		tail += int(1 ^ c)
+		queue[tail] = e | uint64(r[3])
+		tail += int(1 ^ d)
+	}
+	return tail
+}
+
+// expandShort does the same for the frontier of p without a branch for each neighbour, also in packed lists.
+func (s *search) expandShort(p *part) (entries int) {
+	seen, queue, tail := s.local.seen, p.queue, p.tail
+	for _, e := range queue[p.head:p.end] {
+		list := s.list(&s.workers[0], uint32(e))
 		entries += len(list)
 		for _, v := range list {
-			p.queue[p.tail] = e<<32 | uint64(v)
-			p.tail += int(1 - seen[v])
+			queue[tail] = e<<32 | uint64(v)
+			tail += int(1 ^ seen[v])
 			seen[v] = 1
 		}
 	}
+	p.tail = tail
 	return entries
 }

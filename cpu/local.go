@@ -33,13 +33,14 @@ const (
 // local is the state of a search in local order.
 type local struct {
 	parts    []part
-	alone    alone
-	at       []uint32
-	seen     []uint8 // [Searched] 1: discovered
-	shift    uint    // the block of a vertex is vertex>>shift
-	mask     uint32  // the owner of a block is block&mask, the number of parts less 1
-	together bool    // each part expands its own vertices; otherwise part 0 has the frontier
-	wide     int     // vertices of a frontier that the parts expand together
+	at       []uint32 // of lists
+	targets  []uint32 // of lists; nil if they are packed
+	seen     []uint8  // [Searched] 1: discovered
+	shift    uint     // the block of a vertex is vertex>>shift
+	mask     uint32   // the owner of a block is block&mask, the number of parts less 1
+	together bool     // each part expands its own vertices; otherwise part 0 has the frontier
+	wide     int      // vertices of a frontier that the parts expand together
+	fetched  uint32   // not used; keeps the compiler from dropping reads
 }
 
 // part is one part of a search.
@@ -78,6 +79,7 @@ func (s *search) prepareLocal(m *memory.Arena) {
 		l.wide = s.serial / average
 	}
 	l.at, _ = s.g.Lists.At.Narrow() // kernel 1 gives larger graphs another order
+	l.targets = s.g.Lists.Targets
 	l.seen = memory.Allocate[uint8](m, "vertices seen", n)
 	if s.g.Lists.Packed {
 		maxDegree := 0
@@ -91,7 +93,6 @@ func (s *search) prepareLocal(m *memory.Arena) {
 	if m.Err() != nil {
 		return
 	}
-	l.alone.at, l.alone.targets, l.alone.seen = l.at, s.g.Lists.Targets, l.seen
 	for l.shift = 6; 1<<l.shift < blockReach*s.reach() && 2*len(l.parts)<<l.shift < n; l.shift++ {
 	}
 	owned := make([]int, len(l.parts))
@@ -175,7 +176,7 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 			next = s.gather()
 		case l.together:
 			next = s.stepTogether(state)
-		case next >= l.wide && len(l.parts) > 1:
+		case s.isWide(next):
 			s.share()
 		default:
 			next = s.stepsAlone(state)
@@ -185,6 +186,12 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 		l.parts[i].publish()
 	}
 	return nil
+}
+
+// isWide reports whether the parts should expand a frontier of n vertices together. After the levels that are reported
+// a frontier may be parts of two.
+func (s *search) isWide(n int) bool {
+	return n >= s.local.wide && len(s.local.parts) > 1 && len(s.levels) <= maxLevels
 }
 
 // share gives the vertices of the next frontier, which part 0 has, to their owners.

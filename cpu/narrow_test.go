@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -81,11 +82,19 @@ func TestDeepGraphsAgreeWithTheOracle(t *testing.T) {
 	for v := graph.Vertex(1 << 10); v < 1<<10+600; v++ {
 		mixed = append(mixed, graph.MakeEdge(v-1, v)) // a path that ends in a Kronecker graph
 	}
+	long := slices.Clone(grid) // its levels are only counted when a search from the end of a path comes to the mesh
+	for v := range graph.Vertex(gridVertices) - 151 {
+		long = append(long, graph.MakeEdge(v, v+151))
+	}
+	for v := graph.Vertex(gridVertices); v < graph.Vertex(gridVertices)+maxLevels+9; v++ {
+		long = append(long, graph.MakeEdge(v-1, v))
+	}
 	for _, g := range []struct {
 		name     string
 		tuples   []graph.Edge
 		vertices int64
 	}{
+		{"long path into a mesh", long, gridVertices + maxLevels + 9},
 		{"grid", grid, gridVertices}, {"permuted grid", permuted(grid, gridVertices), gridVertices},
 		{"cube", cube, cubeVertices}, {"path", path, pathVertices}, {"permuted path", permuted(path, 3001), 3001},
 		{"caterpillar", caterpillar(700, 3), 700 * 4}, {"stars on paths", stars, 3*5001 + 2*400},

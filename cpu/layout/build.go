@@ -93,7 +93,9 @@ func (b *builder) lists() error {
 	for hub := range g.HubLinks {
 		g.HubLinks[hub] = uint32(g.Lists.Degree(uint32(hub))) - (g.Groups[hub+1] - g.Groups[hub])
 	}
-	g.Regular = g.Order == Local && b.isRegular()
+	if g.Order == Local {
+		b.makeRows()
+	}
 	g.Segments = cut(b.team, m, &g.Lists, g.HubLinks, g.Searched)
 	return m.Err()
 }

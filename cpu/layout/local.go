@@ -136,26 +136,22 @@ func (b *builder) localOrder() (bool, error) {
 	return true, nil
 }
 
-// isRegular reports whether three of four lists are those of the vertex before, moved by 1. A search can predict which
-// of their entries are unvisited.
-func (b *builder) isRegular() bool {
-	l, equal := &b.g.Lists, make([]int, b.team.Size())
-	b.team.Split(b.g.Searched, 1, func(worker, from, to int) {
-		for v := uint32(max(from, 1)); v < uint32(to); v++ {
-			n, same := l.Degree(v), l.Degree(v-1) == l.Degree(v)
-			for i := 0; same && i < n; i++ {
-				same = l.entry(v, i) == l.entry(v-1, i)+1
-			}
-			if same {
-				equal[worker]++
+// makeRows copies the first neighbours of every vertex into rows, if there are three or four on average.
+func (b *builder) makeRows() {
+	g := b.g
+	if n := g.Lists.Entries(); g.Lists.Packed || n < 3*g.Searched || n > 4*g.Searched {
+		return
+	}
+	g.Rows = memory.Allocate[[4]uint32](b.memory, "rows", g.Searched)
+	b.team.Split(len(g.Rows), 1, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			row := &g.Rows[v]
+			n := copy(row[:], g.Lists.Plain(uint32(v), 0, g.Lists.Degree(uint32(v))))
+			for i := range row[n:] {
+				row[n+i] = uint32(v)
 			}
 		}
 	})
-	sum := 0
-	for _, n := range equal {
-		sum += n
-	}
-	return sum > b.g.Searched/4*3
 }
 
 // walk searches the graph in labels, with duplicates.
