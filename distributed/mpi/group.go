@@ -8,24 +8,11 @@ package mpi
 
 // Macros of mpi.h that cgo cannot use.
 static MPI_Comm teps_world(void) { return MPI_COMM_WORLD; }
-static int teps_allreduce(void *values, int n, MPI_Comm c) {
-	return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, c);
-}
 static int teps_isend(const void *message, int n, int to, MPI_Comm c, MPI_Request *request) {
 	return MPI_Isend(message, n, MPI_UINT32_T, to, 0, c, request);
 }
 static int teps_irecv(void *into, int n, int from, MPI_Comm c, MPI_Request *request) {
 	return MPI_Irecv(into, n, MPI_UINT32_T, from, 0, c, request);
-}
-static int teps_allgather(const void *block, void *blocks, int n, MPI_Comm c) {
-	return MPI_Allgather(block, n, MPI_UINT32_T, blocks, n, MPI_UINT32_T, c);
-}
-static int teps_alltoall(const void *send, void *receive, int n, MPI_Comm c) {
-	return MPI_Alltoall(send, n, MPI_UINT32_T, receive, n, MPI_UINT32_T, c);
-}
-// The same without waiting.
-static int teps_iallreduce(void *values, int n, MPI_Comm c, MPI_Request *request) {
-	return MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, c, request);
 }
 static int teps_iallgather(const void *block, void *blocks, int n, MPI_Comm c, MPI_Request *request) {
 	return MPI_Iallgather(block, n, MPI_UINT32_T, blocks, n, MPI_UINT32_T, c, request);
@@ -57,6 +44,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -69,27 +57,30 @@ import (
 
 // group is a group of MPI processes.
 //
-// An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, what
-// is to be added up, and the message if it fits. Longer messages follow between the ranks concerned. So a level of few
-// vertices takes a single collective call, and nobody waits for a message of unknown length.
+// An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, its
+// position in shared memory (share.go), what is to be added up, and the message if it fits. Longer messages that are
+// not in shared memory follow between the ranks concerned. So a level takes a single collective call on one host, and
+// nobody waits for a message of unknown length.
 type group struct {
 	comm       C.MPI_Comm
 	rank, size int
 	send       []uint32   // [size] blocks
-	receive    []uint32   // [size] blocks
+	received   []uint32   // [size] blocks that MPI has delivered
+	receive    [][]uint32 // [size] the blocks of a call, in received or in shared memory
 	same       [][]uint32 // [size] the message of an Allgatherv
 	long       [][]uint32 // [sender] long messages
 	requests   []C.MPI_Request
 	pins       runtime.Pinner // long messages
-	yielded    *time.Time     // when the process last yielded
-	overlap    bool           // calls do not block, on any rank of the group: blocking ones do not match them
-	aside      func() bool    // the task of Meanwhile, until it returns false
+	shared     shared
+	yielded    *time.Time  // when the process last yielded
+	overlap    bool        // calls do not block, on any rank of the group: blocking ones do not match them
+	aside      func() bool // the task of Meanwhile, until it returns false
 }
 
 // eagerWords makes blocks of 192 bytes. Blocks of up to 200 are what Open MPI exchanges in log2(size) steps.
 const (
 	eagerWords  = 48
-	eagerHeader = 1 + 2*comm.MaxReduce
+	eagerHeader = 2 + 2*comm.MaxReduce
 )
 
 // yieldInterval is how often a process yields to Go's scheduler. A goroutine that calls MPI again and again looks to
@@ -142,8 +133,11 @@ func newGroup(comm C.MPI_Comm, yielded *time.Time) *group {
 	g := &group{
 		comm: comm, rank: int(rank), size: int(size), requests: make([]C.MPI_Request, 0, 2*int(size)), yielded: yielded,
 	}
-	g.send, g.receive = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
+	g.send, g.received = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
+	g.receive = slices.Collect(slices.Chunk(g.received, eagerWords))
 	g.same, g.long = make([][]uint32, g.size), make([][]uint32, g.size)
+	g.shared.peers = make([][]uint32, g.size)
+	g.share()
 	return g
 }
 
@@ -157,18 +151,27 @@ func (g *group) Split(color, key int) comm.Group {
 }
 
 func (g *group) Allreduce(values []int64) {
-	g.yield()
-	into, n := unsafe.Pointer(&values[0]), C.int(len(values))
-	if !g.overlap {
-		C.teps_allreduce(into, n, g.comm)
+	g.begin()
+	g.fill(g.send, nil, values)
+	g.exchange(0)
+	g.sum(values)
+}
+
+// exchange sends and receives blocks. That for rank k begins at word k*stride of send: 0 if all get the same one.
+func (g *group) exchange(stride int) {
+	switch {
+	case g.shared.all:
+		g.meet(stride)
 		return
+	case stride == 0:
+		C.teps_iallgather(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
+	default:
+		C.teps_ialltoall(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
 	}
-	g.pins.Pin(into)
-	C.teps_iallreduce(into, n, g.comm, g.request())
 	g.wait()
 }
 
-func (g *group) Meanwhile(task func() (more bool)) { g.overlap, g.aside = task != nil, task }
+func (g *group) Meanwhile(task func() (more bool)) { g.aside = task }
 
 // wait waits until all requests are complete.
 func (g *group) wait() {
@@ -184,70 +187,68 @@ func (g *group) wait() {
 }
 
 func (g *group) Allgatherv(send []uint32, receive [][]uint32) {
-	g.yield()
-	block := g.send[:eagerWords]
-	fill(block, send, nil)
-	if !g.overlap {
-		C.teps_allgather(unsafe.Pointer(&block[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
-	} else {
-		C.teps_iallgather(g.pin(block), g.pin(g.receive), eagerWords, g.comm, g.request())
-		g.wait()
-	}
+	g.begin()
+	g.fill(g.send, send, nil)
+	g.exchange(0)
 	for k := range g.same {
 		g.same[k] = send
 	}
-	g.finish(g.same, receive)
+	g.finish(g.same, receive, 0)
 }
 
 func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
-	g.yield()
+	g.begin()
 	for k, message := range send {
 		if k == g.rank {
 			message = nil
 		}
-		fill(g.send[k*eagerWords:][:eagerWords], message, values)
+		g.fill(g.send[k*eagerWords:][:eagerWords], message, values)
 	}
-	if !g.overlap {
-		C.teps_alltoall(unsafe.Pointer(&g.send[0]), unsafe.Pointer(&g.receive[0]), eagerWords, g.comm)
-	} else {
-		C.teps_ialltoall(g.pin(g.send), g.pin(g.receive), eagerWords, g.comm, g.request())
-		g.wait()
-	}
-	clear(values)
-	for k := range send {
-		block := g.receive[k*eagerWords:]
-		for i := range values {
-			values[i] += int64(uint64(block[1+2*i]) | uint64(block[2+2*i])<<32)
-		}
-	}
-	g.finish(send, receive)
+	g.exchange(eagerWords)
+	g.sum(values)
+	g.finish(send, receive, eagerWords)
 }
 
-// fill writes the block of a message.
-func fill(block, message []uint32, values []int64) {
+// sum adds up the values in the blocks of all ranks.
+func (g *group) sum(values []int64) {
+	clear(values)
+	for _, block := range g.receive {
+		for i := range values {
+			values[i] += int64(uint64(block[2+2*i]) | uint64(block[3+2*i])<<32)
+		}
+	}
+}
+
+// fill writes the block of a message, and the message to shared memory if it is long.
+func (g *group) fill(block, message []uint32, values []int64) {
 	if len(message) > math.MaxInt32 {
 		panic(fmt.Sprintf("mpi: a message has %d words, more than MPI can count; use more ranks", len(message)))
 	}
-	block[0] = uint32(len(message))
+	block[0], block[1] = uint32(len(message)), 0
 	for i, v := range values {
-		block[1+2*i], block[2+2*i] = uint32(v), uint32(uint64(v)>>32)
+		block[2+2*i], block[3+2*i] = uint32(v), uint32(uint64(v)>>32)
 	}
 	if len(message) <= eagerWords-eagerHeader {
 		copy(block[eagerHeader:], message)
+	} else {
+		block[1] = g.place(message)
 	}
 }
 
-// finish exchanges the messages that do not fit into the blocks, which have been received. It starts to receive before
-// it sends, so that messages go straight to where they belong.
-func (g *group) finish(send, receive [][]uint32) {
+// finish exchanges the messages that are neither in the blocks, which have been received, nor in shared memory. The
+// block for rank k began at word k*stride. It starts to receive before it sends, so that messages go straight to where
+// they belong.
+func (g *group) finish(send, receive [][]uint32, stride int) {
 	for k := range g.size {
 		from := (g.rank - k + g.size) % g.size
-		block := g.receive[from*eagerWords:][:eagerWords]
+		block := g.receive[from]
 		switch n := int(block[0]); {
 		case from == g.rank:
 			receive[from] = send[from]
 		case n <= eagerWords-eagerHeader:
 			receive[from] = block[eagerHeader : eagerHeader+n]
+		case block[1] != 0 && g.shared.peers[from] != nil:
+			receive[from] = g.shared.peers[from][block[1]:][:n]
 		default:
 			if cap(g.long[from]) < n {
 				g.long[from] = make([]uint32, n)
@@ -258,7 +259,8 @@ func (g *group) finish(send, receive [][]uint32) {
 	}
 	for k := 1; k < g.size; k++ {
 		to := (g.rank + k) % g.size
-		if n := len(send[to]); n > eagerWords-eagerHeader {
+		n, position := len(send[to]), g.send[to*stride+1]
+		if n > eagerWords-eagerHeader && (position == 0 || g.shared.peers[to] == nil) {
 			C.teps_isend(g.pin(send[to]), C.int(n), C.int(to), g.comm, g.request())
 		}
 	}

@@ -28,7 +28,16 @@ import (
 
 // runRank tests the calls of MPI as one rank.
 func runRank(ranks int) int {
+	if rank, _ := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK")); *flagHosts > 1 {
+		system = func() string { return strconv.Itoa(rank % *flagHosts) }
+	}
 	world, finish, err := Start(ranks)
+	if err == nil {
+		if alone := slices.IndexFunc(world.(*group).shared.peers, func(m []uint32) bool { return m == nil }); alone >= 0 !=
+			(*flagHosts > 1) {
+			err = fmt.Errorf("%d hosts: memory of rank %d is not shared", *flagHosts, alone)
+		}
+	}
 	if err == nil {
 		err = checks.Group(world)
 	}
@@ -56,13 +65,14 @@ func TestMPIRanksExchangeMessages(t *testing.T) {
 	if err != nil {
 		t.Skip("mpirun was not found")
 	}
-	for _, ranks := range []int{1, 2, 5} {
-		args := []string{"-np", strconv.Itoa(ranks), "--oversubscribe", os.Args[0], "-mpi.rank", strconv.Itoa(ranks)}
+	for _, c := range []struct{ ranks, hosts int }{{1, 1}, {2, 1}, {5, 1}, {5, 2}, {3, 3}} {
+		args := []string{"-np", strconv.Itoa(c.ranks), "--oversubscribe", os.Args[0], "-mpi.rank", strconv.Itoa(c.ranks),
+			"-mpi.hosts", strconv.Itoa(c.hosts)}
 		if os.Geteuid() == 0 {
 			args = append([]string{"--allow-run-as-root"}, args...)
 		}
 		if out, err := exec.Command(mpirun, args...).CombinedOutput(); err != nil {
-			t.Errorf("%d ranks: %v\n%s", ranks, err, out)
+			t.Errorf("%d ranks on %d hosts: %v\n%s", c.ranks, c.hosts, err, out)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
 )
 
 // World is all ranks.
@@ -168,9 +169,10 @@ func (r *server) construct(q received, result *report) (err error) {
 		return err
 	}
 	n, _, _ := r.rank.Partition.Slots(r.world.Rank())
-	r.parent = make([]graph.Vertex, n)
-	result.Construction.Bytes += int64(8 * n)
-	return nil
+	arena := memory.New() // the parents stay until the rank ends
+	r.parent = memory.Allocate[graph.Vertex](arena, "parents", n)
+	result.Construction.Bytes += arena.Held()
+	return arena.Err()
 }
 
 // slice returns the range of the tuples that a rank gets.

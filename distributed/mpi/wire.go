@@ -19,7 +19,7 @@ import (
 // the reports of a search, as plain 32-bit numbers.
 
 // Version changes with every change of the protocol. A teps-rank of another version is refused.
-const Version = "teps-rank/7"
+const Version = "teps-rank/8"
 
 // hello is what rank 0 sends first.
 type hello struct {

@@ -1,0 +1,144 @@
+//go:build mpi && linux
+
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/internal/team"
+)
+
+// Ranks of one host read what others send where these have put it: in memory that they share. A message to all is
+// copied once, by its sender. If all ranks of a group are on one host, they find the blocks of an exchange there too,
+// and MPI takes no part. Messages to other hosts, and those that have no room, are left to MPI.
+
+// shared is the memory that the ranks of a group share. It begins with a rank's number of calls. Behind it are two
+// halves, for calls with even and with odd numbers, because others may still read one when a rank is a call ahead. Each
+// begins with a block for every rank, and the rest is for messages.
+type shared struct {
+	peers     [][]uint32 // [rank] its memory; nil: it is elsewhere
+	all       bool       // no rank is elsewhere
+	calls     uint32
+	half      int      // first word of the current half
+	from, end int      // words of the half that are not used
+	placed    []uint32 // the last message
+}
+
+const (
+	headerWords  = 32      // a cache line, and the one that a processor fetches with it
+	messageWords = 1 << 20 // pages that are never touched take no memory
+)
+
+func (g *group) halfWords() int { return g.size*eagerWords + messageWords }
+
+// begin begins a call.
+func (g *group) begin() {
+	g.yield()
+	s := &g.shared
+	s.calls, s.placed = s.calls+1, nil
+	s.half = headerWords + int(s.calls&1)*g.halfWords()
+	s.from, s.end = s.half+g.size*eagerWords, s.half+g.halfWords()
+	if s.all {
+		g.send = s.peers[g.rank][s.half:s.from]
+	}
+}
+
+// place copies a message and returns its position, or 0 if there is no room.
+func (g *group) place(message []uint32) (position uint32) {
+	s, n := &g.shared, len(message)
+	if unsafe.SliceData(s.placed) == unsafe.SliceData(message) && len(s.placed) == n {
+		return uint32(s.from - n) // the same to another rank
+	}
+	own := s.peers[g.rank]
+	if own == nil || s.from+n > s.end {
+		return 0
+	}
+	copy(own[s.from:], message)
+	s.placed, s.from = message, s.from+n
+	return uint32(s.from - n)
+}
+
+// meet waits until all ranks have sent their blocks, in groups that share all memory. The block for rank k is in word
+// k*stride of those of a rank.
+func (g *group) meet(stride int) {
+	s := &g.shared
+	atomic.StoreUint32(&s.peers[g.rank][0], s.calls)
+	for k, memory := range s.peers {
+		for look := 0; int32(atomic.LoadUint32(&memory[0])-s.calls) < 0; look++ {
+			switch {
+			case g.aside != nil:
+				if !g.aside() {
+					g.aside = nil
+				}
+			case look > spins:
+				g.yield()
+				team.YieldProcessor()
+			}
+		}
+		g.receive[k] = memory[s.half+g.rank*stride:][:eagerWords]
+	}
+}
+
+const spins = 1 << 10 // looks for another rank before a rank yields its processor
+
+// system names a running kernel and the processes that this one sees there. Only tests set it.
+var system = func() string {
+	host, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	processes, _ := os.Readlink("/proc/self/ns/pid")
+	return fmt.Sprint(host, string(boot), processes)
+}
+
+// share lets the ranks of the group that are on one host share memory. All ranks call it. The memory has no name, so
+// none remains when ranks are killed: others open it through the process that has made it.
+func (g *group) share() {
+	words := headerWords + 2*g.halfWords()
+	file, err := unix.MemfdCreate("teps-rank", unix.MFD_CLOEXEC)
+	if err == nil {
+		defer unix.Close(file)
+		err = unix.Ftruncate(file, int64(words*4))
+	}
+	type address struct{ System, Path string }
+	own := address{system(), fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file)}
+	received, send := make([][]uint32, g.size), make([][]uint32, g.size)
+	peers := make([][]uint32, g.size)
+	if err == nil {
+		peers[g.rank] = mapMemory(file, words, unix.PROT_READ|unix.PROT_WRITE)
+	}
+	g.Allgatherv(pack(own), received)
+	for k, message := range received {
+		var other address
+		if k == g.rank || unpack(message, &other) != nil || other.System != own.System {
+			continue
+		}
+		if file, err := unix.Open(other.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			if peers[k] = mapMemory(file, words, unix.PROT_READ); peers[k] != nil && peers[g.rank] != nil {
+				send[k] = []uint32{1}
+			}
+			unix.Close(file)
+		}
+	}
+	g.Alltoallv(send, received, nil) // then both know whether they read each other's memory
+	missing := []int64{0}
+	for k, message := range received {
+		if k != g.rank && (len(message) == 0 || len(send[k]) == 0) {
+			peers[k], missing[0] = nil, 1
+		}
+	}
+	g.Allreduce(missing)
+	g.shared.peers, g.shared.all = peers, missing[0] == 0 && peers[g.rank] != nil
+}
+
+// mapMemory returns the memory of a file, or nil if the system refuses.
+func mapMemory(file, words, protection int) []uint32 {
+	mapping, err := unix.Mmap(file, 0, 4*words, protection, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	return unsafe.Slice((*uint32)(unsafe.Pointer(&mapping[0])), words)
+}
