@@ -39,7 +39,9 @@ var arrows = map[string][]string{
 		"graph", "plugins", "distributed/comm", "machine", "internal/memory", "internal/team", "internal/units",
 	},
 	"distributed/comm": {"internal/team"},
-	"distributed/mpi":  {"graph", "plugins", "distributed", "distributed/comm", "internal/child"},
+	"distributed/mpi": {
+		"graph", "plugins", "distributed", "distributed/comm", "internal/child", "internal/memory", "internal/team",
+	},
 	"power":            {},
 	"power/meters":     {"power", "internal/child"},
 	"internal/memory":  {"plugins"},

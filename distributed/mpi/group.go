@@ -87,7 +87,7 @@ const (
 // the scheduler as if it had been running ever since. After 10 ms the scheduler takes away its processor in every
 // call that waits, and the goroutine has to get it back through the kernel. Where ranks outnumber cores, a level then
 // takes two to three times as long.
-const yieldInterval = 3 * time.Millisecond
+const yieldInterval = 5 * time.Millisecond
 
 func (g *group) yield() {
 	if now := time.Now(); now.Sub(*g.yielded) >= yieldInterval {
@@ -284,6 +284,7 @@ func (g *group) request() *C.MPI_Request {
 
 // Await polls, and sleeps between polls after a while: a rank that waits inside MPI keeps a processor busy.
 func (g *group) Await() {
+	defer func() { *g.yielded = time.Now() }() // rank 0 has waited for the engine, the others have slept
 	if g.rank == 0 {
 		for k := 1; k < g.size; k++ {
 			C.teps_isend(nil, 0, C.int(k), g.comm, g.request())

@@ -14,7 +14,6 @@ import (
 
 var (
 	flagRank    = flag.Int("mpi.rank", 0, "be one of this number of ranks and test the calls of MPI (used by a test)")
-	flagHosts   = flag.Int("mpi.hosts", 1, "let ranks share memory as if they were on several hosts (used by a test)")
 	flagHost    = flag.Bool("mpi.host", false, "build a graph with two ranks and wait to be killed (used by a test)")
 	flagStandIn = flag.Int("mpi.standin", 0, "be this number of ranks behind standard input and output (used by a test)")
 )

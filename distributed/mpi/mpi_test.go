@@ -79,6 +79,7 @@ func TestMPIRanksExchangeMessages(t *testing.T) {
 
 var (
 	flagProgram = flag.String("mpi.teps-rank", "", "directory with teps-rank (default: the test builds it)")
+	flagHosts   = flag.Int("mpi.hosts", 1, "let ranks share memory as if they were on several hosts (used by a test)")
 	flagProduct = flag.Bool("mpi.product", false,
 		"run all tests over every partition of 1 to 16 ranks (hours)")
 )

@@ -59,6 +59,7 @@ type server struct {
 	requests chan received // rank 0 only
 	rank     *distributed.Rank
 	parent   []graph.Vertex // of the rank's labels
+	reply    []uint32       // the same as sent to the engine
 }
 
 // received is a request with, on rank 0, a context that ends when it is cancelled, and the tuples.
@@ -135,11 +136,10 @@ func (r *server) do(q received) (err error) {
 	}
 	var parents [][]uint32
 	if q.Command == search && err == nil { // on all ranks or on none
-		parent := make([]uint32, len(r.parent))
 		for slot, p := range r.parent {
-			parent[slot] = uint32(p + 1)
+			r.reply[slot] = uint32(p + 1)
 		}
-		parents = r.collect(parent)
+		parents = r.collect(r.reply)
 	}
 	if r.wire == nil {
 		return nil
@@ -171,6 +171,7 @@ func (r *server) construct(q received, result *report) (err error) {
 	n, _, _ := r.rank.Partition.Slots(r.world.Rank())
 	arena := memory.New() // the parents stay until the rank ends
 	r.parent = memory.Allocate[graph.Vertex](arena, "parents", n)
+	r.reply = memory.Allocate[uint32](arena, "parents as sent", n)
 	result.Construction.Bytes += arena.Held()
 	return arena.Err()
 }
