@@ -98,9 +98,10 @@ var libraries = map[string][]string{
 	"google.golang.org/protobuf/encoding/protowire": {"graph/files"},
 }
 
-// unsafeFiles are the files that may import unsafe: views of shared and off-heap memory and calls of MPI, and
-// nothing else. Generated code is left out.
+// unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, calls of MPI, and the
+// arrays of loops that bounds checks would slow down, and nothing else. Generated code is left out.
 var unsafeFiles = []string{
+	"cpu/unchecked.go",
 	"cuda/bfs.go",
 	"cuda/builder.go",
 	"cuda/driver/driver.go",

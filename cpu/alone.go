@@ -13,7 +13,8 @@ import "github.com/tepsbench/teps/graph"
 // Longer lists are expanded as in a search with one queue. So are narrow frontiers, where each vertex waits for the one
 // before, and all that follows the levels that are reported, where nothing has to be done for each level.
 //
-// Loops have functions of their own, which are not inlined, because they need all registers.
+// Loops have functions of their own, which are not inlined, because they need all registers. They are unchecked: the
+// entries of targets and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
 
 const (
 	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
@@ -59,17 +60,20 @@ func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 
 // expandLists makes the vertices queue[head:limit] the parents of their unvisited neighbours, and adds these to the
 // queue. If the queue ends before limit, it stops there.
+//
+//go:noinline
 func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, newTail, entries int) {
-	at, targets, seen := l.at, l.targets, l.seen
+	at, targets, seen, q := uncheckedOf(l.at), uncheckedOf(l.targets), uncheckedOf(l.seen), uncheckedOf(queue)
 	for ; head < tail && head < limit; head++ {
-		e := queue[head]
-		u := uint32(e)
-		list := targets[at[u]:at[u+1]]
-		entries += len(list)
-		for _, v := range list {
-			if seen[v] == 0 {
-				seen[v] = 1
-				queue[tail] = e<<32 | uint64(v)
+		e := *q.at(head)
+		u := int(uint32(e))
+		i, end := int(*at.at(u)), int(*at.at(u + 1))
+		entries += end - i
+		for ; i < end; i++ {
+			v := *targets.at(i)
+			if s := seen.at(int(v)); *s == 0 {
+				*s = 1
+				*q.at(tail) = e<<32 | uint64(v)
 				tail++
 			}
 		}
@@ -112,8 +116,9 @@ func (s *search) expandWide(p *part) (entries int) {
 //
 //go:noinline
 func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
+	begin, target, known := uncheckedOf(at), uncheckedOf(targets), uncheckedOf(seen)
 	for _, e := range us {
-		sum |= uint32(seen[targets[at[uint32(e)]]])
+		sum |= uint32(*known.at(int(*target.at(int(*begin.at(int(uint32(e))))))))
 	}
 	return sum
 }
@@ -122,8 +127,10 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 //
 //go:noinline
 func fetchRows(us []uint64, rows [][4]uint32, seen []uint8) (sum uint32) {
+	row, known := uncheckedOf(rows), uncheckedOf(seen)
 	for _, e := range us {
-		sum |= rows[uint32(e)][0] | uint32(seen[uint32(e)])
+		u := int(uint32(e))
+		sum |= row.at(u)[0] | uint32(*known.at(u))
 	}
 	return sum
 }
@@ -132,21 +139,21 @@ func fetchRows(us []uint64, rows [][4]uint32, seen []uint8) (sum uint32) {
 //
 //go:noinline
 func expandRows(us []uint64, rows [][4]uint32, seen []uint8, queue []uint64, tail int) (newTail int) {
+	q, row, known := uncheckedOf(queue), uncheckedOf(rows), uncheckedOf(seen)
 	for _, e := range us {
-		r := &rows[uint32(e)]
+		r := row.at(int(uint32(e)))
 		e <<= 32
-		a, b, c, d := seen[r[0]], seen[r[1]], seen[r[2]], seen[r[3]]
-		seen[r[0]] = 1
-		seen[r[1]] = 1
-		seen[r[2]] = 1
-		seen[r[3]] = 1
-		queue[tail] = e | uint64(r[0])
+		s0, s1 := known.at(int(r[0])), known.at(int(r[1]))
+		s2, s3 := known.at(int(r[2])), known.at(int(r[3]))
+		a, b, c, d := *s0, *s1, *s2, *s3
+		*s0, *s1, *s2, *s3 = 1, 1, 1, 1
+		*q.at(tail) = e | uint64(r[0])
 		tail += int(1 ^ a)
-		queue[tail] = e | uint64(r[1])
+		*q.at(tail) = e | uint64(r[1])
 		tail += int(1 ^ b)
-		queue[tail] = e | uint64(r[2])
+		*q.at(tail) = e | uint64(r[2])
 		tail += int(1 ^ c)
-		queue[tail] = e | uint64(r[3])
+		*q.at(tail) = e | uint64(r[3])
 		tail += int(1 ^ d)
 	}
 	return tail
@@ -154,16 +161,40 @@ func expandRows(us []uint64, rows [][4]uint32, seen []uint8, queue []uint64, tai
 
 // expandShort does the same for the frontier of p without a branch for each neighbour, also in packed lists.
 func (s *search) expandShort(p *part) (entries int) {
-	seen, queue, tail := s.local.seen, p.queue, p.tail
-	for _, e := range queue[p.head:p.end] {
-		list := s.list(&s.workers[0], uint32(e))
+	l := &s.local
+	if !s.g.Lists.Packed {
+		p.tail, entries = l.addUnvisited(p.queue, p.head, p.end, p.tail)
+		return entries
+	}
+	for _, e := range p.queue[p.head:p.end] {
+		list := s.unpack(&s.workers[0], uint32(e))
 		entries += len(list)
 		for _, v := range list {
-			queue[tail] = e<<32 | uint64(v)
-			tail += int(1 ^ seen[v])
-			seen[v] = 1
+			p.queue[p.tail] = e<<32 | uint64(v)
+			p.tail += int(1 ^ l.seen[v])
+			l.seen[v] = 1
 		}
 	}
-	p.tail = tail
 	return entries
+}
+
+// addUnvisited is expandLists without a branch for each neighbour.
+//
+//go:noinline
+func (l *local) addUnvisited(queue []uint64, head, limit, tail int) (newTail, entries int) {
+	at, targets, seen, q := uncheckedOf(l.at), uncheckedOf(l.targets), uncheckedOf(l.seen), uncheckedOf(queue)
+	for ; head < limit; head++ {
+		e := *q.at(head)
+		u := int(uint32(e))
+		i, end := int(*at.at(u)), int(*at.at(u + 1))
+		entries += end - i
+		for ; i < end; i++ {
+			v := *targets.at(i)
+			s := seen.at(int(v))
+			*q.at(tail) = e<<32 | uint64(v)
+			tail += int(1 ^ *s)
+			*s = 1
+		}
+	}
+	return tail, entries
 }

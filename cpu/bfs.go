@@ -48,7 +48,7 @@ import (
 
 // maxLevels is the maximum number of levels that a search reports. A path has as many levels as vertices, and the
 // report of a level takes more memory than a vertex.
-const maxLevels = 1 << 16
+const maxLevels = 1 << 14
 
 // A top-down step is narrow unless its frontier has long lists, or hubs whose groups have more than 1/groupedShare of
 // all vertices, which a wide step takes 64 at a time.

@@ -277,7 +277,8 @@ func (s *search) cross(worker, i int) {
 // queue.
 func (s *search) expand(worker, i int, us []uint64) {
 	l, p, me := &s.local, &s.local.parts[i], uint32(i)
-	seen, shift, mask, queue, tail := l.seen, l.shift&31, l.mask, p.queue, p.tail
+	seen, queue := uncheckedOf(l.seen), uncheckedOf(p.queue)
+	shift, mask, tail := l.shift&31, l.mask, p.tail
 	entries := 0
 	for _, e := range us {
 		list := s.list(&s.workers[worker], uint32(e))
@@ -286,9 +287,9 @@ func (s *search) expand(worker, i int, us []uint64) {
 		for _, v := range list {
 			if owner := v >> shift & mask; owner != me {
 				elsewhere |= 1 << (owner & 63)
-			} else if seen[v] == 0 {
-				seen[v] = 1
-				queue[tail] = e<<32 | uint64(v)
+			} else if known := seen.at(int(v)); *known == 0 {
+				*known = 1
+				*queue.at(tail) = e<<32 | uint64(v)
 				tail++
 			}
 		}
@@ -307,8 +308,9 @@ func (s *search) writeAhead(worker int) (did, more bool) {
 		p := &parts[(worker+i)%len(parts)]
 		from, end := p.taken.Load(), p.ready.Load()
 		if to := min(from+outputPiece, end); from < to && p.taken.CompareAndSwap(from, to) {
+			label, parent := uncheckedOf(s.g.Label), uncheckedOf(s.parent)
 			for _, e := range p.queue[from:to] {
-				s.parent[s.g.Label[uint32(e)]] = graph.Vertex(s.g.Label[e>>32])
+				*parent.at(int(*label.at(int(uint32(e))))) = graph.Vertex(*label.at(int(e >> 32)))
 			}
 			return true, true
 		}
