@@ -42,6 +42,7 @@ type search struct {
 	params  searchParams  // of the last launch
 	status  *deviceStatus // of the last launch; in pinned host memory, written by the device
 	parents uint64        // [labels] on the device
+	stage   *driver.Stage // for copying them; nil: not needed so far
 	levels  []plugins.Level
 }
 
@@ -90,12 +91,28 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 		if len(s.levels) <= maxLevels {
 			t.Levels = s.levels
 		}
-		if err := driver.Read(parent, s.parents); err != nil {
+		if err := s.readParents(ctx, parent); err != nil {
 			return fmt.Errorf("copy parents to the host: %w", err)
 		}
 		return nil
 	})
 	return t, err
+}
+
+// readParents copies the parents to the host, many of them through a stage, which it makes the first time.
+func (s *search) readParents(ctx context.Context, parent []graph.Vertex) (err error) {
+	into := driver.Bytes(parent)
+	if len(into) <= driver.StageBytes {
+		return driver.Read(parent, s.parents)
+	}
+	if s.stage == nil {
+		if s.stage, err = driver.NewStage(nil); err != nil {
+			return err
+		}
+	}
+	return s.stage.Download(ctx, into, func(_ uint64, first, _ int64) (uint64, error) {
+		return s.parents + uint64(first), nil
+	})
 }
 
 // repeat searches from the roots in turn until duration has passed. Each search is the timed part of run: it leaves
@@ -233,5 +250,10 @@ func (s *search) writeFew() error {
 }
 
 func (s *search) close() error {
-	return s.device.Do(func() error { return errors.Join(s.memory.FreeAll(), s.device.Close()) })
+	return s.device.Do(func() (err error) {
+		if s.stage != nil {
+			err = s.stage.Close()
+		}
+		return errors.Join(err, s.memory.FreeAll(), s.device.Close())
+	})
 }

@@ -28,8 +28,8 @@ func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 		if err := d.use(recipe); err != nil {
 			return err
 		}
-		return d.stage.Download(ctx, driver.Bytes(dst), func(at uint64, from, n int64) error {
-			return d.generate(at, first+from/graph.EdgeBytes, n/graph.EdgeBytes)
+		return d.stage.Download(ctx, driver.Bytes(dst), func(at uint64, from, n int64) (uint64, error) {
+			return at, d.generate(at, first+from/graph.EdgeBytes, n/graph.EdgeBytes)
 		})
 	})
 }

@@ -31,7 +31,8 @@ type buffer struct {
 	moved  cu.Event
 }
 
-// NewStage allocates the buffers, on the device from memory.
+// NewStage allocates the buffers, on the device from memory. Without memory, Download can be used if what it downloads
+// lies on the device.
 func NewStage(memory *Allocator) (*Stage, error) {
 	s := &Stage{memory: memory}
 	for i := range s.buffers {
@@ -42,7 +43,7 @@ func NewStage(memory *Allocator) (*Stage, error) {
 				err = fmt.Errorf("pin host memory: %w: %w", plugins.ErrMemory, err)
 			}
 		}
-		if err == nil {
+		if err == nil && memory != nil {
 			b.device, err = memory.OnDevice("staging buffers", StageBytes)
 		}
 		if err != nil {
@@ -75,9 +76,10 @@ func (s *Stage) Upload(ctx context.Context, from []byte, use func(at uint64, fir
 	return cu.Synchronize()
 }
 
-// Download fills into from the device, chunk by chunk. fill queues what writes a chunk there: n bytes of into, from the
-// one at first on.
-func (s *Stage) Download(ctx context.Context, into []byte, fill func(at uint64, first, n int64) error) error {
+// Download fills into from the device, chunk by chunk. fill returns where a chunk lies there, n bytes of into from the
+// one at first on; it may queue what writes the chunk to at.
+func (s *Stage) Download(ctx context.Context, into []byte,
+	fill func(at uint64, first, n int64) (from uint64, err error)) error {
 	var parts [2][]byte // on their way
 	for first, i := 0, 0; first < len(into) || len(parts[0])+len(parts[1]) > 0; first, i = first+StageBytes, 1-i {
 		b := &s.buffers[i]
@@ -94,9 +96,9 @@ func (s *Stage) Download(ctx context.Context, into []byte, fill func(at uint64, 
 		}
 		parts[i] = into[first:min(first+StageBytes, len(into))]
 		n := int64(len(parts[i]))
-		err := fill(b.device, int64(first), n)
+		from, err := fill(b.device, int64(first), n)
 		if err == nil {
-			err = cu.MemcpyDtoHAsync(b.pinned.Host, cu.DevicePtr(b.device), n, cu.NoStream)
+			err = cu.MemcpyDtoHAsync(b.pinned.Host, cu.DevicePtr(from), n, cu.NoStream)
 		}
 		if err = errors.Join(err, b.moved.Record(cu.NoStream)); err != nil {
 			return err
@@ -120,7 +122,10 @@ func (s *Stage) Close() error {
 	var all []error
 	for i := range s.buffers {
 		b := &s.buffers[i]
-		all = append(all, b.pinned.Free(), cu.DestroyEvent(&b.moved), s.memory.Free(b.device))
+		all = append(all, b.pinned.Free(), cu.DestroyEvent(&b.moved))
+		if s.memory != nil {
+			all = append(all, s.memory.Free(b.device))
+		}
 	}
 	return errors.Join(all...)
 }
