@@ -132,7 +132,11 @@ func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*en
 		if err != nil {
 			return none{}, err
 		}
-		return none{}, a.Generate(ctx, *recipe, dst, r.GetFirst())
+		err = a.Generate(ctx, *recipe, dst, r.GetFirst())
+		if r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete, and nobody may write to it
+			err = errors.Join(err, s.drop())
+		}
+		return none{}, err
 	}, func(none) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
 }
 

@@ -22,7 +22,9 @@ func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping,
 	if total := wire.GetTotal(); total < 0 || total > kind.maxElements() {
 		return mapping{}, fmt.Errorf("rpc: %d %s do not exist: %w", total, kind, ErrSegment)
 	}
-	if m, err = attachFile(wire.GetPath(), wire.GetTotal()*kind.elementBytes(), writable); err != nil {
+	// An accelerator makes the pages of the tuples that it writes, and huge ones four times as fast.
+	huge := writable && kind == tupleSegment
+	if m, err = attachFile(wire.GetPath(), wire.GetTotal()*kind.elementBytes(), writable, huge); err != nil {
 		err = fmt.Errorf("rpc: map %s in %s: %w: %w", kind, wire.GetPath(), ErrSegment, memoryError(err))
 	}
 	return m, err
@@ -40,7 +42,7 @@ func part[E element](m mapping, wire *enginepb.Segment, kind segmentKind) ([]E, 
 }
 
 // attachFile maps a file of the host. Nothing is mapped unless the file is what the host announced.
-func attachFile(path string, size int64, writable bool) (m mapping, err error) {
+func attachFile(path string, size int64, writable, huge bool) (m mapping, err error) {
 	if !filepath.IsAbs(path) {
 		return mapping{}, errors.New("the path is not absolute")
 	}
@@ -58,6 +60,9 @@ func attachFile(path string, size int64, writable bool) (m mapping, err error) {
 	}
 	if m, err = mapFile(file, size, writable); err != nil {
 		return mapping{}, err
+	}
+	if huge {
+		collapse(m.bytes)
 	}
 	if err := populate(m.bytes, writable); err != nil {
 		return mapping{}, errors.Join(err, m.unmap())

@@ -113,7 +113,7 @@ func BenchmarkAttach(b *testing.B) {
 			n := benchBytes / kind.elementBytes()
 			s := makeTestSegment(b, kind, n)
 			for b.Loop() {
-				m, err := attachFile(s.path, n*kind.elementBytes(), kind == parentSegment)
+				m, err := attachFile(s.path, n*kind.elementBytes(), kind == parentSegment, false)
 				if err != nil {
 					b.Fatal(err)
 				}

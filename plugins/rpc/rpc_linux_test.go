@@ -133,7 +133,7 @@ func TestAttachingLeavesNoMappingBehind(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 3000)
 	before := mappings()
 	for range 300 {
-		m, err := attachFile(s.path, 3000*vertexBytes, true)
+		m, err := attachFile(s.path, 3000*vertexBytes, true, false)
 		if err != nil {
 			t.Fatal(err)
 		}

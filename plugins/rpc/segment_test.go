@@ -38,7 +38,7 @@ func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 1000)
 	host := view[graph.Vertex](s.bytes)
 	host[999] = 42
-	m, err := attachFile(s.path, 1000*vertexBytes, true)
+	m, err := attachFile(s.path, 1000*vertexBytes, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 		t.Fatal(err)
 	}
 	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
-	engine, err := attachFile(path, size, false)
+	engine, err := attachFile(path, size, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},
 		"longer":             {s.path, 799, "it has 800 bytes instead of 799"},
 	} {
-		m, err := attachFile(c.path, c.size, true)
+		m, err := attachFile(c.path, c.size, true, false)
 		if err == nil {
 			t.Errorf("%s: got %d bytes, want an error", name, len(m.bytes))
 			continue
@@ -249,7 +249,7 @@ func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
 func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 	const n = 1 << 10
 	s := makeTestSegment(t, parentSegment, n)
-	attached, err := attachFile(s.path, n*vertexBytes, true)
+	attached, err := attachFile(s.path, n*vertexBytes, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}

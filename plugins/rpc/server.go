@@ -98,8 +98,7 @@ func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*
 // it that wire names, for writing.
 func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
 	if wire.GetId() != s.keptID {
-		err := s.kept.unmap()
-		s.kept, s.keptID = mapping{}, 0
+		err := s.drop()
 		if err == nil {
 			s.kept, err = attach(wire, kind, true)
 		}
@@ -109,6 +108,13 @@ func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, 
 		s.keptID = wire.GetId()
 	}
 	return part[E](s.kept, wire, kind)
+}
+
+// drop unmaps what keep has mapped.
+func (s *server) drop() error {
+	err := s.kept.unmap()
+	s.kept, s.keptID = mapping{}, 0
+	return err
 }
 
 // Repeat answers UNIMPLEMENTED for an engine that does not repeat.
