@@ -13,8 +13,9 @@ import (
 )
 
 // hostDevice is the device that does the host's own work, if a plan names one: it makes tuples, and validates parents.
-// It is open while tuples are made and while roots are searched, so that it has no memory while an engine builds its
-// graph and takes no power while meters are read. What it does is confirmed by samples on the CPU.
+// It is open from the tuples to the last search of the first engine, without memory for a graph while that one builds
+// its own, and then while roots are searched. It takes no power while meters are read. What it does is confirmed by
+// samples on the CPU.
 //
 // A device that fails is closed, with one note, and the CPU does the rest.
 type hostDevice struct {
@@ -53,7 +54,7 @@ func (d *hostDevice) fail(ctx context.Context, err error) {
 }
 
 func (d *hostDevice) close() {
-	if d.open != nil {
+	if d != nil && d.open != nil {
 		_ = d.open.Close() // its work is done
 		d.open = nil
 	}
@@ -105,7 +106,11 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 // prepareDevice opens the device for validating searches, and draws those that the CPU validates, too: the first and
 // three others.
 func (e *engineRun) prepareDevice(ctx context.Context) {
-	e.device = openDevice(ctx, e.host, e.plan, e.progress)
+	e.device, e.in.device = e.in.device, nil
+	if e.device == nil || e.device.open == nil {
+		e.device = openDevice(ctx, e.host, e.plan, e.progress)
+	}
+	e.device.plan, e.device.progress = e.plan, e.progress
 	e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
 		return a.Load(ctx, e.in.tuples, e.in.graph.Vertices)
 	})

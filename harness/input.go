@@ -30,6 +30,7 @@ type Input struct {
 	isolated  graph.Vertex // the first without a neighbour; the number of vertices if there is none
 	validator *graph.Validator
 	release   func() error
+	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
 }
 
 // NewInput borrows memory from host, makes the tuples of a graph of the plan and draws roots. The caller closes the
@@ -53,7 +54,10 @@ func NewInput(
 }
 
 // Close returns the memory.
-func (in *Input) Close() error { return in.release() }
+func (in *Input) Close() error {
+	in.device.close()
+	return in.release()
+}
 
 // ExecuteOn is Execute for a plan of one graph, on an input for it that other runs may share.
 func ExecuteOn(
@@ -110,13 +114,12 @@ func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress
 	if !generate {
 		return in.fill(ctx, in.source, progress)
 	}
-	device := openDevice(ctx, host, plan, progress)
-	defer device.close()
-	if err := in.fill(ctx, onDevice{kronecker, device}, progress); err != nil {
+	in.device = openDevice(ctx, host, plan, progress)
+	if err := in.fill(ctx, onDevice{kronecker, in.device}, progress); err != nil {
 		return err
 	}
-	if device.open != nil {
-		in.graph.GeneratedBy = device.name
+	if in.device.open != nil {
+		in.graph.GeneratedBy = in.device.name
 	}
 	return host.Trim(in.tuples)
 }

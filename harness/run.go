@@ -102,6 +102,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if e.plan.Energy == 0 || e.metered {
 		return nil
 	}
+	e.in.device.close()
 	return e.energy(ctx)
 }
 

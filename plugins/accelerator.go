@@ -24,7 +24,8 @@ type Accelerator interface {
 	Load(ctx context.Context, tuples []graph.Edge, vertices int64) error
 
 	// Validate does what graph.Validator does with the parents of a search. The error for parents that break a rule is a
-	// graph.Violation, which need not have a text. Other errors: ErrNotConstructed before Load.
+	// graph.Violation, which need not have a text. Other errors: ErrNotConstructed before Load. After a Load, parents lie
+	// in one place.
 	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error)
 
 	// Close releases everything.

@@ -36,6 +36,9 @@ type device struct {
 	tuples, labels, vertices            int64 // of Load; no vertices: not loaded
 	pairs, parent, jump, words, tupleOf uint64
 	findings                            uint64
+
+	pinned driver.Pinned // parents that the device can read
+	tried  *graph.Vertex // the first of the parents that it was to read
 }
 
 // findings are Findings of kernels/validate.cu.
@@ -133,6 +136,9 @@ func (d *device) load(tuples, pairs, vertices int64, bring func() error) error {
 	}
 	return d.do(func() error {
 		d.vertices, d.again = 0, false
+		if err := d.unpin(); err != nil {
+			return err
+		}
 		for _, array := range []*uint64{&d.part, &d.pairs, &d.parent, &d.jump, &d.words, &d.tupleOf} {
 			if err := d.memory.Free(*array); err != nil {
 				return err
@@ -244,36 +250,6 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 	return t, err
 }
 
-// levels uploads the parents and derives the levels. It returns whether they are a tree from root.
-func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (whole bool, err error) {
-	n := uint64(d.vertices)
-	if err := driver.Write(d.findings, nothingFound()); err != nil {
-		return false, err
-	}
-	if err := d.stage.Upload(ctx, driver.Bytes(parent), func(at uint64, first, bytes int64) error {
-		return d.launch("read_parents", at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump, d.findings)
-	}); err != nil {
-		return false, err
-	}
-	for bits := 0; bits < 33; bits++ { // a path of 2^31 vertices takes 31 rounds, and a cycle has no end
-		if err := d.launch("jump_levels", d.jump, n, uint64(root), d.findings); err != nil {
-			return false, err
-		}
-		f, err := d.found()
-		if err != nil || f.BadRoot != none || f.Unusable != none || f.Lost != 0 {
-			return false, err
-		}
-		if f.GoesOn == 0 {
-			return true, nil
-		}
-		f.GoesOn = 0
-		if err := driver.Write(d.findings, f); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
 // explainTree returns the violation of rule 1 or 2 that graph.Validator names.
 func (d *device) explainTree(root graph.Vertex) error {
 	n := uint64(d.vertices)
@@ -380,7 +356,7 @@ func (d *device) Close() error {
 	if d.gpu == nil || d.stage == nil || d.memory == nil {
 		return nil
 	}
-	err := d.gpu.Do(func() error { return errors.Join(d.stage.Close(), d.memory.FreeAll(), d.gpu.Close()) })
+	err := d.gpu.Do(func() error { return errors.Join(d.unpin(), d.stage.Close(), d.memory.FreeAll(), d.gpu.Close()) })
 	d.gpu, d.err = nil, plugins.ErrClosed
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
@@ -107,6 +108,30 @@ func TestGoldenValues(t *testing.T) {
 		if got := fingerprint(tuples); got != want {
 			t.Errorf("scale %d: %016x, want %016x", scale, got, want)
 		}
+	}
+}
+
+// TestTooLittleMemory takes nearly all memory of the device first, as another process on it would. With its error the
+// host goes on without the device (TestHostDevice of package harness).
+func TestTooLittleMemory(t *testing.T) {
+	a := open(t)
+	if err := a.do(func() error {
+		_, err := a.memory.OnDevice("memory of others", a.memory.Room()-1<<20)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	recipe := graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, recipe.Tuples())
+	if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Load(t.Context(), tuples, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
+		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
+	}
+	if _, err := a.Validate(t.Context(), 0, make([]graph.Vertex, recipe.Vertices())); !errors.Is(err,
+		plugins.ErrNotConstructed) {
+		t.Errorf("validating after that: got %v, want %v", err, plugins.ErrNotConstructed)
 	}
 }
 

@@ -84,6 +84,18 @@ static int mapMemory(size_t n, size_t piece, uint64_t *address) {
 static int unmapMemory(uint64_t at, size_t bytes) { return bytes == 0 ? CUDA_SUCCESS : cuMemUnmap(at, bytes); }
 static int freeAddresses(uint64_t at, size_t bytes) { return cuMemAddressFree(at, bytes); }
 
+static int registerPinned(void *host, size_t bytes, uint64_t *address) {
+	CUdeviceptr at = 0;
+	CUresult r = cuMemHostRegister(host, bytes, CU_MEMHOSTREGISTER_DEVICEMAP);
+	if (r != CUDA_SUCCESS) return r;
+	r = cuMemHostGetDevicePointer(&at, host, 0);
+	if (r != CUDA_SUCCESS) cuMemHostUnregister(host);
+	*address = at;
+	return r;
+}
+
+static int unregisterPinned(void *host) { return cuMemHostUnregister(host); }
+
 static int freePinned(void *host) { return cuMemFreeHost(host); }
 
 static const char *errorName(int r) {
@@ -174,6 +186,20 @@ func AllocatePinned(bytes int64) (p Pinned, err error) {
 
 // Free frees it.
 func (p Pinned) Free() error { return result(C.freePinned(p.Host)) }
+
+// PinBytes pins memory of the host that the caller has, which must stay mapped until Unpin.
+func PinBytes(memory []byte) (p Pinned, err error) {
+	var device C.uint64_t
+	p.Host = unsafe.Pointer(unsafe.SliceData(memory))
+	if err := result(C.registerPinned(p.Host, C.size_t(len(memory)), &device)); err != nil {
+		return Pinned{}, err
+	}
+	p.Device = uint64(device)
+	return p, nil
+}
+
+// Unpin ends PinBytes.
+func (p Pinned) Unpin() error { return result(C.unregisterPinned(p.Host)) }
 
 // Mapped is device memory in pieces of MappedBytes at consecutive addresses, so that the last ones can be given back.
 type Mapped struct {
