@@ -26,8 +26,9 @@ import (
 //
 // The engines take turns: a pass searches from every root once. Minimum, median and maximum of the passes' harmonic
 // means of tuples per second are printed, the median of the ratios to the first engine's passes, and for a search the
-// time of each phase (mean over ranks and slowest rank), bytes and messages. Before the first pass every root is
-// searched once with every engine and validated.
+// time of each phase (mean over ranks and slowest rank) with the bytes that all ranks have sent, and bytes, messages
+// and adjacency entries read. The expand times of single ranks show which of them others wait for: those that wait
+// least. Before the first pass every root is searched once with every engine and validated.
 var (
 	flagScale  = flag.Int("distributed.scale", 16, "scale of the benchmark's Kronecker graph")
 	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
@@ -49,7 +50,8 @@ func BenchmarkSearch(b *testing.B) {
 	var all []*series
 	for name := range strings.SplitSeq(*flagSet, ",") {
 		runtime.GC() // of the tuples as sent
-		s := &series{name: name, engine: distributed.New(), phases: map[string]*plugins.Phase{}}
+		s := &series{name: name, engine: distributed.New(), phases: map[string]*plugins.Phase{},
+			bytes: map[string]int64{}}
 		switch {
 		case strings.HasPrefix(name, "cpu"):
 			s.engine = cpu.New()
@@ -123,8 +125,11 @@ type series struct {
 	searches int
 	names    []string // of phases, in order
 	phases   map[string]*plugins.Phase
-	bytes    int64
+	bytes    map[string]int64 // of phases
 	messages int64
+	edges    int64
+	times    []time.Duration // of searches
+	expand   []time.Duration // [rank] of all searches
 }
 
 // pass searches from every root once. An untimed search comes first, after a pause in which the ranks of the series
@@ -149,6 +154,11 @@ func (s *series) pass(b *testing.B, roots []graph.Vertex, counts []int64, parent
 // add adds the phases of a search. Those of a level are named by its direction too.
 func (s *series) add(t plugins.Traversal) {
 	s.searches++
+	s.times = append(s.times, t.Elapsed)
+	s.expand = slices.Grow(s.expand, len(t.Ranks))[:len(t.Ranks)]
+	for k, rank := range t.Ranks {
+		s.expand[k] += rank.Phases[distributed.Expand].Elapsed
+	}
 	add := func(prefix string, phases []plugins.Phase) {
 		for _, p := range phases {
 			name := prefix + p.Name
@@ -160,7 +170,7 @@ func (s *series) add(t plugins.Traversal) {
 			sum.Elapsed += p.Elapsed
 			sum.Slowest += p.Slowest
 			if n, ok := p.Bytes.Get(); ok {
-				s.bytes += n
+				s.bytes[name] += n
 			}
 			if n, ok := p.Messages.Get(); ok {
 				s.messages += n
@@ -169,18 +179,33 @@ func (s *series) add(t plugins.Traversal) {
 	}
 	for _, l := range t.Levels {
 		add(l.Direction.String()+" ", l.Phases)
+		edges, _ := l.Edges.Get()
+		s.edges += edges
 	}
 	add("", t.Phases)
 }
 
 func (s *series) String() string {
-	text := fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n\tmean of a search:", s.name,
-		slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates))
-	n := time.Duration(s.searches)
+	slices.Sort(s.times)
+	text := fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n"+
+		"\tsearches: minimum %v median %v maximum %v\n\tmean of a search:", s.name,
+		slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates),
+		s.times[0], s.times[len(s.times)/2], s.times[len(s.times)-1])
+	n, total := time.Duration(s.searches), int64(0)
 	for _, name := range s.names {
 		p := s.phases[name]
-		text += fmt.Sprintf(" %s %v (%v),", name, (p.Elapsed / n).Round(time.Microsecond),
+		text += fmt.Sprintf(" %s %v (%v", name, (p.Elapsed / n).Round(time.Microsecond),
 			(p.Slowest / n).Round(time.Microsecond))
+		if bytes := s.bytes[name]; bytes > 0 {
+			total += bytes
+			text += fmt.Sprintf(", %d KiB", bytes/int64(n)>>10)
+		}
+		text += "),"
 	}
-	return text + fmt.Sprintf(" %d bytes, %d messages", s.bytes/int64(n), s.messages/int64(n))
+	text += fmt.Sprintf(" %d bytes, %d messages, %d entries\n\texpand of each rank in us:", total/int64(n),
+		s.messages/int64(n), s.edges/int64(n))
+	for _, waited := range s.expand {
+		text += fmt.Sprintf(" %d", (waited / n).Microseconds())
+	}
+	return text
 }

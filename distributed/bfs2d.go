@@ -20,7 +20,7 @@ package distributed
 //     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).
 //
 // Data: top-down reads the columns of the rank's part of the matrix (Part.down: for each column its rows), bottom-up
-// its rows (Part.up: for each row its columns, hubs first; in grids of one column also the groups of groups.go). Sets
+// its rows (Part.up: for each row its columns, hubs first; and the groups of groups.go). Sets
 // are bitmaps; discovered and frontier are lists while they are small (set.go). A vertex is a Label outside, a Local at
 // its owner, and a Row or Column in a part; blocks of rows and columns are stored one after the other.
 //
@@ -29,8 +29,8 @@ package distributed
 //     rank has sent, or has received from their owners. So a rank sends a vertex to its owner at most once (Bisson et
 //     al., section 5).
 //   - frontier holds the own vertices that were first visited in the last level.
-//   - The predecessor of a row that this rank discovered is the row's first column, or, if the row is in corrected,
-//     the vertex with the label parent[v]-1.
+//   - The predecessor of a row that this rank discovered is the one in the template or, if another rank owns the row,
+//     the row's first column; but if the row is in corrected, it is the vertex with the label parent[v]-1.
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
 //     are disjoint.
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
@@ -88,8 +88,9 @@ func (s *search2D) longPiece(worker, from, to int) {
 
 // bottomUpStep:
 //  1. Expand: as above. Also send newly visited vertices along the grid row, so that no rank looks for a parent of a
-//     row that was visited in an earlier level.
-//  2. Scan: discover unvisited rows with an entry in a column of the frontier.
+//     row that was visited in an earlier level, and the hubs in the frontiers of the grid column, so that none looks for
+//     one of a row that is discovered by its group.
+//  2. Scan: discover unvisited rows with an entry in a column of the frontier, or a hub there.
 //  3. Fold and 4. update: as above.
 func (s *search2D) bottomUpStep(l *Level) {
 	s.expand(l)
@@ -108,12 +109,23 @@ func (s *search2D) foldAndUpdate(l *Level) {
 	}
 }
 
-// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row.
+// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, in one message with
+// the hubs in the frontiers of the grid column.
 func (s *search2D) exchangeVisited(m *Measure) {
 	if s.inRow.Size() > 1 {
+		own, hubs := s.width/32, (len(s.unsent)-s.width/32)/s.grid.R
+		for i := range s.grid.R {
+			copy(s.unsent[own+i*hubs:], s.words(s.expanded, i)[:hubs])
+		}
 		received := s.sendToAll(s.inRow, &set{bits: s.unsent}, &s.visits, m)
 		for k, other := range received {
-			s.words(s.visited, k).include(other)
+			_, words := decode(other)
+			if words == nil {
+				s.unsent.replace(other)
+				words = s.unsent
+			}
+			s.words(s.visited, k).includeSet(&set{bits: words[:own]})
+			s.takeHubs(k, words[own:], hubs)
 		}
 		clear(s.unsent)
 	}

@@ -36,6 +36,7 @@ type builder struct {
 	shift    int        // the bucket of a slot is slot>>shift
 	entries  [][]uint32 // of this part, from each rank: see route
 	count    []uint32   // [row slot] entries
+	hubLabel []uint32   // label + 1 of each hub, in grids of several columns
 	divided  []entry    // the entries by range of rows
 }
 
@@ -252,9 +253,7 @@ func (b *builder) order() error {
 		return fmt.Errorf("%d vertex numbers, want fewer than %d; use a smaller scale: %w",
 			numbers, uint32(maxUint32), plugins.ErrTuples)
 	}
-	if b.grid.C == 1 {
-		sorted = b.groupByHub(sorted)
-	}
+	sorted = b.groupByHub(sorted)
 	labels := make([]uint32, b.width)
 	_, first, stride := b.Partition.Slots(b.world.Rank())
 	b.team.Split(len(sorted), 16, func(_, from, to int) {
@@ -331,6 +330,9 @@ func (b *builder) makeLists() error {
 
 // makeColumns stores the first entries of all rows column by column, and the first of every own vertex by label.
 func (b *builder) makeColumns() error {
+	for _, m := range []*bitmap{&b.grouped, &b.remote} {
+		*m = memory.Allocate[uint32](b.memory, "groups", b.rows/32)
+	}
 	for k := range b.more {
 		b.more[k] = memory.Allocate[uint32](b.memory, "columns", b.rows/32)
 	}
@@ -360,6 +362,7 @@ func (b *builder) makeColumns() error {
 			}
 		}
 	})
+	b.markGrouped()
 	return nil
 }
 

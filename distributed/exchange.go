@@ -99,26 +99,51 @@ func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measur
 
 // messageOf returns the message of a set, without a copy if the set is one. Otherwise it reuses buffer.
 func (s *Rank) messageOf(own *set, buffer *[]uint32) []uint32 {
-	n := own.count()
-	bitmap := s.form.isBitmap(n, own)
-	switch {
-	case own.message != nil && !own.listed && n > 0 && bitmap:
-		return own.message
-	case own.listed || bitmap || n <= manyWords || s.team.Size() == 1:
+	if own.listed || len(own.bits) <= manyWords {
 		*buffer = s.form.encode(*buffer, own)
-	default:
-		*buffer = slices.Grow((*buffer)[:0], 1+n)[:1+n]
-		(*buffer)[0] = 0 // a list
+		return *buffer
+	}
+	n := own.counted
+	if n == 0 {
+		n = s.countMembers(own.bits)
+	}
+	switch bitmap := s.form.isBitmap(n, own); {
+	case n == 0:
+		*buffer = (*buffer)[:0]
+	case bitmap && own.message != nil:
+		return own.message
+	case bitmap:
+		*buffer = slices.Grow((*buffer)[:0], 1+len(own.bits))[:1+len(own.bits)]
+		(*buffer)[0] = 1
 		s.unpacked.bits, s.unpacked.list = own.bits, (*buffer)[1:]
-		s.team.Pieces(s.team.Size(), 1, s.tasks.countPart)
-		at := 0
-		for k := range s.workers {
-			x := &s.workers[k]
-			x.members, at = at, at+x.members
-		}
-		s.team.Pieces(s.team.Size(), 1, s.tasks.listPart)
+		s.team.Pieces(len(own.bits), manyWords, s.tasks.copyPart)
+	default:
+		*buffer = s.appendMembers(append((*buffer)[:0], 0), own.bits)
 	}
 	return *buffer
+}
+
+// copyPart copies words from..to-1 of unpacked.bits to unpacked.list.
+func (s *Rank) copyPart(_, from, to int) { copy(s.unpacked.list[from:to], s.unpacked.bits[from:to]) }
+
+// countMembers counts the members of a bitmap in parts, one for each worker.
+func (s *Rank) countMembers(b bitmap) (n int) {
+	s.unpacked.bits = b
+	s.team.Pieces(s.team.Size(), 1, s.tasks.countPart)
+	for k := range s.workers {
+		x := &s.workers[k]
+		x.members, n = n, n+x.members
+	}
+	return n
+}
+
+// appendMembers appends the members of a bitmap to a list.
+func (s *Rank) appendMembers(list []uint32, b bitmap) []uint32 {
+	at, n := len(list), s.countMembers(b)
+	list = slices.Grow(list, n)[:at+n]
+	s.unpacked.list = list[at:]
+	s.team.Pieces(s.team.Size(), 1, s.tasks.listPart)
+	return list
 }
 
 // countPart counts the members in parts from..to-1 of unpacked.bits, one for each worker.
@@ -184,7 +209,7 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	} else {
 		for k := range s.send {
 			if k != s.self {
-				s.send[k] = s.form.encode(s.send[k], &set{bits: s.words(d.bits, k)})
+				s.messageOf(&set{bits: s.words(d.bits, k)}, &s.send[k])
 			}
 		}
 	}
@@ -217,32 +242,33 @@ func (s *Rank) takeOwn() {
 }
 
 // updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of those received that
-// were not visited. If several ranks have discovered a vertex, it goes to the first in the order of ranks.
+// were not visited. If several ranks have discovered a vertex, it goes to one of them.
 func (s *Rank) updateFrontier() {
 	s.takeOwn()
 	s.reset(&s.discovered)
 	if s.inRow.Size() == 1 {
 		return
 	}
-	visited, next := s.words(s.visited, s.self), &s.frontier
+	next := &s.frontier
 	for k, message := range s.receive[:s.inRow.Size()] {
+		if _, words := decode(message); words != nil && k != s.self {
+			next.toBitmap()
+		}
+	}
+	if !next.listed {
+		s.team.Pieces(s.width/32, manyWords, s.tasks.update)
+	}
+	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
+	for k, message := range s.receive[:s.inRow.Size()] {
+		list, _ := decode(message)
 		if k == s.self {
 			continue
 		}
 		finder := s.words(s.finder, k)
-		list, words := decode(message)
-		if words != nil {
-			next.toBitmap()
-		}
-		for w, word := range words {
-			word &^= visited[w]
-			visited[w] |= word
-			next.bits[w] |= word
-			finder[w] |= word
-		}
 		for _, v := range list {
 			if !visited.has(v) {
 				visited.add(v)
+				corrected.add(v)
 				finder.add(v)
 				next.add(v)
 			}
@@ -250,6 +276,25 @@ func (s *Rank) updateFrontier() {
 	}
 	if len(next.list) > len(next.bits) {
 		next.toBitmap()
+	}
+}
+
+// updatePart is updateFrontier for words from..to-1 of bitmaps.
+func (s *Rank) updatePart(_, from, to int) {
+	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
+	for k, message := range s.receive[:s.inRow.Size()] {
+		_, words := decode(message)
+		if words == nil || k == s.self {
+			continue
+		}
+		finder := s.words(s.finder, k)
+		for w := from; w < to; w++ {
+			word := words[w] &^ visited[w]
+			visited[w] |= word
+			corrected[w] |= word
+			finder[w] |= word
+			s.frontier.bits[w] |= word
+		}
 	}
 }
 
@@ -263,7 +308,7 @@ func (s *Rank) fetchPredecessors() {
 	}
 	for k := range s.send {
 		if k != s.self {
-			s.send[k] = s.form.encode(s.send[k], &set{bits: s.words(s.finder, k)})
+			s.messageOf(&set{bits: s.words(s.finder, k)}, &s.send[k])
 		}
 	}
 	m.sent(s.send, s.self)
@@ -273,39 +318,40 @@ func (s *Rank) fetchPredecessors() {
 		if k == s.self {
 			continue
 		}
-		reply, base := s.replies[k][:0], Row(k*s.width)
 		list, words := decode(message)
-		for _, v := range list {
-			reply = append(reply, s.predecessor(base+Row(v)))
-		}
-		for w, word := range words {
-			for ; word != 0; word &= word - 1 {
-				reply = append(reply, s.predecessor(base+Row(w<<5+bits.TrailingZeros32(word))))
-			}
-		}
-		s.replies[k] = reply
+		s.replies[k] = s.appendMembers(append(s.replies[k][:0], list...), words)
+		s.pairs.into, s.pairs.base = s.replies[k], Row(k*s.width)
+		s.team.Pieces(len(s.replies[k]), manyWords, s.tasks.findPredecessors)
 	}
 	m.sent(s.replies, s.self)
 	s.inRow.Alltoallv(s.replies, received, nil)
-	parent, corrected := s.parent[s.self*s.width:], s.words(s.corrected, s.self)
 	for k, reply := range received {
-		if k == s.self {
-			continue
-		}
-		for w, word := range s.words(s.finder, k) {
-			corrected[w] |= word
-			for ; word != 0; word &= word - 1 {
-				parent[w<<5+bits.TrailingZeros32(word)] = reply[0]
-				reply = reply[1:]
-			}
+		if k != s.self {
+			s.message = s.appendMembers(s.message[:0], s.words(s.finder, k))
+			s.pairs.into, s.pairs.from = s.message, reply
+			s.team.Pieces(len(reply), manyWords, s.tasks.takePredecessors)
 		}
 	}
 }
 
-// predecessor returns the label + 1 of the parent of a row that this rank has discovered.
-func (s *Rank) predecessor(v Row) uint32 {
-	if s.corrected.has(uint32(v)) {
-		return s.parent[v]
+// findPredecessors replaces rows from..to-1 of pairs.into by the labels + 1 of their parents. This rank has discovered
+// these rows. Blocks of rows begin at pairs.base.
+func (s *Rank) findPredecessors(_, from, to int) {
+	for k, v := range s.pairs.into[from:to] {
+		row := s.pairs.base + Row(v)
+		if s.corrected.has(uint32(row)) {
+			s.pairs.into[from+k] = s.parent[row]
+		} else {
+			// In two dimensions; in one, rows of others are found through lists of the frontier.
+			s.pairs.into[from+k] = s.label[s.entry[0][row]]
+		}
 	}
-	return s.label[s.entry[0][v]] // in two dimensions; in one, rows of others are found through lists of the frontier
+}
+
+// takePredecessors takes the parents in pairs.from of the own vertices from..to-1 of pairs.into.
+func (s *Rank) takePredecessors(_, from, to int) {
+	parent := s.parent[s.self*s.width:]
+	for k, v := range s.pairs.into[from:to] {
+		parent[v] = s.pairs.from[from+k]
+	}
 }

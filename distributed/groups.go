@@ -7,7 +7,7 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 )
 
-// Groups, in parts whose rows are all owned by the rank (grids of one column, and one dimension).
+// Groups.
 //
 // Nearly every vertex that finds a parent bottom-up finds it at its first neighbour, the one of largest degree. So a
 // rank numbers its vertices by that neighbour: first its own hubs, by descending degree; then its vertices with a hub
@@ -17,78 +17,156 @@ import (
 //
 // Hubs are the vertices that are among the first hubsPerRank of any rank, in the order of list indexes. Fewer of them
 // leave more vertices without a group; more of them make the groups smaller than a word of a bitmap.
+//
+// In two dimensions every rank of a grid row knows the groups of all its rows, and which hubs are in the frontier: those
+// of other grid columns from the ranks there. So all of them know what groups discover. The owners discover it, nobody
+// else looks for these rows, and nothing is sent.
 
 // hubShare is the number of vertices of a rank for each hub.
 const hubShare = 16
 
 // hubsPerRank returns how many of each rank's vertices are hubs.
-func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.R)&^31, 32), p.width) }
+func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.Ranks())&^31, 32), p.width) }
+
+// hubAt returns the first hub of word w of a rank's hubs, in the order of all hubs: 32 of every rank in turn.
+func (p *Part) hubAt(rank, w int) int { return (w*p.grid.Ranks() + rank) << 5 }
 
 // groupByHub orders the slots of the rank's own vertices as above, and sets the groups. The slots come by descending
 // degree.
 func (b *builder) groupByHub(slots []uint32) []uint32 {
 	own := b.hubsPerRank()
-	hubs := listIndex(own * b.grid.R)
-	own = min(own, len(slots))
+	hubs := own * b.grid.Ranks()
+	if b.grid.C > 1 && hubs > b.width {
+		return slots // groups of less than a vertex each, in C blocks, are not worth their memory
+	}
 	byDegree := make([]uint32, b.Partition.Share) // others read it until the next exchange
 	b.setNumbers(byDegree, slots)
-	first := b.firstNeighbours(byDegree)
-	group := func(slot uint32) uint32 { return uint32(min(first[slot], hubs)) }
+	first := b.firstHubs(byDegree)
+	own = min(own, len(slots))
+	group := func(slot uint32) uint32 { return first[slot] }
 	sorted := append(slots[:own:own], b.sortByKey(slices.Clone(slots[own:]), uint32(hubs), group)...)
 
-	b.group = memory.Allocate[uint32](b.memory, "groups", int(hubs)+1)
-	if b.memory.Err() != nil {
-		return sorted // order returns the error
-	}
-	v := own
-	for h := range hubs + 1 {
+	begin, v := make([]uint32, hubs+1), own
+	for h := range begin {
 		for v < len(sorted) && group(sorted[v]) < uint32(h) {
 			v++
 		}
-		b.group[h] = uint32(v)
+		begin[h] = uint32(v)
+	}
+	if b.grid.C > 1 {
+		b.shareHubLabels(sorted[:own])
+	}
+	blocks := make([][]uint32, b.grid.C)
+	b.row.Allgatherv(begin, blocks)
+	b.groups = memory.Allocate[uint32](b.memory, "groups", b.grid.C*(hubs+1))
+	for m := range blocks {
+		copy(b.groupsOf(m), blocks[m]) // none if memory has run out: order returns the error
 	}
 	return sorted
 }
 
-// firstNeighbours returns the smallest list index among the neighbours of each row slot, when vertices have the given
-// numbers.
-func (b *builder) firstNeighbours(number []uint32) []listIndex {
-	index := b.listIndexes(number)
-	first := slices.Repeat([]listIndex{maxUint32}, len(b.count))
-	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k+1 < len(entries); k += 2 {
-			row := entries[k]
-			first[row] = min(first[row], index[entries[k+1]])
+// shareHubLabels sets hubLabel. slots are those of the own hubs.
+func (b *builder) shareHubLabels(slots []uint32) {
+	own := b.hubsPerRank()
+	labels, all := make([]uint32, own), make([][]uint32, b.world.Size())
+	_, first, stride := b.Partition.Slots(b.world.Rank())
+	for v, slot := range slots {
+		labels[v] = uint32(first+int64(slot)*stride) + 1
+	}
+	b.world.Allgatherv(labels, all)
+	b.hubLabel = make([]uint32, own*len(all))
+	for rank, labels := range all {
+		for w := range own / 32 {
+			copy(b.hubLabel[b.hubAt(rank, w):], labels[w<<5:][:32])
 		}
-	})
-	return first
+	}
 }
 
-// addGroups adds to rows, which stands for words from, from+1, ... of the part's rows, the groups of the hubs in the
-// frontier.
-func (s *Rank) addGroups(rows bitmap, from int) {
-	if len(s.group) == 0 {
+// firstHubs returns the first hub among the neighbours of each own slot, or the number of hubs, when vertices have the
+// given numbers.
+func (b *builder) firstHubs(number []uint32) []uint32 {
+	index, own, share := b.listIndexes(number), b.hubsPerRank(), int(b.Partition.Share)
+	none := uint32(own * b.grid.Ranks())
+	first := slices.Repeat([]uint32{none}, len(b.count))
+	b.eachBucket(func(_ int, entries []uint32) {
+		for k := 0; k+1 < len(entries); k += 2 {
+			if list := index[entries[k+1]]; int(list) < own*b.grid.R {
+				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
+				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | uint32(list)&31
+				first[entries[k]] = min(first[entries[k]], hub)
+			}
+		}
+	})
+	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
+	for m := range send {
+		send[m] = first[m*share : (m+1)*share]
+	}
+	b.row.Alltoallv(send, received, nil)
+	nearest := slices.Repeat([]uint32{none}, share)
+	b.team.Split(share, 16, func(_, from, to int) {
+		for _, hubs := range received {
+			for slot := from; slot < to; slot++ {
+				nearest[slot] = min(nearest[slot], hubs[slot])
+			}
+		}
+	})
+	return nearest
+}
+
+// groupsOf returns the first row of each group in a block of rows, and behind the last one its end.
+func (p *Part) groupsOf(block int) []uint32 {
+	n := len(p.groups) / p.grid.C
+	return p.groups[block*n : (block+1)*n]
+}
+
+// markGrouped sets grouped and remote, and the template of remote rows.
+func (b *builder) markGrouped() {
+	for block := range b.grid.C {
+		groups := b.groupsOf(block)
+		for h := range max(len(groups), 1) - 1 {
+			from, to := int(groups[h]), int(groups[h+1])
+			if _, j := b.grid.Place(h >> 5 % b.grid.Ranks()); j == b.j {
+				b.grouped.addRange(block*b.width+from, block*b.width+to)
+			} else if block == b.j {
+				b.remote.addRange(block*b.width+from, block*b.width+to)
+				for _, slot := range b.slot[from:to] {
+					b.template[slot] = b.hubLabel[h]
+				}
+			}
+		}
+	}
+}
+
+// takeHubs stores which hubs of a grid column are in the frontier. Word w of those in its row i is words[i*stride+w].
+func (s *Rank) takeHubs(column int, words bitmap, stride int) {
+	if len(s.groups) == 0 {
 		return
 	}
-	hubs := len(s.group) - 1
+	for i := range s.grid.R {
+		for w, word := range words[i*stride:][:s.hubsPerRank()/32] {
+			s.hubs[s.hubAt(s.grid.Rank(i, column), w)>>5] = word
+		}
+	}
+}
+
+// addGroups adds to rows, which stands for words from, from+1, ... of a block of rows, the groups of the hubs in the
+// frontier.
+func (s *Rank) addGroups(rows bitmap, block, from int) {
+	if len(s.groups) == 0 {
+		return
+	}
+	group := s.groupsOf(block)
+	hubs := len(group) - 1
 	base := from << 5
-	low, high := max(base, int(s.group[0])), min(base+len(rows)<<5, int(s.group[hubs]))
+	low, high := max(base, int(group[0])), min(base+len(rows)<<5, int(group[hubs]))
 	if low >= high {
 		return
 	}
-	h, _ := slices.BinarySearch(s.group, uint32(low+1)) // the first group that begins behind low
-	for w := (h - 1) >> 5; w<<5 < hubs && int(s.group[w<<5]) < high; w++ {
-		for word := s.expanded[s.listedColumn(w)>>5]; word != 0; word &= word - 1 {
+	h, _ := slices.BinarySearch(group, uint32(low+1)) // the first group that begins behind low
+	for w := (h - 1) >> 5; w<<5 < hubs && int(group[w<<5]) < high; w++ {
+		for word := s.hubs[w]; word != 0; word &= word - 1 {
 			h := w<<5 + bits.TrailingZeros32(word)
-			rows.addRange(max(int(s.group[h]), low)-base, min(int(s.group[h+1]), high)-base)
+			rows.addRange(max(int(group[h]), low)-base, min(int(group[h+1]), high)-base)
 		}
 	}
-}
-
-// inGroups returns the rows of word w of the part's rows that are in groups.
-func (p *Part) inGroups(w int) uint32 {
-	if len(p.group) == 0 {
-		return 0
-	}
-	return below(w, int(p.group[len(p.group)-1])) &^ below(w, int(p.group[0]))
 }

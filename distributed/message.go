@@ -74,14 +74,3 @@ func (b bitmap) replace(message []uint32) {
 		b.add(v)
 	}
 }
-
-// include adds the set in the message to b.
-func (b bitmap) include(message []uint32) {
-	list, words := decode(message)
-	for w, word := range words {
-		b[w] |= word
-	}
-	for _, v := range list {
-		b.add(v)
-	}
-}

@@ -143,9 +143,11 @@ type Part struct {
 	slot     []uint32 // [Local] slot of each own vertex
 	degree   []uint32 // [Local] tuples at the vertex, duplicates counted
 	label    []uint32 // [Column] label + 1; 0 where a block has no vertex
-	template []uint32 // [slot] label + 1 of the vertex's first column; 0 if the part has none
+	template []uint32 // [slot] label + 1 of the hub of the vertex's group, or of its first column; 0 if the part has none
 
-	group []uint32 // [hubs+1] first row of each group, in the order of the hubs' list indexes (groups.go)
+	groups  []uint32 // [row blocks][hubs+1] groupsOf; none in two dimensions with too many ranks (groups.go)
+	grouped bitmap   // [Row] rows whose first column is the hub of their group
+	remote  bitmap   // [Row] own rows whose group has a hub in another grid column: their first column is not the template
 
 	// The adjacency lists have no duplicates. Parts in one dimension have no lists of columns, because those of rows serve
 	// both directions.

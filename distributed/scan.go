@@ -276,6 +276,7 @@ func (s *Rank) addDiscovered(_, from, to int) {
 // scanBottomUp discovers every unvisited row with an entry in a column of the frontier and makes the first such column
 // its parent.
 func (s *Rank) scanBottomUp() {
+	s.takeHubs(s.j, s.expanded, s.width/32)
 	s.discovered.toBitmap()
 	words, size := s.rows/32, s.rows/32
 	if workers := s.team.Size(); workers > 1 {
@@ -290,25 +291,31 @@ func (s *Rank) scanBottomUp() {
 // one. It needs no writing: the template of the output has it already. The first few columns are stored column by
 // column, for 32 rows a word; the rest of the lists is scanned for many rows in step.
 func (s *Rank) bottomUpPiece(k, from, to int) {
-	x, base := &s.workers[k], s.firstRow>>5
+	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
 	n, found := 0, 0
-	for ; from < to; from += wordsPiece {
-		groups := bitmap(room[:min(wordsPiece, to-from)])
+	for from < to {
+		block := from / words
+		groups := bitmap(room[:min(wordsPiece, to-from, (block+1)*words-from)])
 		clear(groups)
-		s.addGroups(groups, from)
-		for i, discovered := range groups {
+		s.addGroups(groups, block, from-block*words)
+		for i, grouped := range groups {
 			w := from + i
-			left := s.more[0][w] &^ s.visited[base+w]
-			if discovered &= left; left == 0 {
+			grouped &^= s.visited[base+w]
+			left, discovered := s.more[0][w]&^s.visited[base+w]&^grouped, uint32(0)
+			if grouped|left == 0 {
 				continue
 			}
-			left &^= discovered
-			if first := left &^ s.inGroups(w); first != 0 {
-				x.edges += int64(bits.OnesCount32(first))
-				discovered |= s.expanded.filter(s.entry[0][w<<5:], first)
+			if block == s.j {
+				discovered = grouped // otherwise its owner does the same
 			}
-			left &^= discovered
+			if first := left &^ s.grouped[w]; first != 0 {
+				x.edges += int64(bits.OnesCount32(first))
+				hit := s.expanded.filter(s.entry[0][w<<5:], first)
+				found = x.find(found, hit&s.remote[w], w<<5, s.entry[0])
+				discovered |= hit
+				left &^= hit
+			}
 			for c := 1; c < numColumns; c++ {
 				if left &= s.more[c][w]; left == 0 {
 					break
@@ -319,7 +326,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 				discovered |= hit
 				left &^= hit
 			}
-			s.visited[base+w] |= discovered
+			s.visited[base+w] |= grouped | discovered
 			s.discovered.bits[base+w] = discovered
 			for left &= s.more[numColumns][w]; left != 0; left &= left - 1 {
 				x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
@@ -330,6 +337,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 				n, found = 0, 0
 			}
 		}
+		from += len(groups)
 	}
 	s.scanRows(x, n, found)
 }

@@ -39,17 +39,22 @@ type Rank struct {
 	frontier   set      // own block
 	sent       set      // own block: the frontier before, which others may still read
 	clearing   bitmap   // by clearPart
-	unpacked   set      // by countPart and listPart: members of bits that are written to list
+	unpacked   set      // by countPart, listPart and copyPart: members or words of bits that are written to list
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
-	unsent     bitmap   // own block; 2D only
+	hubs       bitmap   // bottom-up: those in the frontier, 32 of each rank in turn
+	unsent     bitmap   // own block, and behind it the hubs of the grid column; 2D only
 
 	message []uint32   // of the frontier
 	visits  []uint32   // message of unsent
 	send    [][]uint32 // [ranks inRow]
 	replies [][]uint32 // [ranks inRow]
 	receive [][]uint32
+	pairs   struct { // of vertices and parents, by findPredecessors and takePredecessors
+		into, from []uint32
+		base       Row
+	}
 
 	// In grids of one column.
 	outbox     [2]outbox
@@ -72,7 +77,8 @@ type Rank struct {
 type tasks struct {
 	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
 	addMembers, addEdges, copyTemplate, correct, erase, writeReached   func(worker, from, to int)
-	clearPart, countPart, listPart                                     func(worker, from, to int)
+	clearPart, countPart, listPart, copyPart                           func(worker, from, to int)
+	update, findPredecessors, takePredecessors                         func(worker, from, to int)
 	copyAhead                                                          func(worker int) (did, more bool)
 	copyFirst                                                          func() (more bool)
 }
@@ -84,10 +90,12 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		team: t, memory: m,
 	}
 	words := p.width / 32
+	s.hubs = memory.Allocate[uint32](m, "bitmap", max(len(p.groupsOf(0)), 1)/32)
 	s.tasks = tasks{
 		addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece, replacePart: s.replacePart, addEdges: s.addEdges,
 		addMembers: s.addMembers, clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
-		copyAhead: s.copyAhead, copyFirst: s.copyFirst,
+		copyAhead: s.copyAhead, copyFirst: s.copyFirst, copyPart: s.copyPart, update: s.updatePart,
+		findPredecessors: s.findPredecessors, takePredecessors: s.takePredecessors,
 		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
 	}
 	if c.OneD {
@@ -96,7 +104,7 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		s.tasks.topDown, s.tasks.long, s.tasks.visitExpanded = steps.topDownPiece, steps.longPiece, steps.visitExpanded
 	} else {
 		steps := &search2D{s}
-		s.steps, s.unsent = steps, memory.Allocate[uint32](m, "bitmap", words)
+		s.steps, s.unsent = steps, memory.Allocate[uint32](m, "bitmap", words+len(s.hubs)/p.grid.C)
 		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
 		s.tasks.topDown, s.tasks.long = steps.topDownPiece, steps.longPiece
 	}

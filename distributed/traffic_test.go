@@ -243,3 +243,45 @@ func TestFirstErrorSkipsRanksThatWereStopped(t *testing.T) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}
 }
+
+// The leaves of a star are the group of its centre, except for those that count as hubs themselves: 32 of each rank.
+// All ranks of a grid row know that the centre discovers its group, so only the others are sent and asked for.
+func TestVerticesOfGroupsAreNotSent(t *testing.T) {
+	const vertices, centre, ranks, hubsPerRank = 4000, 5, 4, 32
+	var tuples []graph.Edge
+	for v := range graph.Vertex(vertices) {
+		if v != centre {
+			tuples = append(tuples, graph.MakeEdge(centre, v))
+		}
+	}
+	e := distributed.New()
+	defer e.Close()
+	options := map[string]string{"ranks": "4", "partition": "2d", "messages": "lists", "direction": "bottomup"}
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, vertices)
+	found, err := e.Search(t.Context(), centre, parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, p := range parent {
+		if p != centre {
+			t.Fatalf("vertex %d: got parent %d, want the centre %d", v, p, centre)
+		}
+	}
+	sent := map[string]int64{}
+	for _, rank := range found.Ranks {
+		for _, phase := range rank.Phases {
+			bytes, _ := phase.Bytes.Get()
+			messages, _ := phase.Messages.Get()
+			sent[phase.Name] += (bytes - 4*messages) / 4
+		}
+	}
+	if n := sent["fold"]; n == 0 || n > ranks*hubsPerRank {
+		t.Errorf("%d vertices were sent to their owners, want some and at most %d", n, ranks*hubsPerRank)
+	}
+	if n := sent["predecessors"]; n > 2*sent["fold"] { // asked for, and answered
+		t.Errorf("%d words were sent for predecessors of %d vertices", n, sent["fold"])
+	}
+}
