@@ -88,8 +88,8 @@ func (s *search2D) longPiece(worker, from, to int) {
 
 // bottomUpStep:
 //  1. Expand: as above. Also send newly visited vertices along the grid row, so that no rank looks for a parent of a
-//     row that was visited in an earlier level, and the hubs in the frontiers of the grid column, so that none looks for
-//     one of a row that is discovered by its group.
+//     row that was visited in an earlier level, and the hubs in the frontiers of the grid column, which discover their
+//     groups on all ranks of the grid row.
 //  2. Scan: discover unvisited rows with an entry in a column of the frontier, or a hub there.
 //  3. Fold and 4. update: as above.
 func (s *search2D) bottomUpStep(l *Level) {
@@ -109,8 +109,8 @@ func (s *search2D) foldAndUpdate(l *Level) {
 	}
 }
 
-// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, in one message with
-// the hubs in the frontiers of the grid column.
+// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, and in the same
+// message the hubs in the frontiers of the grid column.
 func (s *search2D) exchangeVisited(m *Measure) {
 	if s.inRow.Size() > 1 {
 		own, hubs := s.width/32, (len(s.unsent)-s.width/32)/s.grid.R

@@ -18,9 +18,9 @@ import (
 // Hubs are the vertices that are among the first hubsPerRank of any rank, in the order of list indexes. Fewer of them
 // leave more vertices without a group; more of them make the groups smaller than a word of a bitmap.
 //
-// In two dimensions every rank of a grid row knows the groups of all its rows, and which hubs are in the frontier: those
-// of other grid columns from the ranks there. So all of them know what groups discover. The owners discover it, nobody
-// else looks for these rows, and nothing is sent.
+// In two dimensions every rank knows the groups of all its rows and the hubs in the frontier: those of other grid
+// columns from the ranks of its grid row. So all ranks of a grid row know what groups discover. The owners discover it,
+// the others do not look for it, and nothing is sent.
 
 // hubShare is the number of vertices of a rank for each hub.
 const hubShare = 16

@@ -392,16 +392,3 @@ func (s *Rank) scanRows(x *worker, n, found int) {
 
 // less returns 1 if a < b and 0 otherwise.
 func less(a, b uint32) int { return int((uint64(a) - uint64(b)) >> 63) }
-
-// filter returns those bits of word whose column (bit k has column[k]) is in the bitmap. It is not inlined because its
-// loop needs all registers.
-//
-//go:noinline
-func (b bitmap) filter(column []Column, word uint32) (found uint32) {
-	for ; word != 0; word &= word - 1 {
-		k := bits.TrailingZeros32(word)
-		u := column[k]
-		found |= b[u>>5] >> (u & 31) & 1 << (k & 31)
-	}
-	return found
-}

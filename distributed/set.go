@@ -39,12 +39,17 @@ func (b bitmap) addRange(from, to int) {
 	b[last] |= tail
 }
 
-// below returns word w of the bitmap of all numbers below n.
-func below(w, n int) uint32 {
-	if left := n - w<<5; left < 32 {
-		return 1<<max(left, 0) - 1
+// filter returns those bits of word whose column (bit k has column[k]) is in the bitmap. It is not inlined because its
+// loop needs all registers.
+//
+//go:noinline
+func (b bitmap) filter(column []Column, word uint32) (found uint32) {
+	for ; word != 0; word &= word - 1 {
+		k := bits.TrailingZeros32(word)
+		u := column[k]
+		found |= b[u>>5] >> (u & 31) & 1 << (k & 31)
 	}
-	return 1<<32 - 1
+	return found
 }
 
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
