@@ -204,6 +204,9 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
 	}
+	if after := text(g.afterwards[:]); after != "" {
+		built.Details = []plugins.Fact{{Name: "after the clock", Value: after}}
+	}
 	if l.functions.repeat != nil {
 		built.Repeat = l.repeat
 	}
@@ -220,12 +223,16 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 		return plugins.Traversal{}, err
 	}
 	c := l.call
-	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
-		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels; want no negative time and at most "+
-			"%d levels", c.elapsed_ns, c.level_count, maxLevels)
+	if c.elapsed_ns < 0 || c.after_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
+		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns, %d ns afterwards and %d levels; want no negative "+
+			"time and at most %d levels", c.elapsed_ns, c.after_ns, c.level_count, maxLevels)
+	}
+	if c.after_ns > 0 && l.graph.afterwards[0] == 0 {
+		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns after its own time; graph->afterwards must say "+
+			"what for", c.after_ns)
 	}
 	// The library's own time counts if it covers nine tenths of the call, which is timed exactly here.
-	if own := time.Duration(c.elapsed_ns); own >= elapsed/10*9 {
+	if own := time.Duration(c.elapsed_ns); own >= (elapsed-time.Duration(c.after_ns))/10*9 && own > 0 {
 		elapsed = own
 	}
 	l.levels = l.levels[:0]
@@ -260,7 +267,7 @@ func (l *library) free() error {
 // run calls a function of the library and returns the time that it took. When ctx ends, it sets call->cancelled.
 func (l *library) run(ctx context.Context, name string, function func() C.int) (elapsed time.Duration, err error) {
 	c := l.call
-	c.message[0], c.elapsed_ns, c.level_count = 0, 0, 0
+	c.message[0], c.elapsed_ns, c.after_ns, c.level_count = 0, 0, 0, 0
 	cancelled := (*int32)(unsafe.Pointer(&c.cancelled))
 	atomic.StoreInt32(cancelled, 0)
 	set := make(chan struct{})

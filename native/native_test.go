@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,7 @@ func odd(t *testing.T, describe, construct, search string) plugins.Engine {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "odd.c")
 	code := fmt.Sprintf(`#include "teps_engine.h"
+#include <time.h>
 int teps_describe(teps_description *d) { d->abi = TEPS_ABI; strcpy(d->name, "odd"); %s; return TEPS_OK; }
 int teps_construct(teps_call *c, const teps_tuple *t, int64_t n, teps_graph *g) {
 	g->state = c; g->vertices = 2; g->entries = 2; (void)t; (void)n; %s; return TEPS_OK; }
@@ -148,6 +150,7 @@ func TestAnswersOfLibrariesAreChecked(t *testing.T) {
 		"a code of its own":    {construct: "return 7", want: "teps_construct returned 7"},
 		"too many levels":      {search: "c->level_count = 5000", want: "5000 levels"},
 		"cancelled by itself":  {search: "return TEPS_CANCELLED", want: "but call->cancelled was not set"},
+		"a rest for nothing":   {search: "c->elapsed_ns = c->after_ns = 1", want: "graph->afterwards must say what for"},
 		"an impossible time":   {search: "c->elapsed_ns = 3600000000000", want: "exceeds"},
 		"a value out of range": {describe: oddOptions, options: map[string]string{"n": "10"}, want: "from 1 to 9"},
 	} {
@@ -184,6 +187,32 @@ func TestAnswersOfLibrariesAreConverted(t *testing.T) {
 	if _, known := s.Levels[0].Edges.Get(); known || s.Levels[1].Frontier != 1 {
 		t.Errorf("got %+v", s.Levels)
 	}
+}
+
+func TestTimeAfterTheSearchIsStatedAndDoesNotCount(t *testing.T) {
+	e := odd(t, "", `strcpy(g->afterwards, "copies parents")`, `
+	struct timespec begin, end, done, pause = {.tv_nsec = 10000000};
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	nanosleep(&pause, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	nanosleep(&pause, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &done);
+	c->elapsed_ns = (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+	c->after_ns = (done.tv_sec - end.tv_sec) * 1000000000 + done.tv_nsec - end.tv_nsec`)
+	built, err := e.Construct(t.Context(), plugins.Input{})
+	if err != nil || !slices.Contains(built.Details, plugins.Fact{Name: "after the clock", Value: "copies parents"}) {
+		t.Fatalf("got %+v, %v", built.Details, err)
+	}
+	for range 100 { // a call that is interrupted counts whole
+		s, err := e.Search(t.Context(), 1, make([]graph.Vertex, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Elapsed < 20*time.Millisecond {
+			return
+		}
+	}
+	t.Error("all searches count with what they did afterwards")
 }
 
 func TestAllCallsComeFromOneThread(t *testing.T) {

@@ -105,6 +105,7 @@ typedef struct {
 	char message[512];          /* out: the error; see teps_fail */
 	/* teps_search may set the following. */
 	int64_t elapsed_ns;         /* out: the own time of the search, 90 % of the call or more; 0 (better): that of the call */
+	int64_t after_ns;           /* out: time of the call after that, for what graph->afterwards says; needs elapsed_ns */
 	int64_t level_count;        /* out: number of levels set; 0: not counted */
 	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;
@@ -119,6 +120,7 @@ typedef struct {
 	int32_t vertex_bits; /* width of a vertex label in the library */
 	int32_t reserved;
 	char tuning[128];    /* the origin of thresholds, which must not be timed searches; empty: there are none */
+	char afterwards[128]; /* what teps_search does after its own time, as "copies parents from the device"; for the record */
 } teps_graph;
 
 /* Describes the engine, quickly and without using a device. A missing device is reported in unavailable. */
