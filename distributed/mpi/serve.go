@@ -6,12 +6,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/memory"
 )
 
 // World is all ranks.
@@ -59,7 +59,8 @@ type server struct {
 	requests chan received // rank 0 only
 	rank     *distributed.Rank
 	parent   []graph.Vertex // of the rank's labels
-	reply    []uint32       // the same as sent to the engine
+	file     *os.File       // the memory of parent
+	reply    []uint32       // the same as sent to an engine on another host
 }
 
 // received is a request with, on rank 0, a context that ends when it is cancelled, and the tuples.
@@ -119,8 +120,7 @@ func (r *server) do(q received) (err error) {
 	case construct:
 		err = r.construct(q, &own)
 	case search:
-		r.rank.Wake()
-		r.synchronize()
+		r.wake()
 		own.Record, err = r.rank.Search(q.ctx, q.Roots[0], r.parent, 0, 1)
 	case repeat:
 		own.Searches, err = r.repeat(q)
@@ -135,7 +135,8 @@ func (r *server) do(q received) (err error) {
 		}
 	}
 	var parents [][]uint32
-	if q.Command == search && err == nil { // on all ranks or on none
+	if q.Parents && err == nil { // on all ranks or on none
+		r.reply = slices.Grow(r.reply[:0], len(r.parent))[:len(r.parent)]
 		for slot, p := range r.parent {
 			r.reply[slot] = uint32(p + 1)
 		}
@@ -169,11 +170,13 @@ func (r *server) construct(q received, result *report) (err error) {
 		return err
 	}
 	n, _, _ := r.rank.Partition.Slots(r.world.Rank())
-	arena := memory.New() // the parents stay until the rank ends
-	r.parent = memory.Allocate[graph.Vertex](arena, "parents", n)
-	r.reply = memory.Allocate[uint32](arena, "parents as sent", n)
-	result.Construction.Bytes += arena.Held()
-	return arena.Err()
+	result.Construction.Bytes += int64(n) * 8
+	// The parents and their file stay until the rank ends.
+	if r.parent, result.Parents, r.file = shareMemory[graph.Vertex](max(n, 1)); r.parent == nil {
+		r.parent = make([]graph.Vertex, n)
+	}
+	r.parent = r.parent[:n]
+	return nil
 }
 
 // slice returns the range of the tuples that a rank gets.
@@ -203,7 +206,22 @@ func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 	return edgesOf(messages[0]), from
 }
 
-// synchronize waits for all ranks, so that their clocks start together.
+// wakeTime is how long ranks are awake before a search. The thread that watches over a Go process looks every 20 us
+// after it has slept, and more rarely after a millisecond. A rank has to leave it its processor each time.
+const wakeTime = 2 * time.Millisecond
+
+// wake keeps all ranks busy until they run undisturbed. Their clocks start together.
+func (r *server) wake() {
+	r.rank.Wake()
+	for start, over := time.Now(), []int64{0}; over[0] == 0; {
+		if r.wire != nil && time.Since(start) >= wakeTime {
+			over[0] = 1
+		}
+		r.world.Allreduce(over)
+	}
+}
+
+// synchronize waits for all ranks.
 func (r *server) synchronize() { r.world.Allreduce([]int64{0}) }
 
 // repeat searches for a duration. Every search begins as a timed one does, with all ranks together; they also learn

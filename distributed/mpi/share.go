@@ -3,12 +3,8 @@
 package mpi
 
 import (
-	"fmt"
-	"os"
 	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/internal/team"
 )
@@ -86,41 +82,22 @@ func (g *group) meet(stride int) {
 
 const spins = 1 << 10 // looks for another rank before a rank yields its processor
 
-// system names a running kernel and the processes that this one sees there. Only tests set it.
-var system = func() string {
-	host, _ := os.Hostname()
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	processes, _ := os.Readlink("/proc/self/ns/pid")
-	return fmt.Sprint(host, string(boot), processes)
-}
-
-// share lets the ranks of the group that are on one host share memory. All ranks call it. The memory has no name, so
-// none remains when ranks are killed: others open it through the process that has made it.
+// share lets the ranks of the group that are on one host share memory. All ranks call it.
 func (g *group) share() {
 	words := headerWords + 2*g.halfWords()
-	file, err := unix.MemfdCreate("teps-rank", unix.MFD_CLOEXEC)
-	if err == nil {
-		defer unix.Close(file)
-		err = unix.Ftruncate(file, int64(words*4))
-	}
-	type address struct{ System, Path string }
-	own := address{system(), fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file)}
 	received, send := make([][]uint32, g.size), make([][]uint32, g.size)
 	peers := make([][]uint32, g.size)
-	if err == nil {
-		peers[g.rank] = mapMemory(file, words, unix.PROT_READ|unix.PROT_WRITE)
-	}
-	g.Allgatherv(pack(own), received)
+	own, at, file := shareMemory[uint32](words)
+	defer file.Close()
+	peers[g.rank] = own
+	g.Allgatherv(pack(at), received)
 	for k, message := range received {
 		var other address
-		if k == g.rank || unpack(message, &other) != nil || other.System != own.System {
+		if k == g.rank || unpack(message, &other) != nil {
 			continue
 		}
-		if file, err := unix.Open(other.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
-			if peers[k] = mapMemory(file, words, unix.PROT_READ); peers[k] != nil && peers[g.rank] != nil {
-				send[k] = []uint32{1}
-			}
-			unix.Close(file)
+		if peers[k] = openMemory[uint32](other, words); peers[k] != nil && own != nil {
+			send[k] = []uint32{1}
 		}
 	}
 	g.Alltoallv(send, received, nil) // then both know whether they read each other's memory
@@ -131,14 +108,5 @@ func (g *group) share() {
 		}
 	}
 	g.Allreduce(missing)
-	g.shared.peers, g.shared.all = peers, missing[0] == 0 && peers[g.rank] != nil
-}
-
-// mapMemory returns the memory of a file, or nil if the system refuses.
-func mapMemory(file, words, protection int) []uint32 {
-	mapping, err := unix.Mmap(file, 0, 4*words, protection, unix.MAP_SHARED)
-	if err != nil {
-		return nil
-	}
-	return unsafe.Slice((*uint32)(unsafe.Pointer(&mapping[0])), words)
+	g.shared.peers, g.shared.all = peers, missing[0] == 0 && own != nil
 }

@@ -15,11 +15,12 @@ import (
 )
 
 // The protocol between the engine and rank 0. Rank 0 says hello on its standard output. Then every request is answered
-// by the reports of all ranks. All of these are lines of JSON. Tuples follow a request to construct, and parents follow
-// the reports of a search, as plain 32-bit numbers.
+// by the reports of all ranks. All of these are lines of JSON. Tuples follow a request to construct, as plain 32-bit
+// numbers. Parents follow the reports of a search like that if any rank is on another host; otherwise the engine reads
+// them in memory that it shares with the ranks.
 
 // Version changes with every change of the protocol. A teps-rank of another version is refused.
-const Version = "teps-rank/8"
+const Version = "teps-rank/9"
 
 // hello is what rank 0 sends first.
 type hello struct {
@@ -44,10 +45,14 @@ type request struct {
 	Recipe        *graph.Kronecker // the ranks generate the tuples; nil: Tuples of them follow
 	Tuples        int64
 	Roots         []graph.Vertex // one for search
+	Parents       bool           // those of search follow
 	Duration      time.Duration  // of repeat
 }
 
-// report is the result of a request on one rank. After a search the parents of the rank's labels follow, by slot:
+// address is where a process has memory that others may read.
+type address struct{ System, Path string }
+
+// report is the result of a request on one rank. If parents follow, they are those of the rank's labels, by slot:
 // label + 1, or 0.
 type report struct {
 	Error string
@@ -56,6 +61,7 @@ type report struct {
 	Host         string
 	Generated    time.Duration // the tuples
 	Construction distributed.Construction
+	Parents      address // of the rank's labels, by slot: graph.Vertex, or graph.Unreached
 
 	Record   *distributed.Record // of search
 	Searches int64               // of repeat

@@ -1,0 +1,63 @@
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// system names a running kernel and the processes that this one sees there. Only tests set it.
+var system = func() string {
+	host, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	processes, _ := os.Readlink("/proc/self/ns/pid")
+	return fmt.Sprint(host, string(boot), processes)
+}
+
+// shareMemory returns n zeros and where other processes of this host find them until file is closed, or nil if the
+// system refuses. The memory has no name, so nothing remains when the process is killed.
+func shareMemory[T any](n int) (memory []T, at address, file *os.File) {
+	fd, err := unix.MemfdCreate("teps-rank", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, address{}, nil
+	}
+	file = os.NewFile(uintptr(fd), "teps-rank")
+	var element T
+	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
+		memory = mapMemory[T](fd, n, unix.PROT_READ|unix.PROT_WRITE)
+	}
+	return memory, address{system(), fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)}, file
+}
+
+// openMemory returns what another process has shared, to read it, or nil if that is on another host or refused.
+func openMemory[T any](at address, n int) []T {
+	if at.System != system() {
+		return nil
+	}
+	fd, err := unix.Open(at.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	return mapMemory[T](fd, n, unix.PROT_READ)
+}
+
+func mapMemory[T any](fd, n, protection int) []T {
+	var element T
+	mapping, err := unix.Mmap(fd, 0, n*int(unsafe.Sizeof(element)), protection, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	_ = unix.Madvise(mapping, unix.MADV_HUGEPAGE) // small pages do where the kernel refuses
+	return unsafe.Slice((*T)(unsafe.Pointer(&mapping[0])), n)
+}
+
+// unmapMemory ends the use of memory that openMemory has returned.
+func unmapMemory[T any](memory []T) {
+	var element T
+	if memory != nil {
+		_ = unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&memory[0])), len(memory)*int(unsafe.Sizeof(element))))
+	}
+}
