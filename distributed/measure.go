@@ -124,55 +124,44 @@ func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
 	for k := range depth {
 		t.Levels = append(t.Levels, level(k, records))
 	}
-	for p := levelPhases; p < numPhases; p++ {
-		phase, _ := p.mean(records, func(r *Record) Measure { return r.Phases[p] })
-		t.Phases = append(t.Phases, phase)
+	outside := make([][]plugins.Phase, len(records))
+	for i, r := range records {
+		outside[i] = phases(r.Phases[levelPhases:], levelPhases)
+		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases(r.Phases[:], 0)})
 	}
-	for _, r := range records {
-		var phases []plugins.Phase
-		for p := range numPhases {
-			phases = append(phases, p.of(r.Phases[p]))
-		}
-		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases})
-	}
+	t.Phases = plugins.CombinePhases(outside)
 	return t
 }
 
 func level(k int, records []*Record) plugins.Level {
 	l := plugins.Level{Frontier: records[0].Levels[k].Frontier, Direction: records[0].Levels[k].Direction}
 	var edges int64
-	for _, r := range records {
-		edges += r.Levels[k].Edges
-	}
 	var total Measure
-	for p := range levelPhases {
-		phase, sum := p.mean(records, func(r *Record) Measure { return r.Levels[k].Phases[p] })
-		total.add(sum)
-		l.Phases = append(l.Phases, phase)
-		l.Elapsed += phase.Elapsed
+	each := make([][]plugins.Phase, len(records))
+	for i, r := range records {
+		edges += r.Levels[k].Edges
+		for _, m := range r.Levels[k].Phases {
+			total.add(m)
+		}
+		each[i] = phases(r.Levels[k].Phases[:], 0)
+	}
+	l.Phases = plugins.CombinePhases(each)
+	for _, p := range l.Phases {
+		l.Elapsed += p.Elapsed
 	}
 	l.Edges, l.Bytes, l.Messages = plugins.Counted(edges), plugins.Counted(total.Bytes), plugins.Counted(total.Messages)
 	return l
 }
 
-// of converts a measure of a phase.
-func (p Phase) of(m Measure) plugins.Phase {
-	phase := plugins.Phase{Name: p.String(), Elapsed: m.Elapsed}
-	if p == Expand || p == Fold || p == Predecessors {
-		phase.Bytes, phase.Messages = plugins.Counted(m.Bytes), plugins.Counted(m.Messages)
+// phases converts measures of consecutive phases.
+func phases(measures []Measure, first Phase) (all []plugins.Phase) {
+	for i, m := range measures {
+		p := first + Phase(i)
+		phase := plugins.Phase{Name: p.String(), Elapsed: m.Elapsed}
+		if p == Expand || p == Fold || p == Predecessors {
+			phase.Bytes, phase.Messages = plugins.Counted(m.Bytes), plugins.Counted(m.Messages)
+		}
+		all = append(all, phase)
 	}
-	return phase
-}
-
-// mean combines a phase of all ranks: the mean and the longest time, and the sums of bytes and messages.
-func (p Phase) mean(records []*Record, of func(*Record) Measure) (phase plugins.Phase, sum Measure) {
-	var slowest time.Duration
-	for _, r := range records {
-		m := of(r)
-		sum.add(m)
-		slowest = max(slowest, m.Elapsed)
-	}
-	phase = p.of(sum)
-	phase.Elapsed, phase.Slowest = sum.Elapsed/time.Duration(len(records)), slowest
-	return phase, sum
+	return all
 }

@@ -198,6 +198,23 @@ type Phase struct {
 	Messages Count         `json:"messages,omitzero"` // sent to other ranks
 }
 
+// CombinePhases returns the phases of several ranks, which have the same ones in the same order, together.
+func CombinePhases(ranks [][]Phase) []Phase {
+	all := make([]Phase, len(ranks[0]))
+	for i := range all {
+		p := &all[i]
+		p.Name = ranks[0][i].Name
+		for _, r := range ranks {
+			p.Elapsed += r[i].Elapsed
+			p.Slowest = max(p.Slowest, r[i].Elapsed)
+			p.Bytes = p.Bytes.plus(r[i].Bytes)
+			p.Messages = p.Messages.plus(r[i].Messages)
+		}
+		p.Elapsed /= time.Duration(len(ranks))
+	}
+	return all
+}
+
 // Fact is a name and a value for the record.
 type Fact struct {
 	Name  string `json:"name"`
@@ -215,6 +232,9 @@ func Counted(n int64) Count { return Count{n, true} }
 
 // Get returns the number and whether there is one.
 func (c Count) Get() (n int64, known bool) { return c.n, c.known }
+
+// plus returns the sum of two Counts, of which one may be missing.
+func (c Count) plus(d Count) Count { return Count{c.n + d.n, c.known || d.known} }
 
 // IsZero says that the number is missing; encoding/json leaves such a field out.
 func (c Count) IsZero() bool { return !c.known }
