@@ -272,6 +272,7 @@ type levelSum struct {
 	searches         [2]int
 	elapsed          [2]time.Duration
 	edges, frontiers [2]int64
+	phases           [2][]plugins.Phase // sums; of several GPUs
 }
 
 func addLevels(sums []levelSum, t plugins.Traversal, outside time.Duration) ([]levelSum, time.Duration) {
@@ -293,6 +294,19 @@ func (l *levelSum) add(level plugins.Level) {
 	l.elapsed[d] += level.Elapsed
 	l.edges[d] += edges
 	l.frontiers[d] += level.Frontier
+	for i, p := range level.Phases {
+		if i == len(l.phases[d]) {
+			l.phases[d] = append(l.phases[d], plugins.Phase{Name: p.Name})
+		}
+		bytes, _ := p.Bytes.Get()
+		messages, _ := p.Messages.Get()
+		sum := &l.phases[d][i]
+		sentBytes, _ := sum.Bytes.Get()
+		sentMessages, _ := sum.Messages.Get()
+		sum.Elapsed += p.Elapsed
+		sum.Slowest += p.Slowest
+		sum.Bytes, sum.Messages = plugins.Counted(bytes+sentBytes), plugins.Counted(messages+sentMessages)
+	}
 }
 
 func (l levelSum) String() string {
@@ -301,6 +315,12 @@ func (l levelSum) String() string {
 		if n > 0 {
 			text = append(text, fmt.Sprintf("%v %d times: %v, frontier %d, examined %d", graph.Direction(d), n,
 				l.elapsed[d]/time.Duration(n), l.frontiers[d]/int64(n), l.edges[d]/int64(n)))
+			for _, p := range l.phases[d] {
+				bytes, _ := p.Bytes.Get()
+				messages, _ := p.Messages.Get()
+				text = append(text, fmt.Sprintf("%s %v (slowest %v) %d bytes %.2f messages", p.Name, p.Elapsed/time.Duration(n),
+					p.Slowest/time.Duration(n), bytes/int64(n), float64(messages)/float64(n)))
+			}
 		}
 	}
 	return strings.Join(text, "; ")

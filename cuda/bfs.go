@@ -222,16 +222,8 @@ func (s *search) topDownStep() error {
 // record appends the levels of the last launch.
 func (s *search) record() {
 	for _, l := range s.status.Level[:s.status.Levels] {
-		level := plugins.Level{
-			Frontier: int64(l.Frontier),
-			Edges:    plugins.Counted(int64(l.Examined)),
-			Elapsed:  time.Duration(l.Nanoseconds),
-		}
-		if l.BottomUp != 0 {
-			level.Direction = graph.BottomUp
-		}
 		if len(s.levels) <= maxLevels {
-			s.levels = append(s.levels, level)
+			s.levels = append(s.levels, l.level())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -123,6 +124,8 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*
 
 // openTeam opens a GPU for each rank, with an even part of the tuples.
 func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team, err error) {
+	runtime.LockOSThread() // the driver keeps a current context for each thread
+	defer runtime.UnlockOSThread()
 	on := map[int]int{} // ranks on each GPU
 	for _, number := range c.devices {
 		on[number]++
@@ -176,6 +179,9 @@ func (t team) transfer() error {
 	ranks := uint64(len(t))
 	for _, r := range t {
 		r.graph.Rank, r.graph.Ranks, r.graph.Columns = r.number, ranks, ranks/uint64(r.c.rows)
+		for i := r.number % r.graph.Columns; i < ranks; i += r.graph.Columns {
+			r.graph.Column |= 1 << i
+		}
 		r.graph.AllLabels, r.graph.Labels = labels, (labels+ranks-1)/ranks
 	}
 	return nil

@@ -16,7 +16,7 @@
 //	kernels/neighbours.cuh
 //	                      neighbour lists, plain and packed
 //	kernels/exchange.cuh  what several GPUs send each other, and when; kernels/fold.cuh: what 1D by source and 2D add;
-//	                      exchange.go: the same search on the host
+//	                      exchange.go: the same search on the host; phases.go: what it records of a level
 //	kernels/tuning.cuh    every constant that was chosen by measuring
 //	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
 //	                      (several GPUs) several.cu run on the device

@@ -26,6 +26,9 @@ import (
 type teamSearch struct {
 	ranks    []*search
 	labels   int64
+	grid     bool // of several columns
+	levels   []plugins.Level
+	sums     []deviceLevel    // of each rank over all levels
 	transfer string           // for the record
 	parents  [][]graph.Vertex // of each rank, on their way to the host
 }
@@ -33,9 +36,15 @@ type teamSearch struct {
 // gridLevels is how many levels a launch runs on a grid of several columns, which has no sparse frontiers.
 const gridLevels = 4096
 
+// maxPhasedLevels is how many levels a search may have for a record of their phases.
+const maxPhasedLevels = 1 << 12
+
 // newSearch connects the GPUs: each gets the addresses of what the others write to.
 func (t team) newSearch() (*teamSearch, error) {
-	s := &teamSearch{labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory"}
+	s := &teamSearch{
+		labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory",
+		grid: t[0].graph.Columns > 1, sums: make([]deviceLevel, len(t)),
+	}
 	staged := t[0].c.staged
 	if why := t.connect(); why != nil && !staged {
 		staged = true
@@ -138,12 +147,8 @@ func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.
 		return t, err
 	}
 	t.Elapsed = time.Since(start)
-	first := s.ranks[0]
-	first.record()
-	if len(first.levels) <= maxLevels {
-		t.Levels = first.levels
-	}
-	return t, s.gather(parent)
+	s.record()
+	return s.report(t), s.gather(parent)
 }
 
 // repeat searches from the roots in turn until duration has passed; see search.repeat.
@@ -206,7 +211,8 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 		}
 		first := s.ranks[0]
 		if newSearch {
-			first.levels = first.levels[:0]
+			s.levels = s.levels[:0]
+			clear(s.sums)
 		}
 		for _, r := range s.ranks {
 			if lost := r.status.Lost; lost != 0 {
@@ -217,11 +223,48 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 		if first.status.Done != 0 {
 			return nil
 		}
-		first.record()
+		s.record()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
+}
+
+// record appends the levels of the last launch.
+func (s *teamSearch) record() {
+	each := make([]*deviceLevel, len(s.ranks))
+	for i := range s.ranks[0].status.Levels {
+		for r, rank := range s.ranks {
+			each[r] = &rank.status.Level[i]
+			s.sums[r].add(each[r])
+		}
+		if len(s.levels) <= maxLevels {
+			s.levels = append(s.levels, combined(each, s.grid))
+		}
+	}
+}
+
+// report adds to t what all levels took.
+func (s *teamSearch) report(t plugins.Traversal) plugins.Traversal {
+	outside := make([][]plugins.Phase, len(s.ranks))
+	for r, rank := range s.ranks {
+		outside[r] = []plugins.Phase{
+			{Name: "clear", Elapsed: time.Duration(rank.status.Setup)},
+			{Name: "output", Elapsed: time.Duration(rank.status.CopyWait + rank.status.Correcting)},
+		}
+		t.Ranks = append(t.Ranks, plugins.Rank{Phases: append(s.sums[r].phases(s.grid), outside[r]...)})
+	}
+	t.Phases = plugins.CombinePhases(outside)
+	if len(s.levels) > maxLevels {
+		return t
+	}
+	t.Levels = s.levels
+	for i := range t.Levels {
+		if len(t.Levels) > maxPhasedLevels {
+			t.Levels[i].Phases = nil
+		}
+	}
+	return t
 }
 
 // wait waits until all GPUs have ended their launch. If one fails, the others end when their patience does.

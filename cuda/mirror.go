@@ -8,7 +8,7 @@ import "github.com/tepsbench/teps/cuda/driver"
 
 // deviceGraph is struct Graph: the arrays of the graph and of the search, as device addresses.
 type deviceGraph struct {
-	Rank, Ranks, Columns                             uint64
+	Rank, Ranks, Columns, Column                     uint64
 	Labels, Vertices, Searched, Ungrouped            uint64
 	OwnHubs, Hubs                                    uint64
 	Words, FrontierWords, AlignedWords               uint64
@@ -25,7 +25,11 @@ type deviceGraph struct {
 }
 
 // deviceLevel is struct LevelRecord.
-type deviceLevel struct{ BottomUp, Frontier, Examined, Nanoseconds uint64 }
+type deviceLevel struct {
+	BottomUp, Frontier, Examined, Nanoseconds uint64
+	Phase                                     [numPhases]uint64
+	Bytes, Messages                           [2]uint64
+}
 
 // deviceStatus is struct Status.
 type deviceStatus struct {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,11 +47,12 @@ func fieldsOf(t *testing.T, source, name string) (fields []field) {
 		case "u32", "float":
 			size = 4
 		case "LevelRecord":
-			size = 4 * 8
+			size = unsafe.Sizeof(deviceLevel{})
 		}
 		for each := range strings.SplitSeq(m[2], ", ") {
 			f := field{strings.ToLower(each), size, offset}
-			lengths := strings.NewReplacer("LEVELS", strconv.Itoa(launchLevels), "MAX_RANKS", strconv.Itoa(maxRanks))
+			lengths := strings.NewReplacer("LEVELS", strconv.Itoa(launchLevels), "MAX_RANKS", strconv.Itoa(maxRanks),
+				"PHASES", strconv.Itoa(numPhases))
 			if n := lengths.Replace(m[3]); n != "" {
 				count, err := strconv.Atoi(n)
 				if err != nil {
@@ -113,7 +115,8 @@ func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 		"AUTO":    int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "LENGTH_BITS": lengthBits, "THREADS": blockThreads,
 		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
-		"MAX_RANGES": maxRanges,
+		"MAX_RANGES": maxRanges, "PHASES": numPhases, "SCAN": scanPhase, "FOLD": foldPhase, "UPDATE": updatePhase,
+		"EXPAND": expandPhase, "REDUCE": reducePhase,
 	} {
 		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)
 		if m == nil {

@@ -121,6 +121,6 @@ func sortBits(s span, searched int64) (target, key int) {
 	return target, target + max(1, bits.Len64(uint64(max(s.to-s.from-1, 0))))
 }
 
-// cachedBytes returns how many bytes of frontier bits, in whole words, a block of the search caches in shared memory
+// cachedBytes returns how many bytes of frontier bits, in reads of 16, a block of the search caches in shared memory
 // in addition to what it needs: what it wants, or what is left below the limit.
-func cachedBytes(needed, wanted, limit int64) int64 { return min(wanted, max(limit-needed, 0)) &^ 3 }
+func cachedBytes(needed, wanted, limit int64) int64 { return min(wanted, max(limit-needed, 0)) &^ 15 }

@@ -233,7 +233,7 @@ func Counted(n int64) Count { return Count{n, true} }
 // Get returns the number and whether there is one.
 func (c Count) Get() (n int64, known bool) { return c.n, c.known }
 
-// plus returns the sum of two Counts, of which one may be missing.
+// plus returns the sum of two Counts. One of them may be missing.
 func (c Count) plus(d Count) Count { return Count{c.n + d.n, c.known || d.known} }
 
 // IsZero says that the number is missing; encoding/json leaves such a field out.

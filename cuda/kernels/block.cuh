@@ -93,11 +93,12 @@ struct Shared {
   u64 corrections[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
 #if SEVERAL
   u64 sends[SEARCH_THREADS / 32][CORRECTIONS_PER_WARP];
+  u32 moved[2][MAX_RANKS];       // this block's part of state.moved
 #endif
   u64 barriers;                  // of all GPUs that this launch has passed
   u64 written;                   // this block's corrections that its threads have written out or are writing
   u64 part[2], size[2];          // of those, what the searching [0] and the copying [1] threads are writing
-  u32 cached[];                  // bottom-up: frontier bits of the first vertices, as many as fit
+  alignas(16) u32 cached[];      // bottom-up: frontier bits of the first vertices, as many as fit
 };
 
 // Tally is what a thread counts in a level.

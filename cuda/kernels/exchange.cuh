@@ -26,6 +26,8 @@
 // Staged: without peer access all of this lies in the host's memory, once, which all GPUs can read and write. There are
 // two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
 //
+// Counted are bytes and messages of frontiers and of vertices on the way to their owners, not the counters of a barrier.
+//
 // A GPU waits for another one in meet alone, and not longer than Exchange.patience. Then all its blocks end the search.
 #pragma once
 #include "block.cuh"
@@ -33,7 +35,7 @@
 // Message is what a GPU tells another at a barrier.
 struct Message {
   u64 counter[8];  // Counters
-  u64 sent;        // vertices of the other GPU that this one has written to its inbox
+  u64 sent;        // vertices that this GPU has written to the other one's inbox; after a sparse step, to its list
   u64 barrier;     // number of the barrier, written last
 };
 
@@ -69,91 +71,171 @@ __device__ inline u64 loadFlag(const u64* flag) {
   return value;
 }
 
+// After says what the GPUs have sent each other when they meet.
+enum class After { Words, SparseFrontier, Fold };
+
+// sharesColumn reports whether a GPU is in the column of this one, and so has edges from its vertices.
+__device__ inline bool sharesColumn(u64 rank) {
+  return graph.column >> rank & 1;
+}
+
+// countSent counts what this GPU has sent since the last barrier, `listed` vertices to the GPU of each lane one by one, and
+// begins again. A warp calls it; each lane stands for a GPU.
+__device__ inline void countSent(bool other, u64 listed, After after) {
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    u64 n = other ? __ldcg(&state.moved[k][lane()]) : 0;
+    if (k == FOLDED && after == After::Fold) n += 8 * listed;
+    if (k == EXPANDED && after == After::SparseFrontier) n += 4 * listed;
+    u32 messages = __popc(__ballot_sync(~0u, n != 0));
+    n = warpSum(n);
+    if (lane() == 0) state.bytes[k] = n, state.messages[k] = messages;
+    if (other) state.moved[k][lane()] = 0;
+  }
+}
+
 // meet tells all other GPUs the counters of a level and waits for theirs. It leaves their sums in state.sum, except that
-// Counters.corrections are those of this GPU, and in state.found how many vertices each GPU has found. The sums are zeros,
-// which end the search, if another GPU does not come. One thread calls it.
-__device__ inline void meet(const Counters& mine, u64 barrier) {
-  const u64* from = reinterpret_cast<const u64*>(&mine);
-  for (u64 r = 0; r < graph.ranks; r++) {
-    if (r == graph.rank) continue;
-    volatile u64* into = exchange.mailbox[r]->from[graph.rank][barrier % 2].counter;
-#pragma unroll
-    for (int i = 0; i < 8; i++) into[i] = from[i];
-    into[8] = __ldcg(&state.sent[r]);
-  }
-  fenceAll(); // this thread's counters, and what all blocks have pushed
-  for (u64 r = 0; r < graph.ranks; r++) {
-    if (r != graph.rank) *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
-  }
-  Counters sum = mine;
-  u64* into = reinterpret_cast<u64*>(&sum);
+// Counters.corrections are those of this GPU, and in state.received how many vertices each GPU has sent to this one. The
+// sums are zeros, which end the search, if another GPU does not come. A warp calls it; lane i stands for counter i and for
+// GPU i. It is not inlined, because code that is fetched for the first time waits for memory.
+__device__ __noinline__ void meet(const Counters* counters, u64 barrier, After after) {
   u64 begin = globalTime();
-  state.found[graph.rank] = mine.found;
-  for (u64 r = 0; r < graph.ranks; r++) {
-    if (r == graph.rank) continue;
-    Message* message = &exchange.mailbox[graph.rank]->from[r][barrier % 2];
-    for (u32 polls = 1; loadFlag(&message->barrier) != barrier; polls++) {
-      if (polls % 1024 != 0 || globalTime() - begin < exchange.patience) continue;
-      state.lost = 1 + r;
-      state.sum = Counters{};
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < 8; i++) into[i] += *(volatile u64*)&message->counter[i];
-    state.found[r] = *(volatile u64*)&message->counter[0];
-    state.received[r] = *(volatile u64*)&message->sent;
+  bool other = lane() < graph.ranks && lane() != graph.rank;
+  u64 found = __ldcg(&counters->found), mine = lane() < 8 ? __ldcg(reinterpret_cast<const u64*>(counters) + lane()) : 0;
+  u64 listed = 0;
+  if (other) {
+    u64* sent = &state.sent[after == After::Fold ? FOLDED : EXPANDED][lane()];
+    listed = __ldcg(sent);
+    *sent = 0;
+    if (after == After::SparseFrontier && (exchange.staged || sharesColumn(lane()))) listed = found;
   }
-  sum.corrections = mine.corrections;
-  state.sum = sum;
+  for (u32 r = 0; r < graph.ranks; r++) {
+    u64 sent = __shfl_sync(~0u, listed, r);
+    volatile u64* into = reinterpret_cast<volatile u64*>(&exchange.mailbox[r]->from[graph.rank][barrier % 2]);
+    if (r != graph.rank && lane() <= 8) into[lane()] = lane() < 8 ? mine : sent;
+  }
+  __syncwarp();
+  if (lane() == 0) {
+    fenceAll(); // the counters of this GPU, and what all its blocks have pushed
+    for (u32 r = 0; r < graph.ranks; r++) {
+      if (r != graph.rank) *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
+    }
+  }
+  __syncwarp();
+  countSent(other, listed, after);
+  const Message(*from)[2] = exchange.mailbox[graph.rank]->from;
+  bool lost = false;
+  for (u32 polls = 1; other && !lost && loadFlag(&from[lane()][barrier % 2].barrier) != barrier; polls++) {
+    lost = polls % 1024 == 0 && globalTime() - begin > exchange.patience;
+  }
+  if (lost) state.lost = 1 + lane();
+  lost = __any_sync(~0u, lost);
+  u64 sum = mine;
+#pragma unroll 4
+  for (u32 r = 0; r < graph.ranks; r++) {
+    u64 its = 0;
+    if (r != graph.rank && lane() <= 8) its = reinterpret_cast<volatile const u64*>(&from[r][barrier % 2])[lane()];
+    if (lane() != offsetof(Counters, corrections) / 8) sum += its;
+    if (lane() == 8) state.received[r] = r != graph.rank ? its : found;
+  }
+  if (lane() < 8) reinterpret_cast<u64*>(&state.sum)[lane()] = lost ? 0 : sum;
+  if (lane() == 0) state.ready = begin;
+  __syncwarp();
 }
 static_assert(offsetof(Counters, found) == 0 && sizeof(Counters) == 8 * 8 && offsetof(Message, sent) == 8 * 8,
               "meet knows Counters");
+// enter ends a phase at a time and begins another one, which on one GPU does nothing. One thread of the first block
+// calls it.
+__device__ inline void enter(LevelState& level, int phase, u64 now) {
+#if SEVERAL
+  level.record.phase[level.phase] += now - level.since;
+  level.since = now;
+  level.phase = phase;
+#endif
+}
+
+// enter is the same for any thread.
+__device__ inline void enter(Shared& shared, int phase) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) enter(shared.level, phase, globalTime());
+}
 
 // syncAll waits for the searching threads of all blocks of all GPUs, and lets one thread of each block call then with
 // the sums of the counters of all GPUs before the others continue.
 template <class Then>
-__device__ inline void syncAll(const SearchParams& params, Shared& shared, const Counters* counters, const Then& then) {
-  syncSearch();
-  if (threadIdx.x == 0) {
-    u64 barrier = params.launch << 32 | ++shared.barriers, met;
-    u32 before;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(&arrivedForAll) : "memory");
-    if (before + 1 == gridDim.x) {
-      *(volatile u32*)&arrivedForAll = 0;
-      meet(load(counters), barrier);
-      asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(&state.met), "l"(barrier) : "memory");
-    }
-    do {
-      asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(met) : "l"(&state.met) : "memory");
-    } while (met != barrier);
+__device__ inline void syncAll(const SearchParams& params, Shared& shared, const Counters* counters, After after,
+                               const Then& then) {
 #if SEVERAL
-    for (u64 r = 0; r < graph.ranks; r++) shared.level.found[r] = __ldcg(&state.found[r]);
-#endif
-    then(load(&state.sum));
-    if (__ldcg(&state.lost) != 0) shared.level.done = 1;
+  syncSearch();
+  if (threadIdx.x < 32) {
+    u32& moved = shared.moved[lane() / MAX_RANKS][lane() % MAX_RANKS];
+    if (moved != 0) atomicAdd(&state.moved[lane() / MAX_RANKS][lane() % MAX_RANKS], u64(moved));
+    moved = 0;
+    __syncwarp();
+    u64 barrier = params.launch << 32 | (shared.barriers + 1), met;
+    u32 before = 0;
+    if (lane() == 0) {
+      asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(&arrivedForAll) : "memory");
+    }
+    if (__shfl_sync(~0u, before, 0) + 1 == gridDim.x) {
+      __syncwarp();
+      if (lane() == 0) *(volatile u32*)&arrivedForAll = 0;
+      meet(counters, barrier, after);
+      if (lane() == 0) asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(&state.met), "l"(barrier) : "memory");
+    }
+    if (lane() == 0) {
+      do {
+        asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(met) : "l"(&state.met) : "memory");
+      } while (met != barrier);
+      shared.barriers++;
+    }
+    __syncwarp();
+    if (lane() < MAX_RANKS) shared.level.received[lane()] = __ldcg(&state.received[lane()]);
+    if (blockIdx.x == 0 && lane() < 2) {
+      shared.level.record.bytes[lane()] += __ldcg(&state.bytes[lane()]);
+      shared.level.record.messages[lane()] += __ldcg(&state.messages[lane()]);
+    }
+    if (lane() == 0) {
+      if (blockIdx.x == 0) enter(shared.level, REDUCE, __ldcg(&state.ready));
+      then(load(&state.sum));
+      if (__ldcg(&state.lost) != 0) shared.level.done = 1;
+    }
   }
   syncSearch();
+#endif
 }
+static_assert(2 * MAX_RANKS == 32, "a lane for each counter of bytes, and for each GPU");
 
 // listOf returns what a GPU has of a level's sparse frontier that rank `finder` has found.
 __device__ inline u32* listOf(u64 rank, u64 level, u64 finder) {
   return exchange.list[rank] + (level % 2 * graph.ranks + finder) * 32 * graph.words;
 }
 
-// pushVertex makes v, which this GPU has found, vertex i of its part of a level's sparse frontier on all GPUs.
+// pushVertex makes v, which this GPU has found, vertex i of its part of a level's sparse frontier on the GPUs of its
+// column. The others need hubs, for their leaves.
 __device__ inline void pushVertex(u64 level, u64 i, u32 v) {
-  for (u64 r = 0; r < (exchange.staged ? 1 : graph.ranks); r++) listOf(r, level, graph.rank)[i] = v;
+#pragma unroll 1
+  for (u64 r = 0; r < (exchange.staged ? 1 : graph.ranks); r++) {
+    if (exchange.staged || sharesColumn(r)) listOf(r, level, graph.rank)[i] = v;
+    else if (v < graph.hubs) listOf(r, level, graph.rank)[atomicAdd(&state.sent[EXPANDED][r], u64(1))] = v;
+  }
 }
 
-// needs reports whether GPU `rank` needs word w of a frontier that GPU `owner` owns: all of them before a bottom-up step,
-// else those of its column, and the hubs, for their leaves.
-__device__ inline bool needs(u64 rank, u64 owner, u64 w, bool bottomUp) {
-  return bottomUp || graph.columns == 1 || u32(rank) % u32(graph.columns) == u32(owner) % u32(graph.columns) ||
-         w * 32 < graph.hubs;
+// needs reports whether GPU `rank` needs word w of the frontier of another one: all words before a bottom-up step, else
+// those of its column, and the hubs, for their leaves. Either GPU may ask.
+__device__ inline bool needs(u64 rank, u64 w, bool bottomUp) {
+  return bottomUp || sharesColumn(rank) || w * 32 < graph.hubs;
+}
+
+// countMoved counts 4 bytes for each lane of a warp that sends them to another GPU.
+__device__ inline void countMoved(Shared& shared, int what, u64 rank, bool moved) {
+#if SEVERAL
+  u32 lanes = __ballot_sync(~0u, moved);
+  if (lane() == 0 && lanes != 0) atomicAdd(&shared.moved[what][rank], 4 * u32(__popc(lanes)));
+#endif
 }
 
 // push copies own words of a frontier to the other GPUs. A warp takes 32 words, in rows of EXCHANGE_ROWS.
-__device__ inline void push(u32* frontier, u64 barrier, bool bottomUp) {
+__device__ inline void push(Shared& shared, u32* frontier, u64 barrier, bool bottomUp) {
   u64 offset = frontier - graph.frontier[0];
   if (exchange.staged) offset = barrier % 2 * graph.frontierWords;
   u64 stride = u64(gridDim.x) * SEARCH_THREADS, at = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x;
@@ -168,15 +250,14 @@ __device__ inline void push(u32* frontier, u64 barrier, bool bottomUp) {
     for (int i = 0; i < EXCHANGE_ROWS; i++) {
       u64 w = begin + i * stride;
       bool some = __any_sync(~0u, bits[i] != 0) || exchange.staged;
-      if (!some || w >= graph.words) continue;
-      if (exchange.staged) {
-        exchange.frontier[0][offset + wordOf(w)] = bits[i];
-        continue;
-      }
+      if (!some) continue;
+      if (exchange.staged && w < graph.words) exchange.frontier[0][offset + wordOf(w)] = bits[i];
+#pragma unroll 1
       for (u64 r = 0; r < graph.ranks; r++) {
-        if (r != graph.rank && needs(r, graph.rank, wordOf(w), bottomUp)) {
-          exchange.frontier[r][offset + wordOf(w)] = bits[i];
-        }
+        if (r == graph.rank) continue;
+        bool needed = w < graph.words && needs(r, wordOf(w), bottomUp);
+        if (needed && !exchange.staged) exchange.frontier[r][offset + wordOf(w)] = bits[i];
+        countMoved(shared, EXPANDED, r, needed);
       }
     }
   }
@@ -188,7 +269,7 @@ __device__ inline void pull(u32* frontier, u64 barrier, bool bottomUp) {
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
     u64 owner = u32(w / CHUNK_WORDS) % u32(graph.ranks);
-    if (owner != graph.rank && needs(graph.rank, owner, w, bottomUp)) frontier[w] = __ldcv(from + w);
+    if (owner != graph.rank && needs(owner, w, bottomUp)) frontier[w] = __ldcv(from + w);
   }
 }
 
@@ -197,12 +278,23 @@ template <class Then>
 __device__ inline void expand(const SearchParams& params, Shared& shared, u32* next, const Counters* counters,
                               bool bottomUp, const Then& then) {
   syncGrid();
+  enter(shared, EXPAND);
   u64 barrier = shared.barriers + 1;
-  push(next, barrier, bottomUp);
-  syncAll(params, shared, counters, then);
+  push(shared, next, barrier, bottomUp);
+  syncAll(params, shared, counters, After::Words, then);
   if (!exchange.staged) return;
+  enter(shared, EXPAND);
   pull(next, barrier, bottomUp);
   syncGrid();
+  enter(shared, SCAN);
+}
+
+// completeFrontier gives all GPUs of a grid a whole dense frontier. They have what a top-down step needs of it.
+__device__ inline void completeFrontier(const SearchParams& params, Shared& shared, u32* frontier,
+                                        const Counters* counters) {
+  if (graph.columns == 1) return;
+  expand(params, shared, frontier, counters, true, [](const Counters&) {});
+  enter(shared, SCAN);
 }
 
 // exchangeFrontier completes the next frontier on all GPUs, and calls then as syncAll does. After a top-down step it
@@ -212,9 +304,7 @@ __device__ inline void exchangeFrontier(const SearchParams& params, Shared& shar
                                         const Then& then) {
   bool bottomUp = shared.level.bottomUp;
   expand(params, shared, next, counters, bottomUp, then);
-  if (graph.columns > 1 && !bottomUp && shared.level.bottomUp && !shared.level.done) {
-    expand(params, shared, next, counters, true, [](const Counters&) {});
-  }
+  if (!bottomUp && shared.level.bottomUp && !shared.level.done) completeFrontier(params, shared, next, counters);
 }
 
 // passFrontier is the part of a bottom-up step that goes through the frontiers of all GPUs: it clears the next but one,

@@ -43,6 +43,7 @@ constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have th
 struct Graph {
   u64 rank, ranks;    // this GPU, and the number of GPUs
   u64 columns;        // of the grid of GPUs; 1 without a grid
+  u64 column;         // bit r: GPU r is in the column of this one
   u64 labels;         // own places; one GPU: 1 + the largest label of the tuples
   u64 vertices;       // own labels that are not isolated
   u64 searched;       // own vertices with lists: all but leaves

@@ -10,9 +10,11 @@ __device__ inline bool fewEdges(const LevelState& level) {
   return level.frontierEdges <= graph.words || level.frontierEdges <= ONE_BLOCK_EDGES;
 }
 
-// isSparse reports whether the next step should follow a sparse frontier, rather than make it dense.
-__device__ inline bool isSparse(const LevelState& level) {
-  return !level.bottomUp && level.longLists == 0 && fewEdges(level) && graph.columns == 1;
+// isSparse reports whether the next step should follow a sparse frontier, rather than make it dense. What is found from
+// one goes to its owners as lists.
+__device__ inline bool isSparse(const LevelState& level, const SearchParams& params) {
+  return !level.bottomUp && level.longLists == 0 && fewEdges(level) &&
+         (graph.columns == 1 || params.messages != BITMAPS);
 }
 
 // nextBottomUp is the direction switch of Beamer, Asanovic and Patterson; graph/direction.go explains it. A frontier
@@ -45,7 +47,7 @@ __device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams
   level.frontierEdges = SEVERAL ? graph.averageDegree : lengthOf(v); // only its owner knows it
   level.longLists = SEVERAL ? v < graph.hubs : level.frontierEdges > SPARSE_LENGTH;
   level.frontierHubs = v < graph.hubs;
-  level.sparse = !params.hostTopDown && isSparse(level);
+  level.sparse = !params.hostTopDown && isSparse(level, params);
   return level;
 }
 
@@ -75,16 +77,20 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
       params.status->hostStep = params.status->queued = 0;
       state.stable = state.corrections = level.corrections;
       state.lost = 0;
-      for (int r = 0; r < MAX_RANKS; r++) state.sent[r] = 0;
+      for (int r = 0; r < MAX_RANKS; r++) {
+        for (int k = 0; k < 2; k++) state.sent[k][r] = state.moved[k][r] = 0;
+      }
       fence();
       *(volatile u64*)&state.search = params.copies; // the copying threads may read state now
     }
   }
 #if SEVERAL
   if (blockIdx.x == 0 && threadIdx.x == 0 && v != NONE) *listOf(graph.rank, 0, 0) = v;
-  syncAll(params, shared, &state.counters[0], [&](const Counters&) {
-    shared.level.found[0] = level.frontier;
-    shared.level.start = globalTime();
+  syncAll(params, shared, &state.counters[0], After::Words, [&](const Counters&) {
+    shared.level.received[0] = level.frontier;
+    shared.level.record = {};
+    shared.level.phase = SCAN;
+    shared.level.start = shared.level.since = globalTime();
   });
 #else
   syncGrid([&] { shared.level.start = globalTime(); });
@@ -99,8 +105,17 @@ __device__ inline void advance(LevelState& level, const Counters& counted, bool 
   bool counts = level.bottomUp || (SEVERAL && level.sparse); // the entries
   if (!counts) examined = level.sparse ? level.frontierEdges : queueEdges(counted.queued);
   if (blockIdx.x == 0) {
-    levels[level.recorded] =
-        LevelRecord{level.bottomUp, level.frontier + level.frontierLeaves, examined, now - level.start};
+    LevelRecord record{};
+    enter(level, SCAN, now);
+#if SEVERAL
+    record = level.record;
+    level.record = {};
+#endif
+    record.bottomUp = level.bottomUp;
+    record.frontier = level.frontier + level.frontierLeaves;
+    record.examined = examined;
+    record.nanoseconds = now - level.start;
+    levels[level.recorded] = record;
   }
   level.recorded++;
   level.start = now;
@@ -142,7 +157,7 @@ __device__ inline void finishLevel(Shared& shared, bool sparse, const SearchPara
       advance(level, counted, sparse, params);
     };
 #if SEVERAL
-    if (sparse) syncAll(params, shared, counters, then);
+    if (sparse) syncAll(params, shared, counters, After::SparseFrontier, then);
     else exchangeFrontier(params, shared, graph.frontier[(level.number + 1) % 3], counters, then);
 #else
     syncGrid([&] { then(load(counters)); });

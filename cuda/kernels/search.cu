@@ -30,7 +30,6 @@
 // The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
 // another top-down step (dynamic.cu).
 #include "bottomup.cuh"
-#include "fold.cuh"
 #include "sparse.cuh"
 
 __constant__ Graph graph;
@@ -69,7 +68,7 @@ extern "C" __global__ void wake_all(u64 launch) {
     for (u64 i = threadIdx.x; i < n; i += blockDim.x) listOf(r, 0, graph.rank)[i] = 0;
   }
   __syncthreads();
-  if (threadIdx.x == 0) meet(Counters{}, launch << 32 | 1);
+  if (threadIdx.x < 32) meet(&state.counters[0], launch << 32 | 1, After::Words);
 }
 #endif
 
@@ -83,6 +82,9 @@ search(const __grid_constant__ SearchParams params) {
     shared.founds = 0;
     shared.barriers = 0;
   }
+#if SEVERAL
+  if (threadIdx.x < 32) shared.moved[threadIdx.x / MAX_RANKS][threadIdx.x % MAX_RANKS] = 0;
+#endif
   __syncthreads();
   if (threadIdx.x < SEARCH_THREADS) searchLevels(params, shared);
   else copyAndCorrect(params, shared);
@@ -107,22 +109,21 @@ __device__ void searchLevels(const SearchParams& params, Shared& shared) {
   while (!level.done && level.recorded < params.maxLevels && !hostStep) {
     u64 n = level.number;
     Step step{&state.counters[n % 3], graph.frontier[n % 3], graph.frontier[(n + 1) % 3], graph.frontier[(n + 2) % 3]};
-    bool sparse = level.sparse && isSparse(level); // first of this frontier, then of the next
-    if (level.sparse && !sparse) makeDense(shared, step);
+    bool sparse = level.sparse && isSparse(level, params); // first of this frontier, then of the next
+    if (level.sparse && !sparse) makeDense(params, shared, step);
     if (!SEVERAL && sparse && level.frontierEdges <= ONE_BLOCK_EDGES && level.frontier != 0) {
       sparseLevelsAlone(params, shared);
       continue;
     }
     if (level.frontier == 0) { // leaves have no edges to follow
     } else if (sparse) {
-      sparseStep(shared, step.counters);
+      sparseStep(params, shared, step.counters);
     } else if (level.bottomUp) {
       bottomUpStep(params, shared, step);
     } else if (params.hostTopDown) {
       hostStep = !queueForHost(params, shared, step);
     } else {
       sparse = topDownStep(params, shared, step);
-      if (SEVERAL && graph.columns > 1) fold(params, shared, step);
     }
     if (!hostStep) finishLevel(shared, sparse, params);
   }
@@ -177,26 +178,15 @@ __device__ bool topDownStep(const SearchParams& params, Shared& shared, const St
     }
   };
   u64 few = SEVERAL ? shared.level.frontierEdges : edges; // the same decision on all GPUs
-  if (!grid && !groups && few * DENSE_SHARE <= graph.words) {
+  if (!groups && few * DENSE_SHARE <= graph.words && !(grid && params.messages == BITMAPS)) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
-    followAll(output);
+    withRow(params, shared, step.counters, output, followAll);
     append(shared, step.counters, tally);
     return true;
   }
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
   DenseOutput<BufferedCorrections> output{step.next, tally, corrections};
-#if SEVERAL
-  if (grid) {
-    Buffered<SendAlongRow> sends(shared.sends[threadIdx.x / 32]);
-    RowOutput along{output, sends, sendsBitmaps(params, shared.level)};
-    followAll(along);
-    sends.flush();
-  } else {
-    followAll(output);
-  }
-#else
-  followAll(output);
-#endif
+  withRow(params, shared, step.counters, output, followAll);
   corrections.flush();
   addToCounters(shared, step.counters, tally, corrections.added);
   return false;
@@ -210,8 +200,10 @@ __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const S
   Tally tally;
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);
   u32 cachedVertices = u32(params.cachedVertices);
-  for (u64 w = threadIdx.x; w < cachedVertices / 32; w += SEARCH_THREADS) {
-    shared.cached[w] = w < graph.frontierWords ? step.frontier[w] : 0;
+  u32 cachedQuads = cachedVertices / 128, quads = u32(graph.frontierWords + 3) / 4; // bitmaps are padded
+#pragma unroll 3
+  for (u32 i = threadIdx.x; i < (cachedQuads < quads ? cachedQuads : quads); i += SEARCH_THREADS) {
+    reinterpret_cast<uint4*>(shared.cached)[i] = reinterpret_cast<const uint4*>(step.frontier)[i];
   }
   if (SEVERAL) passFrontier(step, tally);
   FrontierBits inFrontier{shared.cached, step.frontier, cachedVertices};

@@ -5,12 +5,25 @@
 
 constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 
+// Phases of a level on several GPUs, by the names of package distributed; phases in exchange.go has the same order.
+constexpr int SCAN = 0;    // own lists are searched; vertices that are sent one by one leave meanwhile
+constexpr int FOLD = 1;    // bitmaps of discovered vertices go to their owners
+constexpr int UPDATE = 2;  // owners add them to the next frontier
+constexpr int EXPAND = 3;  // words of the next frontier go to the GPUs that need them
+constexpr int REDUCE = 4;  // wait for the other GPUs
+constexpr int PHASES = 5;
+constexpr int FOLDED = 0, EXPANDED = 1;  // what is sent, by phase
+
 // LevelRecord describes one level; mirrors type deviceLevel of mirror.go.
 struct LevelRecord {
   u64 bottomUp;     // 1: bottom-up, 0: top-down
   u64 frontier;     // its vertices, leaves included
   u64 examined;     // entries of lists
   u64 nanoseconds;  // from barrier to barrier
+  // Several GPUs:
+  u64 phase[PHASES];     // nanoseconds of this GPU, from the last barrier to that of its last block
+  u64 bytes[2];          // that this GPU has sent to others: [FOLDED] vertices to their owners, [EXPANDED] frontiers
+  u64 messages[2];       // to each other one, all that it has sent before a barrier is one message
 };
 
 // Status is what a launch reports to the host, in pinned host memory; mirrors type deviceStatus of mirror.go.
@@ -92,7 +105,9 @@ struct LevelState {
   u64 done;
   u64 start;           // time
 #if SEVERAL
-  u64 found[MAX_RANKS];  // vertices of a sparse frontier that each GPU has found
+  u64 received[MAX_RANKS];  // vertices of a sparse frontier that each GPU has sent to this one
+  u64 phase, since;         // of the first block: the phase that it is in, and its begin
+  LevelRecord record;       // of the first block
 #endif
 };
 
@@ -111,9 +126,13 @@ struct State {
   u64 search;                    // SearchParams.copies of the search that this state belongs to
   // Several GPUs (exchange.cuh):
   Counters sum;                  // of all GPUs
-  u64 found[MAX_RANKS];          // vertices that each has found
-  u64 sent[MAX_RANKS];           // vertices of each that this GPU has found in a top-down step
-  u64 received[MAX_RANKS];       // own vertices that each has found
+  u64 sent[2][MAX_RANKS];        // [FOLDED] vertices of each that this GPU has sent to it; [EXPANDED] hubs of a sparse
+                                 // frontier that it has sent to GPUs of other columns
+  u64 received[MAX_RANKS];       // vertices that each has sent to this one, or found itself
+  u64 moved[2][MAX_RANKS];       // further bytes sent to each since the last barrier: [FOLDED] bitmaps, and parents that
+                                 // were read; [EXPANDED] words of frontiers
+  u64 bytes[2], messages[2];     // sent to all others before the last barrier, [FOLDED] and [EXPANDED]
+  u64 ready;                     // time when the last block of this GPU came to it
   u64 lost;                      // 1 + the GPU that did not come to a barrier, 0: all came
   alignas(128) u64 met;          // number of the last barrier of all GPUs that is over
   u64 ended;                     // SearchParams.launch of the last launch that has finished its levels

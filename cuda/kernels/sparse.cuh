@@ -10,8 +10,7 @@
 // Up to ONE_BLOCK_EDGES edges, the first block runs level after level alone, with barriers of its own and its frontier
 // in shared memory. The other blocks wait until the frontier is larger or the search is over.
 #pragma once
-#include "levels.cuh"
-#include "topdown.cuh"
+#include "fold.cuh"
 
 // shortLength returns the length of v's list from the lower halves of its offsets: lists are shorter than 2^32.
 __device__ inline u32 shortLength(u32 v) {
@@ -37,7 +36,7 @@ struct SparseOutput {
   // add adds those of t for which found is not 0, with the lengths of their lists and their parent. All lanes of the
   // warp call it.
   template <int N>
-  __device__ void add(const u32 (&t)[N], const u32 (&found)[N], const u32 (&length)[N], u32 parent) {
+  __device__ void add(const u32 (&t)[N], const u32 (&found)[N], u32 parent, const u32 (&length)[N]) {
     u32 lanes[N], all = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) all += __popc(lanes[i] = __ballot_sync(~0u, found[i] != 0));
@@ -63,7 +62,7 @@ struct SparseOutput {
     u32 length[N];
 #pragma unroll
     for (int i = 0; i < N; i++) length[i] = found[i] ? shortLength(t[i]) : 0;
-    add(t, found, length, parent);
+    add(t, found, parent, length);
   }
 };
 
@@ -74,14 +73,17 @@ __device__ inline void addFrontier(const LevelState& level, u64 at, u64 pair) {
 }
 
 // forFrontier calls f with the length of a sparse frontier and a function that returns each of its vertices; on several
-// GPUs once for what each GPU has found.
+// GPUs these are what each of them has sent. Hubs from other columns have no edges here.
 template <class F>
 __device__ inline void forFrontier(const LevelState& level, const F& f) {
 #if SEVERAL
-  for (u64 r = 0; r < graph.ranks; r++) {
-    const u32* list = listOf(graph.rank, level.number, r);
-    f(u32(level.found[r]), [&](u32 i) { return __ldcv(list + i); });
-  }
+  u32 n = 0;
+  for (u32 r = 0; r < graph.ranks; r++) n += u32(level.received[r]);
+  f(n, [&](u32 i) {
+    u32 r = 0;
+    for (; i >= level.received[r]; r++) i -= u32(level.received[r]);
+    return __ldcv(listOf(graph.rank, level.number, r) + i);
+  });
 #else
   f(u32(level.frontier), [&](u32 i) { return u32(__ldcg(graph.corrections + level.first + i) >> 32); });
 #endif
@@ -120,16 +122,16 @@ __device__ inline void append(Shared& shared, Counters* level, const Tally& tall
 // clearBits follows N edges of a vertex of the frontier, to t[i] unless NONE. All lanes of the warp call it.
 template <int N, class Output>
 __device__ inline void clearBits(const u32 (&t)[N], u32 from, Output& output) {
-  u32 found[N], length[N];
+  u32 found[N], length[N], own = SEVERAL ? 32 * u32(graph.words) : NONE; // other GPUs of the row know their lists
 #pragma unroll
   for (int i = 0; i < N; i++) {
     found[i] = t[i] != NONE ? atomicAnd(graph.unvisited + (t[i] >> 5), ~(1u << (t[i] & 31))) : 0;
   }
 #pragma unroll
-  for (int i = 0; i < N; i++) length[i] = t[i] != NONE ? shortLength(t[i]) : 0;
+  for (int i = 0; i < N; i++) length[i] = t[i] < own ? shortLength(t[i]) : 0;
 #pragma unroll
   for (int i = 0; i < N; i++) found[i] = t[i] != NONE ? found[i] >> (t[i] & 31) & 1 : 0;
-  output.add(t, found, length, from);
+  output.add(t, found, from, length);
 }
 
 // followLists follows the lists of a vertex for each lane, NONE for none. All lanes of the warp call it.
@@ -165,16 +167,17 @@ __device__ inline void followLists(u32 v, Output& output) {
 }
 
 // sparseStep follows the edges of a sparse frontier. Every block takes the same number of vertices.
-__device__ inline void sparseStep(Shared& shared, Counters* counters) {
-  const LevelState& level = shared.level;
+__device__ inline void sparseStep(const SearchParams& params, Shared& shared, Counters* counters) {
   Tally tally;
   SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
-  forFrontier(level, [&](u32 frontier, auto vertex) {
-    u32 share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
-    u32 end = begin + share < frontier ? begin + share : frontier;
-    for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
-      followLists(i < end ? vertex(i) : NONE, output);
-    }
+  withRow(params, shared, counters, output, [&](auto& output) {
+    forFrontier(shared.level, [&](u32 frontier, auto vertex) {
+      u32 share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
+      u32 end = begin + share < frontier ? begin + share : frontier;
+      for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
+        followLists(i < end ? vertex(i) : NONE, output);
+      }
+    });
   });
   append(shared, counters, tally);
 }
@@ -243,7 +246,7 @@ __device__ inline void runAlone(const SearchParams& params, Shared& shared) {
     }
   }
   syncSearch();
-  bool sparse = isSparse(level);
+  bool sparse = isSparse(level, params);
   for (u32 i = threadIdx.x; !sparse && i < frontier; i += SEARCH_THREADS) {
     u32 v = block.frontier[(step + 1) % 2][i];
     atomicOr(graph.frontier[level.number % 3] + (v >> 5), 1u << (v & 31));
@@ -268,8 +271,8 @@ __device__ inline void sparseLevelsAlone(const SearchParams& params, Shared& sha
   announce(shared.level, params);
 }
 
-// makeDense turns a sparse frontier into a bitmap, and waits for all blocks.
-__device__ inline void makeDense(Shared& shared, const Step& step) {
+// makeDense turns a sparse frontier into a bitmap, and waits for all blocks. A bottom-up step gets the whole bitmap.
+__device__ inline void makeDense(const SearchParams& params, Shared& shared, const Step& step) {
   LevelState& level = shared.level;
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   forFrontier(level, [&](u32 frontier, auto vertex) {
@@ -279,4 +282,7 @@ __device__ inline void makeDense(Shared& shared, const Step& step) {
     }
   });
   syncGrid([&] { level.sparse = 0; });
+#if SEVERAL
+  if (level.bottomUp) completeFrontier(params, shared, step.frontier, step.counters);
+#endif
 }
