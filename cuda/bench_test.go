@@ -35,6 +35,7 @@ var (
 	flagPasses   = flag.Int("cuda.passes", 3, "passes over the roots")
 	flagRoots    = flag.Int("cuda.roots", 64, "roots")
 	flagValidate = flag.Int("cuda.validate", 2, "roots that are validated before the first pass")
+	flagRepeat   = flag.Duration("cuda.repeat", 0, "with Recipe: repeat the searches for this long, to read a power meter")
 	flagSet      = flag.String("cuda.set", "", "options to compare: name=value,..., + for a comma; a slash between sets")
 )
 
@@ -85,10 +86,11 @@ func BenchmarkRecipe(b *testing.B) {
 	for _, set := range benchmarkSets() {
 		e, _ := constructEngine(b, plugins.Input{Recipe: &recipe, Options: set})
 		a := accelerator.New()
-		if err := a.LoadRecipe(recipe); err != nil {
+		if err := a.LoadRecipe(b.Context(), recipe); err != nil {
 			b.Fatal(err)
 		}
-		seconds, valid := 0.0, 0
+		seconds, valid, edges := 0.0, 0, int64(0)
+		var roots []graph.Vertex
 		for valid < *flagRoots {
 			root := graph.Vertex(random.Int64N(recipe.Vertices()))
 			for valid > 0 && parent[root] < 0 {
@@ -107,6 +109,7 @@ func BenchmarkRecipe(b *testing.B) {
 				b.Fatalf("root %d: %v", root, err)
 			}
 			valid++
+			roots, edges = append(roots, root), tree.NEdge()
 			seconds += found.Elapsed.Seconds() / float64(tree.NEdge())
 			fmt.Printf("root %d: %v, %d edges, %.1f GTEPS, valid after %v\n", root, found.Elapsed, tree.NEdge(),
 				float64(tree.NEdge())/found.Elapsed.Seconds()/1e9, time.Since(start).Round(time.Millisecond))
@@ -119,6 +122,17 @@ func BenchmarkRecipe(b *testing.B) {
 		}
 		fmt.Printf("RESULT %s %v: harmonic mean of %d valid roots: %.1f GTEPS\n", source.Name(), set, valid,
 			float64(valid)/seconds/1e9)
+		if *flagRepeat > 0 {
+			start := time.Now()
+			n, err := e.(plugins.Repeater).Repeat(b.Context(), roots, *flagRepeat)
+			if err != nil {
+				b.Fatal(err)
+			}
+			end := time.Now()
+			const clock = "15:04:05.000"
+			fmt.Printf("REPEAT from %s to %s: %d searches, %.1f GTEPS\n", start.Format(clock), end.Format(clock), n,
+				float64(n)*float64(edges)/end.Sub(start).Seconds()/1e9)
+		}
 		if err := errors.Join(a.Close(), e.Close()); err != nil {
 			b.Fatal(err)
 		}

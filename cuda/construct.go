@@ -24,6 +24,10 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 		return plugins.Built{}, err
 	}
 	if len(c.devices) > 1 {
+		if in.Tuples == nil && in.Recipe != nil {
+			return plugins.Built{}, fmt.Errorf("tuples that are in no memory are made by a single GPU; leave out the option "+
+				"gpus: %w", plugins.ErrOption)
+		}
 		_, built, err := constructTeam(ctx, in.Tuples, c)
 		return built, err
 	}

@@ -73,7 +73,8 @@ func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 // Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once, and
 // calls must come one at a time.
 type Validator struct {
-	edges    []Edge
+	edges    []Edge // the list, or room for some of its tuples at a time
+	source   Source // makes them for each pass; nil: edges has all
 	vertices int64
 	scanners []scanner // one for each thread
 
@@ -92,6 +93,17 @@ type Validator struct {
 // threads (0 or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It
 // returns an error for a number of vertices that is out of range and for a label that is too large.
 func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error) {
+	return newValidator(context.Background(), nil, edges, vertices, threads)
+}
+
+// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: the validator makes them again
+// for itself and for each search, in room for some of them at a time, which it keeps. The error is ctx.Err() if ctx
+// ended first.
+func NewSourceValidator(ctx context.Context, s Source, room []Edge, threads int) (*Validator, error) {
+	return newValidator(ctx, s, room, s.Vertices(), threads)
+}
+
+func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, threads int) (*Validator, error) {
 	if vertices < 1 || vertices > int64(MaxVertex)+1 {
 		return nil, fmt.Errorf("graph: making a validator for %d vertices: want 1 to 2^%d", vertices, VertexBits)
 	}
@@ -100,6 +112,7 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 	}
 	v := &Validator{
 		edges:    edges,
+		source:   s,
 		vertices: vertices,
 		scanners: make([]scanner, threads),
 		levels:   hugePages(make([]int32, vertices)),
@@ -114,7 +127,7 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 	if vertices <= math.MaxUint32 {
 		v.parent32 = hugePages(make([]uint32, vertices))
 	}
-	if err := v.checkLabels(); err != nil {
+	if err := v.checkLabels(ctx); err != nil {
 		return nil, err
 	}
 	return v, nil
@@ -182,9 +195,44 @@ func (v *Validator) overVertices(ctx context.Context, work func(first, last int6
 	})
 }
 
-// overTuples calls work for ranges of all tuples, as parallel does.
-func (v *Validator) overTuples(ctx context.Context, work func(s *scanner, first, last int64) bool) (bool, error) {
-	return parallel(ctx, len(v.scanners), int64(len(v.edges)), v.tupleGrain, func(thread int, first, last int64) bool {
-		return work(&v.scanners[thread], first, last)
+// tuples returns the length of the list.
+func (v *Validator) tuples() int64 {
+	if v.source == nil {
+		return int64(len(v.edges))
+	}
+	return v.source.Tuples()
+}
+
+// tuple returns tuple i.
+func (v *Validator) tuple(i int64) Edge {
+	if v.source == nil {
+		return v.edges[i]
+	}
+	var one [1]Edge
+	_ = v.source.Generate(context.Background(), one[:], i, 1) // its only error is that of the context
+	return one[0]
+}
+
+// overTuples calls work for ranges of all tuples, as parallel does: edges are those from number first on.
+func (v *Validator) overTuples(
+	ctx context.Context, work func(s *scanner, edges []Edge, first int64) bool) (good bool, err error) {
+	if v.source == nil {
+		return v.overPart(ctx, v.edges, 0, work)
+	}
+	good = true
+	for first := int64(0); first < v.tuples() && good && err == nil; first += int64(len(v.edges)) {
+		part := v.edges[:min(int64(len(v.edges)), v.tuples()-first)]
+		if err = v.source.Generate(ctx, part, first, len(v.scanners)); err == nil {
+			good, err = v.overPart(ctx, part, first, work)
+		}
+	}
+	return good && err == nil, err
+}
+
+// overPart is overTuples for a part of the list that begins with tuple base.
+func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
+	work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
+	return parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
+		return work(&v.scanners[thread], part[first:last], base+first)
 	})
 }

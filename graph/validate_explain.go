@@ -90,13 +90,13 @@ func (v *Validator) explainTuple(root Vertex, broken *breaches) error {
 			"nothing may write to the tuples", i)
 	}
 	if i := broken.far.get(); i >= 0 {
-		a, b := v.edges[i].Ends()
+		a, b := v.tuple(i).Ends()
 		return violation(RuleLevel, root, []Vertex{a, b},
 			"tuple %d (%d,%d) joins vertex %d on level %d to vertex %d on level %d",
 			i, a, b, a, v.levels[a], b, v.levels[b])
 	}
 	if i := broken.unspanned.get(); i >= 0 {
-		a, b := v.edges[i].Ends()
+		a, b := v.tuple(i).Ends()
 		in, out := a, b
 		if v.levels[a] < 0 {
 			in, out = b, a

@@ -246,6 +246,21 @@ func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper b
 	return parent, deeper
 }
 
+// listSource is a list of tuples as a source.
+type listSource struct {
+	Source   // nil: what follows is enough
+	edges    []Edge
+	vertices int64
+}
+
+func (l listSource) Vertices() int64 { return l.vertices }
+func (l listSource) Tuples() int64   { return int64(len(l.edges)) }
+
+func (l listSource) Generate(_ context.Context, dst []Edge, first int64, _ int) error {
+	copy(dst, l.edges[first:])
+	return nil
+}
+
 func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 	list := samples(t)
 	validators := make([][]*Validator, len(list))
@@ -260,6 +275,12 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			validators[i] = append(validators[i], mustValidator(t, s.edges, s.vertices, threads))
 		}
+		again, err := NewSourceValidator(t.Context(), listSource{edges: s.edges, vertices: s.vertices}, make([]Edge, 97), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.tupleGrain = 10
+		validators[i] = append(validators[i], again)
 	}
 	for _, c := range mutations {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,11 +16,12 @@ type breaches struct {
 	changed   lowest // the tuple, or one soon after it, is not what it was when the validator was made
 }
 
-// scanPlain works on the tuples first..last-1. At a tuple that breaks a rule it returns false and adds it to broken.
-func (v *Validator) scanPlain(s *scanner, parent []Vertex, first, last int64, broken *breaches) bool {
+// scanPlain works on tuples from number first on. At a tuple that breaks a rule it returns false and adds it to broken.
+func (v *Validator) scanPlain(s *scanner, parent []Vertex, edges []Edge, first int64, broken *breaches) bool {
 	good := true
-	for i := first; i < last; i++ {
-		a, b := v.edges[i].Ends()
+	for at := range edges {
+		i := first + int64(at)
+		a, b := edges[at].Ends()
 		if int64(max(a, b)) >= v.vertices {
 			broken.changed.put(i)
 			return false
@@ -47,13 +48,13 @@ func (v *Validator) scanPlain(s *scanner, parent []Vertex, first, last int64, br
 }
 
 // checkLabels fills joined, or returns an error for the first tuple with a label that is not a vertex.
-func (v *Validator) checkLabels() error {
+func (v *Validator) checkLabels(ctx context.Context) error {
 	var bad lowest
-	good, _ := v.overTuples(context.Background(), func(_ *scanner, first, last int64) bool {
-		for i := first; i < last; i++ {
-			a, b := v.edges[i].Ends()
+	good, err := v.overTuples(ctx, func(_ *scanner, edges []Edge, first int64) bool {
+		for i := range edges {
+			a, b := edges[i].Ends()
 			if int64(max(a, b)) >= v.vertices {
-				bad.put(i)
+				bad.put(first + int64(i))
 				return false
 			}
 			if a != b {
@@ -63,11 +64,11 @@ func (v *Validator) checkLabels() error {
 		}
 		return true
 	})
-	if good {
-		return nil
+	if good || err != nil {
+		return err
 	}
 	return fmt.Errorf("graph: making a validator for %d vertices: tuple %d is %v: "+
-		"pass a number of vertices larger than every label", v.vertices, bad.get(), v.edges[bad.get()])
+		"pass a number of vertices larger than every label", v.vertices, bad.get(), v.tuple(bad.get()))
 }
 
 // Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the

@@ -65,11 +65,11 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	}
 	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
 	var broken breaches
-	_, err := v.overTuples(ctx, func(s *scanner, first, last int64) bool {
-		if useWords && s.scanWords(v.edges[first:last], v.words, v.parent32, v.pending) {
+	_, err := v.overTuples(ctx, func(s *scanner, edges []Edge, first int64) bool {
+		if useWords && s.scanWords(edges, v.words, v.parent32, v.pending) {
 			return true
 		}
-		if v.scanPlain(s, parent, first, last, &broken) && useWords {
+		if v.scanPlain(s, parent, edges, first, &broken) && useWords {
 			broken.changed.put(first) // back to what it was
 		}
 		return broken.far.get() < 0 // later ranges cannot have an earlier breach of a lower rule
@@ -80,7 +80,7 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	if err := v.explainTuple(root, &broken); err != nil {
 		return err
 	}
-	t.Tuples = int64(len(v.edges))
+	t.Tuples = v.tuples()
 	for i := range v.scanners {
 		t.Tuples -= v.scanners[i].missed
 		t.SelfLoops += v.scanners[i].selfLoops

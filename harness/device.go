@@ -77,11 +77,15 @@ func (d *hostDevice) try(ctx context.Context, call func(context.Context, plugins
 // onDevice is a generator whose tuples a device makes.
 type onDevice struct {
 	graph.Kronecker
-	device *hostDevice
+	device *hostDevice // nil: the CPU makes them
+	step   Step        // to which the tuples are added; or nil
 }
 
 // Generate is Source.Generate. The CPU makes a random sample of every part again.
 func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
+	if o.step != nil {
+		defer o.step.Add(int64(len(dst)))
+	}
 	done := o.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
 		if err := a.Generate(ctx, o.Kronecker, dst, first); err != nil {
 			return err
@@ -104,7 +108,7 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 }
 
 // prepareDevice opens the device for validating searches, and draws those that the CPU validates, too: the first and
-// three others.
+// three others, or the first alone if it has to make the tuples again.
 func (e *engineRun) prepareDevice(ctx context.Context) {
 	e.device, e.in.device = e.in.device, nil
 	if e.device == nil || e.device.open == nil {
@@ -112,10 +116,16 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 	}
 	e.device.plan, e.device.progress = e.plan, e.progress
 	e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		if e.in.graph.Regenerated {
+			return a.LoadRecipe(ctx, e.in.graph.Recipe)
+		}
 		return a.Load(ctx, e.in.tuples, e.in.graph.Vertices)
 	})
 	left := rand.Perm(max(0, len(e.in.roots)-len(e.done)-1))
 	e.confirm = map[int]bool{len(e.done): true}
+	if e.in.graph.Regenerated {
+		left = nil // making all tuples again takes the CPU minutes where they fit into no memory
+	}
 	for _, i := range left[:min(3, len(left))] {
 		e.confirm[len(e.done)+1+i] = true
 	}

@@ -44,6 +44,14 @@ func (s *slow) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err
 	return err
 }
 
+func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
+	if s.noLoad {
+		return plugins.ErrMemory
+	}
+	s.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	return err
+}
+
 func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
 	if s.validated++; s.failsAfter > 0 && s.validated > s.failsAfter {
 		return graph.Tree{}, errors.New("the device has disappeared")
@@ -61,12 +69,19 @@ func (s *slow) Close() error { return nil }
 func TestHostDevice(t *testing.T) {
 	for name, c := range map[string]struct {
 		device               *slow
+		regenerate           bool
 		breaks               bool // the engine returns wrong parents
 		note, failure        string
 		byDevice, confirmed  int
 		generated, withoutIt bool
 	}{
-		"works":              {device: &slow{}, byDevice: 64, confirmed: 4, generated: true},
+		"works":           {device: &slow{}, byDevice: 64, confirmed: 4, generated: true},
+		"keeps no tuples": {device: &slow{}, regenerate: true, byDevice: 64, confirmed: 1, generated: true},
+		"keeps no tuples and disappears": {device: &slow{failsAfter: 3}, regenerate: true, note: "disappeared", byDevice: 3,
+			confirmed: 1, generated: true},
+		"keeps no tuples and is not there": {regenerate: true, note: "no engine", withoutIt: true},
+		"finds wrong parents without tuples": {device: &slow{}, regenerate: true, breaks: true, byDevice: 64, confirmed: 64,
+			generated: true},
 		"wrong parents":      {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},
 		"is not there":       {note: "no engine", withoutIt: true},
 		"makes no tuples":    {device: &slow{noTuples: true}, note: "the bus is gone", byDevice: 64, confirmed: 4},
@@ -89,12 +104,15 @@ func TestHostDevice(t *testing.T) {
 					return nil
 				}
 			}
+			if c.regenerate {
+				e.describe = func(d *plugins.Description) { d.MakesTuples = true }
+			}
 			h := hostOf(map[string]*serial{"serial": e})
 			if c.device != nil {
 				h.engines["device"] = func() (plugins.Engine, error) { return c.device, nil }
 			}
 			plan := planOf(9, "serial")
-			plan.HostDevice = &record.EngineSpec{Name: "device"}
+			plan.HostDevice, plan.Regenerate = &record.EngineSpec{Name: "device"}, c.regenerate
 			store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
 			if err != nil {
 				t.Fatal(err)
@@ -114,6 +132,9 @@ func TestHostDevice(t *testing.T) {
 			}
 			if run.State != record.Complete || run.Valid == c.breaks {
 				t.Fatalf("the run is %v, valid %v: %s", run.State, run.Valid, run.Failure)
+			}
+			if c.regenerate && (run.Compliance.Compliant || !run.Graph.Regenerated || run.Graph.Tuples != 16<<9) {
+				t.Errorf("%+v, compliant %v", run.Graph, run.Compliance.Compliant)
 			}
 			byDevice, confirmed := 0, 0
 			for _, r := range run.Roots {

@@ -124,7 +124,10 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
 	input := plugins.Input{Tuples: e.in.tuples, Options: e.spec.Options}
-	outside := maxDelay + plugins.MoveTime(int64(len(e.in.tuples))*graph.EdgeBytes)
+	outside := maxDelay + plugins.MoveTime(e.in.graph.Tuples*graph.EdgeBytes)
+	if e.in.graph.Regenerated {
+		input.Recipe = &e.in.graph.Recipe
+	}
 	if about.WantsRecipe {
 		outside = e.plan.Timeout // it may start programs and generate tuples first; the run is not compliant
 		if recipe, ok := e.in.source.(graph.Kronecker); ok {

@@ -43,12 +43,18 @@ func (s *serial) Describe(context.Context) (plugins.Description, error) {
 func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	start := time.Now()
 	var err error
+	if g.Tuples == nil && g.Recipe != nil {
+		g.Tuples = make([]graph.Edge, g.Recipe.Tuples())
+		err = g.Recipe.Generate(ctx, g.Tuples, 0, 0)
+	}
 	n := graph.Vertex(0)
 	for _, t := range g.Tuples {
 		u, v := t.Ends()
 		n = max(n, u+1, v+1)
 	}
-	s.csr, err = graph.NewCSR(g.Tuples, int64(n))
+	if err == nil {
+		s.csr, err = graph.NewCSR(g.Tuples, int64(n))
+	}
 	c := plugins.Construction{Elapsed: time.Since(start), Claims: plugins.Claims{
 		OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 64, Tuning: "nothing to tune"}}
 	if err == nil && s.build != nil {

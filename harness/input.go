@@ -76,11 +76,14 @@ func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progr
 	if err := in.load(ctx, host, plan, progress); err != nil {
 		return err
 	}
-	in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
-	in.sum = graph.Checksum(in.seed, in.tuples)
-	if in.validator, err = graph.NewValidator(in.tuples, in.graph.Vertices, 0); err != nil {
+	if !in.graph.Regenerated {
+		in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
+		in.validator, err = graph.NewValidator(in.tuples, in.graph.Vertices, 0)
+	}
+	if err != nil {
 		return err
 	}
+	in.sum = graph.Checksum(in.seed, in.tuples)
 	joined := in.validator.Joined()
 	for int64(in.isolated) < in.graph.Vertices && joined[in.isolated/64]>>(in.isolated%64)&1 != 0 {
 		in.isolated++
@@ -100,6 +103,9 @@ func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress
 	if ok {
 		in.graph.Recipe = kronecker
 	}
+	if plan.Regenerate {
+		return in.regenerate(ctx, host, plan, kronecker, progress)
+	}
 	if in.tuples != nil {
 		return in.fill(ctx, in.source, progress)
 	}
@@ -115,13 +121,41 @@ func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress
 		return in.fill(ctx, in.source, progress)
 	}
 	in.device = openDevice(ctx, host, plan, progress)
-	if err := in.fill(ctx, onDevice{kronecker, in.device}, progress); err != nil {
+	if err := in.fill(ctx, onDevice{Kronecker: kronecker, device: in.device}, progress); err != nil {
 		return err
 	}
 	if in.device.open != nil {
 		in.graph.GeneratedBy = in.device.name
 	}
 	return host.Trim(in.tuples)
+}
+
+// partTuples is how many tuples are made again at a time.
+const partTuples = 1 << 25
+
+// regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbours. The
+// device makes them this time, and the CPU for searches that it validates.
+func (in *Input) regenerate(
+	ctx context.Context, host Host, plan record.Plan, recipe graph.Kronecker, progress Progress) (err error) {
+	in.graph.Tuples, in.graph.Regenerated = recipe.Tuples(), true
+	room, release, err := host.Reserve(min(partTuples, recipe.Tuples()))
+	if err != nil {
+		return fmt.Errorf("memory for %d tuples: %w", partTuples, err)
+	}
+	in.release = release
+	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate", in.id), recipe.Tuples())
+	defer func() {
+		in.graph.Generation = time.Since(start).Seconds()
+		step.End(fmt.Sprintf("%d tuples in %s, kept in no memory", recipe.Tuples(), units.Duration(time.Since(start))), err)
+	}()
+	in.device = openDevice(ctx, host, plan, progress)
+	parts := &onDevice{Kronecker: recipe, device: in.device, step: step}
+	in.validator, err = graph.NewSourceValidator(ctx, parts, room, 0)
+	parts.device, parts.step = nil, nil
+	if in.device.open != nil {
+		in.graph.GeneratedBy = in.device.name
+	}
+	return err
 }
 
 // fill makes the tuples, unless they have been read. Other lists than those of scales get a SHA-256, which takes about

@@ -46,6 +46,9 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		if _, err := Resolve(spec, d); err != nil {
 			return err
 		}
+		if plan.Regenerate && !d.MakesTuples {
+			return record.Usage("engine %s reads tuples from memory and cannot make them again; name another engine", spec.Name)
+		}
 		limits = errors.Join(limits, checkLimits(plan, spec.Name, d.Limits))
 		memory[spec.Name] = d.Memory
 	}
@@ -170,6 +173,15 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	}
 }
 
+// planNeeds is EstimateMemory for a plan, which may keep no tuples.
+func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory) Needs {
+	n := EstimateMemory(s, m)
+	if plan.Regenerate {
+		n.Tuples = min(n.Tuples, partTuples*graph.EdgeBytes)
+	}
+	return n
+}
+
 func engineMemory(vertices, tuples int64, m plugins.Memory) int64 {
 	return saturate(float64(m.Fixed) + m.PerVertex*float64(vertices) + m.PerTuple*float64(tuples))
 }
@@ -202,7 +214,7 @@ func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int
 	engine := ""
 	for _, g := range largest(plan) {
 		for _, name := range slices.Sorted(maps.Keys(engines)) {
-			n := EstimateMemory(g.source, engines[name])
+			n := planNeeds(plan, g.source, engines[name])
 			if n.Total() > worst.Total() {
 				of, engine, worst = g.id, name, n
 			}
@@ -214,7 +226,7 @@ func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int
 	advice := "free some memory, or use a smaller graph or another engine"
 	if of.Source == "" {
 		smaller := smallerScale(plan, of.Scale, func(s graph.Source) bool {
-			return EstimateMemory(s, engines[engine]).Total() <= available
+			return planNeeds(plan, s, engines[engine]).Total() <= available
 		})
 		advice = fmt.Sprintf("at edge factor %d, the largest scale that fits is %d", plan.EdgeFactor, smaller)
 		if smaller == 0 {

@@ -23,6 +23,9 @@ type Accelerator interface {
 	// has returned.
 	Load(ctx context.Context, tuples []graph.Edge, vertices int64) error
 
+	// LoadRecipe is Load for the tuples of a recipe, which are in no memory: each Validate makes them again.
+	LoadRecipe(ctx context.Context, recipe graph.Kronecker) error
+
 	// Validate does what graph.Validator does with the parents of a search. The error for parents that break a rule is a
 	// graph.Violation, which need not have a text. Other errors: ErrNotConstructed before Load. After a Load, parents lie
 	// in one place.

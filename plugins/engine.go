@@ -95,6 +95,9 @@ type Description struct {
 	// WantsRecipe asks for Input.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
 	// contains the number of vertices, which kernel 1 has to find, so such a result is not called compliant.
 	WantsRecipe bool `json:"wants_recipe,omitempty"`
+	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
+	// as it needs them: for graphs whose tuples fit into no memory. Such a result is not called compliant either.
+	MakesTuples bool `json:"makes_tuples,omitempty"`
 }
 
 // Device is a piece of hardware that an engine runs on.
@@ -130,7 +133,8 @@ type Limits struct {
 type Input struct {
 	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
 	Tuples []graph.Edge
-	// Recipe is how Tuples was generated; nil unless the engine asks for it (Description.WantsRecipe).
+	// Recipe is how Tuples was generated; nil unless the engine asks for it (Description.WantsRecipe), or if there is no
+	// list (Description.MakesTuples).
 	Recipe *graph.Kronecker
 	// Options are the values that the user set, by name. The host has checked them against Description.Options. An
 	// option that is missing has its default (Resolve).

@@ -160,12 +160,14 @@ type GraphRecord struct {
 	Vertices int64           `json:"vertices,omitempty"` // labels are below it; absent before teps/1.4: 2^scale
 	Tuples   int64           `json:"tuples"`
 	// SHA256 is that of the tuples in the packed form of Graph500. It is absent for a scale, whose recipe is enough.
-	SHA256        string      `json:"sha256,omitempty"`
-	File          *FileRecord `json:"file,omitempty"`
-	GeneratedBy   string      `json:"generated_by,omitempty"` // the host's device; empty: the CPU
-	Generation    float64     `json:"generation"`             // seconds of generating or reading them, untimed
-	RejectedDraws int         `json:"rejected_draws"`         // root draws of an isolated vertex or of one drawn before
-	RootsFound    int         `json:"roots_found"`
+	SHA256      string      `json:"sha256,omitempty"`
+	File        *FileRecord `json:"file,omitempty"`
+	GeneratedBy string      `json:"generated_by,omitempty"` // the host's device; empty: the CPU
+	// Regenerated says that no memory holds the tuples: engines and validation make them again from the recipe.
+	Regenerated   bool    `json:"regenerated,omitempty"`
+	Generation    float64 `json:"generation"`     // seconds of generating or reading them, untimed
+	RejectedDraws int     `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
+	RootsFound    int     `json:"roots_found"`
 }
 
 // FileRecord describes the file that tuples were read from.

@@ -42,6 +42,7 @@ type Plan struct {
 	Energy     time.Duration `json:"energy_ns,omitempty"`   // length of the energy loop; 0: energy is not measured
 	Meters     []string      `json:"meters,omitempty"`      // specifications of power meters; empty: all that are found
 	HostDevice *EngineSpec   `json:"host_device,omitempty"` // accelerator of the host's own work; nil: the CPU does it
+	Regenerate bool          `json:"regenerate,omitempty"`  // keep no tuples: who needs them makes them again
 }
 
 // EngineSpec names an engine and the options set for it.
@@ -111,6 +112,8 @@ func (p Plan) Check() error {
 		return Usage("roots to validate must be all, none or a number, not %d", p.Validate)
 	case p.WarmUps < 0 || p.WarmUps > MaxRoots:
 		return Usage("the number of warm-up searches must be 0 to %d, not %d", MaxRoots, p.WarmUps)
+	case p.Regenerate && len(p.Graphs) > 0:
+		return Usage("%s: tuples can be made again only for a scale", p.Graphs[0].Name)
 	case p.Timeout <= 0:
 		return Usage("the timeout must be a positive duration such as 10m, not %v", p.Timeout)
 	case p.Energy < 0:

@@ -34,6 +34,11 @@ func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64
 	return err
 }
 
+func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
+	d.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1<<16), 0)
+	return err
+}
+
 func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
 	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
 		os.Exit(7)

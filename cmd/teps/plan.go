@@ -29,6 +29,7 @@ type planFlags struct {
 	Energy     time.Duration `yaml:"energy"`
 	Meter      values        `yaml:"meter"`
 	HostDevice string        `yaml:"host-device"`
+	regenerate bool
 	set        []string
 	checksum   []string
 }
@@ -55,6 +56,8 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"power meter to read (repeatable; default: every meter of this machine; see teps machine --help)")
 	flags.StringVar(&f.HostDevice, "host-device", "auto",
 		"what generates and validates: cuda, cpu, auto (cuda where there is one), or a program")
+	flags.BoolVar(&f.regenerate, "regenerate", false,
+		"keep no tuples: engine and validation make them again, for scales beyond this memory (not compliant)")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.checksum, "checksum", nil,
@@ -67,7 +70,7 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	p = record.DefaultPlan()
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
 	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
-	p.Energy, p.Meters = f.Energy, f.Meter
+	p.Energy, p.Meters, p.Regenerate = f.Energy, f.Meter, f.regenerate
 	if p.Scales = []int{}; scaled || len(f.Graph) == 0 {
 		p.Scales, err = parseScales(f.scale)
 	}

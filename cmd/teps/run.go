@@ -16,6 +16,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
@@ -135,6 +136,11 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	ctx, stderr := c.Context(), c.ErrOrStderr()
 	progress := newProgress(stderr, f.quiet)
 	if err := harness.Prepare(ctx, host, plan); err != nil {
+		again := plan
+		again.Regenerate = true
+		if errors.Is(err, plugins.ErrMemory) && plan.HostDevice != nil && harness.Prepare(ctx, host, again) == nil {
+			err = fmt.Errorf("%w; --regenerate keeps no tuples, and fits", err)
+		}
 		return err
 	}
 	this, err := describeMachine(ctx, f.measure, progress)

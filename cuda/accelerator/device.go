@@ -112,8 +112,8 @@ func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 // partTuples is how many tuples of a recipe are made at a time.
 const partTuples = 1 << 25
 
-// LoadRecipe is Load for the tuples of a recipe, which are in no memory: every Validate makes them again.
-func (d *device) LoadRecipe(recipe graph.Kronecker) error {
+// LoadRecipe is plugins.Accelerator.LoadRecipe.
+func (d *device) LoadRecipe(_ context.Context, recipe graph.Kronecker) error {
 	if err := recipe.Check(); err != nil {
 		return err
 	}

@@ -72,7 +72,8 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(a.Load(t.Context(), tuples, recipe.Vertices()), again.LoadRecipe(recipe)); err != nil {
+	ctx := t.Context()
+	if err := errors.Join(a.Load(ctx, tuples, recipe.Vertices()), again.LoadRecipe(ctx, recipe)); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))

@@ -19,6 +19,8 @@ func (device) Generate(context.Context, graph.Kronecker, []graph.Edge, int64) er
 
 func (device) Load(context.Context, []graph.Edge, int64) error { return missing() }
 
+func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }
+
 func (device) Validate(context.Context, graph.Vertex, []graph.Vertex) (graph.Tree, error) {
 	return graph.Tree{}, missing()
 }

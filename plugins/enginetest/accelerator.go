@@ -27,8 +27,9 @@ func TestAccelerator(t *testing.T, a plugins.Accelerator, memory Memory, largest
 		names = append(names, fmt.Sprintf("kron:%d", largest))
 	}
 	for _, name := range names {
-		t.Run("validate "+name, func(t *testing.T) { testValidate(t, a, memory, name, mutations) })
+		t.Run("validate "+name, func(t *testing.T) { testValidate(t, a, memory, name, false, mutations) })
 	}
+	t.Run("validate without tuples", func(t *testing.T) { testValidate(t, a, memory, "kron:10", true, mutations) })
 }
 
 // lend returns memory for n elements until the test has ended.
@@ -78,7 +79,7 @@ func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
 	}
 }
 
-func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name string, mutations int) {
+func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name string, again bool, mutations int) {
 	source, err := graph.ParseSource(name, 2, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,11 @@ func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Load(t.Context(), tuples, vertices); err != nil {
+	load := func() error { return a.Load(t.Context(), tuples, vertices) }
+	if recipe, ok := source.(graph.Kronecker); ok && again {
+		load = func() error { return a.LoadRecipe(t.Context(), recipe) }
+	}
+	if err := load(); err != nil {
 		t.Fatal(err)
 	}
 	parent, rng := lend(t, memory.Parents, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -95,7 +96,25 @@ func constructCases() []Case {
 		{Name: "construct/tuples-let-go", About: "The host may overwrite the tuples after Construct.", check: tuplesLetGo},
 		{Name: "construct/huge-label", About: "A label beyond the engine's limits is refused with ErrTuples or ErrMemory.",
 			check: hugeLabel},
+		{Name: "construct/recipe", About: "An engine that makes tuples itself builds the same graph from their recipe alone.",
+			check: fromRecipe},
 	}
+}
+
+func fromRecipe(s *subject) {
+	if !s.description.MakesTuples {
+		s.skip("the engine takes tuples alone")
+	}
+	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	in := s.kronecker(recipe.Scale, recipe.EdgeFactor, recipe.Seed1, recipe.Seed2)
+	l := s.load(in)
+	_, err := s.engine.Construct(s.ctx, plugins.Input{Recipe: &recipe, Options: s.options})
+	if errors.Is(err, plugins.ErrOption) {
+		s.skip(err.Error())
+	}
+	s.must(err, "Construct of the recipe of %v: want a graph, got the error", in)
+	s.when = "from the recipe alone"
+	l.searchAll(in.sample()...)
 }
 
 func constructAgain(s *subject) {

@@ -46,6 +46,8 @@ func wrongReports() map[string]wrong {
 			words{"report/construct": "Claims.Tuning"}},
 		"has a name of two words": {said(func(d *description) { d.Name = "Serial Engine" }),
 			words{"describe/words": "name is \"Serial Engine\"; want a word"}},
+		"makes no tuples from a recipe": {said(func(d *description) { d.MakesTuples = true }),
+			words{"construct/recipe": "from the recipe alone"}},
 		"has no version": {said(func(d *description) { d.Version = "" }),
 			words{"describe/words": "Description.Version"}},
 		"needs no memory": {said(func(d *description) { d.Memory = plugins.Memory{} }),

@@ -61,6 +61,14 @@ func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 	return err
 }
 
+// LoadRecipe implements plugins.Accelerator.
+func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
+	_, err := exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LoadReply, error) {
+		return c.engine.Load(ctx, &enginepb.LoadRequest{CallId: id, Recipe: recipeToWire(&recipe)})
+	}, nothing)
+	return err
+}
+
 // Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
 func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t graph.Tree, err error) {
 	array, err := segmentOf(c.host, parentSegment, parent, present)
@@ -146,6 +154,9 @@ func (s *server) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.L
 		return s.UnimplementedEngineServer.Load(ctx, r)
 	}
 	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (none, error) {
+		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
+			return none{}, a.LoadRecipe(ctx, *recipe)
+		}
 		m, err := attach(r.GetTuples(), tupleSegment, false)
 		if err != nil {
 			return none{}, err

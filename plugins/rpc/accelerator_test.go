@@ -27,6 +27,11 @@ func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (er
 	return err
 }
 
+func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
+	a.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	return err
+}
+
 func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
 	if a.validator == nil {
 		return graph.Tree{}, plugins.ErrNotConstructed

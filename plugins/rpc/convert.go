@@ -53,6 +53,7 @@ func each[A, B any](list []A, convert func(A) B) []B {
 func descriptionToWire(d plugins.Description) *enginepb.Description {
 	return &enginepb.Description{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable, WantsRecipe: d.WantsRecipe,
+		MakesTuples: d.MakesTuples,
 		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
 			return &enginepb.Device{
 				Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes,
@@ -74,7 +75,7 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 	memory, limits := d.GetMemory(), d.GetLimits()
 	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
-		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(),
+		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(), MakesTuples: d.GetMakesTuples(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			return plugins.Device{
 				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),

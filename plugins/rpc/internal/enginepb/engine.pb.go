@@ -535,6 +535,7 @@ type LoadRequest struct {
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: no tuples
 	Vertices      int64                  `protobuf:"varint,3,opt,name=vertices,proto3" json:"vertices,omitempty"`
+	Recipe        *Recipe                `protobuf:"bytes,4,opt,name=recipe,proto3" json:"recipe,omitempty"` // of tuples that are in no memory, instead of the two
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -588,6 +589,13 @@ func (x *LoadRequest) GetVertices() int64 {
 		return x.Vertices
 	}
 	return 0
+}
+
+func (x *LoadRequest) GetRecipe() *Recipe {
+	if x != nil {
+		return x.Recipe
+	}
+	return nil
 }
 
 type LoadReply struct {
@@ -1081,6 +1089,7 @@ type Description struct {
 	WantsRecipe bool                   `protobuf:"varint,8,opt,name=wants_recipe,json=wantsRecipe,proto3" json:"wants_recipe,omitempty"`
 	// The largest graph that Construct accepts. 0 means no limit.
 	Limits        *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
+	MakesTuples   bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1176,6 +1185,13 @@ func (x *Description) GetLimits() *Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *Description) GetMakesTuples() bool {
+	if x != nil {
+		return x.MakesTuples
+	}
+	return false
 }
 
 type Limits struct {
@@ -2103,11 +2119,12 @@ const file_engine_proto_rawDesc = "" +
 	"\x06recipe\x18\x02 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12/\n" +
 	"\x06tuples\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x14\n" +
 	"\x05first\x18\x04 \x01(\x03R\x05first\"\x0f\n" +
-	"\rGenerateReply\"s\n" +
+	"\rGenerateReply\"\xa3\x01\n" +
 	"\vLoadRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x1a\n" +
-	"\bvertices\x18\x03 \x01(\x03R\bvertices\"\v\n" +
+	"\bvertices\x18\x03 \x01(\x03R\bvertices\x12.\n" +
+	"\x06recipe\x18\x04 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\"\v\n" +
 	"\tLoadReply\"o\n" +
 	"\x0fValidateRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
@@ -2138,7 +2155,7 @@ const file_engine_proto_rawDesc = "" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xde\x02\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x81\x03\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -2148,7 +2165,9 @@ const file_engine_proto_rawDesc = "" +
 	"\aoptions\x18\x06 \x03(\v2\x16.teps.engine.v1.OptionR\aoptions\x12.\n" +
 	"\x06memory\x18\a \x01(\v2\x16.teps.engine.v1.MemoryR\x06memory\x12!\n" +
 	"\fwants_recipe\x18\b \x01(\bR\vwantsRecipe\x12.\n" +
-	"\x06limits\x18\t \x01(\v2\x16.teps.engine.v1.LimitsR\x06limits\"<\n" +
+	"\x06limits\x18\t \x01(\v2\x16.teps.engine.v1.LimitsR\x06limits\x12!\n" +
+	"\fmakes_tuples\x18\n" +
+	" \x01(\bR\vmakesTuples\"<\n" +
 	"\x06Limits\x12\x1a\n" +
 	"\bvertices\x18\x01 \x01(\x03R\bvertices\x12\x16\n" +
 	"\x06tuples\x18\x02 \x01(\x03R\x06tuples\"\x99\x01\n" +
@@ -2319,46 +2338,47 @@ var file_engine_proto_depIdxs = []int32{
 	18, // 4: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
 	17, // 5: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
 	17, // 6: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	17, // 7: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	21, // 8: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	22, // 9: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	23, // 10: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	20, // 11: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	31, // 12: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	30, // 13: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	25, // 14: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	31, // 15: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	28, // 16: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	30, // 17: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	27, // 18: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	30, // 19: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 20: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	30, // 21: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	29, // 22: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 23: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 24: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 25: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 26: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	13, // 27: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 28: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 29: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 30: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	11, // 31: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	15, // 32: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	19, // 33: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	24, // 34: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	26, // 35: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	14, // 36: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 37: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	8,  // 38: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 39: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	12, // 40: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	16, // 41: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	33, // [33:42] is the sub-list for method output_type
-	24, // [24:33] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	18, // 7: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	17, // 8: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	21, // 9: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	22, // 10: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	23, // 11: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	20, // 12: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	31, // 13: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	30, // 14: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	25, // 15: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	31, // 16: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	28, // 17: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	30, // 18: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	27, // 19: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	30, // 20: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 21: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	30, // 22: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	29, // 23: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 24: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 25: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 26: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 27: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	13, // 28: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 29: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 30: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 31: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	11, // 32: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	15, // 33: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	19, // 34: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	24, // 35: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	26, // 36: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	14, // 37: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 38: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	8,  // 39: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 40: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	12, // 41: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	16, // 42: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	34, // [34:43] is the sub-list for method output_type
+	25, // [25:34] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
