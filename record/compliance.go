@@ -108,8 +108,8 @@ func (r Run) checkKernel1(check checker) {
 	recipe := r.Description.WantsRecipe
 	text = "asked for the generator's recipe: " + yes(recipe)
 	if r.Graph.Regenerated {
-		text = "no memory held the tuples: kernel 1 was given the generator's recipe and made them inside its clock, which " +
-			"gives it the number of vertices; the specification leaves that to kernel 1 to find in the list of edges"
+		text = "no memory held the tuples: kernel 1 was given the generator's recipe and made them inside its clock; the " +
+			"recipe has the number of vertices, which the specification leaves to kernel 1 to find in the list of edges"
 	}
 	check("Kernel 1 was given nothing but the tuples", !recipe && !r.Graph.Regenerated, "%s", text)
 }
