@@ -164,9 +164,11 @@ func (s *Rank) addGroups(rows bitmap, block, from int) {
 	}
 	h, _ := slices.BinarySearch(group, uint32(low+1)) // the first group that begins behind low
 	for w := (h - 1) >> 5; w<<5 < hubs && int(group[w<<5]) < high; w++ {
-		for word := s.hubs[w]; word != 0; word &= word - 1 {
-			h := w<<5 + bits.TrailingZeros32(word)
-			rows.addRange(max(int(group[h]), low)-base, min(int(group[h+1]), high)-base)
+		for word := s.hubs[w]; word != 0; { // the groups of hubs that follow each other are one range
+			h := bits.TrailingZeros32(word)
+			end := h + bits.TrailingZeros32(^(word >> h))
+			rows.addRange(max(int(group[w<<5+h]), low)-base, min(int(group[w<<5+end]), high)-base)
+			word &= ^uint32(0) << end
 		}
 	}
 }
