@@ -27,7 +27,9 @@ func TestConformanceOfQuadraticWork(t *testing.T) {
 
 func TestConformanceOfHybrid(t *testing.T) {
 	enginetest.Test(t, open, map[string]string{"work": "hybrid"},
-		map[string]string{"work": "hybrid", "direction": "topdown"})
+		map[string]string{"work": "hybrid", "direction": "topdown"},
+		map[string]string{"work": "hybrid", "local": "on", "global": "on", "renumber": "on"},
+		map[string]string{"work": "hybrid", "renumber": "on"})
 }
 
 // Bottom-up steps alone take minutes on long paths, as quadratic work does.

@@ -13,6 +13,10 @@ func New() plugins.Engine { return plugins.New(describe, build) }
 func describe() (plugins.Description, error) {
 	switches := plugins.SwitchOptions("14", "24") // those of Beamer, Asanović and Patterson, SC 2012
 	switches[0].Needs = "work=hybrid"
+	transformation := func(name, meaning string) plugins.Option {
+		return plugins.Option{Name: name, Kind: plugins.Choice, Default: "off", Choices: []string{"off", "on"},
+			Meaning: meaning, Needs: "work=hybrid"}
+	}
 	return plugins.Description{
 		Name: "serial", Version: "1", Summary: "Textbook search on one thread over plain compressed sparse rows.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread", Units: 1}},
@@ -20,7 +24,11 @@ func describe() (plugins.Description, error) {
 			Name: "work", Kind: plugins.Choice, Default: "linear", Choices: []string{"linear", "quadratic", "hybrid"},
 			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices; " +
 				"hybrid: top-down and bottom-up steps",
-		}}, switches...),
+		},
+			transformation("local", "sort the neighbours of each vertex by descending degree"),
+			transformation("global", "number vertices by descending degree"),
+			transformation("renumber", "number vertices in the order of a queue, after the other sorts"),
+		}, switches...),
 		Memory: plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8}, // row and queue; two entries
 	}, nil
 }
@@ -37,6 +45,12 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	g, err := newCSR(ctx, in.Tuples, vertices)
 	if err != nil {
 		return plugins.Built{}, err
+	}
+	var number []uint32
+	if options.Text("work") == "hybrid" {
+		if g, number, err = g.transform(ctx, options); err != nil {
+			return plugins.Built{}, err
+		}
 	}
 	search, scratch := g.linear, make([]uint32, vertices)
 	if options.Text("work") == "quadratic" {
@@ -59,6 +73,27 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 			}
 			return t, err
 		}
+		if number != nil {
+			built.Bytes += 16 * vertices
+			built.Search = inLabels(built.Search, number)
+		}
 	}
 	return built, nil
+}
+
+type searchFunc = func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)
+
+// inLabels returns a search in labels, given one in numbers and the number of each label. It writes parents in labels
+// at the end, inside the clock.
+func inLabels(search searchFunc, number []uint32) searchFunc {
+	label, numbered := inverse(number), make([]graph.Vertex, len(number))
+	return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+		t, err := search(ctx, graph.Vertex(number[root]), numbered)
+		for v, n := range number {
+			if parent[v] = numbered[n]; parent[v] != graph.Unreached {
+				parent[v] = graph.Vertex(label[parent[v]])
+			}
+		}
+		return t, err
+	}
 }

@@ -98,7 +98,7 @@ func (b *base) transform(c configuration) (number, original uint64) {
 		b.fail(driver.Read(X, row))
 		b.fail(driver.Read(A, column))
 		b.fail(driver.Read(numbers, number))
-		again := renumber(X, A)
+		again := graph.QueueOrder(X, A)
 		for v, n := range numbers {
 			numbers[v] = again[n]
 		}

@@ -167,27 +167,3 @@ func (r *switchRule) found(vertices, edges int64) {
 	r.state.UnexploredEdges -= edges
 	r.state.Direction = r.Next(r.state)
 }
-
-// renumber returns new numbers of the vertices of rows X, A: those of a queue that begins with the first vertex and
-// takes the neighbours of each (Kolganov, section 2.3). The first vertex of each other component follows.
-func renumber(X []int64, A []uint32) []uint32 {
-	number, queue := make([]uint32, len(X)-1), make([]uint32, 0, len(X)-1)
-	add := func(v uint32) {
-		if number[v] == 0 {
-			queue = append(queue, v)
-			number[v] = uint32(len(queue)) // plus 1
-		}
-	}
-	for first := range number {
-		head := len(queue)
-		for add(uint32(first)); head < len(queue); head++ {
-			for _, u := range A[X[queue[head]]:X[queue[head]+1]] {
-				add(u)
-			}
-		}
-	}
-	for v := range number {
-		number[v]--
-	}
-	return number
-}

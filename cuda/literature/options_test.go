@@ -156,17 +156,6 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 	}
 }
 
-func TestRenumber(t *testing.T) {
-	// 0 - 3, 3 - 1, 3 - 4, and 2 alone: the queue is 0 3 1 4, then 2.
-	X, A := []int64{0, 1, 2, 2, 5, 6}, []uint32{3, 3, 0, 1, 4, 3}
-	if diff := cmp.Diff([]uint32{0, 2, 4, 1, 3}, renumber(X, A)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := renumber([]int64{0}, nil); len(got) != 0 {
-		t.Errorf("without vertices: got %v", got)
-	}
-}
-
 // Kernels are looked up by name when they are launched, so a wrong name would only show on a GPU.
 func TestHostLaunchesKernelsThatExist(t *testing.T) {
 	read := func(paths ...string) string {

@@ -1,0 +1,69 @@
+package serial
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// transform applies the transformations of Kolganov's section 2 that the options name, in the paper's order. number is
+// the new number of each label, and nil if all kept theirs. Rows of g are sorted in place.
+func (g *csr) transform(ctx context.Context, options plugins.Settings) (transformed *csr, number []uint32, err error) {
+	on := func(name string) bool { return options.Text(name) == "on" }
+	if on("local") || on("global") {
+		order := make([]uint32, len(g.offsets)-1) // labels by descending degree, which are ascending among equals
+		for v := range order {
+			order[v] = uint32(v)
+		}
+		slices.SortStableFunc(order, func(u, v uint32) int {
+			return cmp.Compare(len(g.neighbours(v)), len(g.neighbours(u)))
+		})
+		place := inverse(order)
+		if on("local") { // 2.1: neighbours with long lists come first
+			for v := range order {
+				if v%stride == 0 && ctx.Err() != nil {
+					return nil, nil, ctx.Err()
+				}
+				slices.SortFunc(g.neighbours(uint32(v)), func(u, w uint32) int { return cmp.Compare(place[u], place[w]) })
+			}
+		}
+		if on("global") { // 2.2: so do vertices
+			g, number = g.relabel(place), place
+		}
+	}
+	if on("renumber") { // 2.3
+		again := graph.QueueOrder(g.offsets, g.targets)
+		g = g.relabel(again)
+		for v, n := range number {
+			number[v] = again[n]
+		}
+		if number == nil {
+			number = again
+		}
+	}
+	return g, number, ctx.Err()
+}
+
+// relabel returns the rows in new numbers, with each list in its old order.
+func (g *csr) relabel(number []uint32) *csr {
+	h := &csr{offsets: make([]int64, 1, len(g.offsets)), targets: make([]uint32, 0, len(g.targets))}
+	for _, v := range inverse(number) {
+		for _, u := range g.neighbours(v) {
+			h.targets = append(h.targets, number[u])
+		}
+		h.offsets = append(h.offsets, int64(len(h.targets)))
+	}
+	return h
+}
+
+// inverse returns the label of each number.
+func inverse(number []uint32) []uint32 {
+	label := make([]uint32, len(number))
+	for v, n := range number {
+		label[n] = uint32(v)
+	}
+	return label
+}

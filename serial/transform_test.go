@@ -1,0 +1,86 @@
+package serial
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// A transformed graph is the same graph, its lists and vertices are in the order of the options, and without options
+// nothing changes.
+func TestTransform(t *testing.T) {
+	source, err := graph.ParseSource("kron:10", 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	describe, err := describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		set := map[string]string{"work": "hybrid"}
+		for bit, name := range []string{"local", "global", "renumber"} {
+			set[name] = []string{"off", "on"}[i>>bit&1]
+		}
+		options, err := plugins.Resolve(describe.Options, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := newCSR(t.Context(), tuples, 1<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &csr{offsets: plain.offsets, targets: slices.Clone(plain.targets)}
+		got, number, err := plain.transform(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relabelled := i >= 2
+		if relabelled != (number != nil) {
+			t.Fatalf("%v: %d new numbers", set, len(number))
+		}
+		if !relabelled {
+			for v := range uint32(1 << 10) {
+				number = append(number, v)
+			}
+		}
+		label := inverse(number)
+		degree := func(v uint32) int { return len(got.neighbours(v)) }
+		for v := range uint32(1 << 10) {
+			var list []uint32
+			for _, u := range got.neighbours(number[v]) {
+				list = append(list, label[u])
+			}
+			if set["local"] == "off" && !slices.IsSorted(list) {
+				t.Fatalf("%v: the list of %d is in another order", set, v)
+			}
+			slices.Sort(list)
+			if !slices.Equal(want.neighbours(v), list) {
+				t.Fatalf("%v: neighbours of %d (-want +got):\n%s", set, v, cmp.Diff(want.neighbours(v), list))
+			}
+			byDegree := func(u, w uint32) int { return degree(w) - degree(u) }
+			if set["local"] == "on" && !slices.IsSortedFunc(got.neighbours(v), byDegree) {
+				t.Fatalf("%v: degrees ascend in the list of %d", set, v)
+			}
+			if set["global"] == "on" && set["renumber"] == "off" && v > 0 && degree(v) > degree(v-1) {
+				t.Fatalf("%v: the degree of %d is larger than the one before", set, v)
+			}
+		}
+		if set["renumber"] == "on" { // the parent of each vertex in queue order comes in that order too
+			first := func(v uint32) uint32 { return slices.Min(append(slices.Clone(got.neighbours(v)), v)) }
+			for v := uint32(1); v < 1<<10; v++ {
+				if first(v) < v && first(v-1) < v-1 && first(v) < first(v-1) {
+					t.Fatalf("%v: %d is in the queue after %d, but its parent is before", set, v, v-1)
+				}
+			}
+		}
+	}
+}
