@@ -24,7 +24,7 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 		return plugins.Built{}, err
 	}
 	if len(c.devices) > 1 {
-		if in.Tuples == nil && in.Recipe != nil {
+		if len(in.Tuples) == 0 && in.Recipe != nil {
 			return plugins.Built{}, fmt.Errorf("tuples that are in no memory are made by a single GPU; leave out the option "+
 				"gpus: %w", plugins.ErrOption)
 		}
@@ -52,7 +52,7 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 		return nil, plugins.Built{}, errors.Join(err, d.Close())
 	}
 	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: in.Tuples}
-	if in.Tuples == nil {
+	if len(in.Tuples) == 0 {
 		b.recipe = in.Recipe
 	}
 	s := b.run()

@@ -43,7 +43,7 @@ func (s *serial) Describe(context.Context) (plugins.Description, error) {
 func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	start := time.Now()
 	var err error
-	if g.Tuples == nil && g.Recipe != nil {
+	if len(g.Tuples) == 0 && g.Recipe != nil {
 		g.Tuples = make([]graph.Edge, g.Recipe.Tuples())
 		err = g.Recipe.Generate(ctx, g.Tuples, 0, 0)
 	}

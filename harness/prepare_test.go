@@ -81,6 +81,11 @@ func TestMemoryErrorNamesNeedsAndLargestScale(t *testing.T) {
 	if strings.Contains(err.Error(), "\n") {
 		t.Errorf("want one line, got: %v", err)
 	}
+	without := planAt(30)
+	without.Regenerate = true
+	if err := fitsInto(without, map[string]plugins.Memory{"small": {Fixed: 1}}, 19*units.GiB, "MemAvailable"); err != nil {
+		t.Errorf("without tuples: %v", err)
+	}
 	again := planAt(25)
 	if err := fitsInto(again, engines, 19*units.GiB, "MemAvailable"); err != nil {
 		t.Errorf("the recommended scale is refused: %v", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/serial"
 )
 
 // testDevice does the host's work on the CPU, in a process of its own. The variable HOSTDEVICE_DIES makes it die in its
@@ -47,3 +48,24 @@ func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []g
 }
 
 func (*testDevice) Close() error { return nil }
+
+// maker is an engine that makes tuples from their recipe where there is no list.
+type maker struct{ plugins.Engine }
+
+func serveMaker() { rpc.Serve(maker{serial.New()}) }
+
+func (m maker) Describe(ctx context.Context) (plugins.Description, error) {
+	d, err := m.Engine.Describe(ctx)
+	d.Name, d.MakesTuples = "maker", true
+	return d, err
+}
+
+func (m maker) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	if len(in.Tuples) == 0 && in.Recipe != nil {
+		in.Tuples = make([]graph.Edge, in.Recipe.Tuples())
+		if err := in.Recipe.Generate(ctx, in.Tuples, 0, 0); err != nil {
+			return plugins.Construction{}, err
+		}
+	}
+	return m.Engine.Construct(ctx, in)
+}

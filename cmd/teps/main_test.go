@@ -16,7 +16,8 @@ import (
 )
 
 // programs are what this test binary can be, by the name that it is started with.
-var programs = map[string]func(){"teps": main, "teps-host-test": serveHostDevice}
+var programs = map[string]func(){"teps": main, "teps-host-test": serveHostDevice,
+	"teps-engine-maker": serveMaker}
 
 // TestMain makes this test binary the command teps, in the processes of scripts and tests and in those of engines.
 func TestMain(m *testing.M) {
@@ -42,14 +43,19 @@ func (m stoppable) Run() int {
 
 // TestScripts runs the command as a user would; each script is one file of testdata/script.
 func TestScripts(t *testing.T) {
-	program, err := exec.LookPath("teps-host-test")
+	device, err := exec.LookPath("teps-host-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker, err := exec.LookPath("teps-engine-maker")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOSTDEVICE", program)
+			env.Setenv("HOSTDEVICE", device)
+			env.Setenv("MAKER", maker)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": editFile, "cut": cutFile, "slower": slowDown},
