@@ -24,7 +24,7 @@ type Figure struct {
 const FigureWidth = 6.8
 
 // maxRows is the number of runs with a row of their own in a figure.
-const maxRows = 24
+const maxRows = 16
 
 // Key is an entry of the legend: a line with its mark, or a block of color.
 type Key struct {

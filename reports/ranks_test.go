@@ -104,7 +104,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 		phasesHeight int
 	}{
 		{2, "", 2},
-		{25, "The first 24 of 25 runs", 24},
+		{25, "The first 16 of 25 runs", 16},
 	} {
 		a, b := of(c.runs, 4)
 		part := ranksPart(runs(a), nil)

@@ -182,28 +182,30 @@ func (b *browser) photograph(name string, width int) {
 
 // The page of a sweep fits a few screens, however many runs it has, and is sent in an email.
 func TestPageOfASweepInABrowser(t *testing.T) {
-	b := openBrowser(t)
-	path := filepath.Join(t.TempDir(), "report.html")
-	text := page(t, sweepOf(10)...)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b.show(path, 1280, "light")
-	height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
-	if err != nil || height > 6000 || len(text) > 2e6 {
-		t.Errorf("the page of 30 runs is %d pixels tall and has %d bytes, want at most 6,000 and 2,000,000 (%v)", height,
-			len(text), err)
+	for name, results := range map[string][]record.Result{
+		"": sweepOf(10), "page-sweep-1280-light.png": committed(t, "literature"),
+	} {
+		b := openBrowser(t)
+		text := page(t, results...)
+		b.show(write(t, text), 1280, "light")
+		height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
+		if err != nil || height > 6000 || len(text) > 2e6 {
+			t.Errorf("the page of %d records is %d pixels tall and has %d bytes, want at most 6,000 and 2,000,000 (%v)",
+				len(results), height, len(text), err)
+		}
+		if name != "" {
+			b.photograph(name, 1280)
+		}
 	}
 }
 
-// The committed records are a store.
-func TestPageOfAStoreInABrowser(t *testing.T) {
-	b := openBrowser(t)
-	runs, err := record.Runs("../../docs/results/runs")
+// committed returns the records in a folder of docs/results/runs.
+func committed(t *testing.T, folder string) (all []record.Result) {
+	t.Helper()
+	runs, err := record.Runs(filepath.Join("../../docs/results/runs", folder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []record.Result
 	for _, run := range runs {
 		r, err := record.Load(run)
 		if err != nil {
@@ -211,11 +213,22 @@ func TestPageOfAStoreInABrowser(t *testing.T) {
 		}
 		all = append(all, r)
 	}
-	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(page(t, all...)), 0o644); err != nil {
+	return all
+}
+
+func write(t *testing.T, page string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.show(path, 1280, "light")
+	return path
+}
+
+// The committed records are a store.
+func TestPageOfAStoreInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	b.show(write(t, page(t, committed(t, "")...)), 1280, "light")
 	if wide := b.ask("document.documentElement.scrollWidth"); wide != "1280" {
 		t.Errorf("the page is %s pixels wide", wide)
 	}
