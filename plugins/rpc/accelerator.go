@@ -141,7 +141,7 @@ func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*en
 			return none{}, err
 		}
 		err = a.Generate(ctx, *recipe, dst, r.GetFirst())
-		if r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete, and nobody may write to it
+		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // then nobody may write to the list
 			err = errors.Join(err, s.drop())
 		}
 		return none{}, err

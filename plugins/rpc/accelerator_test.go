@@ -9,6 +9,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
+	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
 // byCPU is an accelerator that asks package graph.
@@ -107,6 +108,43 @@ func TestImpossibleVerdictsAreRefused(t *testing.T) {
 	} {
 		if _, err := verdictFromWire(verdictToWire(v)); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%+v: %v", v, err)
+		}
+	}
+}
+
+// An accelerator that stays open cannot write to tuples that engines read, whether it has made all or has stopped.
+func TestNoTuplesStayWritable(t *testing.T) {
+	stage := newStage(t)
+	recipe := graph.Kronecker{Scale: 4, EdgeFactor: 1, Seed1: 2, Seed2: 3}
+	tuples, release, err := stage.Reserve(recipe.Tuples())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx         context.Context
+		first, last int64
+		kept        bool
+	}{
+		"more to come":   {t.Context(), 0, 8, true},
+		"the last piece": {t.Context(), 8, 16, false},
+		"cancelled":      {cancelled, 0, 8, false},
+	} {
+		s := &server{engine: accelerator{&byCPU{}}}
+		segment, err := segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Generate(c.ctx, &enginepb.GenerateRequest{
+			CallId: 1, Recipe: recipeToWire(&recipe), Tuples: segment, First: c.first,
+		})
+		if failed := c.ctx.Err() != nil; (err != nil) != failed || (s.keptID != 0) != c.kept {
+			t.Errorf("%s: error %v, mapped for writing: %v", name, err, s.keptID != 0)
+		}
+		if err := s.drop(); err != nil {
+			t.Error(err)
 		}
 	}
 }
