@@ -1,6 +1,9 @@
 package enginetest
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -18,10 +21,17 @@ type Memory interface {
 	Parents(n int64) ([]graph.Vertex, func() error, error)
 }
 
-// TestAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents and on
-// parents with the given number of random mutations on each graph, up to Kronecker graphs of the largest scale.
+// wrongResults are the graphs and wrong results of TestWrongParentsOfAccelerators in package graph, which writes them.
+//
+//go:embed testdata/wrong_parents.jsonl
+var wrongResults []byte
+
+// TestAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents, on
+// every kind of wrong parents that the CPU's validator is tested with, and on parents with the given number of random
+// mutations on each graph, up to Kronecker graphs of the largest scale.
 func TestAccelerator(t *testing.T, a plugins.Accelerator, memory Memory, largest, mutations int) {
 	t.Run("generate", func(t *testing.T) { testGenerate(t, a, memory) })
+	t.Run("wrong parents", func(t *testing.T) { testWrongParents(t, a, memory) })
 	names := []string{"path:50", "path:2000", "star:40", "grid2d:30", "uniform:500:600", "kron:8", "kron:12"}
 	if largest > 12 {
 		names = append(names, fmt.Sprintf("kron:%d", largest))
@@ -76,6 +86,48 @@ func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
 	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, lend(t, memory.Reserve, 1)
 	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil {
 		t.Error("tuples behind the end of the list were generated")
+	}
+}
+
+// testWrongParents compares the rule and the vertices that an accelerator names with those of the CPU's validator.
+func testWrongParents(t *testing.T, a plugins.Accelerator, memory Memory) {
+	var line struct {
+		Graph, Name     string
+		Vertices        int64
+		Root            graph.Vertex
+		Tuples, Changes [][2]graph.Vertex
+		Rule            graph.Rule
+		Named           []graph.Vertex
+	}
+	var good, parent []graph.Vertex
+	for lines := json.NewDecoder(bytes.NewReader(wrongResults)); lines.More(); {
+		line.Name, line.Tuples, line.Changes, line.Named = "", nil, nil, nil
+		if err := lines.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		if line.Name == "" { // a graph, for the results that follow
+			tuples := lend(t, memory.Reserve, int64(len(line.Tuples)))
+			for i, ends := range line.Tuples {
+				tuples[i] = graph.MakeEdge(ends[0], ends[1])
+			}
+			csr, err := graph.NewCSR(tuples, line.Vertices)
+			if err == nil {
+				good, _, err = csr.Search(line.Root)
+			}
+			if err = errors.Join(err, memory.Trim(tuples), a.Load(t.Context(), tuples, line.Vertices)); err != nil {
+				t.Fatal(err)
+			}
+			parent = lend(t, memory.Parents, line.Vertices)
+			continue
+		}
+		copy(parent, good)
+		for _, change := range line.Changes {
+			parent[change[0]] = change[1]
+		}
+		_, got := verdict(a.Validate(t.Context(), line.Root, parent))
+		if got.Rule != line.Rule || !slices.Equal(got.Vertices, line.Named) {
+			t.Errorf("%s, %s: %v by %v, want %v by %v", line.Graph, line.Name, got.Rule, got.Vertices, line.Rule, line.Named)
+		}
 	}
 }
 
