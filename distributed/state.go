@@ -143,6 +143,7 @@ func (s *Rank) Free() {
 func (s *Rank) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
 ) (*Record, error) {
+	defer s.team.Rest()
 	state := s.begin(root)
 	s.beginCopying(output{parent, first, stride})
 	for {

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,5 +27,38 @@ func TestPinnedWorkersStayOnOneProcessor(t *testing.T) {
 	team.Rest()
 	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
 		t.Errorf("after Rest the caller may use %d processors, want %d as before (%v)", after.Count(), before.Count(), err)
+	}
+}
+
+// A worker takes the processor that no other one has, wherever it is, and may then be moved as before.
+func TestWorkersThatWakeUpSpread(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, after unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		t.Fatal(err)
+	}
+	for k := range taken {
+		taken[k].Store(true)
+	}
+	defer func() {
+		for k := range taken {
+			taken[k].Store(false)
+		}
+	}()
+	for k := range taken {
+		if !before.IsSet(k) {
+			continue
+		}
+		leave(k + 1)
+		if got := spread(); got != k+1 {
+			t.Errorf("spread took place %d, want %d", got, k+1)
+		}
+		if got := spread(); got != 0 {
+			t.Errorf("spread took place %d while all were taken", got)
+		}
+	}
+	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
+		t.Errorf("the caller may use %d processors, want %d as before (%v)", after.Count(), before.Count(), err)
 	}
 }

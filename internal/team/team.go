@@ -53,8 +53,9 @@ type member struct {
 	parked   atomic.Bool
 	aside    atomic.Bool // calls the task of Meanwhile, or is about to look whether it still may
 	wake     chan struct{}
+	place    int    // of spread
 	finished uint64 // the offer that has nothing left for this worker
-	_        [32]byte
+	_        [24]byte
 }
 
 // New starts a team of size workers.
@@ -106,6 +107,7 @@ func (t *Team) Stop() {
 	t.task = nil
 	t.open(t.size)
 	t.stopped.Wait()
+	t.leave(0)
 }
 
 // open lets workers 0..wanted-1 join a turn.
@@ -139,6 +141,7 @@ func (t *Team) serve(i int) {
 	defer t.stopped.Done()
 	t.pins.pin(i) // for good: the thread ends with this goroutine
 	m := &t.members[i]
+	defer t.leave(i)
 	for turn := uint64(0); ; {
 		turn = t.await(i, turn)
 		m.joined.Store(true)

@@ -15,7 +15,21 @@ const (
 // does not run by then is not needed. It pins the caller if workers are pinned, until Rest.
 func (t *Team) Wake() {
 	t.pins.pin(0)
+	t.spread(0)
 	t.wakeAll()
+}
+
+// spread moves worker i, which has slept and calls it, away from the processors of others, until leave.
+func (t *Team) spread(i int) {
+	t.leave(i)
+	if !t.crowded && t.pins == nil {
+		t.members[i].place = spread()
+	}
+}
+
+func (t *Team) leave(i int) {
+	leave(t.members[i].place)
+	t.members[i].place = 0
 }
 
 // wakeAll wakes the members and waits a while until none is parked.
@@ -26,7 +40,10 @@ func (t *Team) wakeAll() {
 }
 
 // Rest undoes Wake.
-func (t *Team) Rest() { t.pins.unpin() }
+func (t *Team) Rest() {
+	t.pins.unpin()
+	t.leave(0)
+}
 
 // wake wakes those of workers 1..wanted-1 that are parked.
 func (t *Team) wake(wanted int) {
@@ -63,7 +80,9 @@ func (t *Team) await(i int, last uint64) uint64 {
 		m.parked.Store(true)
 		t.parked.Add(1)
 		if _, ok := next(); !ok { // a turn that was opened before the flag could be seen wakes no member
+			t.leave(i)
 			<-m.wake
+			t.spread(i)
 		}
 		m.parked.Store(false)
 		t.parked.Add(-1)

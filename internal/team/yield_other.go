@@ -7,3 +7,7 @@ import "runtime"
 // YieldProcessor lets other work run on this processor. Through the Go scheduler this delays the next phase by some
 // microseconds; yield_linux.go avoids that.
 func YieldProcessor() { runtime.Gosched() }
+
+// spread_linux.go moves workers that wake up on one processor apart.
+func spread() int { return 0 }
+func leave(int)   {}
