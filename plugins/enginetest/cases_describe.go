@@ -3,6 +3,7 @@ package enginetest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -129,7 +130,7 @@ func (s *subject) try(options map[string]string) {
 const maxBound = 64
 
 func values(s *subject) {
-	defaults := map[string]string{}
+	defaults, tried := map[string]string{}, map[string]bool{}
 	for _, o := range s.description.Options {
 		defaults[o.Name] = o.Default
 		list := []string{o.Default}
@@ -147,10 +148,12 @@ func values(s *subject) {
 		}
 		for _, value := range list {
 			set := s.with(o.Name, value)
-			if _, err := plugins.Resolve(s.description.Options, set); err != nil {
-				continue // it does not fit the other options of the set (Needs, Divides)
+			settings, err := plugins.Resolve(s.description.Options, set)
+			if err != nil || tried[fmt.Sprint(settings)] {
+				continue // it does not fit the other options of the set (Needs, Divides), or says the same as another one
 			}
-			err := attempt(func() { s.try(set) })
+			tried[fmt.Sprint(settings)] = true
+			err = attempt(func() { s.try(set) })
 			if err != nil && !errors.Is(err, plugins.ErrUnavailable) { // a choice may need a missing device
 				panic(failure{err})
 			}
