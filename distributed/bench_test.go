@@ -33,6 +33,7 @@ var (
 	flagScale  = flag.Int("distributed.scale", 16, "scale of the benchmark's Kronecker graph")
 	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("distributed.roots", 64, "roots")
+	flagPause  = flag.Duration("distributed.pause", 0, "pause before every search, as validation is one in whole runs")
 	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
 		"ranks=2:partition=1d", "engines that take turns, with commas: options name=value with colons, after cpu or mpi "+
 		"if it is that engine")
@@ -141,6 +142,7 @@ func (s *series) pass(b *testing.B, roots []graph.Vertex, counts []int64, parent
 	}
 	seconds := 0.0
 	for i, root := range roots {
+		time.Sleep(*flagPause)
 		t, err := s.engine.Search(b.Context(), root, parent)
 		if err != nil {
 			b.Fatal(err)
