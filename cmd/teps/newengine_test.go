@@ -49,7 +49,7 @@ func TestANewEngineWithOpenMPConformsAndRuns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
-		if strings.Contains(line, "conform") && !strings.Contains(string(out), " 0 failed, 0 skipped") {
+		if strings.Contains(line, "conform") && !strings.Contains(string(out), " 0 failed, 1 skipped") {
 			t.Errorf("%s\n%s", line, out)
 		}
 		if strings.Contains(line, "teps run") && strings.Count(string(out), " 64/64 ") != 2 {

@@ -75,7 +75,8 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", part.heading, err, out)
 		}
-		if !strings.Contains(string(out), " 0 failed, 0 skipped") || !regexp.MustCompile(` 16 +64/64 .* VALID`).Match(out) {
+		// An engine of these pages takes tuples alone, so the case of recipes is skipped.
+		if !strings.Contains(string(out), " 0 failed, 1 skipped") || !regexp.MustCompile(` 16 +64/64 .* VALID`).Match(out) {
 			t.Errorf("%s: no engine that conforms and no valid result of scale 16:\n%s", part.heading, out)
 		}
 		engine := map[string]string{"go": "mine", "c": "minec", "python": "minepy"}[language]
