@@ -41,7 +41,7 @@ func parseKronecker(fields []string, seed1, seed2 uint64) (Source, error) {
 	if len(n) > 1 {
 		k.EdgeFactor = int(min(n[1], math.MaxInt32))
 	}
-	return k, nil
+	return k, k.Check()
 }
 
 // Name returns kron:SCALE, followed by the edge factor if it is not that of Graph500.
@@ -58,7 +58,7 @@ func (k Kronecker) Vertices() int64 { return 1 << k.Scale }
 // Tuples returns the length of the list, EdgeFactor * 2^Scale.
 func (k Kronecker) Tuples() int64 { return int64(k.EdgeFactor) << k.Scale }
 
-// Check is Source.Check.
+// Check returns an error if tuples cannot be generated. The other methods need a recipe that passes.
 func (k Kronecker) Check() error {
 	if k.Scale < MinScale || k.Scale > MaxScale {
 		return fmt.Errorf("graph: scale %d is out of range: want %d to %d", k.Scale, MinScale, MaxScale)

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,8 +79,9 @@ func TestNamesOfSources(t *testing.T) {
 		if s.Name() != want {
 			t.Errorf("%s is named %s, want %s", spec, s.Name(), want)
 		}
-		if again := parse(t, want); again != s {
-			t.Errorf("%s is %+v, its name is read as %+v", spec, s, again)
+		if again := parse(t, want); again.Name() != want || again.Vertices() != s.Vertices() || again.Tuples() != s.Tuples() {
+			t.Errorf("%s has %d vertices and %d tuples; its name is read as %s with %d and %d", spec, s.Vertices(), s.Tuples(),
+				again.Name(), again.Vertices(), again.Tuples())
 		}
 		if !IsGenerator(spec) {
 			t.Errorf("%s is not taken for a generator", spec)
@@ -145,16 +147,28 @@ func TestWrongSources(t *testing.T) {
 
 func drawSource(t *rapid.T) Source {
 	size := rapid.Int64Range(1, 60)
-	k := Kronecker{rapid.IntRange(1, 10).Draw(t, "scale"), rapid.IntRange(1, 8).Draw(t, "edgefactor"), 2,
-		rapid.Uint64().Draw(t, "seed")}
+	seed := rapid.Uint64().Draw(t, "seed")
+	scale, factor := rapid.IntRange(1, 10).Draw(t, "scale"), rapid.IntRange(1, 8).Draw(t, "edgefactor")
 	a := rapid.IntRange(1, oddsAll).Draw(t, "A")
 	b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
-	return rapid.SampledFrom([]Source{
-		k, RMAT{k, a, b, rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")},
-		Uniform{size.Draw(t, "vertices"), size.Draw(t, "tuples"), 2, k.Seed2},
-		Grid{rapid.IntRange(1, 3).Draw(t, "dimensions"), rapid.Int64Range(1, 40).Draw(t, "side")},
-		Star{size.Draw(t, "leaves")},
-	}).Draw(t, "source")
+	s, err := ParseSource(rapid.SampledFrom([]string{
+		fmt.Sprintf("kron:%d:%d", scale, factor),
+		rmatName(scale, factor, a, b, rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")),
+		fmt.Sprintf("uniform:%d:%d", size.Draw(t, "vertices"), size.Draw(t, "tuples")),
+		fmt.Sprintf("star:%d", size.Draw(t, "leaves")),
+		fmt.Sprintf("%s:%d", rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "grid"),
+			rapid.Int64Range(1, 40).Draw(t, "side")),
+	}).Draw(t, "source"), 2, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rmatName names a graph with odds in ten-thousandths.
+func rmatName(scale, factor, a, b, c int) string {
+	return fmt.Sprintf("rmat:%d:%d:%.4f,%.4f,%.4f", scale, factor, float64(a)/oddsAll, float64(b)/oddsAll,
+		float64(c)/oddsAll)
 }
 
 func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
@@ -187,10 +201,15 @@ func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
 // Two vertices of a grid are joined if their coordinates differ by one in one place.
 func TestGridsJoinNeighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := Grid{rapid.IntRange(1, 3).Draw(t, "dimensions"), rapid.Int64Range(1, 7).Draw(t, "side")}
+		side := rapid.Int64Range(1, 7).Draw(t, "side")
+		kind := rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "kind")
+		g, err := ParseSource(fmt.Sprintf("%s:%d", kind, side), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		coordinates := func(v int64) (c [3]int64) {
 			for k := range c {
-				c[k], v = v%g.Side, v/g.Side
+				c[k], v = v%side, v/side
 			}
 			return c
 		}
@@ -226,17 +245,21 @@ func TestRMATFollowsItsOdds(t *testing.T) {
 		a := rapid.IntRange(1, oddsAll).Draw(t, "A")
 		b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
 		c := rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")
-		r := RMAT{Kronecker{rapid.IntRange(1, 20).Draw(t, "scale"), 4, 2, rapid.Uint64().Draw(t, "seed")}, a, b, c}
+		k := Kronecker{rapid.IntRange(1, 20).Draw(t, "scale"), 4, 2, rapid.Uint64().Draw(t, "seed")}
+		r, err := ParseSource(rmatName(k.Scale, k.EdgeFactor, a, b, c), k.Seed1, k.Seed2)
+		if err != nil {
+			t.Fatal(err)
+		}
 		first := rapid.Int64Range(0, r.Tuples()-8).Draw(t, "first")
 		var got [8]Edge
 		if err := r.Generate(context.Background(), got[:], first, 1); err != nil {
 			t.Fatal(err)
 		}
-		g := newGenerator(r.Kronecker)
+		g := newGenerator(k)
 		for i, e := range got {
 			stream := g.streamOf(first + int64(i))
 			var u, v uint64
-			for half := uint64(1) << r.Scale >> 1; half > 0; half /= 2 {
+			for half := uint64(1) << k.Scale >> 1; half > 0; half /= 2 {
 				draw := stream.Next31()
 				for draw < rejectedDraw {
 					draw = stream.Next31()

@@ -87,8 +87,8 @@ func (p Plan) Graph(id GraphID) GraphSpec {
 
 // Generator returns the generator of a graph of the plan, or nil for a file, whose size is known once it is read.
 func (p Plan) Generator(id GraphID) (graph.Source, error) {
-	if id.Source == "" {
-		return p.Recipe(id.Scale), nil
+	if recipe := p.Recipe(id.Scale); id.Source == "" {
+		return recipe, recipe.Check()
 	}
 	if p.Graph(id).Path != "" {
 		return nil, nil
@@ -142,11 +142,7 @@ func (p Plan) checkGraphs() error {
 			return Usage("the name of a graph has %d bytes; at most %d are allowed", len(id.Source), maxGraphName)
 		}
 		seen[id] = true
-		source, err := p.Generator(id)
-		if err == nil && source != nil {
-			err = source.Check()
-		}
-		if err != nil {
+		if _, err := p.Generator(id); err != nil {
 			return Usage("%w", err)
 		}
 	}

@@ -28,9 +28,6 @@ func (g *Graph) Vertices() int64 { return g.Info.Vertices }
 // Tuples returns the number of tuples.
 func (g *Graph) Tuples() int64 { return g.Info.Tuples }
 
-// Check returns nil: the file has been read.
-func (g *Graph) Check() error { return nil }
-
 // Blocks returns all tuples. The caller must not change them.
 func (g *Graph) Blocks() [][]graph.Edge { return g.blocks }
 

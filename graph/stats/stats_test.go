@@ -19,7 +19,6 @@ type list struct {
 func (l list) Name() string    { return "list" }
 func (l list) Vertices() int64 { return l.n }
 func (l list) Tuples() int64   { return int64(len(l.edges)) }
-func (l list) Check() error    { return nil }
 
 func (l list) Generate(ctx context.Context, dst []graph.Edge, first int64, _ int) error {
 	for i := range dst {
