@@ -18,10 +18,12 @@ func readDIMACS(in *input) error {
 	if len(words) != 4 || words[0] != "p" {
 		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", truncate(header))
 	}
-	kind, values, comments := byte('e'), int64(0), "cn" // n: the weight of a vertex
+	lines := pairs{comments: "cn", word: 'e', first: 1, below: anyOrder} // n: the weight of a vertex
+	form, what := "e U V", "edges"
 	switch words[1] {
 	case "sp":
-		kind, values, comments = 'a', 1, "c"
+		lines.comments, lines.word, lines.values = "c", 'a', 1
+		form, what = "a U V WEIGHT", "arcs"
 		in.info.Symmetrised = true
 	case "edge", "col":
 	default:
@@ -33,19 +35,13 @@ func readDIMACS(in *input) error {
 	}
 	n := sizes[0]
 	in.info.Vertices, in.info.FirstLabel = n, 1
-	form := map[byte]string{'a': "a U V WEIGHT", 'e': "e U V"}[kind]
-
-	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		lines := pairs{comments: comments, word: kind, values: values, first: 1, limit: uint64(n), below: anyOrder,
-			wrong: func(start int) error { return b.atLine(start, "want "+form) },
-			other: func(start int, _, _ uint64) (graph.Edge, error) {
-				return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
-			}}
-		edges, _, err := lines.parse(b, edges)
-		return edges, err
+	lines.limit = uint64(n)
+	lines.wrong = func(b *block, start int) error { return b.atLine(start, "want "+form) }
+	lines.other = func(b *block, start int, _, _ uint64) (graph.Edge, error) {
+		return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
 	}
-	if err := in.parallel(blocks{limit: -1, parse: parse}); err != nil {
+	if err := in.parallel(blocks{limit: -1, parse: lines.parse}); err != nil {
 		return err
 	}
-	return in.checkCount(map[byte]string{'a': "arcs", 'e': "edges"}[kind], sizes[1], in.info.Tuples)
+	return in.checkCount(what, sizes[1], in.info.Tuples)
 }

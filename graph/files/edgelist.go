@@ -19,26 +19,20 @@ func readWeightedList(in *input) error { return in.readList(3) }
 func (in *input) readList(columns int64) error {
 	in.info.Symmetrised = !in.saysUndirected()
 	var labels collected
-	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		lines := pairs{comments: listComments, values: b.state - 2, limit: firstLarge, below: anyOrder, end: '{',
-			wrong: func(start int) error { return b.listError(start) },
-			other: func(_ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }}
-		if in.known != nil {
-			lines.limit = 0
-			lines.other = func(start int, u, v uint64) (graph.Edge, error) {
-				a, okA := in.known.vertex(u)
-				z, okZ := in.known.vertex(v)
-				if !okA || !okZ {
-					return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
-				}
-				return graph.MakeEdge(a, z), nil
+	lines := pairs{comments: listComments, limit: firstLarge, below: anyOrder, end: '{', labels: &labels, wrong: listError,
+		other: func(_ *block, _ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }}
+	if in.known != nil {
+		lines.limit = 0
+		lines.other = func(b *block, start int, u, v uint64) (graph.Edge, error) {
+			a, okA := in.known.vertex(u)
+			z, okZ := in.known.vertex(v)
+			if !okA || !okZ {
+				return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
 			}
+			return graph.MakeEdge(a, z), nil
 		}
-		edges, limit, err := lines.parse(b, edges)
-		labels.saw(limit)
-		return edges, err
 	}
-	if err := in.parallel(blocks{limit: -1, next: columnsOf(columns), parse: parse}); err != nil {
+	if err := in.parallel(blocks{limit: -1, next: valuesOf(columns), parse: lines.parse}); err != nil {
 		return err
 	}
 	if in.known != nil {
@@ -63,8 +57,8 @@ func (in *input) saysUndirected() bool {
 
 const listComments = "#%"
 
-// columnsOf returns a function that gives each block the number of columns, which the first line has.
-func columnsOf(columns int64) func(b *block) int64 {
+// valuesOf returns a function that gives each block the number of columns besides two, which the first line has.
+func valuesOf(columns int64) func(b *block) int64 {
 	return func(b *block) int64 {
 		for i := 0; columns == 0 && i < len(b.data); i = skipLine(b.data, i) {
 			at := skipBlanks(b.data, i)
@@ -72,19 +66,17 @@ func columnsOf(columns int64) func(b *block) int64 {
 				columns = max(1, fields(b.data, i))
 			}
 		}
-		return columns
+		return columns - 2
 	}
 }
 
 // listError says what is wrong with the line at i.
-func (b *block) listError(i int) error {
-	switch n, columns := fields(b.data, i), b.state; {
-	case columns < 2:
-		return b.atLine(i, "want two vertices, numbers from 0 to 2^64-1")
-	case n != columns:
+func listError(b *block, i int) error {
+	switch n, columns := fields(b.data, i), b.state+2; {
+	case columns >= 2 && n != columns:
 		return b.atLine(i, fmt.Sprintf("want %d columns as in the lines before, found %d", columns, n))
-	case columns == 2:
+	case columns <= 2:
 		return b.atLine(i, "want two vertices, numbers from 0 to 2^64-1")
 	}
-	return b.atLine(i, fmt.Sprintf("want two vertices, from 0 to 2^64-1, and numbers in %d more columns", b.state-2))
+	return b.atLine(i, fmt.Sprintf("want two vertices, from 0 to 2^64-1, and numbers in %d more columns", b.state))
 }

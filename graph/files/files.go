@@ -124,11 +124,11 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 			return nil, named(name, err)
 		}
 	}
-	parse, ok := readers[in.info.Format]
-	if !ok {
+	read := formatOf(in.info.Format).read
+	if read == nil {
 		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
 	}
-	if err := parse(in); err != nil {
+	if err := read(in); err != nil {
 		return nil, named(name, err)
 	}
 	if err := in.finish(); err != nil {
@@ -139,18 +139,4 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 		g.first = append(g.first, g.first[i]+int64(len(block)))
 	}
 	return g, nil
-}
-
-// readers has the reader of each format.
-var readers = map[Format]func(*input) error{
-	Packed:       readPacked,
-	Packed16:     readPacked16,
-	EdgeList:     readEdgeList,
-	WeightedList: readWeightedList,
-	MatrixMarket: readMatrixMarket,
-	METIS:        readMETIS,
-	DIMACS:       readDIMACS,
-	SG:           readSG,
-	WSG:          readWSG,
-	OSM:          readOSM,
 }

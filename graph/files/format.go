@@ -5,58 +5,67 @@ import (
 	"encoding/binary"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Format is a format of files.
 type Format string
 
-// The formats. The extension of a name may be followed by .gz or .zst.
+// The formats.
 const (
-	Packed       Format = "packed"   // .tuples: Graph500, 12 bytes a tuple, see graph.Edge
-	Packed16     Format = "packed16" // .tuples16: Graph500, two 64-bit numbers a tuple, little endian
-	EdgeList     Format = "el"       // .el .txt .edges .snap: two numbers a line, maybe followed by others; # and %
-	WeightedList Format = "wel"      // .wel: two numbers and a weight a line
-	MatrixMarket Format = "mtx"      // .mtx: coordinate MatrixMarket
-	METIS        Format = "metis"    // .graph .metis: METIS, one vertex a line
-	DIMACS       Format = "dimacs"   // .gr .col .edge: DIMACS, one arc or edge a line
-	LDBC         Format = "ldbc"     // .v .e: LDBC Graphalytics, two files
-	SG           Format = "sg"       // .sg: GAPBS, serialized graph
-	WSG          Format = "wsg"      // .wsg: GAPBS, serialized graph with weights
-	OSM          Format = "osm"      // .pbf: OpenStreetMap, its roads
+	Packed       Format = "packed"   // Graph500, 12 bytes a tuple, see graph.Edge
+	Packed16     Format = "packed16" // Graph500, two 64-bit numbers a tuple, little endian
+	EdgeList     Format = "el"       // two numbers a line, maybe followed by others; # and %
+	WeightedList Format = "wel"      // two numbers and a weight a line
+	MatrixMarket Format = "mtx"      // coordinate MatrixMarket
+	METIS        Format = "metis"    // one vertex a line
+	DIMACS       Format = "dimacs"   // one arc or edge a line
+	LDBC         Format = "ldbc"     // LDBC Graphalytics, two files and properties
+	SG           Format = "sg"       // GAPBS, serialized graph
+	WSG          Format = "wsg"      // GAPBS, serialized graph with weights
+	OSM          Format = "osm"      // OpenStreetMap, its roads
 )
 
-// extensions are the last parts of names, by format; the first one is what people use most.
-var extensions = []struct {
-	format Format
-	names  []string
-}{
-	{Packed, []string{".tuples"}},
-	{Packed16, []string{".tuples16"}},
-	{EdgeList, []string{".el", ".txt", ".edges", ".snap"}},
-	{WeightedList, []string{".wel"}},
-	{MatrixMarket, []string{".mtx"}},
-	{METIS, []string{".graph", ".metis"}},
-	{DIMACS, []string{".gr", ".col", ".edge"}},
-	{LDBC, []string{".e", ".v"}},
-	{SG, []string{".sg"}},
-	{WSG, []string{".wsg"}},
-	{OSM, []string{".pbf"}},
+// codec is a format with its extensions, the usual one first, and with what reads and writes it. Load reads LDBC, which
+// is several files.
+type codec struct {
+	format     Format
+	extensions []string
+	read       func(in *input) error
+	write      func(out *output, name string) error // nil: it is read only
 }
 
-// Formats returns all formats, in the order of the documentation.
-func Formats() []Format {
-	var all []Format
-	for _, e := range extensions {
-		all = append(all, e.format)
+// formats lists all formats, in the order of the documentation.
+func formats() []codec {
+	return []codec{
+		{Packed, []string{".tuples"}, readPacked, writePacked},
+		{Packed16, []string{".tuples16"}, readPacked16, writePacked16},
+		{EdgeList, []string{".el", ".txt", ".edges", ".snap"}, readEdgeList, writeEdgeList},
+		{WeightedList, []string{".wel"}, readWeightedList, writeWeightedList},
+		{MatrixMarket, []string{".mtx"}, readMatrixMarket, writeMatrixMarket},
+		{METIS, []string{".graph", ".metis"}, readMETIS, writeMETIS},
+		{DIMACS, []string{".gr", ".col", ".edge"}, readDIMACS, writeDIMACS},
+		{LDBC, []string{".e", ".v"}, nil, writeLDBC},
+		{SG, []string{".sg"}, readSG, writeSG},
+		{WSG, []string{".wsg"}, readWSG, nil},
+		{OSM, []string{".pbf"}, readOSM, nil},
 	}
-	return all
+}
+
+// formatOf returns a format, or an empty codec for one that is not known.
+func formatOf(name Format) codec {
+	all := formats()
+	if i := slices.IndexFunc(all, func(f codec) bool { return f.format == name }); i >= 0 {
+		return all[i]
+	}
+	return codec{}
 }
 
 func formatNames() string {
 	var names []string
-	for _, f := range Formats() {
-		names = append(names, string(f))
+	for _, f := range formats() {
+		names = append(names, string(f.format))
 	}
 	return strings.Join(names, ", ")
 }
@@ -74,11 +83,9 @@ func splitCompression(name string) (stem, compression string) {
 func formatOfName(name string) Format {
 	stem, _ := splitCompression(name)
 	ext := strings.ToLower(filepath.Ext(stem))
-	for _, e := range extensions {
-		for _, n := range e.names {
-			if n == ext {
-				return e.format
-			}
+	for _, f := range formats() {
+		if slices.Contains(f.extensions, ext) {
+			return f.format
 		}
 	}
 	return ""

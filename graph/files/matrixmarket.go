@@ -57,22 +57,18 @@ func readMatrixMarket(in *input) error {
 	}
 	in.info.Vertices, in.info.FirstLabel = n, 1
 
-	parse := func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), below: below,
-			wrong: func(start int) error {
-				return b.atLine(start, [...]string{"want a row and a column", "want a row, a column and a value",
-					"want a row, a column and two values"}[values])
-			},
-			other: func(start int, u, v uint64) (graph.Edge, error) {
-				if max(u, v) >= uint64(n) {
-					return graph.Edge{}, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
-				}
-				return graph.Edge{}, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
-			}}
-		edges, _, err := lines.parse(b, edges)
-		return edges, err
-	}
-	if err := in.parallel(blocks{limit: -1, parse: parse}); err != nil {
+	lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), below: below,
+		wrong: func(b *block, start int) error {
+			return b.atLine(start, [...]string{"want a row and a column", "want a row, a column and a value",
+				"want a row, a column and two values"}[values])
+		},
+		other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
+			if max(u, v) >= uint64(n) {
+				return graph.Edge{}, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
+			}
+			return graph.Edge{}, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
+		}}
+	if err := in.parallel(blocks{limit: -1, parse: lines.parse}); err != nil {
 		return err
 	}
 	return in.checkCount("entries", entries, in.info.Tuples)

@@ -10,23 +10,25 @@ import (
 // pairs says how to parse lines of two vertices and maybe of values that do not matter: edge lists, MatrixMarket and
 // DIMACS.
 type pairs struct {
-	comments string // the bytes that begin one
-	word     byte   // in front of the vertices, or 0
-	values   int64  // numbers after the vertices
-	end      byte   // what follows it in a line is ignored; 0: nothing is
-	first    uint64 // the number of vertex 0
-	limit    uint64 // vertices below it become tuples as they are
-	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
+	comments string     // the bytes that begin one
+	word     byte       // in front of the vertices, or 0
+	values   int64      // numbers after the vertices, besides as many as the state of a block says
+	end      byte       // what follows it in a line is ignored; 0: nothing is
+	first    uint64     // the number of vertex 0
+	limit    uint64     // vertices below it become tuples as they are
+	below    int64      // the second vertex is at most the first one plus below; anyOrder: no such limit
+	labels   *collected // notes a number above all vertices that are below limit; nil: nobody needs it
 	// other returns the tuple of other vertices, or an error; start is that of the line.
-	other func(start int, u, v uint64) (graph.Edge, error)
+	other func(b *block, start int, u, v uint64) (graph.Edge, error)
 	// wrong returns the error of a line that has another form.
-	wrong func(start int) error
+	wrong func(b *block, start int) error
 }
 
 const anyOrder = math.MaxInt64
 
-// parse appends the tuples of a block to edges. It also returns a number above all vertices that are below p.limit.
-func (p *pairs) parse(b *block, edges []graph.Edge) (_ []graph.Edge, limit uint64, err error) {
+// parse appends the tuples of a block to edges.
+func (p *pairs) parse(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+	limit, values := uint64(0), p.values+b.state
 	text := b.data
 	for i := 0; i < len(text); {
 		start := i
@@ -42,39 +44,39 @@ func (p *pairs) parse(b *block, edges []graph.Edge) (_ []graph.Edge, limit uint6
 				i = skipLine(text, i)
 				continue
 			case p.word == 0 || c != p.word:
-				return edges, limit, p.wrong(start)
+				return edges, p.wrong(b, start)
 			}
 			i = skipBlanks(text, i+1)
 		}
 		u, next := number(text, i)
 		if next == i {
-			return edges, limit, p.wrong(start)
+			return edges, p.wrong(b, start)
 		}
 		i = skipBlanks(text, next)
 		v, next := number(text, i)
 		if next == i {
-			return edges, limit, p.wrong(start)
+			return edges, p.wrong(b, start)
 		}
 		i = next
-		for range p.values {
+		for range values {
 			i = skipBlanks(text, i)
 			if next = value(text, i); next == i {
-				return edges, limit, p.wrong(start)
+				return edges, p.wrong(b, start)
 			}
 			i = next
 		}
 		if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
 			if text[i] != p.end || p.end == 0 {
-				return edges, limit, p.wrong(start)
+				return edges, p.wrong(b, start)
 			}
 			i = skipLine(text, i) - 1
 		}
 		i++
 		u, v = u-p.first, v-p.first // 0 less 1 is beyond any limit
 		if max(u, v) >= p.limit || p.below != anyOrder && int64(v) > int64(u)+p.below {
-			e, err := p.other(start, u, v)
+			e, err := p.other(b, start, u, v)
 			if err != nil {
-				return edges, limit, err
+				return edges, err
 			}
 			edges = append(edges, e)
 			continue
@@ -82,5 +84,8 @@ func (p *pairs) parse(b *block, edges []graph.Edge) (_ []graph.Edge, limit uint6
 		limit = max(limit, u+1, v+1)
 		edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
 	}
-	return edges, limit, nil
+	if p.labels != nil {
+		p.labels.saw(limit)
+	}
+	return edges, nil
 }

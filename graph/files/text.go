@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // Lines are parsed in place, byte by byte: the fields of a line are separated by spaces and tabs, and a line may end in
@@ -79,50 +81,45 @@ func value(text []byte, i int) (next int) {
 	for next < len(text) && !blank(text[next]) && text[next] != '\n' {
 		next++
 	}
-	if !isValue(text[i:next]) {
+	if !isValue(unsigned(text[i:next])) {
 		return i
 	}
 	return next
 }
 
 func isValue(field []byte) bool {
-	if len(field) > 0 && (field[0] == '+' || field[0] == '-') {
-		field = field[1:]
+	n := digits(field)
+	hasDigits := n > 0
+	if n < len(field) && field[n] == '.' {
+		fraction := digits(field[n+1:])
+		n, hasDigits = n+1+fraction, hasDigits || fraction > 0
 	}
-	digits := 0
-	for len(field) > 0 && field[0]-'0' <= 9 {
-		field, digits = field[1:], digits+1
-	}
-	if len(field) > 0 && field[0] == '.' {
-		field = field[1:]
-		for len(field) > 0 && field[0]-'0' <= 9 {
-			field, digits = field[1:], digits+1
-		}
-	}
-	if digits == 0 {
-		switch string(bytes.ToLower(field)) {
-		case "inf", "infinity", "nan":
-			return true
-		}
-		return false
-	}
-	if len(field) == 0 {
+	switch {
+	case !hasDigits:
+		return slices.Contains([]string{"inf", "infinity", "nan"}, strings.ToLower(string(field)))
+	case n == len(field):
 		return true
-	}
-	switch field[0] {
-	case 'e', 'E', 'd', 'D': // d as Fortran writes it
-	default:
+	case field[n]|' ' != 'e' && field[n]|' ' != 'd': // d as Fortran writes it
 		return false
 	}
-	field = field[1:]
+	exponent := unsigned(field[n+1:])
+	return len(exponent) > 0 && digits(exponent) == len(exponent)
+}
+
+// unsigned returns a number without its sign.
+func unsigned(field []byte) []byte {
 	if len(field) > 0 && (field[0] == '+' || field[0] == '-') {
-		field = field[1:]
+		return field[1:]
 	}
-	digits = 0
-	for len(field) > 0 && field[0]-'0' <= 9 {
-		field, digits = field[1:], digits+1
+	return field
+}
+
+// digits returns the number of digits that text begins with.
+func digits(text []byte) (n int) {
+	for n < len(text) && text[n]-'0' <= 9 {
+		n++
 	}
-	return digits > 0 && len(field) == 0
+	return n
 }
 
 // atLine is an error about the line of the block that position i is in. The text of the line is quoted.

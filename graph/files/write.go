@@ -37,7 +37,7 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	out := &output{ctx: ctx, source: g, progress: progress, format: format, threads: runtime.GOMAXPROCS(0)}
+	out := &output{ctx: ctx, source: g, progress: progress, threads: runtime.GOMAXPROCS(0)}
 	defer func() {
 		for _, f := range out.files {
 			if err == nil {
@@ -56,14 +56,17 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 			err = fmt.Errorf("%s: %w", name, failed.Err)
 		}
 	}()
-	return writers[format](out, name)
+	if err := out.create(name); err != nil {
+		return err
+	}
+	return formatOf(format).write(out, name)
 }
 
 // CanWrite returns the format that Write writes to a file of this name, or an error that says why it does not.
 func CanWrite(name string, vertices int64) (Format, error) {
 	format := formatOfName(name)
 	switch stem, _ := splitCompression(name); {
-	case writers[format] == nil, filepath.Ext(stem) == ".v":
+	case formatOf(format).write == nil, filepath.Ext(stem) == ".v":
 		return "", fmt.Errorf("%s: want a name that ends in one of %s, and maybe in .gz or .zst after that",
 			name, strings.Join(Writable(), ", "))
 	case format == SG && vertices >= 1<<31, format == METIS && vertices > adjacency.MaxVertices:
@@ -78,38 +81,22 @@ func CanWrite(name string, vertices int64) (Format, error) {
 // Writable returns the extensions that Write knows.
 func Writable() []string {
 	var all []string
-	for _, e := range extensions {
-		if writers[e.format] != nil {
-			all = append(all, e.names[0])
+	for _, f := range formats() {
+		if f.write != nil {
+			all = append(all, f.extensions[0])
 		}
 	}
 	return all
 }
 
-var writers map[Format]func(out *output, name string) error
-
-func init() {
-	writers = map[Format]func(out *output, name string) error{
-		Packed:       writePacked,
-		Packed16:     writePacked16,
-		EdgeList:     writeEdgeList,
-		WeightedList: writeWeightedList,
-		MatrixMarket: writeMatrixMarket,
-		METIS:        writeMETIS,
-		DIMACS:       writeDIMACS,
-		LDBC:         writeLDBC,
-		SG:           writeSG,
-	}
-}
-
 // output is a graph that is being written.
 type output struct {
-	ctx      context.Context
-	source   graph.Source
-	progress func(tuples int64)
-	format   Format
-	threads  int
-	files    []*outputFile
+	ctx           context.Context
+	source        graph.Source
+	progress      func(tuples int64)
+	threads       int
+	files         []*outputFile
+	*bufio.Writer // of the file that was created last
 }
 
 // outputFile is a file that does not have its name yet.
@@ -119,10 +106,11 @@ type outputFile struct {
 	pending    *renameio.PendingFile
 }
 
-func (out *output) create(name string) (*outputFile, error) {
+// create begins a file.
+func (out *output) create(name string) error {
 	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f := &outputFile{pending: pending}
 	out.files = append(out.files, f)
@@ -131,18 +119,19 @@ func (out *output) create(name string) (*outputFile, error) {
 	case ".gz":
 		z, err := gzip.NewWriterLevel(pending, gzip.BestSpeed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		w, f.compressor = z, z
 	case ".zst", ".zstd":
 		z, err := zstd.NewWriter(pending, zstd.WithEncoderLevel(zstd.SpeedFastest))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		w, f.compressor = z, z
 	}
 	f.Writer = bufio.NewWriterSize(w, 1<<20)
-	return f, nil
+	out.Writer = f.Writer
+	return nil
 }
 
 // finish passes on what is still held.
@@ -162,25 +151,39 @@ func (out *output) each(f func([]graph.Edge) error) error {
 	})
 }
 
-// lines writes what format appends for each tuple. Several threads format at the same time.
-func (out *output) lines(w io.Writer, format func(line []byte, u, v graph.Vertex) []byte) error {
-	texts := make([][]byte, 4*out.threads)
+// lines writes what format appends for each tuple.
+func (out *output) lines(format func(line []byte, u, v graph.Vertex) []byte) error {
 	return out.each(func(edges []graph.Edge) error {
-		inParallel(out.threads, len(texts), func(_, i int) {
-			text := texts[i][:0]
-			for _, e := range edges[i*len(edges)/len(texts) : (i+1)*len(edges)/len(texts)] {
-				u, v := e.Ends()
-				text = format(text, u, v)
+		return out.parts(int64(len(edges)), func(text []byte, i int64) []byte {
+			u, v := edges[i].Ends()
+			return format(text, u, v)
+		})
+	})
+}
+
+// parts writes what format appends for the numbers below n, part by part. Several threads format at the same time.
+func (out *output) parts(n int64, format func(text []byte, i int64) []byte) error {
+	const part = 1 << 10
+	texts := make([][]byte, 8*out.threads)
+	for first := int64(0); first < n; first += part * int64(len(texts)) {
+		inParallel(out.threads, len(texts), func(_, t int) {
+			text := texts[t][:0]
+			begin := first + int64(t)*part
+			for i := begin; i < min(begin+part, n); i++ {
+				text = format(text, i)
 			}
-			texts[i] = text
+			texts[t] = text
 		})
 		for _, text := range texts {
-			if _, err := w.Write(text); err != nil {
+			if _, err := out.Write(text); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
+		if err := out.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // label returns a function that appends what the file of the source calls a vertex.
@@ -191,77 +194,51 @@ func (out *output) label() func(text []byte, v graph.Vertex) []byte {
 	return func(text []byte, v graph.Vertex) []byte { return strconv.AppendInt(text, int64(v), 10) }
 }
 
-func writePacked(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
-	return out.each(func(edges []graph.Edge) error { return graph.WriteEdges(w, edges) })
+func writePacked(out *output, _ string) error {
+	return out.each(func(edges []graph.Edge) error { return graph.WriteEdges(out, edges) })
 }
 
-func writePacked16(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
-	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+func writePacked16(out *output, _ string) error {
+	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
 		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(u)), uint64(v))
 	})
 }
 
 // writeEdgeList writes bare lines, which all programs read, or with SNAP's comments if the name ends in .txt.
 func writeEdgeList(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
 	if stem, _ := splitCompression(name); filepath.Ext(stem) == ".txt" {
-		fmt.Fprintf(w, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
+		fmt.Fprintf(out, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
 			filepath.Base(stem), out.source.Vertices(), out.source.Tuples())
 	}
-	return out.edges(w, "\n")
+	return out.edges("\n")
 }
 
-func writeWeightedList(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
-	return out.edges(w, " 1\n")
-}
+func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
 
 // edges writes lines of two labels.
-func (out *output) edges(w io.Writer, end string) error {
+func (out *output) edges(end string) error {
 	label := out.label()
-	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
 		return append(label(append(label(text, u), ' '), v), end...)
 	})
 }
 
-func writeMatrixMarket(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
+func writeMatrixMarket(out *output, _ string) error {
 	n := out.source.Vertices()
-	fmt.Fprintf(w, "%s matrix coordinate pattern symmetric\n%d %d %d\n", bannerMM, n, n, out.source.Tuples())
-	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+	fmt.Fprintf(out, "%s matrix coordinate pattern symmetric\n%d %d %d\n", bannerMM, n, n, out.source.Tuples())
+	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
 		text = append(strconv.AppendInt(text, int64(max(u, v))+1, 10), ' ')
 		return append(strconv.AppendInt(text, int64(min(u, v))+1, 10), '\n')
 	})
 }
 
 func writeDIMACS(out *output, name string) error {
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
 	kind, line, end := "sp", "a ", " 1\n"
 	if stem, _ := splitCompression(name); filepath.Ext(stem) != ".gr" {
 		kind, line, end = "edge", "e ", "\n"
 	}
-	fmt.Fprintf(w, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
-	return out.lines(w, func(text []byte, u, v graph.Vertex) []byte {
+	fmt.Fprintf(out, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
+	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
 		text = append(strconv.AppendInt(append(text, line...), int64(u)+1, 10), ' ')
 		return append(strconv.AppendInt(text, int64(v)+1, 10), end...)
 	})
@@ -269,36 +246,68 @@ func writeDIMACS(out *output, name string) error {
 
 // writeLDBC writes NAME.e, NAME.v and NAME.properties.
 func writeLDBC(out *output, name string) error {
+	if err := out.edges("\n"); err != nil {
+		return err
+	}
 	stem, compression := splitCompression(name)
 	stem = strings.TrimSuffix(stem, ".e")
-	w, err := out.create(name)
-	if err != nil {
-		return err
-	}
-	if err := out.edges(w, "\n"); err != nil {
-		return err
-	}
 	vertices := stem + ".v" + compression
-	if w, err = out.create(vertices); err != nil {
+	if err := out.create(vertices); err != nil {
 		return err
 	}
 	label, n := out.label(), out.source.Vertices()
-	var line []byte
-	for v := range n {
-		line = append(label(line[:0], graph.Vertex(v)), '\n')
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-		if v%(1<<16) == 0 && out.ctx.Err() != nil {
-			return out.ctx.Err()
-		}
+	err := out.parts(n, func(text []byte, v int64) []byte { return append(label(text, graph.Vertex(v)), '\n') })
+	if err != nil {
+		return err
 	}
-	if w, err = out.create(stem + ".properties"); err != nil {
+	if err := out.create(stem + ".properties"); err != nil {
 		return err
 	}
 	key := "graph." + filepath.Base(stem)
-	fmt.Fprintf(w, "%s.vertex-file = %s\n%s.edge-file = %s\n%s.meta.vertices = %d\n%s.meta.edges = %d\n"+
+	fmt.Fprintf(out, "%s.vertex-file = %s\n%s.edge-file = %s\n%s.meta.vertices = %d\n%s.meta.edges = %d\n"+
 		"%s.directed = false\n", key, filepath.Base(vertices), key, filepath.Base(name), key, n, key,
 		out.source.Tuples(), key)
 	return nil
+}
+
+func writeMETIS(out *output, _ string) error {
+	l, err := adjacency.New(out.ctx, out.source, 1, out.progress)
+	if err != nil {
+		return err
+	}
+	n := out.source.Vertices()
+	fmt.Fprintf(out, "%d %d\n", n, out.source.Tuples())
+	return out.parts(n, func(text []byte, v int64) []byte {
+		for i, u := range l.Of(v) {
+			if i > 0 {
+				text = append(text, ' ')
+			}
+			text = strconv.AppendUint(text, uint64(u)+1, 10)
+		}
+		return append(text, '\n')
+	})
+}
+
+func writeSG(out *output, _ string) error {
+	l, err := adjacency.New(out.ctx, out.source, 2, out.progress)
+	if err != nil {
+		return err
+	}
+	n := out.source.Vertices()
+	header := binary.LittleEndian.AppendUint64([]byte{0}, uint64(len(l.Entries)))
+	if _, err := out.Write(binary.LittleEndian.AppendUint64(header, uint64(n))); err != nil {
+		return err
+	}
+	err = out.parts(n+1, func(text []byte, v int64) []byte {
+		return binary.LittleEndian.AppendUint64(text, uint64(l.Offsets[v]))
+	})
+	if err != nil {
+		return err
+	}
+	return out.parts(n, func(text []byte, v int64) []byte {
+		for _, u := range l.Of(v) {
+			text = binary.LittleEndian.AppendUint32(text, u)
+		}
+		return text
+	})
 }
