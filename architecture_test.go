@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"record":           {"graph", "machine", "plugins", "power", "internal/regular", "internal/units"},
 	"harness":          {"graph", "graph/files", "machine", "plugins", "power", "record", "internal/units"},
 	"compare":          {"graph", "record"},
-	"reports":          {"graph", "graph/stats", "plugins", "power", "record", "internal/units"},
+	"reports":          {"compare", "graph", "graph/stats", "plugins", "power", "record", "internal/units"},
 	"reports/plot":     {"record", "reports"},
 	"reports/page":     {"reports", "reports/plot"},
 	"reports/text":     {"plugins", "power", "record", "compare", "reports", "internal/units"},

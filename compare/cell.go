@@ -197,8 +197,8 @@ func harmonicMean(roots []graph.Vertex, runs []map[graph.Vertex]float64) float64
 func scatter(roots []graph.Vertex, runs []map[graph.Vertex]float64) (largest float64) {
 	for i := range runs {
 		for j := range i {
-			s := signedRank(ratiosByRoot(roots, runs[i:i+1], runs[j:j+1]), Confidence)
-			largest = math.Max(largest, math.Abs(s.estimate))
+			means := pairMeans(ratiosByRoot(roots, runs[i:i+1], runs[j:j+1]))
+			largest = math.Max(largest, math.Abs(middle(means)))
 		}
 	}
 	return largest

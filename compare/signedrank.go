@@ -25,12 +25,15 @@ func signedRank(differences []float64, confidence float64) shift {
 		return s
 	}
 	means := pairMeans(differences)
-	s.estimate = (means[(len(means)-1)/2] + means[len(means)/2]) / 2
+	s.estimate = middle(means)
 	if k := rankLimit(n, (1-confidence)/2); k > 0 {
 		s.low, s.high = means[k-1], means[len(means)-k]
 	}
 	return s
 }
+
+// middle is the median of sorted values.
+func middle(sorted []float64) float64 { return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2 }
 
 // pairMeans returns the means of all pairs of values, each value with itself included, in ascending order.
 func pairMeans(values []float64) []float64 {

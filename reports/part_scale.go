@@ -72,6 +72,8 @@ func inGTEPS(s record.Spread) record.Spread {
 		ThirdQuartile: s.ThirdQuartile / 1e9, Max: s.Max / 1e9, Mean: s.Mean / 1e9}
 }
 
+const maxSeries = 12 // lines over scales that can be distinguished
+
 // scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
 func scaleFigure(runs []Run, references []Reference) Figure {
 	all := seriesOf(runs, func(r Run) bool { return r.Source == "" && r.Rates() != nil })
@@ -82,6 +84,10 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	f.note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
 		inputs(runs) + ".")
 	f.noteGraphs(runs)
+	if len(all) > maxSeries {
+		slices.SortStableFunc(all, func(a, b runSeries) int { return len(b.runs) - len(a.runs) })
+	}
+	all = limited(&f, all, maxSeries, "engines, those with the most scales; the table has all")
 	panel, scales, rates := Panel{Height: 3.6}, scalesOf(all), newSpan()
 	var means []curve
 	for _, s := range all {

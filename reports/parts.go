@@ -40,7 +40,14 @@ func AllPlots() []Plot {
 func (r Report) Parts(runs []Run) []Part {
 	var out []Part
 	for _, plot := range r.Plots {
-		part := plot(runs, r.References)
+		out = append(out, plot(runs, r.References))
+	}
+	return filled(out)
+}
+
+// filled are the parts that have something to show.
+func filled(parts []Part) (out []Part) {
+	for _, part := range parts {
 		part.Figures = slices.DeleteFunc(part.Figures, func(f Figure) bool { return len(f.Panels) == 0 })
 		if len(part.Figures) > 0 || part.TableOnly && len(part.Table.Rows) > 0 {
 			part.Table.Name = part.Title
@@ -55,14 +62,14 @@ func (r Report) Together() []Part {
 	if len(r.Results) < 2 {
 		return nil
 	}
-	return r.Parts(r.shown())
+	return append(filled([]Part{r.History()}), r.Parts(r.shown())...)
 }
 
 // Figures are all figures of a report in order, those of levels last.
 func (r Report) Figures() []Figure {
 	runs := r.shown()
 	var out []Figure
-	for _, part := range r.Parts(runs) {
+	for _, part := range append(filled([]Part{r.History()}), r.Parts(runs)...) {
 		out = append(out, part.Figures...)
 	}
 	levels := LevelFigures(runs)

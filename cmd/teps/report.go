@@ -98,7 +98,10 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	case f.format != "":
 		return f.writeFormat(c, format, together)
 	case shared:
-		err := formats.WriteAll(args[0], together)
+		err := text.Tables(c.OutOrStdout(), together, terminalWidth(c.OutOrStdout()))
+		if err == nil {
+			err = formats.WriteAll(args[0], together)
+		}
 		if err == nil {
 			fmt.Fprintf(c.ErrOrStderr(), "plots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
 		}

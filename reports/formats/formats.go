@@ -23,7 +23,8 @@ func All() []reports.Format {
 		{Name: "html", Summary: "the page, one file that needs nothing else", References: true, Write: page.Write},
 		{Name: "markdown", Summary: "tables and summary for an issue or a wiki", References: true, Write: text.Markdown},
 		{Name: "graph500", Summary: "the official text, in the reference program's lines", Write: each(text.Graph500)},
-		{Name: "text", Summary: "the table that ends a run", Write: each(table)},
+		{Name: "text", Summary: "the table that ends a run, or of many runs their variants",
+			Write: func(w io.Writer, r reports.Report) error { return text.Tables(w, r, 0) }},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
 		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
 		{Name: "submission", Summary: "the fields of the Graph500 list that a record can fill in",
@@ -32,8 +33,6 @@ func All() []reports.Format {
 			Write: each(text.Green)},
 	}
 }
-
-func table(w io.Writer, r reports.Result) error { return text.Table(w, r, 0, false) }
 
 // each makes a format of a rendering of one result. An empty line separates several.
 func each(write func(io.Writer, reports.Result) error) func(io.Writer, reports.Report) error {

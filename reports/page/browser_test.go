@@ -184,6 +184,7 @@ func (b *browser) photograph(name string, width int) {
 func TestPageOfASweepInABrowser(t *testing.T) {
 	for name, results := range map[string][]record.Result{
 		"": sweepOf(10), "page-sweep-1280-light.png": committed(t, "literature"),
+		"page-store-1280-light.png": samples.Store(4, 1, 1, 1.12, 0.95, 0.95),
 	} {
 		b := openBrowser(t)
 		text := page(t, results...)
@@ -192,6 +193,9 @@ func TestPageOfASweepInABrowser(t *testing.T) {
 		if err != nil || height > 6000 || len(text) > 2e6 {
 			t.Errorf("the page of %d records is %d pixels tall and has %d bytes, want at most 6,000 and 2,000,000 (%v)",
 				len(results), height, len(text), err)
+		}
+		if over := b.ask(textsOutside); over != "" {
+			t.Errorf("texts outside their drawings: %s", over)
 		}
 		if name != "" {
 			b.photograph(name, 1280)
@@ -232,8 +236,13 @@ func TestPageOfAStoreInABrowser(t *testing.T) {
 	if wide := b.ask("document.documentElement.scrollWidth"); wide != "1280" {
 		t.Errorf("the page is %s pixels wide", wide)
 	}
-	b.photograph("page-store-1280-light.png", 1280)
 }
+
+// textsOutside are the texts that leave their drawings by more than typefaces differ, two pixels.
+const textsOutside = `[...document.querySelectorAll('svg text')].filter(e => {
+	const r = e.getBoundingClientRect(), s = e.closest('svg').getBoundingClientRect();
+	return r.width > 0 && (r.left < s.left - 2 || r.right > s.right + 2 || r.top < s.top - 2 || r.bottom > s.bottom + 2)
+}).map(e => e.textContent).join(' | ')`
 
 // In both schemes and at every width nothing hangs over the page's edge, no text lies outside its drawing, the scheme
 // reaches the drawings, and nothing is fetched. With -screenshots the page is also written as it looks.
@@ -261,11 +270,7 @@ func TestPageInABrowser(t *testing.T) {
 			if n := b.ask("performance.getEntriesByType('resource').length"); n != "0" {
 				t.Errorf("%d %s: the page fetches %s resources", width, scheme, n)
 			}
-			// A text may stand a pixel over the edge of its drawing: typefaces differ.
-			if over := b.ask(`[...document.querySelectorAll('svg text')].filter(e => {
-				const r = e.getBoundingClientRect(), s = e.closest('svg').getBoundingClientRect();
-				return r.width > 0 && (r.left < s.left - 2 || r.right > s.right + 2 ||
-					r.top < s.top - 2 || r.bottom > s.bottom + 2) }).map(e => e.textContent).join(' | ')`); over != "" {
+			if over := b.ask(textsOutside); over != "" {
 				t.Errorf("%d %s: texts outside their drawings: %s", width, scheme, over)
 			}
 			// What is wider than its place shows a shadow where it goes on.

@@ -3,6 +3,7 @@
 package samples
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -92,6 +93,32 @@ func Run(name string, speed, scale, roots int) record.Run {
 	}
 	run.Statistics = record.Summarise(run.Roots)
 	return run
+}
+
+// Store is the store of one machine: two engines at a scale, measured on days in a row by a build each, several times.
+// The rates of the first engine are those of the first build times the factors; repeats differ by up to 4 %.
+func Store(repeats int, factors ...float64) (all []record.Result) {
+	for build, factor := range factors {
+		for repeat := range repeats {
+			r := Result([]string{"cpu", "serial"}, 18)
+			r.Started = r.Started.AddDate(0, 0, build).Add(time.Duration(repeat) * time.Minute)
+			r.ID = r.Started.Format("20060102-150405")
+			r.Software.Commit = fmt.Sprintf("%07x", (build+17)*9973531%(1<<28))
+			for i := range r.Runs {
+				for k := range r.Runs[i].Roots {
+					root := &r.Runs[i].Roots[k]
+					random := rand.New(rand.NewPCG(uint64(build*repeats+repeat), uint64(i*64+k)))
+					root.Time /= (1 + 0.01*float64(repeat%3)) * (1 + 0.02*random.Float64())
+					if i == 0 {
+						root.Time /= factor
+					}
+				}
+				r.Runs[i].Statistics = record.Summarise(r.Runs[i].Roots)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // WithRanks gives the searches of a made-up run ranks: rank k scans k+1 ms a search, expands for 1 ms in each of two
