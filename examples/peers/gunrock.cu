@@ -3,6 +3,9 @@
 //
 // Gunrock's search finds depths, not parents. So a kernel of this file gives every vertex a neighbour one level up as
 // parent when the clock has stopped. The clock covers clearing the depths and Gunrock's loop over the levels.
+#ifdef __CUDA_ARCH__
+#define __HIP_DEVICE_COMPILE__ 1 // without it Gunrock v2.2.0-11 takes the host's code for atomics in NVIDIA's kernels, too
+#endif
 #include <gunrock/algorithms/bfs.hxx>
 
 #include <thrust/sort.h>
