@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"reports/page":     {"reports", "reports/plot"},
 	"reports/text":     {"plugins", "power", "record", "compare", "reports", "internal/units"},
 	"reports/formats":  {"record", "reports", "reports/page", "reports/plot", "reports/text"},
-	"sweep":            {"plugins", "machine", "record", "harness", "internal/units"},
+	"sweep":            {"compare", "plugins", "machine", "record", "harness", "internal/units"},
 	"cmd/teps-rank":    {"distributed/mpi"},
 	"cmd/teps": {
 		"graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed",

@@ -32,6 +32,17 @@ func signedRank(differences []float64, confidence float64) shift {
 	return s
 }
 
+// Interval estimates what repeated measurements scatter around, by the logarithms of positive values (Hodges and
+// Lehmann), with an interval of Confidence. It is infinite for fewer than MinPairs values.
+func Interval(values []float64) Ratio {
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log(v)
+	}
+	s := signedRank(logs, Confidence)
+	return Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
+}
+
 // middle is the median of sorted values.
 func middle(sorted []float64) float64 { return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2 }
 

@@ -221,8 +221,12 @@ type row struct {
 	text string
 }
 
-// rowPanel draws rows, the first at the top. The x axis becomes longer by the room that their texts need.
+// rowPanel draws rows of that height, less where they are many, the first at the top. The x axis becomes longer by the
+// room that their texts need.
 func rowPanel(x Axis, height float64, rows []row) Panel {
+	if len(rows) > maxRows/2 {
+		height *= 0.75
+	}
 	panel := Panel{Height: height*float64(len(rows)) + 0.65, X: x}
 	var names []string
 	room := 0.0 // as a share of the axis
@@ -265,13 +269,19 @@ func barRow(name, text string, parts []float64, colors ...Color) row {
 	return r
 }
 
+// Heights of rows, in inches.
+const (
+	barHeight = 0.27
+	boxHeight = 0.42
+)
+
 // barPanel is a panel of rows with bars.
 func barPanel(title string, rows []row) Panel {
 	high := 1e-9
 	for _, r := range rows {
 		high = max(high, r.end)
 	}
-	return rowPanel(linearAxis(title, high*1.06), 0.27, rows)
+	return rowPanel(linearAxis(title, high*1.06), barHeight, rows)
 }
 
 // limited keeps the first of many rows of a figure, and adds a note that says so.

@@ -123,7 +123,7 @@ func directionsFigure(rows []directionShare) Figure {
 		}
 		bars = append(bars, bar)
 	}
-	f.Panels = []Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), 0.27, bars)}
+	f.Panels = []Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), barHeight, bars)}
 	for k, name := range directionNames() {
 		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
 	}

@@ -189,7 +189,7 @@ func rootsFigure(runs []Run) Figure {
 					About: About{Text: "harmonic mean: " + GTEPS(r.Rates().TEPS.Mean) + " GTEPS"}})
 		}})
 	}
-	f.Panels = []Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), 0.42, boxes)}
+	f.Panels = []Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), boxHeight, boxes)}
 	return f
 }
 

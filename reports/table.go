@@ -16,7 +16,7 @@ type Table struct {
 }
 
 // Long reports whether a table should scroll in a place of its own.
-func (t Table) Long() bool { return len(t.Rows) > 32 }
+func (t Table) Long() bool { return len(t.Rows) > 20 }
 
 // Cell is a text in a table.
 type Cell struct {

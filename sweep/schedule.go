@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
@@ -81,7 +82,26 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	if len(failures) == len(programs) {
 		return nil, errors.Join(failures...)
 	}
+	for _, j := range out.Jobs {
+		out.skipPrecise(j)
+	}
 	return out, out.checkMemory(ctx)
+}
+
+// skipPrecise makes a job that is to do Precise if the repeats that are done are, and reports whether they are.
+func (s *Schedule) skipPrecise(j *Job) bool {
+	var rates []float64
+	for _, other := range s.Jobs {
+		if other.State == Done && other.Graph() == j.Graph() && other.Engine().Name == j.Engine().Name {
+			rates = append(rates, other.Run.Statistics.TEPS.Mean)
+		}
+	}
+	r, share := compare.Interval(rates), s.Sweep.Within
+	precise := j.State == Missing && share > 0 && r.High <= r.Estimate*(1+share) && r.Low >= r.Estimate*(1-share)
+	if precise {
+		j.State = Precise
+	}
+	return precise
 }
 
 // enter completes a job of an engine.
@@ -149,9 +169,14 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 		return in.Close()
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	var at record.GraphID
 	for i, j := range todo {
+		if s.skipPrecise(j) {
+			continue
+		}
 		begin(j, i+1, len(todo))
-		if i == 0 || j.Graph() != todo[i-1].Graph() {
+		if in == nil || j.Graph() != at {
+			at = j.Graph()
 			if err := release(); err != nil {
 				return err
 			}

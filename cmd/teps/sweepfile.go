@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -23,6 +24,7 @@ type sweepFile struct {
 	Engines []engineEntry `yaml:"engines"`
 	Scales  values        `yaml:"scales"`
 	Repeats int           `yaml:"repeats"`
+	Until   string        `yaml:"until"`
 	Store   string        `yaml:"store"`
 	Plan    planFlags     `yaml:",inline"`
 }
@@ -119,6 +121,12 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 		f.Plan.scale = strings.Join(f.Scales, ",")
 	}
 	s.Repeats = f.Repeats
+	if percent, ok := strings.CutSuffix(f.Until, "%"); f.Until != "" {
+		if s.Within, err = strconv.ParseFloat(strings.TrimSpace(percent), 64); err != nil || !ok || !(s.Within > 0) {
+			return s, usage("until: %s: want how precise the rate should be, such as 2%%", f.Until)
+		}
+		s.Within /= 100
+	}
 	if s.Plan, err = f.Plan.settings(f.Scales != nil); err != nil {
 		return s, err
 	}

@@ -405,8 +405,8 @@ func TestPageOfManyRunsInABrowser(t *testing.T) {
 		}
 		b.show(path, 1280, "light")
 		height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
-		if err != nil || height > 20000 {
-			t.Errorf("%s: the page is %d pixels tall (%v), want at most 20,000", name, height, err)
+		if err != nil || height > 6000 {
+			t.Errorf("%s: the page is %d pixels tall (%v), want at most 6,000", name, height, err)
 		}
 	}
 }
