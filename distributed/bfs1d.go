@@ -64,7 +64,6 @@ func (s *search1D) bottomUpStep(l *Level) {
 	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
 	s.takeOwn()
-	s.reset(&s.discovered)
 }
 
 // visitExpanded makes words from..to-1 of the frontier visited: later levels need not send these vertices to their

@@ -76,7 +76,7 @@ func (s *search2D) topDownPiece(worker, from, to int) {
 		if block == s.i && s.addressed {
 			continue // discoverCandidates has discovered what this block leads to
 		}
-		list, words := decode(s.receive[block])
+		list, words := s.form.decode(s.receive[block], s.width/32)
 		scanPart(s.Rank, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
 			uint32(block), uint32(s.grid.R))
 	}
@@ -117,16 +117,16 @@ func (s *search2D) exchangeVisited(m *Measure) {
 		for i := range s.grid.R {
 			copy(s.unsent[own+i*hubs:], s.words(s.expanded, i)[:hubs])
 		}
-		received := s.sendToAll(s.inRow, &set{bits: s.unsent}, &s.visits, m)
-		for k, other := range received {
-			_, words := decode(other)
+		for k, other := range s.sendToAll(s.inRow, &set{bits: s.unsent}, nil, m) {
+			list, words := s.form.decode(other, len(s.unsent))
 			if words == nil {
-				s.unsent.replace(other)
-				words = s.unsent
+				words = s.sentVisits
+				words.replace(list, nil)
 			}
 			s.words(s.visited, k).includeSet(&set{bits: words[:own]})
 			s.takeHubs(k, words[own:], hubs)
 		}
+		s.unsent, s.sentVisits = s.sentVisits, s.unsent
 		clear(s.unsent)
 	}
 	s.watch.lap(m)

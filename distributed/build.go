@@ -71,7 +71,7 @@ func agree(ctx context.Context, world comm.Group, err error) error {
 	if err != nil {
 		failed[0] = 1
 	}
-	world.Allreduce(failed[:])
+	comm.Allreduce(world, failed[:])
 	if err == nil && failed[0] != 0 {
 		return ErrOtherRank
 	}
@@ -80,9 +80,7 @@ func agree(ctx context.Context, world comm.Group, err error) error {
 
 // largest returns the largest of the numbers of all ranks.
 func (b *builder) largest(number uint32) uint32 {
-	all := make([][]uint32, b.world.Size())
-	b.world.Allgatherv([]uint32{number}, all)
-	return slices.Max(slices.Concat(all...))
+	return slices.Max(slices.Concat(comm.Allgather(b.world, []uint32{number})...))
 }
 
 // measure finds the largest label and assigns the labels to ranks.
@@ -231,21 +229,7 @@ func (b *builder) eachBucket(do func(bucket int, entries []uint32)) {
 
 // order numbers the rank's own vertices and makes all blocks equally wide.
 func (b *builder) order() error {
-	share := int(b.Partition.Share)
-	send := make([][]uint32, b.grid.C)
-	for m := range send {
-		send[m] = b.count[m*share : (m+1)*share]
-	}
-	counts := make([][]uint32, b.grid.C)
-	b.row.Alltoallv(send, counts, nil)
-	degree := make([]uint32, share)
-	b.team.Split(share, 16, func(_, from, to int) {
-		for _, count := range counts {
-			for slot := from; slot < to; slot++ {
-				degree[slot] += count[slot]
-			}
-		}
-	})
+	degree := b.combine(b.count, func(a, b uint32) uint32 { return a + b })
 	sorted := b.byDescendingDegree(degree)
 	b.width = (int(b.largest(uint32(len(sorted)))) + 31) &^ 31
 	b.rows, b.columns = b.grid.C*b.width, b.grid.R*b.width
@@ -261,10 +245,9 @@ func (b *builder) order() error {
 			labels[v] = uint32(first+int64(sorted[v])*stride) + 1
 		}
 	})
-	blocks := make([][]uint32, b.grid.R)
-	b.column.Allgatherv(labels, blocks)
+	blocks := comm.Allgather(b.column, labels)
 
-	b.number = memory.Allocate[uint32](b.memory, "numbers", share)
+	b.number = memory.Allocate[uint32](b.memory, "numbers", int(b.Partition.Share))
 	b.slot = memory.Allocate[uint32](b.memory, "slots", len(sorted))
 	b.degree = memory.Allocate[uint32](b.memory, "degrees", b.width)
 	b.label = memory.Allocate[uint32](b.memory, "labels", b.columns)
@@ -282,6 +265,24 @@ func (b *builder) order() error {
 		}
 	})
 	return nil
+}
+
+// combine sends numbers of row slots to the owners of these, and combines those of the rank's own slots.
+func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []uint32) {
+	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
+	for m := range send {
+		send[m] = cut(numbers, m, b.grid.C)
+	}
+	b.row.Alltoallv(send, received, nil)
+	own = slices.Clone(received[0])
+	b.team.Split(len(own), 16, func(_, from, to int) {
+		for _, other := range received[1:] {
+			for slot := from; slot < to; slot++ {
+				own[slot] = of(own[slot], other[slot])
+			}
+		}
+	})
+	return own
 }
 
 // setNumbers fills number, the Local of each slot, for own vertices in the order of sorted.
@@ -370,10 +371,8 @@ func (b *builder) makeColumns() error {
 // numbered.
 func (b *builder) translations() (row []Row, index []listIndex) {
 	share := int(b.Partition.Share)
-	blocks := make([][]uint32, b.grid.C)
-	b.row.Allgatherv(b.number, blocks)
 	row = make([]Row, b.grid.C*share)
-	for m, numbers := range blocks {
+	for m, numbers := range comm.Allgather(b.row, b.number) {
 		b.team.Split(share, 16, func(_, from, to int) {
 			for slot := from; slot < to; slot++ {
 				row[m*share+slot] = Row(m*b.width) + Row(numbers[slot]) // isolated vertices have no entries
@@ -386,10 +385,8 @@ func (b *builder) translations() (row []Row, index []listIndex) {
 // listIndexes returns the list index of every column slot, if all ranks number their vertices like this one.
 func (b *builder) listIndexes(number []uint32) []listIndex {
 	share := int(b.Partition.Share)
-	blocks := make([][]uint32, b.grid.R)
-	b.column.Allgatherv(number, blocks)
 	index := make([]listIndex, b.grid.R*share)
-	for block, numbers := range blocks {
+	for block, numbers := range comm.Allgather(b.column, number) {
 		b.team.Split(share, 16, func(_, from, to int) {
 			for slot := from; slot < to; slot++ {
 				index[block*share+slot] = b.listOf(block, Local(numbers[slot]))

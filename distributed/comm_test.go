@@ -42,17 +42,23 @@ func recordPartners(c comm.Group, p *partners) *partnered {
 
 func (p *partnered) Split(color, key int) comm.Group {
 	part := p.Group.Split(color, key)
-	world := make([][]uint32, part.Size())
-	part.Allgatherv([]uint32{uint32(p.world[p.Rank()])}, world)
 	members := make([]int, part.Size())
-	for k, message := range world {
+	for k, message := range comm.Allgather(part, []uint32{uint32(p.world[p.Rank()])}) {
 		members[k] = int(message[0])
 	}
 	return &partnered{part, members, p.partners}
 }
 
+func (p *partnered) Alltoallv(send, receive [][]uint32, values []int64) {
+	p.add(send)
+	p.Group.Alltoallv(send, receive, values)
+	if send == nil || values != nil {
+		p.endLevel()
+	}
+}
+
 // add records messages, which may be empty.
-func (p *partnered) add(message func(to int) []uint32) {
+func (p *partnered) add(send [][]uint32) {
 	p.partners.mu.Lock()
 	defer p.partners.mu.Unlock()
 	self := p.world[p.Rank()]
@@ -60,29 +66,11 @@ func (p *partnered) add(message func(to int) []uint32) {
 		p.partners.level[self] = map[int]bool{}
 	}
 	for k, other := range p.world {
-		if k != p.Rank() && len(message(k)) > 0 {
+		if send != nil && k != p.Rank() && len(send[k]) > 0 {
 			p.partners.level[self][other] = true
 		}
 	}
 	p.partners.max = max(p.partners.max, len(p.partners.level[self]))
-}
-
-func (p *partnered) Allgatherv(send []uint32, receive [][]uint32) {
-	p.add(func(int) []uint32 { return send })
-	p.Group.Allgatherv(send, receive)
-}
-
-func (p *partnered) Alltoallv(send, receive [][]uint32, values []int64) {
-	p.add(func(to int) []uint32 { return send[to] })
-	p.Group.Alltoallv(send, receive, values)
-	if values != nil {
-		p.endLevel()
-	}
-}
-
-func (p *partnered) Allreduce(values []int64) {
-	p.Group.Allreduce(values)
-	p.endLevel()
 }
 
 func (p *partnered) endLevel() {

@@ -36,7 +36,7 @@ func New() plugins.Engine {
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
-		Version: "2.3", // changes whenever the method or the meaning of an option changes
+		Version: "2.4", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: runtime.GOARCH, Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
@@ -101,19 +101,16 @@ func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
 	}
 	var entries int64
-	for k, name := range buildPhases {
-		built.Phases = append(built.Phases, plugins.Phase{Name: name})
-		p := &built.Phases[k]
-		for _, r := range ranks {
-			p.Elapsed += r.Phases[k] / time.Duration(len(ranks))
-			p.Slowest = max(p.Slowest, r.Phases[k])
+	phases := make([][]plugins.Phase, len(ranks))
+	for k, r := range ranks {
+		for i, elapsed := range r.Phases {
+			phases[k] = append(phases[k], plugins.Phase{Name: buildPhases[i], Elapsed: elapsed})
 		}
-	}
-	for _, r := range ranks {
 		built.Bytes += r.Bytes
 		entries += r.Entries
 		built.Elapsed = max(built.Elapsed, r.Elapsed)
 	}
+	built.Phases = plugins.CombinePhases(phases)
 	built.Entries = plugins.Counted(entries)
 	return built
 }

@@ -1,7 +1,6 @@
 package distributed
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/tepsbench/teps/distributed/comm"
@@ -11,46 +10,35 @@ import (
 
 // addUp replaces sums by their sums over all ranks.
 func (s *Rank) addUp(sums []int64, m *Measure) {
-	s.world.Allreduce(sums)
+	comm.Allreduce(s.world, sums)
 	s.watch.lap(m)
-}
-
-// expandFrontier sends the frontier to the ranks inColumn and receives theirs.
-func (s *Rank) expandFrontier(m *Measure) {
-	s.sendToAll(s.inColumn, &s.frontier, &s.message, m)
-	s.watch.lap(m)
-}
-
-// outbox holds the messages of a frontier to all ranks. Two take turns: others read one while the next is written.
-type outbox struct {
-	all  []uint32   // the whole frontier, if it is sent as a list
-	some [][]uint32 // [rank] the vertices with a neighbour that the rank owns
-	send [][]uint32 // [rank] all or some[rank]
 }
 
 // edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned: for each of its vertices, as
 // many for each rank. To look at an edge costs less than a vertex that a rank receives in vain.
 const edgesToRank = 4
 
+// expandFrontier sends the frontier to the ranks inColumn and receives theirs.
+func (s *Rank) expandFrontier(m *Measure) {
+	s.sendToAll(s.inColumn, &s.frontier, nil, m)
+	s.watch.lap(m)
+}
+
 // expandFrontierAndAddUp is expandFrontier and addUp in one exchange, which is all that a level of a deep graph costs.
 // A small frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbour of it;
 // the unvisited neighbours that this rank owns become candidates.
 func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
-	s.outbox[0], s.outbox[1] = s.outbox[1], s.outbox[0]
-	o, own := &s.outbox[0], s.inColumn.Rank()
+	n, ranks := len(s.frontier.list), s.inColumn.Size()
 	s.candidates, s.looked = s.candidates[:0], 0
-	few := sums[1] <= int64(edgesToRank*len(s.frontier.list)*len(o.send))
-	if s.addressed = few && s.frontier.listed && s.form != "bitmaps"; s.addressed {
-		s.addressFrontier(o.some, uint32(own))
-		copy(o.send, o.some)
+	s.addressed = s.frontier.listed && sums[1] <= int64(edgesToRank*n*ranks) && !s.form.isBitmap(n, len(s.frontier.bits))
+	if s.addressed {
+		lists, send := s.nextOutbox(ranks)
+		s.addressFrontier(lists, uint32(s.inColumn.Rank()))
+		copy(send, lists)
+		s.exchange(s.inColumn, send, sums, m)
 	} else {
-		message := s.messageOf(&s.frontier, &o.all)
-		for k := range o.send {
-			o.send[k] = message
-		}
+		s.sendToAll(s.inColumn, &s.frontier, sums, m)
 	}
-	m.sent(o.send, own)
-	s.inColumn.Alltoallv(o.send, s.receive[:len(o.send)], sums)
 	s.watch.lap(m)
 }
 
@@ -60,7 +48,7 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	for k := range messages {
 		messages[k] = messages[k][:0]
 	}
-	messages[own] = s.form.encode(messages[own], &s.frontier)
+	messages[own] = append(messages[own], s.frontier.list...)
 	width, x := uint32(s.width), &s.workers[0]
 	first := own * width
 	for part := range slices.Chunk(s.frontier.list, touchAhead) {
@@ -77,9 +65,7 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 					continue
 				}
 				message := &messages[uint32(u)/width]
-				if len(*message) == 0 {
-					*message = append(*message, 0) // a list
-				} else if (*message)[len(*message)-1] == v && len(*message) > 1 {
+				if n := len(*message); n > 0 && (*message)[n-1] == v {
 					continue // through another neighbour
 				}
 				*message = append(*message, v)
@@ -88,83 +74,22 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	}
 }
 
-// sendToAll sends a set to all ranks of a group and returns the messages of all. It reuses buffer.
-func (s *Rank) sendToAll(ranks comm.Group, own *set, buffer *[]uint32, m *Measure) (received [][]uint32) {
-	message := s.messageOf(own, buffer)
-	m.sentToAll(message, ranks.Size())
+// sendToAll sends a set to all ranks of a group and returns the messages of all.
+func (s *Rank) sendToAll(ranks comm.Group, own *set, sums []int64, m *Measure) (received [][]uint32) {
+	lists, send := s.nextOutbox(ranks.Size())
+	message := s.messageOf(own, &lists[0])
+	for k := range send {
+		send[k] = message
+	}
+	return s.exchange(ranks, send, sums, m)
+}
+
+// exchange sends and counts messages and returns those received.
+func (s *Rank) exchange(ranks comm.Group, send [][]uint32, sums []int64, m *Measure) (received [][]uint32) {
+	m.sent(send, ranks.Rank())
 	received = s.receive[:ranks.Size()]
-	ranks.Allgatherv(message, received)
+	ranks.Alltoallv(send, received, sums)
 	return received
-}
-
-// messageOf returns the message of a set, without a copy if the set is one. Otherwise it reuses buffer.
-func (s *Rank) messageOf(own *set, buffer *[]uint32) []uint32 {
-	if own.listed || len(own.bits) <= manyWords {
-		*buffer = s.form.encode(*buffer, own)
-		return *buffer
-	}
-	n := own.counted
-	if n == 0 {
-		n = s.countMembers(own.bits)
-	}
-	switch bitmap := s.form.isBitmap(n, own); {
-	case n == 0:
-		*buffer = (*buffer)[:0]
-	case bitmap && own.message != nil:
-		return own.message
-	case bitmap:
-		*buffer = slices.Grow((*buffer)[:0], 1+len(own.bits))[:1+len(own.bits)]
-		(*buffer)[0] = 1
-		s.unpacked.bits, s.unpacked.list = own.bits, (*buffer)[1:]
-		s.team.Pieces(len(own.bits), manyWords, s.tasks.copyPart)
-	default:
-		*buffer = s.appendMembers(append((*buffer)[:0], 0), own.bits)
-	}
-	return *buffer
-}
-
-// copyPart copies words from..to-1 of unpacked.bits to unpacked.list.
-func (s *Rank) copyPart(_, from, to int) { copy(s.unpacked.list[from:to], s.unpacked.bits[from:to]) }
-
-// countMembers counts the members of a bitmap in parts, one for each worker.
-func (s *Rank) countMembers(b bitmap) (n int) {
-	s.unpacked.bits = b
-	s.team.Pieces(s.team.Size(), 1, s.tasks.countPart)
-	for k := range s.workers {
-		x := &s.workers[k]
-		x.members, n = n, n+x.members
-	}
-	return n
-}
-
-// appendMembers appends the members of a bitmap to a list.
-func (s *Rank) appendMembers(list []uint32, b bitmap) []uint32 {
-	at, n := len(list), s.countMembers(b)
-	list = slices.Grow(list, n)[:at+n]
-	s.unpacked.list = list[at:]
-	s.team.Pieces(s.team.Size(), 1, s.tasks.listPart)
-	return list
-}
-
-// countPart counts the members in parts from..to-1 of unpacked.bits, one for each worker.
-func (s *Rank) countPart(_, from, to int) {
-	for k := from; k < to; k++ {
-		s.workers[k].members = bitmap(cut(s.unpacked.bits, k, len(s.workers))).count()
-	}
-}
-
-// listPart writes the members in parts from..to-1 of unpacked.bits to unpacked.list, behind those of earlier parts.
-func (s *Rank) listPart(_, from, to int) {
-	for k := from; k < to; k++ {
-		words, at := cut(s.unpacked.bits, k, len(s.workers)), s.workers[k].members
-		first := uint32(len(s.unpacked.bits)*k/len(s.workers)) << 5
-		for w, word := range words {
-			for ; word != 0; word &= word - 1 {
-				s.unpacked.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
-				at++
-			}
-		}
-	}
 }
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
@@ -175,15 +100,12 @@ func (s *Rank) replaceExpanded() {
 // replacePart replaces parts from..to-1 of expanded's blocks.
 func (s *Rank) replacePart(_, from, to int) {
 	for k := from; k < to; k++ {
-		message, block := s.receive[k/s.cuts], s.words(s.expanded, k/s.cuts)
-		_, words := decode(message)
-		if k/s.cuts == s.inColumn.Rank() && !s.frontier.listed {
-			words = s.frontier.bits // whatever its message is
-		}
+		block := s.words(s.expanded, k/s.cuts)
+		list, words := s.form.decode(s.receive[k/s.cuts], len(block))
 		if words != nil {
 			copy(cut(block, k%s.cuts, s.cuts), cut(words, k%s.cuts, s.cuts))
 		} else if k%s.cuts == 0 {
-			block.replace(message)
+			block.replace(list, nil)
 		}
 	}
 }
@@ -194,40 +116,46 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	if s.inRow.Size() == 1 {
 		return
 	}
+	lists, send := s.nextOutbox(s.inRow.Size())
 	d := &s.discovered
 	if d.listed {
-		for k := range s.send {
-			s.send[k] = s.send[k][:0]
+		for k := range lists {
+			lists[k] = lists[k][:0]
 		}
 		for _, v := range d.list {
 			k := v / uint32(s.width)
-			if len(s.send[k]) == 0 {
-				s.send[k] = append(s.send[k], 0) // a list
-			}
-			s.send[k] = append(s.send[k], v-k*uint32(s.width))
+			lists[k] = append(lists[k], v-k*uint32(s.width))
 		}
+		copy(send, lists)
 	} else {
-		for k := range s.send {
-			if k != s.self {
-				s.messageOf(&set{bits: s.words(d.bits, k)}, &s.send[k])
-			}
-		}
+		s.messagesOf(d.bits, lists, send)
 	}
-	m.sent(s.send, s.self)
-	s.inRow.Alltoallv(s.send, s.receive[:s.inRow.Size()], nil)
+	s.exchange(s.inRow, send, nil, m)
 	s.watch.lap(m)
 }
 
-// takeOwn makes the own vertices that this rank has discovered the frontier. Others may still read the last one, but
-// not the one before.
+// messagesOf makes a message of each block of a bitmap but the rank's own.
+func (s *Rank) messagesOf(blocks bitmap, lists, send [][]uint32) {
+	for k := range send {
+		if k != s.self {
+			send[k] = s.messageOf(&set{bits: s.words(blocks, k)}, &lists[k])
+		}
+	}
+}
+
+// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Others may still
+// read the last frontier and what was discovered, but not those of the level before.
 func (s *Rank) takeOwn() {
-	d := &s.discovered
-	s.sent, s.frontier = s.frontier, s.sent
 	if s.inRow.Size() == 1 {
-		*d, s.frontier = s.frontier, *d
+		s.sent, s.frontier, s.discovered = s.frontier, s.discovered, s.sent
+		s.reset(&s.discovered)
 		return
 	}
+	s.sent, s.frontier = s.frontier, s.sent
+	s.folded, s.discovered = s.discovered, s.folded
 	s.reset(&s.frontier)
+	s.reset(&s.discovered)
+	d := &s.folded
 	if !d.listed {
 		s.frontier.listed = false
 		copy(s.frontier.bits, s.words(d.bits, s.self))
@@ -245,13 +173,12 @@ func (s *Rank) takeOwn() {
 // were not visited. If several ranks have discovered a vertex, it goes to one of them.
 func (s *Rank) updateFrontier() {
 	s.takeOwn()
-	s.reset(&s.discovered)
 	if s.inRow.Size() == 1 {
 		return
 	}
 	next := &s.frontier
 	for k, message := range s.receive[:s.inRow.Size()] {
-		if _, words := decode(message); words != nil && k != s.self {
+		if _, words := s.form.decode(message, s.width/32); words != nil && k != s.self {
 			next.toBitmap()
 		}
 	}
@@ -260,7 +187,7 @@ func (s *Rank) updateFrontier() {
 	}
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.receive[:s.inRow.Size()] {
-		list, _ := decode(message)
+		list, _ := s.form.decode(message, s.width/32)
 		if k == s.self {
 			continue
 		}
@@ -274,16 +201,13 @@ func (s *Rank) updateFrontier() {
 			}
 		}
 	}
-	if len(next.list) > len(next.bits) {
-		next.toBitmap()
-	}
 }
 
 // updatePart is updateFrontier for words from..to-1 of bitmaps.
 func (s *Rank) updatePart(_, from, to int) {
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.receive[:s.inRow.Size()] {
-		_, words := decode(message)
+		_, words := s.form.decode(message, s.width/32)
 		if words == nil || k == s.self {
 			continue
 		}
@@ -306,29 +230,24 @@ func (s *Rank) fetchPredecessors() {
 	if s.inRow.Size() == 1 {
 		return
 	}
-	for k := range s.send {
-		if k != s.self {
-			s.messageOf(&set{bits: s.words(s.finder, k)}, &s.send[k])
-		}
-	}
-	m.sent(s.send, s.self)
-	received := s.receive[:s.inRow.Size()]
-	s.inRow.Alltoallv(s.send, received, nil)
+	lists, send := s.nextOutbox(s.inRow.Size())
+	s.messagesOf(s.finder, lists, send)
+	received := s.exchange(s.inRow, send, nil, m)
+	replies, send := s.nextOutbox(s.inRow.Size())
 	for k, message := range received {
 		if k == s.self {
 			continue
 		}
-		list, words := decode(message)
-		s.replies[k] = s.appendMembers(append(s.replies[k][:0], list...), words)
-		s.pairs.into, s.pairs.base = s.replies[k], Row(k*s.width)
-		s.team.Pieces(len(s.replies[k]), manyWords, s.tasks.findPredecessors)
+		list, words := s.form.decode(message, s.width/32)
+		replies[k] = s.appendMembers(append(replies[k][:0], list...), words)
+		s.pairs.into, s.pairs.base = replies[k], Row(k*s.width)
+		s.team.Pieces(len(replies[k]), manyWords, s.tasks.findPredecessors)
+		send[k] = replies[k]
 	}
-	m.sent(s.replies, s.self)
-	s.inRow.Alltoallv(s.replies, received, nil)
-	for k, reply := range received {
+	for k, reply := range s.exchange(s.inRow, send, nil, m) {
 		if k != s.self {
-			s.message = s.appendMembers(s.message[:0], s.words(s.finder, k))
-			s.pairs.into, s.pairs.from = s.message, reply
+			s.asked = s.appendMembers(s.asked[:0], s.words(s.finder, k))
+			s.pairs.into, s.pairs.from = s.asked, reply
 			s.team.Pieces(len(reply), manyWords, s.tasks.takePredecessors)
 		}
 	}

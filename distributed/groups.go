@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/memory"
 )
 
@@ -56,8 +57,7 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 	if b.grid.C > 1 {
 		b.shareHubLabels(sorted[:own])
 	}
-	blocks := make([][]uint32, b.grid.C)
-	b.row.Allgatherv(begin, blocks)
+	blocks := comm.Allgather(b.row, begin)
 	b.groups = memory.Allocate[uint32](b.memory, "groups", b.grid.C*(hubs+1))
 	for m := range blocks {
 		copy(b.groupsOf(m), blocks[m]) // none if memory has run out: order returns the error
@@ -68,12 +68,12 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 // shareHubLabels sets hubLabel. slots are those of the own hubs.
 func (b *builder) shareHubLabels(slots []uint32) {
 	own := b.hubsPerRank()
-	labels, all := make([]uint32, own), make([][]uint32, b.world.Size())
+	labels := make([]uint32, own)
 	_, first, stride := b.Partition.Slots(b.world.Rank())
 	for v, slot := range slots {
 		labels[v] = uint32(first+int64(slot)*stride) + 1
 	}
-	b.world.Allgatherv(labels, all)
+	all := comm.Allgather(b.world, labels)
 	b.hubLabel = make([]uint32, own*len(all))
 	for rank, labels := range all {
 		for w := range own / 32 {
@@ -85,7 +85,7 @@ func (b *builder) shareHubLabels(slots []uint32) {
 // firstHubs returns the first hub among the neighbours of each own slot, or the number of hubs, when vertices have the
 // given numbers.
 func (b *builder) firstHubs(number []uint32) []uint32 {
-	index, own, share := b.listIndexes(number), b.hubsPerRank(), int(b.Partition.Share)
+	index, own := b.listIndexes(number), b.hubsPerRank()
 	none := uint32(own * b.grid.Ranks())
 	first := slices.Repeat([]uint32{none}, len(b.count))
 	b.eachBucket(func(_ int, entries []uint32) {
@@ -97,20 +97,7 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 			}
 		}
 	})
-	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
-	for m := range send {
-		send[m] = first[m*share : (m+1)*share]
-	}
-	b.row.Alltoallv(send, received, nil)
-	nearest := slices.Repeat([]uint32{none}, share)
-	b.team.Split(share, 16, func(_, from, to int) {
-		for _, hubs := range received {
-			for slot := from; slot < to; slot++ {
-				nearest[slot] = min(nearest[slot], hubs[slot])
-			}
-		}
-	})
-	return nearest
+	return b.combine(first, func(a, b uint32) uint32 { return min(a, b) })
 }
 
 // groupsOf returns the first row of each group in a block of rows, and behind the last one its end.

@@ -54,14 +54,6 @@ func (m *Measure) sent(messages [][]uint32, self int) {
 	}
 }
 
-// sentToAll counts one message to all other ranks of a group.
-func (m *Measure) sentToAll(message []uint32, ranks int) {
-	if len(message) > 0 {
-		m.Messages += int64(ranks - 1)
-		m.Bytes += 4 * int64(len(message)) * int64(ranks-1)
-	}
-}
-
 // Level is one level on one rank.
 type Level struct {
 	Direction graph.Direction

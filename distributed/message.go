@@ -8,69 +8,106 @@ import (
 // Messages that hold sets of vertices.
 //
 // A message is a list of numbers or the words of a bitmap, whichever is shorter, decided for each message (Bisson et
-// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). The first word is 1 for a
-// bitmap and 0 for a list; the message of an empty set is empty, that is, it is not sent.
+// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). A list is shorter than
+// the bitmap, so its length tells the two apart. The message of an empty set is empty, that is, it is not sent.
 
 // Form is how sets are sent, a value of the option messages: "lists", "bitmaps" or "adaptive".
 type Form string
 
-// encode returns the message of a set. It reuses buffer.
-func (f Form) encode(buffer []uint32, s *set) []uint32 {
-	n := s.count()
-	if n == 0 {
-		return buffer[:0]
-	}
-	if f.isBitmap(n, s) {
-		message := append(append(buffer[:0], 1), s.bits...)
-		if s.listed {
-			for _, v := range s.list {
-				bitmap(message[1:]).add(v)
-			}
-		}
-		return message
-	}
-	message := slices.Grow(append(buffer[:0], 0), n)
-	if s.listed {
-		return append(message, s.list...)
-	}
-	return appendMembers(message, s.bits, n)
+// isBitmap reports whether a set with n members, a bitmap of the given number of words, is sent as a bitmap.
+func (f Form) isBitmap(n, words int) bool {
+	return f == "bitmaps" || f == "adaptive" && n >= words
 }
 
-// isBitmap reports whether a set with n members is sent as a bitmap.
-func (f Form) isBitmap(n int, s *set) bool {
-	return f == "bitmaps" || f == "adaptive" && n > len(s.bits)
+// decode returns the members in a message, as a list or as a bitmap of the given number of words.
+func (f Form) decode(message []uint32, words int) (list []uint32, bits bitmap) {
+	if len(message) == words && f.isBitmap(words, words) {
+		return nil, message
+	}
+	return message, nil
 }
 
-// appendMembers appends the n members of a bitmap.
-func appendMembers(list []uint32, b bitmap, n int) []uint32 {
-	for w, word := range b {
-		if n == 0 {
-			break
-		}
-		n -= bits.OnesCount32(word)
-		for ; word != 0; word &= word - 1 {
-			list = append(list, uint32(w<<5+bits.TrailingZeros32(word)))
-		}
+// outbox holds the messages of one exchange. Others may read them until the next exchange of the same group, so
+// outboxes take turns.
+type outbox struct {
+	lists [][]uint32 // [rank] memory for a list
+	send  [][]uint32 // [rank] the list, or memory of a set
+}
+
+// nextOutbox returns the outbox of the next exchange of a group, with empty messages.
+func (s *Rank) nextOutbox(size int) (lists, send [][]uint32) {
+	s.exchanges++
+	o := &s.outbox[s.exchanges%len(s.outbox)]
+	clear(o.send)
+	return o.lists[:size], o.send[:size]
+}
+
+// messageOf returns the message of a set, which is memory of the set or, if a bitmap is sent as a list, that of list.
+func (s *Rank) messageOf(own *set, list *[]uint32) []uint32 {
+	switch n := s.count(own); {
+	case n == 0:
+		return nil
+	case s.form.isBitmap(n, len(own.bits)):
+		own.toBitmap()
+		return own.bits
+	case own.listed:
+		return own.list
 	}
+	*list = s.appendMembers((*list)[:0], own.bits)
+	return *list
+}
+
+// count returns the number of members of a set.
+func (s *Rank) count(a *set) int {
+	if a.listed {
+		return len(a.list)
+	}
+	if a.counted == 0 {
+		a.counted = s.countMembers(a.bits)
+	}
+	return a.counted
+}
+
+// countMembers counts the members of a bitmap in parts, one for each worker if it is long.
+func (s *Rank) countMembers(b bitmap) (n int) {
+	s.unpacked.bits, s.unpacked.parts = b, 1
+	if len(b) > manyWords {
+		s.unpacked.parts = s.team.Size()
+	}
+	s.team.Pieces(s.unpacked.parts, 1, s.tasks.countPart)
+	for k := range s.unpacked.parts {
+		x := &s.workers[k]
+		x.members, n = n, n+x.members
+	}
+	return n
+}
+
+// appendMembers appends the members of a bitmap to a list.
+func (s *Rank) appendMembers(list []uint32, b bitmap) []uint32 {
+	at, n := len(list), s.countMembers(b)
+	list = slices.Grow(list, n)[:at+n]
+	s.unpacked.list = list[at:]
+	s.team.Pieces(s.unpacked.parts, 1, s.tasks.listPart)
 	return list
 }
 
-// decode returns the members in a message, as a list or as a bitmap.
-func decode(message []uint32) (list []uint32, words bitmap) {
-	switch {
-	case len(message) == 0:
-		return nil, nil
-	case message[0] == 1:
-		return nil, message[1:]
+// countPart counts the members in parts from..to-1 of unpacked.bits.
+func (s *Rank) countPart(_, from, to int) {
+	for k := from; k < to; k++ {
+		s.workers[k].members = bitmap(cut(s.unpacked.bits, k, s.unpacked.parts)).count()
 	}
-	return message[1:], nil
 }
 
-// replace makes b the set in the message.
-func (b bitmap) replace(message []uint32) {
-	list, words := decode(message)
-	clear(b[copy(b, words):])
-	for _, v := range list {
-		b.add(v)
+// listPart writes the members in parts from..to-1 of unpacked.bits to unpacked.list, behind those of earlier parts.
+func (s *Rank) listPart(_, from, to int) {
+	for k := from; k < to; k++ {
+		words, at := cut(s.unpacked.bits, k, s.unpacked.parts), s.workers[k].members
+		first := uint32(len(s.unpacked.bits)*k/s.unpacked.parts) << 5
+		for w, word := range words {
+			for ; word != 0; word &= word - 1 {
+				s.unpacked.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
+				at++
+			}
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // drawSet draws a set in one of its two representations, and returns it as a bitmap, too.
@@ -14,7 +16,7 @@ func drawSet(t *rapid.T, words int) (*set, bitmap) {
 		s.toBitmap()
 	}
 	all := make(bitmap, words)
-	for range rapid.IntRange(0, 32*words).Draw(t, "draws") {
+	for range rapid.IntRange(0, 32*min(words, 40)).Draw(t, "draws") {
 		if v := rapid.Uint32Range(0, uint32(32*words-1)).Draw(t, "vertex"); !all.has(v) {
 			s.add(v)
 			all.add(v)
@@ -23,41 +25,64 @@ func drawSet(t *rapid.T, words int) (*set, bitmap) {
 	return s, all
 }
 
+// words draws the length of a bitmap, which workers share out if it is long.
+func words(t *rapid.T) int {
+	if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
+		return manyWords + 5
+	}
+	return rapid.IntRange(1, 20).Draw(t, "words")
+}
+
+// sender returns a rank that can make messages of sets.
+func sender(t *testing.T, workers int) *Rank {
+	s := &Rank{team: team.New(workers), workers: make([]worker, workers)}
+	t.Cleanup(s.team.Stop)
+	s.tasks.countPart, s.tasks.listPart = s.countPart, s.listPart
+	return s
+}
+
 func TestMessagesDecodeToTheSetSent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.IntRange(1, 20).Draw(t, "words")
-		set, want := drawSet(t, words)
-		form := rapid.SampledFrom([]Form{"adaptive", "lists", "bitmaps"}).Draw(t, "form")
-		message := form.encode(nil, set)
-		got := slices.Repeat(bitmap{0xdeadbeef}, words)
-		if got.replace(message); !slices.Equal(got, want) {
-			t.Fatalf("sent %x, got %x", want, got)
-		}
-		_, other := drawSet(t, words)
-		union := slices.Clone(other)
-		for w := range union {
-			union[w] |= want[w]
-		}
-		if other.includeSet(set); !slices.Equal(other, union) {
-			t.Fatalf("included the set %x, got %x", want, other)
-		}
-		if set.count() != want.count() {
-			t.Fatalf("%d members, want %d", set.count(), want.count())
-		}
-		if set.toBitmap(); !slices.Equal(set.bits, want) {
-			t.Fatalf("as a bitmap %x, want %x", set.bits, want)
-		}
-	})
+	for _, workers := range []int{1, 3} {
+		s := sender(t, workers)
+		rapid.Check(t, func(t *rapid.T) {
+			n := words(t)
+			own, want := drawSet(t, n)
+			s.form = rapid.SampledFrom([]Form{"adaptive", "lists", "bitmaps"}).Draw(t, "form")
+			if got := s.count(own); got != want.count() {
+				t.Fatalf("%d members, want %d", got, want.count())
+			}
+			message := s.messageOf(own, &[]uint32{1, 2, 3})
+			got := slices.Repeat(bitmap{0xdeadbeef}, n)
+			if got.replace(s.form.decode(message, n)); !slices.Equal(got, want) {
+				t.Fatalf("sent %x, got %x", want, got)
+			}
+			_, other := drawSet(t, n)
+			union := slices.Clone(other)
+			for w := range union {
+				union[w] |= want[w]
+			}
+			if other.includeSet(own); !slices.Equal(other, union) {
+				t.Fatalf("included the set %x, got %x", want, other)
+			}
+			if own.toBitmap(); !slices.Equal(own.bits, want) {
+				t.Fatalf("as a bitmap %x, want %x", own.bits, want)
+			}
+		})
+	}
 }
 
 func TestAdaptiveMessagesAreTheShortest(t *testing.T) {
+	s := sender(t, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		set, _ := drawSet(t, rapid.IntRange(1, 20).Draw(t, "words"))
-		length := func(f Form) int { return len(f.encode(nil, set)) }
-		adaptive, list, words := length("adaptive"), length("lists"), length("bitmaps")
+		own, _ := drawSet(t, words(t))
+		length := func(f Form) int {
+			s.form = f
+			return len(s.messageOf(own, &[]uint32{}))
+		}
+		list, adaptive, words := length("lists"), length("adaptive"), length("bitmaps")
 		if adaptive != min(list, words) {
 			t.Fatalf("%d members of %d: adaptive %d words, list %d, bitmap %d",
-				set.count(), 32*len(set.bits), adaptive, list, words)
+				s.count(own), 32*len(own.bits), adaptive, list, words)
 		}
 	})
 }

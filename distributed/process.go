@@ -77,7 +77,7 @@ func (p *process) await(k int) bool {
 }
 
 // synchronize waits for all ranks.
-func (p *process) synchronize(k int) { p.worlds[k].Allreduce(nil) }
+func (p *process) synchronize(k int) { comm.Allreduce(p.worlds[k], nil) }
 
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)

@@ -239,7 +239,7 @@ func (s *Rank) takeDiscovered() {
 	for k := range s.workers {
 		n += len(s.workers[k].discovered)
 	}
-	if !d.listed || n > s.width/32 || s.form == "bitmaps" {
+	if !d.listed || n >= s.width/32 || s.form == "bitmaps" {
 		d.toBitmap()
 		if n <= manyWords {
 			s.addDiscovered(0, 0, len(s.workers))

@@ -1,10 +1,6 @@
 package distributed
 
-import (
-	"math/bits"
-
-	"github.com/tepsbench/teps/internal/memory"
-)
+import "math/bits"
 
 // bitmap is a set of numbers, 32 in a word.
 type bitmap []uint32
@@ -55,7 +51,6 @@ func (b bitmap) filter(column []Column, word uint32) (found uint32) {
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
 // bitmap.
 type set struct {
-	message []uint32 // 1 and then bits, which is the message of a bitmap (message.go); nil: bits has memory of its own
 	listed  bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
 	list    []uint32 // without duplicates
 	bits    bitmap
@@ -68,16 +63,6 @@ func (s *set) reset() {
 		clear(s.bits)
 	}
 	s.listed, s.list, s.counted = true, s.list[:0], 0
-}
-
-// newSet returns a set whose members are those of an empty bitmap.
-func newSet(m *memory.Arena, words int) set {
-	message := memory.Allocate[uint32](m, "bitmap", 1+words)
-	if message == nil {
-		return set{} // the arena has the error
-	}
-	message[0] = 1
-	return set{message: message, bits: message[1:]}
 }
 
 // add adds a number, which a list must not have yet.
@@ -99,22 +84,20 @@ func (s *set) toBitmap() {
 	}
 }
 
-func (s *set) count() int {
-	switch {
-	case s.listed:
-		return len(s.list)
-	case s.counted != 0:
-		return s.counted
-	}
-	return s.bits.count()
-}
-
 // members returns the members as a list or as a bitmap.
 func (s *set) members() (list []uint32, words bitmap) {
 	if s.listed {
 		return s.list, nil
 	}
 	return nil, s.bits
+}
+
+// replace makes b the set that is in list or bits.
+func (b bitmap) replace(list []uint32, bits bitmap) {
+	clear(b[copy(b, bits):])
+	for _, v := range list {
+		b.add(v)
+	}
 }
 
 // includeSet adds a set to b.

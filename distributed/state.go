@@ -35,29 +35,33 @@ type Rank struct {
 
 	visited    bitmap   // [row blocks]
 	discovered set      // [row blocks] by the scan of this level
+	folded     set      // [row blocks] by that of the level before, which others may still read; grids of several columns
 	expanded   bitmap   // [column blocks] bottom-up: frontiers of the ranks inColumn
 	frontier   set      // own block
 	sent       set      // own block: the frontier before, which others may still read
 	clearing   bitmap   // by clearPart
-	unpacked   set      // by countPart, listPart and copyPart: members or words of bits that are written to list
+	unpacked   struct { // by countPart and listPart: the members of bits, in parts, that are written to list
+		bits  bitmap
+		parts int
+		list  []uint32
+	}
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
 	hubs       bitmap   // bottom-up: those in the frontier, 32 of each rank in turn
 	unsent     bitmap   // own block, and behind it the hubs of the grid column; 2D only
+	sentVisits bitmap   // unsent of the exchange before, which others may still read
 
-	message []uint32   // of the frontier
-	visits  []uint32   // message of unsent
-	send    [][]uint32 // [ranks inRow]
-	replies [][]uint32 // [ranks inRow]
-	receive [][]uint32
-	pairs   struct { // of vertices and parents, by findPredecessors and takePredecessors
+	outbox    [3]outbox
+	exchanges int
+	receive   [][]uint32
+	asked     []uint32 // by fetchPredecessors
+	pairs     struct { // of vertices and parents, by findPredecessors and takePredecessors
 		into, from []uint32
 		base       Row
 	}
 
 	// In grids of one column.
-	outbox     [2]outbox
 	addressed  bool        // the frontier was sent only to the ranks concerned
 	candidates []candidate // and these are the rank's own unvisited neighbours of it, some more than once
 	looked     int64       // own neighbours of it, visited or not
@@ -76,8 +80,8 @@ type Rank struct {
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
-	addMembers, addEdges, copyTemplate, correct, erase, writeReached   func(worker, from, to int)
-	clearPart, countPart, listPart, copyPart                           func(worker, from, to int)
+	addEdges, copyTemplate, correct, erase, writeReached               func(worker, from, to int)
+	clearPart, countPart, listPart                                     func(worker, from, to int)
 	update, findPredecessors, takePredecessors                         func(worker, from, to int)
 	copyAhead                                                          func(worker int) (did, more bool)
 	copyFirst                                                          func() (more bool)
@@ -93,8 +97,8 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	s.hubs = memory.Allocate[uint32](m, "bitmap", max(len(p.groupsOf(0)), 1)/32)
 	s.tasks = tasks{
 		addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece, replacePart: s.replacePart, addEdges: s.addEdges,
-		addMembers: s.addMembers, clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
-		copyAhead: s.copyAhead, copyFirst: s.copyFirst, copyPart: s.copyPart, update: s.updatePart,
+		clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
+		copyAhead: s.copyAhead, copyFirst: s.copyFirst, update: s.updatePart,
 		findPredecessors: s.findPredecessors, takePredecessors: s.takePredecessors,
 		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
 	}
@@ -104,7 +108,10 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		s.tasks.topDown, s.tasks.long, s.tasks.visitExpanded = steps.topDownPiece, steps.longPiece, steps.visitExpanded
 	} else {
 		steps := &search2D{s}
-		s.steps, s.unsent = steps, memory.Allocate[uint32](m, "bitmap", words+len(s.hubs)/p.grid.C)
+		s.steps = steps
+		for _, b := range []*bitmap{&s.unsent, &s.sentVisits} {
+			*b = memory.Allocate[uint32](m, "bitmap", words+len(s.hubs)/p.grid.C)
+		}
 		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
 		s.tasks.topDown, s.tasks.long = steps.topDownPiece, steps.longPiece
 	}
@@ -113,17 +120,22 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		*b = memory.Allocate[uint32](m, "bitmap", blocks*words)
 	}
 	s.expanded = memory.Allocate[uint32](m, "bitmap", p.grid.R*words)
-	s.discovered, s.frontier, s.sent = newSet(m, blocks*words), newSet(m, words), newSet(m, words)
+	for _, a := range []*set{&s.discovered, &s.folded} {
+		a.bits = memory.Allocate[uint32](m, "bitmap", blocks*words)
+	}
+	for _, a := range []*set{&s.frontier, &s.sent} {
+		a.bits = memory.Allocate[uint32](m, "bitmap", words)
+	}
 	s.parent = memory.Allocate[uint32](m, "parents", blocks*p.width)
-	s.send, s.replies = make([][]uint32, blocks), make([][]uint32, blocks)
-	s.receive = make([][]uint32, max(blocks, s.inColumn.Size()))
+	size := max(blocks, s.inColumn.Size())
+	s.receive = make([][]uint32, size)
+	for k := range s.outbox {
+		s.outbox[k] = outbox{lists: make([][]uint32, size), send: make([][]uint32, size)}
+	}
 	s.workers = make([]worker, t.Size())
 	s.record.Levels = make([]Level, 0, 64)
-	for k := range s.outbox {
-		s.outbox[k] = outbox{some: make([][]uint32, s.inColumn.Size()), send: make([][]uint32, s.inColumn.Size())}
-	}
 	sum := [1]int64{int64(len(p.up.targets))}
-	world.Allreduce(sum[:])
+	comm.Allreduce(world, sum[:])
 	s.total = sum[0]
 	return s, m.Err()
 }
@@ -179,7 +191,7 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	for _, b := range []bitmap{s.visited, s.corrected, s.finder, s.unsent} {
 		s.clear(b)
 	}
-	for _, set := range []*set{&s.discovered, &s.frontier, &s.sent} {
+	for _, set := range []*set{&s.discovered, &s.folded, &s.frontier, &s.sent} {
 		s.reset(set)
 	}
 	owner, slot := s.Partition.Owner(Label(root))
@@ -216,11 +228,7 @@ func (s *Rank) reset(a *set) {
 // all ranks return an error.
 func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
 	list, words := s.frontier.members()
-	if words != nil {
-		s.team.Pieces(len(words), manyWords, s.tasks.addMembers)
-		s.frontier.counted = int(s.takeEdges())
-	}
-	sums := [3]int64{int64(s.frontier.count()), 0, 0}
+	sums := [3]int64{int64(s.count(&s.frontier)), 0, 0}
 	if s.frontier.listed || p.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
 		s.team.Pieces(len(list)+len(words), degreesPiece, s.tasks.addEdges)
 		sums[1] = s.takeEdges()
@@ -244,11 +252,6 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	}
 	l.Frontier, l.Direction = p.Frontier, p.Direction
 	return nil
-}
-
-// addMembers adds the number of the frontier's vertices in words from..to-1 to the edges of a worker.
-func (s *Rank) addMembers(worker, from, to int) {
-	s.workers[worker].edges += int64(s.frontier.bits[from:to].count())
 }
 
 // addEdges adds the degrees of the frontier's vertices in its list or words from..to-1 to the edges of a worker.

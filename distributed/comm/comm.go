@@ -4,6 +4,8 @@
 // (local.go) and MPI (package mpi). Messages are counted by their senders.
 package comm
 
+import "slices"
+
 // Group is a rank's end of a group of ranks.
 //
 // A message is a slice of 32-bit words; an empty one is not sent. A rank may change what it has passed to a call only
@@ -16,17 +18,10 @@ type Group interface {
 	// Split divides the group into one group for each color, ordered by key.
 	Split(color, key int) Group
 
-	// Allgatherv sends one message to every other rank, and stores the message of rank k in receive[k]. receive also
-	// gets the caller's own.
-	Allgatherv(send []uint32, receive [][]uint32)
-
 	// Alltoallv sends send[k] to rank k for all k except the caller, and stores what rank k sent in receive[k]. The
-	// caller's own message is passed through. It also replaces values, at most MaxReduce of them, by their sums over all
-	// ranks, as Allreduce does.
+	// caller's own message is passed through. All ranks may pass nil twice: then no messages are exchanged. It also
+	// replaces values, at most MaxReduce of them, by their sums over all ranks.
 	Alltoallv(send, receive [][]uint32, values []int64)
-
-	// Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks.
-	Allreduce(values []int64)
 
 	// Meanwhile lets calls that wait for other ranks call task, again and again until it returns false. A call should
 	// take less than a microsecond. nil: only wait. All ranks pass a task or all pass nil.
@@ -35,3 +30,13 @@ type Group interface {
 
 // MaxReduce is the largest number of values that are added up in one call.
 const MaxReduce = 4
+
+// Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks of a group.
+func Allreduce(g Group, values []int64) { g.Alltoallv(nil, nil, values) }
+
+// Allgather sends one message to all ranks of a group and returns the messages of all.
+func Allgather(g Group, message []uint32) (received [][]uint32) {
+	received = make([][]uint32, g.Size())
+	g.Alltoallv(slices.Repeat([][]uint32{message}, g.Size()), received, nil)
+	return received
+}

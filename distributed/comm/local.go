@@ -21,13 +21,11 @@ type localGroup struct {
 	parts   map[uint32]*localGroup // of the last Split, by color
 }
 
-// post is what one rank passes to a call: one message for all, or one for each receiver. The padding keeps ranks off
-// each other's cache lines.
+// post is what one rank passes to a call. The padding keeps ranks off each other's cache lines.
 type post struct {
-	all    []uint32
-	each   [][]uint32
+	send   [][]uint32
 	values [MaxReduce]int64
-	_      [48]byte
+	_      [72]byte
 }
 
 // local is a rank's end of a group.
@@ -66,14 +64,13 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// exchange posts what the rank passes to a call, and returns the board when all ranks have. The last rank to arrive
-// adds up the values. It also drops the messages of the previous call, so that they can be collected: all ranks have
-// read them.
-func (c *local) exchange(all []uint32, each [][]uint32, values []int64) []post {
+// Alltoallv posts what the rank passes, and reads the board when all ranks have. The last rank to arrive adds up the
+// values. It also drops the messages of the previous call, so that they can be collected: all ranks have read them.
+func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 	c.calls++
 	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
 	own := &board[c.rank]
-	own.all, own.each = all, each
+	own.send = send
 	copy(own.values[:], values)
 	if turn, last := c.group.barrier.arrive(); last {
 		var sums [MaxReduce]int64
@@ -81,38 +78,23 @@ func (c *local) exchange(all []uint32, each [][]uint32, values []int64) []post {
 			for i := range values {
 				sums[i] += board[k].values[i]
 			}
-			previous[k].all, previous[k].each = nil, nil
+			previous[k].send = nil
 		}
 		c.group.barrier.open(sums)
 	} else {
 		c.group.barrier.await(turn, &c.aside)
 	}
 	copy(values, c.group.barrier.sums[:])
-	return board
-}
-
-func (c *local) Allgatherv(send []uint32, receive [][]uint32) {
-	board := c.exchange(send, nil, nil)
 	for k := range receive {
-		receive[k] = board[k].all
+		receive[k] = board[k].send[c.rank]
 	}
 }
-
-func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
-	board := c.exchange(nil, send, values)
-	for k := range receive {
-		receive[k] = board[k].each[c.rank]
-	}
-}
-
-func (c *local) Allreduce(values []int64) { c.exchange(nil, nil, values) }
 
 func (c *local) Meanwhile(task func() (more bool)) { c.aside = task }
 
 func (c *local) Split(color, key int) Group {
 	g := c.group
-	all := make([][]uint32, g.size)
-	c.Allgatherv([]uint32{uint32(color), uint32(key)}, all)
+	all := Allgather(c, []uint32{uint32(color), uint32(key)})
 	before := 0 // members that come before this rank
 	for rank, other := range all {
 		if other[0] == uint32(color) && (other[1] < uint32(key) || other[1] == uint32(key) && rank < c.rank) {

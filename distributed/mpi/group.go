@@ -14,9 +14,6 @@ static int teps_isend(const void *message, int n, int to, MPI_Comm c, MPI_Reques
 static int teps_irecv(void *into, int n, int from, MPI_Comm c, MPI_Request *request) {
 	return MPI_Irecv(into, n, MPI_UINT32_T, from, 0, c, request);
 }
-static int teps_iallgather(const void *block, void *blocks, int n, MPI_Comm c, MPI_Request *request) {
-	return MPI_Iallgather(block, n, MPI_UINT32_T, blocks, n, MPI_UINT32_T, c, request);
-}
 static int teps_ialltoall(const void *send, void *receive, int n, MPI_Comm c, MPI_Request *request) {
 	return MPI_Ialltoall(send, n, MPI_UINT32_T, receive, n, MPI_UINT32_T, c, request);
 }
@@ -67,7 +64,6 @@ type group struct {
 	send       []uint32   // [size] blocks
 	received   []uint32   // [size] blocks that MPI has delivered
 	receive    [][]uint32 // [size] the blocks of a call, in received or in shared memory
-	same       [][]uint32 // [size] the message of an Allgatherv
 	long       [][]uint32 // [sender] long messages
 	requests   []C.MPI_Request
 	pins       runtime.Pinner // long messages
@@ -122,7 +118,7 @@ func Start(ranks int) (world World, finish func(), err error) {
 			"MPI than the one that teps-rank was built with; put the right mpirun first in PATH, or build teps-rank again",
 			ranks, g.size)
 	}
-	g.Allreduce([]int64{0}) // wait for all
+	comm.Allreduce(g, nil) // wait for all
 	return g, func() { C.MPI_Finalize() }, nil
 }
 
@@ -135,7 +131,7 @@ func newGroup(comm C.MPI_Comm, yielded *time.Time) *group {
 	}
 	g.send, g.received = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
 	g.receive = slices.Collect(slices.Chunk(g.received, eagerWords))
-	g.same, g.long = make([][]uint32, g.size), make([][]uint32, g.size)
+	g.long = make([][]uint32, g.size)
 	g.shared.peers = make([][]uint32, g.size)
 	g.share()
 	return g
@@ -148,27 +144,6 @@ func (g *group) Split(color, key int) comm.Group {
 	var part C.MPI_Comm
 	C.MPI_Comm_split(g.comm, C.int(color), C.int(key), &part)
 	return newGroup(part, g.yielded)
-}
-
-func (g *group) Allreduce(values []int64) {
-	g.begin()
-	g.fill(g.send, nil, values)
-	g.exchange(0)
-	g.sum(values)
-}
-
-// exchange sends and receives blocks. That for rank k begins at word k*stride of send: 0 if all get the same one.
-func (g *group) exchange(stride int) {
-	switch {
-	case g.shared.all:
-		g.meet(stride)
-		return
-	case stride == 0:
-		C.teps_iallgather(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
-	default:
-		C.teps_ialltoall(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
-	}
-	g.wait()
 }
 
 func (g *group) Meanwhile(task func() (more bool)) { g.aside = task }
@@ -186,38 +161,34 @@ func (g *group) wait() {
 	g.pins.Unpin()
 }
 
-func (g *group) Allgatherv(send []uint32, receive [][]uint32) {
-	g.begin()
-	g.fill(g.send, send, nil)
-	g.exchange(0)
-	for k := range g.same {
-		g.same[k] = send
-	}
-	g.finish(g.same, receive, 0)
-}
-
 func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
 	g.begin()
-	for k, message := range send {
-		if k == g.rank {
-			message = nil
+	for k := range g.size {
+		var message []uint32
+		if send != nil && k != g.rank {
+			message = send[k]
 		}
-		g.fill(g.send[k*eagerWords:][:eagerWords], message, values)
+		g.fill(g.blockFor(k), message, values)
 	}
-	g.exchange(eagerWords)
-	g.sum(values)
-	g.finish(send, receive, eagerWords)
-}
-
-// sum adds up the values in the blocks of all ranks.
-func (g *group) sum(values []int64) {
+	if g.shared.all {
+		g.meet()
+	} else {
+		C.teps_ialltoall(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
+		g.wait()
+	}
 	clear(values)
 	for _, block := range g.receive {
 		for i := range values {
 			values[i] += int64(uint64(block[2+2*i]) | uint64(block[3+2*i])<<32)
 		}
 	}
+	if send != nil {
+		g.finish(send, receive)
+	}
 }
+
+// blockFor returns the block that is sent to rank k.
+func (g *group) blockFor(k int) []uint32 { return g.send[k*eagerWords:][:eagerWords] }
 
 // fill writes the block of a message, and the message to shared memory if it is long.
 func (g *group) fill(block, message []uint32, values []int64) {
@@ -235,10 +206,9 @@ func (g *group) fill(block, message []uint32, values []int64) {
 	}
 }
 
-// finish exchanges the messages that are neither in the blocks, which have been received, nor in shared memory. The
-// block for rank k began at word k*stride. It starts to receive before it sends, so that messages go straight to where
-// they belong.
-func (g *group) finish(send, receive [][]uint32, stride int) {
+// finish exchanges the messages that are neither in the blocks, which have been received, nor in shared memory. It
+// starts to receive before it sends, so that messages go straight to where they belong.
+func (g *group) finish(send, receive [][]uint32) {
 	for k := range g.size {
 		from := (g.rank - k + g.size) % g.size
 		block := g.receive[from]
@@ -259,7 +229,7 @@ func (g *group) finish(send, receive [][]uint32, stride int) {
 	}
 	for k := 1; k < g.size; k++ {
 		to := (g.rank + k) % g.size
-		n, position := len(send[to]), g.send[to*stride+1]
+		n, position := len(send[to]), g.blockFor(to)[1]
 		if n > eagerWords-eagerHeader && (position == 0 || g.shared.peers[to] == nil) {
 			C.teps_isend(g.pin(send[to]), C.int(n), C.int(to), g.comm, g.request())
 		}

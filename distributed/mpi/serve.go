@@ -106,10 +106,8 @@ func (r *server) next() (q received, err error) {
 		}
 		message = pack(q.request)
 	}
-	messages := make([][]uint32, r.world.Size())
 	r.world.Await()
-	r.world.Allgatherv(message, messages)
-	return q, unpack(messages[0], &q.request)
+	return q, unpack(comm.Allgather(r.world, message)[0], &q.request)
 }
 
 // do handles a request together with all other ranks. Rank 0 sends their reports to the engine. It returns an error
@@ -217,12 +215,12 @@ func (r *server) wake() {
 		if r.wire != nil && time.Since(start) >= wakeTime {
 			over[0] = 1
 		}
-		r.world.Allreduce(over)
+		comm.Allreduce(r.world, over)
 	}
 }
 
 // synchronize waits for all ranks.
-func (r *server) synchronize() { r.world.Allreduce([]int64{0}) }
+func (r *server) synchronize() { comm.Allreduce(r.world, nil) }
 
 // repeat searches for a duration. Every search begins as a timed one does, with all ranks together; they also learn
 // then whether the time of rank 0 is up.
@@ -233,7 +231,7 @@ func (r *server) repeat(q received) (searches int64, err error) {
 		if r.wire != nil && time.Since(start) >= q.Duration {
 			over[0] = 1
 		}
-		r.world.Allreduce(over)
+		comm.Allreduce(r.world, over)
 		if over[0] != 0 {
 			return searches, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/team"
 )
 
@@ -59,9 +60,8 @@ func (g *group) place(message []uint32) (position uint32) {
 	return uint32(s.from - n)
 }
 
-// meet waits until all ranks have sent their blocks, in groups that share all memory. The block for rank k is in word
-// k*stride of those of a rank.
-func (g *group) meet(stride int) {
+// meet waits until all ranks have sent their blocks, in groups that share all memory.
+func (g *group) meet() {
 	s := &g.shared
 	atomic.StoreUint32(&s.peers[g.rank][0], s.calls)
 	for k, memory := range s.peers {
@@ -76,7 +76,7 @@ func (g *group) meet(stride int) {
 				team.YieldProcessor()
 			}
 		}
-		g.receive[k] = memory[s.half+g.rank*stride:][:eagerWords]
+		g.receive[k] = memory[s.half+g.rank*eagerWords:][:eagerWords]
 	}
 }
 
@@ -85,12 +85,11 @@ const spins = 1 << 10 // looks for another rank before a rank yields its process
 // share lets the ranks of the group that are on one host share memory. All ranks call it.
 func (g *group) share() {
 	words := headerWords + 2*g.halfWords()
-	received, send := make([][]uint32, g.size), make([][]uint32, g.size)
-	peers := make([][]uint32, g.size)
+	send, peers := make([][]uint32, g.size), make([][]uint32, g.size)
 	own, at, file := shareMemory[uint32](words)
 	defer file.Close()
 	peers[g.rank] = own
-	g.Allgatherv(pack(at), received)
+	received := comm.Allgather(g, pack(at))
 	for k, message := range received {
 		var other address
 		if k == g.rank || unpack(message, &other) != nil {
@@ -107,6 +106,6 @@ func (g *group) share() {
 			peers[k], missing[0] = nil, 1
 		}
 	}
-	g.Allreduce(missing)
+	comm.Allreduce(g, missing)
 	g.shared.peers, g.shared.all = peers, missing[0] == 0 && own != nil
 }
