@@ -10,6 +10,9 @@ import "github.com/tepsbench/teps/graph"
 // vertex itself, and the four looks come before the stores. A look after a store waits until the processor knows where
 // it goes, and it goes where the queue ends.
 //
+// With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
+// one cache line, where a list and its beginning are two or three.
+//
 // Longer lists are expanded as in a search with one queue. So are narrow frontiers, where each vertex waits for the one
 // before, and all that follows the levels that are reported, where nothing has to be done for each level.
 //
@@ -85,27 +88,30 @@ func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, new
 func (s *search) expandWide(p *part) (entries int) {
 	l, rows := &s.local, s.g.Rows
 	for head := p.head; head < p.end; {
-		end := min(head+fetchedTogether, p.end)
+		end, n := min(head+fetchedTogether, p.end), 0
 		us := p.queue[head:end]
-		if rows == nil {
-			n := 0
+		switch {
+		case rows == nil:
 			l.fetched += fetchLists(us, l.at, l.targets, l.seen)
-			head, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
-			entries += n
-			continue
-		}
-		l.fetched += fetchRows(us, rows, l.seen)
-		p.tail = expandRows(us, rows, l.seen, p.queue, p.tail)
-		for _, e := range us {
-			begin, end := int(l.at[uint32(e)]), int(l.at[uint32(e)+1])
-			entries += end - begin
-			for i := begin + len(rows[0]); i < end; i++ {
-				v := l.targets[i]
-				p.queue[p.tail] = e<<32 | uint64(v)
-				p.tail += int(1 ^ l.seen[v])
-				l.seen[v] = 1
+			_, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
+		case s.g.RowLength == 8:
+			l.fetched += fetchRows(us, rows, 8, l.seen)
+			p.tail, n = l.expandLongRows(rows, p.queue, head, end, p.tail)
+		default:
+			l.fetched += fetchRows(us, rows, 4, l.seen)
+			p.tail = expandRows(us, rows, l.seen, p.queue, p.tail)
+			for _, e := range us {
+				begin, end := int(l.at[uint32(e)]), int(l.at[uint32(e)+1])
+				n += end - begin
+				for i := begin + 4; i < end; i++ {
+					v := l.targets[i]
+					p.queue[p.tail] = e<<32 | uint64(v)
+					p.tail += int(1 ^ l.seen[v])
+					l.seen[v] = 1
+				}
 			}
 		}
+		entries += n
 		head = end
 	}
 	return entries
@@ -126,22 +132,22 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 // fetchRows does the same with rows.
 //
 //go:noinline
-func fetchRows(us []uint64, rows [][4]uint32, seen []uint8) (sum uint32) {
+func fetchRows(us []uint64, rows []uint32, length int, seen []uint8) (sum uint32) {
 	row, known := uncheckedOf(rows), uncheckedOf(seen)
 	for _, e := range us {
 		u := int(uint32(e))
-		sum |= row.at(u)[0] | uint32(*known.at(u))
+		sum |= *row.at(u * length) | uint32(*known.at(u))
 	}
 	return sum
 }
 
-// expandRows adds the unvisited ones in the rows of the vertices us to the queue.
+// expandRows adds the unvisited ones in the rows of the vertices us, which have four entries, to the queue.
 //
 //go:noinline
-func expandRows(us []uint64, rows [][4]uint32, seen []uint8, queue []uint64, tail int) (newTail int) {
+func expandRows(us []uint64, rows []uint32, seen []uint8, queue []uint64, tail int) (newTail int) {
 	q, row, known := uncheckedOf(queue), uncheckedOf(rows), uncheckedOf(seen)
 	for _, e := range us {
-		r := row.at(int(uint32(e)))
+		r := row.four(4 * int(uint32(e)))
 		e <<= 32
 		s0, s1 := known.at(int(r[0])), known.at(int(r[1]))
 		s2, s3 := known.at(int(r[2])), known.at(int(r[3]))
@@ -157,6 +163,37 @@ func expandRows(us []uint64, rows [][4]uint32, seen []uint8, queue []uint64, tai
 		tail += int(1 ^ d)
 	}
 	return tail
+}
+
+// expandLongRows is expandLists with rows of eight entries.
+//
+//go:noinline
+func (l *local) expandLongRows(rows []uint32, queue []uint64, head, limit, tail int) (newTail, entries int) {
+	row, seen, q := uncheckedOf(rows), uncheckedOf(l.seen), uncheckedOf(queue)
+	for ; head < limit; head++ {
+		e := *q.at(head)
+		u := uint32(e)
+		i, end := 8*int(u), 8*int(u)+8
+		for ; i < end; i++ {
+			v := *row.at(i)
+			if v == u {
+				break
+			}
+			if s := seen.at(int(v)); *s == 0 {
+				*s = 1
+				*q.at(tail) = e<<32 | uint64(v)
+				tail++
+			}
+		}
+		if i < end {
+			entries += 8 - (end - i)
+			continue
+		}
+		n := 0
+		_, tail, n = l.expandLists(queue, head, head+1, tail)
+		entries += n
+	}
+	return tail, entries
 }
 
 // expandShort does the same for the frontier of p without a branch for each neighbour, also in packed lists.

@@ -76,6 +76,12 @@ func permuted(tuples []graph.Edge, vertices int64) (other []graph.Edge) {
 func TestDeepGraphsAgreeWithTheOracle(t *testing.T) {
 	grid, gridVertices := source(t, "grid2d:150")
 	cube, cubeVertices := source(t, "grid3d:24")
+	chords := slices.Clone(cube) // lists of eight neighbours and of more, which do not fit rows of eight
+	for v := graph.Vertex(0); v < graph.Vertex(cubeVertices)-9; v += 41 {
+		for k := range v%7 + 1 {
+			chords = append(chords, graph.MakeEdge(v, v+2+k))
+		}
+	}
 	path, pathVertices := source(t, "path:3000")
 	stars := starsOnPaths(3, 5000, 400)
 	mixed := kronecker(t, 10)
@@ -96,7 +102,8 @@ func TestDeepGraphsAgreeWithTheOracle(t *testing.T) {
 	}{
 		{"long path into a mesh", long, gridVertices + maxLevels + 9},
 		{"grid", grid, gridVertices}, {"permuted grid", permuted(grid, gridVertices), gridVertices},
-		{"cube", cube, cubeVertices}, {"path", path, pathVertices}, {"permuted path", permuted(path, 3001), 3001},
+		{"cube", cube, cubeVertices}, {"cube with chords", chords, cubeVertices},
+		{"path", path, pathVertices}, {"permuted path", permuted(path, 3001), 3001},
 		{"caterpillar", caterpillar(700, 3), 700 * 4}, {"stars on paths", stars, 3*5001 + 2*400},
 		{"path into Kronecker", mixed, 1<<10 + 600},
 		{"two grids", append(edges(30_000, 30_001), grid...), 30_002},

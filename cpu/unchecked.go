@@ -13,3 +13,6 @@ func uncheckedOf[T any](array []T) unchecked[T] { return unchecked[T]{unsafe.Sli
 func (a unchecked[T]) at(i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(a.first), uintptr(i)*unsafe.Sizeof(*a.first)))
 }
+
+// four returns the address of array[i:i+4].
+func (a unchecked[T]) four(i int) *[4]T { return (*[4]T)(unsafe.Pointer(a.at(i))) }

@@ -36,22 +36,23 @@ const (
 // The links of a vertex are the entries of its list without its group, which is at the end of the list: a top-down
 // level takes the group from the vertex numbers and looks at the links only.
 type Graph struct {
-	Labels    int         // 1 + the largest label of the tuples
-	Vertices  int         // labels that are not isolated
-	Order     Order       // of vertices
-	Vertex    []uint32    // [Labels] vertex of each label; None where the label is isolated; nil in the given order
-	Label     []uint32    // [n] label of each vertex; nil in the given order
-	Hubs      int         // vertices 0..Hubs-1 are hubs
-	Ungrouped int         // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
-	Searched  int         // vertices Ungrouped..Searched-1 have no hub for a neighbour; leaves begin at Searched
-	Groups    []uint32    // [Hubs+1] the group of hub h is Groups[h]..Groups[h+1]-1
-	Leaves    []uint32    // [Hubs+1] the leaves of hub h are Leaves[h]..Leaves[h+1]-1
-	HubLinks  []uint32    // [Hubs] number of links of each hub
-	First     []uint32    // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
-	Lists     Lists       // of the searched vertices, without leaves
-	Segments  Segments    // of the longest lists
-	Rows      [][4]uint32 // four neighbours of each vertex, itself where it has fewer; or nil (local.go)
-	Template  []uint32    // [Labels] label of each label's first neighbour; None where the label is isolated; nil as Label
+	Labels    int      // 1 + the largest label of the tuples
+	Vertices  int      // labels that are not isolated
+	Order     Order    // of vertices
+	Vertex    []uint32 // [Labels] vertex of each label; None where the label is isolated; nil in the given order
+	Label     []uint32 // [n] label of each vertex; nil in the given order
+	Hubs      int      // vertices 0..Hubs-1 are hubs
+	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
+	Searched  int      // vertices Ungrouped..Searched-1 have no hub for a neighbour; leaves begin at Searched
+	Groups    []uint32 // [Hubs+1] the group of hub h is Groups[h]..Groups[h+1]-1
+	Leaves    []uint32 // [Hubs+1] the leaves of hub h are Leaves[h]..Leaves[h+1]-1
+	HubLinks  []uint32 // [Hubs] number of links of each hub
+	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
+	Lists     Lists    // of the searched vertices, without leaves
+	Segments  Segments // of the longest lists
+	Rows      []uint32 // [Searched][RowLength] first neighbours of each vertex, itself where it has fewer; or nil
+	RowLength int      // 4 or 8 (local.go)
+	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated; nil as Label
 }
 
 // VertexOf returns the vertex of a label of the graph, or None if it is isolated and has none.

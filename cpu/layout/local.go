@@ -136,20 +136,24 @@ func (b *builder) localOrder() (bool, error) {
 	return true, nil
 }
 
-// makeRows copies the first neighbours of every vertex into rows, if there are three or four on average.
+// makeRows copies the first neighbours of every vertex into rows of a length that holds those of most vertices, if most
+// have few: three to seven on average.
 func (b *builder) makeRows() {
 	g := b.g
-	if n := g.Lists.Entries(); g.Lists.Packed || n < 3*g.Searched || n > 4*g.Searched {
+	n := g.Lists.Entries()
+	if g.Lists.Packed || n < 3*g.Searched || n > 7*g.Searched {
 		return
 	}
-	g.Rows = memory.Allocate[[4]uint32](b.memory, "rows", g.Searched)
-	b.team.Split(len(g.Rows), 1, func(_, from, to int) {
+	g.RowLength = 4
+	if n > 4*g.Searched {
+		g.RowLength = 8
+	}
+	g.Rows = memory.Allocate[uint32](b.memory, "rows", g.RowLength*g.Searched)
+	b.team.Split(len(g.Rows)/g.RowLength, 1, func(_, from, to int) {
 		for v := from; v < to; v++ {
-			row := &g.Rows[v]
-			n := copy(row[:], g.Lists.Plain(uint32(v), 0, g.Lists.Degree(uint32(v))))
-			for i := range row[n:] {
-				row[n+i] = uint32(v)
-			}
+			row := g.Rows[v*g.RowLength:][:g.RowLength]
+			n := copy(row, g.Lists.Plain(uint32(v), 0, g.Lists.Degree(uint32(v))))
+			fill(row[n:], uint32(v))
 		}
 	})
 }
