@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 )
 
 // The validator checks a parent array against the five rules of the Graph500 specification (2.0, "Validation"). It uses
@@ -70,9 +71,12 @@ type Tree struct {
 // NEdge returns the number of edges from which the reference computes TEPS: the tuples without self-loops.
 func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 
-// Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once, and
-// calls must come one at a time.
+// Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once. Calls
+// from several goroutines run one after the other.
 type Validator struct {
+	call sync.Mutex   // held by Validate and Count
+	gate sync.RWMutex // held for reading by the threads of a call while they work
+
 	edges    []Edge // the list, or room for some of its tuples at a time
 	source   Source // makes them for each pass; nil: edges has all
 	vertices int64
@@ -149,6 +153,8 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if root < 0 || int64(root) >= v.vertices {
 		return Tree{}, fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
 	}
+	v.call.Lock()
+	defer v.call.Unlock()
 	t := Tree{Root: root}
 	whole, err := v.deriveLevels(ctx, root, parent, &t)
 	if err != nil {
@@ -160,7 +166,9 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if err := v.scanTuples(ctx, root, parent, &t); err != nil {
 		return Tree{}, err
 	}
-	if child := firstBit(v.pending); child >= 0 {
+	child := int64(-1)
+	v.unpaused(func() { child = firstBit(v.pending) })
+	if child >= 0 {
 		return Tree{}, v.explainEdge(root, Vertex(child), parent)
 	}
 	return t, nil
@@ -170,12 +178,39 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 // The caller may change it.
 func (v *Validator) Joined() []uint64 { return v.joined }
 
-// Overwrite fills a parent array with Unwritten before a search.
+// Pause stops a call of Validate or Count in another goroutine until resume is called. It returns when no thread of the
+// call works, within about a millisecond, unless the call is about to return a violation.
+func (v *Validator) Pause() (resume func()) {
+	v.gate.Lock()
+	return v.gate.Unlock
+}
+
+// unpaused does a call's work that is not in parallel.
+func (v *Validator) unpaused(work func()) {
+	v.gate.RLock()
+	defer v.gate.RUnlock()
+	work()
+}
+
+// Overwrite fills a parent array with Unwritten before a search. It does not wait for other calls.
 func (v *Validator) Overwrite(parent []Vertex) {
-	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
+	v.inParallel(func(first, last int64) {
 		for i := range parent[first:last] {
 			parent[first:last][i] = Unwritten
 		}
+	})
+}
+
+// Copy returns a copy of a parent array. It does not wait for other calls.
+func (v *Validator) Copy(parent []Vertex) []Vertex {
+	kept := hugePages(make([]Vertex, v.vertices))
+	v.inParallel(func(first, last int64) { copy(kept[first:last], parent[first:last]) })
+	return kept
+}
+
+func (v *Validator) inParallel(work func(first, last int64)) {
+	_, _ = parallel(context.Background(), len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+		work(first, last)
 		return true
 	})
 }
@@ -191,6 +226,8 @@ func (v *Validator) checkLength(parent []Vertex) error {
 // overVertices calls work for ranges of all vertices, as parallel does.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
 	return parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+		v.gate.RLock()
+		defer v.gate.RUnlock()
 		return work(first, last)
 	})
 }
@@ -233,6 +270,8 @@ func (v *Validator) overTuples(
 func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
 	work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
 	return parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
+		v.gate.RLock()
+		defer v.gate.RUnlock()
 		return work(&v.scanners[thread], part[first:last], base+first)
 	})
 }

@@ -79,6 +79,8 @@ func (v *Validator) Count(ctx context.Context, root Vertex, parent []Vertex) (t 
 	if err := v.checkLength(parent); err != nil {
 		return Tree{}, err
 	}
+	v.call.Lock()
+	defer v.call.Unlock()
 	var reached atomic.Int64
 	_, err = v.overVertices(ctx, func(first, last int64) bool {
 		var n int64

@@ -1,13 +1,17 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -129,6 +133,48 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 	for _, i := range left[:min(3, len(left))] {
 		e.confirm[len(e.done)+1+i] = true
 	}
+	if available, _, err := machine.AvailableMemory(ctx); err == nil && !e.in.graph.Regenerated {
+		e.aside.room = available > int64(len(e.confirm))*8*e.in.graph.Vertices
+	}
+}
+
+// confirmations are validations by the CPU of searches that the device has validated. They go on while the device
+// validates other searches, and pause while one is timed. Each has a copy of its parents; without room for the copies,
+// each is made at once.
+type confirmations struct {
+	room    bool
+	running sync.WaitGroup
+	mu      sync.Mutex
+	roots   []int // indexes of those that are done
+	err     error // of the first that failed
+}
+
+// confirmAside begins to confirm a search.
+func (e *engineRun) confirmAside(ctx context.Context, index int, tree graph.Tree) {
+	parents := e.in.validator.Copy(e.parents)
+	e.aside.running.Go(func() {
+		byCPU, err := e.in.validator.Validate(ctx, tree.Root, parents)
+		err = e.compare(tree, nil, byCPU, err)
+		e.aside.mu.Lock()
+		defer e.aside.mu.Unlock()
+		if err == nil {
+			e.aside.roots = append(e.aside.roots, index)
+		}
+		e.aside.err = cmp.Or(e.aside.err, err)
+	})
+}
+
+// confirmed waits for the confirmations, and records them.
+func (e *engineRun) confirmed() (err error) {
+	start, step := time.Now(), e.step("confirm", 0)
+	e.aside.running.Wait()
+	roots := e.aside.roots
+	defer func() { step.End(fmt.Sprintf("the CPU agrees on %d searches", len(roots)), err) }()
+	if err = e.aside.err; len(roots) == 0 || errors.Is(err, errDisagree) {
+		return err
+	}
+	c := record.Confirmation{Roots: roots, Time: time.Since(start).Seconds()}
+	return cmp.Or(e.record(record.Entry{Confirm: &c}), err)
 }
 
 // judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
@@ -148,17 +194,34 @@ func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree
 			return tree, nil
 		}
 	}
+	if done && violation == nil && e.aside.room {
+		e.confirmAside(ctx, r.Index, tree)
+		return tree, nil
+	}
 	byCPU, err := e.in.validator.Validate(ctx, r.Root, e.parents)
+	if done {
+		r.Confirmed = true
+		if differ := e.compare(tree, violation, byCPU, err); differ != nil {
+			return byCPU, differ
+		}
+	}
+	return byCPU, err
+}
+
+// errDisagree ends the run of an engine. Nothing that the device has validated counts.
+var errDisagree = errors.New("the host's device and the CPU disagree")
+
+// compare returns an error if the CPU's verdict is not the device's.
+func (e *engineRun) compare(tree graph.Tree, violation *graph.Violation, byCPU graph.Tree, err error) error {
 	var found *graph.Violation
-	if err != nil && !errors.As(err, &found) || !done {
-		return byCPU, err
+	if err != nil && !errors.As(err, &found) {
+		return err
 	}
 	if tree != byCPU || !sameViolation(violation, found) {
-		return byCPU, fmt.Errorf("host device %s and the CPU disagree: %s and %s; run without the device",
-			e.device.name, verdictText(tree, violation), verdictText(byCPU, found))
+		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, e.device.name,
+			verdictText(tree, violation), verdictText(byCPU, found))
 	}
-	r.Confirmed = true
-	return byCPU, err
+	return nil
 }
 
 func sameViolation(a, b *graph.Violation) bool {

@@ -125,8 +125,8 @@ func TestHostDevice(t *testing.T) {
 			}
 			run := result.Runs[0]
 			if c.failure != "" {
-				if run.State != record.Failed || !strings.Contains(run.Failure, c.failure) {
-					t.Fatalf("the run is %v: %s", run.State, run.Failure)
+				if run.State != record.Failed || !run.Void || !strings.Contains(run.Failure, c.failure) {
+					t.Fatalf("the run is %v, void %v: %s", run.State, run.Void, run.Failure)
 				}
 				return
 			}

@@ -44,6 +44,7 @@ type engineRun struct {
 	built    plugins.Construction
 	device   *hostDevice  // open while roots are searched
 	confirm  map[int]bool // searches that both the device and the CPU validate
+	aside    confirmations
 }
 
 const (
@@ -68,14 +69,15 @@ func (e *engineRun) record(entry record.Entry) error {
 
 // end records how the engine ended. It returns an error only if that ends the whole run.
 func (e *engineRun) end(ctx context.Context, err error) error {
-	end := record.End{State: record.Complete, Description: e.about, Void: e.in.changed()}
+	changed := e.in.changed()
+	end := record.End{State: record.Complete, Description: e.about, Void: changed || errors.Is(err, errDisagree)}
 	var storeErr *record.StoreError
 	switch {
 	case errors.As(err, &storeErr):
 		return err
-	case end.Void:
+	case changed:
 		end.State, end.Failure = record.Failed, errTuplesChanged.Error()
-	case err != nil && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil && !end.Void:
 		end.State = record.Interrupted
 	case err != nil && e.searched && e.plan.Energy > 0 && !e.metered: // the searches are kept
 		if err := e.recordEnergy(&record.EnergyRecord{}, err); err != nil {
@@ -90,7 +92,7 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 	if end.Failure != "" {
 		e.note("failed: %s", end.Failure)
 	}
-	if end.Void && ctx.Err() == nil {
+	if changed && ctx.Err() == nil {
 		return e.in.restore(ctx, e.progress)
 	}
 	return ctx.Err()

@@ -96,7 +96,13 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
-	if err := e.roots(ctx); err != nil {
+	searching, stop := context.WithCancel(ctx)
+	defer e.aside.running.Wait()
+	defer stop()
+	if err := e.roots(searching); err != nil {
+		return err
+	}
+	if err := e.confirmed(); err != nil {
 		return err
 	}
 	if e.plan.Energy == 0 || e.metered {

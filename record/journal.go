@@ -18,8 +18,15 @@ type Entry struct {
 	Graph   *GraphRecord  `json:"graph,omitempty"`
 	Kernel1 *Kernel1      `json:"kernel1,omitempty"`
 	Root    *RootRecord   `json:"root,omitempty"`
+	Confirm *Confirmation `json:"confirm,omitempty"`
 	Energy  *EnergyRecord `json:"energy,omitempty"`
 	End     *End          `json:"end,omitempty"`
+}
+
+// Confirmation says that the CPU has validated searches that the host's device had validated, and agreed.
+type Confirmation struct {
+	Roots []int   `json:"roots"` // their indexes
+	Time  float64 `json:"time"`  // that the run waited for it after the last search, seconds
 }
 
 // Session starts the entries of one process: the first of a run, and one for each resume.
@@ -32,7 +39,8 @@ type Session struct {
 type End struct {
 	State   State  `json:"state"`
 	Failure string `json:"failure,omitempty"`
-	Void    bool   `json:"void,omitempty"` // the engine changed the tuples: none of its searches count
+	// Void: none of its searches count, because the engine changed the tuples, or the host's device and the CPU disagree.
+	Void bool `json:"void,omitempty"`
 	// Description is used if there was no kernel 1.
 	Description *plugins.Description `json:"description,omitempty"`
 }
@@ -78,9 +86,9 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			}
 		case e.Graph != nil:
 			err = r.setGraph(e)
-		case e.Kernel1 != nil || e.Root != nil || e.Energy != nil || e.End != nil: // other kinds are of newer versions
+		case e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil || e.End != nil:
 			err = r.apply(e)
-		}
+		} // other kinds are of newer versions
 		if err != nil {
 			return r, fmt.Errorf("line %d: %w"+usable, n+1, err)
 		}
@@ -188,6 +196,14 @@ func (r *Run) apply(e Entry) error {
 			return fmt.Errorf("root %d where root %d is expected", e.Root.Index, len(r.Roots))
 		}
 		r.Roots = append(r.Roots, *e.Root)
+	case e.Confirm != nil:
+		for _, i := range e.Confirm.Roots {
+			if i < 0 || i >= len(r.Roots) {
+				return fmt.Errorf("root %d is confirmed and was not searched", i)
+			}
+			r.Roots[i].Confirmed = true
+			r.Roots[i].Validation += e.Confirm.Time / float64(len(e.Confirm.Roots))
+		}
 	case e.Energy != nil:
 		r.Energy = e.Energy
 	case e.End != nil:

@@ -76,7 +76,7 @@ type Run struct {
 	Unchecked  int           `json:"unchecked,omitempty"`
 	State      State         `json:"state"`
 	Failure    string        `json:"failure,omitempty"`
-	Void       bool          `json:"void,omitempty"`       // the engine changed the tuples; a resume repeats all searches
+	Void       bool          `json:"void,omitempty"`       // no search counts, and a resume repeats all: see End.Void
 	Valid      bool          `json:"valid"`                // complete, every search validated and none of them wrong
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
 	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured
