@@ -72,6 +72,9 @@ func (d *hostDevice) try(ctx context.Context, call func(context.Context, plugins
 	limited, cancel := context.WithTimeout(ctx, d.plan.Timeout)
 	defer cancel()
 	err := call(limited, d.open)
+	if err != nil && limited.Err() != nil {
+		err = fmt.Errorf("it exceeded the timeout of %v: %w", d.plan.Timeout, err)
+	}
 	if err != nil {
 		d.fail(ctx, err)
 	}

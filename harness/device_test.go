@@ -3,9 +3,11 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -21,9 +23,21 @@ type slow struct {
 	noTuples, wrongTuple, noLoad bool
 	failsAfter                   int // searches; 0: never
 	lie                          func(*graph.Tree, error) error
+	fault                        func(ctx context.Context, call string) error // comes first
+}
+
+func (s *slow) fails(ctx context.Context, call string) error {
+	if s.fault == nil {
+		return nil
+	}
+	return s.fault(ctx, call)
 }
 
 func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
+	if err := s.fails(ctx, "generate"); err != nil {
+		clear(dst)
+		return err
+	}
 	if s.noTuples {
 		return errors.New("the bus is gone")
 	}
@@ -36,7 +50,10 @@ func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge
 	return err
 }
 
-func (s *slow) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
+func (s *slow) Load(ctx context.Context, tuples []graph.Edge, vertices int64) (err error) {
+	if err := s.fails(ctx, "load"); err != nil {
+		return err
+	}
 	if s.noLoad {
 		return plugins.ErrMemory
 	}
@@ -45,14 +62,17 @@ func (s *slow) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err
 }
 
 func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	if s.noLoad {
-		return plugins.ErrMemory
+	if err := s.fails(ctx, "load"); err != nil {
+		return err
 	}
 	s.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
 	return err
 }
 
 func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+	if err := s.fails(ctx, "validate"); err != nil {
+		return graph.Tree{}, err
+	}
 	if s.validated++; s.failsAfter > 0 && s.validated > s.failsAfter {
 		return graph.Tree{}, errors.New("the device has disappeared")
 	}
@@ -64,6 +84,79 @@ func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.V
 }
 
 func (s *slow) Close() error { return nil }
+
+// TestHostDeviceFaults has a device fail in every call that it is given. The run has all searches, valid, and one note.
+func TestHostDeviceFaults(t *testing.T) {
+	execute := func(t *testing.T, device *slow, regenerate bool, timeout time.Duration) (record.Run, []string) {
+		e := &serial{describe: func(d *plugins.Description) { d.MakesTuples = true }}
+		h := hostOf(map[string]*serial{"serial": e})
+		plan := planOf(8, "serial")
+		plan.Regenerate, plan.Timeout = regenerate, timeout
+		if device != nil {
+			h.engines["device"] = func() (plugins.Engine, error) {
+				return device, device.fails(t.Context(), "open")
+			}
+			plan.HostDevice = &record.EngineSpec{Name: "device"}
+		}
+		store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		n := &note{}
+		result, err := Execute(t.Context(), h, store, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Runs[0], n.notes
+	}
+	const minute = time.Minute
+	without, _ := execute(t, nil, false, minute)
+	for _, call := range []string{"open 1", "generate 1", "load 1", "validate 1", "validate 2", "validate 40",
+		"validate 64"} {
+		for name, fault := range map[string]func(context.Context) error{
+			"disappears":          func(context.Context) error { return errors.New("GPU is lost") },
+			"has too little room": func(context.Context) error { return fmt.Errorf("%w: GPU is lost", plugins.ErrMemory) },
+			"hangs": func(ctx context.Context) error {
+				<-ctx.Done()
+				return fmt.Errorf("GPU is lost: %w", ctx.Err())
+			},
+		} {
+			for _, regenerate := range []bool{false, true} {
+				timeout := minute
+				if name == "hangs" {
+					timeout = 2 * time.Second
+				}
+				if name == "hangs" && strings.HasPrefix(call, "open") { // which has a limit of its own
+					continue
+				}
+				t.Run(fmt.Sprintf("%s in %s, regenerate %v", name, call, regenerate), func(t *testing.T) {
+					t.Parallel()
+					calls := map[string]int{}
+					device := &slow{fault: func(ctx context.Context, c string) error {
+						if calls[c]++; fmt.Sprint(c, " ", calls[c]) == call {
+							return fault(ctx)
+						}
+						return nil
+					}}
+					got, notes := execute(t, device, regenerate, timeout)
+					if got.State != record.Complete || !got.Valid || got.Compliance.Compliant == regenerate {
+						t.Errorf("%v, valid %v, compliant %v: %s", got.State, got.Valid, got.Compliance.Compliant, got.Failure)
+					}
+					if len(notes) != 1 || !strings.Contains(notes[0], "GPU is lost") ||
+						strings.Contains(notes[0], "timeout of 2s") != (name == "hangs") {
+						t.Errorf("notes %q", notes)
+					}
+					for i, r := range got.Roots {
+						if w := without.Roots[i]; r.Root != w.Root || *r.NEdge != *w.NEdge || *r.Depth != *w.Depth || !r.Validated {
+							t.Errorf("got %+v, want %+v", r, w)
+						}
+					}
+				})
+			}
+		}
+	}
+}
 
 // TestHostDevice runs the protocol with devices that work, fail and lie. Nothing is lost with a device that fails.
 func TestHostDevice(t *testing.T) {
