@@ -105,8 +105,7 @@ type UnknownOption struct {
 }
 
 func (e *UnknownOption) Error() string {
-	return fmt.Sprintf("unknown option %s; this engine takes: %s: %v", e.Name,
-		cmp.Or(strings.Join(e.Known, ", "), "none"), ErrOption)
+	return fmt.Sprintf("unknown option %s; this engine takes: %s", e.Name, cmp.Or(strings.Join(e.Known, ", "), "none"))
 }
 
 func (e *UnknownOption) Unwrap() error { return ErrOption }

@@ -66,7 +66,7 @@ func read(dir string) (s stored, err error) {
 	journal, journalErr := regular.Read(path, maxFile)
 	switch {
 	case errors.Is(manifestErr, fs.ErrNotExist):
-		return s, Usage("%s does not hold a run: it has no %s", dir, ManifestFile)
+		return s, Usage("%s does not hold a run: it has no %s; teps list shows the runs below a directory", dir, ManifestFile)
 	case errors.Is(journalErr, fs.ErrNotExist):
 		return s, fmt.Errorf("%s is missing, and %s has only the plan; restore the file", path, ManifestFile)
 	case errors.Is(resultErr, fs.ErrNotExist):
@@ -171,7 +171,7 @@ func (s stored) checkDigest(dir string, result []byte) (digest string, err error
 // was killed at its start, and is skipped. The error is an ErrUsage if dir is not a directory.
 func Runs(dir string) (runs []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, Usage("%s is not a directory of runs", dir)
+		return nil, Usage("%s is not a directory of runs; teps run makes one", dir)
 	}
 	root := dir + string(filepath.Separator) // so that WalkDir follows a link
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -116,7 +116,7 @@ func directionsFigure(rows []directionShare) Figure {
 			shapes, sum := drawBars(place), 0.0
 			for _, part := range parts {
 				shapes = append(shapes, Text{At: Point{sum + part/2, place}, Text: fmt.Sprintf("%.0f %%", part),
-					Color: paint(onBarPaint), Size: 8, Room: part, DY: -3})
+					Color: paint(onBarPaint), Size: 8, Room: max(part, 0.1), DY: -3})
 				sum += part
 			}
 			return shapes

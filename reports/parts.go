@@ -79,7 +79,7 @@ func (r Report) Figures() []Figure {
 	return out
 }
 
-// Figure returns the figure of that name. The error names those that there are.
+// Figure returns the figure of that name. The error names those of the records.
 func (r Report) Figure(name string) (Figure, error) {
 	var names []string
 	for _, f := range r.Figures() {
@@ -88,6 +88,6 @@ func (r Report) Figure(name string) (Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Figure{}, fmt.Errorf("reports: no figure %q; these records have %s", name,
+	return Figure{}, fmt.Errorf("unknown figure %q; these records have %s", name,
 		cmp.Or(strings.Join(names, ", "), "nothing to draw"))
 }

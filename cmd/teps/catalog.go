@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -125,6 +126,8 @@ func (c catalog) known() (all []choice) {
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist; build it first", path)
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():

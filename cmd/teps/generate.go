@@ -39,6 +39,9 @@ With --out it writes a file in the format of its extension, compressed if .gz or
 			if c.Flags().Changed("graph") && (c.Flags().Changed("scale") || c.Flags().Changed("edgefactor")) {
 				return usage("--graph names another graph than --scale and --edgefactor; give one of them")
 			}
+			if out == "" && isTerminal(c.OutOrStdout()) {
+				return usage("tuples are binary, 12 bytes each; name a file with --out, or write to a pipe")
+			}
 			if out != "" { // which is removed if it is not whole
 				finishOnSignal(c)
 			}

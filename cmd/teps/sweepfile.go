@@ -87,7 +87,7 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 	f.Store = filepath.Join(defaultStore, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	data, err := regular.Read(path, maxSweepFile)
 	if err != nil {
-		return sweep.Sweep{}, "", usage("read the sweep file: %w", err)
+		return sweep.Sweep{}, "", usage("read the sweep file: %w; teps sweep --help shows one", err)
 	}
 	if err := parseYAML(data, &f); err != nil {
 		return sweep.Sweep{}, "", usage("%s: %s", path, strings.TrimSuffix(text.Snip(err.Error(), 1000, "…"), "\n"))

@@ -23,7 +23,7 @@ func All() []reports.Format {
 		{Name: "html", Summary: "the page, one file that needs nothing else", References: true, Write: page.Write},
 		{Name: "markdown", Summary: "tables and summary for an issue or a wiki", References: true, Write: text.Markdown},
 		{Name: "graph500", Summary: "the official text, in the reference program's lines", Write: each(text.Graph500)},
-		{Name: "text", Summary: "the table that ends a run, or of many runs their variants",
+		{Name: "text", Summary: "the table that ends a run, or the variants of several",
 			Write: func(w io.Writer, r reports.Report) error { return text.Tables(w, r, 0) }},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
 		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},

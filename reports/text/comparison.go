@@ -52,7 +52,16 @@ func describe(all []compare.Comparison) (out comparison) {
 	scatter := -1.0
 	for _, c := range all {
 		for _, cell := range c.Cells {
-			out.Results = append(out.Results, comparisonSentence(c, cell))
+			sentence := comparisonSentence(c, cell)
+			if i := len(out.Results) - 1; i >= 0 && !cell.Compared() {
+				// One sentence for all that cannot be compared for the same reason.
+				name := cellName(c, cell)
+				if before, ok := strings.CutSuffix(out.Results[i], strings.TrimPrefix(sentence, name)); ok {
+					out.Results = out.Results[:i]
+					sentence = before + "; " + sentence
+				}
+			}
+			out.Results = append(out.Results, sentence)
 			if limit := basis(cell); limit != "" && !slices.Contains(out.Limits, limit) {
 				out.Limits = append(out.Limits, limit)
 			}

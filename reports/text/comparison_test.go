@@ -69,7 +69,7 @@ func TestComparisonExplainsEachLine(t *testing.T) {
 	wants(t, text,
 		"cpu, scale 16: B is 20 % slower than A (-20.0 % to -20.0 %, p < 0.0001).",
 		"an-engine-with-a-very-long-name, scale 17: B is 20 % slower", "With one run on each side,",
-		"gone, scale 16: no comparison between A and B: only A has it.", "gone, scale 17: no comparison between A and B",
+		"gone, scale 16; gone, scale 17: no comparison between A and B: only A has it.",
 		"A is 1.25 (1.25 to 1.25) times as fast as B: geometric mean, smallest and largest of 4 ratios.",
 		"The sides differ in more than speed:",
 		"processor: A AMD EPYC 9354 32-Core Processor; B AMD [31m EPYC 9754 128-Core Processor",

@@ -81,26 +81,17 @@ func rendered(t reports.Table, width int) string {
 	return b.String()
 }
 
-// Tables writes the table that ends a run for each result. Of many it writes a line for each variant, and their
-// history. width is that of Columns.
+// Tables writes the table that ends a run. Of several runs it writes a line for each variant, and their history. width
+// is that of Columns.
 func Tables(w io.Writer, r reports.Report, width int) error {
-	var b bytes.Buffer
-	if r.Many() {
-		b.WriteString(rendered(r.VariantTable(), width))
-		if history := r.History().Table; len(history.Rows) > 0 {
-			b.WriteString("\n" + rendered(history, width))
-		}
-		return flush(w, &b, "the tables")
+	if len(r.Results) == 1 {
+		return Table(w, r.Results[0], width, false)
 	}
-	for i, result := range r.Results {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		if err := Table(&b, result, width, false); err != nil {
-			return err
-		}
+	tables := rendered(r.VariantTable(), width)
+	if history := r.History().Table; len(history.Rows) > 0 {
+		tables += "\n" + rendered(history, width)
 	}
-	return flush(w, &b, "the tables")
+	return flush(w, bytes.NewBufferString(tables), "the tables")
 }
 
 // Table writes the summary of a result: one line a run. Rates are GTEPS (10^9 input tuples of the component a second):
