@@ -1,7 +1,5 @@
 package cpu
 
-import "math/bits"
-
 // bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
 type bitmap []uint64
 
@@ -51,16 +49,4 @@ func (b bitmap) addRange(from, to int) {
 		b[w] = ^uint64(0)
 	}
 	b[last] |= tail
-}
-
-// filterEach is filter, one entry at a time. It is not inlined because its loop needs all registers.
-//
-//go:noinline
-func (b bitmap) filterEach(entry []uint32, word uint64) (found uint64) {
-	for ; word != 0; word &= word - 1 {
-		i := bits.TrailingZeros64(word)
-		u := entry[i]
-		found |= b[u>>6] >> (u & 63) & 1 << (i & 63)
-	}
-	return found
 }

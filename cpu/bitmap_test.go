@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"math/bits"
 	"slices"
 	"testing"
 
@@ -44,26 +43,6 @@ func TestBitmapIsASet(t *testing.T) {
 		again.set(queue)
 		if !slices.Equal(again, b) {
 			t.Fatalf("bitmap set from its queue is %x, want %x", again, b)
-		}
-	})
-}
-
-func TestFilterTestsTheEntriesOfAWord(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b := bitmap(rapid.SliceOfN(rapid.Uint64(), 1, 4).Draw(t, "bitmap"))
-		entry := rapid.SliceOfN(rapid.Uint32Range(0, uint32(len(b)*64-1)), 1, 64).Draw(t, "entries")
-		which := rapid.Uint64().Draw(t, "which") >> (64 - len(entry))
-		want := uint64(0)
-		for word := which; word != 0; word &= word - 1 {
-			if i := bits.TrailingZeros64(word); b.has(entry[i]) {
-				want |= 1 << i
-			}
-		}
-		if got := b.filter(entry, which); got != want {
-			t.Fatalf("filter is %x, want %x", got, want)
-		}
-		if got := b.filterEach(entry, which); got != want {
-			t.Fatalf("filterEach is %x, want %x", got, want)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/lookup"
 )
 
 // The parts of a bottom-up step. A vertex belongs to one worker, 64 vertices at a time, so nothing is shared and
@@ -47,11 +48,11 @@ func (s *search) tryFirst(now bitmap, from int) {
 		w := from + i
 		left := s.unvisited[w] &^ found
 		if hubs := left & wordBelow(w, g.Hubs); hubs != 0 {
-			now[i] |= s.frontier.filter(g.First[w<<6:g.Hubs], hubs)
+			now[i] |= lookup.In64(s.frontier, g.First[w<<6:g.Hubs], hubs)
 		}
 		if ungrouped := left &^ wordBelow(w, g.Ungrouped); ungrouped != 0 {
 			skip := max(g.Ungrouped-w<<6, 0) // the first ungrouped vertex may be inside the word
-			now[i] |= s.frontier.filter(g.First[g.Hubs+w<<6+skip-g.Ungrouped:], ungrouped>>skip) << skip
+			now[i] |= lookup.In64(s.frontier, g.First[g.Hubs+w<<6+skip-g.Ungrouped:], ungrouped>>skip) << skip
 		}
 	}
 }
@@ -70,7 +71,7 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 		}
 		for k := 0; k < layout.NumColumns && left != 0; k++ {
 			column := &l.Columns[k]
-			hit := s.frontier.filter(column.Entry[w<<6:], left)
+			hit := lookup.In64(s.frontier, column.Entry[w<<6:], left)
 			now[i] |= hit
 			left &^= hit
 			left &= column.More[w]

@@ -338,7 +338,7 @@ func (b *builder) makeColumns() error {
 		b.more[k] = memory.Allocate[uint32](b.memory, "columns", b.rows/32)
 	}
 	for k := range b.entry {
-		b.entry[k] = memory.Allocate[Column](b.memory, "columns", b.rows)
+		b.entry[k] = memory.Allocate[uint32](b.memory, "columns", b.rows)
 	}
 	b.template = memory.Allocate[uint32](b.memory, "output template", int(b.Partition.Share))
 	if err := b.memory.Err(); err != nil {
@@ -351,7 +351,7 @@ func (b *builder) makeColumns() error {
 				b.more[k].add(uint32(v))
 			}
 			for k := range min(len(list), numColumns) {
-				b.entry[k][v] = list[k]
+				b.entry[k][v] = uint32(list[k])
 			}
 		}
 	})

@@ -153,7 +153,7 @@ type Part struct {
 	// both directions.
 	up    lists[Column]          // for each row, the columns of its entries, by ascending list index
 	down  lists[Row]             // for each column, by list index, the rows of its entries
-	entry [numColumns][]Column   // [Row] the first entries of each list of up; meaningless where it is shorter
+	entry [numColumns][]uint32   // [Row] the first Columns of each list of up; meaningless where it is shorter
 	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
 
 	// For a rank of several workers, the first lists that top-down levels scan, those of hubs, are cut where ranges of

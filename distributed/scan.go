@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/internal/lookup"
 )
 
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
@@ -311,7 +313,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 			}
 			if first := left &^ s.grouped[w]; first != 0 {
 				x.edges += int64(bits.OnesCount32(first))
-				hit := s.expanded.filter(s.entry[0][w<<5:], first)
+				hit := lookup.In32(s.expanded, s.entry[0][w<<5:], first)
 				found = x.find(found, hit&s.remote[w], w<<5, s.entry[0])
 				discovered |= hit
 				left &^= hit
@@ -321,7 +323,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 					break
 				}
 				x.edges += int64(bits.OnesCount32(left))
-				hit := s.expanded.filter(s.entry[c][w<<5:], left)
+				hit := lookup.In32(s.expanded, s.entry[c][w<<5:], left)
 				found = x.find(found, hit, w<<5, s.entry[c])
 				discovered |= hit
 				left &^= hit
@@ -343,10 +345,10 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 }
 
 // find adds the rows of a word with their columns to those that have found a parent.
-func (x *worker) find(n int, word uint32, base int, column []Column) int {
+func (x *worker) find(n int, word uint32, base int, column []uint32) int {
 	for ; word != 0; word &= word - 1 {
 		v := base + bits.TrailingZeros32(word)
-		x.found[n&(batch-1)], x.column[n&(batch-1)] = Row(v), column[v]
+		x.found[n&(batch-1)], x.column[n&(batch-1)] = Row(v), Column(column[v])
 		n++
 	}
 	return n
@@ -360,6 +362,9 @@ func (s *Rank) scanRows(x *worker, n, found int) {
 	targets := s.up.targets
 	for k, v := range x.row[:n] {
 		x.at[k&mask], x.end[k&mask] = s.up.at[v]+numColumns, s.up.at[v+1] // not empty
+	}
+	for _, at := range x.at[:n] { // fetch the lists at once: each is somewhere else in memory
+		x.touched += uint32(targets[at])
 	}
 	known, kept := found, n
 	for n = kept; n > 0; n = kept {

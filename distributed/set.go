@@ -35,19 +35,6 @@ func (b bitmap) addRange(from, to int) {
 	b[last] |= tail
 }
 
-// filter returns those bits of word whose column (bit k has column[k]) is in the bitmap. It is not inlined because its
-// loop needs all registers.
-//
-//go:noinline
-func (b bitmap) filter(column []Column, word uint32) (found uint32) {
-	for ; word != 0; word &= word - 1 {
-		k := bits.TrailingZeros32(word)
-		u := column[k]
-		found |= b[u>>5] >> (u & 31) & 1 << (k & 31)
-	}
-	return found
-}
-
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
 // bitmap.
 type set struct {

@@ -14,8 +14,8 @@
 	VPTESTMD    Z31, Z2, K2, K3     \
 	KMOVW       K3, R8
 
-// func filterVector(b *uint64, entry *uint32, word uint64) (found uint64)
-TEXT ·filterVector(SB), NOSPLIT, $0-32
+// func vector64(b *uint64, entry *uint32, word uint64) (found uint64)
+TEXT ·vector64(SB), NOSPLIT, $0-32
 	MOVQ         b+0(FP), AX
 	MOVQ         entry+8(FP), BX
 	MOVQ         word+16(FP), CX
@@ -38,5 +38,24 @@ TEXT ·filterVector(SB), NOSPLIT, $0-32
 	SHLQ         $48, R8
 	ORQ          R8, DX
 	MOVQ         DX, found+24(FP)
+	VZEROUPPER
+	RET
+
+// func vector32(b, entry *uint32, word uint32) (found uint32)
+TEXT ·vector32(SB), NOSPLIT, $0-28
+	MOVQ         b+0(FP), AX
+	MOVQ         entry+8(FP), BX
+	MOVL         word+16(FP), CX
+	MOVL         $31, R9
+	VPBROADCASTD R9, Z30
+	MOVL         $1, R9
+	VPBROADCASTD R9, Z31
+	SIXTEEN(0)
+	MOVL         R8, DX
+	SHRL         $16, CX
+	SIXTEEN(64)
+	SHLL         $16, R8
+	ORL          R8, DX
+	MOVL         DX, found+24(FP)
 	VZEROUPPER
 	RET
