@@ -120,9 +120,9 @@ func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, t
 		vertices: vertices,
 		scanners: make([]scanner, threads),
 		levels:   hugePages(make([]int32, vertices)),
-		joined:   make([]uint64, (vertices+63)/64),
-		inner:    make([]uint64, (vertices+63)/64),
-		pending:  make([]uint64, (vertices+63)/64),
+		joined:   hugePages(make([]uint64, (vertices+63)/64)),
+		inner:    hugePages(make([]uint64, (vertices+63)/64)),
+		pending:  hugePages(make([]uint64, (vertices+63)/64)),
 		words:    hugePages(make([]uint16, vertices)),
 
 		vertexGrain: 1 << 14,
