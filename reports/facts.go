@@ -122,6 +122,7 @@ func (r Result) machineFacts() Table {
 func (r Result) softwareFacts() Table {
 	g := newFacts("Run")
 	g.fact("started", dated(r.Started, time.RFC3339))
+	g.fact("note", Sentence(r.Environment["TEPS_NOTE"]))
 	g.fact("command", Clean(strings.Join(r.Command, " "), 4*SentenceLength))
 	g.fact("teps", Joined(", ", Name(r.Software.Version), Clean(r.Software.Commit, 2*NameLength)))
 	g.fact("compiler", Name(r.Software.Compiler))

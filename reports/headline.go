@@ -93,29 +93,30 @@ func (r Result) Device(run Run) string {
 	return Name(d.Devices[0].Name)
 }
 
-// RunTable sums up every run in a line.
-func (r Result) RunTable() Table {
-	t := NewRunTable(r.Runs, Run.On, "#GTEPS, harmonic|#± deviation|state|rules|#median search|#valid roots|"+
-		"#kernel 1|#graph held", "")
+// RunTable sums up every run in a line. Rates are GTEPS: the harmonic mean over the roots, and the slowest and fastest
+// root. A wide table has two columns more than fit a terminal.
+func (r Result) RunTable(wide bool) Table {
+	t := NewRunTable(r.Runs, Run.On,
+		"#valid|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#MTEPS/W|rules|#graph held", "")
 	for _, run := range r.Runs {
-		v, version, kernel1, held, median, rate := run.Verdict(), "", Missing, Missing, Missing, Missing
-		if d := run.Description; d != nil {
-			version = Name(d.Version)
-		}
+		v, kernel1, held, median, rate, spread := run.Verdict(), Missing, Missing, Missing, Missing, Missing
 		if c := run.Construction; c != nil {
-			kernel1, held = units.Duration(c.Elapsed), units.Bytes(c.Bytes)
+			kernel1, held = units.Significant(c.Elapsed.Seconds(), 4), units.Bytes(c.Bytes)
 		}
 		if s := run.Rates(); s != nil {
-			median, rate = units.Seconds(s.Time.Median), GTEPS(s.TEPS.Mean)
+			median, rate = units.Significant(s.Time.Median*1e3, 4), GTEPS(s.TEPS.Mean)
+			spread = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
 		}
-		t.Add(Joined(" ", run.Label, version), run.graphCell(), rate, run.deviation(), v.Word, run.RuleCount(), median,
-			fmt.Sprintf("%d of %d", run.ValidRoots(), len(run.Roots)), kernel1, held)
-		t.Style(4, v.Class())
-		t.Style(5, "fair")
-		if run.Compliant() {
-			t.Style(5, "good")
-		}
+		t.Add(Sentence(run.Engine.Name), Sentence(run.Cell()), fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
+			kernel1, median, rate, spread, v.Word, run.PerWatt(), run.RuleCount(), held)
+		t.Style(7, v.Class())
+		t.Style(9, map[bool]string{true: "good", false: "fair"}[run.Compliant()])
 	}
+	if !wide {
+		t.Drop(10)
+		t.Drop(9)
+	}
+	t.DropEmpty()
 	return t
 }
 

@@ -147,5 +147,6 @@ func directionsTable(rows []directionShare) Table {
 			units.Significant(d.levels[1], 3), units.Seconds(d.seconds[0]), units.Seconds(d.seconds[1]),
 			units.Seconds(d.outside()), down, up, perTuple)
 	}
+	t.DropEmpty()
 	return t
 }

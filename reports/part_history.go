@@ -215,7 +215,7 @@ func historyTable(all []history) Table {
 	for _, h := range all {
 		runs = append(runs, h.run)
 	}
-	t := NewRunTable(runs, Run.On, "machine|day|build|#runs|#GTEPS|#change|#interval|verdict|also changed",
+	t := NewRunTable(runs, Run.On, "machine|#day|build|#runs|#GTEPS|#change|#interval|verdict|also changed",
 		"GTEPS are medians over the runs. The change is that of a typical root or run against the runs before, at most "+
 			units.Integer(maxBaseline)+", with its 95 % interval.")
 	for _, h := range all {

@@ -55,7 +55,7 @@ next to the measured ones, in gray; docs/reports.md lists them.`,
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file for the shared page, for --format or for --picture")
 	c.Flags().StringVarP(&f.format, "format", "f", "", "write one text in this format")
 	c.Flags().StringVar(&f.picture, "picture", "",
-		"write one figure, by the name of its file (gteps-over-scale, roots, kernel-1, ...)")
+		"write one figure, by the name of its file (gteps-over-scale, roots, history, ...)")
 	c.Flags().StringSliceVar(&f.reference, "reference", nil, "show published results: names, or all")
 	return c
 }

@@ -41,7 +41,7 @@ func runCommand(engines catalog) *cobra.Command {
 official text to standard output and everything else to standard error, and
 writes records, plots and a page into a directory. A run that was stopped
 (Ctrl-C, a crash, a power cut) loses at most the search it was in; --resume DIR
-continues it.
+continues it. The variable TEPS_NOTE is a note for the record.
 
 --graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),

@@ -453,7 +453,7 @@ func TestVariantsDifferInEveryRendering(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"gteps-over-scale", "roots", "directions", "kernel-1"} {
+	for _, name := range []string{"gteps-over-scale", "roots", "directions"} {
 		f, err := report.Figure(name)
 		if err != nil {
 			t.Fatal(err)

@@ -27,6 +27,7 @@ type Listed struct {
 	Checksummed bool        `json:"checksummed"`
 	State       string      `json:"state,omitempty"` // the worst of its runs
 	Runs        []ListedRun `json:"runs,omitempty"`
+	Note        string      `json:"note,omitempty"`
 	Damage      string      `json:"damage,omitempty"` // why it cannot be read; only Folder is present then
 }
 
@@ -47,7 +48,7 @@ func List(folder string, r record.Result, err error) Listed {
 	}
 	l := Listed{
 		Folder: folder, ID: r.ID, Started: &r.Started, Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Schema: r.Schema,
-		Checksummed: r.Checksummed(),
+		Checksummed: r.Checksummed(), Note: r.Environment["TEPS_NOTE"],
 	}
 	worst := reports.Good
 	for _, one := range r.Runs {
@@ -69,7 +70,7 @@ func List(folder string, r record.Result, err error) Listed {
 // ListTable writes records, a line each. What cannot be read follows with its reason. The rate is that of the fastest
 // engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
 func ListTable(w io.Writer, records []Listed, width int) error {
-	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state", "")
+	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state|note", "")
 	for _, column := range []int{0, 1, 6} { // folders are copied into command lines
 		t.Head[column].Class = "whole"
 	}
@@ -82,6 +83,7 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 		}
 	}
 	t.DropShared(2)
+	t.DropEmpty()
 	out := damaged
 	switch {
 	case len(records) == 0:
@@ -122,6 +124,7 @@ func listRow(l Listed) []string {
 	return []string{
 		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine), firstOf(engines),
 		firstOf(graphs), units.Significant(rate/1e9, 3), state,
+		reports.Sentence(l.Note),
 	}
 }
 

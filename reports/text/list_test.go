@@ -32,6 +32,13 @@ func TestListFitsATerminal(t *testing.T) {
 	long := samples.Result([]string{"cpu", "distributed", "an-engine-with-a-very-long-name"}, 16, 18)
 	long.Digest, long.Machine.Hostname = "s", "node17.cluster.example.org"
 	long.Runs[0].State = record.Interrupted
+	noted := samples.Result([]string{"cpu"}, 20)
+	noted.Environment = map[string]string{"TEPS_NOTE": "after the BIOS update"}
+	var list strings.Builder
+	err := ListTable(&list, []Listed{List("d", noted, nil), List("e", samples.Result([]string{"cpu"}, 20), nil)}, 0)
+	if err != nil || !strings.HasSuffix(strings.Split(list.String(), "\n")[2], "no checksum  after the BIOS update") {
+		t.Errorf("a note: %v, %s", err, list.String())
+	}
 	var records []Listed
 	records = append(records,
 		List("results/20260314-091500", long, nil),

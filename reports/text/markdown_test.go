@@ -66,7 +66,7 @@ func TestMarkdownHasTheTablesOfThePage(t *testing.T) {
 	}
 	goodMarkdown(t, b.String())
 	for _, want := range []string{
-		"## 2 results side by side", "### Runs", "| cpu 0.1.0 | 16 |", "### Kernel 1: time and memory",
+		"## 2 results side by side", "### Runs", "| cpu | 16 | 64/64 |", "### Kernel 1: time and memory",
 		"### Top-down and bottom-up",
 		"<summary>Levels of the median root: distributed, scale 17", "### Published elsewhere, not measured here",
 		"| Kolganov 2018 | NVIDIA Tesla P100 |", "**VALID** · **compliant**",

@@ -2,14 +2,12 @@ package text
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
 )
 
@@ -94,29 +92,16 @@ func Tables(w io.Writer, r reports.Report, width int) error {
 	return flush(w, bytes.NewBufferString(tables), "the tables")
 }
 
-// Table writes the summary of a result: one line a run. Rates are GTEPS (10^9 input tuples of the component a second):
-// the harmonic mean over the roots, and the slowest and fastest root. width is that of Columns; color colors the
-// verdicts.
+// Table writes the summary of a result: one line a run. width is that of Columns; color colors the verdicts.
 func Table(w io.Writer, r reports.Result, width int, color bool) error {
-	t := reports.NewRunTable(r.Runs, reports.Run.On,
-		"#valid|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#MTEPS/W", "")
-	for _, run := range r.Runs {
-		v := run.Verdict()
-		kernel1, median, rate, spread, state := reports.Missing, reports.Missing, reports.Missing, reports.Missing, v.Word
-		if run.Construction != nil {
-			kernel1 = units.Significant(run.Construction.Elapsed.Seconds(), 4)
+	t := r.RunTable(false)
+	for i, run := range r.Runs {
+		for k := range t.Rows[i] {
+			if cell := &t.Rows[i][k]; color && cell.Class == run.Verdict().Class() {
+				cell.Text = colored(cell.Text, run.Verdict().Grade)
+			}
 		}
-		if s := run.Rates(); s != nil {
-			median, rate = units.Significant(s.Time.Median*1e3, 4), reports.GTEPS(s.TEPS.Mean)
-			spread = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
-		}
-		if color {
-			state = colored(v.Word, v.Grade)
-		}
-		t.Add(reports.Sentence(run.Engine.Name), reports.Sentence(run.Cell()),
-			fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)), kernel1, median, rate, spread, state, run.PerWatt())
 	}
-	t.DropEmpty()
 	return Columns(w, t, width)
 }
 
