@@ -146,6 +146,7 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 // each is made at once.
 type confirmations struct {
 	room    bool
+	begun   int
 	running sync.WaitGroup
 	mu      sync.Mutex
 	roots   []int // indexes of those that are done
@@ -154,10 +155,11 @@ type confirmations struct {
 
 // confirmAside begins to confirm a search.
 func (e *engineRun) confirmAside(ctx context.Context, index int, tree graph.Tree) {
+	e.aside.begun++
 	parents := e.in.validator.Copy(e.parents)
 	e.aside.running.Go(func() {
 		byCPU, err := e.in.validator.Validate(ctx, tree.Root, parents)
-		err = e.compare(tree, nil, byCPU, err)
+		err = e.compare(verdictText(tree, nil), byCPU, err)
 		e.aside.mu.Lock()
 		defer e.aside.mu.Unlock()
 		if err == nil {
@@ -169,6 +171,9 @@ func (e *engineRun) confirmAside(ctx context.Context, index int, tree graph.Tree
 
 // confirmed waits for the confirmations, and records them.
 func (e *engineRun) confirmed() (err error) {
+	if e.aside.begun == 0 {
+		return nil
+	}
 	start, step := time.Now(), e.step("confirm", 0)
 	e.aside.running.Wait()
 	roots := e.aside.roots
@@ -191,49 +196,38 @@ func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree
 		}
 		return err
 	})
-	if done {
-		r.ValidatedBy = e.device.name
-		if violation == nil && !e.confirm[r.Index] {
-			return tree, nil
-		}
+	if !done {
+		return e.in.validator.Validate(ctx, r.Root, e.parents)
 	}
-	if done && violation == nil && e.aside.room {
+	r.ValidatedBy = e.device.name
+	switch {
+	case violation == nil && !e.confirm[r.Index]:
+		return tree, nil
+	case violation == nil && e.aside.room:
 		e.confirmAside(ctx, r.Index, tree)
 		return tree, nil
 	}
+	r.Confirmed = true
 	byCPU, err := e.in.validator.Validate(ctx, r.Root, e.parents)
-	if done {
-		r.Confirmed = true
-		if differ := e.compare(tree, violation, byCPU, err); differ != nil {
-			return byCPU, differ
-		}
-	}
-	return byCPU, err
+	return byCPU, cmp.Or(e.compare(verdictText(tree, violation), byCPU, err), err)
 }
 
 // errDisagree ends the run of an engine. Nothing that the device has validated counts.
 var errDisagree = errors.New("the host's device and the CPU disagree")
 
-// compare returns an error if the CPU's verdict is not the device's.
-func (e *engineRun) compare(tree graph.Tree, violation *graph.Violation, byCPU graph.Tree, err error) error {
-	var found *graph.Violation
-	if err != nil && !errors.As(err, &found) {
+// compare returns an error if the CPU's verdict is not the device's, or if it has none.
+func (e *engineRun) compare(device string, tree graph.Tree, err error) error {
+	var violation *graph.Violation
+	if err != nil && !errors.As(err, &violation) {
 		return err
 	}
-	if tree != byCPU || !sameViolation(violation, found) {
-		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, e.device.name,
-			verdictText(tree, violation), verdictText(byCPU, found))
+	if cpu := verdictText(tree, violation); device != cpu {
+		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, e.device.name, device, cpu)
 	}
 	return nil
 }
 
-func sameViolation(a, b *graph.Violation) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Rule == b.Rule && slices.Equal(a.Vertices, b.Vertices)
-}
-
+// verdictText is the same for two verdicts that agree: whatever a violation's text says.
 func verdictText(t graph.Tree, v *graph.Violation) string {
 	if v != nil {
 		return fmt.Sprintf("%v is broken by %v", v.Rule, v.Vertices)
