@@ -131,6 +131,8 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) try {
 	using clock = std::chrono::steady_clock;
 	searcher *s = (searcher *)graph->state;
+	// The enactor of v2.2.0-11 sets the length of a frontier to 0, but adds the root to the end of its storage.
+	for (auto &frontier : s->enactor->frontiers) frontier.resize(0);
 	auto begin = clock::now();
 	s->problem->param.single_source = (vertex_t)root;
 	s->problem->reset();
