@@ -52,8 +52,10 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 		return nil, plugins.Built{}, errors.Join(err, d.Close())
 	}
 	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: in.Tuples}
-	if len(in.Tuples) == 0 {
-		b.recipe = in.Recipe
+	if b.recipe = in.Recipe; len(in.Tuples) > 0 {
+		b.recipe = nil
+	} else if b.recipe != nil && c.memory == 0 { // cuda/accelerator, on the same GPU, is to make them for every search
+		m.Limit -= 15*b.recipe.Vertices() + 1<<30
 	}
 	s := b.run()
 	elapsed := time.Since(start)
