@@ -11,8 +11,8 @@ import (
 	"github.com/tepsbench/teps/serial"
 )
 
-// testDevice does the host's work on the CPU, in a process of its own. The variable HOSTDEVICE_DIES makes it die in its
-// tenth validation, and HOSTDEVICE_MISSING makes it say that it is not there.
+// testDevice does the host's work on the CPU, in a process of its own. The variable HOSTDEVICE_DIES names the call in
+// which it dies, the tenth of them for validate, and HOSTDEVICE_MISSING makes it say that it is not there.
 type testDevice struct {
 	validator *graph.Validator
 	validated int
@@ -27,10 +27,19 @@ func (*testDevice) Describe(context.Context) (plugins.Description, error) {
 }
 
 func (*testDevice) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
+	clear(dst)
+	dies("generate")
 	return k.Generate(ctx, dst, first, 0)
 }
 
+func dies(call string) {
+	if os.Getenv("HOSTDEVICE_DIES") == call {
+		os.Exit(7)
+	}
+}
+
 func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
+	dies("load")
 	d.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
 	return err
 }
@@ -41,8 +50,8 @@ func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err err
 }
 
 func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
-	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
-		os.Exit(7)
+	if d.validated++; d.validated == 10 {
+		dies("validate")
 	}
 	return d.validator.Validate(ctx, root, parent)
 }
