@@ -144,6 +144,16 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 	}
 }
 
+// Runs on different kinds of graphs differ in their input by their graphs alone.
+func TestVariantsOnOtherGraphsDoNotDiffer(t *testing.T) {
+	on := samples.Result([]string{"cpu"}, 16)
+	on.Runs[0].GraphID = record.GraphID{Source: "grid2d:1000"}
+	table := all(t, samples.Result([]string{"cpu"}, 16), on).VariantTable()
+	if last := table.Head[len(table.Head)-1].Text; len(table.Rows) != 2 || last == "what differs" {
+		t.Errorf("the table has %d rows and ends in %q", len(table.Rows), last)
+	}
+}
+
 // A wait inside the clock of a search delays it; one that may have been outside does not.
 func TestDisturbedSearches(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)

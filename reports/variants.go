@@ -99,7 +99,7 @@ func differences(r Run, variants [][]Run) string {
 	name := func(r Run) string { return strings.Split(r.Label, " #")[0] }
 	mine, differs := r.traits(), map[string]bool{}
 	for _, other := range variants {
-		if theirs := other[0].traits(); name(other[0]) == name(r) {
+		if theirs := other[0].traits(); name(other[0]) == name(r) && other[0].Source == r.Source {
 			for trait := range mine {
 				differs[trait] = differs[trait] || mine[trait] != theirs[trait]
 			}

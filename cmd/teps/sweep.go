@@ -28,7 +28,8 @@ describes the fields of a file. A complete one:
     - distributed:partition=1d
   scales: 16-18
   graph: [grid2d:1000, roads.mtx]
-  repeats: 3`,
+  repeats: 12        # at most; without until: all
+  until: 2%          # ends them once the rate is known so well`,
 		Example: `  teps sweep threads.yaml --dry-run       what would be measured
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
