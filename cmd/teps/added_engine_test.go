@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
+	"github.com/tepsbench/teps/serial"
 )
 
 // withQueue is the catalog of this program and one more engine. Adding an engine to teps takes a line like this.
@@ -49,8 +49,8 @@ func TestAddedEngineIsListedAndRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"engines"}, "One queue"},
-		{[]string{"run", "--engine", "queue", "--scale", "8", "--set", "queue.order=backward",
+		{[]string{"engines"}, "Textbook search"},
+		{[]string{"run", "--engine", "queue", "--scale", "8", "--set", "queue.work=hybrid",
 			"--out", filepath.Join(t.TempDir(), "run")}, " 64/64 "},
 	} {
 		var out bytes.Buffer

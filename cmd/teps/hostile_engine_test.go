@@ -17,8 +17,8 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/serial"
 )
 
 // hostile is a correct engine that misbehaves as the option fault says, or the variable TEPS_HOSTILE in Describe, which

@@ -8,7 +8,7 @@
 // in which every parent is a neighbour, no matter which one, and the host's validator must accept them as well. Two
 // parent arrays are never compared with each other.
 //
-// The suite is tested with testdata/serial, a small correct engine, and with engines that are wrong in one way each
+// The suite is tested with package serial, a correct engine, and with engines that are wrong in one way each
 // (mutants_test.go).
 package enginetest
 

@@ -11,13 +11,13 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
+	"github.com/tepsbench/teps/serial"
 )
 
 func openSerial(context.Context) (plugins.Engine, error) { return serial.New(), nil }
 
 func TestSerialEnginePassesEveryCase(t *testing.T) {
-	Test(t, openSerial, nil, map[string]string{"order": "backward"})
+	Test(t, openSerial, nil, map[string]string{"work": "hybrid"})
 }
 
 func TestCaseNamesAreUniqueAndEveryCaseSaysWhatMustHold(t *testing.T) {

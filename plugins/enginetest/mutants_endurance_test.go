@@ -82,6 +82,7 @@ func wrongInTheLongRun() map[string]wrong {
 			broken := false
 			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				t, err := right.Search(ctx, root, parent)
+				time.Sleep(2 * time.Millisecond) // so that cancels come before the end
 				if err == nil && ctx.Err() == nil && broken {
 					parent[root] = graph.Unreached
 				}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
+	"github.com/tepsbench/teps/serial"
 )
 
 // wrongRefusals are mutants that accept what they must refuse, or refuse what they describe.
@@ -35,17 +35,17 @@ func wrongRefusals() map[string]wrong {
 		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
 		"refuses its own default": {func() *mutant {
 			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				if _, set := in.Options["room"]; set {
+				if _, set := in.Options["alpha"]; set {
 					return construction{}, errMutant
 				}
 				return right.Construct(ctx, in)
 			}}
-		}, words{"options/values": "with order=forward,room=0: want a graph, got the error: no reason"}},
+		}, words{"options/values": "renumber=off,work=linear: want a graph, got the error: no reason"}},
 		"is wrong with one of its choices": {func() *mutant {
 			change := false
 			return &mutant{
 				construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-					change = in.Options["order"] == "backward"
+					change = in.Options["work"] == "quadratic"
 					return right.Construct(ctx, in)
 				},
 				search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
@@ -56,7 +56,7 @@ func wrongRefusals() map[string]wrong {
 					return t, err
 				},
 			}
-		}, words{"options/values": "order=backward"}},
+		}, words{"options/values": "work=quadratic"}},
 		"says bad option without the sentinel": {func() *mutant {
 			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
 				c, err := right.Construct(ctx, in)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
+	"github.com/tepsbench/teps/serial"
 )
 
 // lonely returns a graph of one vertex, whose search takes almost no time.

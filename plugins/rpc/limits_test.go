@@ -24,8 +24,8 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
+	"github.com/tepsbench/teps/serial"
 )
 
 // answers change what a liar answers to each call.

@@ -22,7 +22,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
+	"github.com/tepsbench/teps/serial"
 )
 
 type traversal = plugins.Traversal

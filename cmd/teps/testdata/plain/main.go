@@ -3,8 +3,8 @@ package main
 
 import (
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest/testdata/serial"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/serial"
 )
 
 // plain has the methods of plugins.Engine and no others.
