@@ -13,8 +13,8 @@ import (
 var flagUpdate = flag.Bool("update", false, "write the file of wrong parents that accelerators are tested with")
 
 // wrongParentsFile has a line for each graph and then for each wrong result on it, for the test of accelerators
-// (plugins/enginetest), which reads the same lines.
-const wrongParentsFile = "../plugins/enginetest/testdata/wrong_parents.jsonl"
+// (cuda/accelerator), which reads the same lines.
+const wrongParentsFile = "../cuda/accelerator/testdata/wrong_parents.jsonl"
 
 type wrongGraph struct {
 	Graph    string      `json:"graph"`

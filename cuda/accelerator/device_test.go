@@ -12,7 +12,6 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 var (
@@ -21,19 +20,6 @@ var (
 	flagScale     = flag.Int("scale", 16, "of the largest graph")
 	flagGolden24  = flag.Bool("golden24", false, "generate scale 24, too")
 )
-
-// here is memory of this process.
-type here struct{}
-
-func keep() error { return nil }
-
-func (here) Reserve(n int64) ([]graph.Edge, func() error, error) {
-	return make([]graph.Edge, n), keep, nil
-}
-func (here) Trim([]graph.Edge) error { return nil }
-func (here) Parents(n int64) ([]graph.Vertex, func() error, error) {
-	return make([]graph.Vertex, n), keep, nil
-}
 
 func open(t *testing.T) *Accelerator {
 	t.Helper()
@@ -52,7 +38,7 @@ func open(t *testing.T) *Accelerator {
 }
 
 func TestAccelerator(t *testing.T) {
-	enginetest.TestAccelerator(t, open(t), here{}, *flagScale, *flagMutations)
+	testAccelerator(t, open(t), *flagScale, *flagMutations)
 }
 
 // Verdicts are the same whether the tuples are kept or made again.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
@@ -59,7 +58,53 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 	if _, err := a.Construct(t.Context(), plugins.Input{}); !errors.Is(err, plugins.ErrUnavailable) {
 		t.Errorf("kernel 1 of an accelerator: %v", err)
 	}
-	enginetest.TestAccelerator(t, a, s.Host, 12, 100)
+	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples, give, err := s.Reserve(recipe.Tuples())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer give()
+	want := make([]graph.Edge, len(tuples))
+	err = errors.Join(a.Generate(t.Context(), recipe, tuples, 0), recipe.Generate(t.Context(), want, 0, 0), s.Trim(tuples))
+	if err != nil || !slices.Equal(tuples, want) {
+		t.Fatalf("other tuples than those of package graph, or %v", err)
+	}
+	if parents, release, err = s.Parents(recipe.Vertices()); err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := graph.NewCSR(tuples, recipe.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, other := tuples[0].Ends()
+	good, _, err := csr.Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func() error { return a.Load(t.Context(), tuples, recipe.Vertices()) }
+	again := func() error { return a.LoadRecipe(t.Context(), recipe) }
+	for i, load := range []func() error{load, again} {
+		if err := load(); err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range [][2]graph.Vertex{{root, root}, {root, other}, {other, other},
+			{other, -2}, {other, graph.Unreached}} {
+			copy(parents, good)
+			parents[change[0]] = change[1]
+			gotTree, gotErr := a.Validate(t.Context(), root, parents)
+			wantTree, wantErr := validator.Validate(t.Context(), root, parents)
+			var got, want *graph.Violation
+			if errors.As(gotErr, &got) != errors.As(wantErr, &want) || gotTree != wantTree ||
+				got != nil && (got.Rule != want.Rule || !slices.Equal(got.Vertices, want.Vertices)) {
+				t.Errorf("load %d, %v: %+v, %v, want %+v, %v", i, change, gotTree, gotErr, wantTree, wantErr)
+			}
+		}
+	}
 }
 
 func TestAnEngineIsNoAccelerator(t *testing.T) {

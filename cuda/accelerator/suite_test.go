@@ -1,7 +1,8 @@
-package enginetest
+package accelerator
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -14,50 +15,28 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Memory lends what the host shares with an accelerator: tuples that may be written, tuples that may not, and parents.
-type Memory interface {
-	Reserve(n int64) ([]graph.Edge, func() error, error)
-	Trim(tuples []graph.Edge) error
-	Parents(n int64) ([]graph.Vertex, func() error, error)
-}
-
 // wrongResults are the graphs and wrong results of TestWrongParentsOfAccelerators in package graph, which writes them.
 //
 //go:embed testdata/wrong_parents.jsonl
 var wrongResults []byte
 
-// TestAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents, on
+// testAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents, on
 // every kind of wrong parents that the CPU's validator is tested with, and on parents with the given number of random
 // mutations on each graph, up to Kronecker graphs of the largest scale.
-func TestAccelerator(t *testing.T, a plugins.Accelerator, memory Memory, largest, mutations int) {
-	t.Run("generate", func(t *testing.T) { testGenerate(t, a, memory) })
-	t.Run("wrong parents", func(t *testing.T) { testWrongParents(t, a, memory) })
+func testAccelerator(t *testing.T, a plugins.Accelerator, largest, mutations int) {
+	t.Run("generate", func(t *testing.T) { testGenerate(t, a) })
+	t.Run("wrong parents", func(t *testing.T) { testWrongParents(t, a) })
 	names := []string{"path:50", "path:2000", "star:40", "grid2d:30", "uniform:500:600", "kron:8", "kron:12"}
 	if largest > 12 {
 		names = append(names, fmt.Sprintf("kron:%d", largest))
 	}
 	for _, name := range names {
-		t.Run("validate "+name, func(t *testing.T) { testValidate(t, a, memory, name, false, mutations) })
+		t.Run("validate "+name, func(t *testing.T) { testValidate(t, a, name, false, mutations) })
 	}
-	t.Run("validate without tuples", func(t *testing.T) { testValidate(t, a, memory, "kron:10", true, mutations) })
+	t.Run("validate without tuples", func(t *testing.T) { testValidate(t, a, "kron:10", true, mutations) })
 }
 
-// lend returns memory for n elements until the test has ended.
-func lend[E any](t *testing.T, get func(int64) ([]E, func() error, error), n int64) []E {
-	t.Helper()
-	part, release, err := get(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := release(); err != nil {
-			t.Error(err)
-		}
-	})
-	return part
-}
-
-func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
+func testGenerate(t *testing.T, a plugins.Accelerator) {
 	for _, c := range []struct {
 		recipe   graph.Kronecker
 		first, n int64
@@ -70,7 +49,7 @@ func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
 		{graph.Kronecker{Scale: 40, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<43 + 99, 5000},
 		{graph.Kronecker{Scale: 42, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<46 - 1, 1},
 	} {
-		got, want := lend(t, memory.Reserve, c.n), make([]graph.Edge, c.n)
+		got, want := make([]graph.Edge, c.n), make([]graph.Edge, c.n)
 		if err := a.Generate(t.Context(), c.recipe, got, c.first); err != nil {
 			t.Fatal(err)
 		}
@@ -83,14 +62,14 @@ func testGenerate(t *testing.T, a plugins.Accelerator, memory Memory) {
 			}
 		}
 	}
-	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, lend(t, memory.Reserve, 1)
+	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, make([]graph.Edge, 1)
 	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil {
 		t.Error("tuples behind the end of the list were generated")
 	}
 }
 
 // testWrongParents compares the rule and the vertices that an accelerator names with those of the CPU's validator.
-func testWrongParents(t *testing.T, a plugins.Accelerator, memory Memory) {
+func testWrongParents(t *testing.T, a plugins.Accelerator) {
 	var line struct {
 		Graph, Name     string
 		Vertices        int64
@@ -106,7 +85,7 @@ func testWrongParents(t *testing.T, a plugins.Accelerator, memory Memory) {
 			t.Fatal(err)
 		}
 		if line.Name == "" { // a graph, for the results that follow
-			tuples := lend(t, memory.Reserve, int64(len(line.Tuples)))
+			tuples := make([]graph.Edge, len(line.Tuples))
 			for i, ends := range line.Tuples {
 				tuples[i] = graph.MakeEdge(ends[0], ends[1])
 			}
@@ -114,10 +93,10 @@ func testWrongParents(t *testing.T, a plugins.Accelerator, memory Memory) {
 			if err == nil {
 				good, _, err = csr.Search(line.Root)
 			}
-			if err = errors.Join(err, memory.Trim(tuples), a.Load(t.Context(), tuples, line.Vertices)); err != nil {
+			if err = errors.Join(err, a.Load(t.Context(), tuples, line.Vertices)); err != nil {
 				t.Fatal(err)
 			}
-			parent = lend(t, memory.Parents, line.Vertices)
+			parent = make([]graph.Vertex, line.Vertices)
 			continue
 		}
 		copy(parent, good)
@@ -131,13 +110,13 @@ func testWrongParents(t *testing.T, a plugins.Accelerator, memory Memory) {
 	}
 }
 
-func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name string, again bool, mutations int) {
+func testValidate(t *testing.T, a plugins.Accelerator, name string, again bool, mutations int) {
 	source, err := graph.ParseSource(name, 2, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuples, vertices := lend(t, memory.Reserve, source.Tuples()), source.Vertices()
-	if err := errors.Join(source.Generate(t.Context(), tuples, 0, 0), memory.Trim(tuples)); err != nil {
+	tuples, vertices := make([]graph.Edge, source.Tuples()), source.Vertices()
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	validator, err := graph.NewValidator(tuples, vertices, 0)
@@ -155,7 +134,7 @@ func testValidate(t *testing.T, a plugins.Accelerator, memory Memory, name strin
 	if err := load(); err != nil {
 		t.Fatal(err)
 	}
-	parent, rng := lend(t, memory.Parents, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
+	parent, rng := make([]graph.Vertex, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
 	rules := map[graph.Rule]int{}
 	var good []graph.Vertex
 	var level []int64
@@ -276,3 +255,32 @@ func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64
 		parent[v] = find(func(u graph.Vertex) bool { return level[u] == level[v]-1 })
 	}
 }
+
+// byCPU is an accelerator that asks package graph. The suite is tested with it where there is no GPU.
+type byCPU struct{ validator *graph.Validator }
+
+func (*byCPU) Describe(context.Context) (plugins.Description, error) {
+	return plugins.Description{Name: "slow", Version: "1"}, nil
+}
+
+func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
+	return k.Generate(ctx, dst, first, 0)
+}
+
+func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
+	a.validator, err = graph.NewValidator(tuples, vertices, 0)
+	return err
+}
+
+func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
+	a.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	return err
+}
+
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+	return a.validator.Validate(ctx, root, parent)
+}
+
+func (*byCPU) Close() error { return nil }
+
+func TestSuiteWithTheCPU(t *testing.T) { testAccelerator(t, &byCPU{}, 12, 100) }
