@@ -26,9 +26,6 @@ type Lists struct {
 // Of returns the neighbours of v. The caller must not change them.
 func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v+1]] }
 
-// Vertices returns the number of vertices.
-func (l *Lists) Vertices() int64 { return int64(len(l.Offsets)) - 1 }
-
 // Bytes is the memory of the lists of a source.
 func Bytes(g graph.Source) int64 { return 8*g.Vertices() + 8*g.Tuples() }
 

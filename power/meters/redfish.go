@@ -30,20 +30,11 @@ const (
 	redfishMaxAnswer = 4 << 20 // bytes
 )
 
-func redfishSource() Source {
+func redfishSource(name, help string, insecure bool) Source {
 	return Source{
-		Name: "redfish", Example: "redfish=https://bmc.example", Scope: power.Node, Check: checkRedfishURL,
-		Help: "a board; " + redfishUser + " and _PASSWORD log in",
-		Open: func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, false) },
+		Name: name, Example: name + "=https://bmc.example", Scope: power.Node, Check: checkRedfishURL, Help: help,
+		Open: func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, insecure) },
 	}
-}
-
-func insecureRedfishSource() Source {
-	s := redfishSource()
-	s.Name, s.Example = "redfish-insecure", "redfish-insecure=https://bmc.example"
-	s.Help = "the same, accepting any certificate"
-	s.Open = func(ctx context.Context, r Request) ([]power.Meter, error) { return openRedfish(ctx, r, true) }
-	return s
 }
 
 func checkRedfishURL(value string) error {

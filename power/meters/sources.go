@@ -22,7 +22,8 @@ const auto = "auto"
 func Sources() []Source {
 	return []Source{
 		raplSource(), nvmlSource(), hwmonSource(), ipmiSource(),
-		redfishSource(), insecureRedfishSource(), commandSource(),
+		redfishSource("redfish", "a board; "+redfishUser+" and _PASSWORD log in", false),
+		redfishSource("redfish-insecure", "the same, accepting any certificate", true), commandSource(),
 	}
 }
 
