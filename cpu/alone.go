@@ -11,7 +11,8 @@ import "github.com/tepsbench/teps/graph"
 // it goes, and it goes where the queue ends.
 //
 // With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
-// one cache line, where a list and its beginning are two or three.
+// one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
+// while it expands others.
 //
 // Longer lists are expanded as in a search with one queue. So are narrow frontiers, where each vertex waits for the one
 // before, and all that follows the levels that are reported, where nothing has to be done for each level.
@@ -23,7 +24,8 @@ const (
 	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
 	narrowFrontier  = 8       // vertices; a frontier of fewer is narrow
 	shortList       = 3       // vertices with fewer neighbours on average have short lists
-	fetchedTogether = 64      // vertices whose neighbours are read before any is expanded
+	fetchedTogether = 64      // vertices whose lists are read before any is expanded
+	fetchedAhead    = 16      // vertices that are expanded while as many rows are fetched
 	// Vertices are published by as many: workers that write close behind the one that expands take its cache lines.
 	publishedPiece = 1 << 10
 )
@@ -84,21 +86,30 @@ func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, new
 	return head, tail, entries
 }
 
-// expandWide does the same for the frontier of p, and fetches what it needs for some vertices at a time.
+// expandWide does the same for the frontier of p, and fetches what it needs for some vertices at a time: lists before
+// the vertices are expanded, and rows, whose place is known, while others are.
 func (s *search) expandWide(p *part) (entries int) {
 	l, rows := &s.local, s.g.Rows
+	piece := fetchedTogether
+	if rows != nil {
+		piece = fetchedAhead
+	}
 	for head := p.head; head < p.end; {
-		end, n := min(head+fetchedTogether, p.end), 0
-		us := p.queue[head:end]
-		switch {
+		end, n := min(head+piece, p.end), 0
+		if rows != nil {
+			if to := min(head+2*fetchedAhead, p.tail); to > p.fetched {
+				from := max(p.fetched, head)
+				prefetch(&rows[0], s.g.RowLength, &p.queue[from], to-from)
+				p.fetched = to
+			}
+		}
+		switch us := p.queue[head:end]; {
 		case rows == nil:
 			l.fetched += fetchLists(us, l.at, l.targets, l.seen)
 			_, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
 		case s.g.RowLength == 8:
-			l.fetched += fetchRows(us, rows, 8, l.seen)
 			p.tail, n = l.expandLongRows(rows, p.queue, head, end, p.tail)
 		default:
-			l.fetched += fetchRows(us, rows, 4, l.seen)
 			p.tail = expandRows(us, rows, l.seen, p.queue, p.tail)
 			for _, e := range us {
 				begin, end := int(l.at[uint32(e)]), int(l.at[uint32(e)+1])
@@ -125,18 +136,6 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 	begin, target, known := uncheckedOf(at), uncheckedOf(targets), uncheckedOf(seen)
 	for _, e := range us {
 		sum |= uint32(*known.at(int(*target.at(int(*begin.at(int(uint32(e))))))))
-	}
-	return sum
-}
-
-// fetchRows does the same with rows.
-//
-//go:noinline
-func fetchRows(us []uint64, rows []uint32, length int, seen []uint8) (sum uint32) {
-	row, known := uncheckedOf(rows), uncheckedOf(seen)
-	for _, e := range us {
-		u := int(uint32(e))
-		sum |= *row.at(u * length) | uint32(*known.at(u))
 	}
 	return sum
 }

@@ -49,6 +49,7 @@ type part struct {
 	head, end  int      // the frontier is queue[head:end]
 	tail       int      // the next frontier is queue[end:tail], without what is on borders
 	entries    int      // that the last step looked at
+	fetched    int      // the rows of queue[:fetched] have been asked for
 	borders    []uint64 // frontier vertices with neighbours elsewhere: owners of these, 1 bit each <<32 | vertex
 	old, known int      // borders[old:known] are of the last step
 	last       int      // borders[known:last] are of this step
@@ -153,7 +154,7 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 	l := &s.local
 	for i := range l.parts {
 		p := &l.parts[i]
-		p.head, p.end, p.tail, p.old, p.known, p.last = 0, 0, 0, 0, 0, 0
+		p.head, p.end, p.tail, p.old, p.known, p.last, p.fetched = 0, 0, 0, 0, 0, 0, 0
 		p.publish()
 		p.taken.Store(0)
 	}

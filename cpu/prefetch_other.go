@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package cpu
+
+func prefetch(*uint32, int, *uint64, int) {}
