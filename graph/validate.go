@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,8 +78,8 @@ type Validator struct {
 	call sync.Mutex   // held by Validate and Count
 	gate sync.RWMutex // held for reading by the threads of a call while they work
 
-	edges    []Edge // the list, or room for some of its tuples at a time
-	source   Source // makes them for each pass; nil: edges has all
+	edges    []Edge // the list, unless a source makes it for each pass
+	source   Source // or nil
 	vertices int64
 	scanners []scanner // one for each thread
 
@@ -100,9 +101,9 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 	return newValidator(context.Background(), nil, edges, vertices, threads)
 }
 
-// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: the validator makes them again
-// for itself and for each search, in room for some of them at a time, which it keeps. The error is ctx.Err() if ctx
-// ended first.
+// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: it makes them once, in room for
+// some of them at a time, which it does not keep, and the validator makes them again for each search. The error is
+// ctx.Err() if ctx ended first.
 func NewSourceValidator(ctx context.Context, s Source, room []Edge, threads int) (*Validator, error) {
 	return newValidator(ctx, s, room, s.Vertices(), threads)
 }
@@ -115,7 +116,6 @@ func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, t
 		threads = runtime.GOMAXPROCS(0)
 	}
 	v := &Validator{
-		edges:    edges,
 		source:   s,
 		vertices: vertices,
 		scanners: make([]scanner, threads),
@@ -131,14 +131,17 @@ func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, t
 	if vertices <= math.MaxUint32 {
 		v.parent32 = hugePages(make([]uint32, vertices))
 	}
-	if err := v.checkLabels(ctx); err != nil {
+	if s == nil {
+		v.edges = edges
+	}
+	if err := v.checkLabels(ctx, edges); err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
 // ValidatorBytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for
-// each thread. It does not depend on the number of tuples.
+// each thread, or 800 KB if a source makes the tuples. It does not depend on their number.
 func ValidatorBytes(vertices int64) int64 {
 	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
 	return perVertex*vertices + perWord*((vertices+63)/64)
@@ -250,15 +253,41 @@ func (v *Validator) tuple(i int64) Edge {
 	return one[0]
 }
 
-// overTuples calls work for ranges of all tuples, as parallel does: edges are those from number first on.
+// overTuples calls work for ranges of all tuples, as parallel does: edges are those from number first on. Threads make
+// the tuples of a source one range after the other.
 func (v *Validator) overTuples(
-	ctx context.Context, work func(s *scanner, edges []Edge, first int64) bool) (good bool, err error) {
+	ctx context.Context, work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
+	if v.source == nil {
+		return v.overPart(ctx, v.edges, 0, work)
+	}
+	var failed error
+	var once sync.Once
+	good, err := parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
+		v.gate.RLock()
+		defer v.gate.RUnlock()
+		s := &v.scanners[thread]
+		if s.made == nil {
+			s.made = make([]Edge, v.tupleGrain)
+		}
+		made := s.made[:last-first]
+		if err := v.source.Generate(ctx, made, first, 1); err != nil {
+			once.Do(func() { failed = err })
+			return false
+		}
+		return work(s, made, first)
+	})
+	return good, cmp.Or(err, failed)
+}
+
+// overParts is overTuples for the first pass, in which a source makes many tuples at a time, in room.
+func (v *Validator) overParts(ctx context.Context, room []Edge,
+	work func(s *scanner, edges []Edge, first int64) bool) (good bool, err error) {
 	if v.source == nil {
 		return v.overPart(ctx, v.edges, 0, work)
 	}
 	good = true
-	for first := int64(0); first < v.tuples() && good && err == nil; first += int64(len(v.edges)) {
-		part := v.edges[:min(int64(len(v.edges)), v.tuples()-first)]
+	for first := int64(0); first < v.source.Tuples() && good && err == nil; first += int64(len(room)) {
+		part := room[:min(int64(len(room)), v.source.Tuples()-first)]
 		if err = v.source.Generate(ctx, part, first, len(v.scanners)); err == nil {
 			good, err = v.overPart(ctx, part, first, work)
 		}
@@ -266,7 +295,7 @@ func (v *Validator) overTuples(
 	return good && err == nil, err
 }
 
-// overPart is overTuples for a part of the list that begins with tuple base.
+// overPart calls work for ranges of a part of the list that begins with tuple base.
 func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
 	work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
 	return parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {

@@ -37,9 +37,10 @@ func packWord(level int32, p Vertex) uint16 { return uint16(level+levelBias)<<8 
 
 // scanner is one thread's share of a pass over the tuples.
 type scanner struct {
-	missed    int64 // tuples outside the component
-	selfLoops int64 // self-loops in the component
-	nHits     int   // number of hits in use
+	missed    int64  // tuples outside the component
+	selfLoops int64  // self-loops in the component
+	nHits     int    // number of hits in use
+	made      []Edge // by the source of the tuples
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
 	// zero where u may be the child of v; wordsV is the same with u and v swapped.

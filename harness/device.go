@@ -136,7 +136,7 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 	for _, i := range left[:min(3, len(left))] {
 		e.confirm[len(e.done)+1+i] = true
 	}
-	if available, _, err := machine.AvailableMemory(ctx); err == nil && !e.in.graph.Regenerated {
+	if available, _, err := machine.AvailableMemory(ctx); err == nil {
 		e.aside.room = available > int64(len(e.confirm))*8*e.in.graph.Vertices
 	}
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -142,7 +143,7 @@ func (in *Input) regenerate(
 	if err != nil {
 		return fmt.Errorf("memory for %d tuples: %w", partTuples, err)
 	}
-	in.release = release
+	defer func() { err = cmp.Or(err, release()) }()
 	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate", in.id), recipe.Tuples())
 	defer func() {
 		in.graph.Generation = time.Since(start).Seconds()
