@@ -191,6 +191,8 @@ func sumInTurn(nedge []int64, n int64) (sum int64) {
 
 // searchAfterLoop searches from some roots, spread over the order of the draw, and validates.
 func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, error) {
+	e.prepareDevice(ctx)
+	defer e.device.close()
 	after := &record.AfterLoop{Searches: min(maxAfter, len(e.in.roots))}
 	for i := range after.Searches {
 		root := e.in.roots[i*len(e.in.roots)/after.Searches]

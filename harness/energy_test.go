@@ -226,6 +226,24 @@ func TestEnergyLoopIsMetered(t *testing.T) {
 	}
 }
 
+// TestDeviceValidatesAfterLoop counts: the device is closed during the loop, and validates the searches after it.
+func TestDeviceValidatesAfterLoop(t *testing.T) {
+	device := &slow{}
+	h := metering(&looping{serial: &serial{}}, counter("wall", power.Wall, 50))
+	h.engines["device"] = func() (plugins.Engine, error) { return device, nil }
+	plan := energyPlan(loopTime)
+	plan.HostDevice = &record.EngineSpec{Name: "device"}
+	r, _, err := runs(t, t.Context(), h, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readInTime(t, r.Runs[0].Energy)
+	after := r.Runs[0].Energy.After
+	if want := len(r.Runs[0].Roots) + after.Searches; after.Valid != maxAfter || device.validated != want {
+		t.Errorf("%d searches are valid after the loop; the device validated %d, want %d", after.Valid, device.validated, want)
+	}
+}
+
 func TestEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 	t.Parallel()
 	for name, engine := range map[string]plugins.Engine{
