@@ -150,11 +150,8 @@ func ValidatorBytes(vertices int64) int64 {
 // Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
 // is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
 func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) (Tree, error) {
-	if err := v.checkLength(parent); err != nil {
+	if err := v.checkSearch(root, parent); err != nil {
 		return Tree{}, err
-	}
-	if root < 0 || int64(root) >= v.vertices {
-		return Tree{}, fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
 	}
 	v.call.Lock()
 	defer v.call.Unlock()
@@ -218,6 +215,16 @@ func (v *Validator) inParallel(work func(first, last int64)) {
 	})
 }
 
+func (v *Validator) checkSearch(root Vertex, parent []Vertex) error {
+	if err := v.checkLength(parent); err != nil {
+		return err
+	}
+	if !v.isVertex(root) {
+		return fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
+	}
+	return nil
+}
+
 func (v *Validator) checkLength(parent []Vertex) error {
 	if int64(len(parent)) != v.vertices {
 		return fmt.Errorf("graph: validating %d parents of a graph of %d vertices: want one parent for each vertex",
@@ -256,7 +263,7 @@ func (v *Validator) tuple(i int64) Edge {
 // overTuples calls work for ranges of all tuples, as parallel does: edges are those from number first on. Threads make
 // the tuples of a source one range after the other.
 func (v *Validator) overTuples(
-	ctx context.Context, work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
+	ctx context.Context, work func(thread int, edges []Edge, first int64) bool) (bool, error) {
 	if v.source == nil {
 		return v.overPart(ctx, v.edges, 0, work)
 	}
@@ -274,14 +281,14 @@ func (v *Validator) overTuples(
 			once.Do(func() { failed = err })
 			return false
 		}
-		return work(s, made, first)
+		return work(thread, made, first)
 	})
 	return good, cmp.Or(err, failed)
 }
 
 // overParts is overTuples for the first pass, in which a source makes many tuples at a time, in room.
 func (v *Validator) overParts(ctx context.Context, room []Edge,
-	work func(s *scanner, edges []Edge, first int64) bool) (good bool, err error) {
+	work func(thread int, edges []Edge, first int64) bool) (good bool, err error) {
 	if v.source == nil {
 		return v.overPart(ctx, v.edges, 0, work)
 	}
@@ -297,10 +304,10 @@ func (v *Validator) overParts(ctx context.Context, room []Edge,
 
 // overPart calls work for ranges of a part of the list that begins with tuple base.
 func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
-	work func(s *scanner, edges []Edge, first int64) bool) (bool, error) {
+	work func(thread int, edges []Edge, first int64) bool) (bool, error) {
 	return parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
 		v.gate.RLock()
 		defer v.gate.RUnlock()
-		return work(&v.scanners[thread], part[first:last], base+first)
+		return work(thread, part[first:last], base+first)
 	})
 }

@@ -68,7 +68,8 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 	})
 	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
 	var broken breaches
-	_, err := v.overTuples(ctx, func(s *scanner, edges []Edge, first int64) bool {
+	_, err := v.overTuples(ctx, func(thread int, edges []Edge, first int64) bool {
+		s := &v.scanners[thread]
 		if useWords && s.scanWords(edges, v.words, v.parent32, v.pending) {
 			return true
 		}

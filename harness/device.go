@@ -137,45 +137,90 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 		e.confirm[len(e.done)+1+i] = true
 	}
 	if available, _, err := machine.AvailableMemory(ctx); err == nil {
-		e.aside.room = available > int64(len(e.confirm))*8*e.in.graph.Vertices
+		e.aside.room = available > int64(len(e.confirm)+1)*8*e.in.graph.Vertices
 	}
 }
 
 // confirmations are validations by the CPU of searches that the device has validated. They go on while the device
 // validates other searches, and pause while one is timed. Each has a copy of its parents; without room for the copies,
-// each is made at once.
+// each is made at once. The CPU takes all that wait in one pass over the tuples.
 type confirmations struct {
 	room    bool
-	begun   int
+	waiting chan confirmation // nil: there is none yet
 	running sync.WaitGroup
-	mu      sync.Mutex
 	roots   []int // indexes of those that are done
 	err     error // of the first that failed
 }
 
-// confirmAside begins to confirm a search.
+// confirmation is a search that the device calls valid.
+type confirmation struct {
+	index   int
+	tree    graph.Tree // by the device
+	parents []graph.Vertex
+}
+
+// confirmAside begins to confirm a search, or leaves it to the next pass.
 func (e *engineRun) confirmAside(ctx context.Context, index int, tree graph.Tree) {
-	e.aside.begun++
-	parents := e.in.validator.Copy(e.parents)
-	e.aside.running.Go(func() {
-		byCPU, err := e.in.validator.Validate(ctx, tree.Root, parents)
-		err = e.compare(verdictText(tree, nil), byCPU, err)
-		e.aside.mu.Lock()
-		defer e.aside.mu.Unlock()
-		if err == nil {
-			e.aside.roots = append(e.aside.roots, index)
+	if e.aside.waiting == nil {
+		waiting := make(chan confirmation, len(e.confirm))
+		e.aside.waiting = waiting
+		e.aside.running.Go(func() {
+			for c := range waiting {
+				group := []confirmation{c}
+				for len(waiting) > 0 {
+					group = append(group, <-waiting)
+				}
+				e.aside.err = cmp.Or(e.aside.err, e.confirmTogether(ctx, group))
+			}
+		})
+	}
+	e.aside.waiting <- confirmation{index, tree, e.in.validator.Copy(e.parents)}
+}
+
+// wait returns when all that wait are confirmed.
+func (c *confirmations) wait() {
+	if c.waiting != nil {
+		close(c.waiting)
+	}
+	c.waiting = nil
+	c.running.Wait()
+}
+
+// confirmTogether notes the searches of a group on which the CPU agrees with the device. Otherwise, it returns an error.
+func (e *engineRun) confirmTogether(ctx context.Context, group []confirmation) error {
+	var roots []graph.Vertex
+	var parents [][]graph.Vertex
+	for _, c := range group {
+		roots, parents = append(roots, c.tree.Root), append(parents, c.parents)
+	}
+	var trees []graph.Tree
+	var valid bool
+	var err error
+	if len(group) > 1 {
+		trees, valid, err = e.in.validator.ValidateTogether(ctx, roots, parents)
+	}
+	for i, c := range group {
+		var byCPU graph.Tree
+		if valid {
+			byCPU = trees[i]
+		} else if err == nil {
+			byCPU, err = e.in.validator.Validate(ctx, roots[i], parents[i])
 		}
-		e.aside.err = cmp.Or(e.aside.err, err)
-	})
+		if err = e.compare(verdictText(c.tree, nil), byCPU, err); err != nil {
+			return err
+		}
+		e.aside.roots = append(e.aside.roots, c.index)
+	}
+	return nil
 }
 
 // confirmed waits for the confirmations, and records them.
 func (e *engineRun) confirmed() (err error) {
-	if e.aside.begun == 0 {
+	if e.aside.waiting == nil {
 		return nil
 	}
 	start, step := time.Now(), e.step("confirm", 0)
-	e.aside.running.Wait()
+	e.aside.wait()
 	roots := e.aside.roots
 	defer func() { step.End(fmt.Sprintf("the CPU agrees on %d searches", len(roots)), err) }()
 	if err = e.aside.err; len(roots) == 0 || errors.Is(err, errDisagree) {

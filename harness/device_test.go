@@ -263,3 +263,53 @@ func TestHostDevice(t *testing.T) {
 		})
 	}
 }
+
+// TestConfirmTogether confirms three searches in one pass. A device that counts a tuple more in one of them is found out,
+// and so is one that calls wrong parents valid.
+func TestConfirmTogether(t *testing.T) {
+	k := graph.Kronecker{Scale: 8, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, k.Tuples())
+	if err := k.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	validator, err := graph.NewValidator(tuples, k.Vertices(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := graph.NewCSR(tuples, k.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(c *confirmation){
+		"agree":         nil,
+		"miscounts":     func(c *confirmation) { c.tree.Tuples++ },
+		"wrong parents": func(c *confirmation) { c.parents[c.tree.Root] = graph.Unreached },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := engineRun{in: &Input{validator: validator}, device: &hostDevice{name: "device"}}
+			var group []confirmation
+			for i := range 3 {
+				root, _ := tuples[i].Ends()
+				parents, _, err := csr.Search(root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tree, err := validator.Validate(t.Context(), root, parents)
+				if err != nil {
+					t.Fatal(err)
+				}
+				group = append(group, confirmation{i, tree, parents})
+			}
+			if change != nil {
+				change(&group[1])
+			}
+			err := e.confirmTogether(t.Context(), group)
+			if change == nil && (err != nil || !slices.Equal(e.aside.roots, []int{0, 1, 2})) {
+				t.Errorf("confirmed %v: %v", e.aside.roots, err)
+			}
+			if change != nil && !errors.Is(err, errDisagree) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}

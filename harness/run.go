@@ -97,7 +97,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 		return err
 	}
 	searching, stop := context.WithCancel(ctx)
-	defer e.aside.running.Wait()
+	defer e.aside.wait()
 	defer stop()
 	if err := e.roots(searching); err != nil {
 		return err
