@@ -36,6 +36,7 @@ type process struct {
 	handshake *io.PipeReader // the first line of standard output for go-plugin, if it is a handshake
 	fault     atomic.Pointer[error]
 	child     atomic.Pointer[child.Process] // nil before Start
+	killed    atomic.Bool                   // perhaps before it was started
 	closing   atomic.Bool                   // the engine was asked to end
 }
 
@@ -72,6 +73,9 @@ func (p *process) Start(context.Context) error {
 	})
 	if err == nil {
 		p.child.Store(started)
+		if p.killed.Load() {
+			started.Kill()
+		}
 	}
 	return err
 }
@@ -85,7 +89,9 @@ func (p *process) line(line []byte, source string) {
 // started returns the running or ended process; nil if it could not be started.
 func (p *process) started() *child.Process { return p.child.Load() }
 
+// kill kills the process, or has Start kill it.
 func (p *process) kill() {
+	p.killed.Store(true)
 	if c := p.started(); c != nil {
 		c.Kill()
 	}

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/child"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -115,6 +117,18 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 	if _, err := s.Open(ctx, s.program("serial")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+}
+
+// A context may end while the system still starts the program.
+func TestProcessKilledBeforeItHasStartedEnds(t *testing.T) {
+	p := &process{cmd: exec.Command("sleep", "1000"), logger: slog.New(slog.DiscardHandler), tail: child.NewTail()}
+	p.kill()
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !p.hasEnded(time.Minute) || !p.started().Killed() {
+		t.Error("the process runs on")
 	}
 }
 
