@@ -101,8 +101,8 @@ func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error)
 	return newValidator(context.Background(), nil, edges, vertices, threads)
 }
 
-// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: it makes them once, in room for
-// some of them at a time, which it does not keep, and the validator makes them again for each search. The error is
+// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: it makes them once, in room
+// for some of them at a time, which it does not keep, and the validator makes them again for each search. The error is
 // ctx.Err() if ctx ended first.
 func NewSourceValidator(ctx context.Context, s Source, room []Edge, threads int) (*Validator, error) {
 	return newValidator(ctx, s, room, s.Vertices(), threads)

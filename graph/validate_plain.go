@@ -47,7 +47,8 @@ func (v *Validator) scanPlain(s *scanner, parent []Vertex, edges []Edge, first i
 	return good
 }
 
-// checkLabels fills joined, with room for the tuples of a source, or returns an error for the first tuple with a label that is not a vertex.
+// checkLabels fills joined, with room for the tuples of a source, or returns an error for the first
+// tuple with a label that is not a vertex.
 func (v *Validator) checkLabels(ctx context.Context, room []Edge) error {
 	var bad lowest
 	good, err := v.overParts(ctx, room, func(_ int, edges []Edge, first int64) bool {

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Several searches in one pass over the tuples. The words of a vertex, one for each search, are the lanes of a number of
-// 64 bits, so one random read fetches all of them, and the comparison of validate_tuples.go compares one tuple in all
-// searches instead of four tuples in one.
+// Several searches in one pass over the tuples. The words of a vertex, one for each search, are the lanes of a number
+// of 64 bits, so one random read fetches all of them, and the comparison of validate_tuples.go compares one tuple in
+// all searches instead of four tuples in one.
 
 // MaxTogether is the largest number of searches that ValidateTogether takes.
 const MaxTogether = 4
@@ -76,8 +76,8 @@ func (v *Validator) ValidateTogether(
 	return trees, valid, nil
 }
 
-// scan works on any number of tuples. It returns false if one of them breaks rule 3 or 4 in one of the searches, or has a
-// label that is not a vertex.
+// scan works on any number of tuples. It returns false if one of them breaks rule 3 or 4 in one of the searches, or
+// has a label that is not a vertex.
 func (t *together) scan(edges []Edge, words []uint64, parents [][]Vertex, pending [][]uint64) bool {
 	used := ^uint64(0) >> (16 * (MaxTogether - len(parents))) // lanes that have a search
 	for len(edges) > 0 {

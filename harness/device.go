@@ -186,7 +186,8 @@ func (c *confirmations) wait() {
 	c.running.Wait()
 }
 
-// confirmTogether notes the searches of a group on which the CPU agrees with the device. Otherwise, it returns an error.
+// confirmTogether notes the searches of a group on which the CPU agrees with the device. Otherwise, it returns an
+// error.
 func (e *engineRun) confirmTogether(ctx context.Context, group []confirmation) error {
 	var roots []graph.Vertex
 	var parents [][]graph.Vertex

@@ -264,8 +264,8 @@ func TestHostDevice(t *testing.T) {
 	}
 }
 
-// TestConfirmTogether confirms three searches in one pass. A device that counts a tuple more in one of them is found out,
-// and so is one that calls wrong parents valid.
+// TestConfirmTogether confirms three searches in one pass. A device that counts a tuple more in one of them is found
+// out, and so is one that calls wrong parents valid.
 func TestConfirmTogether(t *testing.T) {
 	k := graph.Kronecker{Scale: 8, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, k.Tuples())

@@ -240,7 +240,8 @@ func TestDeviceValidatesAfterLoop(t *testing.T) {
 	readInTime(t, r.Runs[0].Energy)
 	after := r.Runs[0].Energy.After
 	if want := len(r.Runs[0].Roots) + after.Searches; after.Valid != maxAfter || device.validated != want {
-		t.Errorf("%d searches are valid after the loop; the device validated %d, want %d", after.Valid, device.validated, want)
+		t.Errorf("%d searches are valid after the loop; the device validated %d, want %d", after.Valid, device.validated,
+			want)
 	}
 }
 
