@@ -33,11 +33,12 @@ kernels() {
 	for source in cuda/kernels/*.cu; do
 		if [ "$source" != cuda/kernels/several.cu ]; then single+=("$source"); fi
 	done
-	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}"
-	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}"
-	image cuda/kernels/several.fatbin -DSEVERAL=true cuda/kernels/*.cu
-	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false "${rows[@]}" cuda/literature/kernels/*.cu
-	image cuda/accelerator/kernels/accelerator.fatbin -DSEVERAL=false cuda/accelerator/kernels/*.cu
+	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}" &
+	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}" &
+	image cuda/kernels/several.fatbin -DSEVERAL=true cuda/kernels/*.cu &
+	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false "${rows[@]}" cuda/literature/kernels/*.cu &
+	image cuda/accelerator/kernels/accelerator.fatbin -DSEVERAL=false cuda/accelerator/kernels/*.cu &
+	for job in $(jobs -p); do wait "$job"; done # each, for its status
 }
 
 # image FATBIN DEFINITION SOURCE... compiles and links kernels.

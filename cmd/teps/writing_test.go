@@ -38,6 +38,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds teps and engines")
 	}
+	t.Parallel()
 	repository, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
