@@ -47,7 +47,7 @@ next to the measured ones, in gray; docs/reports.md lists them.`,
   teps report results/a results/b --out both.html
   teps report results --format html --out all.html
   teps report results/a --format markdown
-  teps report results/a --format submission --out graph500-submission.txt
+  teps report results/a --format csv --out searches.csv
   teps report results/a --picture gteps-over-scale --out rates.pdf
   teps report results/a --reference kolganov-2018,bisson-2014`,
 		RunE: f.run,

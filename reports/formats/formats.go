@@ -27,8 +27,6 @@ func All() []reports.Format {
 			Write: func(w io.Writer, r reports.Report) error { return text.Tables(w, r, 0) }},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
 		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
-		{Name: "submission", Summary: "the fields of the Graph500 list that a record can fill in",
-			Write: each(text.Submission)},
 		{Name: "green", Summary: "the fields of the Green Graph500 list, of an energy loop",
 			Write: each(text.Green)},
 	}

@@ -104,28 +104,3 @@ func TestMarkdownEscapesNames(t *testing.T) {
 		goodMarkdown(t, b.String())
 	})
 }
-
-func TestSubmissionLeavesUnknownFieldsOpen(t *testing.T) {
-	r := samples.Result([]string{"cpu"}, 26)
-	r.Runs[0].Roots[0].Validated = true
-	var b strings.Builder
-	if err := Submission(&b, report(t, r).Results[0]); err != nil {
-		t.Fatal(err)
-	}
-	got := b.String()
-	for _, want := range []string{"Installation site:  (fill in)\n", "Scale:              26\n",
-		"Type:               AMD EPYC 9354 32-Core Processor\n", "Memory:             24.00 GiB of the host\n",
-		"bfs  harmonic_mean_TEPS:     !  "} {
-		if !strings.Contains(got, want) {
-			t.Errorf("missing: %q in\n%s", want, got)
-		}
-	}
-	r.Runs[0].Roots[0].Validated = false
-	b.Reset()
-	if err := Submission(&b, report(t, r).Results[0]); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), "Not to be submitted: 63 of 64") || strings.Contains(b.String(), "GTEPS:") {
-		t.Errorf("a run that was checked in part can be submitted:\n%s", b.String())
-	}
-}

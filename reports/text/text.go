@@ -22,9 +22,8 @@ var templates embed.FS
 // fill writes one of the templates with its data. Templates print texts from outside with name, sentence or literal.
 func fill(w io.Writer, file string, data any) error {
 	t, err := template.New(file).Funcs(template.FuncMap{
-		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "open": orOpen, "joined": reports.Joined,
-		"plural": reports.Plural, "integer": units.Integer, "seconds": units.Seconds, "bytes": units.Bytes,
-		"significant": units.Significant, "gteps": reports.GTEPS, "options": reports.OptionsText,
+		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "plural": reports.Plural,
+		"integer": units.Integer, "seconds": units.Seconds, "significant": units.Significant, "gteps": reports.GTEPS,
 		"official": official, "g": percentG,
 		"next":    func(n int) int { return n + 1 },
 		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
@@ -55,14 +54,6 @@ func Wrap(s string, width int, indent string) string {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	return strings.Join(lines, "\n"+indent)
-}
-
-// orOpen replaces a missing value by the mark of a field that the user has to fill in.
-func orOpen(value string) string {
-	if value == "" || value == reports.Missing {
-		return "(fill in)"
-	}
-	return value
 }
 
 // literal escapes a text for Markdown: punctuation with a meaning gets a backslash, and an empty comment keeps GitHub
