@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -84,24 +82,7 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 	if out != "" {
 		return files.Write(c.Context(), out, source, step.Add)
 	}
-	return writePacked(c.Context(), c.OutOrStdout(), source, step)
-}
-
-// writePacked writes the tuples a block at a time.
-func writePacked(ctx context.Context, to io.Writer, source graph.Source, step harness.Step) error {
-	block := make([]graph.Edge, min(1<<18, source.Tuples()))
-	w := bufio.NewWriterSize(to, 1<<20)
-	for first := int64(0); first < source.Tuples(); first += int64(len(block)) {
-		part := block[:min(int64(len(block)), source.Tuples()-first)]
-		if err := source.Generate(ctx, part, first, 0); err != nil {
-			return err
-		}
-		if err := graph.WriteEdges(w, part); err != nil {
-			return err
-		}
-		step.Add(int64(len(part)))
-	}
-	return w.Flush()
+	return files.WritePacked(c.Context(), c.OutOrStdout(), source, step.Add)
 }
 
 // openGraph returns a generator, or a file, which it reads.

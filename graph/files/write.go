@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -60,6 +61,12 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		return err
 	}
 	return formatOf(format).write(out, name)
+}
+
+// WritePacked writes the tuples of a graph in the packed form of Graph500. Progress is that of Write.
+func WritePacked(ctx context.Context, w io.Writer, g graph.Source, progress func(tuples int64)) error {
+	out := &output{ctx: ctx, source: g, progress: progress, Writer: bufio.NewWriterSize(w, 1<<20)}
+	return cmp.Or(writePacked(out, ""), out.Flush())
 }
 
 // CanWrite returns the format that Write writes to a file of this name, or an error that says why it does not.
