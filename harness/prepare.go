@@ -32,10 +32,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	var limits error
 	memory := map[string]plugins.Memory{}
 	for _, spec := range plan.Engines {
-		d, err := Describe(ctx, host, spec)
-		if err == nil && d.Unavailable != "" {
-			err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
-		}
+		d, err := Available(ctx, host, spec)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -130,6 +127,15 @@ func Describe(ctx context.Context, host Host, spec record.EngineSpec) (plugins.D
 	}
 	d, err := describe(ctx, engine)
 	return d, cmp.Or(err, closeEngine(engine))
+}
+
+// Available is Describe with an error also for an engine that cannot run here, a plugins.ErrUnavailable.
+func Available(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
+	d, err := Describe(ctx, host, spec)
+	if err == nil && d.Unavailable != "" {
+		err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
+	}
+	return d, err
 }
 
 func describe(ctx context.Context, engine plugins.Engine) (plugins.Description, error) {

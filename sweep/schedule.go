@@ -56,12 +56,8 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 		key := [3]string{spec.Builtin, spec.Path, spec.Checksum}
 		p, known := programs[key]
 		if !known {
-			p.Description, p.err = harness.Describe(ctx, host, spec)
-			switch {
-			case ctx.Err() != nil:
+			if p.Description, p.err = harness.Available(ctx, host, spec); ctx.Err() != nil {
 				return nil, ctx.Err()
-			case p.err == nil && p.Unavailable != "":
-				p.err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, p.Unavailable)
 			}
 			if programs[key] = p; p.err != nil {
 				failures = append(failures, fmt.Errorf("engine %s: %w", spec.Name, p.err))

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tepsbench/teps/harness"
-	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/record"
 )
@@ -53,11 +52,7 @@ func findHostDevice(ctx context.Context, path string, host harness.Host) (*recor
 		return nil, err
 	}
 	spec := record.EngineSpec{Name: strings.TrimPrefix(fileLabel(path), hostPrograms), Path: path}
-	d, err := harness.Describe(ctx, host, spec)
-	if err == nil && d.Unavailable != "" {
-		err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
-	}
-	if err != nil {
+	if _, err := harness.Available(ctx, host, spec); err != nil {
 		return nil, err
 	}
 	spec.Checksum, err = rpc.Checksum(path)
