@@ -15,7 +15,8 @@ func readDIMACS(in *input) error {
 		return err
 	}
 	words := strings.Fields(string(header))
-	if len(words) != 4 || words[0] != "p" {
+	sizes, ok := parseInts(words[min(2, len(words)):], 2)
+	if !ok || words[0] != "p" || sizes[0] > int64(graph.MaxVertex)+1 {
 		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", truncate(header))
 	}
 	lines := pairs{comments: "cn", word: 'e', first: 1, below: anyOrder} // n: the weight of a vertex
@@ -28,10 +29,6 @@ func readDIMACS(in *input) error {
 	case "edge", "col":
 	default:
 		return atLine(in.line, "want p sp, p edge or p col: %q", truncate(header))
-	}
-	sizes, ok := parseInts([]byte(words[2]+" "+words[3]), 2)
-	if !ok || sizes[0] > int64(graph.MaxVertex)+1 {
-		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", truncate(header))
 	}
 	n := sizes[0]
 	in.info.Vertices, in.info.FirstLabel = n, 1

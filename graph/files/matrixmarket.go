@@ -44,7 +44,7 @@ func readMatrixMarket(in *input) error {
 	if err != nil {
 		return err
 	}
-	numbers, ok := parseInts(size, 3)
+	numbers, ok := parseInts(strings.Fields(string(size)), 3)
 	if !ok {
 		return atLine(in.line, "want the numbers of rows, columns and entries: %q", truncate(size))
 	}
@@ -97,21 +97,16 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 	}
 }
 
-// parseInts reads a line of exactly n numbers that fit an int64.
-func parseInts(line []byte, n int) ([]int64, bool) {
-	words := strings.Fields(string(line))
-	if len(words) != n {
-		return nil, false
-	}
-	numbers := make([]int64, n)
-	for i, w := range words {
+// parseInts reads exactly n numbers that fit an int64.
+func parseInts(words []string, n int) (numbers []int64, ok bool) {
+	for _, w := range words {
 		u, err := strconv.ParseUint(w, 10, 63)
 		if err != nil {
 			return nil, false
 		}
-		numbers[i] = int64(u)
+		numbers = append(numbers, int64(u))
 	}
-	return numbers, true
+	return numbers, len(numbers) == n
 }
 
 // truncate shortens a line that is quoted.

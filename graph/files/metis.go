@@ -18,11 +18,8 @@ func readMETIS(in *input) error {
 		return err
 	}
 	words := strings.Fields(string(header))
-	if len(words) < 2 || len(words) > 4 {
-		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
-	}
-	sizes, ok := parseInts([]byte(words[0]+" "+words[1]), 2)
-	if !ok || sizes[0] > int64(graph.MaxVertex)+1 {
+	sizes, ok := parseInts(words[:min(2, len(words))], 2)
+	if !ok || len(words) > 4 || sizes[0] > int64(graph.MaxVertex)+1 {
 		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
 	}
 	// Each line begins with skip numbers, and each neighbour has a weight if weighted.
