@@ -122,15 +122,8 @@ func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time
 		if err := s.wake(); err != nil {
 			return err
 		}
-		for start := time.Now(); time.Since(start) < duration; searches++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := s.traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
-				return err
-			}
-		}
-		return nil
+		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
+		return err
 	})
 	return searches, err
 }

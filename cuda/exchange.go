@@ -159,15 +159,7 @@ func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration 
 	if err := s.wake(); err != nil {
 		return 0, err
 	}
-	for start := time.Now(); time.Since(start) < duration; searches++ {
-		if err := ctx.Err(); err != nil {
-			return searches, err
-		}
-		if err := s.traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
-			return searches, err
-		}
-	}
-	return searches, nil
+	return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
 }
 
 // each calls f for every rank, with its GPU's context. It returns the first error.

@@ -212,15 +212,26 @@ func (a *adapter) Repeat(
 		return searches, a.dropped(err)
 	}
 	parent := make([]graph.Vertex, a.graph.Vertices)
-	for start := time.Now(); time.Since(start) < duration; searches++ {
-		if err := ctx.Err(); err != nil { // a search of microseconds may end without looking at ctx
-			return searches, err
+	searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+		_, err := a.graph.Search(ctx, root, parent)
+		return err
+	})
+	return searches, a.dropped(err)
+}
+
+// InTurn searches from the roots in turn until duration has passed, and returns the number of searches.
+func InTurn(ctx context.Context, roots []graph.Vertex, duration time.Duration, search func(graph.Vertex) error) (
+	searches int64, err error) {
+	for start := time.Now(); err == nil && time.Since(start) < duration; {
+		err = ctx.Err() // a search of microseconds may end without looking at it
+		if err == nil {
+			err = search(roots[searches%int64(len(roots))])
 		}
-		if _, err := a.graph.Search(ctx, roots[searches%int64(len(roots))], parent); err != nil {
-			return searches, a.dropped(err)
+		if err == nil {
+			searches++
 		}
 	}
-	return searches, nil
+	return searches, err
 }
 
 func (a *adapter) free() error {

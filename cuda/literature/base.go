@@ -202,12 +202,10 @@ func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.D
 		if err := b.wake(); err != nil {
 			return err
 		}
-		for start := time.Now(); time.Since(start) < duration; searches++ {
-			if err := b.traverse(ctx, uint64(roots[searches%int64(len(roots))])); err != nil {
-				return err
-			}
-		}
-		return nil
+		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+			return b.traverse(ctx, uint64(root))
+		})
+		return err
 	})
 	return searches, err
 }
