@@ -3,11 +3,9 @@ package distributed_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
-	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -31,18 +29,8 @@ func TestConformance(t *testing.T) {
 	} else if testing.Short() {
 		sets = sets[:1]
 	}
-	for _, set := range sets {
-		t.Run(fmt.Sprint(set), func(t *testing.T) {
-			enginetest.Test(t, func(context.Context) (plugins.Engine, error) {
-				return checks.WithOptions(distributed.New(), set), nil
-			})
-		})
+	if !testing.Short() {
+		sets = append(sets, nil) // the defaults, and each option alone
 	}
-	if testing.Short() {
-		return
-	}
-	// Without options, and with each option alone.
-	t.Run("defaults", func(t *testing.T) {
-		enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return distributed.New(), nil })
-	})
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return distributed.New(), nil }, sets...)
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -67,8 +66,7 @@ func leftovers(t *testing.T) []string {
 // the conformance suite that depend on the connection.
 func TestEngineOverStandardInputAndOutput(t *testing.T) {
 	withStandIn(t)
-	set := map[string]string{"ranks": "4"}
-	open := func(context.Context) (plugins.Engine, error) { return checks.WithOptions(New(), set), nil }
+	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
 	for _, c := range enginetest.Cases() {
 		switch name, _, _ := strings.Cut(c.Name, "/"); name {
 		case "cancel", "repeat", "close":
@@ -80,7 +78,7 @@ func TestEngineOverStandardInputAndOutput(t *testing.T) {
 				continue
 			}
 		}
-		o := c.Run(t.Context(), open, nil, enginetest.Limit)
+		o := c.Run(t.Context(), open, map[string]string{"ranks": "4"}, enginetest.Limit)
 		if o.Err != nil || o.Skipped != "" {
 			t.Errorf("%s: %v %s", c.Name, o.Err, o.Skipped)
 		}

@@ -108,11 +108,7 @@ func TestMPIConformance(t *testing.T) {
 	if *flagProduct {
 		sets = partitions()
 	}
-	for _, set := range sets {
-		t.Run(fmt.Sprint(set), func(t *testing.T) {
-			enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return checks.WithOptions(New(), set), nil })
-		})
-	}
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil }, sets...)
 }
 
 // partitions returns options for every partition of 1 to 16 ranks. Forms of messages and owners alternate.

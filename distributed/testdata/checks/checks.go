@@ -2,15 +2,9 @@
 package checks
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
-	"time"
-
-	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/plugins"
 )
 
 // Group makes every call of a comm.Group except Split and checks what it receives. All ranks of the group call it.
@@ -70,32 +64,4 @@ func Group[G interface {
 		}
 	}
 	return nil
-}
-
-// WithOptions returns the engine with some options set, which it no longer offers. The conformance suite tries all
-// options one at a time, but the rows of a grid depend on the number of ranks.
-func WithOptions(engine plugins.Engine, options map[string]string) plugins.Engine {
-	return &configured{engine, options}
-}
-
-type configured struct {
-	plugins.Engine
-	options map[string]string
-}
-
-func (e *configured) Describe(ctx context.Context) (plugins.Description, error) {
-	d, err := e.Engine.Describe(ctx)
-	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return e.options[o.Name] != "" })
-	return d, err
-}
-
-func (e *configured) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
-	all := maps.Clone(e.options)
-	maps.Copy(all, in.Options)
-	in.Options = all
-	return e.Engine.Construct(ctx, in)
-}
-
-func (e *configured) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	return e.Engine.(plugins.Repeater).Repeat(ctx, roots, duration)
 }
