@@ -162,7 +162,7 @@ func FuzzLDBC(f *testing.F) {
 			}
 			return
 		}
-		for _, block := range g.Blocks() {
+		for _, block := range g.blocks {
 			for _, e := range block {
 				if u, v := e.Ends(); int64(max(u, v)) >= g.Vertices() {
 					t.Fatalf("tuple %v of %d vertices", e, g.Vertices())

@@ -45,7 +45,7 @@ func TestFilesOfGAPBS(t *testing.T) {
 			continue
 		}
 		got := map[[2]graph.Vertex]bool{}
-		for _, block := range g.Blocks() {
+		for _, block := range g.blocks {
 			for _, e := range block {
 				u, v := e.Ends()
 				got[[2]graph.Vertex{u, v}] = true

@@ -28,9 +28,6 @@ func (g *Graph) Vertices() int64 { return g.Info.Vertices }
 // Tuples returns the number of tuples.
 func (g *Graph) Tuples() int64 { return g.Info.Tuples }
 
-// Blocks returns all tuples. The caller must not change them.
-func (g *Graph) Blocks() [][]graph.Edge { return g.blocks }
-
 // Generate fills dst with the tuples first, first+1, ... on a number of threads (0 or less: all that Go may use).
 func (g *Graph) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
 	if first < 0 || first > g.Tuples()-int64(len(dst)) {

@@ -18,7 +18,7 @@ func tuples(t *testing.T, name, text string) ([][2]int64, Info, error) {
 		return nil, Info{}, err
 	}
 	var all [][2]int64
-	for _, block := range g.Blocks() {
+	for _, block := range g.blocks {
 		for _, e := range block {
 			u, v := e.Ends()
 			all = append(all, [2]int64{int64(u), int64(v)})

@@ -58,7 +58,7 @@ func TestRoadsOfDelaware(t *testing.T) {
 	if err := scanner.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range g.Blocks() {
+	for _, block := range g.blocks {
 		for _, e := range block {
 			u, v := e.Ends()
 			got = append(got, [2]uint64{g.Info.Label(u), g.Info.Label(v)})
