@@ -64,17 +64,23 @@ func (c catalog) parse(text string) (choice, error) {
 }
 
 // cutOptions separates an engine from the options after it. A path may have colons: it ends at the last one where there
-// is a file.
+// is a file. So may a value, as in memory=node:1: it ends before the next option.
 func cutOptions(text string) (engine string, options []string) {
-	parts := strings.Split(text, ":")
+	parts, n := strings.Split(text, ":"), 1
 	if strings.ContainsAny(text, `/\.`) {
-		for n := len(parts); n > 1; n-- {
-			if path := strings.Join(parts[:n], ":"); checkFile(path) == nil {
-				return path, parts[n:]
-			}
+		n = len(parts)
+		for n > 1 && checkFile(strings.Join(parts[:n], ":")) != nil {
+			n--
 		}
 	}
-	return parts[0], parts[1:]
+	for _, part := range parts[n:] {
+		if last := len(options) - 1; last >= 0 && !strings.Contains(part, "=") {
+			options[last] += ":" + part
+		} else {
+			options = append(options, part)
+		}
+	}
+	return strings.Join(parts[:n], ":"), options
 }
 
 // locate finds an engine by its name or path.
