@@ -127,7 +127,7 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		rows = append(rows, strings.Join(texts, " "))
 	}
-	want := "cpu 16 8/8 0.06291 1.121 4.500 1.00 … 8.00 VALID threads=2, " +
+	want := "cpu 16 8/8 4.500 1.00 … 8.00 1.121 0.06291 VALID threads=2, " +
 		"cpu #2 16 0/1 – – – – FAILED hubs=0, program ab12, threads=4"
 	if got := strings.Join(rows, ", "); got != want {
 		t.Errorf("the variants are %q, want %q", got, want)

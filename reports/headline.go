@@ -97,7 +97,7 @@ func (r Result) Device(run Run) string {
 // root. A wide table has two columns more than fit a terminal.
 func (r Result) RunTable(wide bool) Table {
 	t := NewRunTable(r.Runs, Run.On,
-		"#valid|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#MTEPS/W|rules|#graph held", "")
+		"#valid|#GTEPS|#min … max|#median ms|#kernel 1 s|state|#MTEPS/W|rules|#graph held", "")
 	for _, run := range r.Runs {
 		v, kernel1, held, median, rate, spread := run.Verdict(), Missing, Missing, Missing, Missing, Missing
 		if c := run.Construction; c != nil {
@@ -108,7 +108,7 @@ func (r Result) RunTable(wide bool) Table {
 			spread = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
 		}
 		t.Add(Sentence(run.Engine.Name), Sentence(run.Cell()), fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
-			kernel1, median, rate, spread, v.Word, run.PerWatt(), run.RuleCount(), held)
+			rate, spread, median, kernel1, v.Word, run.PerWatt(), run.RuleCount(), held)
 		t.Style(7, v.Class())
 		t.Style(9, map[bool]string{true: "good", false: "fair"}[run.Compliant()])
 	}

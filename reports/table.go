@@ -44,11 +44,7 @@ func NewRunTable[E any](runs []E, graph func(E) record.GraphID, columns, note st
 
 // graphHead is the head of a column of graphs: numbers if all are scales.
 func graphHead[E any](runs []E, graph func(E) record.GraphID) string {
-	scaled := slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source == "" })
-	switch named := slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source != "" }); {
-	case scaled && named:
-		return "scale or graph"
-	case named:
+	if slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source != "" }) {
 		return "graph"
 	}
 	return "#scale"

@@ -147,7 +147,7 @@ type Variant struct {
 // value are left out.
 func VariantTable(all []Variant) Table {
 	t := NewRunTable(all, func(v Variant) record.GraphID { return v.GraphID },
-		"#runs|#kernel 1 s|#median ms|#GTEPS|#min … max|state|#memory of each|#MTEPS/W|what differs",
+		"#runs|#GTEPS|#min … max|#median ms|#kernel 1 s|state|#memory of each|#MTEPS/W|what differs",
 		"Numbers are medians over the runs; the rate of a run is the harmonic mean over its roots.")
 	for _, v := range all {
 		var kernel1, search, rates []float64
@@ -162,9 +162,8 @@ func VariantTable(all []Variant) Table {
 		if len(rates) > 1 {
 			between = units.Significant(slices.Min(rates), 3) + " … " + units.Significant(slices.Max(rates), 3)
 		}
-		t.Add(v.Engine, v.Graph, fmt.Sprintf("%d/%d", len(v.Runs), v.Planned), median(kernel1), median(search),
-			median(rates), between, v.State, units.Bytes(v.Memory), v.perWatt(),
-			v.Differs)
+		t.Add(v.Engine, v.Graph, fmt.Sprintf("%d/%d", len(v.Runs), v.Planned), median(rates), between,
+			median(search), median(kernel1), v.State, units.Bytes(v.Memory), v.perWatt(), v.Differs)
 		t.Style(7, v.Class)
 		t.Style(10, "why")
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -65,7 +64,8 @@ func (r Run) Verdict() Verdict {
 // Disturbance names the runs in which other work on the machine delayed more than a twentieth of the searches by more
 // than a tenth of their time. It is empty if there are none.
 func Disturbance(runs ...Run) string {
-	var which []string
+	var worst string
+	var disturbed, delayed, searches, largest int
 	for _, run := range runs {
 		n := 0
 		for _, root := range run.Roots {
@@ -73,16 +73,23 @@ func Disturbance(runs ...Run) string {
 				n++
 			}
 		}
-		if 20*n > len(run.Roots) {
-			searches := Plural(len(run.Roots), "search", "searches")
-			which = append(which, fmt.Sprintf("%d of %s of %s %s", n, searches, run.Label, run.atGraph()))
+		if 20*n <= len(run.Roots) {
+			continue
+		}
+		disturbed, delayed, searches = disturbed+1, delayed+n, searches+len(run.Roots)
+		if n > largest {
+			largest = n
+			worst = fmt.Sprintf("%d of %s of %s %s", n, Plural(len(run.Roots), "search", "searches"), run.Label, run.atGraph())
 		}
 	}
-	if len(which) == 0 {
+	switch {
+	case disturbed == 0:
 		return ""
+	case disturbed > 1:
+		worst = fmt.Sprintf("%d of %d searches, among them %s,", delayed, searches, worst)
 	}
-	return strings.Join(which, ", ") + " were delayed by more than a tenth of their time, because a thread of the " +
-		"engine had no processor. Measure on a quiet machine, or with fewer threads."
+	return worst + " were delayed by more than a tenth of their time, because a thread of the engine had no " +
+		"processor. Measure on a quiet machine, or with fewer threads."
 }
 
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.

@@ -285,6 +285,12 @@ func TestPageInABrowser(t *testing.T) {
 			}
 			grounds[scheme] = b.ask("getComputedStyle(document.body).backgroundColor + ' ' + " +
 				"getComputedStyle(document.querySelector('svg text')).fill")
+			// The rate is in sight on a phone, without scrolling the table.
+			if inSight := b.ask(`(() => { const table = document.querySelector('.scroll');
+				const rate = [...table.querySelectorAll('th')].find(e => e.textContent.trim() == 'GTEPS');
+				return rate.getBoundingClientRect().right < table.getBoundingClientRect().right })()`); inSight != "true" {
+				t.Errorf("%d %s: the GTEPS of the first table are cut off", width, scheme)
+			}
 			if width == 1280 && scheme == "light" || width == 390 && scheme == "dark" {
 				b.photograph(fmt.Sprintf("page-%d-%s.png", width, scheme), width)
 			}

@@ -28,7 +28,7 @@ type comparison struct {
 func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 	c := describe(all)
 	b := bytes.NewBufferString(rendered(c.Table, width))
-	columns := min(cmp.Or(width, paragraphWidth), paragraphWidth) - 4
+	columns := min(cmp.Or(width, 80), 100) - 4
 	for i, lines := range [][]string{c.Results, c.Limits, c.Differences} {
 		if len(lines) > 0 {
 			b.WriteString([]string{"\n", "\n", "\nThe sides differ in more than speed:\n"}[i])
@@ -44,8 +44,6 @@ func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
 	return fill(w, "comparison.tmpl", describe(all))
 }
-
-const paragraphWidth = 100
 
 func describe(all []compare.Comparison) (out comparison) {
 	out.Table = comparisonTable(all)

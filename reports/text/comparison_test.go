@@ -43,8 +43,9 @@ func compared(t *testing.T, a, b []record.Result) string {
 	if err := Comparison(&text, comparisons(a, b), 0); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(text.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > paragraphWidth {
+	_, sentences, _ := strings.Cut(text.String(), "\n\n")
+	for line := range strings.Lines(sentences) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
