@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/record"
@@ -111,13 +110,6 @@ func (s Sweep) jobs() (jobs []*Job) {
 
 // String describes the sweep in a line.
 func (s Sweep) String() string {
-	var graphs []string
-	if len(s.Plan.Scales) > 0 {
-		graphs = append(graphs, fmt.Sprintf("scales %v", s.Plan.Scales))
-	}
-	for _, g := range s.Plan.Graphs {
-		graphs = append(graphs, g.Name)
-	}
-	return fmt.Sprintf("%d engines, %s, %d repeats: %d runs",
-		len(s.variants()), strings.Join(graphs, ", "), s.Repeats, len(s.jobs()))
+	return fmt.Sprintf("%d runs (variants: %d, graphs: %d, repeats: %d)",
+		len(s.jobs()), len(s.variants()), len(s.Plan.Scales)+len(s.Plan.Graphs), s.Repeats)
 }

@@ -17,7 +17,7 @@ func compareCommand() *cobra.Command {
 	var markdown bool
 	c := &cobra.Command{
 		Use:   "compare RUN[,RUN...]...",
-		Short: "Tell whether runs or engines differ in speed, and how certain that is",
+		Short: "Tell how runs or engines differ in speed, and how certain it is",
 		Long: `compare sets each of the runs B, C, ... against the run A that is named first,
 engine by engine and graph by graph. Of a single run it sets each engine against
 the first. Roots that both sides have searched are compared one by one, so that

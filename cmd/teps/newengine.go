@@ -26,7 +26,7 @@ func languages() []language {
 	return []language{
 		{"go", "a Go program", "main.go", "go build", "teps-engine-mine"},
 		{"c", "a shared library in C", "mine.c", "make", "libmine.so"},
-		{"openmp", "the same with OpenMP", "mine.c", "make", "libmine.so"},
+		{"openmp", "a shared library in C with OpenMP", "mine.c", "make", "libmine.so"},
 		{"python", "a Python program over gRPC", "teps-engine-mine", "make", "teps-engine-mine"},
 	}
 }
@@ -40,7 +40,7 @@ func newEngineCommand(engines catalog) *cobra.Command {
 		Long: `new-engine makes the directory teps-engine-NAME with a small engine that builds,
 passes the conformance suite and runs. Replace its search with yours.
 
-Languages:` + names + `. Use c for C++, CUDA and Fortran, too.`,
+Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 		Example: `  teps new-engine mine
   teps new-engine mine --language c
   teps new-engine mine --language openmp --dir engines/mine`,

@@ -87,7 +87,7 @@ func rootCommand(engines catalog) *cobra.Command {
 		Long: `teps runs the Graph500 benchmark. It generates the graph, has each engine build
 and search it from 64 roots, validates every search against the input, and
 writes records, the official text, plots and a page.`,
-		Example: `  teps run                                  cpu and distributed at scale 18, validated
+		Example: `  teps run                                  cpu and distributed at scale 18
   teps run --scale 16-20 --out results/a    five scales into one directory
   teps engines                              all engines and their options
   teps report results/a                     draw a run again from its records`,

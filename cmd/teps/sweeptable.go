@@ -55,7 +55,10 @@ func stateOf(states map[sweep.State]int, n int) string {
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	t := reports.VariantTable(variantsOf(s, dryRun))
 	_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
-	fmt.Fprintf(w, "\n%s\n", text.Wrap(t.Note, 79, ""))
+	fmt.Fprintln(w)
+	if len(s.ToDo()) < len(s.Jobs) {
+		fmt.Fprintln(w, text.Wrap(t.Note, 79, ""))
+	}
 	switch todo := len(s.ToDo()); {
 	case todo > 0:
 		fmt.Fprintf(w, "%d of %d runs to do. Memory is what the engines estimate.\n", todo, len(s.Jobs))
