@@ -71,6 +71,8 @@ int teps_describe(teps_description *description) {
 	description->bytes_per_tuple = 16;
 	description->options[0] = {"balance", TEPS_CHOICE, 0, 0, 0, "block_mapped", "block_mapped,merge_path,thread_mapped",
 		"how the edges of a frontier are divided among threads, as Gunrock names it"};
+	description->options[1] = {"filter", TEPS_BOOL, 0, 0, 0, "false", "",
+		"remove from each frontier the places of edges that found no new vertex, with Gunrock's filter"};
 	return TEPS_OK;
 }
 
@@ -108,6 +110,7 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	s->context = std::make_shared<gunrock::gcuda::multi_context_t>(0);
 	const char *balance = teps_set(call, "balance");
 	parameters.options.advance_load_balance = balances[strcmp(balance, "merge_path") == 0 ? 1 : strcmp(balance, "thread_mapped") == 0 ? 2 : 0];
+	parameters.options.enable_filter = strcmp(teps_set(call, "filter"), "true") == 0;
 	s->problem.reset(new problem_t(g, parameters, result, s->context));
 	s->problem->init();
 	s->enactor.reset(new gunrock::bfs::enactor_t<problem_t>(s->problem.get(), s->context));
