@@ -3,7 +3,10 @@ package serial
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -29,7 +32,33 @@ func TestConformanceOfHybrid(t *testing.T) {
 	enginetest.Test(t, open, map[string]string{"work": "hybrid"},
 		map[string]string{"work": "hybrid", "direction": "topdown"},
 		map[string]string{"work": "hybrid", "local": "on", "global": "on", "renumber": "on"},
-		map[string]string{"work": "hybrid", "renumber": "on"})
+		map[string]string{"work": "hybrid", "renumber": "on"},
+		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "0"},
+		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "7"},
+		map[string]string{"work": "hybrid", "threads": "2", "schedule": "dynamic", "chunk": "0"},
+		map[string]string{"work": "hybrid", "threads": "5", "schedule": "guided", "global": "on"})
+}
+
+// TestShare counts how often each item is given out.
+func TestShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := hybrid{
+			workers: rapid.IntRange(1, 9).Draw(t, "workers"), chunk: rapid.IntRange(0, 50).Draw(t, "chunk"),
+			schedule: rapid.SampledFrom([]string{"static", "dynamic", "guided"}).Draw(t, "schedule"),
+		}
+		n := rapid.IntRange(0, 1000).Draw(t, "items")
+		given := make([]int32, n)
+		h.share(n, func(_, first, last int) {
+			for i := first; i < last; i++ {
+				atomic.AddInt32(&given[i], 1)
+			}
+		})
+		for i, times := range given {
+			if times != 1 {
+				t.Fatalf("item %d of %d was given out %d times", i, n, times)
+			}
+		}
+	})
 }
 
 // Bottom-up steps alone take minutes on long paths, as quadratic work does.

@@ -18,8 +18,8 @@ func describe() (plugins.Description, error) {
 			Meaning: meaning, Needs: "work=hybrid"}
 	}
 	return plugins.Description{
-		Name: "serial", Version: "1", Summary: "Textbook search on one thread over plain compressed sparse rows.",
-		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread", Units: 1}},
+		Name: "serial", Version: "2", Summary: "Textbook search on one thread over plain compressed sparse rows.",
+		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread, or as many as are set", Units: 1}},
 		Options: append([]plugins.Option{{
 			Name: "work", Kind: plugins.Choice, Default: "linear", Choices: []string{"linear", "quadratic", "hybrid"},
 			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices; " +
@@ -28,6 +28,14 @@ func describe() (plugins.Description, error) {
 			transformation("local", "sort the neighbours of each vertex by descending degree"),
 			transformation("global", "number vertices by descending degree"),
 			transformation("renumber", "number vertices in the order of a queue, after the other sorts"),
+			plugins.Option{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),
+				Meaning: "number of workers", Needs: "work=hybrid"},
+			plugins.Option{Name: "schedule", Kind: plugins.Choice, Default: "dynamic",
+				Choices: []string{"static", "dynamic", "guided"},
+				Meaning: "how workers share a step, as in OpenMP", Needs: "work=hybrid"},
+			plugins.Option{Name: "chunk", Kind: plugins.Int, Default: "512", Min: plugins.Bound(0), Max: plugins.Bound(1 << 30),
+				Meaning: "vertices that a worker takes at a time, at least with guided; 0: the default of OpenMP",
+				Needs:   "work=hybrid"},
 		}, switches...),
 		Memory: plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8}, // row and queue; two entries
 	}, nil
@@ -64,15 +72,11 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		},
 	}
 	if options.Text("work") == "hybrid" {
-		queue, levels := make([]uint32, vertices), make([]plugins.Level, 0, maxLevels)
-		built.Bytes += 4 * int64(len(queue))
-		built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
-			t.Levels, err = g.hybrid(ctx, root, options.Switch(), queue, scratch, levels, parent)
-			if len(t.Levels) == maxLevels {
-				t.Levels = nil
-			}
-			return t, err
-		}
+		h := &hybrid{csr: g, rule: options.Switch(), workers: options.Int("threads"), schedule: options.Text("schedule"),
+			chunk: options.Int("chunk"), level: scratch, queue: make([]uint32, vertices),
+			levels: make([]plugins.Level, 0, maxLevels), found: make([]found, options.Int("threads"))}
+		built.Bytes += 8 * vertices // the queue, and those of workers
+		built.Search = h.search
 		if number != nil {
 			built.Bytes += 16 * vertices
 			built.Search = inLabels(built.Search, number)
