@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
@@ -159,11 +160,11 @@ func (e *engineRun) energyLoop(
 		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		loop.Kind, start, err = record.LoopByCalls, time.Now(), nil
-		for ; err == nil && time.Since(start) < e.plan.Energy; loop.Searches++ {
-			root := e.in.roots[loop.Searches%int64(len(e.in.roots))]
-			_, err = e.opened.Search(limited, root, e.parents)
-		}
+		loop.Kind, start = record.LoopByCalls, time.Now()
+		loop.Searches, err = plugins.InTurn(limited, e.in.roots, e.plan.Energy, func(root graph.Vertex) error {
+			_, err := e.opened.Search(limited, root, e.parents)
+			return err
+		})
 	}
 	elapsed := time.Since(start)
 	switch {
