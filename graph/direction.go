@@ -38,8 +38,10 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // "Direction-Optimizing Breadth-First Search" (SC 2012), section 5. The constants belong to the engine that uses it.
 //
 // A top-down step looks at every edge out of the frontier. A bottom-up step looks at the edges of unvisited vertices,
-// but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier grows and has more
-// than 1/Alpha of the unexplored edges, and switches back when the frontier has shrunk below 1/Beta of all vertices.
+// but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier has more than
+// 1/Alpha of the unexplored edges and is at least twice as large as the one before, and switches back when the frontier
+// has shrunk below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbours it grows
+// slowly, and most unvisited vertices are far from it, so that a bottom-up step looks at nearly all of their edges.
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never
 	Beta  float64 // larger: back to top-down later; 0: at once
@@ -79,8 +81,8 @@ func (s Switch) Next(p SwitchState) Direction {
 		return s.First()
 	}
 	if p.Direction == TopDown {
-		growing := p.Frontier > p.Previous
-		if growing && s.Alpha > 0 && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {
+		doubled := p.Frontier >= 2*p.Previous
+		if doubled && s.Alpha > 0 && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {
 			return BottomUp
 		}
 		return TopDown

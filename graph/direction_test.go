@@ -12,6 +12,7 @@ func TestSwitchFollowsTheFrontier(t *testing.T) {
 		{"a small frontier stays top-down", SwitchState{TopDown, 10, 1, 100, 10_000, 1000}, TopDown},
 		{"a frontier with many edges goes bottom-up", SwitchState{TopDown, 10, 1, 1000, 10_000, 1000}, BottomUp},
 		{"a shrinking frontier does not go bottom-up", SwitchState{TopDown, 10, 20, 1000, 10_000, 1000}, TopDown},
+		{"one that grows slowly does not either", SwitchState{TopDown, 39, 20, 1000, 10_000, 1000}, TopDown},
 		{"a growing frontier stays bottom-up", SwitchState{BottomUp, 20, 10, 0, 0, 1000}, BottomUp},
 		{"a large shrinking frontier stays bottom-up", SwitchState{BottomUp, 100, 200, 0, 0, 1000}, BottomUp},
 		{"a small shrinking frontier comes back top-down", SwitchState{BottomUp, 10, 200, 0, 0, 1000}, TopDown},

@@ -23,7 +23,7 @@ __device__ inline bool isSparse(const LevelState& level, const SearchParams& par
 __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams& params) {
   if (params.steps != AUTO) return params.steps == ONLY_BOTTOM_UP;
   if (!level.bottomUp) {
-    return level.frontier > level.previous && params.alpha > 0 && !fewEdges(level) &&
+    return level.frontier >= 2 * level.previous && params.alpha > 0 && !fewEdges(level) &&
            float(level.frontierEdges) * params.alpha > float(level.unexplored);
   }
   bool shrinking = level.frontier < level.previous;
