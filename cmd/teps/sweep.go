@@ -62,7 +62,7 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	}
 	begin := func(*sweep.Job, int, int) {}
 	if !quiet {
-		fmt.Fprintf(stderr, "teps sweep: %s; they are stored in %s\n", s.Sweep, s.Dir)
+		fmt.Fprintf(stderr, "teps sweep: %s in %s\n", s.Sweep, s.Dir)
 		begin = func(j *sweep.Job, n, total int) {
 			fmt.Fprintf(stderr, "run %d of %d: %s, %s, repeat %d\n", n, total, j.Engine().Name, j.Graph(), j.Repeat)
 		}
