@@ -18,10 +18,14 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// image is kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh.
-//
-//go:embed kernels/literature.fatbin
-var image string
+// The images are kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh. The child grids of
+// kolganov, which compute-sanitizer's racecheck does not support, are apart from all other kernels.
+var (
+	//go:embed kernels/literature.fatbin
+	image string
+	//go:embed kernels/kolganov.fatbin
+	withChildren string
+)
 
 // method is a published search of one graph. Its functions queue work and wait for it where they need a result.
 type method struct {
@@ -78,7 +82,11 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	d, err := driver.Open(c.device, "option device", image)
+	kernels := image
+	if c.kernel == "kolganov" {
+		kernels = withChildren
+	}
+	d, err := driver.Open(c.device, "option device", kernels)
 	if err != nil {
 		return plugins.Built{}, err
 	}
