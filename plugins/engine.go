@@ -192,6 +192,10 @@ type Counter struct {
 	Value int64  `json:"value"`
 }
 
+// KernelLaunches is the counter of an engine that launches kernels for each level: their number, with those of what
+// comes before the levels in the first one. It assigns a profile to levels.
+const KernelLaunches = "kernel launches"
+
 // Phase is a named part of a time. If it is that of several ranks, Elapsed is their mean, Slowest the maximum, and
 // Bytes and Messages are sums.
 type Phase struct {

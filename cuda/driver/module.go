@@ -13,12 +13,13 @@ import (
 type Module struct {
 	loaded    cu.Module
 	functions map[string]cu.Function // found so far, by the names in kernels/*.cu
+	launches  *int64                 // of these kernels, but for those of LaunchKernel and LaunchTogether
 }
 
 const rebuild = "build the program again with cuda/build.sh"
 
 func loadModule(image string) (m Module, err error) {
-	m.functions = make(map[string]cu.Function)
+	m.functions, m.launches = make(map[string]cu.Function), new(int64)
 	m.loaded, err = cu.LoadData(image)
 	return m, err
 }
@@ -64,8 +65,12 @@ func (m Module) Launch(stream cu.Stream, name string, blocks, threads int, args 
 	if err := LaunchKernel(stream, f, blocks, threads, args); err != nil {
 		return fmt.Errorf("kernel %s: %w", name, err)
 	}
+	*m.launches++
 	return nil
 }
+
+// Launches is how many kernels Launch and LaunchArgument have queued.
+func (m Module) Launches() int64 { return *m.launches }
 
 // LaunchArgument queues a kernel with one argument, a structure without pointers.
 func LaunchArgument[T any](m Module, stream cu.Stream, name string, blocks, threads int, argument T) error {
@@ -76,6 +81,7 @@ func LaunchArgument[T any](m Module, stream cu.Stream, name string, blocks, thre
 	if err := LaunchTogether(stream, f, blocks, threads, 0, unsafe.Pointer(&argument), false); err != nil {
 		return fmt.Errorf("kernel %s: %w", name, err)
 	}
+	*m.launches++
 	return nil
 }
 

@@ -62,7 +62,7 @@ type base struct {
 	copied   []counters // one: those of the last level
 	method   method
 	levels   []plugins.Level
-	named    []plugins.Counter // of all levels; the method makes room, and more are left out
+	named    []plugins.Counter // of all levels, two each unless the method makes more room; more are left out
 	parts    [2]plugins.Phase  // of a search: before and after the levels
 }
 
@@ -92,7 +92,7 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 	}
 	start := time.Now()
 	b := &base{ctx: ctx, gpu: d, tuples: uint64(len(in.Tuples)), levels: make([]plugins.Level, 0, maxLevels+1),
-		copied: make([]counters, 1)}
+		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
 	if b.memory, err = driver.NewAllocator(0, "search a smaller graph"); err != nil {
 		return plugins.Built{}, errors.Join(err, d.Close())
 	}
@@ -226,7 +226,7 @@ func (b *base) wake() error {
 func (b *base) traverse(ctx context.Context, root uint64) error {
 	b.err = nil
 	b.levels, b.named = b.levels[:0], b.named[:0]
-	last := time.Now()
+	last, launches := time.Now(), b.gpu.Launches()
 	lap := func() (elapsed time.Duration) {
 		now := time.Now()
 		elapsed, last = now.Sub(last), now
@@ -241,6 +241,9 @@ func (b *base) traverse(ctx context.Context, root uint64) error {
 		level, found = b.method.step(depth)
 		b.fail(ctx.Err())
 		level.Elapsed = lap()
+		n := b.gpu.Launches()
+		b.count(&level, plugins.KernelLaunches, n-launches)
+		launches = n
 		if level.Frontier == 0 { // a pass that found the search to be over
 			b.parts[1].Elapsed = level.Elapsed
 		} else if len(b.levels) <= maxLevels {

@@ -25,7 +25,6 @@ func kolganov(b *base, c configuration) method {
 		child = uint64(c.child)
 		b.fail(cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
 	}
-	b.named = make([]plugins.Counter, 0, maxLevels)
 	state, countQ := graph.TopDown, uint64(1)
 	return method{
 		begin: func(root uint64) {

@@ -62,7 +62,7 @@ func merrill(b *base, c configuration) method {
 	if c.counters {
 		a.culled = b.array("counters", 8*uint64(len(culledNames)))
 		s.culled = make([]int64, len(culledNames))
-		b.named = make([]plugins.Counter, 0, len(culledNames)*maxLevels)
+		b.named = make([]plugins.Counter, 0, (len(culledNames)+1)*maxLevels)
 	}
 	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
 	if c.distance {
@@ -176,7 +176,7 @@ func (s *merrillSearch) frontiers(levels []plugins.Level, root uint64) {
 				frontier = levels[i+1].Frontier
 			}
 		}
-		if last := len(l.Counters) - 1; last > 0 {
+		if last := len(culledNames) - 1; len(l.Counters) > last {
 			l.Counters[last].Value = l.Counters[last-1].Value - frontier
 		}
 	}
