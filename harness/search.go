@@ -50,7 +50,7 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 // or 0 if there is none.
 func (e *engineRun) idle(ctx context.Context) (float64, error) {
 	var rest []float64
-	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < 5 {
+	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < record.IdleSearches {
 		found, err := e.search(ctx, e.in.isolated)
 		if err != nil {
 			return 0, fmt.Errorf("vertex %d, which has no neighbours: %w", e.in.isolated, err)

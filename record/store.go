@@ -83,18 +83,12 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
 // The machine and the software must be those of the run, because roots measured on different ones are not one result.
 func Resume(dir string, software Software, machine machine.Machine) (s *Store, err error) {
-	if s, err = open(dir, 0); err != nil {
-		if _, readErr := read(dir); readErr != nil {
-			return nil, readErr // names the missing file
-		}
-		return nil, err
-	}
-	defer s.closeAfter(&err)
-	found, err := read(dir)
+	s, found, err := reopen(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := found.result.Manifest
+	defer s.closeAfter(&err)
+	m := s.manifest
 	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
 		return nil, Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
 	}
@@ -102,13 +96,28 @@ func Resume(dir string, software Software, machine machine.Machine) (s *Store, e
 		return nil, Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, m.Software,
 			software)
 	}
-	s.manifest, s.plan, s.entries, s.lines, s.torn = m, found.manifest, found.entries, found.journal, found.torn
-	if s.torn > 0 {
+	if s.torn = found.torn; s.torn > 0 {
 		if err := s.journal.Truncate(int64(len(s.lines))); err != nil {
 			return nil, fmt.Errorf("resume %s: %w", dir, err)
 		}
 	}
 	return s, s.Append(Entry{Session: &Session{now(), environmentOf(os.Environ())}})
+}
+
+// reopen opens the directory of a run and reads it.
+func reopen(dir string) (s *Store, found stored, err error) {
+	if s, err = open(dir, 0); err != nil {
+		if _, readErr := read(dir); readErr != nil {
+			return nil, found, readErr // names the missing file
+		}
+		return nil, found, err
+	}
+	defer s.closeAfter(&err)
+	if found, err = read(dir); err != nil {
+		return nil, found, err
+	}
+	s.manifest, s.plan, s.entries, s.lines = found.result.Manifest, found.manifest, found.entries, found.journal
+	return s, found, nil
 }
 
 func (s *Store) closeAfter(err *error) {

@@ -152,3 +152,25 @@ func (r Run) Levels() Table {
 	t.DropEmpty()
 	return t
 }
+
+// Profile lists the launches of kernels of the median root, as a profiler measured them. The table is empty without a
+// profile.
+func (r Run) Profile() Table {
+	root, _ := r.medianRoot()
+	t := NewTable("#level|kernel|#time on the device|#load efficiency|#warp efficiency|#occupancy|#L2, GB/s|#DRAM, GB/s",
+		"")
+	t.Name = "Profile of the same search: " + r.Label + ", " + r.GraphName()
+	share := func(x *float64) string { return optional(x, func(x float64) string { return percentage(x, 1) }) }
+	rate := func(x *float64) string {
+		return optional(x, func(x float64) string { return units.Significant(x/1e9, 3) })
+	}
+	for _, l := range root.Profile[:min(len(root.Profile), maxLevels)] {
+		t.Add(optional(l.Level, strconv.Itoa), l.Kernel, optional(l.Time, units.Seconds), share(l.LoadEfficiency),
+			share(l.WarpEfficiency), share(l.Occupancy), rate(l.L2), rate(l.DRAM))
+	}
+	if n := len(root.Profile); n > maxLevels {
+		t.Note = fmt.Sprintf("The first %d of %d launches; the record has all.", maxLevels, n)
+	}
+	t.DropEmpty()
+	return t
+}

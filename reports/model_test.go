@@ -225,6 +225,26 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 	}
 }
 
+func TestProfileIsATableOfLaunches(t *testing.T) {
+	share, rate, level := 0.5, 2.5e11, 1
+	r := Run{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: []plugins.Level{{Frontier: 1}},
+		Profile: []record.Launch{{Kernel: "search", Occupancy: &share}, {Kernel: "step", Level: &level, L2: &rate}}}}}}
+	table := r.Profile()
+	got := ""
+	for _, row := range append([][]Cell{table.Head}, table.Rows...) {
+		for _, cell := range row {
+			got += cell.Text + "|"
+		}
+	}
+	want := "level|kernel|occupancy|L2, GB/s||search|50.0 %||1|step||250|"
+	if got = strings.ReplaceAll(got, Missing, ""); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if rows := (Run{}).Profile().Rows; len(rows) > 0 {
+		t.Errorf("a run without a profile has %v", rows)
+	}
+}
+
 // Engines may know only the architecture of a processor, while the machine records its name. Other devices name
 // themselves.
 func TestDevicePrefersTheMachineNameOfAProcessor(t *testing.T) {

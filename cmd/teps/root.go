@@ -117,7 +117,7 @@ writes records, the official text, plots and a page.`,
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
 		graphCommand(),
-		reportCommand(), compareCommand(), listCommand(), conformCommand(engines),
+		reportCommand(), compareCommand(), listCommand(), profileCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)
 	return root
