@@ -2,14 +2,6 @@
 
 package cuda
 
-import (
-	"context"
-	"fmt"
+import "github.com/tepsbench/teps/cuda/driver"
 
-	"github.com/tepsbench/teps/cuda/driver"
-	"github.com/tepsbench/teps/plugins"
-)
-
-func build(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
-	return plugins.Built{}, fmt.Errorf("%w: %s", plugins.ErrUnavailable, driver.Missing())
-}
+var build = driver.Build
