@@ -28,6 +28,7 @@ func describe() (plugins.Description, error) {
 			transformation("local", "sort the neighbours of each vertex by descending degree"),
 			transformation("global", "number vertices by descending degree"),
 			transformation("renumber", "number vertices in the order of a queue, after the other sorts"),
+		}, append(switches,
 			plugins.Option{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),
 				Meaning: "number of workers", Needs: "work=hybrid"},
 			plugins.Option{Name: "schedule", Kind: plugins.Choice, Default: "dynamic",
@@ -36,7 +37,7 @@ func describe() (plugins.Description, error) {
 			plugins.Option{Name: "chunk", Kind: plugins.Int, Default: "512", Min: plugins.Bound(0), Max: plugins.Bound(1 << 30),
 				Meaning: "vertices that a worker takes at a time, at least with guided; 0: the default of OpenMP",
 				Needs:   "work=hybrid"},
-		}, switches...),
+		)...),
 		Memory: plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8}, // row and queue; two entries
 	}, nil
 }

@@ -40,7 +40,7 @@ func wrongRefusals() map[string]wrong {
 				}
 				return right.Construct(ctx, in)
 			}}
-		}, words{"options/values": "renumber=off,work=linear: want a graph, got the error: no reason"}},
+		}, words{"options/values": "schedule=dynamic,threads=1,work=linear: want a graph, got the error: no reason"}},
 		"is wrong with one of its choices": {func() *mutant {
 			change := false
 			return &mutant{
