@@ -80,25 +80,26 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		built.Search = h.search
 		if number != nil {
 			built.Bytes += 16 * vertices
-			built.Search = inLabels(built.Search, number)
+			built.Search = inLabels(h, number)
 		}
 	}
 	return built, nil
 }
 
-type searchFunc = func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)
-
-// inLabels returns a search in labels, given one in numbers and the number of each label. It writes parents in labels
-// at the end, inside the clock.
-func inLabels(search searchFunc, number []uint32) searchFunc {
+// inLabels returns the search of h in labels, given the number of each label. It writes parents in labels at the end,
+// inside the clock.
+func inLabels(
+	h *hybrid, number []uint32) func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
 	label, numbered := inverse(number), make([]graph.Vertex, len(number))
 	return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		t, err := search(ctx, graph.Vertex(number[root]), numbered)
-		for v, n := range number {
-			if parent[v] = numbered[n]; parent[v] != graph.Unreached {
-				parent[v] = graph.Vertex(label[parent[v]])
+		t, err := h.search(ctx, graph.Vertex(number[root]), numbered)
+		h.share(len(number), func(_, first, last int) {
+			for v := first; v < last; v++ {
+				if parent[v] = numbered[number[v]]; parent[v] != graph.Unreached {
+					parent[v] = graph.Vertex(label[parent[v]])
+				}
 			}
-		}
+		})
 		return t, err
 	}
 }
