@@ -17,6 +17,7 @@ import (
 // validate_tuples.go streams the tuples once, compares the two levels of each (rules 3 and 4), and marks the tree edges
 // among them (rule 5). Both only detect that something is broken; validate_explain.go finds out what and where, and may
 // be slow. So a correct array costs nothing for good messages, and messages do not depend on the threads.
+// validate_together.go does the second step for several searches at once.
 //
 // The parent array may be in memory that a faulty engine still writes to. The validator returns and does not panic
 // whatever the array contains and however it changes; its result is then a mixture of several moments.

@@ -18,8 +18,8 @@ import (
 
 // hostDevice is the device that does the host's own work, if a plan names one: it makes tuples, and validates parents.
 // It is open from the tuples to the last search of the first engine, without memory for a graph while that one builds
-// its own, and then while roots are searched. It takes no power while meters are read. What it does is confirmed by
-// samples on the CPU.
+// its own, and then while roots are searched, those after the energy loop too. It takes no power during that loop. What
+// it does is confirmed by samples on the CPU.
 //
 // A device that fails is closed, with one note, and the CPU does the rest.
 type hostDevice struct {
