@@ -23,8 +23,9 @@ type builder struct {
 	memory *driver.Allocator
 	c      configuration
 	tuples []graph.Edge
-	recipe *graph.Kronecker // if there are no tuples
-	n      int64            // the number of tuples
+	lent   *plugins.DeviceTuples // if they are in device memory
+	recipe *graph.Kronecker      // if there are no tuples
+	n      int64                 // the number of tuples
 	err    error
 
 	graph  deviceGraph
@@ -32,6 +33,7 @@ type builder struct {
 	phases []plugins.Phase
 	notes  []plugins.Fact
 
+	opened    uint64 // the lent tuples, 12 bytes each
 	pairs     uint64 // [n] tuples u<<32 | v; 0: see forTuples
 	degree    uint64 // [labels] duplicates included
 	maxDegree uint64

@@ -28,6 +28,9 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 			return plugins.Built{}, fmt.Errorf("tuples that are in no memory are made by a single GPU; leave out the option "+
 				"gpus: %w", plugins.ErrOption)
 		}
+		if in.DeviceTuples != nil {
+			return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
+		}
 		_, built, err := constructTeam(ctx, in.Tuples, c)
 		return built, err
 	}
@@ -51,13 +54,14 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 	if err != nil {
 		return nil, plugins.Built{}, errors.Join(err, d.Close())
 	}
-	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: in.Tuples}
-	if b.recipe = in.Recipe; len(in.Tuples) > 0 {
+	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: in.Tuples, lent: in.DeviceTuples}
+	if b.recipe = in.Recipe; len(in.Tuples) > 0 || b.lent != nil {
 		b.recipe = nil
 	} else if b.recipe != nil && c.memory == 0 { // cuda/accelerator, on the same GPU, is to make them for every search
 		m.Limit -= 15*b.recipe.Vertices() + 1<<30
 	}
 	s := b.run()
+	b.closeLent()
 	elapsed := time.Since(start)
 	if b.err != nil {
 		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report

@@ -4,11 +4,13 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // transfer brings the tuples to the device as pairs of 32-bit labels, and finds the largest label. If the lists and
@@ -17,6 +19,9 @@ import (
 // Without tuples, it makes those of the recipe, and so does every phase again.
 func (b *builder) transfer() {
 	b.n = int64(len(b.tuples))
+	if b.lent != nil {
+		b.openLent()
+	}
 	times := int64(24) // lists as large as the pairs, and as much again to sort
 	if b.c.adjacency != "csr" && len(b.c.devices) == 1 {
 		times = 15 // packed
@@ -25,7 +30,7 @@ func (b *builder) transfer() {
 	if b.recipe != nil {
 		b.n, stays = b.recipe.Tuples(), false
 		b.note("tuples", "made again on the device by every phase of kernel 1, from the recipe")
-	} else if !stays {
+	} else if !stays && b.lent == nil {
 		b.note("tuples", "copied to the device again by every phase of kernel 1")
 	}
 	b.counters = b.array("counters", 8*counters)
@@ -54,6 +59,24 @@ func (b *builder) transfer() {
 	}
 }
 
+// openLent opens the tuples that another process has on this device.
+func (b *builder) openLent() {
+	at, err := driver.OpenMemory(b.lent.Handle)
+	if err != nil {
+		err = fmt.Errorf("%w: open the tuples in device memory: %w", plugins.ErrUnavailable, err)
+	}
+	b.fail("tuples", err)
+	b.opened, b.n = at, b.lent.Count
+	b.note("tuples", "in device memory when the clock started")
+}
+
+// closeLent ends openLent. Nothing may read the tuples any longer.
+func (b *builder) closeLent() {
+	if b.opened != 0 {
+		b.fail("tuples", errors.Join(cu.Synchronize(), driver.CloseMemory(b.opened)))
+	}
+}
+
 // boundsAt is the first of the two counters that unpack_tuples uses.
 const boundsAt = counters - 2
 
@@ -66,7 +89,7 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 		return
 	}
 	size := int64(driver.StageBytes / graph.EdgeBytes)
-	if b.recipe != nil {
+	if b.recipe != nil || b.lent != nil {
 		size = maxPart
 	}
 	part := b.array("part of the tuples", 8*min(b.n, size))
@@ -77,7 +100,8 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 	b.release(&part)
 }
 
-// maxPart is how many tuples of a recipe are made at a time, and strideBits log2 of the threads that make them.
+// maxPart is how many tuples that need no copy are unpacked at a time, and strideBits log2 of the threads that make
+// them.
 const (
 	maxPart    = 1 << 23 // 160 MiB with their pairs, which fit into minSortBytes
 	strideBits = 17
@@ -87,6 +111,13 @@ const (
 func (b *builder) eachPart(use func(at uint64, first, n int64)) {
 	if b.recipe != nil {
 		b.generateParts(*b.recipe, use)
+		return
+	}
+	if b.lent != nil {
+		for first := int64(0); first < b.n && b.err == nil; first += maxPart {
+			use(b.opened+uint64(graph.EdgeBytes*first), first, min(b.n-first, maxPart))
+			b.fail("kernel 1", b.ctx.Err())
+		}
 		return
 	}
 	if b.err != nil {

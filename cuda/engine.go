@@ -43,7 +43,7 @@ func describe() (d plugins.Description, err error) {
 		Options:     options(),
 		Memory:      plugins.Memory{Fixed: 2 << 30}, // driver and staging buffers, with the graph on the device
 		Limits:      limits(),
-		MakesTuples: true,
+		MakesTuples: true, TakesDeviceTuples: true,
 	}
 	if d.Unavailable == "" {
 		d.Devices, err = driver.Devices()

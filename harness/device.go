@@ -17,9 +17,9 @@ import (
 )
 
 // hostDevice is the device that does the host's own work, if a plan names one: it makes tuples, and validates parents.
-// It is open from the tuples to the last search of the first engine, without memory for a graph while that one builds
-// its own, and then while roots are searched, those after the energy loop too. It takes no power during that loop. What
-// it does is confirmed by samples on the CPU.
+// It is open from the tuples to the last search of the first engine, with no more than the list for kernel 1 in its
+// memory while that one builds its graph, and then while roots are searched, those after the energy loop too. It takes
+// no power during that loop. What it does is confirmed by samples on the CPU.
 //
 // A device that fails is closed, with one note, and the CPU does the rest.
 type hostDevice struct {
@@ -112,6 +112,33 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 		return nil
 	}
 	return o.Kronecker.Generate(ctx, dst, first, threads)
+}
+
+// lend copies the tuples to the device for kernel 1 of an engine that accepts them there, and returns nil where that is
+// not possible.
+func (e *engineRun) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
+	if e.plan.HostDevice == nil || !e.about.TakesDeviceTuples || len(e.in.tuples) == 0 {
+		return nil
+	}
+	if e.in.device == nil || e.in.device.open == nil {
+		e.in.device = openDevice(ctx, e.host, e.plan, e.progress)
+	}
+	e.in.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
+		lent, err = a.Lend(ctx, e.in.tuples)
+		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
+			return nil
+		}
+		return err
+	})
+	return lent
+}
+
+// takeBack ends lend.
+func (e *engineRun) takeBack(ctx context.Context) {
+	e.in.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		_, err := a.Lend(ctx, nil)
+		return err
+	})
 }
 
 // prepareDevice opens the device for validating searches, and draws those that the CPU validates, too: the first and

@@ -19,6 +19,8 @@ type slow struct {
 	plugins.Engine // nil: a host opens engines
 	validator      *graph.Validator
 	validated      int
+	lent           []graph.Edge
+	lends          int // of a list
 
 	noTuples, wrongTuple, noLoad bool
 	failsAfter                   int // searches; 0: never
@@ -59,6 +61,19 @@ func (s *slow) Load(ctx context.Context, tuples []graph.Edge, vertices int64) (e
 	}
 	s.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
 	return err
+}
+
+func (s *slow) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
+	s.lent = nil
+	if len(tuples) == 0 {
+		return nil, nil
+	}
+	s.lends++
+	if err := s.fails(ctx, "lend"); err != nil {
+		return nil, err
+	}
+	s.lent = slices.Clone(tuples)
+	return &plugins.DeviceTuples{Handle: []byte("the list"), Count: int64(len(tuples))}, nil
 }
 
 func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {

@@ -136,11 +136,24 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 			input.Recipe = &recipe
 		}
 	}
+	if input.DeviceTuples = e.lend(ctx); input.DeviceTuples != nil {
+		input.Tuples = nil
+	}
 	var built plugins.Construction
-	wall, repeats, err := e.timed(ctx, "kernel 1", outside, func() {}, func(ctx context.Context) (time.Duration, error) {
-		built, err = e.opened.Construct(ctx, input)
-		return built.Elapsed, err
-	})
+	build := func() (wall time.Duration, repeats int, err error) {
+		return e.timed(ctx, "kernel 1", outside, func() {}, func(ctx context.Context) (time.Duration, error) {
+			built, err = e.opened.Construct(ctx, input)
+			return built.Elapsed, err
+		})
+	}
+	wall, repeats, err := build()
+	if input.DeviceTuples != nil {
+		e.takeBack(ctx)
+		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
+			input.Tuples, input.DeviceTuples = e.in.tuples, nil
+			wall, repeats, err = build()
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -151,7 +164,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	idle, idleErr := e.idle(ctx)
 	k := record.Kernel1{
 		Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds(), Repeats: repeats,
-		Idle: idle,
+		Idle: idle, DeviceTuples: input.DeviceTuples != nil,
 	}
 	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
 		k.Checksum = program.Checksum()

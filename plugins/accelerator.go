@@ -19,6 +19,10 @@ type Accelerator interface {
 	// Generate fills dst with the tuples first, first+1, ... of a recipe, as Kronecker.Generate does.
 	Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error
 
+	// Lend copies tuples to the device for an engine there. The list is there until the next Lend or Load; a Lend of no
+	// tuples only takes it back, and returns nil. Errors: ErrMemory if it would leave an engine too little of the device.
+	Lend(ctx context.Context, tuples []graph.Edge) (*DeviceTuples, error)
+
 	// Load prepares for validating searches of tuples, whose labels are below vertices. It must not read them after it
 	// has returned.
 	Load(ctx context.Context, tuples []graph.Edge, vertices int64) error

@@ -98,6 +98,8 @@ type Description struct {
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
 	// as it needs them: for graphs whose tuples fit into no memory. Such a result is not called compliant either.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
+	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
+	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
 }
 
 // Device is a piece of hardware that an engine runs on.
@@ -136,9 +138,20 @@ type Input struct {
 	// Recipe is how Tuples was generated; nil unless the engine asks for it (Description.WantsRecipe), or if there is no
 	// list (Description.MakesTuples).
 	Recipe *graph.Kronecker
+	// DeviceTuples is the list in the memory of a GPU, in place of Tuples; nil unless the engine accepts it
+	// (Description.TakesDeviceTuples). If it cannot be read (ErrUnavailable), or if the graph does not fit as well
+	// (ErrMemory), the host calls again with Tuples.
+	DeviceTuples *DeviceTuples
 	// Options are the values that the user set, by name. The host has checked them against Description.Options. An
 	// option that is missing has its default (Resolve).
 	Options map[string]string
+}
+
+// DeviceTuples is a list of tuples in memory of a GPU that another process has allocated, in the order and the form of
+// Input.Tuples. It is there until Construct returns.
+type DeviceTuples struct {
+	Handle []byte // opens the memory in other processes: a CUipcMemHandle of CUDA's driver
+	Count  int64  // of tuples
 }
 
 // Construction is what kernel 1 reports.

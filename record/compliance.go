@@ -100,6 +100,9 @@ func (r Run) checkKernel1(check checker) {
 	} else if r.Construction.Elapsed > 0 {
 		text = fmt.Sprintf("%.6g s on the engine's clock, %.6g s on the host's", r.Construction.Elapsed.Seconds(),
 			r.ConstructWall)
+		if r.DeviceTuples {
+			text += "; it began with the tuples in the memory of the GPU, where the host had copied them before"
+		}
 		if r.Rebuilt != nil {
 			text += fmt.Sprintf("; a resume after the last search built the graph again (%.6g s), for the energy loop only",
 				r.Rebuilt.Construction.Elapsed.Seconds())

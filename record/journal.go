@@ -190,6 +190,7 @@ func (r *Run) apply(e Entry) error {
 		r.Options = e.Kernel1.Options
 		r.Construction = &e.Kernel1.Construction
 		r.ConstructWall, r.ConstructRepeats, r.Idle = e.Kernel1.Wall, e.Kernel1.Repeats, e.Kernel1.Idle
+		r.DeviceTuples = e.Kernel1.DeviceTuples
 		if e.Kernel1.Checksum != "" {
 			r.Engine.Checksum = e.Kernel1.Checksum
 		}

@@ -64,6 +64,8 @@ type Run struct {
 	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
 	// ConstructRepeats says how often kernel 1 was repeated, because it was delayed.
 	ConstructRepeats int `json:"construct_repeats,omitempty"`
+	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
+	DeviceTuples bool `json:"device_tuples,omitempty"`
 	// Idle is the part of a call outside the engine's clock when there is nothing to search (Kernel1), seconds.
 	Idle float64 `json:"idle,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
@@ -94,6 +96,8 @@ type Kernel1 struct {
 	// Idle is the median of some untimed searches from a vertex without neighbours: wall time less the engine's, seconds.
 	// It is absent if every vertex has a neighbour.
 	Idle float64 `json:"idle,omitempty"`
+	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
+	DeviceTuples bool `json:"device_tuples,omitempty"`
 }
 
 // RootRecord is one search: a line of roots.jsonl.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"slices"
+	"unsafe"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -38,6 +41,21 @@ func dies(call string) {
 	}
 }
 
+// Lend puts the tuples into a file, whose path is their handle.
+func (*testDevice) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
+	path := os.Getenv("HOSTDEVICE_MEMORY")
+	if path == "" {
+		return nil, plugins.ErrUnavailable
+	}
+	if len(tuples) == 0 {
+		return nil, os.Remove(path)
+	}
+	dies("lend")
+	var list bytes.Buffer
+	err := errors.Join(graph.WriteEdges(&list, tuples), os.WriteFile(path, list.Bytes(), 0o600))
+	return &plugins.DeviceTuples{Handle: []byte(path), Count: int64(len(tuples))}, err
+}
+
 func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
 	dies("load")
 	d.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
@@ -58,14 +76,14 @@ func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []g
 
 func (*testDevice) Close() error { return nil }
 
-// maker is an engine that makes tuples from their recipe where there is no list.
+// maker is an engine that makes tuples from their recipe where there is no list, and reads those of a testDevice.
 type maker struct{ plugins.Engine }
 
 func serveMaker() { rpc.Serve(maker{serial.New()}) }
 
 func (m maker) Describe(ctx context.Context) (plugins.Description, error) {
 	d, err := m.Engine.Describe(ctx)
-	d.Name, d.MakesTuples = "maker", true
+	d.Name, d.MakesTuples, d.TakesDeviceTuples = "maker", true, true
 	return d, err
 }
 
@@ -75,6 +93,16 @@ func (m maker) Construct(ctx context.Context, in plugins.Input) (plugins.Constru
 		if err := in.Recipe.Generate(ctx, in.Tuples, 0, 0); err != nil {
 			return plugins.Construction{}, err
 		}
+	}
+	if lent := in.DeviceTuples; lent != nil {
+		list, err := os.ReadFile(string(lent.Handle))
+		if err != nil {
+			return plugins.Construction{}, err
+		}
+		if os.Getenv("MAKER_CANNOT") != "" {
+			return plugins.Construction{}, plugins.ErrMemory
+		}
+		in.Tuples = unsafe.Slice((*graph.Edge)(unsafe.Pointer(unsafe.SliceData(list))), lent.Count)
 	}
 	return m.Engine.Construct(ctx, in)
 }

@@ -36,6 +36,7 @@ type device struct {
 	tuples, labels, vertices            int64 // of Load; no vertices: not loaded
 	pairs, parent, jump, words, tupleOf uint64
 	findings                            uint64
+	lent                                uint64 // tuples for an engine
 
 	pinned driver.Pinned // parents that the device can read
 	tried  *graph.Vertex // the first of the parents that it was to read
@@ -136,7 +137,7 @@ func (d *device) load(tuples, pairs, vertices int64, bring func() error) error {
 	}
 	return d.do(func() error {
 		d.vertices, d.again = 0, false
-		if err := d.unpin(); err != nil {
+		if err := errors.Join(d.unpin(), d.takeBack()); err != nil {
 			return err
 		}
 		for _, array := range []*uint64{&d.part, &d.pairs, &d.parent, &d.jump, &d.words, &d.tupleOf} {

@@ -257,7 +257,10 @@ func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64
 }
 
 // byCPU is an accelerator that asks package graph. The suite is tested with it where there is no GPU.
-type byCPU struct{ validator *graph.Validator }
+type byCPU struct {
+	plugins.Accelerator // nil: the suite makes no other calls
+	validator           *graph.Validator
+}
 
 func (*byCPU) Describe(context.Context) (plugins.Description, error) {
 	return plugins.Description{Name: "slow", Version: "1"}, nil

@@ -17,6 +17,10 @@ func missing() error { return fmt.Errorf("%w: %s", plugins.ErrUnavailable, drive
 
 func (device) Generate(context.Context, graph.Kronecker, []graph.Edge, int64) error { return missing() }
 
+func (device) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
+	return nil, missing()
+}
+
 func (device) Load(context.Context, []graph.Edge, int64) error { return missing() }
 
 func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }

@@ -98,6 +98,17 @@ static int unregisterPinned(void *host) { return cuMemHostUnregister(host); }
 
 static int freePinned(void *host) { return cuMemFreeHost(host); }
 
+static int exportMemory(uint64_t at, void *handle) { return cuIpcGetMemHandle((CUipcMemHandle *)handle, at); }
+
+static int openMemory(void *handle, uint64_t *address) {
+	CUdeviceptr at = 0;
+	CUresult r = cuIpcOpenMemHandle(&at, *(CUipcMemHandle *)handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+	*address = at;
+	return r;
+}
+
+static int closeMemory(uint64_t at) { return cuIpcCloseMemHandle(at); }
+
 static const char *errorName(int r) {
 	const char *name = 0;
 	cuGetErrorName((CUresult)r, &name);
@@ -200,6 +211,25 @@ func PinBytes(memory []byte) (p Pinned, err error) {
 
 // Unpin ends PinBytes.
 func (p Pinned) Unpin() error { return result(C.unregisterPinned(p.Host)) }
+
+// ExportMemory returns a handle with which OpenMemory of another process opens an array of OnDevice.
+func ExportMemory(at uint64) ([]byte, error) {
+	handle := make([]byte, C.CU_IPC_HANDLE_SIZE)
+	return handle, result(C.exportMemory(C.uint64_t(at), unsafe.Pointer(unsafe.SliceData(handle))))
+}
+
+// OpenMemory maps the memory of a handle from another process, on the same GPU or on one that can reach it.
+func OpenMemory(handle []byte) (at uint64, err error) {
+	if len(handle) != C.CU_IPC_HANDLE_SIZE {
+		return 0, fmt.Errorf("a handle of %d bytes; CUDA's have %d", len(handle), C.CU_IPC_HANDLE_SIZE)
+	}
+	var device C.uint64_t
+	err = result(C.openMemory(unsafe.Pointer(unsafe.SliceData(handle)), &device))
+	return uint64(device), err
+}
+
+// CloseMemory ends OpenMemory.
+func CloseMemory(at uint64) error { return result(C.closeMemory(C.uint64_t(at))) }
 
 // Mapped is device memory in pieces of MappedBytes at consecutive addresses, so that the last ones can be given back.
 type Mapped struct {

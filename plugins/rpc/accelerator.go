@@ -1,6 +1,6 @@
 package rpc
 
-// Accelerators travel as engines do: the same handshake, process and shared memory, and three calls of their own.
+// Accelerators travel as engines do: the same handshake, process and shared memory, and four calls of their own.
 
 import (
 	"context"
@@ -47,6 +47,32 @@ func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 		})
 	}, nothing)
 	return err
+}
+
+// Lend implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
+func (c *Client) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
+	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
+	if err != nil {
+		return nil, err
+	}
+	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LendReply, error) {
+		return c.engine.Lend(ctx, &enginepb.LendRequest{CallId: id, Tuples: segment})
+	}, lentFromWire)
+}
+
+func lentToWire(t *plugins.DeviceTuples) *enginepb.LendReply {
+	return &enginepb.LendReply{Tuples: deviceTuplesToWire(t)}
+}
+
+// maxHandle is far above the 64 bytes of CUDA's handles.
+const maxHandle = 1 << 10
+
+func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
+	t := deviceTuplesFromWire(w.GetTuples())
+	if t != nil && (t.Count < 0 || len(t.Handle) == 0 || len(t.Handle) > maxHandle) {
+		return nil, fmt.Errorf("a list of %d tuples with a handle of %d bytes: %w", t.Count, len(t.Handle), ErrAnswer)
+	}
+	return t, nil
 }
 
 // Load implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
@@ -148,6 +174,20 @@ func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*en
 	}, func(none) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
 }
 
+func (s *server) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
+	a, ok := s.engine.(plugins.Accelerator)
+	if !ok {
+		return s.UnimplementedEngineServer.Lend(ctx, r)
+	}
+	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (t *plugins.DeviceTuples, err error) {
+		err = withTuples(r.GetTuples(), func(tuples []graph.Edge) (err error) {
+			t, err = a.Lend(ctx, tuples)
+			return err
+		})
+		return t, err
+	}, lentToWire, lentFromWire)
+}
+
 func (s *server) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
 	a, ok := s.engine.(plugins.Accelerator)
 	if !ok {
@@ -157,16 +197,9 @@ func (s *server) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.L
 		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
 			return none{}, a.LoadRecipe(ctx, *recipe)
 		}
-		m, err := attach(r.GetTuples(), tupleSegment, false)
-		if err != nil {
-			return none{}, err
-		}
-		defer m.unmap()
-		tuples, err := part[graph.Edge](m, r.GetTuples(), tupleSegment)
-		if err != nil {
-			return none{}, err
-		}
-		return none{}, a.Load(ctx, tuples, r.GetVertices())
+		return none{}, withTuples(r.GetTuples(), func(tuples []graph.Edge) error {
+			return a.Load(ctx, tuples, r.GetVertices())
+		})
 	}, func(none) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
 }
 

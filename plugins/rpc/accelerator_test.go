@@ -3,7 +3,10 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -25,6 +28,13 @@ func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge,
 func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
 	a.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
 	return err
+}
+
+func (*byCPU) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
+	if len(tuples) == 0 {
+		return nil, nil
+	}
+	return &plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: int64(len(tuples))}, nil
 }
 
 func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
@@ -107,6 +117,47 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 	}
 }
 
+// The name of a list in device memory travels from an accelerator to an engine. One that cannot be a name is refused.
+func TestDeviceTuples(t *testing.T) {
+	s := newStage(t)
+	a, err := s.Open(t.Context(), s.program("accelerates"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples, give, err := s.Tuples(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer give()
+	tuples[0] = graph.MakeEdge(7, 9)
+	lent, err := a.Lend(t.Context(), tuples)
+	if want := (plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: 3}); err != nil ||
+		!reflect.DeepEqual(lent, &want) {
+		t.Fatalf("got %+v, %v, want %+v", lent, err, want)
+	}
+	if none, err := a.Lend(t.Context(), nil); none != nil || err != nil {
+		t.Errorf("a list of no tuples: %+v, %v", none, err)
+	}
+	e, err := s.Open(t.Context(), s.program("shows its input"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("[] %q 3", lent.Handle)
+	if _, err = e.Construct(t.Context(), plugins.Input{DeviceTuples: lent}); err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("the engine got %v, want %s", err, want)
+	}
+	for name, bad := range map[string]plugins.DeviceTuples{
+		"no handle":        {Count: 1},
+		"negative count":   {Handle: []byte("x"), Count: -1},
+		"too long to name": {Handle: make([]byte, maxHandle+1)},
+	} {
+		if _, err := lentFromWire(lentToWire(&bad)); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%s: got %v, want %v", name, err, ErrAnswer)
+		}
+	}
+}
+
 func TestAnEngineIsNoAccelerator(t *testing.T) {
 	s := newStage(t)
 	e, err := s.Open(t.Context(), s.program("serial"))
@@ -119,7 +170,9 @@ func TestAnEngineIsNoAccelerator(t *testing.T) {
 	}
 	defer release()
 	_, err = e.Validate(t.Context(), 0, parents)
-	for _, err := range []error{err, e.Load(t.Context(), nil, 4), e.Generate(t.Context(), graph.Kronecker{}, nil, 0)} {
+	_, lendErr := e.Lend(t.Context(), nil)
+	for _, err := range []error{err, lendErr, e.Load(t.Context(), nil, 4),
+		e.Generate(t.Context(), graph.Kronecker{}, nil, 0)} {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Error(err)
 		}

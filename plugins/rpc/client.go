@@ -96,7 +96,8 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 	}
 	built, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Construction, error) {
 		return c.engine.Construct(ctx, &enginepb.ConstructRequest{
-			CallId: id, Tuples: tuples, Recipe: recipeToWire(in.Recipe), Options: in.Options,
+			CallId: id, Tuples: tuples, Recipe: recipeToWire(in.Recipe),
+			DeviceTuples: deviceTuplesToWire(in.DeviceTuples), Options: in.Options,
 		})
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {

@@ -53,7 +53,7 @@ func each[A, B any](list []A, convert func(A) B) []B {
 func descriptionToWire(d plugins.Description) *enginepb.Description {
 	return &enginepb.Description{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable, WantsRecipe: d.WantsRecipe,
-		MakesTuples: d.MakesTuples,
+		MakesTuples: d.MakesTuples, TakesDeviceTuples: d.TakesDeviceTuples,
 		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
 			return &enginepb.Device{
 				Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes,
@@ -76,6 +76,7 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
 		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(), MakesTuples: d.GetMakesTuples(),
+		TakesDeviceTuples: d.GetTakesDeviceTuples(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			return plugins.Device{
 				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),
@@ -111,6 +112,20 @@ func recipeFromWire(r *enginepb.Recipe) *graph.Kronecker {
 	return &graph.Kronecker{
 		Scale: int(r.GetScale()), EdgeFactor: int(r.GetEdgeFactor()), Seed1: r.GetSeed1(), Seed2: r.GetSeed2(),
 	}
+}
+
+func deviceTuplesToWire(t *plugins.DeviceTuples) *enginepb.DeviceTuples {
+	if t == nil {
+		return nil
+	}
+	return &enginepb.DeviceTuples{Handle: t.Handle, Count: t.Count}
+}
+
+func deviceTuplesFromWire(t *enginepb.DeviceTuples) *plugins.DeviceTuples {
+	if t == nil {
+		return nil
+	}
+	return &plugins.DeviceTuples{Handle: t.GetHandle(), Count: t.GetCount()}
 }
 
 func constructionToWire(c plugins.Construction) *enginepb.Construction {

@@ -82,6 +82,13 @@ func (a *actor) Close() error {
 	return a.Engine.Close()
 }
 
+// inputShown is an engine whose kernel 1 fails with what it was given.
+type inputShown struct{ plugins.Engine }
+
+func (inputShown) Construct(_ context.Context, in plugins.Input) (plugins.Construction, error) {
+	return plugins.Construction{}, fmt.Errorf("%v %q %d", in.Tuples, in.DeviceTuples.Handle, in.DeviceTuples.Count)
+}
+
 func serve(a actor) func() {
 	return func() {
 		a.Engine = serial.New()
@@ -134,6 +141,8 @@ func acts() map[string]func() {
 		"host":   hostAct,
 
 		"accelerates": func() { ServeAccelerator(&byCPU{}) },
+
+		"shows its input": func() { Serve(inputShown{serial.New()}) },
 
 		"panics in describe":  serve(actor{describe: func() { panic("boom in describe") }}),
 		"panics in construct": serve(actor{construct: func(plugins.Input) { panic("boom in construct") }}),

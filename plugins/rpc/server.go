@@ -69,19 +69,29 @@ func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
-		m, err := attach(request.GetTuples(), tupleSegment, false)
-		if err != nil {
-			return c, err
-		}
-		defer m.unmap()
-		tuples, err := part[graph.Edge](m, request.GetTuples(), tupleSegment)
-		if err != nil {
-			return c, err
-		}
-		return s.engine.Construct(ctx, plugins.Input{
-			Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()), Options: request.GetOptions(),
+		err = withTuples(request.GetTuples(), func(tuples []graph.Edge) (err error) {
+			c, err = s.engine.Construct(ctx, plugins.Input{
+				Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()),
+				DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
+			})
+			return err
 		})
+		return c, err
 	}, constructionToWire, constructionFromWire)
+}
+
+// withTuples maps the tuples that wire names, for reading, while use runs.
+func withTuples(wire *enginepb.Segment, use func(tuples []graph.Edge) error) error {
+	m, err := attach(wire, tupleSegment, false)
+	if err != nil {
+		return err
+	}
+	defer m.unmap()
+	tuples, err := part[graph.Edge](m, wire, tupleSegment)
+	if err != nil {
+		return err
+	}
+	return use(tuples)
 }
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {

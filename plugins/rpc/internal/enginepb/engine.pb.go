@@ -71,7 +71,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{26, 0}
+	return file_engine_proto_rawDescGZIP(), []int{29, 0}
 }
 
 type Failure_Kind int32
@@ -147,7 +147,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{30, 0}
+	return file_engine_proto_rawDescGZIP(), []int{33, 0}
 }
 
 type DescribeRequest struct {
@@ -200,6 +200,7 @@ type ConstructRequest struct {
 	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: no tuples
 	Recipe        *Recipe                `protobuf:"bytes,3,opt,name=recipe,proto3" json:"recipe,omitempty"` // absent: unknown
 	Options       map[string]string      `protobuf:"bytes,4,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	DeviceTuples  *DeviceTuples          `protobuf:"bytes,5,opt,name=device_tuples,json=deviceTuples,proto3" json:"device_tuples,omitempty"` // instead of tuples
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,6 +259,13 @@ func (x *ConstructRequest) GetRecipe() *Recipe {
 func (x *ConstructRequest) GetOptions() map[string]string {
 	if x != nil {
 		return x.Options
+	}
+	return nil
+}
+
+func (x *ConstructRequest) GetDeviceTuples() *DeviceTuples {
+	if x != nil {
+		return x.DeviceTuples
 	}
 	return nil
 }
@@ -530,6 +538,102 @@ func (*GenerateReply) Descriptor() ([]byte, []int) {
 	return file_engine_proto_rawDescGZIP(), []int{6}
 }
 
+type LendRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: none, the last list is taken back
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LendRequest) Reset() {
+	*x = LendRequest{}
+	mi := &file_engine_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LendRequest) ProtoMessage() {}
+
+func (x *LendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LendRequest.ProtoReflect.Descriptor instead.
+func (*LendRequest) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LendRequest) GetCallId() uint64 {
+	if x != nil {
+		return x.CallId
+	}
+	return 0
+}
+
+func (x *LendRequest) GetTuples() *Segment {
+	if x != nil {
+		return x.Tuples
+	}
+	return nil
+}
+
+type LendReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tuples        *DeviceTuples          `protobuf:"bytes,1,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LendReply) Reset() {
+	*x = LendReply{}
+	mi := &file_engine_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LendReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LendReply) ProtoMessage() {}
+
+func (x *LendReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LendReply.ProtoReflect.Descriptor instead.
+func (*LendReply) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LendReply) GetTuples() *DeviceTuples {
+	if x != nil {
+		return x.Tuples
+	}
+	return nil
+}
+
 type LoadRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
@@ -542,7 +646,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +658,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +671,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{7}
+	return file_engine_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LoadRequest) GetCallId() uint64 {
@@ -606,7 +710,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -618,7 +722,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -631,7 +735,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{8}
+	return file_engine_proto_rawDescGZIP(), []int{10}
 }
 
 type ValidateRequest struct {
@@ -645,7 +749,7 @@ type ValidateRequest struct {
 
 func (x *ValidateRequest) Reset() {
 	*x = ValidateRequest{}
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +761,7 @@ func (x *ValidateRequest) String() string {
 func (*ValidateRequest) ProtoMessage() {}
 
 func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +774,7 @@ func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
 func (*ValidateRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{9}
+	return file_engine_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ValidateRequest) GetCallId() uint64 {
@@ -709,7 +813,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +825,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +838,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{10}
+	return file_engine_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Verdict) GetReached() int64 {
@@ -787,7 +891,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +903,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +916,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{11}
+	return file_engine_proto_rawDescGZIP(), []int{13}
 }
 
 type CloseReply struct {
@@ -823,7 +927,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +939,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +952,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{12}
+	return file_engine_proto_rawDescGZIP(), []int{14}
 }
 
 type CancelRequest struct {
@@ -860,7 +964,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +976,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +989,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{13}
+	return file_engine_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CancelRequest) GetCallId() uint64 {
@@ -903,7 +1007,7 @@ type CancelReply struct {
 
 func (x *CancelReply) Reset() {
 	*x = CancelReply{}
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +1019,7 @@ func (x *CancelReply) String() string {
 func (*CancelReply) ProtoMessage() {}
 
 func (x *CancelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +1032,7 @@ func (x *CancelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReply.ProtoReflect.Descriptor instead.
 func (*CancelReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{14}
+	return file_engine_proto_rawDescGZIP(), []int{16}
 }
 
 // Segment is a range of elements in a piece of shared memory.
@@ -945,7 +1049,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1061,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1074,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{15}
+	return file_engine_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Segment) GetId() uint64 {
@@ -1008,6 +1112,59 @@ func (x *Segment) GetCount() int64 {
 	return 0
 }
 
+// DeviceTuples is a list of tuples in memory of a GPU.
+type DeviceTuples struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Handle        []byte                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"` // a CUipcMemHandle
+	Count         int64                  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeviceTuples) Reset() {
+	*x = DeviceTuples{}
+	mi := &file_engine_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeviceTuples) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeviceTuples) ProtoMessage() {}
+
+func (x *DeviceTuples) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeviceTuples.ProtoReflect.Descriptor instead.
+func (*DeviceTuples) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DeviceTuples) GetHandle() []byte {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *DeviceTuples) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // Recipe is graph.Kronecker.
 type Recipe struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1021,7 +1178,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1033,7 +1190,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1046,7 +1203,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{16}
+	return file_engine_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Recipe) GetScale() int64 {
@@ -1088,15 +1245,16 @@ type Description struct {
 	Memory      *Memory                `protobuf:"bytes,7,opt,name=memory,proto3" json:"memory,omitempty"`
 	WantsRecipe bool                   `protobuf:"varint,8,opt,name=wants_recipe,json=wantsRecipe,proto3" json:"wants_recipe,omitempty"`
 	// The largest graph that Construct accepts. 0 means no limit.
-	Limits        *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
-	MakesTuples   bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Limits            *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
+	MakesTuples       bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
+	TakesDeviceTuples bool    `protobuf:"varint,11,opt,name=takes_device_tuples,json=takesDeviceTuples,proto3" json:"takes_device_tuples,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1266,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1279,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{17}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Description) GetName() string {
@@ -1194,6 +1352,13 @@ func (x *Description) GetMakesTuples() bool {
 	return false
 }
 
+func (x *Description) GetTakesDeviceTuples() bool {
+	if x != nil {
+		return x.TakesDeviceTuples
+	}
+	return false
+}
+
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Vertices      int64                  `protobuf:"varint,1,opt,name=vertices,proto3" json:"vertices,omitempty"`
@@ -1204,7 +1369,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1381,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1394,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{18}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Limits) GetVertices() int64 {
@@ -1259,7 +1424,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1436,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1449,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Device) GetKind() string {
@@ -1339,7 +1504,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1516,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1529,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Option) GetName() string {
@@ -1441,7 +1606,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1618,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1631,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Memory) GetFixed() int64 {
@@ -1504,7 +1669,7 @@ type Construction struct {
 
 func (x *Construction) Reset() {
 	*x = Construction{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1516,7 +1681,7 @@ func (x *Construction) String() string {
 func (*Construction) ProtoMessage() {}
 
 func (x *Construction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1529,7 +1694,7 @@ func (x *Construction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Construction.ProtoReflect.Descriptor instead.
 func (*Construction) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Construction) GetElapsedNs() int64 {
@@ -1587,7 +1752,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1764,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1777,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23}
+	return file_engine_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Claims) GetOriginalLabelsInClock() bool {
@@ -1662,7 +1827,7 @@ type Traversal struct {
 
 func (x *Traversal) Reset() {
 	*x = Traversal{}
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1839,7 @@ func (x *Traversal) String() string {
 func (*Traversal) ProtoMessage() {}
 
 func (x *Traversal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1852,7 @@ func (x *Traversal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traversal.ProtoReflect.Descriptor instead.
 func (*Traversal) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{24}
+	return file_engine_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Traversal) GetElapsedNs() int64 {
@@ -1727,7 +1892,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1904,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1917,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{25}
+	return file_engine_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Rank) GetPhases() []*Phase {
@@ -1778,7 +1943,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[26]
+	mi := &file_engine_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1955,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[26]
+	mi := &file_engine_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1968,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{26}
+	return file_engine_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -1872,7 +2037,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +2049,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2062,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{27}
+	return file_engine_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Counter) GetName() string {
@@ -1927,7 +2092,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1939,7 +2104,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2117,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{28}
+	return file_engine_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Phase) GetName() string {
@@ -2000,7 +2165,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +2177,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,7 +2190,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{29}
+	return file_engine_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Fact) GetName() string {
@@ -2053,7 +2218,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[30]
+	mi := &file_engine_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +2230,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[30]
+	mi := &file_engine_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +2243,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{30}
+	return file_engine_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -2094,12 +2259,13 @@ const file_engine_proto_rawDesc = "" +
 	"\n" +
 	"\fengine.proto\x12\x0eteps.engine.v1\"*\n" +
 	"\x0fDescribeRequest\x12\x17\n" +
-	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\x91\x02\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\xd4\x02\n" +
 	"\x10ConstructRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12.\n" +
 	"\x06recipe\x18\x03 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12G\n" +
-	"\aoptions\x18\x04 \x03(\v2-.teps.engine.v1.ConstructRequest.OptionsEntryR\aoptions\x1a:\n" +
+	"\aoptions\x18\x04 \x03(\v2-.teps.engine.v1.ConstructRequest.OptionsEntryR\aoptions\x12A\n" +
+	"\rdevice_tuples\x18\x05 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\fdeviceTuples\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"m\n" +
@@ -2119,7 +2285,12 @@ const file_engine_proto_rawDesc = "" +
 	"\x06recipe\x18\x02 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12/\n" +
 	"\x06tuples\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x14\n" +
 	"\x05first\x18\x04 \x01(\x03R\x05first\"\x0f\n" +
-	"\rGenerateReply\"\xa3\x01\n" +
+	"\rGenerateReply\"W\n" +
+	"\vLendRequest\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
+	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\"A\n" +
+	"\tLendReply\x124\n" +
+	"\x06tuples\x18\x01 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\x06tuples\"\xa3\x01\n" +
 	"\vLoadRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x1a\n" +
@@ -2149,13 +2320,16 @@ const file_engine_proto_rawDesc = "" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\x03R\x05total\x12\x14\n" +
 	"\x05first\x18\x04 \x01(\x03R\x05first\x12\x14\n" +
-	"\x05count\x18\x05 \x01(\x03R\x05count\"k\n" +
+	"\x05count\x18\x05 \x01(\x03R\x05count\"<\n" +
+	"\fDeviceTuples\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\fR\x06handle\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"k\n" +
 	"\x06Recipe\x12\x14\n" +
 	"\x05scale\x18\x01 \x01(\x03R\x05scale\x12\x1f\n" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x81\x03\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xb1\x03\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -2167,7 +2341,8 @@ const file_engine_proto_rawDesc = "" +
 	"\fwants_recipe\x18\b \x01(\bR\vwantsRecipe\x12.\n" +
 	"\x06limits\x18\t \x01(\v2\x16.teps.engine.v1.LimitsR\x06limits\x12!\n" +
 	"\fmakes_tuples\x18\n" +
-	" \x01(\bR\vmakesTuples\"<\n" +
+	" \x01(\bR\vmakesTuples\x12.\n" +
+	"\x13takes_device_tuples\x18\v \x01(\bR\x11takesDeviceTuples\"<\n" +
 	"\x06Limits\x12\x1a\n" +
 	"\bvertices\x18\x01 \x01(\x03R\bvertices\x12\x16\n" +
 	"\x06tuples\x18\x02 \x01(\x03R\x06tuples\"\x99\x01\n" +
@@ -2268,7 +2443,7 @@ const file_engine_proto_rawDesc = "" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
 	"\x12\x0f\n" +
-	"\vKIND_ANSWER\x10\v2\x84\x05\n" +
+	"\vKIND_ANSWER\x10\v2\xc4\x05\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
@@ -2276,6 +2451,7 @@ const file_engine_proto_rawDesc = "" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
 	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
 	"\bGenerate\x12\x1f.teps.engine.v1.GenerateRequest\x1a\x1d.teps.engine.v1.GenerateReply\x12>\n" +
+	"\x04Lend\x12\x1b.teps.engine.v1.LendRequest\x1a\x19.teps.engine.v1.LendReply\x12>\n" +
 	"\x04Load\x12\x1b.teps.engine.v1.LoadRequest\x1a\x19.teps.engine.v1.LoadReply\x12D\n" +
 	"\bValidate\x12\x1f.teps.engine.v1.ValidateRequest\x1a\x17.teps.engine.v1.Verdict\x12D\n" +
 	"\x06Cancel\x12\x1d.teps.engine.v1.CancelRequest\x1a\x1b.teps.engine.v1.CancelReplyB9Z7github.com/tepsbench/teps/plugins/rpc/internal/enginepbb\x06proto3"
@@ -2293,7 +2469,7 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
@@ -2304,81 +2480,89 @@ var file_engine_proto_goTypes = []any{
 	(*RepeatReply)(nil),      // 6: teps.engine.v1.RepeatReply
 	(*GenerateRequest)(nil),  // 7: teps.engine.v1.GenerateRequest
 	(*GenerateReply)(nil),    // 8: teps.engine.v1.GenerateReply
-	(*LoadRequest)(nil),      // 9: teps.engine.v1.LoadRequest
-	(*LoadReply)(nil),        // 10: teps.engine.v1.LoadReply
-	(*ValidateRequest)(nil),  // 11: teps.engine.v1.ValidateRequest
-	(*Verdict)(nil),          // 12: teps.engine.v1.Verdict
-	(*CloseRequest)(nil),     // 13: teps.engine.v1.CloseRequest
-	(*CloseReply)(nil),       // 14: teps.engine.v1.CloseReply
-	(*CancelRequest)(nil),    // 15: teps.engine.v1.CancelRequest
-	(*CancelReply)(nil),      // 16: teps.engine.v1.CancelReply
-	(*Segment)(nil),          // 17: teps.engine.v1.Segment
-	(*Recipe)(nil),           // 18: teps.engine.v1.Recipe
-	(*Description)(nil),      // 19: teps.engine.v1.Description
-	(*Limits)(nil),           // 20: teps.engine.v1.Limits
-	(*Device)(nil),           // 21: teps.engine.v1.Device
-	(*Option)(nil),           // 22: teps.engine.v1.Option
-	(*Memory)(nil),           // 23: teps.engine.v1.Memory
-	(*Construction)(nil),     // 24: teps.engine.v1.Construction
-	(*Claims)(nil),           // 25: teps.engine.v1.Claims
-	(*Traversal)(nil),        // 26: teps.engine.v1.Traversal
-	(*Rank)(nil),             // 27: teps.engine.v1.Rank
-	(*Level)(nil),            // 28: teps.engine.v1.Level
-	(*Counter)(nil),          // 29: teps.engine.v1.Counter
-	(*Phase)(nil),            // 30: teps.engine.v1.Phase
-	(*Fact)(nil),             // 31: teps.engine.v1.Fact
-	(*Failure)(nil),          // 32: teps.engine.v1.Failure
-	nil,                      // 33: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*LendRequest)(nil),      // 9: teps.engine.v1.LendRequest
+	(*LendReply)(nil),        // 10: teps.engine.v1.LendReply
+	(*LoadRequest)(nil),      // 11: teps.engine.v1.LoadRequest
+	(*LoadReply)(nil),        // 12: teps.engine.v1.LoadReply
+	(*ValidateRequest)(nil),  // 13: teps.engine.v1.ValidateRequest
+	(*Verdict)(nil),          // 14: teps.engine.v1.Verdict
+	(*CloseRequest)(nil),     // 15: teps.engine.v1.CloseRequest
+	(*CloseReply)(nil),       // 16: teps.engine.v1.CloseReply
+	(*CancelRequest)(nil),    // 17: teps.engine.v1.CancelRequest
+	(*CancelReply)(nil),      // 18: teps.engine.v1.CancelReply
+	(*Segment)(nil),          // 19: teps.engine.v1.Segment
+	(*DeviceTuples)(nil),     // 20: teps.engine.v1.DeviceTuples
+	(*Recipe)(nil),           // 21: teps.engine.v1.Recipe
+	(*Description)(nil),      // 22: teps.engine.v1.Description
+	(*Limits)(nil),           // 23: teps.engine.v1.Limits
+	(*Device)(nil),           // 24: teps.engine.v1.Device
+	(*Option)(nil),           // 25: teps.engine.v1.Option
+	(*Memory)(nil),           // 26: teps.engine.v1.Memory
+	(*Construction)(nil),     // 27: teps.engine.v1.Construction
+	(*Claims)(nil),           // 28: teps.engine.v1.Claims
+	(*Traversal)(nil),        // 29: teps.engine.v1.Traversal
+	(*Rank)(nil),             // 30: teps.engine.v1.Rank
+	(*Level)(nil),            // 31: teps.engine.v1.Level
+	(*Counter)(nil),          // 32: teps.engine.v1.Counter
+	(*Phase)(nil),            // 33: teps.engine.v1.Phase
+	(*Fact)(nil),             // 34: teps.engine.v1.Fact
+	(*Failure)(nil),          // 35: teps.engine.v1.Failure
+	nil,                      // 36: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
-	17, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
-	18, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	33, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
-	17, // 3: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	18, // 4: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
-	17, // 5: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
-	17, // 6: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	18, // 7: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
-	17, // 8: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	21, // 9: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	22, // 10: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	23, // 11: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	20, // 12: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	31, // 13: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	30, // 14: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	25, // 15: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	31, // 16: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	28, // 17: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	30, // 18: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	27, // 19: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	30, // 20: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 21: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	30, // 22: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	29, // 23: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 24: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 25: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 26: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 27: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	13, // 28: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 29: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 30: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 31: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	11, // 32: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	15, // 33: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	19, // 34: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	24, // 35: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	26, // 36: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	14, // 37: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 38: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	8,  // 39: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 40: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	12, // 41: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	16, // 42: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	34, // [34:43] is the sub-list for method output_type
-	25, // [25:34] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	19, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
+	36, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	20, // 3: teps.engine.v1.ConstructRequest.device_tuples:type_name -> teps.engine.v1.DeviceTuples
+	19, // 4: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	21, // 5: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 6: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
+	19, // 7: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
+	20, // 8: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
+	19, // 9: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 10: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 11: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	24, // 12: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	25, // 13: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	26, // 14: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	23, // 15: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	34, // 16: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	33, // 17: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	28, // 18: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	34, // 19: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	31, // 20: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	33, // 21: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	30, // 22: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	33, // 23: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 24: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	33, // 25: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	32, // 26: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 27: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 28: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 29: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 30: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	15, // 31: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 32: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 33: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 34: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	11, // 35: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	13, // 36: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	17, // 37: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	22, // 38: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	27, // 39: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	29, // 40: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	16, // 41: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 42: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	8,  // 43: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 44: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	12, // 45: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	14, // 46: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	18, // 47: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	38, // [38:48] is the sub-list for method output_type
+	28, // [28:38] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -2386,17 +2570,17 @@ func file_engine_proto_init() {
 	if File_engine_proto != nil {
 		return
 	}
-	file_engine_proto_msgTypes[20].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[22].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[26].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[28].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[23].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[25].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[29].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   32,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

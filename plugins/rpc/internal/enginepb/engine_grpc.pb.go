@@ -32,6 +32,7 @@ const (
 	Engine_Close_FullMethodName     = "/teps.engine.v1.Engine/Close"
 	Engine_Repeat_FullMethodName    = "/teps.engine.v1.Engine/Repeat"
 	Engine_Generate_FullMethodName  = "/teps.engine.v1.Engine/Generate"
+	Engine_Lend_FullMethodName      = "/teps.engine.v1.Engine/Lend"
 	Engine_Load_FullMethodName      = "/teps.engine.v1.Engine/Load"
 	Engine_Validate_FullMethodName  = "/teps.engine.v1.Engine/Validate"
 	Engine_Cancel_FullMethodName    = "/teps.engine.v1.Engine/Cancel"
@@ -50,6 +51,7 @@ type EngineClient interface {
 	Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
 	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
 	Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateReply, error)
+	Lend(ctx context.Context, in *LendRequest, opts ...grpc.CallOption) (*LendReply, error)
 	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
 	Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*Verdict, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
@@ -124,6 +126,16 @@ func (c *engineClient) Generate(ctx context.Context, in *GenerateRequest, opts .
 	return out, nil
 }
 
+func (c *engineClient) Lend(ctx context.Context, in *LendRequest, opts ...grpc.CallOption) (*LendReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LendReply)
+	err := c.cc.Invoke(ctx, Engine_Lend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *engineClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LoadReply)
@@ -167,6 +179,7 @@ type EngineServer interface {
 	Repeat(context.Context, *RepeatRequest) (*RepeatReply, error)
 	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
 	Generate(context.Context, *GenerateRequest) (*GenerateReply, error)
+	Lend(context.Context, *LendRequest) (*LendReply, error)
 	Load(context.Context, *LoadRequest) (*LoadReply, error)
 	Validate(context.Context, *ValidateRequest) (*Verdict, error)
 	// Cancel ends the context of a running call, or of one that has not arrived yet. The call itself still answers.
@@ -198,6 +211,9 @@ func (UnimplementedEngineServer) Repeat(context.Context, *RepeatRequest) (*Repea
 }
 func (UnimplementedEngineServer) Generate(context.Context, *GenerateRequest) (*GenerateReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Generate not implemented")
+}
+func (UnimplementedEngineServer) Lend(context.Context, *LendRequest) (*LendReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Lend not implemented")
 }
 func (UnimplementedEngineServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
@@ -337,6 +353,24 @@ func _Engine_Generate_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Engine_Lend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LendRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EngineServer).Lend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Engine_Lend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EngineServer).Lend(ctx, req.(*LendRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Engine_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(LoadRequest)
 	if err := dec(in); err != nil {
@@ -421,6 +455,10 @@ var Engine_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Generate",
 			Handler:    _Engine_Generate_Handler,
+		},
+		{
+			MethodName: "Lend",
+			Handler:    _Engine_Lend_Handler,
 		},
 		{
 			MethodName: "Load",
