@@ -6,8 +6,8 @@
 // frontier among all vertices in every level, as the first searches on GPUs did (Harish and Narayanan, "Accelerating
 // Large Graph Algorithms on the GPU Using CUDA", 2007), so its work grows with vertices times levels. A third one takes
 // top-down and bottom-up steps (Kolganov, "The Fastest and Energy-Efficient Breadth-First Search Algorithm on a Single
-// Node", 2018, figure 2), also over rows that are transformed as his section 2 says, and on several threads. None packs
-// lists.
+// Node", 2018, figure 2), also over rows that are transformed as his section 2 says, on several threads and over packed
+// lists (section 3.1).
 package serial
 
 import (

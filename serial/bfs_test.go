@@ -2,12 +2,14 @@ package serial
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -36,7 +38,39 @@ func TestConformanceOfHybrid(t *testing.T) {
 		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "0"},
 		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "7"},
 		map[string]string{"work": "hybrid", "threads": "2", "schedule": "dynamic", "chunk": "0"},
-		map[string]string{"work": "hybrid", "threads": "5", "schedule": "guided", "global": "on"})
+		map[string]string{"work": "hybrid", "threads": "5", "schedule": "guided", "global": "on"},
+		map[string]string{"work": "hybrid", "adjacency": "perlist"},
+		map[string]string{"work": "hybrid", "adjacency": "perlist", "threads": "3", "local": "on", "global": "on",
+			"renumber": "on"})
+}
+
+// The estimate is for the default options.
+func TestMemoryNeededIsAnUpperBound(t *testing.T) {
+	source, err := graph.ParseSource("kron:16", 8, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	parent := make([]graph.Vertex, source.Vertices())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e := New()
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Search(t.Context(), 0, parent); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	m := memoryBound()
+	got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
+	bound := m.Fixed + int64(m.PerVertex*float64(source.Vertices())+m.PerTuple*float64(len(tuples)))
+	if got > bound || 2*got < bound {
+		t.Errorf("got %d bytes, want at most the estimate of %d and more than half of it", got, bound)
+	}
 }
 
 // TestShare counts how often each item is given out.
@@ -67,9 +101,11 @@ func TestBottomUpSteps(t *testing.T) {
 		if !strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "graph/path-deep") {
 			continue
 		}
-		set := map[string]string{"work": "hybrid", "direction": "bottomup"}
-		if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil {
-			t.Errorf("%v\nThe case: %s", o.Err, c.About)
+		for _, adjacency := range []string{"csr", "perlist"} {
+			set := map[string]string{"work": "hybrid", "direction": "bottomup", "adjacency": adjacency}
+			if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil {
+				t.Errorf("%s: %v\nThe case: %s", adjacency, o.Err, c.About)
+			}
 		}
 	}
 }

@@ -60,3 +60,5 @@ func newCSR(ctx context.Context, tuples []graph.Edge, vertices int64) (*csr, err
 }
 
 func (g *csr) neighbours(v uint32) []uint32 { return g.targets[g.offsets[v]:g.offsets[v+1]] }
+
+func (g *csr) bytes() int64 { return 8*int64(len(g.offsets)) + 4*int64(cap(g.targets)) }

@@ -28,6 +28,9 @@ func describe() (plugins.Description, error) {
 			transformation("local", "sort the neighbours of each vertex by descending degree"),
 			transformation("global", "number vertices by descending degree"),
 			transformation("renumber", "number vertices in the order of a queue, after the other sorts"),
+			plugins.Option{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "perlist"},
+				Meaning: "neighbour lists in 32 bits, or each in as many bits as its largest neighbour needs",
+				Needs:   "work=hybrid"},
 		}, append(switches,
 			plugins.Option{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),
 				Meaning: "number of workers", Needs: "work=hybrid"},
@@ -38,9 +41,18 @@ func describe() (plugins.Description, error) {
 				Meaning: "vertices that a worker takes at a time, at least with guided; 0: the default of OpenMP",
 				Needs:   "work=hybrid"},
 		)...),
-		Memory: plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8}, // row and queue; two entries
+		Memory: memoryBound(),
 	}, nil
 }
+
+// memoryBound is that of the default options, the search with one queue, when rows are made and afterwards:
+//
+//	per vertex  row (8), queue (4)
+//	per tuple   two entries of 32 bits (8)
+//
+// work=hybrid takes 8 bytes a vertex more for the queues of the search and its workers. New numbers take 16 more, and
+// 16 more and another copy of the rows while they are made; so does adjacency=perlist, with the packed lists.
+func memoryBound() plugins.Memory { return plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} }
 
 // maxLevels is how many levels a hybrid search records, as in package cpu.
 const maxLevels = 1 << 16
@@ -55,33 +67,49 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	var number []uint32
 	if options.Text("work") == "hybrid" {
-		if g, number, err = g.transform(ctx, options); err != nil {
-			return plugins.Built{}, err
-		}
+		return g.hybrid(ctx, options)
 	}
 	search, scratch := g.linear, make([]uint32, vertices)
 	if options.Text("work") == "quadratic" {
 		search = g.quadratic
 	}
-	built := plugins.Built{
+	return plugins.Built{
 		Vertices: vertices, Entries: plugins.Counted(int64(len(g.targets))), VertexBits: 32,
-		Bytes: 8*int64(len(g.offsets)) + 4*int64(cap(g.targets)+len(scratch)),
+		Bytes: g.bytes() + 4*vertices,
 		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 			return plugins.Traversal{}, search(ctx, root, scratch, parent)
 		},
+	}, nil
+}
+
+// hybrid is the rest of kernel 1 with work=hybrid.
+func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Built, error) {
+	g, number, err := g.transform(ctx, options)
+	if err != nil {
+		return plugins.Built{}, err
 	}
-	if options.Text("work") == "hybrid" {
-		h := &hybrid{csr: g, rule: options.Switch(), workers: options.Int("threads"), schedule: options.Text("schedule"),
-			chunk: options.Int("chunk"), level: scratch, queue: make([]uint32, vertices),
-			levels: make([]plugins.Level, 0, maxLevels), found: make([]found, options.Int("threads"))}
-		built.Bytes += 8 * vertices // the queue, and those of workers
-		built.Search = h.search
-		if number != nil {
-			built.Bytes += 16 * vertices
-			built.Search = inLabels(h, number)
+	vertices, entries := int64(len(g.offsets)-1), int64(len(g.targets))
+	h := &hybrid{rows: g, entries: entries, rule: options.Switch(), workers: options.Int("threads"),
+		schedule: options.Text("schedule"), chunk: options.Int("chunk"), level: make([]uint32, vertices),
+		queue: make([]uint32, vertices), levels: make([]plugins.Level, 0, maxLevels),
+		found: make([]found, options.Int("threads"))}
+	built := plugins.Built{
+		Vertices: vertices, Entries: plugins.Counted(entries), VertexBits: 32,
+		Bytes:  g.bytes() + 12*vertices, // levels, the queue, and those of workers
+		Search: h.search,
+	}
+	if options.Text("adjacency") == "perlist" {
+		if h.packed, err = g.pack(ctx); err != nil {
+			return plugins.Built{}, err
 		}
+		h.rows = nil
+		built.Bytes += h.packed.bytes() - g.bytes()
+		built.Details = append(built.Details, h.packed.fact(entries))
+	}
+	if number != nil {
+		built.Bytes += 16 * vertices
+		built.Search = inLabels(h, number)
 	}
 	return built, nil
 }

@@ -13,7 +13,9 @@ import (
 // hybrid is the search of Kolganov 2018, figure 2. Its loops are shared out as those of OpenMP are. Each worker has a
 // queue of its own for what it discovers; a vertex belongs to the worker that sets its level.
 type hybrid struct {
-	*csr
+	rows     *csr
+	packed   *packed // in place of rows, or nil
+	entries  int64
 	rule     graph.Switch
 	workers  int
 	schedule string // static, dynamic or guided
@@ -59,7 +61,7 @@ func (h *hybrid) search(
 				Edges: plugins.Counted(inLvl), Elapsed: time.Since(began)})
 		}
 		state.Previous, state.Frontier = int64(tail-head), int64(next-tail)
-		state.Direction = h.rule.NextKolganov(state, inLvl, int64(len(h.targets)))
+		state.Direction = h.rule.NextKolganov(state, inLvl, h.entries)
 		if head, tail = tail, next; ctx.Err() != nil {
 			return t, ctx.Err()
 		}
@@ -75,10 +77,19 @@ func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex)
 	step := func(worker, first, last int) {
 		f := &h.found[worker]
 		for _, u := range frontier[first:last] {
-			row := h.neighbours(u)
+			if h.packed != nil {
+				for bit, width, end := h.packed.list(u); bit < end; bit += width {
+					if v := h.packed.entry(bit, width); h.discover(v, depth) {
+						parent[v] = graph.Vertex(u)
+						f.queue = append(f.queue, v)
+					}
+					f.inLvl++
+				}
+				continue
+			}
+			row := h.rows.neighbours(u)
 			for _, v := range row {
-				level := &h.level[v]
-				if atomic.LoadUint32(level) == 0 && atomic.CompareAndSwapUint32(level, 0, depth) {
+				if h.discover(v, depth) {
 					parent[v] = graph.Vertex(u)
 					f.queue = append(f.queue, v)
 				}
@@ -93,6 +104,12 @@ func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex)
 	h.share(len(frontier), step)
 }
 
+// discover sets the level of v if it has none, and reports whether it did.
+func (h *hybrid) discover(v, depth uint32) bool {
+	level := &h.level[v]
+	return atomic.LoadUint32(level) == 0 && atomic.CompareAndSwapUint32(level, 0, depth)
+}
+
 // bottomUp looks for a neighbour in the frontier for each unvisited vertex.
 func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	h.share(len(h.level), func(worker, first, last int) {
@@ -101,14 +118,25 @@ func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 			if h.level[v] != 0 {
 				continue
 			}
-			for _, u := range h.neighbours(v) {
-				f.inLvl++
-				if atomic.LoadUint32(&h.level[u]) == depth-1 {
-					atomic.StoreUint32(&h.level[v], depth)
-					parent[v] = graph.Vertex(u)
-					f.queue = append(f.queue, v)
-					break
+			u, found := uint32(0), false
+			if h.packed != nil {
+				for bit, width, end := h.packed.list(v); bit < end && !found; bit += width {
+					f.inLvl++
+					u = h.packed.entry(bit, width)
+					found = atomic.LoadUint32(&h.level[u]) == depth-1
 				}
+			} else {
+				for _, u = range h.rows.neighbours(v) {
+					f.inLvl++
+					if found = atomic.LoadUint32(&h.level[u]) == depth-1; found {
+						break
+					}
+				}
+			}
+			if found {
+				atomic.StoreUint32(&h.level[v], depth)
+				parent[v] = graph.Vertex(u)
+				f.queue = append(f.queue, v)
 			}
 		}
 	})
