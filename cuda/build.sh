@@ -36,9 +36,10 @@ kernels() {
 	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}" &
 	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}" &
 	image cuda/kernels/several.fatbin -DSEVERAL=true cuda/kernels/*.cu &
-	papers=(cuda/literature/kernels/{base,quadratic,habr,romeo,merrill,bisson}.cu)
-	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false "${rows[@]}" "${papers[@]}" &
-	image cuda/literature/kernels/kolganov.fatbin -DSEVERAL=false "${rows[@]}" cuda/literature/kernels/{base,kolganov}.cu &
+	papers=(cuda/literature/kernels/*.cu)
+	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false -DCHILDREN=false "${rows[@]}" "${papers[@]}" &
+	image cuda/literature/kernels/kolganov.fatbin -DSEVERAL=false -DCHILDREN=true "${rows[@]}" \
+		cuda/literature/kernels/{base,kolganov}.cu &
 	image cuda/accelerator/kernels/accelerator.fatbin -DSEVERAL=false cuda/accelerator/kernels/*.cu &
 	for job in $(jobs -p); do wait "$job"; done # each, for its status
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // The images are kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh. The child grids of
-// kolganov, which compute-sanitizer's racecheck does not support, are apart from all other kernels.
+// kolganov, which compute-sanitizer's racecheck does not support, are in an image of their own, and his other kernels in
+// both.
 var (
 	//go:embed kernels/literature.fatbin
 	image string
@@ -83,7 +84,7 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	kernels := image
-	if c.kernel == "kolganov" {
+	if c.kernel == "kolganov" && c.child > 0 {
 		kernels = withChildren
 	}
 	d, err := driver.Open(c.device, "option device", kernels)

@@ -81,16 +81,18 @@ __device__ inline void visit(u32 Vk, u32 Vi, u32 lvl, u32* levels, u32* parents,
 
 }  // namespace
 
+#if CHILDREN
 // kolganov_child is the grid of one vertex, with a thread for each neighbour.
 extern "C" __global__ void kolganov_child(const u32* A, u32 length, u32 Vi, u32 lvl, u32* levels, u32* parents, u32* Qnext,
                                           Counters* counters) {
   u32 k = blockIdx.x * blockDim.x + threadIdx.x;
   if (k < length) visit(A[k], Vi, lvl, levels, parents, Qnext, counters);
 }
+#endif
 
 // kolganov_td is TD by dynamic parallelism: a master thread for each vertex of Qcurr launches as many threads as the
 // vertex has neighbours. A master thread goes through lists shorter than `child` itself, and through all if `pending`
-// threads before it may have launched a grid.
+// threads before it may have launched a grid. Without CHILDREN, the image for child=0, it goes through all lists itself.
 //
 // counters: vertices of Qnext; inLvl; child grids that were launched.
 extern "C" __global__ void __launch_bounds__(256)
@@ -101,6 +103,7 @@ kolganov_td(const u32* Qcurr, u64 queued, const u64* X, const u32* A, u64 lvl, u
     u32 Vi = Qcurr[i];
     const u32* list = A + X[Vi];
     u32 length = u32(inLvl = X[Vi + 1] - X[Vi]);
+#if CHILDREN
     if (length >= child && i < pending) {
 #if __CUDACC_VER_MAJOR__ >= 12
       cudaStream_t stream = cudaStreamFireAndForget;
@@ -112,6 +115,7 @@ kolganov_td(const u32* Qcurr, u64 queued, const u64* X, const u32* A, u64 lvl, u
                                                                                Qnext, counters);
       if (cudaGetLastError() == cudaSuccess) length = 0, grids = 1;
     }
+#endif
     for (u32 k = 0; k < length; k++) visit(list[k], Vi, u32(lvl), levels, parents, Qnext, counters);
   }
   add(counters, 0, inLvl, grids);
