@@ -97,6 +97,7 @@ func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Bui
 	built := plugins.Built{
 		Vertices: vertices, Entries: plugins.Counted(entries), VertexBits: 32,
 		Bytes:  g.bytes() + 12*vertices, // levels, the queue, and those of workers
+		Tuning: "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1",
 		Search: h.search,
 	}
 	if options.Text("adjacency") == "perlist" {
