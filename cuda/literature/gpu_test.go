@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -60,7 +61,8 @@ func variants() []map[string]string {
 		{"kernel": "kolganov", "local": "off", "aligned": "100", "child": "64", "lists": "host"},
 		{"kernel": "kolganov", "global": "off", "child": "0"},
 		{"kernel": "kolganov", "renumber": "off", "direction": "topdown"},
-		{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off", "direction": "bottomup", "aligned": "0"},
+		{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off", "direction": "bottomup", "aligned": "0",
+			"child": "0"},
 	}
 }
 
@@ -120,54 +122,91 @@ func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, chang
 func TestGraphsHaveTheOraclesLevels(t *testing.T) {
 	needGPU(t)
 	for _, spec := range strings.Fields(*flagGraphs) {
-		tuples, vertices := generate(t, spec)
-		oracle, err := graph.NewCSR(tuples, vertices)
+		compareWithOracle(t, spec, variants())
+	}
+}
+
+// So has every combination of options, on a small graph.
+func TestProductHasTheOraclesLevels(t *testing.T) {
+	needGPU(t)
+	for _, kernel := range kernels {
+		compareWithOracle(t, "kron:10", product(t, kernel))
+	}
+}
+
+// product returns all combinations of the options of a kernel, with a few values of those that are numbers.
+func product(t *testing.T, kernel string) []map[string]string {
+	t.Helper()
+	numbers := map[string][]string{"tile": {"4"}, "twophase": {"256"}, "aligned": {"0", "100"}, "child": {"0", "64"}}
+	sets := []map[string]string{{"kernel": kernel}}
+	for _, o := range options() {
+		values := numbers[o.Name]
+		if o.Kind == plugins.Choice && o.Name != "kernel" {
+			values = o.Choices
+		}
+		for _, set := range sets {
+			for _, value := range values {
+				more := maps.Clone(set)
+				more[o.Name] = value
+				if _, err := plugins.Resolve(options(), more); err == nil && value != o.Default {
+					sets = append(sets, more)
+				}
+			}
+		}
+	}
+	return sets
+}
+
+// compareWithOracle searches a graph from a few roots with each set of options.
+func compareWithOracle(t *testing.T, spec string, sets []map[string]string) {
+	t.Helper()
+	tuples, vertices := generate(t, spec)
+	oracle, err := graph.NewCSR(tuples, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := graph.NewValidator(tuples, vertices, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, _ := tuples[len(tuples)-1].Ends()
+	want := map[graph.Vertex][]int64{} // frontiers
+	for _, root := range []graph.Vertex{0, end, graph.Vertex(vertices / 2)} {
+		_, level, err := oracle.Search(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := graph.NewValidator(tuples, vertices, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		end, _ := tuples[len(tuples)-1].Ends()
-		want := map[graph.Vertex][]int64{} // frontiers
-		for _, root := range []graph.Vertex{0, end, graph.Vertex(vertices / 2)} {
-			_, level, err := oracle.Search(root)
-			if err != nil {
-				t.Fatal(err)
+		want[root] = nil
+		for _, l := range level {
+			for int64(len(want[root])) <= l {
+				want[root] = append(want[root], 0)
 			}
-			want[root] = nil
-			for _, l := range level {
-				for int64(len(want[root])) <= l {
-					want[root] = append(want[root], 0)
-				}
-				if l >= 0 {
-					want[root][l]++
-				}
+			if l >= 0 {
+				want[root][l]++
 			}
 		}
-		for _, set := range variants() {
-			t.Run(spec+"-"+name(set), func(t *testing.T) {
-				search := buildSearch(t, tuples, set)
-				parent := make([]graph.Vertex, vertices)
-				for root, want := range want {
-					got, err := search(t.Context(), root, parent)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if _, err := v.Validate(t.Context(), root, parent); err != nil {
-						t.Error(err)
-					}
-					var frontiers []int64
-					for _, l := range got.Levels {
-						frontiers = append(frontiers, l.Frontier)
-					}
-					if diff := cmp.Diff(want, frontiers); diff != "" {
-						t.Errorf("root %d: frontiers of the oracle (-) and the engine (+):\n%s", root, diff)
-					}
+	}
+	for _, set := range sets {
+		t.Run(spec+"-"+name(set), func(t *testing.T) {
+			search := buildSearch(t, tuples, set)
+			parent := make([]graph.Vertex, vertices)
+			for root, want := range want {
+				got, err := search(t.Context(), root, parent)
+				if err != nil {
+					t.Fatal(err)
 				}
-			})
-		}
+				if _, err := v.Validate(t.Context(), root, parent); err != nil {
+					t.Error(err)
+				}
+				var frontiers []int64
+				for _, l := range got.Levels {
+					frontiers = append(frontiers, l.Frontier)
+				}
+				if diff := cmp.Diff(want, frontiers); diff != "" {
+					t.Errorf("root %d: frontiers of the oracle (-) and the engine (+):\n%s", root, diff)
+				}
+			}
+		})
 	}
 }
 
