@@ -32,7 +32,7 @@ package distributed
 //   - The predecessor of a row that this rank discovered is the one in the template or, if another rank owns the row,
 //     the row's first column; but if the row is in corrected, it is the vertex with the label parent[v]-1.
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
-//     are disjoint.
+//     are disjoint. Not so with fold=prefix (prefix.go).
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
 type search2D struct{ *Rank }
 
@@ -102,6 +102,10 @@ func (s *search2D) bottomUpStep(l *Level) {
 }
 
 func (s *search2D) foldAndUpdate(l *Level) {
+	if s.union != nil {
+		s.foldByPrefix(&l.Phases[Fold]) // then the grid row knows all visited vertices
+		return
+	}
 	s.foldDiscovered(&l.Phases[Fold])
 	s.updateFrontier()
 	if s.inRow.Size() > 1 {

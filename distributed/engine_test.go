@@ -32,6 +32,7 @@ func combinations() (sets []map[string]string) {
 					set["partition"] = []string{"1d", "1d-replicated"}[ranks%2]
 				} else {
 					set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
+					set["fold"] = []string{"alltoall", "prefix"}[len(sets)%7%2]
 				}
 				if len(sets)%5 > 1 {
 					set["direction"] = "auto" // alpha and beta need it

@@ -28,6 +28,10 @@ func options(defaultRanks int) []plugins.Option {
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
+		{Name: "fold", Kind: plugins.Choice, Default: "alltoall", Choices: []string{"alltoall", "prefix"},
+			Needs: "partition=2d",
+			Meaning: "discovered vertices are sent along grid rows to their owners: all to all, or from rank to rank, each " +
+				"adding its own, and back"},
 		{Name: "owner", Kind: plugins.Choice, Default: "block", Choices: []string{"block", "modulo"},
 			Meaning: "labels are assigned to ranks in consecutive blocks or cyclically"},
 		{Name: "messages", Kind: plugins.Choice, Default: "adaptive", Choices: []string{"adaptive", "lists", "bitmaps"},
@@ -41,6 +45,7 @@ type Configuration struct {
 	Threads int  // workers of each rank
 	Others  int  // workers of other ranks in the same process
 	OneD    bool // partition is 1d
+	Prefix  bool // fold=prefix
 	Modulo  bool
 	Form    Form
 	Rule    graph.Switch
@@ -51,6 +56,7 @@ func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
 		OneD:    s.Text("partition") == "1d",
+		Prefix:  s.Text("fold") == "prefix",
 		Modulo:  s.Text("owner") == "modulo",
 		Form:    Form(s.Text("messages")),
 		Rule:    s.Switch(),

@@ -48,11 +48,13 @@ type Rank struct {
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
+	union      bitmap   // [row blocks] fold=prefix: what ranks inRow have discovered in this level; otherwise nil
 	hubs       bitmap   // bottom-up: those in the frontier, 32 of each rank in turn
 	unsent     bitmap   // own block, and behind it the hubs of the grid column; 2D only
 	sentVisits bitmap   // unsent of the exchange before, which others may still read
 
 	outbox    [3]outbox
+	toRow     [2]outbox // by foldByPrefix
 	exchanges int
 	receive   [][]uint32
 	asked     []uint32 // by fetchPredecessors
@@ -119,6 +121,12 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder} {
 		*b = memory.Allocate[uint32](m, "bitmap", blocks*words)
 	}
+	if c.Prefix && blocks > 1 {
+		s.union = memory.Allocate[uint32](m, "bitmap", blocks*words)
+		for k := range s.toRow {
+			s.toRow[k] = outbox{lists: make([][]uint32, 1), send: make([][]uint32, blocks)}
+		}
+	}
 	s.expanded = memory.Allocate[uint32](m, "bitmap", p.grid.R*words)
 	for _, a := range []*set{&s.discovered, &s.folded} {
 		a.bits = memory.Allocate[uint32](m, "bitmap", blocks*words)
@@ -178,7 +186,11 @@ func (s *Rank) Search(
 		s.watch.lap(&level.Phases[Update])
 		s.record.addPhases(level)
 	}
-	s.fetchPredecessors()
+	if s.union != nil {
+		s.sendPredecessors()
+	} else {
+		s.fetchPredecessors()
+	}
 	s.writeParents(root)
 	return &s.record, nil
 }

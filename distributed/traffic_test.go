@@ -19,6 +19,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 	tuples := kronecker(t, 10, 16)
 	for _, c := range []distributed.Configuration{
 		{Grid: distributed.Grid{R: 4, C: 4}}, {Grid: distributed.Grid{R: 2, C: 8}}, {Grid: distributed.Grid{R: 5, C: 3}},
+		{Grid: distributed.Grid{R: 4, C: 4}, Prefix: true}, // through the last rank of a grid row, which sends to all others
 		{Grid: distributed.Grid{R: 7, C: 1}}, {Grid: distributed.Grid{R: 1, C: 7}},
 		{Grid: distributed.Grid{R: 16, C: 1}, OneD: true}, {Grid: distributed.Grid{R: 7, C: 1}, OneD: true},
 	} {
@@ -283,5 +284,37 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 	}
 	if n := sent["predecessors"]; n > 2*sent["fold"] { // asked for, and answered
 		t.Errorf("%d words were sent for predecessors of %d vertices", n, sent["fold"])
+	}
+}
+
+// A grid row of C ranks passes a prefix on C-1 times and sends the union C-1 times, where all to all it may take C(C-1)
+// messages.
+func TestFoldByPrefixTakesFewerMessages(t *testing.T) {
+	tuples := kronecker(t, 12, 16)
+	for fold, want := range map[string]int64{"alltoall": 4 * 4 * 3, "prefix": 4 * 2 * 3} {
+		e := distributed.New()
+		options := map[string]string{"ranks": "16", "partition": "2d", "fold": fold}
+		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
+			t.Fatal(err)
+		}
+		root, _ := tuples[0].Ends()
+		search, err := e.Search(t.Context(), root, make([]graph.Vertex, 1<<12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := int64(0) // in the level with most
+		for _, l := range search.Levels {
+			for _, p := range l.Phases {
+				if n, _ := p.Messages.Get(); p.Name == distributed.Fold.String() {
+					got = max(got, n)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("fold=%s: got %d messages of the fold in a level, want %d", fold, got, want)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,0 +1,102 @@
+package distributed
+
+// The other fold (fold=prefix) is that of Checconi et al., "Breaking the Speed and Scalability Barriers for Graph
+// Exploration on Distributed-Memory Machines", SC 2012, which the thesis on the cluster ROMEO uses (algorithm 2). Each
+// level takes as many exchanges as the grid has columns, one after the other, and a rank has one or two partners in all
+// but the last:
+//
+//   - Rank j of a grid row receives from rank j-1 what the ranks before it have discovered, the prefix. What it has
+//     discovered itself and is not in the prefix is assigned to it. It sends the union of both to rank j+1.
+//   - The last rank has the union of all and sends it back along the row. So visited is exact for all rows of a rank,
+//     and the newly visited own vertices are the frontier.
+//   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
+//
+// There the grid is square, and what a rank has of the union goes to the transposed rank. Here the frontier is expanded
+// as it is with the other fold, so grids need not be square.
+
+// foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
+// that are assigned to this rank.
+func (s *Rank) foldByPrefix(m *Measure) {
+	self, ranks, d := s.inRow.Rank(), s.inRow.Size(), &s.discovered
+	d.toBitmap()
+	clear(s.union)
+	for k := range ranks { // the prefix of rank k arrives; that of the first one is empty
+		if k > 0 {
+			to := s.nextToRow()
+			if self == k-1 {
+				to.send[k] = s.messageOf(&set{bits: s.union}, &to.lists[0])
+			}
+			received := s.exchange(s.inRow, to.send, nil, m)
+			s.takeUnion(received[k-1], self == k)
+		}
+		if self == k {
+			for w, word := range d.bits {
+				s.finder[w] |= word &^ s.union[w]
+				s.union[w] |= word
+			}
+		}
+	}
+	to := s.nextToRow()
+	if self == ranks-1 {
+		message := s.messageOf(&set{bits: s.union}, &to.lists[0])
+		for k := range to.send {
+			to.send[k] = message
+		}
+	}
+	received := s.exchange(s.inRow, to.send, nil, m)
+	s.takeUnion(received[ranks-1], self < ranks-1)
+	s.watch.lap(m)
+
+	s.takeOwn()
+	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
+	for w, word := range s.words(s.union, s.self) {
+		word &^= visited[w]
+		s.frontier.bits[w] |= word
+		corrected[w] |= word // its parent comes at the end
+	}
+	for w, word := range s.union {
+		s.visited[w] |= word
+	}
+}
+
+// nextToRow returns the outbox of the next exchange of foldByPrefix, with empty messages. It takes two in turn. The
+// other outboxes would be used again while ranks of the grid column still read what was expanded.
+func (s *Rank) nextToRow() *outbox {
+	s.toRow[0], s.toRow[1] = s.toRow[1], s.toRow[0]
+	clear(s.toRow[0].send)
+	return &s.toRow[0]
+}
+
+// takeUnion makes union what is in a message.
+func (s *Rank) takeUnion(message []uint32, take bool) {
+	if take {
+		s.union.replace(s.form.decode(message, len(s.union)))
+	}
+}
+
+// sendPredecessors sends the parents of the vertices assigned to this rank to their owners, in one message each: the
+// vertices, and behind them the labels + 1 of their parents. An owner that has discovered such a vertex itself may take
+// either parent.
+func (s *Rank) sendPredecessors() {
+	m := &s.record.Phases[Predecessors]
+	lists, send := s.nextOutbox(s.inRow.Size())
+	for k := range send {
+		if k == s.self {
+			continue
+		}
+		list := s.appendMembers(lists[k][:0], s.words(s.finder, k))
+		n := len(list)
+		list = append(list, list...)
+		s.pairs.into, s.pairs.base = list[n:], Row(k*s.width)
+		s.team.Pieces(n, manyWords, s.tasks.findPredecessors)
+		lists[k], send[k] = list, list
+	}
+	for k, message := range s.exchange(s.inRow, send, nil, m) {
+		if k != s.self {
+			n := len(message) / 2
+			s.pairs.into, s.pairs.from = message[:n], message[n:]
+			s.team.Pieces(n, manyWords, s.tasks.takePredecessors)
+		}
+	}
+	s.watch.lap(m)
+}
