@@ -19,8 +19,8 @@ import (
 )
 
 // The images are kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh. The child grids of
-// kolganov, which compute-sanitizer's racecheck does not support, are in an image of their own, and his other kernels in
-// both.
+// kolganov, which compute-sanitizer's racecheck does not support, are in an image of their own, and his other kernels
+// in both.
 var (
 	//go:embed kernels/literature.fatbin
 	image string
