@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -23,6 +24,9 @@ type run struct {
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
+	if keeper, ok := host.(interface{ KeepOutput(path string) }); ok {
+		keeper.KeepOutput(filepath.Join(store.Dir(), record.OutputFile))
+	}
 	return &run{
 		host: host, store: store, plan: store.Manifest().Plan, progress: progress,
 		still: standstill{clocks: systemClocks()},

@@ -14,7 +14,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Host opens engines and meters, and lends the memory that it shares with engines.
+// Host opens engines and meters, and lends the memory that it shares with engines. It may have a method KeepOutput,
+// which appends what engines print from then on to a file.
 type Host interface {
 	// Open starts an engine; Close of the engine ends it. Its answers must not share memory with later ones. An engine
 	// may have a method Checksum, which returns the SHA-256 of its file.

@@ -15,6 +15,7 @@ const (
 	ManifestFile = "run.json"    // Manifest; written first
 	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; what a resume starts from
 	ResultFile   = "result.json" // Result; written last, and again by each resume
+	OutputFile   = "engines.log" // what engines have printed, if anything
 )
 
 // Result is everything that a run measured. result.json contains one, and every report is made from one. Times are in

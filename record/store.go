@@ -145,7 +145,7 @@ func (s *Store) Close() error { return s.journal.Close() }
 // empty then.
 func (s *Store) Discard() error {
 	var failed error
-	for _, name := range []string{ResultFile, ManifestFile, JournalFile} {
+	for _, name := range []string{ResultFile, ManifestFile, JournalFile, OutputFile} {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}

@@ -172,6 +172,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, l
 	result, running := harness.Execute(ctx, host, store, progress)
 	var unread *harness.ReadError
 	if errors.As(running, &unread) && !slices.ContainsFunc(result.Runs, begun) {
+		host.KeepOutput("") // in a directory that goes
 		return errors.Join(running, store.Discard())
 	}
 	reporting := f.report(c, store.Dir(), result)

@@ -323,8 +323,10 @@ func TestAbsurdTimeIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestOutputOfAnEngineIsLogged(t *testing.T) {
+func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {
 	s := newStage(t)
+	path := filepath.Join(t.TempDir(), "log")
+	s.KeepOutput(path)
 	client := s.open("chatters")
 	if err := s.call(context.Background(), client, "search"); err != nil {
 		t.Fatal(err)
@@ -340,6 +342,12 @@ func TestOutputOfAnEngineIsLogged(t *testing.T) {
 	} {
 		if !strings.Contains(s.journal.String(), want) {
 			t.Errorf("the log does not contain %s:\n%s", want, s.journal)
+		}
+	}
+	kept, err := os.ReadFile(path)
+	for _, want := range []string{" actor stdout: on standard output\n", " actor stderr: on standard error\n"} {
+		if !strings.Contains(string(kept), want) {
+			t.Errorf("got %q and %v, want %q in it", kept, err, want)
 		}
 	}
 }

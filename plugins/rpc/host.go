@@ -40,6 +40,7 @@ type limits struct {
 type Host struct {
 	logger *slog.Logger
 	limits limits
+	output output
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -148,6 +149,7 @@ func (h *Host) Close() error {
 		closing.Go(func() { failures[i] = client.Close() })
 	}
 	closing.Wait()
+	h.KeepOutput("")
 
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -55,6 +55,7 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 		host: h, file: file, slot: make(chan struct{}, 1),
 		process: &process{
 			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
+			keep: func(source, line string) { h.output.add(h.logger, p.Name, source, line) },
 		},
 	}
 	client.open, client.shut = context.WithCancel(context.Background())

@@ -31,6 +31,7 @@ const (
 type process struct {
 	cmd    *exec.Cmd
 	logger *slog.Logger
+	keep   func(source, line string)
 	tail   *child.Tail // for the message about a crash
 
 	handshake *io.PipeReader // the first line of standard output for go-plugin, if it is a handshake
@@ -80,10 +81,11 @@ func (p *process) Start(context.Context) error {
 	return err
 }
 
-// line logs a line that the engine has printed.
+// line logs and keeps a line that the engine has printed.
 func (p *process) line(line []byte, source string) {
 	p.tail.Add(string(line))
 	p.logger.Info(string(line), "from", source)
+	p.keep(source, string(line))
 }
 
 // started returns the running or ended process; nil if it could not be started.
