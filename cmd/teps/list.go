@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,19 +12,26 @@ import (
 
 func listCommand() *cobra.Command {
 	var asJSON bool
+	var engine, order string
 	c := &cobra.Command{
 		Use:   "list [DIR...]",
 		Short: "List the runs in a directory",
 		Long: `list shows the runs in the given directories and everywhere below them (default:
 ` + defaultStore + `): when and on which machine they ran, the rate of the fastest
 engine and scale (harmonic mean), and whether they are complete and valid. A
-column that is the same in all lines is left out. A record that was cut off,
-edited or written by a newer teps gets a line that says what is wrong. The
-others are still shown, and the exit code is 1.`,
+column that is the same in all lines is left out. With --engine only runs of
+that engine count. Without --sort the order is that of the directories.
+
+A record that was cut off, edited or written by a newer teps gets a line that
+says what is wrong. The others are still shown, and the exit code is 1.`,
 		Example: `  teps list
   teps list results docs/results
+  teps list --engine cuda --sort gteps    the fastest first
   teps list --json results`,
 		RunE: func(c *cobra.Command, directories []string) error {
+			if !slices.Contains([]string{"", "date", "gteps"}, order) {
+				return usage("--sort %.80s: want date or gteps", order)
+			}
 			if len(directories) == 0 {
 				directories = []string{defaultStore}
 			}
@@ -36,9 +44,15 @@ others are still shown, and the exit code is 1.`,
 				for _, run := range runs {
 					r, err := record.Load(run)
 					damaged = damaged || err != nil
-					all = append(all, text.List(run, r, err))
+					if engine != "" {
+						r.Runs = slices.DeleteFunc(r.Runs, func(run record.Run) bool { return run.Engine.Name != engine })
+					}
+					if engine == "" || err != nil || len(r.Runs) > 0 {
+						all = append(all, text.List(run, r, err))
+					}
 				}
 			}
+			text.SortList(all, order)
 			var err error
 			if asJSON {
 				encoder := json.NewEncoder(c.OutOrStdout())
@@ -53,6 +67,9 @@ others are still shown, and the exit code is 1.`,
 			return err
 		},
 	}
+	c.Flags().StringVar(&engine, "engine", "", "only runs of the engine with this name or label")
+	c.Flags().StringVar(&order, "sort", "", "put the latest (date) or fastest (gteps) first")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().SortFlags = false
 	return c
 }

@@ -96,10 +96,43 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 	return flush(w, bytes.NewBufferString(out), "the list")
 }
 
+// SortList puts the latest records first if by is date, and the fastest if it is gteps. Records without one come last.
+// Any other value of by leaves the order as it is.
+func SortList(records []Listed, by string) {
+	slices.SortStableFunc(records, func(a, b Listed) int {
+		switch by {
+		case "date":
+			return cmp.Compare(b.started(), a.started())
+		case "gteps":
+			return cmp.Compare(b.fastest(), a.fastest()) // NaN is less than all numbers
+		default:
+			return 0
+		}
+	})
+}
+
+// started is the time in nanoseconds, and 0 for a record that cannot be read.
+func (l Listed) started() int64 {
+	if l.Started == nil {
+		return 0
+	}
+	return l.Started.UnixNano()
+}
+
+// fastest is the rate of the fastest engine and graph, NaN without rates.
+func (l Listed) fastest() float64 {
+	rate := math.NaN()
+	for _, run := range l.Runs {
+		if run.TEPS != nil && !(rate > *run.TEPS) {
+			rate = *run.TEPS
+		}
+	}
+	return rate
+}
+
 func listRow(l Listed) []string {
 	var engines, graphs []string
 	var scales []int
-	rate := math.NaN()
 	for _, run := range l.Runs {
 		if name := reports.Sentence(run.Engine); !slices.Contains(engines, name) {
 			engines = append(engines, name)
@@ -108,9 +141,6 @@ func listRow(l Listed) []string {
 			scales = append(scales, run.Scale)
 		} else if !slices.Contains(graphs, name) {
 			graphs = append(graphs, name)
-		}
-		if run.TEPS != nil && !(rate > *run.TEPS) {
-			rate = *run.TEPS
 		}
 	}
 	if len(scales) > 0 { // 18, or the smallest and the largest, 16…22
@@ -123,7 +153,7 @@ func listRow(l Listed) []string {
 	}
 	return []string{
 		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine), firstOf(engines),
-		firstOf(graphs), units.Significant(rate/1e9, 3), state,
+		firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state,
 		reports.Sentence(l.Note),
 	}
 }

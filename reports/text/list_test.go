@@ -2,6 +2,7 @@ package text
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,34 @@ func TestListShowsTheWorstState(t *testing.T) {
 		part.Runs = r.Runs[:n]
 		if got := List("a", part, nil).State; got != want {
 			t.Errorf("the first %d runs: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestSortList(t *testing.T) {
+	at := func(folder string, day int, rates ...float64) Listed {
+		started := time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)
+		l := Listed{Folder: folder, Started: &started}
+		for _, rate := range rates {
+			l.Runs = append(l.Runs, ListedRun{TEPS: &rate})
+		}
+		return l
+	}
+	damaged := Listed{Folder: "damaged", Damage: "torn"}
+	records := []Listed{damaged, at("a", 2, 3e9, 1e9), at("b", 3, 2e9), at("none", 1), at("c", 3, 1e9, 4e9)}
+	for by, want := range map[string]string{
+		"":      "damaged a b none c",
+		"date":  "b c a none damaged",
+		"gteps": "c a b damaged none",
+	} {
+		sorted := slices.Clone(records)
+		SortList(sorted, by)
+		var folders []string
+		for _, l := range sorted {
+			folders = append(folders, l.Folder)
+		}
+		if got := strings.Join(folders, " "); got != want {
+			t.Errorf("by %q: got %s, want %s", by, got, want)
 		}
 	}
 }
