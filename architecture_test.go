@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu": {
-		"graph", "plugins", "cpu/layout", "internal/lookup", "internal/memory", "internal/team",
+		"graph", "plugins", "cpu/layout", "internal/lookup", "internal/memory", "internal/parents", "internal/team",
 	},
 	"cpu/layout":       {"graph", "plugins", "internal/memory", "internal/team"},
 	"cuda":             {"graph", "plugins", "cuda/driver", "internal/units"},
@@ -38,8 +38,8 @@ var arrows = map[string][]string{
 	"cuda/accelerator": {"graph", "plugins", "cuda/driver"},
 	"cuda/literature":  {"graph", "plugins", "cuda/driver"},
 	"distributed": {
-		"graph", "plugins", "distributed/comm", "machine", "internal/lookup", "internal/memory", "internal/team",
-		"internal/units",
+		"graph", "plugins", "distributed/comm", "machine", "internal/lookup", "internal/memory",
+		"internal/parents", "internal/team", "internal/units",
 	},
 	"distributed/comm": {"internal/team"},
 	"distributed/mpi": {
@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"power/meters":     {"power", "internal/child"},
 	"internal/lookup":  {},
 	"internal/memory":  {"plugins"},
+	"internal/parents": {"graph", "internal/memory"},
 	"internal/regular": {},
 	"internal/team":    {},
 	"internal/units":   {},

@@ -249,6 +249,6 @@ func (s *search) beginShare(_, share, _ int) {
 	}
 	from, to := s.team.Share(share, len(s.unvisited), 8)
 	s.unvisited[from:to].fill(s.g.Searched - from<<6)
-	s.workers[share].corrections.reset()
+	s.workers[share].corrections.Reset()
 	s.workers[share].copied.begin(s.team.First(share, len(s.parent), s.region()))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -77,7 +78,7 @@ type tasks struct {
 type worker struct {
 	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
-	corrections corrections
+	corrections parents.Corrections
 	copied      copied
 	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
@@ -152,13 +153,10 @@ func (s *search) collect() (sum counts, entries int) {
 // newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1.
 func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
-		g: g, team: t, widen: widen32,
+		g: g, team: t, widen: parents.Widen(int64(g.Labels)),
 		rule:          options.Switch(),
 		serial:        options.Int("sequential"),
 		templateShare: int64(g.Searched)/8 + 1,
-	}
-	if g.Labels <= 1<<31 {
-		s.widen = widen31
 	}
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		links := g.Lists.Entries()
@@ -194,7 +192,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 	for w := range s.workers {
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
-		s.workers[w].corrections = newCorrections(m, g.Labels, len(g.Label))
+		s.workers[w].corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
 	}
 	return s, m.Err()
 }

@@ -130,7 +130,7 @@ func (s *search) record(mine *worker) {
 		mine.discoveries[i] = uint64(s.g.Label[d>>32])<<32 | uint64(s.g.Label[uint32(d)])
 	}
 	for _, d := range mine.discoveries {
-		mine.corrections.add(uint32(d>>32), uint32(d))
+		mine.corrections.Add(uint32(d>>32), uint32(d))
 	}
 	mine.discoveries = mine.discoveries[:0]
 }

@@ -1,15 +1,14 @@
-package cpu
+package parents
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 )
 
 func TestLabelsOfEverySizeBecomeParents(t *testing.T) {
-	const none = layout.None
+	const none = None
 	labels := []uint32{0, 1, none, 1<<31 - 1, 5, none, none, 7, 1 << 20, none}
 	want := []graph.Vertex{
 		0, 1, graph.Unreached, 1<<31 - 1, 5, graph.Unreached, graph.Unreached, 7, 1 << 20, graph.Unreached,

@@ -1,0 +1,122 @@
+// Package parents writes the output of a search, the parents in original labels.
+//
+// Engines begin with a template, an array with a likely parent of every vertex, which kernel 1 has made. It has labels
+// of 32 bits, and None where there is none. A search copies it and corrects it where it found another parent, or none.
+// Single corrections would be written to random places of the whole array, and workers would take its cache lines from
+// each other. So a search first collects them by region, and then a worker copies a region and corrects it while it is
+// in its cache.
+package parents
+
+import (
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+)
+
+// None stands for the parent of a vertex that has none.
+const None uint32 = 1<<32 - 1
+
+// Widen returns a function that writes labels below bound, or None, as parents.
+func Widen(bound int64) func(into []graph.Vertex, labels []uint32) {
+	if bound <= 1<<31 {
+		return widen31
+	}
+	return widen32
+}
+
+// widen31 writes labels, all below 2^31 or None, as parents. Extending the sign of 32-bit numbers turns None into
+// Unreached, and one instruction reads a label with its sign.
+func widen31(into []graph.Vertex, labels []uint32) {
+	for len(into) >= 8 && len(labels) >= 8 {
+		into[0] = graph.Vertex(int32(labels[0]))
+		into[1] = graph.Vertex(int32(labels[1]))
+		into[2] = graph.Vertex(int32(labels[2]))
+		into[3] = graph.Vertex(int32(labels[3]))
+		into[4] = graph.Vertex(int32(labels[4]))
+		into[5] = graph.Vertex(int32(labels[5]))
+		into[6] = graph.Vertex(int32(labels[6]))
+		into[7] = graph.Vertex(int32(labels[7]))
+		into, labels = into[8:], labels[8:]
+	}
+	for i, label := range labels {
+		into[i] = graph.Vertex(int32(label))
+	}
+}
+
+// widen32 writes labels or None as parents.
+func widen32(into []graph.Vertex, labels []uint32) {
+	into = into[:len(labels)]
+	for i, label := range labels {
+		into[i] = ToVertex(label)
+	}
+}
+
+// Corrections are the parents that one worker found and that differ from the template, as place<<32 | parent. They are
+// collected by region of places, in chains of blocks that share one array: the first word of a block is where the block
+// before it in the chain begins.
+type Corrections struct {
+	entries []uint64
+	ends    []int // [regions] where the next correction goes; a multiple of chainBlock: no block yet, or a full one
+	blocks  int   // in use
+	shift   int   // the region of a place is place>>shift
+}
+
+const (
+	regionBits = 15      // places of a region, as a power of two: 256 KiB of parents
+	maxRegions = 1 << 12 // larger graphs have larger regions
+	chainBlock = 64      // words in a block
+)
+
+// NewCorrections returns room for a correction of each vertex, in an array with the given number of places.
+func NewCorrections(m *memory.Arena, places, vertices int) Corrections {
+	shift := regionBits
+	for places>>shift >= maxRegions {
+		shift++
+	}
+	regions := (places + 1<<shift - 1) >> shift
+	blocks := 1 + regions + vertices/(chainBlock-1)
+	return Corrections{
+		shift:   shift,
+		ends:    memory.Allocate[int](m, "regions", regions),
+		entries: memory.Allocate[uint64](m, "corrections", blocks*chainBlock),
+	}
+}
+
+// Reset drops all corrections.
+func (c *Corrections) Reset() {
+	clear(c.ends)
+	c.blocks = 1 // block 0 ends every chain
+}
+
+// Region returns the number of places in a region.
+func (c *Corrections) Region() int { return 1 << c.shift }
+
+// Add records the parent, a label or None, of the vertex with this place.
+func (c *Corrections) Add(place, parent uint32) {
+	region := place >> c.shift
+	at := c.ends[region]
+	if at&(chainBlock-1) == 0 {
+		begin := c.blocks * chainBlock
+		c.blocks++
+		c.entries[begin] = uint64(max(at-chainBlock, 0)) // the full block before, or block 0
+		at = begin + 1
+	}
+	c.entries[at] = uint64(place)<<32 | uint64(parent)
+	c.ends[region] = at + 1
+}
+
+// Apply writes the corrections of the region that begins at a place to parent, where place k is parent[k*stride].
+func (c *Corrections) Apply(first int, parent []graph.Vertex, stride int) {
+	region := first >> c.shift
+	for end := c.ends[region]; end != 0; {
+		begin := (end - 1) &^ (chainBlock - 1)
+		for _, e := range c.entries[begin+1 : end] {
+			parent[int(e>>32)*stride] = ToVertex(uint32(e))
+		}
+		if end = int(c.entries[begin]); end != 0 {
+			end += chainBlock
+		}
+	}
+}
+
+// ToVertex returns a label as a parent, and None as graph.Unreached.
+func ToVertex(label uint32) graph.Vertex { return graph.Vertex(label+1) - 1 } // None + 1 is 0
