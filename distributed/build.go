@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -344,6 +345,9 @@ func (b *builder) makeColumns() error {
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
+	for slot := range b.template {
+		b.template[slot] = parents.None
+	}
 	b.team.Split(b.rows, 32, func(_, from, to int) {
 		for v := from; v < to; v++ {
 			list := b.up.of(v)
@@ -355,11 +359,10 @@ func (b *builder) makeColumns() error {
 			}
 		}
 	})
-	own := b.j * b.width
 	b.team.Split(len(b.slot), 1, func(_, from, to int) {
 		for v := from; v < to; v++ {
-			if list := b.up.of(own + v); len(list) > 0 {
-				b.template[b.slot[v]] = b.label[list[0]]
+			if list := b.up.of(b.j*b.width + v); len(list) > 0 {
+				b.template[b.slot[v]] = b.label[list[0]] - 1
 			}
 		}
 	})

@@ -117,7 +117,7 @@ func (b *builder) markGrouped() {
 			} else if block == b.j {
 				b.remote.addRange(block*b.width+from, block*b.width+to)
 				for _, slot := range b.slot[from:to] {
-					b.template[slot] = b.hubLabel[h]
+					b.template[slot] = b.hubLabel[h] - 1
 				}
 			}
 		}

@@ -97,13 +97,13 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	               are divided by row (16) and only sorted by column (8)
 //	per vertex     what every rank has for its rows and columns: slots counted and numbered, rows and list indexes of
 //	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
-//	               vertices. Every worker has offsets of columns
+//	               vertices. Every worker has offsets of columns, and room for corrections of the rank's own vertices
 //	per two ranks  the slices of the messages between them
 //	per worker     batches
 func memoryBound(g Grid, threads int) plugins.Memory {
 	ranks := g.Ranks()
 	return plugins.Memory{
 		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
-		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 64), PerTuple: 50,
+		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 50,
 	}
 }

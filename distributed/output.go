@@ -5,14 +5,15 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/parents"
 )
 
 // Output: the parents of a rank's labels, written inside the clock.
 //
 // The parent of most vertices is the first neighbour in their list, which is known from the graph alone. Kernel 1 keeps
-// it for every label (Part.template). A search copies this template, which is sequential, and writes the parents of the
-// vertices that were discovered through another neighbour, or not at all. So every search confirms or replaces every
-// entry.
+// it for every label (Part.template). A search copies this template, which is sequential, and corrects the parents of
+// the vertices that were discovered through another neighbour, or not at all, region by region (internal/parents). So
+// every search confirms or replaces every entry.
 
 // The template does not depend on the root, so workers copy it while they wait, for others of their rank or for other
 // ranks (copyAhead). Each copies the share of the slots that it would begin with, and the output goes on where it has
@@ -28,9 +29,8 @@ type output struct {
 type copied struct{ from, to, end int }
 
 const (
-	slotsPiece = 1 << 14 // slots that a worker takes at a time
-	slotsAhead = 1 << 7  // slots that a worker copies between two looks whether it still has to wait
-	fewReached = 8       // fewer than 1/fewReached of the vertices: the template is not worth copying
+	slotsAhead = 1 << 7 // slots that a worker copies between two looks whether it still has to wait
+	fewReached = 8      // fewer than 1/fewReached of the vertices: the template is not worth copying
 )
 
 // beginCopying lets workers copy the template while they wait, until endCopying.
@@ -38,7 +38,7 @@ func (s *Rank) beginCopying(out output) {
 	s.parents = out
 	n, _, _ := s.Partition.Slots(s.world.Rank())
 	for k := range s.workers {
-		from, to := s.team.First(k, n, slotsPiece)
+		from, to := s.team.First(k, n, s.region())
 		s.workers[k].copied = copied{from, from, to}
 	}
 	s.team.Meanwhile(s.tasks.copyAhead)
@@ -72,17 +72,20 @@ func (s *Rank) copyFirst() (more bool) {
 	return more
 }
 
+// region is the number of slots that a worker takes at a time.
+func (s *Rank) region() int { return s.workers[0].corrections.Region() }
+
 // writeParents writes the parents of the rank's labels and stops the clock.
 func (s *Rank) writeParents(root graph.Vertex) {
 	s.endCopying()
 	out := s.parents
 	n, _, _ := s.Partition.Slots(s.world.Rank())
 	if s.words(s.visited, s.self).count()*fewReached < s.vertices {
-		s.team.Pieces(n, slotsPiece, s.tasks.erase)
+		s.team.Pieces(n, s.region(), s.tasks.erase)
 		s.team.Pieces(s.width/32, wordsPiece, s.tasks.writeReached)
 	} else {
-		s.team.Pieces(n, slotsPiece, s.tasks.copyTemplate)
 		s.team.Pieces(s.width/32, wordsPiece, s.tasks.correct)
+		s.team.Pieces(n, s.region(), s.tasks.outputRegion)
 	}
 	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
 		out.parent[out.first+int64(slot)*out.stride] = root
@@ -92,8 +95,8 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	s.record.Elapsed = s.watch.last.Sub(s.started)
 }
 
-// copyTemplate writes the first neighbours of slots from..to-1, which belong to one worker's share, as parents.
-func (s *Rank) copyTemplate(_, from, to int) {
+// outputRegion writes the parents of slots from..to-1, which are a region.
+func (s *Rank) outputRegion(_, from, to int) {
 	begin := from // of what has not been copied
 	for k := range s.workers {
 		if c := &s.workers[k].copied; c.from <= from {
@@ -101,6 +104,10 @@ func (s *Rank) copyTemplate(_, from, to int) {
 		}
 	}
 	s.copySlots(begin, to)
+	o := s.parents
+	for k := range s.workers {
+		s.workers[k].corrections.Apply(from, o.parent[o.first:], int(o.stride))
+	}
 }
 
 // copySlots writes the first neighbours of slots from..to-1 as parents.
@@ -110,26 +117,11 @@ func (s *Rank) copySlots(from, to int) {
 	}
 	o := s.parents
 	if o.stride == 1 {
-		widen(o.parent[o.first+int64(from):o.first+int64(to)], s.template[from:to])
+		s.widen(o.parent[o.first+int64(from):o.first+int64(to)], s.template[from:to])
 		return
 	}
 	for slot, label := range s.template[from:to] {
-		o.parent[o.first+int64(from+slot)*o.stride] = graph.Vertex(label) - 1
-	}
-}
-
-// widen writes labels + 1 as parents.
-func widen(into []graph.Vertex, labels []uint32) {
-	into = into[:len(labels)]
-	for len(into) >= 4 && len(labels) >= 4 {
-		into[0] = graph.Vertex(labels[0]) - 1
-		into[1] = graph.Vertex(labels[1]) - 1
-		into[2] = graph.Vertex(labels[2]) - 1
-		into[3] = graph.Vertex(labels[3]) - 1
-		into, labels = into[4:], labels[4:]
-	}
-	for k, label := range labels {
-		into[k] = graph.Vertex(label) - 1
+		o.parent[o.first+int64(from+slot)*o.stride] = parents.ToVertex(label)
 	}
 }
 
@@ -140,21 +132,21 @@ func (s *Rank) erase(_, from, to int) {
 	}
 }
 
-// correct writes the parents of the own vertices of words from..to-1 for which the template is wrong.
-func (s *Rank) correct(_, from, to int) {
-	o, visited, corrected := s.parents, s.words(s.visited, s.self), s.words(s.corrected, s.self)
+// correct records the parents of the own vertices of words from..to-1 for which the template is wrong.
+func (s *Rank) correct(worker, from, to int) {
+	fix, visited, corrected := &s.workers[worker].corrections, s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	parent := s.parent[s.self*s.width:]
 	for w := from; w < to; w++ {
 		for word := visited[w] & corrected[w]; word != 0; word &= word - 1 {
 			v := w<<5 + bits.TrailingZeros32(word)
-			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Vertex(parent[v]) - 1
+			fix.Add(s.slot[v], parent[v]-1)
 		}
 		for word := ^visited[w]; word != 0; word &= word - 1 {
 			v := w<<5 + bits.TrailingZeros32(word)
 			if v >= s.vertices {
 				break
 			}
-			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Unreached
+			fix.Add(s.slot[v], parents.None)
 		}
 	}
 }
@@ -168,9 +160,9 @@ func (s *Rank) writeReached(_, from, to int) {
 			v := w<<5 + k
 			label := s.template[s.slot[v]]
 			if corrected[w]>>k&1 != 0 {
-				label = s.parent[s.self*s.width+v]
+				label = s.parent[s.self*s.width+v] - 1
 			}
-			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Vertex(label) - 1
+			o.parent[o.first+int64(s.slot[v])*o.stride] = graph.Vertex(label)
 		}
 	}
 }

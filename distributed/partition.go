@@ -143,7 +143,7 @@ type Part struct {
 	slot     []uint32 // [Local] slot of each own vertex
 	degree   []uint32 // [Local] tuples at the vertex, duplicates counted
 	label    []uint32 // [Column] label + 1; 0 where a block has no vertex
-	template []uint32 // [slot] label + 1 of the hub of the vertex's group, or of its first column; 0 if the part has none
+	template []uint32 // [slot] label of the hub of the vertex's group, or of its first column; None if the part has none
 
 	groups  []uint32 // [row blocks][hubs+1] groupsOf; none in two dimensions with too many ranks (groups.go)
 	grouped bitmap   // [Row] rows whose first column is the hub of their group

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/internal/lookup"
+	"github.com/tepsbench/teps/internal/parents"
 )
 
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
@@ -20,19 +20,20 @@ const batch = 512
 
 // worker is what one worker of a rank writes during a scan. The padding keeps workers off each other's cache lines.
 type worker struct {
-	row        [batch]Row    // rows to process, or unvisited ones
-	at         [batch]uint32 // next entry to read
-	end        [batch]uint32
-	found      [batch]Row    // rows with a column in the frontier
-	column     [batch]Column // that column
-	sources    [touchAhead]source
-	long       []source // with long lists
-	discovered []uint32 // rows, top-down
-	edges      int64    // adjacency entries read, and of the frontier in addEdges
-	members    int      // in a part of a bitmap, or before it
-	copied     copied   // of the output's template
-	touched    uint32   // not used; keeps the compiler from dropping reads
-	_          [64]byte
+	row         [batch]Row    // rows to process, or unvisited ones
+	at          [batch]uint32 // next entry to read
+	end         [batch]uint32
+	found       [batch]Row    // rows with a column in the frontier
+	column      [batch]Column // that column
+	sources     [touchAhead]source
+	long        []source            // with long lists
+	discovered  []uint32            // rows, top-down
+	edges       int64               // adjacency entries read, and of the frontier in addEdges
+	members     int                 // in a part of a bitmap, or before it; discovered bottom-up
+	copied      copied              // of the output's template
+	corrections parents.Corrections // by correct
+	touched     uint32              // not used; keeps the compiler from dropping reads
+	_           [64]byte
 }
 
 // takeEdges returns how many entries the workers have read since the last call.
@@ -274,126 +275,3 @@ func (s *Rank) addDiscovered(_, from, to int) {
 		x.discovered = x.discovered[:0]
 	}
 }
-
-// scanBottomUp discovers every unvisited row with an entry in a column of the frontier and makes the first such column
-// its parent.
-func (s *Rank) scanBottomUp() {
-	s.takeHubs(s.j, s.expanded, s.width/32)
-	s.discovered.toBitmap()
-	words, size := s.rows/32, s.rows/32
-	if workers := s.team.Size(); workers > 1 {
-		size = min(max(words/(piecesShare*workers), 1), wordsPiece)
-	}
-	s.team.Pieces(words, size, s.tasks.bottomUp)
-}
-
-// bottomUpPiece is scanBottomUp for words from..to-1 of the part's rows, which belong to one worker.
-//
-// Most rows that find a parent find it at their first column: those of a group together (groups.go), the others one by
-// one. It needs no writing: the template of the output has it already. The first few columns are stored column by
-// column, for 32 rows a word; the rest of the lists is scanned for many rows in step.
-func (s *Rank) bottomUpPiece(k, from, to int) {
-	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
-	var room [wordsPiece]uint32
-	n, found := 0, 0
-	for from < to {
-		block := from / words
-		groups := bitmap(room[:min(wordsPiece, to-from, (block+1)*words-from)])
-		clear(groups)
-		s.addGroups(groups, block, from-block*words)
-		for i, grouped := range groups {
-			w := from + i
-			grouped &^= s.visited[base+w]
-			left, discovered := s.more[0][w]&^s.visited[base+w]&^grouped, uint32(0)
-			if grouped|left == 0 {
-				continue
-			}
-			if block == s.j {
-				discovered = grouped // otherwise its owner does the same
-			}
-			if first := left &^ s.grouped[w]; first != 0 {
-				x.edges += int64(bits.OnesCount32(first))
-				hit := lookup.In32(s.expanded, s.entry[0][w<<5:], first)
-				found = x.find(found, hit&s.remote[w], w<<5, s.entry[0])
-				discovered |= hit
-				left &^= hit
-			}
-			for c := 1; c < numColumns; c++ {
-				if left &= s.more[c][w]; left == 0 {
-					break
-				}
-				x.edges += int64(bits.OnesCount32(left))
-				hit := lookup.In32(s.expanded, s.entry[c][w<<5:], left)
-				found = x.find(found, hit, w<<5, s.entry[c])
-				discovered |= hit
-				left &^= hit
-			}
-			s.visited[base+w] |= grouped | discovered
-			s.discovered.bits[base+w] = discovered
-			for left &= s.more[numColumns][w]; left != 0; left &= left - 1 {
-				x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
-				n++
-			}
-			if n+found > batch-32 {
-				s.scanRows(x, n, found)
-				n, found = 0, 0
-			}
-		}
-		from += len(groups)
-	}
-	s.scanRows(x, n, found)
-}
-
-// find adds the rows of a word with their columns to those that have found a parent.
-func (x *worker) find(n int, word uint32, base int, column []uint32) int {
-	for ; word != 0; word &= word - 1 {
-		v := base + bits.TrailingZeros32(word)
-		x.found[n&(batch-1)], x.column[n&(batch-1)] = Row(v), Column(column[v])
-		n++
-	}
-	return n
-}
-
-// scanRows searches the lists of the first n rows of x, behind the columns. All rows advance together: each reads one
-// entry, then those left read their next one, and so on. Then it stores the parents of all rows that have found one,
-// beginning with those that the columns have already found.
-func (s *Rank) scanRows(x *worker, n, found int) {
-	const mask = batch - 1
-	targets := s.up.targets
-	for k, v := range x.row[:n] {
-		x.at[k&mask], x.end[k&mask] = s.up.at[v]+numColumns, s.up.at[v+1] // not empty
-	}
-	for _, at := range x.at[:n] { // fetch the lists at once: each is somewhere else in memory
-		x.touched += uint32(targets[at])
-	}
-	known, kept := found, n
-	for n = kept; n > 0; n = kept {
-		x.edges += int64(n)
-		kept = 0
-		for k := range n {
-			v, at, end := x.row[k&mask], x.at[k&mask], x.end[k&mask]
-			u := targets[at]
-			hit := int(s.expanded[u>>5] >> (u & 31) & 1)
-			x.found[found&mask], x.column[found&mask] = v, u
-			found += hit
-			at++
-			x.row[kept&mask], x.at[kept&mask], x.end[kept&mask] = v, at, end
-			kept += less(at, end) &^ hit
-		}
-	}
-	first := s.firstRow >> 5
-	visited, discovered, corrected := s.visited[first:], s.discovered.bits[first:], s.corrected[first:]
-	parent := s.parent[s.firstRow:]
-	for _, v := range x.found[known:found] {
-		bit := uint32(1) << (v & 31)
-		visited[v>>5] |= bit
-		discovered[v>>5] |= bit
-	}
-	for k, v := range x.found[:found] {
-		corrected[v>>5] |= 1 << (v & 31)
-		parent[v] = s.label[x.column[k]]
-	}
-}
-
-// less returns 1 if a < b and 0 otherwise.
-func less(a, b uint32) int { return int((uint64(a) - uint64(b)) >> 63) }

@@ -8,6 +8,7 @@ import (
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 )
 
@@ -32,6 +33,7 @@ type Rank struct {
 	team     *team.Team // the workers of the rank
 	memory   *memory.Arena
 	total    int64 // adjacency entries of all ranks
+	average  int64 // degree of the own vertices that are not hubs
 
 	visited    bitmap   // [row blocks]
 	discovered set      // [row blocks] by the scan of this level
@@ -74,6 +76,7 @@ type Rank struct {
 	tasks   tasks
 
 	parents output // of the caller
+	widen   func(into []graph.Vertex, labels []uint32)
 	started time.Time
 	watch   stopwatch
 	record  Record
@@ -82,7 +85,7 @@ type Rank struct {
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
 	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
-	addEdges, copyTemplate, correct, erase, writeReached               func(worker, from, to int)
+	addEdges, outputRegion, correct, erase, writeReached               func(worker, from, to int)
 	clearPart, countPart, listPart                                     func(worker, from, to int)
 	update, findPredecessors, takePredecessors                         func(worker, from, to int)
 	copyAhead                                                          func(worker int) (did, more bool)
@@ -93,7 +96,7 @@ type tasks struct {
 func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory.Arena) (*Rank, error) {
 	s := &Rank{
 		Part: p, form: c.Form, rule: c.Rule, world: world, inColumn: world, inRow: world, self: world.Rank(),
-		team: t, memory: m,
+		team: t, memory: m, widen: parents.Widen(p.Partition.Labels),
 	}
 	words := p.width / 32
 	s.hubs = memory.Allocate[uint32](m, "bitmap", max(len(p.groupsOf(0)), 1)/32)
@@ -102,7 +105,7 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
 		copyAhead: s.copyAhead, copyFirst: s.copyFirst, update: s.updatePart,
 		findPredecessors: s.findPredecessors, takePredecessors: s.takePredecessors,
-		copyTemplate: s.copyTemplate, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
+		outputRegion: s.outputRegion, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
 	}
 	if c.OneD {
 		steps := &search1D{s}
@@ -141,10 +144,19 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		s.outbox[k] = outbox{lists: make([][]uint32, size), send: make([][]uint32, size)}
 	}
 	s.workers = make([]worker, t.Size())
+	for k := range s.workers {
+		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
+	}
 	s.record.Levels = make([]Level, 0, 64)
 	sum := [1]int64{int64(len(p.up.targets))}
 	comm.Allreduce(world, sum[:])
 	s.total = sum[0]
+	if rest := p.degree[p.hubsPerRank():]; p.vertices > p.hubsPerRank() {
+		for _, d := range rest {
+			s.average += int64(d)
+		}
+		s.average /= int64(p.vertices - p.hubsPerRank())
+	}
 	return s, m.Err()
 }
 
@@ -215,6 +227,9 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 			s.unsent.add(v)
 		}
 	}
+	for k := range s.workers {
+		s.workers[k].corrections.Reset()
+	}
 	s.watch.lap(&s.record.Phases[Clear])
 	return graph.SwitchState{UnexploredEdges: s.total, Vertices: int64(s.width) * int64(s.world.Size())}
 }
@@ -266,7 +281,8 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	return nil
 }
 
-// addEdges adds the degrees of the frontier's vertices in its list or words from..to-1 to the edges of a worker.
+// addEdges adds the degrees of the frontier's vertices in its list or words from..to-1 to the edges of a worker. In
+// words only those of hubs are exact, which have most of the edges; the others get the mean.
 func (s *Rank) addEdges(worker, from, to int) {
 	x := &s.workers[worker]
 	if s.frontier.listed {
@@ -276,7 +292,12 @@ func (s *Rank) addEdges(worker, from, to int) {
 		return
 	}
 	for w := from; w < to; w++ {
-		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {
+		word := s.frontier.bits[w]
+		if w >= s.hubsPerRank()>>5 {
+			x.edges += int64(bits.OnesCount32(word)) * s.average
+			continue
+		}
+		for ; word != 0; word &= word - 1 {
 			x.edges += int64(s.degree[w<<5+bits.TrailingZeros32(word)])
 		}
 	}
