@@ -54,12 +54,13 @@ func (s *search2D) expand(l *Level) {
 
 // topDownStep:
 //  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.
-//  2. Scan: discover the unvisited rows of these columns.
+//  2. Scan: discover the unvisited rows of these columns; in grids of one column, large groups of its hubs first.
 //  3. Fold: send discovered rows along the grid row to their owners.
 //  4. Update: owners keep those that were not visited as the next frontier.
 func (s *search2D) topDownStep(l *Level) {
 	s.expand(l)
 	s.discoverCandidates()
+	s.visitGroups()
 	size := 0
 	for _, message := range s.receive[:s.grid.R] {
 		size += len(message)

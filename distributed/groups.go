@@ -159,3 +159,50 @@ func (s *Rank) addGroups(rows bitmap, block, from int) {
 		}
 	}
 }
+
+// groupedShare: a top-down step discovers the groups of a frontier's hubs as groups if they have 1/groupedShare of the
+// rank's vertices or more. It writes no parents for them, and the output has none to correct.
+const groupedShare = 16
+
+// visitGroups discovers the groups of the hubs in the frontiers that the grid column has sent, if these groups are
+// large. In grids of several columns a rank does not know the hubs of the other columns.
+func (s *Rank) visitGroups() {
+	if s.grid.C > 1 || s.addressed {
+		return
+	}
+	group, grouped := s.groupsOf(0), 0
+	each := func(do func(hub int)) {
+		for rank, message := range s.receive[:s.grid.R] {
+			list, words := s.form.decode(message, s.width/32)
+			for _, v := range list {
+				if int(v) < s.hubsPerRank() {
+					do(s.hubAt(rank, int(v>>5)) | int(v&31))
+				}
+			}
+			for w := range min(len(words), s.hubsPerRank()/32) {
+				for word := words[w]; word != 0; word &= word - 1 {
+					do(s.hubAt(rank, w) | bits.TrailingZeros32(word))
+				}
+			}
+		}
+	}
+	each(func(hub int) { grouped += int(group[hub+1] - group[hub]) })
+	if grouped < s.vertices/groupedShare {
+		return
+	}
+	clear(s.hubs)
+	each(func(hub int) { s.hubs.add(uint32(hub)) })
+	s.discovered.toBitmap()
+	s.team.Pieces(s.rows/32, wordsPiece, s.tasks.visitGroups)
+}
+
+// visitGroupsPiece discovers the rows of words from..to-1 that are in groups of the frontier's hubs.
+func (s *Rank) visitGroupsPiece(_, from, to int) {
+	var room [wordsPiece]uint32
+	groups := bitmap(room[:to-from])
+	s.addGroups(groups, 0, from)
+	for i, word := range groups {
+		s.discovered.bits[from+i] |= word &^ s.visited[from+i]
+		s.visited[from+i] |= word
+	}
+}

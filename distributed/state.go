@@ -84,12 +84,12 @@ type Rank struct {
 
 // tasks are the functions that the team runs. They are method values made once, because making one allocates.
 type tasks struct {
-	topDown, long, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
-	addEdges, outputRegion, correct, erase, writeReached               func(worker, from, to int)
-	clearPart, countPart, listPart                                     func(worker, from, to int)
-	update, findPredecessors, takePredecessors                         func(worker, from, to int)
-	copyAhead                                                          func(worker int) (did, more bool)
-	copyFirst                                                          func() (more bool)
+	topDown, long, visitGroups, addDiscovered, bottomUp, visitExpanded, replacePart func(worker, from, to int)
+	addEdges, outputRegion, correct, erase, writeReached                            func(worker, from, to int)
+	clearPart, countPart, listPart                                                  func(worker, from, to int)
+	update, findPredecessors, takePredecessors                                      func(worker, from, to int)
+	copyAhead                                                                       func(worker int) (did, more bool)
+	copyFirst                                                                       func() (more bool)
 }
 
 // newRank allocates the state of searches. It is part of kernel 1.
@@ -101,8 +101,9 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	words := p.width / 32
 	s.hubs = memory.Allocate[uint32](m, "bitmap", max(len(p.groupsOf(0)), 1)/32)
 	s.tasks = tasks{
-		addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece, replacePart: s.replacePart, addEdges: s.addEdges,
-		clearPart: s.clearPart, countPart: s.countPart, listPart: s.listPart,
+		visitGroups: s.visitGroupsPiece, addDiscovered: s.addDiscovered, bottomUp: s.bottomUpPiece,
+		replacePart: s.replacePart, addEdges: s.addEdges, clearPart: s.clearPart,
+		countPart: s.countPart, listPart: s.listPart,
 		copyAhead: s.copyAhead, copyFirst: s.copyFirst, update: s.updatePart,
 		findPredecessors: s.findPredecessors, takePredecessors: s.takePredecessors,
 		outputRegion: s.outputRegion, correct: s.correct, erase: s.erase, writeReached: s.writeReached,
