@@ -5,10 +5,9 @@ import "github.com/tepsbench/teps/graph"
 // The steps of one worker in local order (local.go): a queue, and a byte for each vertex.
 //
 // Whether a neighbour is unvisited cannot be predicted in roads and meshes. So where lists are short, each neighbour is
-// written behind the queue, and stays there if it is unvisited: no branch depends on it. With three or four neighbours
-// on average none depends on the length of a list either, because every vertex has a row of four, some of them the
-// vertex itself, and the four looks come before the stores. A look after a store waits until the processor knows where
-// it goes, and it goes where the queue ends.
+// written behind the queue, and stays there if it is unvisited: no branch depends on it. None depends on the length of a
+// list either, because every vertex has a row of four, some of them the vertex itself, and the four looks come before
+// the stores. A look after a store waits until the processor knows where it goes, and it goes where the queue ends.
 //
 // With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
@@ -23,7 +22,6 @@ import "github.com/tepsbench/teps/graph"
 const (
 	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
 	narrowFrontier  = 8       // vertices; a frontier of fewer is narrow
-	shortList       = 3       // vertices with fewer neighbours on average have short lists
 	fetchedTogether = 64      // vertices whose lists are read before any is expanded
 	fetchedAhead    = 16      // vertices that are expanded while as many rows are fetched
 	// Vertices are published by as many: workers that write close behind the one that expands take its cache lines.
@@ -44,9 +42,9 @@ func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 		switch {
 		case (counted || limit-p.head < narrowFrontier) && !s.g.Lists.Packed:
 			p.end, p.tail, entries = l.expandLists(p.queue, p.head, limit, p.tail)
-		case s.g.Lists.Packed || s.average < shortList:
+		case s.g.Lists.Packed:
 			p.end = p.tail
-			entries = s.expandShort(p)
+			entries = s.expandPacked(p)
 		default:
 			p.end = p.tail
 			entries = s.expandWide(p)
@@ -195,42 +193,17 @@ func (l *local) expandLongRows(rows []uint32, queue []uint64, head, limit, tail 
 	return tail, entries
 }
 
-// expandShort does the same for the frontier of p without a branch for each neighbour, also in packed lists.
-func (s *search) expandShort(p *part) (entries int) {
-	l := &s.local
-	if !s.g.Lists.Packed {
-		p.tail, entries = l.addUnvisited(p.queue, p.head, p.end, p.tail)
-		return entries
-	}
+// expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbour.
+func (s *search) expandPacked(p *part) (entries int) {
+	seen := s.local.seen
 	for _, e := range p.queue[p.head:p.end] {
 		list := s.unpack(&s.workers[0], uint32(e))
 		entries += len(list)
 		for _, v := range list {
 			p.queue[p.tail] = e<<32 | uint64(v)
-			p.tail += int(1 ^ l.seen[v])
-			l.seen[v] = 1
+			p.tail += int(1 ^ seen[v])
+			seen[v] = 1
 		}
 	}
 	return entries
-}
-
-// addUnvisited is expandLists without a branch for each neighbour.
-//
-//go:noinline
-func (l *local) addUnvisited(queue []uint64, head, limit, tail int) (newTail, entries int) {
-	at, targets, seen, q := uncheckedOf(l.at), uncheckedOf(l.targets), uncheckedOf(l.seen), uncheckedOf(queue)
-	for ; head < limit; head++ {
-		e := *q.at(head)
-		u := int(uint32(e))
-		i, end := int(*at.at(u)), int(*at.at(u + 1))
-		entries += end - i
-		for ; i < end; i++ {
-			v := *targets.at(i)
-			s := seen.at(int(v))
-			*q.at(tail) = e<<32 | uint64(v)
-			tail += int(1 ^ *s)
-			*s = 1
-		}
-	}
-	return tail, entries
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.5"
+const Version = "1.6"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -178,7 +178,8 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 func orderName(g *layout.Graph) string {
 	switch g.Order {
 	case layout.Local:
-		return "breadth-first from a vertex at the edge, because degrees are nearly equal and the graph is deep"
+		return "breadth-first from a vertex at the edge, in clusters where neighbours are few, because degrees are nearly " +
+			"equal and the graph is deep"
 	case layout.Given:
 		return "as given, because degrees are nearly equal and the graph has few levels or large degrees"
 	default:
