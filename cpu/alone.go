@@ -1,20 +1,24 @@
 package cpu
 
-import "github.com/tepsbench/teps/graph"
+import (
+	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
+)
 
 // The steps of one worker in local order (local.go): a queue, and a byte for each vertex.
 //
-// Whether a neighbour is unvisited cannot be predicted in roads and meshes. So where lists are short, each neighbour is
-// written behind the queue, and stays there if it is unvisited: no branch depends on it. None depends on the length of a
-// list either, because every vertex has a row of four, some of them the vertex itself, and the four looks come before
-// the stores. A look after a store waits until the processor knows where it goes, and it goes where the queue ends.
+// Whether a neighbour is unvisited cannot be predicted in roads and meshes. So with up to four neighbours on average
+// every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
+// it is unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a
+// store waits until the processor knows where it goes, and it goes where the queue ends. Most vertices of a road have
+// two neighbours, of which one is the parent, so they need one look.
 //
 // With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
-// while it expands others.
+// while it expands others. A vertex with more neighbours than its row has room for is expanded with its list.
 //
-// Longer lists are expanded as in a search with one queue. So are narrow frontiers, where each vertex waits for the one
-// before, and all that follows the levels that are reported, where nothing has to be done for each level.
+// Longer lists are expanded as in a search with one queue. So are rows in narrow frontiers, where each vertex waits for
+// the one before, and after the levels that are reported, where nothing has to be done for each level.
 //
 // Loops have functions of their own, which are not inlined, because they need all registers. They are unchecked: the
 // entries of targets and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
@@ -39,12 +43,14 @@ func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 		if counted {
 			limit = p.head + publishedPiece
 		}
-		switch {
-		case (counted || limit-p.head < narrowFrontier) && !s.g.Lists.Packed:
-			p.end, p.tail, entries = l.expandLists(p.queue, p.head, limit, p.tail)
+		switch narrow := counted || limit-p.head < narrowFrontier; {
 		case s.g.Lists.Packed:
 			p.end = p.tail
 			entries = s.expandPacked(p)
+		case narrow && s.g.Rows != nil:
+			p.end, p.tail, entries = l.expandRows(s.g, p.queue, p.head, limit, p.tail, false)
+		case narrow:
+			p.end, p.tail, entries = l.expandLists(p.queue, p.head, limit, p.tail)
 		default:
 			p.end = p.tail
 			entries = s.expandWide(p)
@@ -97,28 +103,16 @@ func (s *search) expandWide(p *part) (entries int) {
 		if rows != nil {
 			if to := min(head+2*fetchedAhead, p.tail); to > p.fetched {
 				from := max(p.fetched, head)
-				prefetch(&rows[0], s.g.RowLength, &p.queue[from], to-from)
+				prefetch(&rows[0], 1<<s.g.RowBits, &p.queue[from], to-from)
 				p.fetched = to
 			}
 		}
-		switch us := p.queue[head:end]; {
+		switch {
 		case rows == nil:
-			l.fetched += fetchLists(us, l.at, l.targets, l.seen)
+			l.fetched += fetchLists(p.queue[head:end], l.at, l.targets, l.seen)
 			_, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
-		case s.g.RowLength == 8:
-			p.tail, n = l.expandLongRows(rows, p.queue, head, end, p.tail)
 		default:
-			p.tail = expandRows(us, rows, l.seen, p.queue, p.tail)
-			for _, e := range us {
-				begin, end := int(l.at[uint32(e)]), int(l.at[uint32(e)+1])
-				n += end - begin
-				for i := begin + 4; i < end; i++ {
-					v := l.targets[i]
-					p.queue[p.tail] = e<<32 | uint64(v)
-					p.tail += int(1 ^ l.seen[v])
-					l.seen[v] = 1
-				}
-			}
+			_, p.tail, n = l.expandRows(s.g, p.queue, head, end, p.tail, s.g.RowBits == 2)
 		}
 		entries += n
 		head = end
@@ -138,59 +132,91 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 	return sum
 }
 
-// expandRows adds the unvisited ones in the rows of the vertices us, which have four entries, to the queue.
-//
-//go:noinline
-func expandRows(us []uint64, rows []uint32, seen []uint8, queue []uint64, tail int) (newTail int) {
-	q, row, known := uncheckedOf(queue), uncheckedOf(rows), uncheckedOf(seen)
-	for _, e := range us {
-		r := row.four(4 * int(uint32(e)))
-		e <<= 32
-		s0, s1 := known.at(int(r[0])), known.at(int(r[1]))
-		s2, s3 := known.at(int(r[2])), known.at(int(r[3]))
-		a, b, c, d := *s0, *s1, *s2, *s3
-		*s0, *s1, *s2, *s3 = 1, 1, 1, 1
-		*q.at(tail) = e | uint64(r[0])
-		tail += int(1 ^ a)
-		*q.at(tail) = e | uint64(r[1])
-		tail += int(1 ^ b)
-		*q.at(tail) = e | uint64(r[2])
-		tail += int(1 ^ c)
-		*q.at(tail) = e | uint64(r[3])
-		tail += int(1 ^ d)
+// expandRows is expandLists with rows, or in rows of four without a branch for each neighbour.
+func (l *local) expandRows(g *layout.Graph, queue []uint64, head, limit, tail int, fours bool) (
+	newHead, newTail, entries int) {
+	for head < tail && head < limit {
+		n := 0
+		if fours {
+			head, tail, n = expandFours(g.Rows, l.seen, queue, head, limit, tail)
+		} else {
+			head, tail, n = expandByBranch(g.Rows, g.RowBits, l.seen, queue, head, limit, tail)
+		}
+		entries += n
+		if head < tail && head < limit { // its row has no room for all neighbours
+			head, tail, n = l.expandLists(queue, head, head+1, tail)
+			entries += n
+		}
 	}
-	return tail
+	return head, tail, entries
 }
 
-// expandLongRows is expandLists with rows of eight entries.
+// expandFours expands vertices up to the first whose row has no room for all neighbours. None is the root, whose
+// frontier is narrow.
 //
 //go:noinline
-func (l *local) expandLongRows(rows []uint32, queue []uint64, head, limit, tail int) (newTail, entries int) {
-	row, seen, q := uncheckedOf(rows), uncheckedOf(l.seen), uncheckedOf(queue)
+func expandFours(rows []uint32, seen []uint8, queue []uint64, head, limit, tail int) (newHead, newTail, entries int) {
+	row, known, q := uncheckedOf(rows), uncheckedOf(seen), uncheckedOf(queue)
 	for ; head < limit; head++ {
 		e := *q.at(head)
-		u := uint32(e)
-		i, end := 8*int(u), 8*int(u)+8
-		for ; i < end; i++ {
-			v := *row.at(i)
-			if v == u {
-				break
-			}
-			if s := seen.at(int(v)); *s == 0 {
+		r := row.four(4 * int(uint32(e)))
+		first, n := layout.RowBegin(r[0])
+		if n == 0 {
+			break
+		}
+		entries += n
+		if n <= 2 { // of the row's two, one is the parent; the other may be the vertex itself
+			v := first ^ r[1] ^ uint32(e>>32)
+			s := known.at(int(v))
+			a := int(*s)
+			*s = 1
+			*q.at(tail) = e<<32 | uint64(v)
+			tail += 1 - a
+			continue
+		}
+		e <<= 32
+		s0, s1 := known.at(int(first)), known.at(int(r[1]))
+		s2, s3 := known.at(int(r[2])), known.at(int(r[3]))
+		a, b, c, d := int(*s0), int(*s1), int(*s2), int(*s3)
+		*s0, *s1, *s2, *s3 = 1, 1, 1, 1
+		*q.at(tail) = e | uint64(first)
+		tail -= a
+		*q.at(tail + 1) = e | uint64(r[1])
+		tail -= b
+		*q.at(tail + 2) = e | uint64(r[2])
+		tail -= c
+		*q.at(tail + 3) = e | uint64(r[3])
+		tail += 4 - d
+	}
+	return head, tail, entries
+}
+
+// expandByBranch is expandFours with a branch for each neighbour, in rows of any length. It stops where the queue ends.
+//
+//go:noinline
+func expandByBranch(rows []uint32, bits uint, seen []uint8, queue []uint64, head, limit, tail int) (
+	newHead, newTail, entries int) {
+	row, known, q := uncheckedOf(rows), uncheckedOf(seen), uncheckedOf(queue)
+	for ; head < tail && head < limit; head++ {
+		e := *q.at(head)
+		at := int(uint32(e)) << (bits & 63)
+		v, n := layout.RowBegin(*row.at(at))
+		if n == 0 {
+			break
+		}
+		entries += n
+		for end := at + n; ; v = *row.at(at) {
+			if s := known.at(int(v)); *s == 0 {
 				*s = 1
 				*q.at(tail) = e<<32 | uint64(v)
 				tail++
 			}
+			if at++; at == end {
+				break
+			}
 		}
-		if i < end {
-			entries += 8 - (end - i)
-			continue
-		}
-		n := 0
-		_, tail, n = l.expandLists(queue, head, head+1, tail)
-		entries += n
 	}
-	return tail, entries
+	return head, tail, entries
 }
 
 // expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbour.

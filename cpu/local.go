@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/cpu/layout"
@@ -304,27 +305,45 @@ func (s *search) expand(worker, i int, us []uint64) {
 
 // writeAhead writes the parents of some vertices, if there are any whose parents may be written.
 func (s *search) writeAhead(worker int) (did, more bool) {
-	parts := s.local.parts
+	parts, mine := s.local.parts, &s.workers[worker]
 	for i := range parts {
 		p := &parts[(worker+i)%len(parts)]
 		from, end := p.taken.Load(), p.ready.Load()
 		if to := min(from+outputPiece, end); from < to && p.taken.CompareAndSwap(from, to) {
-			label, parent := uncheckedOf(s.g.Label), uncheckedOf(s.parent)
-			for _, e := range p.queue[from:to] {
-				*parent.at(int(*label.at(int(uint32(e))))) = graph.Vertex(*label.at(int(e >> 32)))
-			}
+			mine.touched += writeParents(p.queue[from:to], s.g.Label, s.parent, &mine.neighbours)
 			return true, true
 		}
 	}
 	return false, true
 }
 
+// writeParents writes the parents of at most outputPiece vertices. It reads all that it is going to overwrite first:
+// many reads wait for memory together, and a write waits for those before it. It returns a number that depends on all
+// reads, which the caller must use.
+//
+//go:noinline
+func writeParents(discovered []uint64, labels []uint32, parents []graph.Vertex, room *[pieceSize]uint32) (sum uint32) {
+	label, parent := uncheckedOf(labels), uncheckedOf(parents)
+	for i, e := range discovered {
+		l := *label.at(int(uint32(e)))
+		sum |= uint32(*parent.at(int(l)))
+		room[i&(pieceSize-1)] = l
+	}
+	for i, e := range discovered {
+		*parent.at(int(room[i&(pieceSize-1)])) = graph.Vertex(*label.at(int(e >> 32)))
+	}
+	return sum
+}
+
 // finishLocally writes the parents.
 func (s *search) finishLocally() {
 	s.team.EndMeanwhile()
 	s.team.Pieces(s.team.Size(), 1, s.tasks.writeRest)
-	if s.reached < int64(len(s.parent)) {
-		s.team.Pieces(len(s.parent), erasePiece, s.tasks.eraseUnseen)
+	if s.reached < int64(s.g.Searched) {
+		s.team.Pieces(s.g.Searched, erasePiece, s.tasks.eraseUnseen)
+	}
+	if s.g.Searched < len(s.parent) {
+		s.team.Pieces(len(s.parent), erasePiece, s.tasks.eraseIsolated)
 	}
 }
 
@@ -335,10 +354,23 @@ func (s *search) writeRest(worker, _, _ int) {
 	}
 }
 
-// eraseUnseen makes those of labels from..to-1 unreached that the search has not reached.
+// eraseUnseen makes those of vertices from..to-1 unreached that the search has not reached.
 func (s *search) eraseUnseen(_, from, to int) {
+	const allSeen = (1<<64 - 1) / 255 // in eight vertices
+	seen := s.local.seen
+	for v := from; v < to; v++ {
+		if v+8 <= to && binary.LittleEndian.Uint64(seen[v:]) == allSeen {
+			v += 7
+		} else if seen[v] == 0 {
+			s.parent[s.g.Label[v]] = graph.Unreached
+		}
+	}
+}
+
+// eraseIsolated makes the isolated ones of labels from..to-1 unreached.
+func (s *search) eraseIsolated(_, from, to int) {
 	for i, v := range s.g.Vertex[from:to] {
-		if v == layout.None || s.local.seen[v] == 0 {
+		if v == layout.None {
 			s.parent[from+i] = graph.Unreached
 		}
 	}

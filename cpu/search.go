@@ -70,6 +70,7 @@ type search struct {
 type tasks struct {
 	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
 	topDownPiece, correctPiece, expandPart, writeRest, eraseUnseen func(worker, from, to int)
+	eraseIsolated                                                  func(worker, from, to int)
 	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
 	copyAhead, writeAhead                                          func(worker int) (did, more bool)
 }
@@ -172,7 +173,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		beginShare: s.beginShare,
 		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
 		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, expandPart: s.expandPart, writeRest: s.writeRest,
-		eraseUnseen: s.eraseUnseen, writeAhead: s.writeAhead,
+		eraseUnseen: s.eraseUnseen, eraseIsolated: s.eraseIsolated, writeAhead: s.writeAhead,
 		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
 		writeReached: s.writeReached, copyAhead: s.copyAhead,
 	}

@@ -50,8 +50,8 @@ type Graph struct {
 	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
 	Lists     Lists    // of the searched vertices, without leaves
 	Segments  Segments // of the longest lists
-	Rows      []uint32 // [Searched][RowLength] first neighbours of each vertex, itself where it has fewer; or nil
-	RowLength int      // 4 or 8 (local.go)
+	Rows      []uint32 // [Searched][1<<RowBits] neighbours of each vertex, then itself; see RowBegin; or nil
+	RowBits   uint     // 2 or 3
 	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated; nil as Label
 }
 

@@ -147,24 +147,37 @@ func (b *builder) localOrder() (bool, error) {
 	return true, nil
 }
 
-// makeRows copies the first neighbours of every vertex into rows of a length that holds those of most vertices, if most
-// have few: at most seven on average.
+// rowVertexBits is the width of a vertex in the first entry of a row. The bits above are the number of neighbours, or 0
+// if the row has no room for all.
+const rowVertexBits = 29
+
+// RowBegin returns the first neighbour in a row and the number of neighbours, 0 if it has too many for a row.
+func RowBegin(entry uint32) (first uint32, n int) {
+	return entry & (1<<rowVertexBits - 1), int(entry >> rowVertexBits)
+}
+
+// makeRows copies the neighbours of every vertex into rows of a length that holds those of most vertices, if most have
+// few: at most seven on average.
 func (b *builder) makeRows() {
 	g := b.g
 	n := g.Lists.Entries()
-	if g.Lists.Packed || n > 7*g.Searched {
+	if g.Lists.Packed || n > 7*g.Searched || g.Searched > 1<<rowVertexBits {
 		return
 	}
-	g.RowLength = 4
+	g.RowBits = 2
 	if n > 4*g.Searched {
-		g.RowLength = 8
+		g.RowBits = 3
 	}
-	g.Rows = memory.Allocate[uint32](b.memory, "rows", g.RowLength*g.Searched)
-	b.team.Split(len(g.Rows)/g.RowLength, 1, func(_, from, to int) {
+	g.Rows = memory.Allocate[uint32](b.memory, "rows", g.Searched<<g.RowBits)
+	b.team.Split(len(g.Rows)>>g.RowBits, 1, func(_, from, to int) {
 		for v := from; v < to; v++ {
-			row := g.Rows[v*g.RowLength:][:g.RowLength]
-			n := copy(row, g.Lists.Plain(uint32(v), 0, g.Lists.Degree(uint32(v))))
+			row := g.Rows[v<<g.RowBits:][:1<<g.RowBits]
+			list := g.Lists.Plain(uint32(v), 0, g.Lists.Degree(uint32(v)))
+			n := copy(row, list)
 			fill(row[n:], uint32(v))
+			if n == len(list) && n < 1<<(32-rowVertexBits) {
+				row[0] |= uint32(n) << rowVertexBits
+			}
 		}
 	})
 }
