@@ -11,7 +11,7 @@ import (
 // every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
 // it is unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a
 // store waits until the processor knows where it goes, and it goes where the queue ends. Most vertices of a road have
-// two neighbours, of which one is the parent, so they need one look.
+// two neighbours. One is the parent, so they need one look.
 //
 // With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
