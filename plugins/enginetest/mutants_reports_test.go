@@ -59,18 +59,18 @@ func wrongReports() map[string]wrong {
 		"has an impossible default": {said(func(d *description) { d.Options[0].Default = "sideways" }),
 			words{"describe/options": "passes its own check"}},
 		"has an option of no kind": {said(func(d *description) {
-			d.Options[5] = plugins.Option{Name: "n", Kind: "number", Meaning: "a number"}
+			d.Options[6] = plugins.Option{Name: "n", Kind: "number", Meaning: "a number"}
 		}),
 			words{"describe/options": "options[5].kind is \"number\""}},
 		"has an option with a capital": {said(func(d *description) { d.Options[0].Name = "Order" }),
 			words{"describe/options": "options[0].name is \"Order\"; want a word"}},
-		"has an option of no meaning": {said(func(d *description) { d.Options[5].Meaning = "" }),
+		"has an option of no meaning": {said(func(d *description) { d.Options[6].Meaning = "" }),
 			words{"describe/options": "a meaning"}},
 		"has bounds for a choice": {said(func(d *description) { d.Options[0].Min = plugins.Bound(1) }),
 			words{"describe/options": "bounds for numbers only"}},
-		"has bounds the wrong way round": {said(func(d *description) { d.Options[5].Min = plugins.Bound(2e9) }),
-			words{"describe/options": "options[5].min is 2e+09; want at most max, 1e+09"}},
-		"has choices for a number": {said(func(d *description) { d.Options[5].Choices = []string{"1"} }),
+		"has bounds the wrong way round": {said(func(d *description) { d.Options[6].Min = plugins.Bound(2e9) }),
+			words{"describe/options": "options[6].min is 2e+09; want at most max, 1e+09"}},
+		"has choices for a number": {said(func(d *description) { d.Options[6].Choices = []string{"1"} }),
 			words{"describe/options": "choices for the kind choice"}},
 		"has a choice twice": {said(func(d *description) { d.Options[0].Choices = []string{"linear", "linear"} }),
 			words{"describe/options": "each choice once"}},
