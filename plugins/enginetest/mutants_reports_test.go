@@ -61,7 +61,7 @@ func wrongReports() map[string]wrong {
 		"has an option of no kind": {said(func(d *description) {
 			d.Options[6] = plugins.Option{Name: "n", Kind: "number", Meaning: "a number"}
 		}),
-			words{"describe/options": "options[5].kind is \"number\""}},
+			words{"describe/options": "options[6].kind is \"number\""}},
 		"has an option with a capital": {said(func(d *description) { d.Options[0].Name = "Order" }),
 			words{"describe/options": "options[0].name is \"Order\"; want a word"}},
 		"has an option of no meaning": {said(func(d *description) { d.Options[6].Meaning = "" }),
