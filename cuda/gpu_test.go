@@ -15,12 +15,12 @@ import (
 )
 
 var (
-	flagGPU     = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagGPU     = flag.Bool("gpu", false, "fail instead of skipping tests if the machine has no GPU")
 	flagGPUs    = flag.String("gpus", "0,0", "the GPUs of tests of several GPUs, as option gpus takes them")
 	flagProduct = flag.Bool("cuda.product", false, "run the conformance suite over every combination of variants")
 )
 
-// needGPU skips a test where there is no GPU, or fails it with -gpu.
+// needGPU skips a test if the machine has no GPU, or fails it with -gpu.
 func needGPU(tb testing.TB) {
 	tb.Helper()
 	switch why := driver.Missing(); {

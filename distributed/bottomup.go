@@ -34,18 +34,10 @@ func (s *Rank) scanBottomUp() {
 func (s *Rank) bottomUpPiece(k, from, to int) {
 	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
-	n, found := 0, 0
+	n, found, members := 0, 0, 0
 	for from < to {
 		block := from / words
 		groups := bitmap(room[:min(wordsPiece, to-from, (block+1)*words-from)])
-		unvisited := uint32(0)
-		for w := from; w < from+len(groups); w++ {
-			unvisited |= (s.more[0][w] | s.remote[w]) &^ s.visited[base+w]
-		}
-		if unvisited == 0 { // as in most places when a search ends
-			from += len(groups)
-			continue
-		}
 		clear(groups)
 		s.addGroups(groups, block, from-block*words)
 		for i, grouped := range groups {
@@ -77,7 +69,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 			}
 			s.visited[base+w] |= grouped | discovered
 			s.discovered.bits[base+w] = discovered
-			x.members += bits.OnesCount32(discovered)
+			members += bits.OnesCount32(discovered)
 			for left &= s.more[numColumns][w]; left != 0; left &= left - 1 {
 				x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
 				n++
@@ -89,6 +81,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 		}
 		from += len(groups)
 	}
+	x.members += members
 	s.scanRows(x, n, found)
 }
 

@@ -68,6 +68,8 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		return usage("teps report takes the directory of at least one run; see teps report --help")
 	case f.format != "" && f.picture != "":
 		return usage("--format and --picture each write one thing; give one of them")
+	case f.out == "-":
+		return usage("--out -: to write to standard output, leave out --out and give --format or --picture")
 	case shared && len(args) > 1:
 		return usage("several runs share a page; name its file with --out")
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	flagGPU       = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagGPU       = flag.Bool("gpu", false, "fail instead of skipping tests if the machine has no GPU")
 	flagMutations = flag.Int("mutations", 1000, "random mutations of the parents of each graph")
 	flagScale     = flag.Int("scale", 16, "of the largest graph")
 	flagGolden24  = flag.Bool("golden24", false, "generate scale 24, too")

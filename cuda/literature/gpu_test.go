@@ -20,12 +20,12 @@ import (
 )
 
 var (
-	flagGPU    = flag.Bool("gpu", false, "fail, rather than skip, where there is no GPU")
+	flagGPU    = flag.Bool("gpu", false, "fail instead of skipping tests if the machine has no GPU")
 	flagGraphs = flag.String("graphs", "kron:17 path:5k grid2d:300 grid3d:50 star:1M uniform:100k:150k",
 		"graphs that are compared with the oracle: small ones for compute-sanitizer, which slows kernels down")
 )
 
-// needGPU skips a test where there is no GPU, or fails it with -gpu.
+// needGPU skips a test if the machine has no GPU, or fails it with -gpu.
 func needGPU(t *testing.T) {
 	t.Helper()
 	switch why := driver.Missing(); {
