@@ -69,7 +69,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	case f.format != "" && f.picture != "":
 		return usage("--format and --picture each write one thing; give one of them")
 	case f.out == "-":
-		return usage("--out -: to write to standard output, leave out --out and give --format or --picture")
+		return usage("--out -: to write to standard output, leave out --out and give --format")
 	case shared && len(args) > 1:
 		return usage("several runs share a page; name its file with --out")
 	}
