@@ -3,7 +3,6 @@ package cpu
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -34,8 +34,7 @@ import (
 // takes turns with them: docs/results/gapbs-peer.cc makes one of GAPBS. -cpu.graph chooses another graph.
 var (
 	flagScale = flag.Int("cpu.scale", 16, "scale of the benchmark's Kronecker graph")
-	flagGraph = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file of "+
-		"packed tuples")
+	flagGraph = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
 	flagSet    = flag.String("cpu.set", "", "engine options, name=value,...; sets separated by slashes take turns")
@@ -177,27 +176,21 @@ func medianRatio(rates, base []float64) float64 {
 // benchmarkGraph returns the tuples that were asked for and their number of labels.
 func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
 	spec := cmp.Or(*flagGraph, fmt.Sprintf("kron:%d", *flagScale))
+	var source graph.Source
+	var err error
 	if graph.IsGenerator(spec) {
-		source, err := graph.ParseSource(spec, 2, 3)
-		if err != nil {
-			b.Fatal(err)
-		}
-		tuples = make([]graph.Edge, source.Tuples())
-		if err := source.Generate(context.Background(), tuples, 0, 0); err != nil {
-			b.Fatal(err)
-		}
-		return tuples, int(source.Vertices())
+		source, err = graph.ParseSource(spec, 2, 3)
+	} else {
+		source, err = files.Load(b.Context(), spec, files.Options{})
 	}
-	packed, err := os.ReadFile(spec)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for ; len(packed) >= graph.EdgeBytes; packed = packed[graph.EdgeBytes:] {
-		low, high := binary.LittleEndian.Uint32(packed), binary.LittleEndian.Uint32(packed[4:])
-		tuples = append(tuples, graph.MakeEdge(graph.Vertex(low), graph.Vertex(high))) // labels of 32 bits
-		vertices = max(vertices, int(low)+1, int(high)+1)
+	tuples = make([]graph.Edge, source.Tuples())
+	if err := source.Generate(b.Context(), tuples, 0, 0); err != nil {
+		b.Fatal(err)
 	}
-	return tuples, vertices
+	return tuples, int(source.Vertices())
 }
 
 // chooseRoots draws the roots of a whole run.

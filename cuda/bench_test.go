@@ -18,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/cuda/accelerator"
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -31,7 +32,7 @@ import (
 // and the mean time of each level, or of levels with frontiers of a similar size if there are many. Before the first
 // pass some searches are validated against the tuples.
 var (
-	flagGraph    = flag.String("cuda.graph", "kron:16", "the benchmark's graph, as graph.ParseSource reads it")
+	flagGraph    = flag.String("cuda.graph", "kron:16", "the benchmark's graph: a generator such as kron:26, or a file")
 	flagPasses   = flag.Int("cuda.passes", 3, "passes over the roots")
 	flagRoots    = flag.Int("cuda.roots", 64, "roots")
 	flagValidate = flag.Int("cuda.validate", 2, "roots that are validated before the first pass")
@@ -140,14 +141,19 @@ func BenchmarkRecipe(b *testing.B) {
 	}
 }
 
-// generate returns the graph of a spec and its tuples.
-func generate(tb testing.TB, spec string) (graph.Source, []graph.Edge) {
+// generate returns the graph of a spec, a generator's or a file, and its tuples.
+func generate(tb testing.TB, spec string) (source graph.Source, tuples []graph.Edge) {
 	tb.Helper()
-	source, err := graph.ParseSource(spec, 2, 3)
+	var err error
+	if graph.IsGenerator(spec) {
+		source, err = graph.ParseSource(spec, 2, 3)
+	} else {
+		source, err = files.Load(tb.Context(), spec, files.Options{})
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tuples := make([]graph.Edge, source.Tuples())
+	tuples = make([]graph.Edge, source.Tuples())
 	if k, ok := source.(graph.Kronecker); ok && driver.Missing() == "" {
 		a := accelerator.New()
 		if err := errors.Join(a.Generate(tb.Context(), k, tuples, 0), a.Close()); err != nil {

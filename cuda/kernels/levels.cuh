@@ -10,10 +10,19 @@ __device__ inline bool fewEdges(const LevelState& level) {
   return level.frontierEdges <= graph.words || level.frontierEdges <= ONE_BLOCK_EDGES;
 }
 
+// doubled reports whether the frontier is at least twice as large as the previous one.
+__device__ inline bool doubled(const LevelState& level) { return level.frontier >= 2 * level.previous; }
+
+// staysSparse reports whether a frontier may be sparse although it has many edges: it has not doubled, so no bottom-up
+// step, which needs a bitmap, is near.
+__device__ inline bool staysSparse(const LevelState& level) {
+  return !SEVERAL && !doubled(level) && level.frontierEdges <= SPARSE_EDGES * graph.words;
+}
+
 // isSparse reports whether the next step should follow a sparse frontier, rather than make it dense. What is found from
 // one goes to its owners as lists.
 __device__ inline bool isSparse(const LevelState& level, const SearchParams& params) {
-  return !level.bottomUp && level.longLists == 0 && fewEdges(level) &&
+  return !level.bottomUp && level.longLists == 0 && (fewEdges(level) || staysSparse(level)) &&
          (graph.columns == 1 || params.messages != BITMAPS);
 }
 
@@ -23,7 +32,7 @@ __device__ inline bool isSparse(const LevelState& level, const SearchParams& par
 __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams& params) {
   if (params.steps != AUTO) return params.steps == ONLY_BOTTOM_UP;
   if (!level.bottomUp) {
-    return level.frontier >= 2 * level.previous && params.alpha > 0 && !fewEdges(level) &&
+    return doubled(level) && params.alpha > 0 && !fewEdges(level) &&
            float(level.frontierEdges) * params.alpha > float(level.unexplored);
   }
   bool shrinking = level.frontier < level.previous;

@@ -72,19 +72,19 @@ struct List {
   }
 };
 
-// Cursor goes through a list from entry `at` on. A lane uses it alone.
+// Cursor goes through a list from entry `at` on, by `step` entries, 1 if it is packed. A lane uses it alone.
 struct Cursor {
   List list;
-  u32 at, entry = 0; // entry: the one before `at`
+  u32 at, step, entry = 0; // entry: the one before `at`
 
-  __device__ Cursor(const List& list, u32 at) : list(list), at(at) {
+  __device__ Cursor(const List& list, u32 at, u32 step = 1) : list(list), at(at), step(step) {
     if (PACKED && at % 32 != 0 && at < list.length) entry = list[at - 1];
   }
 
   // next returns the next entry, NONE at the end.
   __device__ u32 next() {
     if (at >= list.length) return NONE;
-    if (!PACKED) return list.words[at++];
+    if (!PACKED) return list.words[(at += step) - step];
     u32 more = list.difference(at);
     return entry = at++ % 32 == 0 ? more : entry + more;
   }

@@ -157,7 +157,9 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 // With few edges, and on a grid of several columns, hubs find their groups by edges like all other neighbours.
 __device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
   bool grid = SEVERAL && graph.columns > 1;
-  bool groups = !grid && shared.level.frontierHubs != 0 && shared.level.frontierEdges * DENSE_SHARE > graph.words;
+  bool stays = staysSparse(shared.level);
+  bool groups = !grid && !stays && shared.level.frontierHubs != 0 &&
+                shared.level.frontierEdges * DENSE_SHARE > graph.words;
   queueFrontier(shared, step, groups);
   syncGrid();
   Tally tally;
@@ -178,7 +180,7 @@ __device__ bool topDownStep(const SearchParams& params, Shared& shared, const St
     }
   };
   u64 few = SEVERAL ? shared.level.frontierEdges : edges; // the same decision on all GPUs
-  if (!groups && few * DENSE_SHARE <= graph.words && !(grid && params.messages == BITMAPS)) {
+  if (!groups && (stays || few * DENSE_SHARE <= graph.words) && !(grid && params.messages == BITMAPS)) {
     SparseOutput<StoreInBlock> output{StoreInBlock(shared), tally};
     withRow(params, shared, step.counters, output, followAll);
     append(shared, step.counters, tally);

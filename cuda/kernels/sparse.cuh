@@ -1,11 +1,12 @@
 // Steps of a sparse frontier: no work that is proportional to the graph, and as few waits as possible. Deep graphs,
 // roads and meshes, have thousands of levels with small frontiers, and these are all that counts there.
 //
-// A lane takes a vertex, which balances well because long lists are excluded, and longer ones are shared by a warp
-// (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, section 5). The bit of a neighbour is
-// cleared without a look at it, and the length of its list is read at the same time: one wait for memory instead of
-// three, one after the other. The next level finds the offset of the list in a cache, and the list too, which is
-// prefetched.
+// A lane takes a vertex, or a few lanes if there are more of them than vertices, which balances well because long lists
+// are excluded, and longer ones are shared by a warp (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
+// 2012, section 5). The bit of a neighbour is cleared without a look at it, and the length of its list is read at the same
+// time: one wait for memory instead of three, one after the other. The next level finds the offset of the list in a
+// cache, and the list too, which is prefetched. Only a frontier with many edges has its bits looked at first, because
+// several of its vertices reach each neighbour, and all atomic operations on a word take turns.
 //
 // Up to ONE_BLOCK_EDGES edges, the first block runs level after level alone, with barriers of its own and its frontier
 // in shared memory. The other blocks wait until the frontier is larger or the search is over.
@@ -119,50 +120,73 @@ __device__ inline void append(Shared& shared, Counters* level, const Tally& tall
   if (threadIdx.x == 0) shared.founds = 0;
 }
 
-// clearBits follows N edges of a vertex of the frontier, to t[i] unless NONE. All lanes of the warp call it.
+// clearBits follows N edges, from a vertex of the frontier to t[i] unless that is NONE. look: only where the bit is set,
+// which takes another wait, and saves many atomic operations where most neighbours are visited. All lanes of the warp
+// call it.
 template <int N, class Output>
-__device__ inline void clearBits(const u32 (&t)[N], u32 from, Output& output) {
-  u32 found[N], length[N], own = SEVERAL ? 32 * u32(graph.words) : NONE; // other GPUs of the row know their lists
+__device__ inline void clearBits(const u32 (&t)[N], u32 from, bool look, Output& output) {
+  u32 bits[N], found[N], length[N], own = SEVERAL ? 32 * u32(graph.words) : NONE; // other GPUs of the row know their lists
+#pragma unroll
+  for (int i = 0; i < N; i++) bits[i] = t[i] == NONE ? 0 : look ? graph.unvisited[t[i] >> 5] : ~0u;
 #pragma unroll
   for (int i = 0; i < N; i++) {
-    found[i] = t[i] != NONE ? atomicAnd(graph.unvisited + (t[i] >> 5), ~(1u << (t[i] & 31))) : 0;
+    u32 mask = 1u << (t[i] & 31);
+    found[i] = (bits[i] & mask) != 0 ? atomicAnd(graph.unvisited + (t[i] >> 5), ~mask) : 0;
   }
 #pragma unroll
   for (int i = 0; i < N; i++) length[i] = t[i] < own ? shortLength(t[i]) : 0;
 #pragma unroll
-  for (int i = 0; i < N; i++) found[i] = t[i] != NONE ? found[i] >> (t[i] & 31) & 1 : 0;
+  for (int i = 0; i < N; i++) found[i] = found[i] >> (t[i] & 31) & 1;
   output.add(t, found, from, length);
 }
 
-// followLists follows the lists of a vertex for each lane, NONE for none. All lanes of the warp call it.
-template <class Output>
-__device__ inline void followLists(u32 v, Output& output) {
+// sharing returns the binary logarithm of how many lanes follow a list together if a block has n of them: as many as have
+// something to do where lists have the average length, and as a block has.
+__device__ inline u32 sharing(u32 n) {
+  int useful = 32 - __clz((u32(graph.averageDegree) - 1) / SPARSE_EDGES_PER_LANE);
+  int room = __clz(n - 1) - 23; // n << room is at most 512
+  static_assert(SEARCH_THREADS >= 512, "a block has as many threads");
+  int bits = useful < room ? useful : room;
+  return bits < 0 ? 0 : bits < 5 ? bits : 5;
+}
+
+// followLists follows the lists of vertex(begin) ... vertex(end-1): a lane follows one, or with SHARED some lanes together,
+// and a warp one that is long for them, which it soon is if the block has few. All searching threads of the block call it.
+template <bool SHARED, class Vertex, class Output>
+__device__ inline void followLists(u32 begin, u32 end, bool look, const Vertex& vertex, Output& output) {
   constexpr int N = SPARSE_EDGES_PER_LANE;
-  List mine;
-  if (v != NONE) {
-    mine = neighboursBySource(v);
-    if (v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
-    if (SEVERAL) output.tally.examined += mine.length;
-    if (SEVERAL && v < graph.hubs) atomicOr(graph.hubReached + v / 32, 1u << (v & 31));
-  }
-  for (u32 lanes = __ballot_sync(~0u, mine.length > WARP_LENGTH); lanes != 0; lanes &= lanes - 1) {
-    int owner = __ffs(lanes) - 1;
-    u32 from = __shfl_sync(~0u, v, owner);
-    u64 words = __shfl_sync(~0u, reinterpret_cast<u64>(mine.words), owner);
-    List list(reinterpret_cast<const u32*>(words), __shfl_sync(~0u, mine.length, owner));
-    for (u32 k = 0; k < list.length; k += 32 * N) {
+  constexpr bool SHARE = SHARED && !PACKED; // a lane decodes packed lists alone
+  u32 bits = SHARE ? sharing(end - begin) : 0, share = lane() & lowBits(bits);
+  u32 limit = (SHARE && end - begin <= SEARCH_THREADS / 32 ? N : WARP_LENGTH) << bits;
+  for (u32 i = begin + (threadIdx.x >> bits); i < end + (lane() >> bits); i += SEARCH_THREADS >> bits) {
+    u32 v = i < end ? vertex(i) : NONE;
+    List mine;
+    if (v != NONE) {
+      mine = neighboursBySource(v);
+      if (share == 0 && v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
+      if (SEVERAL && share == 0) output.tally.examined += mine.length;
+      if (SEVERAL && share == 0 && v < graph.hubs) atomicOr(graph.hubReached + v / 32, 1u << (v & 31));
+    }
+    bool isLong = mine.length > limit;
+    for (u32 lanes = __ballot_sync(~0u, isLong && share == 0); lanes != 0; lanes &= lanes - 1) {
+      int owner = __ffs(lanes) - 1;
+      u32 from = __shfl_sync(~0u, v, owner);
+      u64 words = __shfl_sync(~0u, reinterpret_cast<u64>(mine.words), owner);
+      List list(reinterpret_cast<const u32*>(words), __shfl_sync(~0u, mine.length, owner));
+      for (u32 k = 0; k < list.length; k += 32 * N) {
+        u32 t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = list.row(k + 32 * j);
+        clearBits(t, from, look, output);
+      }
+    }
+    if (isLong) mine.length = 0;
+    for (Cursor cursor(mine, share, 1 << bits); __any_sync(~0u, cursor.at < mine.length);) {
       u32 t[N];
 #pragma unroll
-      for (int i = 0; i < N; i++) t[i] = list.row(k + 32 * i);
-      clearBits(t, from, output);
+      for (int j = 0; j < N; j++) t[j] = cursor.next();
+      clearBits(t, v, look, output);
     }
-  }
-  if (mine.length > WARP_LENGTH) mine.length = 0;
-  for (Cursor cursor(mine, 0); __any_sync(~0u, cursor.at < mine.length);) {
-    u32 t[N];
-#pragma unroll
-    for (int i = 0; i < N; i++) t[i] = cursor.next();
-    clearBits(t, v, output);
   }
 }
 
@@ -174,9 +198,7 @@ __device__ inline void sparseStep(const SearchParams& params, Shared& shared, Co
     forFrontier(shared.level, [&](u32 frontier, auto vertex) {
       u32 share = (frontier + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
       u32 end = begin + share < frontier ? begin + share : frontier;
-      for (u32 i = begin + threadIdx.x; i < end + lane(); i += SEARCH_THREADS) {
-        followLists(i < end ? vertex(i) : NONE, output);
-      }
+      followLists<true>(begin, end, shared.level.frontierEdges > graph.words, vertex, output);
     });
   });
   append(shared, counters, tally);
@@ -198,6 +220,7 @@ struct StoreAlone {
 // launch has run enough levels. A level cannot find more vertices than it has edges, so every frontier fits into shared
 // memory. The last searching thread, whose warp is idle if the frontier is small, counts and records a level during the
 // next one. The last frontier is made dense here if it has to be.
+template <bool SHARED>
 __device__ inline void runAlone(const SearchParams& params, Shared& shared) {
   OneBlock& block = shared.oneBlock;
   LevelState& level = shared.level;
@@ -224,9 +247,7 @@ __device__ inline void runAlone(const SearchParams& params, Shared& shared) {
     Tally tally;
     SparseOutput<StoreAlone> output{
         {&c.found, block.frontier[(step + 1) % 2], graph.corrections + corrections}, tally};
-    for (u32 i = threadIdx.x; i < frontier + lane(); i += SEARCH_THREADS) {
-      followLists(i < frontier ? block.frontier[step % 2][i] : NONE, output);
-    }
+    followLists<SHARED>(0, frontier, false, [&](u32 i) { return block.frontier[step % 2][i]; }, output);
     if (__any_sync(~0u, (tally.edges | tally.leaves) != 0)) { // what was found has edges: those to its parents
       u32 mine[] = {u32(tally.edges) & 0xffff, u32(tally.edges >> 16), tally.longLists, tally.hubs, tally.leaves};
       u32* into[] = {&c.edgesLow, &c.edgesHigh, &c.longLists, &c.hubs, &c.leaves};
@@ -261,7 +282,10 @@ __device__ inline void runAlone(const SearchParams& params, Shared& shared) {
 
 // sparseLevelsAlone lets the first block run levels, and the others wait for it.
 __device__ inline void sparseLevelsAlone(const SearchParams& params, Shared& shared) {
-  if (blockIdx.x == 0) runAlone(params, shared);
+  if (blockIdx.x == 0) {
+    if (graph.averageDegree > SPARSE_EDGES_PER_LANE) runAlone<true>(params, shared);
+    else runAlone<false>(params, shared); // roads: every instruction of such a level counts
+  }
   syncGrid([&] {
     const u64* from = reinterpret_cast<const u64*>(&state.level);
     u64* into = reinterpret_cast<u64*>(&shared.level);

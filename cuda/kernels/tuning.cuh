@@ -14,6 +14,7 @@ constexpr int PIECES_PER_WARP = 4;         // pieces of a large level's edges th
 constexpr int MIN_EDGES = 128;             // edges in a piece at least
 constexpr int ONE_BLOCK_EDGES = 2048;      // a sparse frontier with at most as many edges is left to one block
 constexpr int DENSE_SHARE = 8;             // a dense frontier becomes sparse below 1/DENSE_SHARE edges a word
+constexpr int SPARSE_EDGES = 128;          // edges for each word of a bitmap beyond which no frontier is sparse
 constexpr int SPARSE_EDGES_PER_LANE = 4;   // edges of a sparse frontier that a lane follows at a time
 constexpr int EXCHANGE_ROWS = 4;           // rows of words that a warp reads before it pushes the first of them to other GPUs
 constexpr int BITMAP_EDGES = 8;            // edges of a frontier for each own word beyond which a grid sends bitmaps
