@@ -111,6 +111,7 @@ func (r Result) RunTable(wide bool) Table {
 			rate, spread, median, kernel1, v.Word, run.PerWatt(), run.RuleCount(), held)
 		t.Style(7, v.Class())
 		t.Style(9, map[bool]string{true: "good", false: "fair"}[run.Compliant()])
+		t.Compare(run.key, 3, 5, 6, 8)
 	}
 	if !wide {
 		t.Drop(10)

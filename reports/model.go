@@ -47,6 +47,8 @@ type Run struct {
 	Label   string
 	Machine string // host and processor
 	graph   string // the name of its graph, cut so that different ones stay different
+	key     RowKey // of its row
+	of      record.Result
 }
 
 // rowName names the run on an axis by its engine and its graph.
@@ -138,7 +140,8 @@ func runs(records ...record.Result) []Run {
 			if labels[from] == "" {
 				labels[from] = unique(taken, EngineName(short[len(out)])+suffix, " #")
 			}
-			out = append(out, Run{run, labels[from], machine, graphs[len(out)]})
+			key := RowKey{labels[from], run.GraphID}
+			out = append(out, Run{run, labels[from], machine, graphs[len(out)], key, r})
 		}
 	}
 	return out

@@ -72,9 +72,7 @@ func (h *history) add(result Result, run Run) {
 		i = len(h.points)
 		h.points = append(h.points, historyPoint{begin: result.Started, day: day, build: build})
 	}
-	alone := result.Result
-	alone.Runs = []record.Run{run.Run}
-	h.points[i].results = append(h.points[i].results, alone)
+	h.points[i].results = append(h.points[i].results, side([]Run{run}).Results...)
 	h.points[i].rates = append(h.points[i].rates, run.Rates().TEPS.Mean/1e9)
 }
 

@@ -155,6 +155,7 @@ func ratesTable(runs []Run) Table {
 				GTEPS(x.Max), row[8])
 		}
 		t.Add(row...)
+		t.Compare(r.key, 2)
 	}
 	return t
 }

@@ -20,10 +20,14 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 		return Report{}, ErrNoRecord
 	}
 	r := Report{References: references, Plots: AllPlots()}
+	all := runs(records...)
 	for i, one := range records {
 		result := Result{Result: one, Runs: runs(one)}
 		if len(records) > 1 {
 			result.Mark = mark(i)
+		}
+		for k := range result.Runs {
+			result.Runs[k].key, all = all[0].key, all[1:]
 		}
 		r.Results = append(r.Results, result)
 	}

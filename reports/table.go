@@ -12,6 +12,7 @@ type Table struct {
 	Name string // for readers who cannot see where it stands; also the summary of a folded table
 	Head []Cell
 	Rows [][]Cell
+	Keys []RowKey // of the rows that can be compared with others on a page; empty, or one for each row
 	Note string
 }
 
@@ -21,7 +22,7 @@ func (t Table) Long() bool { return len(t.Rows) > 20 }
 // Cell is a text in a table.
 type Cell struct {
 	Text  string
-	Class string // "num", a grade's class, "why" for a text that wraps, "whole" for one that is never cut, or empty
+	Class string // words for style sheets: "num", a grade's class, "why" for a text that wraps, "whole" for one never cut
 }
 
 // NewTable makes a table without rows. Columns are separated by bars; those that begin with # hold numbers.
@@ -57,6 +58,15 @@ func (t *Table) Add(texts ...string) {
 		row[i] = Cell{text, t.Head[i].Class}
 	}
 	t.Rows = append(t.Rows, row)
+}
+
+// Compare makes the last row one that can be compared with others by its rate, and by the quotient of other columns.
+func (t *Table) Compare(key RowKey, rate int, others ...int) {
+	t.Keys = append(t.Keys, key)
+	t.Style(rate, "num compared")
+	for _, column := range others {
+		t.Style(column, "num quotient")
+	}
 }
 
 // Style sets the class of a cell of the last row.

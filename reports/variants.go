@@ -166,6 +166,7 @@ func VariantTable(all []Variant) Table {
 			median(search), median(kernel1), v.State, units.Bytes(v.Memory), v.perWatt(), v.Differs)
 		t.Style(7, v.Class)
 		t.Style(10, "why")
+		t.Compare(RowKey{v.Engine, v.GraphID}, 3, 5, 6, 9)
 	}
 	t.DropEmpty()
 	return t

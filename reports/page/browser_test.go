@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -392,6 +393,57 @@ func TestScriptOfThePageInABrowser(t *testing.T) {
 	want("buttons without a script", "document.querySelectorAll('[tabindex=\"0\"]:not(.scroll, .drawing)').length", "0")
 	want("the text of a point", `[...document.querySelectorAll('g[data-of] > title')].some(e =>
 		e.textContent.startsWith("`+mine+`"))`, "true")
+}
+
+// Rows are compared with the engine that a reader chooses, on the same graph only, and only where that means something.
+func TestComparingRowsInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	results := samples.Store(1, 1, 1.5)
+	results[0].Runs = append(results[0].Runs, samples.Run("cpu", 0, 17, 64)) // on a graph that the other record lacks
+	b.show(write(t, page(t, results...)), 390, "dark")
+	const rows = "[...document.querySelectorAll('tr[data-ratios]')]"
+	ratio := func(engine string) string {
+		return b.ask(rows + ".filter(r => r.dataset.engine === '" + engine + "' && r.dataset.graph === '18').map(r => " +
+			"[...r.querySelectorAll('.ratio')].map(s => s.className + ': ' + s.textContent).join('; '))[0]")
+	}
+	choose := func(engine string) {
+		b.ask("(() => { const s = document.querySelector('.base select'); s.value = '" + engine +
+			"'; s.dispatchEvent(new Event('change')) })()")
+	}
+	choose("cpu [1]")
+	for engine, want := range map[string]string{
+		"cpu [1]":    "^ratio : base$",
+		"cpu [2]":    `^ratio good: ▲ 1\.5\d? \*; ratio note: 1\.\d+ to 1\.\d+$`,
+		"serial [2]": "^ratio : not comparable$", // it has searched from other roots
+	} {
+		if got := ratio(engine); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s against cpu [1]: %q, want %s", engine, got, want)
+		}
+	}
+	if got := b.ask("document.querySelector('.ratio[title*=teps]').title"); !strings.Contains(got, "also differs: teps") {
+		t.Errorf("what else differs is %q, want the build of teps", got)
+	}
+	got := b.ask("[...document.querySelectorAll('article td.quotient .ratio')].map(s => s.textContent).join()")
+	if !strings.HasPrefix(got, "× 0.66") || !strings.HasSuffix(got, ",× 1") {
+		t.Errorf("the quotients of median times and kernel 1 are %q", got)
+	}
+	if wide := b.ask("document.documentElement.scrollWidth"); wide != "390" {
+		t.Errorf("with ratios the page is %s pixels wide, want 390", wide)
+	}
+	rates := b.ask("document.querySelector('tr[data-ratios] td.compared').firstChild.textContent")
+	b.photograph("page-compared-390-dark.png", 390)
+	choose("cpu [2]")
+	if got := ratio("cpu [1]"); !regexp.MustCompile(`^ratio bad: ▼ 0\.6\d\d \*; ratio note: 0\.6`).MatchString(got) {
+		t.Errorf("cpu [1] against cpu [2]: %q", got)
+	}
+	b.ask("document.querySelectorAll('thead th').forEach(th => th.textContent === 'harmonic mean' && th.click())")
+	if got := b.ask("document.querySelector('tr[data-ratios] td.compared').firstChild.textContent"); got >= rates {
+		t.Errorf("with ratios the table is not sorted by rate: %s is first", got)
+	}
+	choose("")
+	if n := b.ask("document.querySelectorAll('.ratio').length"); n != "0" {
+		t.Errorf("%s ratios are left", n)
+	}
 }
 
 // A page of thirty records, such as a sweep leaves, or of a record with thirty runs, can be read: what one run left is

@@ -4,6 +4,7 @@ package page
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -25,22 +26,23 @@ var pageScript string
 type pager struct {
 	plotter plot.Plotter
 	drawn   int // figures so far, which are numbered in the order of the page
+	ratios  map[reports.RowKey]map[string]reports.Ratio
 }
 
 // Write writes one page about a report: headline, figures with their tables, the statement of rules, kernel 1, every
 // root, the machine and the way in which things are counted. The page needs nothing but itself, no network, and shows
-// everything without its script, which sorts tables, hides series and shows the text of a point at once. It
-// follows the reader's light or dark scheme and prints. Texts from outside are cleaned and escaped.
+// everything without its script, which sorts tables, compares rows, hides series and shows the text of a point at once.
+// It follows the reader's light or dark scheme and prints. Texts from outside are cleaned and escaped.
 func Write(w io.Writer, r reports.Report) error {
 	plotter, err := plot.New()
 	if err != nil {
 		return err
 	}
-	p := &pager{plotter: plotter}
+	p := &pager{plotter: plotter, ratios: r.Ratios()}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(pageStyle) },
 		"script": func() template.JS { return template.JS(pageScript) },
-		"gteps":  reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures,
+		"gteps":  reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures, "compared": p.compared,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("page: read the built-in template: %w", err)
@@ -72,4 +74,17 @@ func (p *pager) draw(f reports.Figure) (figure, error) {
 	}
 	p.drawn++
 	return figure{f, p.drawn, template.HTML(drawing)}, nil
+}
+
+// row is what the script needs to compare a row of a table with others.
+type row struct{ Engine, Graph, Ratios string }
+
+// compared is the i-th row of a table, or nil if there is nothing to compare it with.
+func (p *pager) compared(t reports.Table, i int) (*row, error) {
+	if len(t.Keys) == 0 || p.ratios[t.Keys[i]] == nil {
+		return nil, nil
+	}
+	key := t.Keys[i]
+	ratios, err := json.Marshal(p.ratios[key])
+	return &row{key.Engine, key.Graph.Cell(), string(ratios)}, err
 }

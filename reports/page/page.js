@@ -1,11 +1,11 @@
-// What a page can do with a script: tables that can be sorted, series that can be hidden, and the text of a figure's
-// point at once. Without it all texts and tables are there, and browsers show the title of a point after a while.
+// What a page can do with a script: tables that can be sorted, rows that can be compared, series that can be hidden, and
+// the text of a figure's point at once. Without it all texts and tables are there, and browsers show the title of a point after a while.
 "use strict";
 
 // A number with its unit in the smallest of its kind; a text as it is; nothing for a dash.
 const units = { "µs": 1, "ms": 1e3, "s": 1e6, "B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30, "TiB": 2 ** 40 };
 function valueOf(cell) {
-  const text = cell.textContent.trim();
+  const text = (cell.firstChild?.textContent ?? "").trim(); // without ratios
   const found = text.replaceAll(",", "").match(/^([-\u2212]?[\d.]+(?:e[-+]?\d+)?)(?:\s+(\S+))?/);
   return text === "–" || text === "" ? null : found ? found[1].replace("\u2212", "-") * (units[found[2]] ?? 1) : text;
 }
@@ -84,6 +84,57 @@ for (const svg of document.querySelectorAll("figure svg")) {
         for (const g of entries) g.setAttribute("aria-pressed", String(!shown));
         for (const g of parts) g.style.display = shown ? "none" : "";
       });
+    }
+  }
+}
+
+// Rows of runs can be compared with those of one engine, on each graph. Their ratios are data of the row.
+const rows = [...document.querySelectorAll("tr[data-ratios]")];
+const engines = new Set(rows.map((row) => row.dataset.engine));
+if (engines.size > 1) {
+  const choice = document.createElement("p"), select = document.createElement("select"), legend = document.createElement("span");
+  choice.className = "base";
+  legend.className = "note";
+  legend.hidden = true;
+  legend.textContent = "Ratios to it on a typical root, with their 95 % intervals: ▲ faster, ▼ slower, = no difference found, ? cannot tell; " +
+    "* the machine, the build or an option differs, too (the pointer shows what). Of single runs, whatever made a whole run slow looks like a difference. " +
+    "After × stands the quotient of the two numbers.";
+  select.append(new Option("nothing", ""), ...[...engines].map((name) => new Option(name, name)));
+  const label = document.createElement("label");
+  label.append("Compare with ", select);
+  choice.append(label, " ", legend);
+  rows[0].closest(".scroll").before(choice);
+  select.addEventListener("change", () => showRatios(select.value, legend));
+}
+
+function add(cell, className, text, why) {
+  const span = document.createElement("span");
+  span.className = "ratio " + className;
+  span.textContent = text;
+  if (why) span.title = why;
+  cell.append(span);
+}
+
+const headOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent;
+
+function showRatios(base, legend) {
+  legend.hidden = base === "";
+  for (const old of document.querySelectorAll(".ratio")) old.remove();
+  for (const row of rows) {
+    const ratio = JSON.parse(row.dataset.ratios)[base], cell = row.querySelector(".compared");
+    if (row.dataset.engine === base) add(cell, "", "base");
+    if (!ratio) continue;
+    if (!ratio.text) {
+      add(cell, "", "not comparable", ratio.why);
+      continue;
+    }
+    add(cell, ratio.class ?? "", ratio.text, ratio.why);
+    add(cell, "note", ratio.interval, ratio.why);
+    const bases = rows.filter((other) => other.dataset.engine === base && other.dataset.graph === row.dataset.graph);
+    for (const mine of row.querySelectorAll(".quotient")) {
+      const theirs = bases.flatMap((other) => [...other.querySelectorAll(".quotient")]).find((other) => headOf(other) === headOf(mine));
+      const [a, b] = [mine, theirs].map((one) => one?.firstChild.textContent.match(/^([\d.e+-]+)(.*)$/));
+      if (a && b && a[2] === b[2] && b[1] > 0) add(mine, "note", "× " + Number((a[1] / b[1]).toPrecision(3)));
     }
   }
 }

@@ -1,0 +1,67 @@
+package reports
+
+import (
+	"testing"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+func ratiosOf(t *testing.T, records ...record.Result) map[RowKey]map[string]Ratio {
+	t.Helper()
+	r, err := New(nil, records...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Ratios()
+}
+
+// A ratio and its inverse have the same verdict from the other side, and rows are compared as `teps compare` does.
+func TestRatiosOfRows(t *testing.T) {
+	results := samples.Store(1, 1, 1.5)
+	key := func(engine string) RowKey { return RowKey{engine, record.GraphID{Scale: 18}} }
+	all := ratiosOf(t, results...)
+	faster, slower := all[key("cpu [2]")]["cpu [1]"], all[key("cpu [1]")]["cpu [2]"]
+	if faster.Class != "good" || faster.Text != "▲ 1.50 *" || faster.Why != "what also differs: teps" {
+		t.Errorf("the faster build against the other: %+v", faster)
+	}
+	if slower.Class != "bad" || slower.Text != "▼ 0.668 *" {
+		t.Errorf("the slower build against the other: %+v", slower)
+	}
+	if same := all[key("serial [2]")]["serial [1]"]; same.Class != "" || same.Text[:2] != "= " {
+		t.Errorf("builds of the same speed: %+v", same)
+	}
+	if other := all[key("serial [1]")]["cpu [1]"]; other.Text != "" || other.Why == "" {
+		t.Errorf("engines that searched from other roots: %+v", other)
+	}
+	results[1].Runs[0].Roots[3].Rule = 5
+	wrong := ratiosOf(t, results...)[key("cpu [2]")]["cpu [1]"]
+	if wrong.Text != "" || wrong.Why != "cpu [2] has wrong searches" {
+		t.Errorf("a run with a wrong search: %+v", wrong)
+	}
+}
+
+// Of many records, variants with their repeats are compared, and too many pairs are not compared at all.
+func TestRatiosOfVariants(t *testing.T) {
+	var many []record.Result
+	for i := range 9 {
+		many = append(many, samples.Store(1, 1)...)
+		many[i].ID += string(rune('a' + i))
+		for k := range many[i].Runs {
+			many[i].Runs[k].Engine.Options = map[string]string{"threads": string(rune('1' + i%3))}
+			many[i].Runs[k].Options = many[i].Runs[k].Engine.Options
+		}
+	}
+	all := ratiosOf(t, many...)
+	if got := all[RowKey{"cpu #2", record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.00 *" ||
+		got.Why != "what also differs: option threads" {
+		t.Errorf("a variant against another: %+v, want no difference, and the option", got)
+	}
+	var names []string
+	for i := range 64 {
+		names = append(names, "engine"+string(rune('A'+i)))
+	}
+	if got := ratiosOf(t, samples.Result(names, 16)); len(got) != 0 {
+		t.Errorf("64 runs on a graph have ratios of %d rows, want none: they are %d pairs", len(got), 64*63/2)
+	}
+}
