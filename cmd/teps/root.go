@@ -86,7 +86,9 @@ func rootCommand(engines catalog) *cobra.Command {
 		Short: "Measure how fast machines search graphs breadth first (Graph500)",
 		Long: `teps runs the Graph500 benchmark. It generates the graph, has each engine build
 and search it from 64 roots, validates every search against the input, and
-writes records, the official text, plots and a page.`,
+writes records, the official text, plots and a page.
+
+teps completion --help says how a shell completes engines, options and files.`,
 		Example: `  teps run                                  cpu and distributed at scale 18
   teps run --scale 16-20 --out results/a    five scales into one directory
   teps engines                              all engines and their options
@@ -120,6 +122,7 @@ writes records, the official text, plots and a page.`,
 		reportCommand(), compareCommand(), listCommand(), profileCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)
+	complete(root, engines)
 	return root
 }
 
