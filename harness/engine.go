@@ -21,6 +21,7 @@ type run struct {
 	plan     record.Plan
 	progress Progress
 	still    standstill
+	pace     *pace // nil: this is a part of something longer
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
@@ -30,6 +31,14 @@ func newRun(host Host, store *record.Store, progress Progress) *run {
 	return &run{
 		host: host, store: store, plan: store.Manifest().Plan, progress: progress,
 		still: standstill{clocks: systemClocks()},
+	}
+}
+
+// did counts a part of the run and shows how long the rest will take.
+func (r *run) did(in *Input, kind, engine string, since time.Time) {
+	if r.pace != nil {
+		r.pace.did(in.id, kind, engine, in.graph.Tuples, since)
+		r.progress.Left(r.pace.left())
 	}
 }
 
@@ -92,6 +101,10 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 	}
 	if err := e.record(record.Entry{End: &end}); err != nil {
 		return err
+	}
+	if e.pace != nil {
+		e.pace.skip(e.in.id, e.spec.Name)
+		e.progress.Left(e.pace.left())
 	}
 	if end.Failure != "" {
 		e.note("failed: %s", end.Failure)

@@ -7,6 +7,7 @@ package harness
 
 import (
 	"context"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -38,6 +39,8 @@ type Progress interface {
 	Step(name string, total int64) Step
 	// Note shows a message that the user should not miss.
 	Note(text string)
+	// Left says about how long the rest of the run will take, or 0 if nothing is known.
+	Left(time.Duration)
 }
 
 // Step is the progress of one step.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tepsbench/teps/record"
 )
@@ -39,15 +40,19 @@ func (r *run) graphs(ctx context.Context) error {
 	for _, note := range notes {
 		r.progress.Note(note)
 	}
+	r.pace = newPace(r.plan, result.Runs)
 	for i, id := range r.plan.GraphIDs() {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]
 		if !slices.ContainsFunc(runs, func(r record.Run) bool { return r.State != record.Complete }) {
+			r.pace.skip(id, "")
 			continue
 		}
+		start := time.Now()
 		in, err := NewInput(ctx, r.host, r.plan, id, r.progress)
 		if err != nil {
 			return err
 		}
+		r.did(in, "input", "", start)
 		if err := errors.Join(r.graph(ctx, in, runs), in.Close()); err != nil {
 			return err
 		}
@@ -89,6 +94,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	}
 	defer func() { err = cmp.Or(err, release()) }()
 	e.parents = parents
+	start := time.Now()
 	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
 		return err
 	}
@@ -96,6 +102,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
+	e.did(e.in, "construct", e.spec.Name, start)
 	searching, stop := context.WithCancel(ctx)
 	defer e.aside.wait()
 	defer stop()
@@ -129,6 +136,7 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 		}
 	}
 	for i := first; i < len(roots); i++ {
+		start := time.Now()
 		found, err := e.search(ctx, roots[i])
 		if err == nil {
 			found.Index = i
@@ -146,6 +154,7 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 				e.note("root %d is invalid: %s", found.Root, found.Violation)
 			}
 		}
+		e.did(e.in, "search", e.spec.Name, start)
 		step.Add(1)
 	}
 	return nil

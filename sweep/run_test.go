@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/graph"
@@ -21,6 +22,7 @@ import (
 type silent struct{}
 
 func (silent) Step(string, int64) harness.Step { return silent{} }
+func (silent) Left(time.Duration)              {}
 func (silent) Note(string)                     {}
 func (silent) Add(int64)                       {}
 func (silent) End(string, error)               {}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
@@ -36,6 +37,7 @@ type progress struct {
 	total, done      int64  // a total of 0: unknown
 	started, painted time.Time
 	timer            *time.Timer // of a step of unknown length
+	end              time.Time   // about when the run will end; zero: unknown
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -55,6 +57,14 @@ func (p *progress) Note(text string) {
 	fmt.Fprintf(p.w, "teps: %s\n", printable(text))
 	if p.name != "" {
 		p.paint()
+	}
+}
+
+func (p *progress) Left(left time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.end = (time.Time{}); left > 0 {
+		p.end = time.Now().Add(left)
 	}
 }
 
@@ -118,18 +128,37 @@ func (p *progress) paint() {
 }
 
 func (p *progress) line() string {
-	if p.total == 0 {
-		return fmt.Sprintf("%s … %v", p.name, p.painted.Sub(p.started).Truncate(time.Second))
+	passed, left := p.painted.Sub(p.started), time.Duration(0)
+	before, after := p.name+" … "+passed.Truncate(time.Second).String(), ""
+	if p.total > 0 {
+		done := min(p.done, p.total)
+		before, after = p.name+" ", fmt.Sprintf(" %3d%%", done*100/p.total)
+		if done > 0 && done < p.total {
+			left = time.Duration(min(passed.Seconds()*float64(p.total-done)/float64(done), 1e9)) * time.Second
+			after += fmt.Sprintf("  %v left", left)
+		}
 	}
-	const columns = 24
-	done := min(p.done, p.total)
-	bar := strings.Repeat("=", int(done*columns/p.total))
-	line := fmt.Sprintf("%s [%-*s] %3d%%", p.name, columns, bar, done*100/p.total)
-	if done > 0 && done < p.total {
-		left := p.painted.Sub(p.started).Seconds() * float64(p.total-done) / float64(done)
-		line += fmt.Sprintf("  %v left", time.Duration(min(left, 1e9))*time.Second)
+	if whole := p.end.Sub(p.painted); whole > left+left/5+time.Second {
+		after += ", " + about(whole) + map[bool]string{true: " left"}[left == 0] + " in all"
 	}
-	return line
+	if p.total > 0 {
+		columns := min(max(p.columns()-utf8.RuneCountInString(before+after)-3, 8), 24)
+		before += fmt.Sprintf("[%-*s]", columns, strings.Repeat("=", int(min(p.done, p.total)*int64(columns)/p.total)))
+	}
+	return before + after
+}
+
+// about rounds the estimate of a time, so that nobody takes it as exact.
+func about(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return "under 10 s"
+	case d < 90*time.Second:
+		return fmt.Sprintf("about %d s", d.Round(10*time.Second)/time.Second)
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", d.Round(time.Minute)/time.Minute)
+	}
+	return fmt.Sprintf("about %d h", d.Round(time.Hour)/time.Hour)
 }
 
 // printable replaces what would move the cursor or change the colours of a terminal in a text of an engine or a file.

@@ -87,6 +87,40 @@ func TestOnlyStepsOfUnknownLengthArePaintedByATimer(t *testing.T) {
 	}
 }
 
+// The time of the whole run is shown as an estimate, goes on by itself, and leaves the line within the terminal.
+func TestALineShowsAboutHowLongTheRunTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			left time.Duration
+			want string
+		}{
+			{5 * time.Minute, "[===      ]  33%  20s left, about 5 min in all"},
+			{62 * time.Second, "[===       ]  33%  20s left, about 50 s in all"},
+			{20 * time.Second, "[========                ]  33%  20s left"}, // that of the step
+			{0, "[========                ]  33%  20s left"},                // unknown
+			{3 * time.Hour, "[===        ]  33%  20s left, about 3 h in all"},
+		} {
+			s, progress := onScreen(80)
+			progress.Left(c.left)
+			step := progress.Step("scale 18: distributed-2d: search", 6)
+			time.Sleep(10 * time.Second)
+			step.Add(2)
+			text, _ := s.read()
+			if painted := text[strings.LastIndex(text, "["):]; painted != c.want {
+				t.Errorf("%v left: %q, want %q", c.left, painted, c.want)
+			}
+			step.End("", nil)
+		}
+		s, progress := onScreen(80)
+		progress.Left(time.Minute)
+		progress.Step("scale 18: cpu: construct", 0)
+		if text, _ := s.read(); !strings.HasSuffix(text, "cpu: construct … 0s, about 60 s left in all") {
+			t.Errorf("%q", text)
+		}
+		progress.End("", nil)
+	})
+}
+
 func TestALineKeepsToTheTerminal(t *testing.T) {
 	for _, columns := range []int{1, 2, 20, 40, 80} {
 		s, progress := onScreen(columns)
