@@ -36,6 +36,7 @@ type Machine struct {
 	GPUs        []GPU   `json:"gpus,omitempty"`
 
 	MemorySpeed *MemorySpeed `json:"memory_speed,omitempty"` // nil: not measured
+	Load        *Load        `json:"load,omitempty"`         // before the run; nil: not known
 }
 
 // GPU is a graphics processor or accelerator on the PCI bus, whether an engine uses it or not.

@@ -235,7 +235,7 @@ func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
 	s.addRoots(t, 2)
 	s.Close()
 	edit(t, filepath.Join(s.Dir(), ManifestFile), func(text string) string {
-		text = strings.Replace(text, Schema, "teps/1.7", 1)
+		text = strings.Replace(text, Schema, "teps/1.8", 1)
 		return strings.Replace(text, `"schema"`, `"added": {"a": 1}, "schema"`, 1)
 	})
 	edit(t, journalOf(s), func(string) string {

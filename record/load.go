@@ -21,7 +21,7 @@ import (
 // The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
 // and ignores what it does not know. The major number is raised when something changes its meaning: a reader refuses
 // any other major number. docs/records.md has the history, and docs/schema describes the members.
-const Schema = "teps/1.6"
+const Schema = "teps/1.7"
 
 // oldSchemas are those whose digest was made in another way. Their records are read, and count as not checksummed.
 func oldSchemas() []string { return []string{"teps/1", "teps/1.1"} }

@@ -110,6 +110,10 @@ func (r Result) machineFacts() Table {
 			units.Significant(s.Bandwidth/1e9, 3), units.Significant(s.RandomReads/1e6, 3), units.Bytes(s.Bytes),
 			Plural(s.Threads, "thread", "threads")))
 	}
+	if l := m.Load; l != nil {
+		g.fact("load", fmt.Sprintf("other work used %s of %s, load average %s", units.Significant(l.Busy, 2),
+			Plural(l.Processors, "processor", "processors"), units.Significant(l.Average, 3)))
+	}
 	g.fact("huge pages", Name(m.HugePages))
 	g.fact("system", Joined(", ", Name(m.OS), Name(m.Kernel)))
 	g.fact("virtual machine", Name(m.Virtual))

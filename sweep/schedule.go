@@ -154,7 +154,9 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 		return err
 	}
 	defer unlock()
-	for _, note := range s.notes {
+	now := s.machine
+	now.Load = machine.MeasureLoad(ctx)
+	for _, note := range append(now.Warnings(), s.notes...) {
 		progress.Note(note)
 	}
 	var in *harness.Input // of the graph that is being measured
@@ -200,7 +202,9 @@ func (s *Schedule) measure(ctx context.Context, host harness.Host, command []str
 	if err != nil {
 		return fmt.Errorf("sweep: remove an earlier measurement: %w", err)
 	}
-	store, err := record.Create(path, record.NewManifest(command, j.Plan, s.software, s.machine))
+	here := s.machine
+	here.Load = machine.MeasureLoad(ctx)
+	store, err := record.Create(path, record.NewManifest(command, j.Plan, s.software, here))
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,15 @@ explains why the other sources have none.
 	return c
 }
 
-// describeMachine describes this machine, with the speed of its memory if that is wanted.
+// describeMachine describes this machine, warns if it is busy, and measures the speed of its memory if that is wanted.
 func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Machine, error) {
 	m := machine.This(ctx)
+	m.Load = machine.MeasureLoad(ctx)
+	for _, warning := range m.Warnings() {
+		if !p.quiet {
+			p.Note(warning)
+		}
+	}
 	if !measure {
 		return m, nil
 	}
