@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/units"
@@ -22,41 +22,33 @@ type Ratio struct {
 	Why      string `json:"why,omitempty"`   // they cannot be compared, or what else differs
 }
 
-// maxRatios is the number of pairs of rows that a report compares, which takes some tenths of a second.
-const maxRatios = 2000
+// maxRatios is the number of ratios that a report has at most. They take some tenths of a second.
+const maxRatios = 4000
 
 // Ratios compares all rows on the same graph: those of single runs or, of many records, those of variants. The engine
-// in the second place is the base. A report of too many pairs has none.
+// in the second place is the base. Of more than maxRatios there are none.
 func (r Report) Ratios() map[RowKey]map[string]Ratio {
 	var rows [][]Run
+	for _, run := range r.Runs() {
+		rows = append(rows, []Run{run})
+	}
 	if r.Many() {
 		rows = r.variants()
-	} else {
-		for _, run := range r.Runs() {
-			rows = append(rows, []Run{run})
-		}
 	}
-	var pairs [][2]compare.Side
-	var keys [][2]RowKey
-	for i, row := range rows {
-		for _, base := range rows[:i] {
-			if base[0].GraphID == row[0].GraphID && base[0].Label != row[0].Label {
-				pairs = append(pairs, [2]compare.Side{side(base), side(row)})
-				keys = append(keys, [2]RowKey{{base[0].Label, base[0].GraphID}, {row[0].Label, row[0].GraphID}})
+	out, n := map[RowKey]map[string]Ratio{}, 0
+	for _, row := range rows {
+		against := map[string]Ratio{}
+		for _, base := range rows {
+			if base[0].GraphID != row[0].GraphID || base[0].Label == row[0].Label {
+				continue
 			}
-		}
-	}
-	out := map[RowKey]map[string]Ratio{}
-	if len(pairs) > maxRatios {
-		return out
-	}
-	for i, pair := range pairs {
-		c := compare.Of(pair[0], pair[1])
-		for k, key := range keys[i] {
-			if out[key] == nil {
-				out[key] = map[string]Ratio{}
+			if n++; n > maxRatios {
+				return nil
 			}
-			out[key][keys[i][1-k].Engine] = ratioOf(c, k == 0)
+			against[base[0].Label] = ratioOf(compare.Of(side(base), side(row)))
+		}
+		if len(against) > 0 {
+			out[RowKey{row[0].Label, row[0].GraphID}] = against
 		}
 	}
 	return out
@@ -73,39 +65,27 @@ func side(runs []Run) compare.Side {
 	return s
 }
 
-// ratioOf is the only ratio of a comparison or, inverted, that of A to B.
-func ratioOf(c compare.Comparison, inverted bool) Ratio {
+// ratioOf is the only ratio of a comparison.
+func ratioOf(c compare.Comparison) Ratio {
 	cell := c.Cells[0]
 	if !cell.Compared() {
 		return Ratio{Why: Sentence(cell.Reason)}
 	}
-	t, verdict := *cell.Typical, cell.Verdict
-	if inverted {
-		t = compare.Ratio{Estimate: 1 / t.Estimate, Low: 1 / t.High, High: 1 / t.Low}
-		switch verdict {
-		case compare.Slower:
-			verdict = compare.Faster
-		case compare.Faster:
-			verdict = compare.Slower
-		}
+	digits := func(x float64) string { return units.Significant(x, 3) }
+	sign := map[compare.Verdict]string{compare.Slower: "▼ ", compare.Faster: "▲ ", compare.Same: "= ",
+		compare.Undecided: "? "}[cell.Verdict]
+	out := Ratio{sign + digits(cell.Typical.Estimate), digits(cell.Typical.Low) + " to " + digits(cell.Typical.High),
+		map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[cell.Verdict], ""}
+	differences := c.Differences
+	if cell.EngineB == "" { // two engines differ in their options as well
+		differences = append(differences, cell.Differences...)
 	}
 	var others []string
-	for _, d := range c.Differences {
+	for _, d := range differences {
 		others = append(others, Name(d.What))
 	}
-	for _, d := range cell.Differences {
-		if cell.EngineB == "" { // two engines differ in all of these
-			others = append(others, Name(d.What))
-		}
-	}
-	out := Ratio{Class: map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[verdict]}
-	sign := map[compare.Verdict]string{compare.Slower: "▼ ", compare.Faster: "▲ ", compare.Same: "= ",
-		compare.Undecided: "? "}[verdict]
-	digits := func(x float64) string { return units.Significant(x, 3) }
-	out.Text, out.Interval = sign+digits(t.Estimate), digits(t.Low)+" to "+digits(t.High)
 	if len(others) > 0 {
-		out.Text += " *"
-		out.Why = fmt.Sprintf("what also differs: %s", Joined(", ", others...))
+		out.Text, out.Why = out.Text+" *", "what also differs: "+strings.Join(others, ", ")
 	}
 	return out
 }

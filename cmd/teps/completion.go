@@ -54,11 +54,14 @@ func complete(root *cobra.Command, engines catalog) {
 	graphs := each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About }).function(goesOn)
 	sources := each(meters.Sources(), func(s meters.Source) string { return s.Name + "\t" + s.Help }).function(goesOn)
 	texts := each(formats.All(), func(f reports.Format) string { return f.Name + "\t" + f.Summary }).function(noFile)
+	known, _ := reports.References("all")
+	references := each(append(known, reports.Reference{Name: "all"}),
+		func(r reports.Reference) string { return r.Name }).function(noFile)
 	languages := each(languages(), func(l language) string { return l.name + "\t" + l.about }).function(noFile)
 	flags := map[string]cobra.CompletionFunc{ // of a command or, without its name, of all
 		"engine": offer(engines.offer).function(goesOn), "set": offer(engines.offerSettings).function(goesOn),
 		"graph": graphs, "meter": sources, "picture": offer(offerPictures).function(noFile),
-		"reference": offer(offerReferences).function(noFile), "report format": texts,
+		"reference": references, "report format": texts,
 		"graph format": words("text", "json").function(noFile), "sort": words("date", "gteps").function(noFile),
 		"language": languages, "validate": words("all", "none").function(noFile),
 		"host-device": words("auto", "cpu", "cuda").function(0), "store": directories, "resume": directories,
@@ -70,6 +73,10 @@ func complete(root *cobra.Command, engines catalog) {
 	root.InitDefaultCompletionCmd()
 	if bash, _, err := root.Find([]string{"completion", "bash"}); err == nil {
 		bash.PostRun = func(c *cobra.Command, _ []string) { fmt.Fprint(c.OutOrStdout(), forBash) }
+		bash.Parent().Args = cobra.ArbitraryArgs
+		bash.Parent().RunE = func(c *cobra.Command, _ []string) error {
+			return usage("name a shell; see %s --help", c.CommandPath())
+		}
 	}
 	for _, c := range root.Commands() {
 		c.ValidArgsFunction = arguments[c.Name()]
@@ -166,15 +173,6 @@ __teps_handle_special_char() {
     done
 }
 `
-
-func offerReferences(*cobra.Command, []string, string) []string {
-	all := []string{"all"}
-	known, _ := reports.References("all")
-	for _, r := range known {
-		all = append(all, r.Name)
-	}
-	return all
-}
 
 // offerPictures lists the figures of the records that are named.
 func offerPictures(_ *cobra.Command, args []string, _ string) (all []string) {

@@ -32,6 +32,7 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
+	complete(root, engines)
 	c, err := root.ExecuteContextC(ctx)
 	interrupted := errors.Is(context.Cause(c.Context()), errInterrupted)
 	switch {
@@ -122,7 +123,6 @@ teps completion --help says how a shell completes engines, options and files.`,
 		reportCommand(), compareCommand(), listCommand(), profileCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)
-	complete(root, engines)
 	return root
 }
 

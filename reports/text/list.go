@@ -71,7 +71,7 @@ func List(folder string, r record.Result, err error) Listed {
 // engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
 func ListTable(w io.Writer, records []Listed, width int) error {
 	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state|note", "")
-	for _, column := range []int{0, 1, 6} { // folders are copied into command lines
+	for _, column := range []int{0, 1, 6, 7} { // folders are copied into command lines, and notes tell runs apart
 		t.Head[column].Class = "whole"
 	}
 	damaged := ""
