@@ -432,6 +432,11 @@ func TestComparingRowsInABrowser(t *testing.T) {
 	}
 	rates := b.ask("document.querySelector('tr[data-ratios] td.compared').firstChild.textContent")
 	b.photograph("page-compared-390-dark.png", 390)
+	choose("[1]") // each engine with itself in the first record
+	if a, b := ratio("cpu [2]"), ratio("serial [2]"); !strings.HasPrefix(a, "ratio good: ▲ 1.5") ||
+		!strings.HasPrefix(b, "ratio : = 1") {
+		t.Errorf("against the first record cpu is %q and serial %q", a, b)
+	}
 	choose("cpu [2]")
 	if got := ratio("cpu [1]"); !regexp.MustCompile(`^ratio bad: ▼ 0\.6\d\d \*; ratio note: 0\.6`).MatchString(got) {
 		t.Errorf("cpu [1] against cpu [2]: %q", got)

@@ -88,9 +88,11 @@ for (const svg of document.querySelectorAll("figure svg")) {
   }
 }
 
-// Rows of runs can be compared with those of one engine, on each graph. Their ratios are data of the row.
+// Rows of runs can be compared with those of one engine or of their own engine in one record, on each graph. Their
+// ratios are data of the row.
 const rows = [...document.querySelectorAll("tr[data-ratios]")];
 const engines = new Set(rows.map((row) => row.dataset.engine));
+const mark = / (\[\d+\])$/, marks = new Set([...engines].flatMap((name) => name.match(mark)?.[1] ?? []));
 if (engines.size > 1) {
   const choice = document.createElement("p"), select = document.createElement("select"), legend = document.createElement("span");
   choice.className = "base";
@@ -99,7 +101,8 @@ if (engines.size > 1) {
   legend.textContent = "Ratios to it on a typical root, with their 95 % intervals: ▲ faster, ▼ slower, = no difference found, ? cannot tell; " +
     "* the machine, the build or an option differs, too (the pointer shows what). Of single runs, whatever made a whole run slow looks like a difference. " +
     "After × stands the quotient of the two numbers.";
-  select.append(new Option("nothing", ""), ...[...engines].map((name) => new Option(name, name)));
+  select.append(new Option("nothing", ""), ...[...marks].map((one) => new Option("record " + one, one)),
+    ...[...engines].map((name) => new Option(name, name)));
   const label = document.createElement("label");
   label.append("Compare with ", select);
   choice.append(label, " ", legend);
@@ -117,10 +120,11 @@ function add(cell, className, text, why) {
 
 const headOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent;
 
-function showRatios(base, legend) {
-  legend.hidden = base === "";
+function showRatios(choice, legend) {
+  legend.hidden = choice === "";
   for (const old of document.querySelectorAll(".ratio")) old.remove();
   for (const row of rows) {
+    const base = marks.has(choice) ? row.dataset.engine.replace(mark, " " + choice) : choice;
     const ratio = JSON.parse(row.dataset.ratios)[base], cell = row.querySelector(".compared");
     if (row.dataset.engine === base) add(cell, "", "base");
     if (!ratio) continue;
