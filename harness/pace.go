@@ -10,8 +10,9 @@ import (
 // pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. An engine that
 // has not yet done something is taken to be as fast as the others on average.
 type pace struct {
-	parts []part                   // that remain
-	speed map[[2]string][2]float64 // seconds and tuples so far, by kind and engine, and by kind alone
+	parts  []part // that remain
+	energy time.Duration
+	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind and engine, and by kind alone
 }
 
 // part is something that a run does n times.
@@ -20,27 +21,29 @@ type part struct {
 	kind, engine string
 	tuples       int64 // of the graph; 0: unknown
 	n            int
-	fixed        time.Duration // the time that it takes, if that is known
 }
 
 // newPace is the pace of the runs that are not complete. Runs are in the order of the plan.
 func newPace(plan record.Plan, runs []record.Run) *pace {
-	p := &pace{speed: map[[2]string][2]float64{}}
+	p := &pace{energy: plan.Energy, speed: map[[2]string][2]float64{}}
 	for i, run := range runs {
-		tuples := int64(0)
+		one := part{graph: run.GraphID}
 		if source, err := plan.Generator(run.GraphID); err == nil && source != nil {
-			tuples = source.Tuples()
+			one.tuples = source.Tuples()
+		}
+		add := func(kind string, n int) {
+			one.kind, one.n = kind, n
+			p.parts = append(p.parts, one)
 		}
 		if i%len(plan.Engines) == 0 {
-			p.parts = append(p.parts, part{run.GraphID, "input", "", tuples, 1, 0})
+			add("input", 1)
 		}
-		if run.State == record.Complete {
-			continue
+		if one.engine = run.Engine.Name; run.State != record.Complete {
+			add("construct", 1)
+			add("search", plan.Roots-len(run.Roots))
 		}
-		p.parts = append(p.parts, part{run.GraphID, "construct", run.Engine.Name, tuples, 1, 0},
-			part{run.GraphID, "search", run.Engine.Name, tuples, max(plan.Roots-len(run.Roots), 0), 0})
-		if plan.Energy > 0 && run.Energy == nil {
-			p.parts = append(p.parts, part{run.GraphID, "energy", run.Engine.Name, tuples, 1, plan.Energy})
+		if plan.Energy > 0 && run.State != record.Complete && run.Energy == nil {
+			add("energy", 1)
 		}
 	}
 	return p
@@ -78,8 +81,9 @@ func (p *pace) left() time.Duration {
 			s = p.speed[[2]string{one.kind, ""}]
 		}
 		switch {
-		case one.n <= 0 || one.fixed > 0:
-			total += float64(max(one.n, 0)) * one.fixed.Seconds()
+		case one.n <= 0: // done
+		case one.kind == "energy":
+			total += p.energy.Seconds()
 		case s[1] == 0 || one.tuples == 0:
 			return 0
 		default:

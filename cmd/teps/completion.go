@@ -132,12 +132,11 @@ func (c catalog) offerSettings(command *cobra.Command, args []string, word strin
 
 // options lists the options of a built-in engine or, after NAME=, the values of one.
 func (c catalog) options(engine, word string) (all []string) {
-	open := c.find(engine)
-	if open == nil {
-		return nil
+	var d plugins.Description
+	if open := c.find(engine); open != nil {
+		d, _ = open().Describe(context.Background())
 	}
 	name, _, values := strings.Cut(word, "=")
-	d, _ := open().Describe(context.Background())
 	for _, o := range d.Options {
 		switch {
 		case !values:
@@ -176,16 +175,11 @@ __teps_handle_special_char() {
 
 // offerPictures lists the figures of the records that are named.
 func offerPictures(_ *cobra.Command, args []string, _ string) (all []string) {
-	results, err := loadAll(runsIn(args))
-	if err != nil {
-		return nil
-	}
-	report, err := reports.New(nil, results...)
-	if err != nil {
-		return nil
-	}
-	for _, f := range report.Figures() {
-		all = append(all, f.Name+"\t"+f.Title)
+	results, _ := loadAll(runsIn(args))
+	if report, err := reports.New(nil, results...); err == nil {
+		for _, f := range report.Figures() {
+			all = append(all, f.Name+"\t"+f.Title)
+		}
 	}
 	return all
 }

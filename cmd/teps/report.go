@@ -203,8 +203,11 @@ func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) err
 
 // writeFormat writes one text to the file at --out, or to standard output.
 func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, report reports.Report) error {
-	if f.out == "" {
-		return format.Write(c.OutOrStdout(), report)
+	switch w := c.OutOrStdout(); {
+	case f.out == "" && format.Name == "text": // which fits a terminal
+		return text.Tables(w, report, terminalWidth(w))
+	case f.out == "":
+		return format.Write(w, report)
 	}
 	var b bytes.Buffer
 	err := format.Write(&b, report)
