@@ -71,7 +71,7 @@ func References(names ...string) ([]Reference, error) {
 	for _, name := range names {
 		data, err := referenceFiles.ReadFile("references/" + name + ".json")
 		if err != nil {
-			return nil, fmt.Errorf("reports: unknown reference %q; the references are %s, and all", name,
+			return nil, fmt.Errorf("unknown reference %q; the references are %s, and all", name,
 				strings.Join(known, ", "))
 		}
 		r := Reference{Name: name}

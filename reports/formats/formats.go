@@ -58,7 +58,7 @@ func ByName(formats []reports.Format, name string) (reports.Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return reports.Format{}, fmt.Errorf("reports: unknown format %q; the formats are %s", name, strings.Join(names, ", "))
+	return reports.Format{}, fmt.Errorf("unknown format %q; the formats are %s", name, strings.Join(names, ", "))
 }
 
 // WriteAll writes a report into a directory, which must exist: graph500.txt, the figures as SVG, greengraph500.txt if
