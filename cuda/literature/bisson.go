@@ -4,6 +4,7 @@ package literature
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/plugins"
@@ -27,13 +28,12 @@ func bisson(b *base, c configuration) method {
 	n := uint64(1) // vertices of the frontier
 	kernel := func(name string) string { return fmt.Sprint(name, k) }
 	expand, scatter, keep := kernel("bisson_expand_"), kernel("bisson_scatter_"), kernel("bisson_keep_")
-	byWarp := uint64(0)
-	if c.appendByWarp {
-		byWarp = 1
-	}
+	flag := map[bool]uint64{true: 1}
+	byWarp, appendByWarp := flag[c.searchByWarp], flag[c.appendByWarp]
+	phases := make([]plugins.Phase, 0, 2*maxLevels)
 	return method{
 		begin: func(root uint64) {
-			n = 1
+			n, phases = 1, phases[:0]
 			b.set(frontier, uint32(root))
 			if !c.compact {
 				b.fill(bmap, 0, (b.labels+31)/32*4)
@@ -41,7 +41,7 @@ func bisson(b *base, c configuration) method {
 			}
 		},
 		step: func(uint64) (plugins.Level, bool) {
-			l := plugins.Level{Frontier: int64(n)}
+			l, began := plugins.Level{Frontier: int64(n)}, time.Now()
 			tiles := (n + tile - 1) / tile
 			b.clearCounters()
 			b.launch("bisson_degrees", (n+7)/8, b.row, frontier, n, cumul, sums) // SCANNED
@@ -50,6 +50,7 @@ func bisson(b *base, c configuration) method {
 				b.launch("bisson_scan", n, n, cumul, sums)
 			}
 			sum := uint64(b.read().vertices)
+			scanned := time.Now()
 			l.Edges = plugins.Counted(int64(sum))
 			if sum == 0 {
 				return l, false
@@ -58,14 +59,20 @@ func bisson(b *base, c configuration) method {
 			b.clearCounters()
 			if c.compact {
 				blocks := (threads + driver.Threads - 1) / driver.Threads
-				b.launch(scatter, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap)
-				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap, kept, 0)
+				b.launch(scatter, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap)
+				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap, kept, 0)
 				b.prefixSums(kept, blocks, b.counters)
-				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, b.parent, visitedMap, kept, dst)
+				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap, kept, dst)
 			} else {
-				b.launch(expand, threads, b.row, b.column, frontier, cumul, n, sum, bmap, b.parent, dst, byWarp, b.counters)
+				b.launch(expand, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, bmap, b.parent, dst, appendByWarp,
+					b.counters)
 			}
 			n = uint64(b.read().vertices)
+			if at := len(phases); at < cap(phases) {
+				phases = append(phases, plugins.Phase{Name: "scan", Elapsed: scanned.Sub(began)},
+					plugins.Phase{Name: "expand", Elapsed: time.Since(scanned)})
+				l.Phases = phases[at:]
+			}
 			frontier, dst = dst, frontier
 			return l, n > 0
 		},

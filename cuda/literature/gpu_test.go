@@ -55,8 +55,8 @@ func variants() []map[string]string {
 		{"kernel": "bisson"},
 		{"kernel": "bisson", "edges": "1", "append": "warp"},
 		{"kernel": "bisson", "edges": "8", "visit": "compact"},
-		{"kernel": "bisson", "edges": "2"},
-		{"kernel": "bisson", "edges": "16", "visit": "compact"},
+		{"kernel": "bisson", "edges": "2", "search": "warp"},
+		{"kernel": "bisson", "edges": "16", "visit": "compact", "search": "warp"},
 		{"kernel": "kolganov"},
 		{"kernel": "kolganov", "local": "off", "aligned": "100", "child": "64", "lists": "host"},
 		{"kernel": "kolganov", "global": "off", "child": "0"},
@@ -226,6 +226,26 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"})
 	if got, err := wide(t.Context(), 0, parent); err != nil || len(got.Levels) != 256 {
 		t.Errorf("256 levels of 16 bits: got %d levels and %v", len(got.Levels), err)
+	}
+}
+
+// A level of Bisson's has the times of its scan and of its expansion.
+func TestTimesOfScanAndExpansion(t *testing.T) {
+	needGPU(t)
+	tuples, vertices := generate(t, "kron:14")
+	search := buildSearch(t, tuples, map[string]string{"kernel": "bisson"})
+	root, _ := tuples[0].Ends()
+	for range 2 {
+		got, err := search(t.Context(), root, make([]graph.Vertex, vertices))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range got.Levels {
+			if len(l.Phases) != 2 || l.Phases[0].Name != "scan" || l.Phases[1].Name != "expand" ||
+				min(l.Phases[0].Elapsed, l.Phases[1].Elapsed) <= 0 {
+				t.Errorf("level %d: got the phases %+v, want the times of scan and expand", i, l.Phases)
+			}
+		}
 	}
 }
 

@@ -55,6 +55,8 @@ func options() []plugins.Option {
 		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
 		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
 			"atomic", "compact"),
+		choice("search", bisson, "binary search for the vertex of an edge: a thread's own, or one of its warp first",
+			"thread", "warp"),
 		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp",
 			"each", "warp"),
 		choice("local", kolganov, "sort the neighbours of each vertex by descending degree", "on", "off"),
@@ -93,6 +95,7 @@ type configuration struct {
 	edges        int
 	compact      bool // visit
 	appendByWarp bool
+	searchByWarp bool
 
 	local, global, renumber bool
 	aligned                 int // per cent of the vertices
@@ -108,7 +111,7 @@ func configure(set plugins.Settings) configuration {
 		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"), cull: set.Text("cull"),
 		distance: set.Text("output") == "distance", counters: set.Text("counters") == "on",
 		edges: set.Int("edges"), compact: set.Text("visit") == "compact",
-		appendByWarp: set.Text("append") == "warp", queueShare: 1,
+		appendByWarp: set.Text("append") == "warp", searchByWarp: set.Text("search") == "warp", queueShare: 1,
 		local: set.Text("local") == "on", global: set.Text("global") == "on", renumber: set.Text("renumber") == "on",
 		aligned: set.Int("aligned"), child: set.Int("child"), host: set.Text("lists") == "host",
 	}

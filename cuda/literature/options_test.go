@@ -25,7 +25,7 @@ func TestConfigure(t *testing.T) {
 	romeo.kernel, romeo.ldg, romeo.rule = "romeo", false, graph.Switch{Alpha: 1, Beta: 2}
 	merrill.kernel, merrill.order, merrill.gather = "merrill", "two-phase", "scan"
 	merrill.cull, merrill.distance = "none", true
-	bisson.kernel, bisson.edges, bisson.appendByWarp = "bisson", 16, true
+	bisson.kernel, bisson.edges, bisson.appendByWarp, bisson.searchByWarp = "bisson", 16, true, true
 	hybrid, compact, plain := defaults, defaults, defaults
 	hybrid.kernel, hybrid.twoPhase = "merrill", 5
 	compact.kernel, compact.compact = "bisson", true
@@ -43,7 +43,7 @@ func TestConfigure(t *testing.T) {
 		"romeo": {map[string]string{"kernel": "romeo", "visited": "plain", "alpha": "1", "beta": "2"}, romeo},
 		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "gather": "scan",
 			"cull": "none", "output": "distance"}, merrill},
-		"bisson":  {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp"}, bisson},
+		"bisson":  {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp", "search": "warp"}, bisson},
 		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5"}, hybrid},
 		"compact": {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
 		"kolganov": {map[string]string{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off",

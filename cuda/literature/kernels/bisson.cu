@@ -9,6 +9,8 @@
 //   visit=atomic   atomicOr on the bitmap says which thread is the first at a vertex
 //   visit=compact  the authors' earlier code, without it (figure 9): all threads at a vertex write their edge to a map;
 //                  the one that reads its own edge back keeps the vertex; a scan makes room, and a third pass writes
+//   search=warp    the lanes of a warp look for its first edge together, in 32 places at a time, and each for its own
+//                  from there on
 #include "base.cuh"
 
 namespace {
@@ -36,14 +38,32 @@ __device__ u64 before(u64 x, u64& total) {
   return until - x;
 }
 
+// sourceOfWarp returns which of n vertices has an edge: cumul[source] <= edge < cumul[source + 1]. All lanes of a warp
+// call it with the same edge.
+__device__ inline u64 sourceOfWarp(const u64* cumul, u64 n, u64 edge) {
+  u64 low = 0;
+  while (n > 1) { // it is in [low, low+n)
+    u64 part = (n + 31) / 32, at = lane() * part;
+    u64 skipped = (__popc(__ballot_sync(~0u, at < n && cumul[low + at] <= edge)) - 1) * part;
+    low += skipped;
+    n = min(part, n - skipped);
+  }
+  return low;
+}
+
 // edges calls each(i, edge, u, v) for the K edges of this thread that exist, i of 0 to K-1, once all are loaded.
-// cumul[i] is the number of edges of the frontier before vertex i.
+// cumul[i] is the number of edges of the frontier before vertex i. All threads of a warp call it together.
 template <int K, typename Each>
-__device__ void edges(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, Each each) {
+__device__ void edges(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,
+                      Each each) {
   u64 gid = (u64(blockIdx.x) * blockDim.x + threadIdx.x) * K;
+  u64 low = 0, high = n; // cumul[low] <= gid < cumul[high]
+  if (byWarp && gid - lane() * K < sum) {
+    low = sourceOfWarp(cumul, n, gid - lane() * K);
+    high = min(n, low + lane() * K + 1); // every vertex of a frontier has an edge
+  }
   u32 u[K], v[K];
   if (gid < sum) {
-    u64 low = 0, high = n; // cumul[low] <= gid < cumul[high]
     while (low + 1 < high) {
       u64 middle = (low + high) / 2;
       if (cumul[middle] <= gid) low = middle; else high = middle;
@@ -92,13 +112,13 @@ namespace {
 //
 // Benign race: the bitmap may be read before the last atomicOr of this launch; the result of atomicOr decides.
 template <int K>
-__device__ void expand(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u32* bmap,
-                       u64* pred, u32* dst, bool byWarp, Counters* counters) {
-  edges<K>(col, row, frontier, cumul, n, sum, [&](bool valid, u64, u32 u, u32 v) {
+__device__ void expand(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,
+                       u64 byWarp, u32* bmap, u64* pred, u32* dst, bool appendByWarp, Counters* counters) {
+  edges<K>(col, row, frontier, cumul, n, sum, byWarp, [&](bool valid, u64, u32 u, u32 v) {
     u32 m = valid ? 1u << (v & 31) : 0;
     bool first = valid && !(bmap[v / 32] & m) && !(atomicOr(&bmap[v / 32], m) & m);
     if (first) pred[v] = u;
-    if (byWarp) {
+    if (appendByWarp) {
       u32 all = __ballot_sync(~0u, first);
       u64 off = 0;
       if (lane() == 0 && all != 0) off = atomicAdd(&counters->vertices, u64(__popc(all)));
@@ -113,18 +133,18 @@ __device__ void expand(const u64* col, const u32* row, const u32* frontier, cons
 // scatter is the first pass of visit=compact. map has an entry for each vertex.
 template <int K>
 __device__ void scatter(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,
-                        const i64* pred, u64* map) {
-  edges<K>(col, row, frontier, cumul, n, sum, [&](bool valid, u64 e, u32, u32 v) {
+                        u64 byWarp, const i64* pred, u64* map) {
+  edges<K>(col, row, frontier, cumul, n, sum, byWarp, [&](bool valid, u64 e, u32, u32 v) {
     if (valid && pred[v] < 0) map[v] = e;
   });
 }
 
 // keep is the second pass, which counts what each block keeps, and with dst the third, which writes it.
 template <int K>
-__device__ void keep(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64* pred,
-                     const u64* map, u64* kept, u32* dst) {
+__device__ void keep(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,
+                     u64* pred, const u64* map, u64* kept, u32* dst) {
   u32 found[K], from[K], count = 0;
-  edges<K>(col, row, frontier, cumul, n, sum, [&](bool valid, u64 e, u32 u, u32 v) {
+  edges<K>(col, row, frontier, cumul, n, sum, byWarp, [&](bool valid, u64 e, u32 u, u32 v) {
     if (valid && map[v] == e && i64(pred[v]) < 0) found[count] = v, from[count++] = u;
   });
   u64 total, at = before(count, total);
@@ -139,19 +159,19 @@ __device__ void keep(const u64* col, const u32* row, const u32* frontier, const 
 
 #define BISSON(K)                                                                                                      \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                \
-  bisson_expand_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u32* bmap,  \
-                    u64* pred, u32* dst, u64 byWarp, Counters* counters) {                                             \
-    expand<K>(col, row, frontier, cumul, n, sum, bmap, pred, dst, byWarp, counters);                                   \
+  bisson_expand_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp, \
+                    u32* bmap, u64* pred, u32* dst, u64 appendByWarp, Counters* counters) {                            \
+    expand<K>(col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters);                     \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                \
-  bisson_scatter_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,            \
+  bisson_scatter_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,\
                      const i64* pred, u64* map) {                                                                      \
-    scatter<K>(col, row, frontier, cumul, n, sum, pred, map);                                                          \
+    scatter<K>(col, row, frontier, cumul, n, sum, byWarp, pred, map);                                                  \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                \
-  bisson_keep_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64* pred,    \
-                  const u64* map, u64* kept, u32* dst) {                                                               \
-    keep<K>(col, row, frontier, cumul, n, sum, pred, map, kept, dst);                                                  \
+  bisson_keep_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,   \
+                  u64* pred, const u64* map, u64* kept, u32* dst) {                                                    \
+    keep<K>(col, row, frontier, cumul, n, sum, byWarp, pred, map, kept, dst);                                          \
   }
 
 BISSON(1)
