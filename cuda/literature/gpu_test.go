@@ -51,7 +51,7 @@ func variants() []map[string]string {
 		{"kernel": "merrill", "order": "expand-contract", "gather": "scan", "cull": "warp"},
 		{"kernel": "merrill", "order": "contract-expand", "gather": "warp", "cull": "history", "output": "distance"},
 		{"kernel": "merrill", "order": "two-phase", "gather": "cta", "cull": "none", "counters": "on"},
-		{"kernel": "merrill", "order": "expand-contract", "output": "distance"},
+		{"kernel": "merrill", "order": "expand-contract", "output": "distance", "ctamin": "8", "warpmin": "100"},
 		{"kernel": "bisson"},
 		{"kernel": "bisson", "edges": "1", "append": "warp"},
 		{"kernel": "bisson", "edges": "8", "visit": "compact"},
@@ -137,7 +137,8 @@ func TestProductHasTheOraclesLevels(t *testing.T) {
 // product returns all combinations of the options of a kernel, with a few values of those that are numbers.
 func product(t *testing.T, kernel string) []map[string]string {
 	t.Helper()
-	numbers := map[string][]string{"tile": {"4"}, "twophase": {"256"}, "aligned": {"0", "100"}, "child": {"0", "64"}}
+	numbers := map[string][]string{"tile": {"4"}, "twophase": {"256"}, "ctamin": {"8"},
+		"aligned": {"0", "100"}, "child": {"0", "64"}}
 	sets := []map[string]string{{"kernel": kernel}}
 	for _, o := range options() {
 		values := numbers[o.Name]

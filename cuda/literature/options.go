@@ -47,6 +47,10 @@ func options() []plugins.Option {
 			Needs: "order=hybrid", Meaning: "smallest frontier of edges whose phases are apart"},
 		choice("gather", merrill, "neighbours are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
 			"the list", "hybrid", "scan", "warp", "cta"),
+		{Name: "ctamin", Kind: plugins.Int, Default: "128", Min: plugins.Bound(1), Max: plugins.Bound(maxLabels),
+			Needs: "gather=hybrid", Meaning: "shortest list that a block reads"},
+		{Name: "warpmin", Kind: plugins.Int, Default: "32", Min: plugins.Bound(1), Max: plugins.Bound(maxLabels),
+			Needs: "gather=hybrid", Meaning: "shortest list that a warp reads; prefix sums gather the others"},
 		choice("cull", merrill, "tables of duplicates: of a warp, of a block (history), both or none",
 			"both", "none", "warp", "history"),
 		choice("output", merrill, "labels that a search writes; distances get parents in a further pass",
@@ -86,6 +90,8 @@ type configuration struct {
 	order    string
 	twoPhase uint64 // entries
 	gather   string
+	ctaMin   uint64 // neighbours
+	warpMin  uint64
 	cull     string
 	distance bool // output
 	counters bool
@@ -108,7 +114,8 @@ func configure(set plugins.Settings) configuration {
 		kernel: set.Text("kernel"), device: set.Int("device"), levels: set.Text("levels"),
 		readOnly: set.Text("readonly") == "on", permute: set.Text("permute") == "on", tileBits: set.Int("tile"),
 		last: set.Text("parents") == "last", ldg: set.Text("visited") == "ldg", rule: set.Switch(),
-		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"), cull: set.Text("cull"),
+		order: set.Text("order"), twoPhase: uint64(set.Int("twophase")), gather: set.Text("gather"),
+		ctaMin: uint64(set.Int("ctamin")), warpMin: uint64(set.Int("warpmin")), cull: set.Text("cull"),
 		distance: set.Text("output") == "distance", counters: set.Text("counters") == "on",
 		edges: set.Int("edges"), compact: set.Text("visit") == "compact",
 		appendByWarp: set.Text("append") == "warp", searchByWarp: set.Text("search") == "warp", queueShare: 1,
@@ -128,7 +135,7 @@ func (c configuration) gatherMinima() (cta, warp uint64) {
 	case "cta":
 		return 1, never
 	}
-	return 128, 32
+	return c.ctaMin, c.warpMin
 }
 
 // cullFlags returns 1 for each table of duplicates that is used: of warps and of blocks.

@@ -17,7 +17,8 @@ import (
 
 func TestConfigure(t *testing.T) {
 	defaults := configuration{kernel: "quadratic", levels: "u8", readOnly: true, permute: true, tileBits: 20, ldg: true,
-		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", cull: "both", edges: 4,
+		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", ctaMin: 128, warpMin: 32,
+		cull: "both", edges: 4,
 		queueShare: 1, local: true, global: true, renumber: true, aligned: 40, child: 1}
 	habr, romeo, merrill, bisson := defaults, defaults, defaults, defaults
 	habr.kernel, habr.device, habr.levels, habr.readOnly = "habr", 2, "u16", false
@@ -27,7 +28,7 @@ func TestConfigure(t *testing.T) {
 	merrill.cull, merrill.distance = "none", true
 	bisson.kernel, bisson.edges, bisson.appendByWarp, bisson.searchByWarp = "bisson", 16, true, true
 	hybrid, compact, plain := defaults, defaults, defaults
-	hybrid.kernel, hybrid.twoPhase = "merrill", 5
+	hybrid.kernel, hybrid.twoPhase, hybrid.ctaMin, hybrid.warpMin = "merrill", 5, 1000, 2
 	compact.kernel, compact.compact = "bisson", true
 	plain.kernel, plain.permute = "habr", false
 	kolganov := defaults
@@ -44,7 +45,7 @@ func TestConfigure(t *testing.T) {
 		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "gather": "scan",
 			"cull": "none", "output": "distance"}, merrill},
 		"bisson":  {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp", "search": "warp"}, bisson},
-		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5"}, hybrid},
+		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5", "ctamin": "1000", "warpmin": "2"}, hybrid},
 		"compact": {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
 		"kolganov": {map[string]string{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off",
 			"aligned": "100", "child": "512", "lists": "host", "direction": "bottomup"}, kolganov},
@@ -80,6 +81,7 @@ func TestOptionsWithoutEffectAreRefused(t *testing.T) {
 	for want, set := range map[string]map[string]string{
 		"tile=7 needs permute=on":         {"kernel": "habr", "permute": "off", "tile": "7"},
 		"twophase=7 needs order=hybrid":   {"kernel": "merrill", "order": "two-phase", "twophase": "7"},
+		"warpmin=7 needs gather=hybrid":   {"kernel": "merrill", "gather": "cta", "warpmin": "7"},
 		"append=warp needs visit=atomic,": {"kernel": "bisson", "visit": "compact", "append": "warp"},
 		"alpha=7 needs direction=auto":    {"kernel": "romeo", "direction": "topdown", "alpha": "7"},
 	} {
@@ -197,9 +199,9 @@ func TestHostLaunchesKernelsThatExist(t *testing.T) {
 func TestGatherAndCull(t *testing.T) {
 	const never = math.MaxUint64
 	for gather, want := range map[string][2]uint64{
-		"hybrid": {128, 32}, "scan": {never, never}, "warp": {never, 1}, "cta": {1, never},
+		"hybrid": {700, 20}, "scan": {never, never}, "warp": {never, 1}, "cta": {1, never},
 	} {
-		cta, warp := configuration{gather: gather}.gatherMinima()
+		cta, warp := configuration{gather: gather, ctaMin: 700, warpMin: 20}.gatherMinima()
 		if got := [2]uint64{cta, warp}; got != want {
 			t.Errorf("gather=%s: got %v, want blocks and warps from %v entries on", gather, got, want)
 		}
