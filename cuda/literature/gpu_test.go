@@ -60,7 +60,7 @@ func variants() []map[string]string {
 		{"kernel": "kolganov"},
 		{"kernel": "kolganov", "local": "off", "aligned": "100", "child": "64", "lists": "host"},
 		{"kernel": "kolganov", "global": "off", "child": "0"},
-		{"kernel": "kolganov", "renumber": "off", "direction": "topdown"},
+		{"kernel": "kolganov", "renumber": "off", "direction": "topdown", "claim": "off"},
 		{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off", "direction": "bottomup", "aligned": "0",
 			"child": "0"},
 	}
@@ -292,7 +292,29 @@ func TestCountersAddUp(t *testing.T) {
 	}
 }
 
-// A search of Merrill's whose queues are too small for its duplicates is repeated without them.
+// With claim=off a queue of Kolganov's has the vertices of its level and duplicates, which are counted.
+func TestDuplicatesOfKolganov(t *testing.T) {
+	needGPU(t)
+	tuples, vertices := generate(t, "kron:14")
+	root, _ := tuples[0].Ends()
+	for _, child := range []string{"0", "1"} {
+		search := buildSearch(t, tuples, map[string]string{"kernel": "kolganov", "claim": "off", "child": child})
+		got, err := search(t.Context(), root, make([]graph.Vertex, vertices))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range got.Levels {
+			n := len(l.Counters)
+			if n < 2 || l.Counters[n-2].Name != "duplicates" || l.Counters[n-2].Value < 0 ||
+				l.Counters[n-1].Name != plugins.KernelLaunches {
+				t.Errorf("child=%s, level %d: got the counters %v, want duplicates and kernel launches", child, i, l.Counters)
+			}
+		}
+	}
+}
+
+// A search of Merrill's whose queues are too small for its duplicates is repeated without them; one of Kolganov's makes
+// the queue of that level again.
 func TestFullQueuesAreNoError(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")
@@ -302,9 +324,13 @@ func TestFullQueuesAreNoError(t *testing.T) {
 	}
 	parent := make([]graph.Vertex, vertices)
 	root, _ := tuples[0].Ends()
+	sets := []map[string]string{{"kernel": "kolganov", "claim": "off", "direction": "topdown"},
+		{"kernel": "kolganov", "claim": "off", "child": "0"}}
 	for _, order := range []string{"hybrid", "expand-contract", "contract-expand", "two-phase"} {
+		sets = append(sets, map[string]string{"kernel": "merrill", "order": order})
+	}
+	for _, set := range sets {
 		for _, share := range []uint64{1, 50, 1 << 40} {
-			set := map[string]string{"kernel": "merrill", "order": order}
 			search := buildSearch(t, tuples, set, func(c *configuration) { c.queueShare = share })
 			got, err := search(t.Context(), root, parent)
 			if err != nil {
@@ -312,7 +338,7 @@ func TestFullQueuesAreNoError(t *testing.T) {
 			}
 			tree, err := v.Validate(t.Context(), root, parent)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
-				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", order, share, len(got.Levels), tree.Depth, err)
+				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", name(set), share, len(got.Levels), tree.Depth, err)
 			}
 		}
 	}

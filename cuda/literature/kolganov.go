@@ -25,8 +25,13 @@ func kolganov(b *base, c configuration) method {
 		child = uint64(c.child)
 		b.fail(cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
 	}
+	room := uint64(0) // of a queue with duplicates
+	if c.duplicates {
+		room = max(1, b.labels/c.queueShare)
+		b.named = make([]plugins.Counter, 0, 3*maxLevels)
+	}
 	state, countQ := graph.TopDown, uint64(1)
-	return method{
+	m := method{
 		begin: func(root uint64) {
 			state, countQ = c.rule.First(), 1
 			b.fill(levels, 0, 4*b.labels)
@@ -39,7 +44,7 @@ func kolganov(b *base, c configuration) method {
 			if state == graph.TopDown {
 				if b.err == nil {
 					b.fail(b.gpu.Launch(cu.NoStream, "kolganov_td", int((countQ+masters-1)/masters), masters, Qcurr, countQ, b.row,
-						b.column, lvl, child, maxPending, levels, parents, Qnext, b.counters))
+						b.column, lvl, child, maxPending, levels, parents, Qnext, room, b.counters))
 				}
 				Qcurr, Qnext = Qnext, Qcurr
 			} else {
@@ -53,18 +58,38 @@ func kolganov(b *base, c configuration) method {
 			if state == graph.TopDown {
 				b.count(&l, "child grids", n.examined)
 			}
+			if c.duplicates {
+				b.count(&l, "duplicates", 0) // counted after the clock
+			}
 			old := state
 			state = c.rule.NextKolganov(graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
 				Vertices: int64(b.labels)}, n.edges, int64(b.entries))
 			countQ = uint64(n.vertices)
-			if old == graph.BottomUp && state == graph.TopDown {
+			full := old == graph.TopDown && c.duplicates && countQ > room
+			if full || old == graph.BottomUp && state == graph.TopDown {
 				b.clearCounters()
 				b.launch("kolganov_queue", b.labels, levels, b.labels, lvl, Qcurr, b.counters)
+				if full {
+					countQ = uint64(b.read().vertices)
+				}
 			}
 			return l, countQ > 0
 		},
 		end: func() { b.launch("kolganov_parents", b.labels, number, original, b.labels, levels, parents, b.parent) },
 	}
+	if c.duplicates {
+		m.frontiers = func(levels []plugins.Level, root uint64) {
+			queued := make([]int64, len(levels))
+			for i, l := range levels {
+				queued[i] = l.Frontier
+			}
+			b.countFrontiers(levels, root)
+			for i, l := range levels {
+				l.Counters[len(l.Counters)-2].Value = queued[i] - l.Frontier // kernel launches are the last counter
+			}
+		}
+	}
+	return m
 }
 
 // masters are the master threads of a block. Before CUDA 12 the child grids of a block run one after the other.

@@ -70,6 +70,8 @@ func options() []plugins.Option {
 			Meaning: "per cent of the vertices whose lists are interleaved for bottom-up steps, the first ones"},
 		{Name: "child", Kind: plugins.Int, Default: "1", Min: plugins.Bound(0), Max: plugins.Bound(maxLabels),
 			Needs: kolganov, Meaning: "shortest list that gets a child grid in top-down steps; 0: none does"},
+		choice("claim", kolganov, "compare-and-swap puts a vertex into the queue once, or it may be there several times",
+			"on", "off"),
 		choice("lists", kolganov, "where lists are that are not interleaved: device memory, or pinned host memory",
 			"device", "host"),
 	}, directions...)
@@ -95,7 +97,7 @@ type configuration struct {
 	cull     string
 	distance bool // output
 	counters bool
-	// queueShare divides the room of queues in searches that allow duplicates; tests raise it.
+	// queueShare divides the room of queues in searches that allow duplicates, also of kolganov; tests raise it.
 	queueShare uint64
 
 	edges        int
@@ -107,6 +109,7 @@ type configuration struct {
 	aligned                 int // per cent of the vertices
 	child                   int // neighbours; 0: never
 	host                    bool
+	duplicates              bool // claim=off
 }
 
 func configure(set plugins.Settings) configuration {
@@ -121,6 +124,7 @@ func configure(set plugins.Settings) configuration {
 		appendByWarp: set.Text("append") == "warp", searchByWarp: set.Text("search") == "warp", queueShare: 1,
 		local: set.Text("local") == "on", global: set.Text("global") == "on", renumber: set.Text("renumber") == "on",
 		aligned: set.Int("aligned"), child: set.Int("child"), host: set.Text("lists") == "host",
+		duplicates: set.Text("claim") == "off",
 	}
 }
 

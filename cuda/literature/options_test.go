@@ -34,6 +34,7 @@ func TestConfigure(t *testing.T) {
 	kolganov := defaults
 	kolganov.kernel, kolganov.local, kolganov.global, kolganov.renumber = "kolganov", false, false, false
 	kolganov.aligned, kolganov.child, kolganov.host, kolganov.rule.Steps = 100, 512, true, graph.OnlyBottomUp
+	kolganov.duplicates = true
 	for name, test := range map[string]struct {
 		set  map[string]string
 		want configuration
@@ -48,7 +49,8 @@ func TestConfigure(t *testing.T) {
 		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5", "ctamin": "1000", "warpmin": "2"}, hybrid},
 		"compact": {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
 		"kolganov": {map[string]string{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off",
-			"aligned": "100", "child": "512", "lists": "host", "direction": "bottomup"}, kolganov},
+			"aligned": "100", "child": "512", "lists": "host", "direction": "bottomup",
+			"claim": "off"}, kolganov},
 		"no tiles": {map[string]string{"kernel": "habr", "permute": "off"}, plain},
 	} {
 		set, err := plugins.Resolve(options(), test.set)

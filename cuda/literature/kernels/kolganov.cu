@@ -72,11 +72,19 @@ extern "C" __global__ void kolganov_begin(const u32* number, u64 root, u32* leve
 namespace {
 
 // visit is the inner loop of TD in figure 2. Several threads may reach a vertex; the paper does not say how it comes
-// into the queue once, which compare-and-swap decides here.
-__device__ inline void visit(u32 Vk, u32 Vi, u32 lvl, u32* levels, u32* parents, u32* Qnext, Counters* counters) {
-  if (levels[Vk] != 0 || atomicCAS(&levels[Vk], 0, lvl) != 0) return;
+// into the queue once. With room = 0 compare-and-swap decides. Otherwise a vertex may be in the queue several times, with
+// the parent that was written last, and the queue takes `room` vertices; the host makes it again if they are more.
+__device__ inline void visit(u32 Vk, u32 Vi, u32 lvl, u32* levels, u32* parents, u32* Qnext, u64 room,
+                             Counters* counters) {
+  if (levels[Vk] != 0) return;
+  if (room != 0) {
+    levels[Vk] = lvl;
+  } else if (atomicCAS(&levels[Vk], 0, lvl) != 0) {
+    return;
+  }
   parents[Vk] = Vi;
-  Qnext[atomicAdd(&counters->vertices, u64(1))] = Vk;
+  u64 at = atomicAdd(&counters->vertices, u64(1));
+  if (room == 0 || at < room) Qnext[at] = Vk;
 }
 
 }  // namespace
@@ -84,9 +92,9 @@ __device__ inline void visit(u32 Vk, u32 Vi, u32 lvl, u32* levels, u32* parents,
 #if CHILDREN
 // kolganov_child is the grid of one vertex, with a thread for each neighbour.
 extern "C" __global__ void kolganov_child(const u32* A, u32 length, u32 Vi, u32 lvl, u32* levels, u32* parents, u32* Qnext,
-                                          Counters* counters) {
+                                          u64 room, Counters* counters) {
   u32 k = blockIdx.x * blockDim.x + threadIdx.x;
-  if (k < length) visit(A[k], Vi, lvl, levels, parents, Qnext, counters);
+  if (k < length) visit(A[k], Vi, lvl, levels, parents, Qnext, room, counters);
 }
 #endif
 
@@ -97,7 +105,7 @@ extern "C" __global__ void kolganov_child(const u32* A, u32 length, u32 Vi, u32 
 // counters: vertices of Qnext; inLvl; child grids that were launched.
 extern "C" __global__ void __launch_bounds__(256)
 kolganov_td(const u32* Qcurr, u64 queued, const u64* X, const u32* A, u64 lvl, u64 child, u64 pending, u32* levels,
-            u32* parents, u32* Qnext, Counters* counters) {
+            u32* parents, u32* Qnext, u64 room, Counters* counters) {
   u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x, inLvl = 0, grids = 0;
   if (i < queued) {
     u32 Vi = Qcurr[i];
@@ -112,11 +120,12 @@ kolganov_td(const u32* Qcurr, u64 queued, const u64* X, const u32* A, u64 lvl, u
 #endif
       u32 threads = min(256u, (length + 31) / 32 * 32);
       kolganov_child<<<(length + threads - 1) / threads, threads, 0, stream>>>(list, length, Vi, u32(lvl), levels, parents,
-                                                                               Qnext, counters);
+                                                                               Qnext, room, counters);
       if (cudaGetLastError() == cudaSuccess) length = 0, grids = 1;
     }
 #endif
-    for (u32 k = 0; k < length; k++) visit(list[k], Vi, u32(lvl), levels, parents, Qnext, counters);
+    for (u32 k = 0; k < length; k++) visit(list[k], Vi, u32(lvl), levels, parents, Qnext, room,
+                                           counters);
   }
   add(counters, 0, inLvl, grids);
 }
@@ -147,7 +156,7 @@ kolganov_bu(u64 first, u64 end, u64 step, u64 n, const u64* rowsIndices, const u
   add(counters, found, inLvl, 0);
 }
 
-// kolganov_queue makes the queue of a level for TD after BU, which has none.
+// kolganov_queue makes the queue of a level for TD after BU, which has none, and where duplicates have filled it.
 extern "C" __global__ void __launch_bounds__(256)
 kolganov_queue(const u32* levels, u64 n, u64 lvl, u32* Qnext, Counters* counters) {
   u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
