@@ -1,27 +1,108 @@
 package graph
 
+import (
+	"context"
+	"math"
+	"sync/atomic"
+)
+
 // QueueOrder returns new numbers of the vertices of rows, where the neighbours of v are
 // targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbours of
 // each, in the order of its list. The first vertex of each other component follows (Kolganov, "The Fastest and
-// Energy-Efficient Breadth-First Search Algorithm on a Single Node", 2018, section 2.3).
-func QueueOrder(offsets []int64, targets []uint32) []uint32 {
-	number, queue := make([]uint32, len(offsets)-1), make([]uint32, 0, len(offsets)-1)
-	add := func(v uint32) {
-		if number[v] == 0 {
-			queue = append(queue, v)
-			number[v] = uint32(len(queue)) // plus 1
+// Energy-Efficient Breadth-First Search Algorithm on a Single Node", 2018, section 2.3). The numbers do not depend on
+// threads. The error is that of ctx.
+func QueueOrder(ctx context.Context, offsets []int64, targets []uint32, threads int) ([]uint32, error) {
+	o := queueOrder{offsets, targets, threads, make([]uint32, len(offsets)-1), make([]uint32, 0, len(offsets)-1), nil}
+	for first := range o.number {
+		head := len(o.queue)
+		for o.add(uint32(first)); head < len(o.queue); {
+			level := o.queue[head:]
+			if threads > 1 && len(level) >= largeLevel {
+				o.addNeighbours(ctx, level)
+			} else {
+				for _, v := range level {
+					for _, u := range o.neighbours(v) {
+						o.add(u)
+					}
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			head += len(level)
 		}
 	}
-	for first := range number {
-		head := len(queue)
-		for add(uint32(first)); head < len(queue); head++ {
-			for _, u := range targets[offsets[queue[head]]:offsets[queue[head]+1]] {
-				add(u)
+	for v := range o.number {
+		o.number[v]--
+	}
+	return o.number, nil
+}
+
+// largeLevel is the length of a level that several threads share.
+const largeLevel = 1 << 12
+
+type queueOrder struct {
+	offsets []int64
+	targets []uint32
+	threads int
+	number  []uint32 // place in the queue plus 1
+	queue   []uint32
+	by      []uint32 // for large levels: the first vertex of the level that has this neighbour
+}
+
+func (o *queueOrder) neighbours(v uint32) []uint32 { return o.targets[o.offsets[v]:o.offsets[v+1]] }
+
+// add appends a vertex that is not in the queue.
+func (o *queueOrder) add(v uint32) {
+	if o.number[v] == 0 {
+		o.queue = append(o.queue, v)
+		o.number[v] = uint32(len(o.queue))
+	}
+}
+
+// addNeighbours adds the neighbours of a level on all threads: each to the list of the first vertex that has it.
+func (o *queueOrder) addNeighbours(ctx context.Context, level []uint32) {
+	const none, grain = math.MaxUint32, 64
+	if o.by == nil {
+		o.by = make([]uint32, len(o.number))
+		for v := range o.by {
+			o.by[v] = none
+		}
+	}
+	share := func(items int, grain int64, work func(i int)) {
+		_, _ = parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool { // the caller looks at ctx
+			for i := first; i < last; i++ {
+				work(int(i))
+			}
+			return true
+		})
+	}
+	share(len(level), grain, func(i int) {
+		for _, u := range o.neighbours(level[i]) {
+			if o.number[u] == 0 {
+				for old := atomic.LoadUint32(&o.by[u]); old > uint32(i) &&
+					!atomic.CompareAndSwapUint32(&o.by[u], old, uint32(i)); old = atomic.LoadUint32(&o.by[u]) {
+				}
 			}
 		}
+	})
+	found := make([][]uint32, (len(level)+grain-1)/grain)
+	share(len(level), grain, func(i int) {
+		for _, u := range o.neighbours(level[i]) {
+			if atomic.LoadUint32(&o.by[u]) == uint32(i) {
+				atomic.StoreUint32(&o.by[u], none)
+				found[i/grain] = append(found[i/grain], u)
+			}
+		}
+	})
+	begin := make([]int, len(found))
+	for i, vertices := range found {
+		begin[i] = len(o.queue)
+		o.queue = append(o.queue, vertices...)
 	}
-	for v := range number {
-		number[v]--
-	}
-	return number
+	share(len(found), 1, func(i int) {
+		for k, u := range found[i] {
+			o.number[u] = uint32(begin[i] + k + 1)
+		}
+	})
 }

@@ -35,7 +35,10 @@ func (g *csr) transform(ctx context.Context, options plugins.Settings) (transfor
 		}
 	}
 	if on("renumber") { // 2.3
-		again := graph.QueueOrder(g.offsets, g.targets)
+		again, err := graph.QueueOrder(ctx, g.offsets, g.targets, options.Int("threads"))
+		if err != nil {
+			return nil, nil, err
+		}
 		g = g.relabel(again)
 		for v, n := range number {
 			number[v] = again[n]

@@ -5,6 +5,7 @@ package literature
 import (
 	"math"
 	"math/bits"
+	"runtime"
 
 	"gorgonia.org/cu"
 
@@ -116,26 +117,23 @@ func (b *base) transform(c configuration) (number, original uint64) {
 	if c.local {
 		rank = degrees
 	}
-	row, column := b.relabel(c, number, rank)
+	b.relabel(c, number, rank)
 	if c.renumber && b.err == nil {
-		X, A, numbers := make([]int64, b.labels+1), make([]uint32, b.entries), make([]uint32, b.labels)
-		b.fail(driver.Read(X, row))
-		b.fail(driver.Read(A, column))
-		b.fail(driver.Read(numbers, number))
-		again := graph.QueueOrder(X, A)
-		for v, n := range numbers {
-			numbers[v] = again[n]
+		X, A := make([]int64, b.labels+1), make([]uint32, b.entries)
+		b.fail(driver.Read(X, b.row))
+		b.fail(driver.Read(A, b.column))
+		order, err := graph.QueueOrder(b.ctx, X, A, runtime.GOMAXPROCS(0))
+		b.fail(err)
+		again, rankOfNumber := b.array("numbers", 4*b.labels), b.array("ranks", 4*b.labels)
+		if b.err == nil && b.labels > 0 {
+			b.fail(driver.WriteAll(again, order))
 		}
-		b.release(&row)
-		b.release(&column)
-		if number = b.array("numbers", 4*b.labels); b.err == nil && b.labels > 0 {
-			b.fail(driver.WriteAll(number, numbers))
-		}
-		row, column = b.relabel(c, number, rank)
+		b.launch("kolganov_scatter", b.labels, number, rank, b.labels, rankOfNumber)
+		b.relabel(c, again, rankOfNumber)
+		b.launch("kolganov_targets", b.labels, number, b.labels, again)
+		b.release(&again)
+		b.release(&rankOfNumber)
 	}
-	b.release(&b.row)
-	b.release(&b.column)
-	b.row, b.column = row, column
 	for _, used := range []uint64{plain, degrees} {
 		if used != number {
 			b.release(&used)
@@ -146,14 +144,17 @@ func (b *base) transform(c configuration) (number, original uint64) {
 	return number, original
 }
 
-// relabel returns the rows in new numbers, with each list in the order of its neighbours' ranks.
-func (b *base) relabel(c configuration, number, rank uint64) (row, column uint64) {
-	keys, buffer := b.array("keys of rows", 8*b.entries), b.array("keys of rows", 8*b.entries)
-	targetBits := bits.Len64(max(b.labels, 2) - 1)
+// relabel replaces the rows by those in new numbers, with each list in the order of its neighbours' ranks. Keys and
+// their buffer are the largest arrays of kernel 1, so the old rows make room for the buffer.
+func (b *base) relabel(c configuration, number, rank uint64) {
+	keys, targetBits := b.array("keys of rows", 8*b.entries), bits.Len64(max(b.labels, 2)-1)
 	b.launch("kolganov_keys", 32*b.labels, b.row, b.column, b.labels, number, rank, uint64(targetBits), keys)
+	b.release(&b.row)
+	b.release(&b.column)
+	buffer := b.array("keys of rows", 8*b.entries)
 	b.sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
 	b.release(&buffer)
-	row = b.array("X", 8*(b.labels+1))
+	row, column := b.array("X", 8*(b.labels+1)), uint64(0)
 	if c.host {
 		if b.err == nil {
 			column, b.err = b.memory.OnHost("A", int64(4*b.entries))
@@ -171,7 +172,7 @@ func (b *base) relabel(c configuration, number, rank uint64) (row, column uint64
 	b.launch("kolganov_scatter", b.labels, rank, number, b.labels, numberOfRank)
 	b.launch("kolganov_targets", b.entries, column, b.entries, numberOfRank)
 	b.release(&numberOfRank)
-	return row, column
+	b.row, b.column = row, column
 }
 
 // align interleaves the lists of the first vertices.
