@@ -2,6 +2,7 @@ package serial
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -44,7 +45,6 @@ func TestConformanceOfHybrid(t *testing.T) {
 			"renumber": "on"})
 }
 
-// The estimate is for the default options.
 func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 	source, err := graph.ParseSource("kron:16", 8, 3)
 	if err != nil {
@@ -55,21 +55,46 @@ func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := make([]graph.Vertex, source.Vertices())
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	e := New()
-	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Search(t.Context(), 0, parent); err != nil {
-		t.Fatal(err)
-	}
-	runtime.ReadMemStats(&after)
-	m := memoryBound()
-	got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
-	bound := m.Fixed + int64(m.PerVertex*float64(source.Vertices())+m.PerTuple*float64(len(tuples)))
-	if got > bound || 2*got < bound {
-		t.Errorf("got %d bytes, want at most the estimate of %d and more than half of it", got, bound)
+	for _, set := range []map[string]string{
+		nil,
+		{"work": "quadratic"},
+		{"work": "hybrid", "local": "on"},
+		{"work": "hybrid", "threads": "4"},
+		{"work": "hybrid", "global": "on"},
+		{"work": "hybrid", "renumber": "on"},
+		{"work": "hybrid", "adjacency": "perlist"},
+		{"work": "hybrid", "local": "on", "global": "on", "renumber": "on", "adjacency": "perlist", "threads": "4"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		e := New()
+		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Search(t.Context(), 0, parent); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		d, err := e.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := plugins.Resolve(d.Options, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := memoryBound(settings)
+		if set == nil && m != d.Memory {
+			t.Errorf("got %+v in the description, want %+v", d.Memory, m)
+		}
+		got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
+		bound := m.Fixed + int64(m.PerVertex*float64(source.Vertices())+m.PerTuple*float64(len(tuples)))
+		if got > bound || 2*got < bound {
+			t.Errorf("%v: got %d bytes, want at most the estimate of %d and more than half of it", set, got, bound)
+		}
+		if err := fits(t.Context(), m, 1<<44, 1<<48); !errors.Is(err, plugins.ErrMemory) {
+			t.Errorf("%v: got %v for a graph that no machine has memory for", set, err)
+		}
 	}
 }
 

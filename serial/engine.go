@@ -2,8 +2,11 @@ package serial
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -17,7 +20,7 @@ func describe() (plugins.Description, error) {
 		return plugins.Option{Name: name, Kind: plugins.Choice, Default: "off", Choices: []string{"off", "on"},
 			Meaning: meaning, Needs: "work=hybrid"}
 	}
-	return plugins.Description{
+	d := plugins.Description{
 		Name: "serial", Version: "2", Summary: "Textbook search on one thread over plain compressed sparse rows.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread, or as many as are set", Units: 1}},
 		Options: append([]plugins.Option{{
@@ -41,18 +44,53 @@ func describe() (plugins.Description, error) {
 				Meaning: "vertices that a worker takes at a time, at least with guided; 0: the default of OpenMP",
 				Needs:   "work=hybrid"},
 		)...),
-		Memory: memoryBound(),
-	}, nil
+	}
+	defaults, err := plugins.Resolve(d.Options, nil)
+	d.Memory = memoryBound(defaults)
+	return d, err
 }
 
-// memoryBound is that of the default options, the search with one queue, when rows are made and afterwards:
-//
-//	per vertex  row (8), queue (4)
-//	per tuple   two entries of 32 bits (8)
-//
-// work=hybrid takes 8 bytes a vertex more for the queues of the search and its workers. New numbers take 16 more, and
-// 16 more and another copy of the rows while they are made; so does adjacency=perlist, with the packed lists.
-func memoryBound() plugins.Memory { return plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} }
+// memoryBound is what a search with these options takes at most, as if nothing were freed while rows are made. The
+// description has it for the default options.
+func memoryBound(set plugins.Settings) plugins.Memory {
+	on := func(name string) bool { return set.Text(name) == "on" }
+	m := plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} // row (8) and queue (4); two entries of 32 bits
+	if set.Text("work") != "hybrid" {
+		return m
+	}
+	m.Fixed = 12 << 20    // levels
+	m.PerVertex += 4 + 12 // levels, and queues of workers as they grow
+	copyOfRows := func() { m.PerVertex, m.PerTuple = m.PerVertex+8, m.PerTuple+8 }
+	if on("local") || on("global") {
+		m.PerVertex += 8 // vertices by degree and their places
+	}
+	if on("global") {
+		m.PerVertex += 4 // vertices by number
+		copyOfRows()
+	}
+	if on("renumber") {
+		m.PerVertex += 4 + 4 + 4 + 8 // vertices by number, numbers, the queue, and what threads add to it
+		copyOfRows()
+	}
+	if on("global") || on("renumber") {
+		m.PerVertex += 4 + 8 // labels and numbered parents
+	}
+	if set.Text("adjacency") == "perlist" {
+		copyOfRows()
+	}
+	return m
+}
+
+// fits refuses a graph that this machine has no memory for. The host does so before, but for the default options.
+func fits(ctx context.Context, m plugins.Memory, vertices, tuples int64) error {
+	available, source, err := machine.AvailableMemory(ctx)
+	need := m.Fixed + int64(m.PerVertex*float64(vertices)+m.PerTuple*float64(tuples))
+	if err != nil || need <= available { // unknown, or enough
+		return nil
+	}
+	return fmt.Errorf("the options need %s, this machine has %s available (%s); use work=linear, fewer "+
+		"orders or a smaller graph: %w", units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
+}
 
 // maxLevels is how many levels a hybrid search records, as in package cpu.
 const maxLevels = 1 << 16
@@ -61,6 +99,9 @@ const maxLevels = 1 << 16
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	vertices, err := plugins.VerticesOf(in.Tuples, 32)
 	if err != nil {
+		return plugins.Built{}, err
+	}
+	if err := fits(ctx, memoryBound(options), vertices, int64(len(in.Tuples))); err != nil {
 		return plugins.Built{}, err
 	}
 	g, err := newCSR(ctx, in.Tuples, vertices)
