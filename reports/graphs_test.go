@@ -1,12 +1,14 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -136,5 +138,56 @@ func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
 	}
 	if want := "A bar is the time of 5 levels together, a point the mean of their counts."; f.Notes[1] != want {
 		t.Errorf("the note is %q, want %q", f.Notes[1], want)
+	}
+}
+
+// Engines are compared in the levels of one root, which the first engine's median is. Others have it elsewhere or not.
+func TestLevelsOfEnginesAreThoseOfOneRoot(t *testing.T) {
+	ms := time.Millisecond
+	run := func(label string, scale int, roots ...graph.Vertex) Run {
+		r := samples.Run(label, 0, scale, len(roots))
+		for i, root := range roots {
+			r.Roots[i].Root, r.Roots[i].Time = root, float64(1+i)/1e3
+			r.Roots[i].Levels = []plugins.Level{{Frontier: 1, Edges: plugins.Counted(int64(root)), Elapsed: ms},
+				{Frontier: 2, Edges: plugins.Counted(0), Elapsed: 2 * ms}}
+		}
+		return Run{Run: r, Label: label}
+	}
+	small, first, second := run("first", 15, 9), run("first", 16, 7, 9), run("second", 16, 8, 7)
+	figures := levelsTogether([]Run{small, first, second, run("third", 16, 9)})
+	if len(figures) != 1 || figures[0].Name != "levels-s16" || len(figures[0].Legend) != 2 {
+		t.Fatalf("got %d figures %+v, want one of scale 16 with two engines", len(figures), figures)
+	}
+	marks := 0
+	for _, shape := range figures[0].Panels[0].Shapes {
+		if mark, ok := shape.(Mark); ok {
+			marks++
+			if mark.At != (Point{0, 7}) {
+				t.Errorf("got a mark at %v, want the 7 entries of root 7 in level 0", mark.At)
+			}
+		}
+	}
+	if marks != 2 {
+		t.Errorf("got %d marks of entries, want one for each engine", marks)
+	}
+	if got := levelsTogether([]Run{first}); len(got) != 0 {
+		t.Errorf("one engine: got %d figures, want none", len(got))
+	}
+}
+
+// The figure of levels draws counters, but not launches of kernels.
+func TestLevelsFigureHasCounters(t *testing.T) {
+	run := samples.Run("cpu", 0, 16, 1)
+	counted := func(n int64) []plugins.Counter {
+		return []plugins.Counter{{Name: "kept", Value: n}, {Name: "culled"}, {Name: plugins.KernelLaunches, Value: 2}}
+	}
+	run.Roots[0].Levels[1].Counters, run.Roots[0].Levels[3].Counters = counted(5), counted(6)
+	curves, values := counterCurves(run.Roots[0].Levels)
+	if len(curves) != 1 || curves[0].label != "kept" || values != (span{5, 6}) ||
+		!slices.Equal(curves[0].points, []Point{{1, 5}, {3, 6}}) {
+		t.Errorf("got %+v from %v, want what was kept in levels 1 and 3", curves, values)
+	}
+	if f := levelsFigure(Run{Run: run, Label: "cpu"}); len(f.Panels) != 3 {
+		t.Errorf("got %d panels, want one of counters, too", len(f.Panels))
 	}
 }

@@ -2,12 +2,14 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
 )
 
 const (
@@ -99,11 +101,100 @@ func levelsFigure(r Run) Figure {
 	if !seconds.empty() { // an engine need not time its levels
 		f.Panels = append(f.Panels, Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", seconds.high*1.15), Shapes: times})
 	}
+	counters, values := counterCurves(levels)
+	if len(counters) > 0 {
+		f.Legend = append(f.Legend, legend(counters)...)
+		panel := Panel{Height: 2.1, X: x, Y: logAxis("Counters", values), Shapes: bands}
+		for _, c := range counters {
+			panel.Shapes = append(panel.Shapes, c.draw()...)
+		}
+		f.Panels = append(f.Panels, panel)
+		f.note("Counters are those of the engine; 0 is left out.")
+	}
 	f.Panels[len(f.Panels)-1].X.Title = "Level"
 	for k, name := range directionNames()[:2] {
 		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
 	}
 	return f
+}
+
+// counterCurves are the counters of levels over their numbers, without launches of kernels.
+func counterCurves(levels []plugins.Level) (curves []curve, values span) {
+	values = newSpan()
+	for i, level := range levels {
+		for _, c := range level.Counters {
+			if c.Name == plugins.KernelLaunches || c.Value <= 0 {
+				continue
+			}
+			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == EngineName(c.Name) })
+			if k < 0 {
+				k = len(curves)
+				curves = append(curves, curve{label: EngineName(c.Name), look: looks(2 + k)}) // after frontier and entries
+			}
+			curves[k].points = append(curves[k].points, Point{float64(i), float64(c.Value)})
+			values.add(float64(c.Value))
+		}
+	}
+	return curves, values
+}
+
+// levelsTogether draws the levels of several engines over each other, for one root at the largest scale and on each
+// other graph: entries looked at, and time.
+func levelsTogether(runs []Run) (out []Figure) {
+	largest := map[string]int{} // scale, by source
+	for _, r := range runs {
+		if _, found := r.medianRoot(); found && r.Verdict().Grade != Wrong {
+			largest[r.Source] = max(largest[r.Source], r.Scale)
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(largest)) {
+		var root *record.RootRecord // the median one of the first engine
+		entries, seconds := newSpan(), newSpan()
+		f, x := Figure{}, newSpan()
+		panels := []Panel{{Height: 2.4}, {Height: 2.4}}
+		all := seriesOf(runs, func(r Run) bool { return r.Source == source && r.Scale == largest[source] })
+		for _, s := range limited(&f, all, maxSeries, "engines") {
+			run := s.runs[0]
+			if first, found := run.medianRoot(); root == nil && found {
+				root = &first
+				f.Name = "levels-" + run.graphFile()
+				f.Title = "Entries looked at and time in each level, by engine, " + run.atGraph()
+				f.note("Root " + rootLabel(first) + ", the median one of the first engine.")
+			}
+			i := slices.IndexFunc(run.Roots, func(r record.RootRecord) bool {
+				return root != nil && r.Root == root.Root && len(r.Levels) > 0 && len(r.Levels) <= maxLevels && !r.Broken()
+			})
+			if i < 0 {
+				continue
+			}
+			looked, took := curve{label: s.label, look: s.look}, curve{label: s.label, look: s.look}
+			for k, level := range run.Roots[i].Levels {
+				n, _ := level.Edges.Get()
+				looked.points = append(looked.points, Point{float64(k), float64(n)})
+				took.points = append(took.points, Point{float64(k), level.Elapsed.Seconds() * 1e3})
+				entries.add(float64(n))
+				seconds.add(level.Elapsed.Seconds() * 1e3)
+				x.add(float64(k))
+			}
+			f.Legend = append(f.Legend, legend([]curve{looked})...)
+			panels[0].Shapes = append(panels[0].Shapes, looked.draw()...)
+			panels[1].Shapes = append(panels[1].Shapes, took.draw()...)
+		}
+		if len(f.Legend) < 2 || x.empty() || entries.empty() || seconds.empty() {
+			continue
+		}
+		for i := range panels {
+			panels[i].X = Axis{Min: -0.5, Max: x.high + 0.5}
+			for k := 0; k <= int(x.high) && int(x.high) < maxTicks; k++ {
+				panels[i].X.Ticks = append(panels[i].X.Ticks, Tick{float64(k), strconv.Itoa(k)})
+			}
+		}
+		panels[0].Y, panels[1].Y = logAxis("Entries looked at", entries), logAxis("Time (ms)", seconds)
+		panels[1].X.Title = "Level"
+		f.Panels = panels
+		out = append(out, f)
+	}
+	return out
 }
 
 // merged makes one level of each n: their time together, the means of their counts, and the direction of the first.

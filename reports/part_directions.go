@@ -14,7 +14,8 @@ import (
 func directionsPart(runs []Run, _ []Reference) Part {
 	shares := directionShares(runs)
 	return Part{
-		Title: "Top-down and bottom-up", Figures: []Figure{directionsFigure(shares)}, Table: directionsTable(shares),
+		Title: "Top-down and bottom-up", Table: directionsTable(shares),
+		Figures: append([]Figure{directionsFigure(shares)}, levelsTogether(runs)...),
 		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
 			"needs to find only one parent.",
 		Wide: true,
