@@ -51,29 +51,23 @@ func (in *input) parallel(b blocks) error {
 		// The blocks in flight: enough that no thread waits for another.
 		inFlight = 2*in.threads + 2
 		order    = make(chan *block, inFlight)
-		work     = make(chan *block, inFlight)
 		free     = make(chan []byte, inFlight)
 		parsed   = make(chan []graph.Edge, inFlight) // arrays to parse into
+		threads  = make(chan struct{}, in.threads)   // that parse
 		readErr  error
 	)
-	done := make(chan struct{}, in.threads)
-	for range in.threads {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			for block := range work {
-				edges := block.room
-				if !b.exact {
-					edges = reuse(parsed, block.tuples)
-				}
-				edges, err := b.parse(block, edges[:0])
-				block.result <- result{edges, err}
-				recycle(free, block.data)
-			}
-		}()
+	parse := func(block *block) {
+		edges := block.room
+		if !b.exact {
+			edges = reuse(parsed, block.tuples)
+		}
+		edges, err := b.parse(block, edges[:0])
+		recycle(free, block.data)
+		<-threads
+		block.result <- result{edges, err}
 	}
 	go func() {
 		defer close(order)
-		defer close(work)
 		split := b.split
 		if split == nil {
 			split = func(ctx context.Context, send func(*block) bool) error { return in.split(ctx, b, free, send) }
@@ -85,7 +79,8 @@ func (in *input) parallel(b blocks) error {
 			case <-ctx.Done():
 				return false
 			}
-			work <- block // has room whenever order had
+			threads <- struct{}{}
+			go parse(block)
 			return true
 		})
 	}()
@@ -106,9 +101,6 @@ func (in *input) parallel(b blocks) error {
 		if err != nil {
 			cancel()
 		}
-	}
-	for range in.threads {
-		<-done
 	}
 	switch {
 	case in.ctx.Err() != nil:

@@ -17,29 +17,20 @@ func readWeightedList(in *input) error { return in.readList(3) }
 
 // readList reads lines of a number of columns, at least 2, or 0 for as many as the first line has.
 func (in *input) readList(columns int64) error {
-	in.info.Symmetrised = !in.saysUndirected()
 	var labels collected
-	lines := pairs{comments: listComments, limit: firstLarge, below: anyOrder, end: '{', labels: &labels, wrong: listError,
-		other: func(_ *block, _ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }}
-	if in.known != nil {
-		lines.limit = 0
-		lines.other = func(b *block, start int, u, v uint64) (graph.Edge, error) {
-			a, okA := in.known.vertex(u)
-			z, okZ := in.known.vertex(v)
-			if !okA || !okZ {
-				return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
-			}
-			return graph.MakeEdge(a, z), nil
-		}
-	}
-	if err := in.parallel(blocks{limit: -1, next: valuesOf(columns), parse: lines.parse}); err != nil {
+	err := in.readLabels(columns, pairs{limit: firstLarge, labels: &labels,
+		other: func(_ *block, _ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }})
+	if err != nil {
 		return err
 	}
-	if in.known != nil {
-		in.info.Vertices, in.info.Labels = int64(len(in.known.labels)), in.known.labels
-		return nil
-	}
 	return in.number(&labels)
+}
+
+// readLabels is readList with what lines says about labels.
+func (in *input) readLabels(columns int64, lines pairs) error {
+	in.info.Symmetrised = !in.saysUndirected()
+	lines.comments, lines.below, lines.end, lines.wrong = listComments, anyOrder, '{', listError
+	return in.parallel(blocks{limit: -1, next: valuesOf(columns), parse: lines.parse})
 }
 
 // saysUndirected reports whether a comment at the beginning says that the edges are undirected, as SNAP does.

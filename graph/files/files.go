@@ -96,13 +96,13 @@ func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph,
 	return load(ctx, r, name, 0, o, nil)
 }
 
-func loadFile(ctx context.Context, name string, o Options, known *numbering) (*Graph, error) {
+func loadFile(ctx context.Context, name string, o Options, read func(in *input) error) (*Graph, error) {
 	file, stat, err := regular.Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	g, err := load(ctx, file, name, stat.Size(), o, known)
+	g, err := load(ctx, file, name, stat.Size(), o, read)
 	if now, statErr := file.Stat(); ctx.Err() == nil && statErr == nil &&
 		(now.Size() != stat.Size() || !now.ModTime().Equal(stat.ModTime())) {
 		return nil, fmt.Errorf("%s: the file changed while it was read", name) // which explains err
@@ -110,21 +110,23 @@ func loadFile(ctx context.Context, name string, o Options, known *numbering) (*G
 	return g, err
 }
 
-// load reads a graph from r. Known, unless nil, numbers all labels that may occur in an edge list.
-func load(ctx context.Context, r io.Reader, name string, size int64, o Options, known *numbering) (*Graph, error) {
+// load reads a graph from r, by read or, if that is nil, in its format.
+func load(ctx context.Context, r io.Reader, name string, size int64, o Options, read func(in *input) error,
+) (*Graph, error) {
 	in, err := open(ctx, r, size, o)
 	defer in.close()
 	if err != nil {
 		return nil, named(name, err)
 	}
-	in.known = known
 	in.info.Format = o.Format
 	if in.info.Format == "" {
 		if in.info.Format, err = in.detect(); err != nil {
 			return nil, named(name, err)
 		}
 	}
-	read := formatOf(in.info.Format).read
+	if read == nil {
+		read = formatOf(in.info.Format).read
+	}
 	if read == nil {
 		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
 	}

@@ -31,7 +31,6 @@ type input struct {
 	progress func(done, size int64)
 
 	line, offset int64 // complete lines and bytes read from r
-	known        *numbering
 	info         Info
 	memory       func(n int) ([]graph.Edge, error)
 	blocks       [][]graph.Edge

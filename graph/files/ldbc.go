@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/regular"
@@ -34,14 +33,16 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 		return nil, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
 	}
 	o.Format = EdgeList
-	var known *numbering
+	var read func(in *input) error
 	if vertices != "" {
-		var err error
-		if known, err = readVertices(ctx, vertices, o); err != nil {
+		set, one := map[uint64]uint64{}, o
+		one.Threads = 1 // so that the second line of a vertex is the one in the error
+		if _, err := loadFile(ctx, vertices, one, func(in *input) error { return in.readVertices(set) }); err != nil {
 			return nil, err
 		}
+		read = newNumbering(set).readEdges
 	}
-	g, err := loadFile(ctx, edges, o, known)
+	g, err := loadFile(ctx, edges, o, read)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +67,9 @@ func sibling(name, compression string) string {
 	return ""
 }
 
-// readVertices reads a list of labels.
-func readVertices(ctx context.Context, name string, o Options) (*numbering, error) {
-	set := map[uint64]uint64{}
-	var mu sync.Mutex
-	parse := func(b *block, _ []graph.Edge) ([]graph.Edge, error) {
+// readVertices adds a list of labels to a set, on one thread.
+func (in *input) readVertices(set map[uint64]uint64) error {
+	return in.parallel(blocks{limit: -1, parse: func(b *block, _ []graph.Edge) ([]graph.Edge, error) {
 		for i := 0; i < len(b.data); {
 			i = skipBlanks(b.data, i)
 			if i == len(b.data) || b.data[i] == '\n' {
@@ -81,36 +80,27 @@ func readVertices(ctx context.Context, name string, o Options) (*numbering, erro
 			if end := skipBlanks(b.data, next); next == i || end < len(b.data) && b.data[end] != '\n' {
 				return nil, b.atLine(i, "want one vertex, a number from 0 to 2^64-1")
 			}
-			mu.Lock()
-			again := set[label>>6]&(1<<(label&63)) != 0
-			addLabel(set, label)
-			mu.Unlock()
-			if again {
+			if set[label>>6]&(1<<(label&63)) != 0 {
 				return nil, b.atLine(i, "a vertex that was there before")
 			}
+			addLabel(set, label)
 			i = next
 		}
 		return nil, nil
-	}
-	file, stat, err := regular.Open(name, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	o.Threads = 1 // so that the second line of a vertex is the one in the error
-	in, err := open(ctx, file, stat.Size(), o)
-	defer in.close()
-	if err != nil {
-		return nil, named(name, err)
-	}
-	err = in.parallel(blocks{limit: -1, parse: parse})
-	if err == nil {
-		err = in.finish()
-	}
-	if err != nil {
-		return nil, named(name, err)
-	}
-	return newNumbering(set), nil
+	}})
+}
+
+// readEdges reads an edge list whose labels are those of n.
+func (n *numbering) readEdges(in *input) error {
+	in.info.Vertices, in.info.Labels = int64(len(n.labels)), n.labels
+	return in.readLabels(0, pairs{other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
+		a, okA := n.vertex(u)
+		z, okZ := n.vertex(v)
+		if !okA || !okZ {
+			return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
+		}
+		return graph.MakeEdge(a, z), nil
+	}})
 }
 
 // properties reads whether the edges are directed from NAME.properties, if there is one.
