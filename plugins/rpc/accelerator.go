@@ -14,7 +14,10 @@ import (
 )
 
 // ServeAccelerator is Serve for an accelerator.
-func ServeAccelerator(a plugins.Accelerator) { Serve(accelerator{a}) }
+func ServeAccelerator(a plugins.Accelerator) {
+	s := &server{engine: accelerator{a}}
+	serveUntilClosed(s.engine, acceleratorServer{s, a})
+}
 
 // accelerator is an accelerator where an engine is expected.
 type accelerator struct{ plugins.Accelerator }
@@ -41,12 +44,12 @@ func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 	if err != nil {
 		return err
 	}
-	_, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.GenerateReply, error) {
-		return c.engine.Generate(ctx, &enginepb.GenerateRequest{
+	return c.call(ctx, func(ctx context.Context, id uint64) error {
+		_, err := c.engine.Generate(ctx, &enginepb.GenerateRequest{
 			CallId: id, Recipe: recipeToWire(&recipe), Tuples: tuples, First: first,
 		})
-	}, nothing)
-	return err
+		return err
+	})
 }
 
 // Lend implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
@@ -81,18 +84,20 @@ func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 	if err != nil {
 		return err
 	}
-	_, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LoadReply, error) {
-		return c.engine.Load(ctx, &enginepb.LoadRequest{CallId: id, Tuples: segment, Vertices: vertices})
-	}, nothing)
-	return err
+	return c.load(ctx, &enginepb.LoadRequest{Tuples: segment, Vertices: vertices})
 }
 
 // LoadRecipe implements plugins.Accelerator.
 func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
-	_, err := exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LoadReply, error) {
-		return c.engine.Load(ctx, &enginepb.LoadRequest{CallId: id, Recipe: recipeToWire(&recipe)})
-	}, nothing)
-	return err
+	return c.load(ctx, &enginepb.LoadRequest{Recipe: recipeToWire(&recipe)})
+}
+
+func (c *Client) load(ctx context.Context, request *enginepb.LoadRequest) error {
+	return c.call(ctx, func(ctx context.Context, id uint64) error {
+		request.CallId = id
+		_, err := c.engine.Load(ctx, request)
+		return err
+	})
 }
 
 // Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
@@ -151,14 +156,15 @@ func verdictFromWire(w *enginepb.Verdict) (v verdict, err error) {
 	return v, nil
 }
 
-// Generate answers UNIMPLEMENTED for an engine, like the other calls of accelerators.
-func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
-	a, ok := s.engine.(plugins.Accelerator)
-	if !ok {
-		return s.UnimplementedEngineServer.Generate(ctx, r)
-	}
-	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (none, error) {
-		dst, err := keep[graph.Edge](s, r.GetTuples(), tupleSegment)
+// acceleratorServer answers the calls of accelerators as well; a server answers UNIMPLEMENTED.
+type acceleratorServer struct {
+	*server
+	device plugins.Accelerator
+}
+
+func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none, error) {
+		dst, err := keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
 		recipe := recipeFromWire(r.GetRecipe())
 		if err == nil && recipe == nil {
 			err = errors.New("rpc: tuples of no recipe")
@@ -166,7 +172,7 @@ func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*en
 		if err != nil {
 			return none{}, err
 		}
-		err = a.Generate(ctx, *recipe, dst, r.GetFirst())
+		err = s.device.Generate(ctx, *recipe, dst, r.GetFirst())
 		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // then nobody may write to the list
 			err = errors.Join(err, s.drop())
 		}
@@ -174,46 +180,34 @@ func (s *server) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*en
 	}, func(none) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
 }
 
-func (s *server) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
-	a, ok := s.engine.(plugins.Accelerator)
-	if !ok {
-		return s.UnimplementedEngineServer.Lend(ctx, r)
-	}
-	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (t *plugins.DeviceTuples, err error) {
+func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (t *plugins.DeviceTuples, err error) {
 		err = withTuples(r.GetTuples(), func(tuples []graph.Edge) (err error) {
-			t, err = a.Lend(ctx, tuples)
+			t, err = s.device.Lend(ctx, tuples)
 			return err
 		})
 		return t, err
 	}, lentToWire, lentFromWire)
 }
 
-func (s *server) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
-	a, ok := s.engine.(plugins.Accelerator)
-	if !ok {
-		return s.UnimplementedEngineServer.Load(ctx, r)
-	}
-	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (none, error) {
+func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none, error) {
 		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
-			return none{}, a.LoadRecipe(ctx, *recipe)
+			return none{}, s.device.LoadRecipe(ctx, *recipe)
 		}
 		return none{}, withTuples(r.GetTuples(), func(tuples []graph.Edge) error {
-			return a.Load(ctx, tuples, r.GetVertices())
+			return s.device.Load(ctx, tuples, r.GetVertices())
 		})
 	}, func(none) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
 }
 
-func (s *server) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
-	a, ok := s.engine.(plugins.Accelerator)
-	if !ok {
-		return s.UnimplementedEngineServer.Validate(ctx, r)
-	}
-	return answer(ctx, s, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
-		parent, err := keep[graph.Vertex](s, r.GetParent(), parentSegment)
+func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
+		parent, err := keep[graph.Vertex](s.server, r.GetParent(), parentSegment)
 		if err != nil {
 			return v, err
 		}
-		v.tree, err = a.Validate(ctx, graph.Vertex(r.GetRoot()), parent)
+		v.tree, err = s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent)
 		if errors.As(err, &v.violation) {
 			err = nil
 		}

@@ -53,36 +53,24 @@ func (*byCPU) Close() error { return nil }
 
 func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
-	a, err := s.Open(t.Context(), s.program("accelerates"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parents, release, err := s.Parents(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	if _, err := a.Validate(t.Context(), 0, parents); !errors.Is(err, plugins.ErrNotConstructed) {
+	a := s.open("accelerates")
+	if _, err := a.Validate(t.Context(), 0, s.parents(4)); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("validating before Load: %v", err)
 	}
 	if _, err := a.Construct(t.Context(), plugins.Input{}); !errors.Is(err, plugins.ErrUnavailable) {
 		t.Errorf("kernel 1 of an accelerator: %v", err)
 	}
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples, give, err := s.Reserve(recipe.Tuples())
+	tuples, _, err := s.Reserve(recipe.Tuples())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer give()
 	want := make([]graph.Edge, len(tuples))
 	err = errors.Join(a.Generate(t.Context(), recipe, tuples, 0), recipe.Generate(t.Context(), want, 0, 0), s.Trim(tuples))
 	if err != nil || !slices.Equal(tuples, want) {
 		t.Fatalf("other tuples than those of package graph, or %v", err)
 	}
-	if parents, release, err = s.Parents(recipe.Vertices()); err != nil {
-		t.Fatal(err)
-	}
-	defer release()
+	parents := s.parents(recipe.Vertices())
 	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -120,15 +108,11 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 // The name of a list in device memory travels from an accelerator to an engine. One that cannot be a name is refused.
 func TestDeviceTuples(t *testing.T) {
 	s := newStage(t)
-	a, err := s.Open(t.Context(), s.program("accelerates"))
+	a := s.open("accelerates")
+	tuples, _, err := s.Tuples(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuples, give, err := s.Tuples(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer give()
 	tuples[0] = graph.MakeEdge(7, 9)
 	lent, err := a.Lend(t.Context(), tuples)
 	if want := (plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: 3}); err != nil ||
@@ -138,10 +122,7 @@ func TestDeviceTuples(t *testing.T) {
 	if none, err := a.Lend(t.Context(), nil); none != nil || err != nil {
 		t.Errorf("a list of no tuples: %+v, %v", none, err)
 	}
-	e, err := s.Open(t.Context(), s.program("shows its input"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := s.open("shows its input")
 	want := fmt.Sprintf("[] %q 3", lent.Handle)
 	if _, err = e.Construct(t.Context(), plugins.Input{DeviceTuples: lent}); err == nil ||
 		!strings.Contains(err.Error(), want) {
@@ -160,16 +141,8 @@ func TestDeviceTuples(t *testing.T) {
 
 func TestAnEngineIsNoAccelerator(t *testing.T) {
 	s := newStage(t)
-	e, err := s.Open(t.Context(), s.program("serial"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parents, release, err := s.Parents(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	_, err = e.Validate(t.Context(), 0, parents)
+	e := s.open("serial")
+	_, err := e.Validate(t.Context(), 0, s.parents(4))
 	_, lendErr := e.Lend(t.Context(), nil)
 	for _, err := range []error{err, lendErr, e.Load(t.Context(), nil, 4),
 		e.Generate(t.Context(), graph.Kronecker{}, nil, 0)} {
@@ -182,15 +155,11 @@ func TestAnEngineIsNoAccelerator(t *testing.T) {
 // An accelerator gets tuples that it may not write to, once they have been trimmed.
 func TestTrimmedTuplesAreNotGenerated(t *testing.T) {
 	s := newStage(t)
-	a, err := s.Open(t.Context(), s.program("accelerates"))
+	a := s.open("accelerates")
+	tuples, _, err := s.Tuples(16)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuples, release, err := s.Tuples(16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	if err := a.Generate(t.Context(), graph.Kronecker{Scale: 4, EdgeFactor: 1}, tuples, 0); !errors.Is(err, ErrSegment) {
 		t.Errorf("got %v, want %v", err, ErrSegment)
 	}
@@ -214,11 +183,10 @@ func TestImpossibleVerdictsAreRefused(t *testing.T) {
 func TestNoTuplesStayWritable(t *testing.T) {
 	stage := newStage(t)
 	recipe := graph.Kronecker{Scale: 4, EdgeFactor: 1, Seed1: 2, Seed2: 3}
-	tuples, release, err := stage.Reserve(recipe.Tuples())
+	tuples, _, err := stage.Reserve(recipe.Tuples())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -230,7 +198,7 @@ func TestNoTuplesStayWritable(t *testing.T) {
 		"the last piece": {t.Context(), 8, 16, false},
 		"cancelled":      {cancelled, 0, 8, false},
 	} {
-		s := &server{engine: accelerator{&byCPU{}}}
+		s := acceleratorServer{&server{}, &byCPU{}}
 		segment, err := segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved)
 		if err != nil {
 			t.Fatal(err)

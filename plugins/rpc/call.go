@@ -32,10 +32,7 @@ func exchange[W, T any](ctx context.Context, c *Client,
 	if err != nil {
 		return answer, err
 	}
-	if answer, err = read(reply); err != nil {
-		return answer, err
-	}
-	return answer, nil
+	return read(reply)
 }
 
 // call makes a call unless another one is running. Close may end it.

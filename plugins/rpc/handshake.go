@@ -50,7 +50,7 @@ func versions(service plugin.Plugin) map[int]plugin.PluginSet {
 // service connects engine.proto with go-plugin. The host makes its client itself.
 type service struct {
 	plugin.NetRPCUnsupportedPlugin
-	server *server // nil in the host
+	server enginepb.EngineServer // nil in the host
 }
 
 func (s *service) GRPCServer(_ *plugin.GRPCBroker, registrar *grpc.Server) error {

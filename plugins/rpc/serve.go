@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
 // Serve connects engine with the host that has started this process, and returns when the host has closed the engine:
@@ -26,7 +27,9 @@ import (
 //
 // A host that closes an engine or gives it up kills its process group. When the host itself is killed, Linux kills the
 // engine at once, but not the processes that the engine has started; those must notice by themselves.
-func Serve(engine plugins.Engine) {
+func Serve(engine plugins.Engine) { serveUntilClosed(engine, &server{engine: engine}) }
+
+func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
 	if os.Getenv(cookieKey) != cookieValue {
 		name, err := os.Executable()
 		if err != nil {
@@ -44,7 +47,7 @@ func Serve(engine plugins.Engine) {
 	restore := sync.OnceFunc(func() { os.Stdout, os.Stderr = stdout, stderr })
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  handshakeConfig(),
-		VersionedPlugins: versions(&service{server: &server{engine: engine}}),
+		VersionedPlugins: versions(&service{server: server}),
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.UnaryInterceptor(
 				func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
