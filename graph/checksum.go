@@ -24,7 +24,7 @@ func WriteEdges(w io.Writer, edges []Edge) error {
 func Checksum(seed maphash.Seed, edges []Edge) (sum uint64) {
 	const block = 1 << 16 // tuples
 	sums := make([]uint64, (len(edges)+block-1)/block)
-	_, _ = parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(edges)), block,
+	_, _ = Parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(edges)), block,
 		func(_ int, first, last int64) bool {
 			sums[first/block] = maphash.Bytes(seed, memory(edges[first:last]))
 			return true

@@ -70,7 +70,7 @@ func (o *queueOrder) addNeighbours(ctx context.Context, level []uint32) {
 		}
 	}
 	share := func(items int, grain int64, work func(i int)) {
-		_, _ = parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool { // the caller looks at ctx
+		_, _ = Parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool { // the caller looks at ctx
 			for i := first; i < last; i++ {
 				work(int(i))
 			}

@@ -118,7 +118,7 @@ func generateParts(ctx context.Context, s Source, dst []Edge, first int64, threa
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	_, err := parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
+	_, err := Parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
 		fill(dst[begin:end], first+begin)
 		return true
 	})

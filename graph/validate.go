@@ -210,7 +210,7 @@ func (v *Validator) Copy(parent []Vertex) []Vertex {
 }
 
 func (v *Validator) inParallel(work func(first, last int64)) {
-	_, _ = parallel(context.Background(), len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+	_, _ = Parallel(context.Background(), len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		work(first, last)
 		return true
 	})
@@ -234,9 +234,9 @@ func (v *Validator) checkLength(parent []Vertex) error {
 	return nil
 }
 
-// overVertices calls work for ranges of all vertices, as parallel does.
+// overVertices calls work for ranges of all vertices, as Parallel does.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
-	return parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+	return Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		v.gate.RLock()
 		defer v.gate.RUnlock()
 		return work(first, last)
@@ -261,7 +261,7 @@ func (v *Validator) tuple(i int64) Edge {
 	return one[0]
 }
 
-// overTuples calls work for ranges of all tuples, as parallel does: edges are those from number first on. Threads make
+// overTuples calls work for ranges of all tuples, as Parallel does: edges are those from number first on. Threads make
 // the tuples of a source one range after the other.
 func (v *Validator) overTuples(
 	ctx context.Context, work func(thread int, edges []Edge, first int64) bool) (bool, error) {
@@ -270,7 +270,7 @@ func (v *Validator) overTuples(
 	}
 	var failed error
 	var once sync.Once
-	good, err := parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
+	good, err := Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
 		v.gate.RLock()
 		defer v.gate.RUnlock()
 		s := &v.scanners[thread]
@@ -306,7 +306,7 @@ func (v *Validator) overParts(ctx context.Context, room []Edge,
 // overPart calls work for ranges of a part of the list that begins with tuple base.
 func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
 	work func(thread int, edges []Edge, first int64) bool) (bool, error) {
-	return parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
+	return Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
 		v.gate.RLock()
 		defer v.gate.RUnlock()
 		return work(thread, part[first:last], base+first)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -81,20 +79,13 @@ func New(ctx context.Context, g graph.Source, loopEntries int64, progress func(t
 	if err != nil {
 		return nil, err
 	}
-	const vertices = 1 << 12 // at a time
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			for first := next.Add(vertices) - vertices; first < n && ctx.Err() == nil; first = next.Add(vertices) - vertices {
-				for v := first; v < min(first+vertices, n); v++ {
-					slices.Sort(l.Of(v))
-				}
-			}
-		})
-	}
-	all.Wait()
-	return l, ctx.Err()
+	_, err = graph.Parallel(ctx, runtime.GOMAXPROCS(0), n, 1<<12, func(_ int, first, last int64) bool {
+		for v := first; v < last; v++ {
+			slices.Sort(l.Of(v))
+		}
+		return true
+	})
+	return l, err
 }
 
 // Each passes over the tuples of a source, block after block. The slice is used again.

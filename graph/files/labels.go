@@ -70,56 +70,43 @@ func (in *input) number(c *collected) error {
 		in.info.Vertices = int64(c.limit)
 		return nil
 	}
-	numbers := c.numbering(in.threads, in.blocks)
+	numbers, err := c.numbering(in)
+	if err != nil {
+		return err
+	}
 	in.info.Labels, in.info.Vertices = numbers.labels, int64(len(numbers.labels))
-	inParallel(in.threads, len(in.blocks), func(_, b int) {
+	_, err = graph.Parallel(in.ctx, in.threads, int64(len(in.blocks)), 1, func(_ int, b, _ int64) bool {
 		for i, e := range in.blocks[b] {
 			u, v := e.Ends()
 			u, _ = numbers.vertex(c.label(u))
 			v, _ = numbers.vertex(c.label(v))
 			in.blocks[b][i] = graph.MakeEdge(u, v)
 		}
+		return true
 	})
-	return in.ctx.Err()
+	return err
 }
 
 // numbering collects all labels.
-func (c *collected) numbering(threads int, blocks [][]graph.Edge) *numbering {
-	sets := make([]map[uint64]uint64, threads)
+func (c *collected) numbering(in *input) (*numbering, error) {
+	sets := make([]map[uint64]uint64, in.threads)
 	for t := range sets {
 		sets[t] = map[uint64]uint64{}
 	}
-	inParallel(threads, len(blocks), func(thread, i int) {
-		for _, e := range blocks[i] {
+	_, err := graph.Parallel(in.ctx, in.threads, int64(len(in.blocks)), 1, func(thread int, b, _ int64) bool {
+		for _, e := range in.blocks[b] {
 			u, v := e.Ends()
 			addLabel(sets[thread], c.label(u))
 			addLabel(sets[thread], c.label(v))
 		}
+		return true
 	})
 	for _, s := range sets[1:] {
 		for word, bits := range s {
 			sets[0][word] |= bits
 		}
 	}
-	return newNumbering(sets[0])
-}
-
-// inParallel calls work for 0..n-1 on a number of threads.
-func inParallel(threads, n int, work func(thread, i int)) {
-	next := make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	var all sync.WaitGroup
-	for thread := range min(threads, n) {
-		all.Go(func() {
-			for i := range next {
-				work(thread, i)
-			}
-		})
-	}
-	all.Wait()
+	return newNumbering(sets[0]), err
 }
 
 // addLabel adds a label to a set: bit label%64 of word label/64.

@@ -39,11 +39,11 @@ func (g *Graph) Generate(ctx context.Context, dst []graph.Edge, first int64, thr
 	}
 	from := sort.Search(len(g.blocks), func(b int) bool { return g.first[b+1] > first })
 	to := sort.Search(len(g.blocks), func(b int) bool { return g.first[b] >= first+int64(len(dst)) })
-	inParallel(threads, to-from, func(_, i int) {
-		if ctx.Err() == nil {
-			begin := max(g.first[from+i], first)
-			copy(dst[begin-first:], g.blocks[from+i][begin-g.first[from+i]:])
-		}
+	_, err := graph.Parallel(ctx, threads, int64(to-from), 1, func(_ int, i, _ int64) bool {
+		b := from + int(i)
+		begin := max(g.first[b], first)
+		copy(dst[begin-first:], g.blocks[b][begin-g.first[b]:])
+		return true
 	})
-	return ctx.Err()
+	return err
 }

@@ -173,21 +173,22 @@ func (out *output) parts(n int64, format func(text []byte, i int64) []byte) erro
 	const part = 1 << 10
 	texts := make([][]byte, 8*out.threads)
 	for first := int64(0); first < n; first += part * int64(len(texts)) {
-		inParallel(out.threads, len(texts), func(_, t int) {
+		_, err := graph.Parallel(out.ctx, out.threads, int64(len(texts)), 1, func(_ int, t, _ int64) bool {
 			text := texts[t][:0]
-			begin := first + int64(t)*part
+			begin := first + t*part
 			for i := begin; i < min(begin+part, n); i++ {
 				text = format(text, i)
 			}
 			texts[t] = text
+			return true
 		})
+		if err != nil {
+			return err
+		}
 		for _, text := range texts {
 			if _, err := out.Write(text); err != nil {
 				return err
 			}
-		}
-		if err := out.ctx.Err(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // openBacking makes the file of a segment. An engine opens a memfd as /proc/PID/fd/N of the host.
@@ -50,27 +53,17 @@ const chunk = 64 << 20
 
 // inChunks calls work for all parts of memory on all processors: making pages is bound by page faults, not by memory
 // bandwidth.
-func inChunks(memory []byte, work func(part []byte) error) error {
-	parts := make(chan []byte)
-	failures := make([]error, runtime.GOMAXPROCS(0))
-	var workers sync.WaitGroup
-	for i := range failures {
-		workers.Go(func() {
-			for part := range parts {
-				if failures[i] == nil {
-					failures[i] = work(part)
-				}
+func inChunks(memory []byte, work func(part []byte) error) (failed error) {
+	var once sync.Once
+	_, _ = graph.Parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(memory)), chunk,
+		func(_ int, first, last int64) bool {
+			err := work(memory[first:last])
+			if err != nil {
+				once.Do(func() { failed = err })
 			}
+			return err == nil
 		})
-	}
-	for len(memory) > 0 {
-		n := min(len(memory), chunk)
-		parts <- memory[:n]
-		memory = memory[n:]
-	}
-	close(parts)
-	workers.Wait()
-	return errors.Join(failures...)
+	return failed
 }
 
 // collapse gives a new mapping huge pages if the system has any left. Few systems give them to shared memory by
@@ -81,7 +74,8 @@ func collapse(memory []byte) {
 		for at := 0; at < len(part); at += hugePage {
 			_ = unix.Madvise(part[at:at+1], unix.MADV_POPULATE_WRITE) // changes nothing
 		}
-		return unix.Madvise(part, unix.MADV_COLLAPSE)
+		_ = unix.Madvise(part, unix.MADV_COLLAPSE)
+		return nil
 	})
 }
 
