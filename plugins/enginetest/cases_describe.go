@@ -11,18 +11,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// describeCases check Description. They also run on an engine that is unavailable.
-func describeCases() []Case {
-	return []Case{
-		{Name: "describe/words", check: wellDescribed, anywhere: true,
-			About: "Name, version, summary, devices and memory are well formed. If unavailable, Construct is refused."},
-		{Name: "describe/options", About: "Every option is well formed, and its default passes its own check.",
-			check: wellFormedOptions, anywhere: true},
-		{Name: "describe/stable", About: "Describe returns the same each time, before and after Construct.",
-			check: sameDescription, anywhere: true},
-	}
-}
-
 func (s *subject) checkFacts(where string, facts []plugins.Fact) {
 	if i := slices.IndexFunc(facts, func(f plugins.Fact) bool { return f.Name == "" }); i >= 0 {
 		s.fail("%s: want a name for each detail, got none for %q", where, facts[i].Value)
@@ -106,16 +94,6 @@ func sameDescription(s *subject) {
 	compare("after Construct")
 	l.searchAll(0, 29)
 	compare("after searches")
-}
-
-// optionCases check that the options of the description work and that nothing else is accepted.
-func optionCases() []Case {
-	return []Case{
-		{Name: "options/values", check: values,
-			About: "Defaults set explicitly, every choice, true and false, and small bounds of numbers give correct results."},
-		{Name: "options/refused", check: refusedOptions,
-			About: "Unknown options and values outside of bounds are refused with ErrOption. No graph is left after that."},
-	}
 }
 
 // try searches a graph that is large enough for both directions and several components.

@@ -11,19 +11,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// cancelCases check contexts that end. A call that finishes before it notices may succeed, and its result must then be
-// correct; one whose context has ended before the call may not.
-func cancelCases() []Case {
-	return []Case{
-		{Name: "cancel/before", check: cancelBefore,
-			About: "Calls whose context has ended return the context's error, and such a Construct leaves no graph."},
-		{Name: "cancel/during-search", check: cancelDuringSearch, long: true,
-			About: "A Search whose context ends returns within two seconds, and the next one is correct."},
-		{Name: "cancel/during-construct", check: cancelDuringConstruct, long: true,
-			About: "A Construct whose context ends returns within two seconds, and the next one is correct."},
-	}
-}
-
 func cancelBefore(s *subject) {
 	cancelled, cancel := context.WithCancel(s.ctx)
 	cancel()
@@ -68,15 +55,6 @@ func cancelDuringConstruct(s *subject) {
 	}
 }
 
-// closeCases check the end of an engine.
-func closeCases() []Case {
-	return []Case{
-		{Name: "close/ends", About: "After Close calls return ErrClosed; a second Close is not an error.", check: closeEnds},
-		{Name: "close/others", check: closeOthers, long: true,
-			About: "An engine can be opened, used and closed many times, and another one of its kind stays usable."},
-	}
-}
-
 func closeEnds(s *subject) {
 	l := s.load(path(20))
 	l.searchAll(0)
@@ -97,17 +75,6 @@ func closeOthers(s *subject) {
 	}
 	s.when = "after other engines were closed"
 	l.searchAll(in.sample()...)
-}
-
-// stressCases look for what goes wrong only once in many times.
-func stressCases() []Case {
-	return []Case{
-		{Name: "stress/many-roots", About: "A thousand searches of one graph are correct.", check: manyRoots, long: true},
-		{Name: "stress/cancel-at-random", About: "Searches that are cancelled at random moments leave nothing behind.",
-			check: cancelAtRandom, long: true},
-		{Name: "stress/memory", About: "Searches do not leak memory: a process does not grow with the number of searches.",
-			check: memoryKept, long: true},
-	}
 }
 
 func manyRoots(s *subject) {

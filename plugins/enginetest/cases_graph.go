@@ -40,14 +40,14 @@ func graphCases() []Case {
 				tuples: edges(1<<20, 7, 7, 1<<16, 1<<16, 1<<19, 1<<19+1, 1<<19, 65_535, 1<<20),
 				roots:  []graph.Vertex{1 << 20, 7, 65_535, 1<<20 + 2, 0}}),
 		graphCase("random-deep", "Many components, deep trees, self-loops and duplicates.", random(3000, 2000, 1)),
-		long(graphCase("path-deep", "There may be thousands of levels.", deep)),
-		long(graphCase("path-deeper", "There may be more levels than 16 bits count.", deeper)),
+		takesLong(graphCase("path-deep", "There may be thousands of levels.", deep)),
+		takesLong(graphCase("path-deeper", "There may be more levels than 16 bits count.", deeper)),
 		kroneckerCase("kronecker-10", 10, 16, 2, 3),
 		kroneckerCase("kronecker-10-sparse", 10, 1, 2, 3),
 		kroneckerCase("kronecker-10-dense", 10, 64, 2, 3),
 		kroneckerCase("kronecker-10-seeds", 10, 16, 4711, 1<<40),
 		kroneckerCase("kronecker-12", 12, 16, 2, 3),
-		long(kroneckerCase("kronecker-15", 15, 16, 2, 3)),
+		takesLong(kroneckerCase("kronecker-15", 15, 16, 2, 3)),
 	}
 	return cases
 }
@@ -75,8 +75,8 @@ func kroneckerCase(name string, scale, edgeFactor int, seed1, seed2 uint64) Case
 	}}
 }
 
-func long(c Case) Case {
-	c.long = true
+func takesLong(c Case) Case {
+	c.runs = long
 	return c
 }
 

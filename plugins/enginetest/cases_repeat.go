@@ -11,22 +11,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// repeatCases check plugins.Repeater. They are skipped for an engine without it, whose searches the host repeats.
-func repeatCases() []Case {
-	return []Case{
-		{Name: "repeat/duration", check: repeatDuration,
-			About: "Repeat searches for the given time and returns the number of searches. Searches after it are correct."},
-		{Name: "repeat/count",
-			About: "Repeat skips no search because its root comes again: it is not much faster than Search.",
-			check: repeatCount},
-		{Name: "repeat/around", About: "Repeat takes the roots in turn, again and again.", check: repeatAround},
-		{Name: "repeat/cancel", About: "A Repeat whose context ends returns within two seconds, and the engine stays usable.",
-			check: repeatCancel},
-		{Name: "repeat/refuses", About: "Repeat refuses what Search refuses, and an empty list of roots, and no time.",
-			check: repeatRefuses},
-	}
-}
-
 // repeater returns the engine's Repeater, for a graph that was loaded, or skips the case.
 func (s *subject) repeater(roots ...graph.Vertex) plugins.Repeater {
 	const missing = "the engine does not repeat searches by itself"

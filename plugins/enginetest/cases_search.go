@@ -11,22 +11,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// searchCases check what one search must not take from another, and what a search must refuse.
-func searchCases() []Case {
-	return []Case{
-		{Name: "search/any-order", About: "Searches are correct in any order of roots, also of the same root again.",
-			check: anyOrder},
-		{Name: "search/other-component", About: "Nothing of the previous search is left after one of another component.",
-			check: otherComponent},
-		{Name: "search/parent-length", About: "The parent array may have another length in each search.",
-			check: parentLength},
-		{Name: "search/refused", check: searchRefused,
-			About: "A root outside of parent is refused with ErrRoot, a parent array shorter than the graph with ErrParent."},
-		{Name: "search/before-construct", About: "A search without a graph is refused with ErrNotConstructed.",
-			check: beforeConstruct},
-	}
-}
-
 func anyOrder(s *subject) {
 	in := random(400, 500, 5)
 	order := slices.Concat(in.sample(), in.sample(), in.sample())
@@ -84,21 +68,6 @@ func beforeConstruct(s *subject) {
 	s.refusesSearch("Search before any Construct", 3, s.vertices(10), plugins.ErrNotConstructed)
 	s.when = "after a Search without a graph"
 	s.load(path(10)).searchAll(3)
-}
-
-// constructCases check kernel 1: one graph after the other, and who owns what.
-func constructCases() []Case {
-	return []Case{
-		{Name: "construct/again",
-			About: "Each Construct replaces the graph, with a smaller, a larger, an empty one, and the first again.",
-			check: constructAgain},
-		{Name: "construct/tuples-kept", About: "The engine does not change the tuples.", check: tuplesKept},
-		{Name: "construct/tuples-let-go", About: "The host may overwrite the tuples after Construct.", check: tuplesLetGo},
-		{Name: "construct/huge-label", About: "A label beyond the engine's limits is refused with ErrTuples or ErrMemory.",
-			check: hugeLabel},
-		{Name: "construct/recipe", About: "An engine that makes tuples itself builds the same graph from their recipe alone.",
-			check: fromRecipe},
-	}
 }
 
 func fromRecipe(s *subject) {

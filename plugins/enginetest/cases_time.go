@@ -6,19 +6,9 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
-
-// reportCases check what an engine reports of its own work: times that fit into the call and into each other, levels
-// that agree with the oracle's, and sizes.
-func reportCases() []Case {
-	return []Case{
-		{Name: "report/search", check: searchReport,
-			About: "A search's time is within the call and contains its levels' times; levels are the oracle's."},
-		{Name: "report/construct", check: constructReport,
-			About: "A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
-	}
-}
 
 // loadEach loads several graphs, one after the other.
 func (s *subject) loadEach(check func(l *loaded)) {
@@ -105,19 +95,6 @@ func (s *subject) checkLevels(levels []plugins.Level, want []int64) {
 	}
 }
 
-// honestCases detect clocks that leave out work: work that goes on after the call, results kept from one search for
-// another, times that are a small part of the call. Bounds are wide and must be broken several times, because the
-// machine may be busy.
-func honestCases() []Case {
-	return []Case{
-		{Name: "honest/clock", About: "A search's time covers most of its call, apart from what any call costs.",
-			check: clockCoversCall},
-		{Name: "honest/done", About: "After Search has returned, nothing writes to parent.", check: nothingAfterReturn},
-		{Name: "honest/nothing-learned", About: "Searching a root a second time is not much faster than the first time.",
-			check: nothingLearned, long: true},
-	}
-}
-
 func clockCoversCall(s *subject) {
 	engine, host := s.load(path(2)).clocks(0, 21) // not one vertex: without tuples no engine is called
 	overhead := 4*min(host-engine, 2*time.Millisecond) + 200*time.Microsecond
@@ -166,8 +143,7 @@ func nothingLearned(s *subject) {
 			t, _ := l.run(root)
 			times = append(times, t.Elapsed)
 		}
-		slices.Sort(times)
-		return times[len(times)/2]
+		return units.Median(times)
 	}
 	const sample = 32
 	s.persistently(func(try int) {

@@ -29,8 +29,82 @@ const Limit = 2 * time.Minute
 
 // Cases returns all cases in the order in which they run: those that a reader looks at first come first.
 func Cases() []Case {
-	return slices.Concat(describeCases(), graphCases(), searchCases(), repeatCases(), constructCases(), optionCases(),
-		cancelCases(), reportCases(), honestCases(), closeCases(), stressCases())
+	return slices.Concat([]Case{
+		// What the engine says about itself, also if it is unavailable.
+		{"describe/words", wellDescribed, anywhere,
+			"Name, version, summary, devices and memory are well formed. If unavailable, Construct is refused."},
+		{"describe/options", wellFormedOptions, anywhere,
+			"Every option is well formed, and its default passes its own check."},
+		{"describe/stable", sameDescription, anywhere,
+			"Describe returns the same each time, before and after Construct."},
+	}, graphCases(), []Case{
+		// What one search must not take from another, and what a search must refuse.
+		{"search/any-order", anyOrder, always,
+			"Searches are correct in any order of roots, also of the same root again."},
+		{"search/other-component", otherComponent, always,
+			"Nothing of the previous search is left after one of another component."},
+		{"search/parent-length", parentLength, always, "The parent array may have another length in each search."},
+		{"search/refused", searchRefused, always,
+			"A root outside of parent is refused with ErrRoot, a parent array shorter than the graph with ErrParent."},
+		{"search/before-construct", beforeConstruct, always,
+			"A search without a graph is refused with ErrNotConstructed."},
+		// plugins.Repeater. Skipped for an engine without it, whose searches the host repeats.
+		{"repeat/duration", repeatDuration, always,
+			"Repeat searches for the given time and returns the number of searches. Searches after it are correct."},
+		{"repeat/count", repeatCount, always,
+			"Repeat skips no search because its root comes again: it is not much faster than Search."},
+		{"repeat/around", repeatAround, always, "Repeat takes the roots in turn, again and again."},
+		{"repeat/cancel", repeatCancel, always,
+			"A Repeat whose context ends returns within two seconds, and the engine stays usable."},
+		{"repeat/refuses", repeatRefuses, always,
+			"Repeat refuses what Search refuses, and an empty list of roots, and no time."},
+		// Kernel 1: one graph after the other, and who owns what.
+		{"construct/again", constructAgain, always,
+			"Each Construct replaces the graph, with a smaller, a larger, an empty one, and the first again."},
+		{"construct/tuples-kept", tuplesKept, always, "The engine does not change the tuples."},
+		{"construct/tuples-let-go", tuplesLetGo, always, "The host may overwrite the tuples after Construct."},
+		{"construct/huge-label", hugeLabel, always,
+			"A label beyond the engine's limits is refused with ErrTuples or ErrMemory."},
+		{"construct/recipe", fromRecipe, always,
+			"An engine that makes tuples itself builds the same graph from their recipe alone."},
+		// The options of the description work, and nothing else is accepted.
+		{"options/values", values, always,
+			"Defaults set explicitly, every choice, true and false, and small bounds of numbers give correct results."},
+		{"options/refused", refusedOptions, always,
+			"Unknown options and values outside of bounds are refused with ErrOption. No graph is left after that."},
+		// Contexts that end. A call that finishes before it notices may succeed, and its result must then be correct;
+		// one whose context has ended before the call may not.
+		{"cancel/before", cancelBefore, always,
+			"Calls whose context has ended return the context's error, and such a Construct leaves no graph."},
+		{"cancel/during-search", cancelDuringSearch, long,
+			"A Search whose context ends returns within two seconds, and the next one is correct."},
+		{"cancel/during-construct", cancelDuringConstruct, long,
+			"A Construct whose context ends returns within two seconds, and the next one is correct."},
+		// What an engine reports of its own work: times that fit into the call and into each other, levels that agree
+		// with the oracle's, and sizes.
+		{"report/search", searchReport, always,
+			"A search's time is within the call and contains its levels' times; levels are the oracle's."},
+		{"report/construct", constructReport, always,
+			"A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
+		// Clocks that leave out work: work that goes on after the call, results kept from one search for another, times
+		// that are a small part of the call. Bounds are wide and must be broken several times, because the machine may
+		// be busy.
+		{"honest/clock", clockCoversCall, always,
+			"A search's time covers most of its call, apart from what any call costs."},
+		{"honest/done", nothingAfterReturn, always, "After Search has returned, nothing writes to parent."},
+		{"honest/nothing-learned", nothingLearned, long,
+			"Searching a root a second time is not much faster than the first time."},
+		// The end of an engine.
+		{"close/ends", closeEnds, always, "After Close calls return ErrClosed; a second Close is not an error."},
+		{"close/others", closeOthers, long,
+			"An engine can be opened, used and closed many times, and another one of its kind stays usable."},
+		// What goes wrong only once in many times.
+		{"stress/many-roots", manyRoots, long, "A thousand searches of one graph are correct."},
+		{"stress/cancel-at-random", cancelAtRandom, long,
+			"Searches that are cancelled at random moments leave nothing behind."},
+		{"stress/memory", memoryKept, long,
+			"Searches do not leak memory: a process does not grow with the number of searches."},
+	})
 }
 
 // Select returns the cases whose names match one of the patterns of filepath.Match, such as search/*, or all cases if
@@ -81,7 +155,7 @@ func Test(t *testing.T, open Opener, options ...map[string]string) {
 func testCases(t *testing.T, open Opener, options map[string]string) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			if testing.Short() && c.long {
+			if testing.Short() && c.runs == long {
 				t.Skip("takes long; left out with -short")
 			}
 			switch o := c.Run(t.Context(), open, options, Limit); {
@@ -145,7 +219,7 @@ func (c Case) run(ctx context.Context, open Opener, options map[string]string) (
 	if s.description, err = e.Describe(ctx); err != nil {
 		return fmt.Errorf("want a description from Describe, got the error: %w", err)
 	}
-	if missing := s.description.Unavailable; missing != "" && !c.anywhere {
+	if missing := s.description.Unavailable; missing != "" && c.runs != anywhere {
 		return skip("unavailable: " + missing)
 	}
 	return attempt(func() { c.check(s) })

@@ -35,12 +35,19 @@ type Footprint interface {
 // Case is one thing that every engine must do.
 type Case struct {
 	Name  string // group/what; unique
+	check func(s *subject)
+	runs  condition
 	About string // one sentence that says what is required
-
-	anywhere bool // also runs on an engine that is unavailable here
-	long     bool // takes long on an engine that launches kernels or sends messages between levels
-	check    func(s *subject)
 }
+
+// condition says when a case runs.
+type condition int
+
+const (
+	always   condition = iota
+	anywhere           // also on an engine that is unavailable here
+	long               // without -short: it takes long on an engine that launches kernels or sends messages between levels
+)
 
 // subject is the engine under test in one case. A check that fails stops at once, like a test that calls T.Fatal: fail
 // and skip panic with a failure, which attempt recovers.
