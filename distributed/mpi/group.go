@@ -69,7 +69,6 @@ type group struct {
 	pins       runtime.Pinner // long messages
 	shared     shared
 	yielded    *time.Time  // when the process last yielded
-	overlap    bool        // calls do not block, on any rank of the group: blocking ones do not match them
 	aside      func() bool // the task of Meanwhile, until it returns false
 }
 

@@ -162,7 +162,7 @@ func (r *server) construct(q received, result *report) (err error) {
 	tuples, position := r.tuples(q)
 	result.Generated = time.Since(start)
 	result.Host, _ = os.Hostname()
-	r.synchronize()
+	comm.Allreduce(r.world, nil) // wait for all
 	r.rank, result.Construction, err = distributed.NewRank(q.ctx, r.world, q.Configuration, tuples, position)
 	if err != nil {
 		return err
@@ -211,32 +211,28 @@ const wakeTime = 2 * time.Millisecond
 // wake keeps all ranks busy until they run undisturbed. Their clocks start together.
 func (r *server) wake() {
 	r.rank.Wake()
-	for start, over := time.Now(), []int64{0}; over[0] == 0; {
-		if r.wire != nil && time.Since(start) >= wakeTime {
-			over[0] = 1
-		}
-		comm.Allreduce(r.world, over)
+	for start := time.Now(); !r.isOver(start, wakeTime); {
 	}
 }
 
-// synchronize waits for all ranks.
-func (r *server) synchronize() { comm.Allreduce(r.world, nil) }
+// isOver waits for all ranks, and reports whether a time since start has passed on the clock of rank 0.
+func (r *server) isOver(start time.Time, limit time.Duration) bool {
+	over := []int64{0}
+	if r.wire != nil && time.Since(start) >= limit {
+		over[0] = 1
+	}
+	comm.Allreduce(r.world, over)
+	return over[0] != 0
+}
 
-// repeat searches for a duration. Every search begins as a timed one does, with all ranks together; they also learn
-// then whether the time of rank 0 is up.
+// repeat searches for a duration. Every search begins as a timed one does, with all ranks together.
 func (r *server) repeat(q received) (searches int64, err error) {
 	r.rank.Wake()
-	for start := time.Now(); ; searches++ {
-		over := []int64{0}
-		if r.wire != nil && time.Since(start) >= q.Duration {
-			over[0] = 1
-		}
-		comm.Allreduce(r.world, over)
-		if over[0] != 0 {
-			return searches, nil
-		}
-		if _, err := r.rank.Search(q.ctx, q.Roots[searches%int64(len(q.Roots))], r.parent, 0, 1); err != nil {
-			return searches, err
+	for start := time.Now(); err == nil && !r.isOver(start, q.Duration); {
+		_, err = r.rank.Search(q.ctx, q.Roots[searches%int64(len(q.Roots))], r.parent, 0, 1)
+		if err == nil {
+			searches++
 		}
 	}
+	return searches, err
 }
