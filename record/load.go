@@ -51,11 +51,11 @@ func Load(dir string) (Result, error) {
 
 // stored is a run as its directory holds it.
 type stored struct {
-	result   Result
-	entries  []Entry
-	manifest []byte // run.json
-	journal  []byte // roots.jsonl without a torn last line
-	torn     int    // bytes of a torn last line
+	result  Result // as it was read
+	entries []Entry
+	plan    []byte // run.json
+	lines   []byte // roots.jsonl without a torn last line
+	torn    int    // bytes of a torn last line
 }
 
 // read reads and checks the files of a run. result.json comes first, because the journal may grow meanwhile.
@@ -83,7 +83,7 @@ func read(dir string) (s stored, err error) {
 	if err != nil {
 		return s, contentError{fmt.Errorf("%s: %w", path, err)}
 	}
-	s = stored{entries: entries, manifest: manifest, journal: journal[:whole], torn: len(journal) - whole}
+	s = stored{entries: entries, plan: manifest, lines: journal[:whole], torn: len(journal) - whole}
 	digest := ""
 	if result != nil && !slices.Contains(oldSchemas(), m.Schema) {
 		if digest, err = s.checkDigest(dir, result); err != nil {
@@ -153,14 +153,14 @@ func (s stored) checkDigest(dir string, result []byte) (digest string, err error
 	if err := json.Unmarshal(result, &made); err != nil {
 		return "", fmt.Errorf("%s is damaged: %w; delete it to use the other files", filepath.Join(dir, ResultFile), err)
 	}
-	covered := min(max(made.JournalBytes, 0), len(s.journal))
+	covered := min(max(made.JournalBytes, 0), len(s.lines))
 	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)
-	digest = digestOf(s.manifest, s.journal[:covered], result[:at])
+	digest = digestOf(s.plan, s.lines[:covered], result[:at])
 	if string(result[at:]) != digestMember+digest+digestEnd {
 		return "", fmt.Errorf("%s was edited: the digest in %[2]s does not match; restore the files, or delete %[2]s to use "+
 			"the others as they are", dir, ResultFile)
 	}
-	if covered < len(s.journal)+s.torn {
+	if covered < len(s.lines)+s.torn {
 		return "", nil
 	}
 	return digest, nil

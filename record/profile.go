@@ -55,12 +55,12 @@ var profileMetrics = []struct {
 // run of the same command (docs/cuda.md has its flags). An empty label stands for the only engine. It returns the
 // number of launches.
 func ImportProfile(dir, engine, path string) (launches int, err error) {
-	s, found, err := reopen(dir)
+	s, err := reopen(dir)
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	if !found.result.Checksummed() {
+	if !s.result.Checksummed() {
 		return 0, Usage("%s is not complete, or has lost its %s; run the command again", dir, ResultFile)
 	}
 	data, err := regular.Read(path, maxFile)
@@ -71,7 +71,7 @@ func ImportProfile(dir, engine, path string) (launches int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	entries, err := assignProfile(found.result, engine, searches)
+	entries, err := assignProfile(s.result, engine, searches)
 	if err != nil {
 		return 0, fmt.Errorf("%s does not fit %s: %w", path, dir, err)
 	}

@@ -18,7 +18,7 @@ import (
 func finishedStore(t *testing.T, warmUps int, launches ...[]int64) *Store {
 	t.Helper()
 	s := newStore(t)
-	s.manifest.Plan.WarmUps = warmUps
+	s.result.Plan.WarmUps = warmUps
 	id := GraphID{Scale: 6}
 	levels := make([]plugins.Level, 2)
 	counted := make([][]plugins.Level, len(launches))
@@ -28,7 +28,7 @@ func finishedStore(t *testing.T, warmUps int, launches ...[]int64) *Store {
 				plugins.Level{Counters: []plugins.Counter{{Name: plugins.KernelLaunches, Value: n}}})
 		}
 	}
-	entries := []Entry{{GraphID: id, Graph: &GraphRecord{Recipe: s.manifest.Plan.Recipe(6), RootsFound: len(launches)}}}
+	entries := []Entry{{GraphID: id, Graph: &GraphRecord{Recipe: s.result.Plan.Recipe(6), RootsFound: len(launches)}}}
 	for engine, searches := range map[string][][]plugins.Level{"one": counted, "two": {levels, levels}} {
 		entries = append(entries, Entry{Engine: engine, GraphID: id, Kernel1: &Kernel1{Idle: 1e-5}})
 		for i, levels := range searches {
@@ -37,7 +37,7 @@ func finishedStore(t *testing.T, warmUps int, launches ...[]int64) *Store {
 		}
 		entries = append(entries, Entry{Engine: engine, GraphID: id, End: &End{State: Complete}})
 	}
-	plan, err := json.MarshalIndent(s.manifest, "", "  ")
+	plan, err := json.MarshalIndent(s.result.Manifest, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

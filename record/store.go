@@ -20,13 +20,9 @@ import (
 
 // Store is the directory of a run, opened for writing by one process.
 type Store struct {
-	dir      string
-	manifest Manifest
-	entries  []Entry
-	journal  *os.File // locked against other processes
-	torn     int
-	plan     []byte // run.json
-	lines    []byte // of the journal, as written
+	dir     string
+	journal *os.File // locked against other processes
+	stored
 }
 
 // NewManifest describes a run that starts now.
@@ -76,19 +72,19 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 		os.Remove(s.journal.Name())
 		return nil, err
 	}
-	s.manifest, s.plan = m, data
+	s.result.Manifest, s.plan = m, data
 	return s, s.Append(Entry{Session: &Session{m.Started, m.Environment}})
 }
 
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
 // The machine and the software must be those of the run, because roots measured on different ones are not one result.
 func Resume(dir string, software Software, machine machine.Machine) (s *Store, err error) {
-	s, found, err := reopen(dir)
+	s, err = reopen(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer s.closeAfter(&err)
-	m := s.manifest
+	m := s.result.Manifest
 	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
 		return nil, Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
 	}
@@ -96,7 +92,7 @@ func Resume(dir string, software Software, machine machine.Machine) (s *Store, e
 		return nil, Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, m.Software,
 			software)
 	}
-	if s.torn = found.torn; s.torn > 0 {
+	if s.torn > 0 {
 		if err := s.journal.Truncate(int64(len(s.lines))); err != nil {
 			return nil, fmt.Errorf("resume %s: %w", dir, err)
 		}
@@ -105,19 +101,16 @@ func Resume(dir string, software Software, machine machine.Machine) (s *Store, e
 }
 
 // reopen opens the directory of a run and reads it.
-func reopen(dir string) (s *Store, found stored, err error) {
+func reopen(dir string) (s *Store, err error) {
 	if s, err = open(dir, 0); err != nil {
 		if _, readErr := read(dir); readErr != nil {
-			return nil, found, readErr // names the missing file
+			return nil, readErr // names the missing file
 		}
-		return nil, found, err
+		return nil, err
 	}
 	defer s.closeAfter(&err)
-	if found, err = read(dir); err != nil {
-		return nil, found, err
-	}
-	s.manifest, s.plan, s.entries, s.lines = found.result.Manifest, found.manifest, found.entries, found.journal
-	return s, found, nil
+	s.stored, err = read(dir)
+	return s, err
 }
 
 func (s *Store) closeAfter(err *error) {
@@ -127,7 +120,7 @@ func (s *Store) closeAfter(err *error) {
 }
 
 // Manifest returns what the run was started with.
-func (s *Store) Manifest() Manifest { return s.manifest }
+func (s *Store) Manifest() Manifest { return s.result.Manifest }
 
 // Dir returns the directory.
 func (s *Store) Dir() string { return s.dir }
@@ -136,7 +129,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Torn() int { return s.torn }
 
 // Result returns what has been measured so far.
-func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) }
+func (s *Store) Result() (Result, error) { return replay(s.result.Manifest, s.entries) }
 
 // Close releases the directory.
 func (s *Store) Close() error { return s.journal.Close() }
