@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"cpu": {
 		"graph", "plugins", "cpu/layout", "internal/lookup", "internal/memory", "internal/parents", "internal/team",
 	},
-	"cpu/layout":       {"graph", "plugins", "internal/memory", "internal/team"},
+	"cpu/layout":       {"graph", "plugins", "internal/memory", "internal/parents", "internal/team"},
 	"cuda":             {"graph", "plugins", "cuda/driver", "internal/units"},
 	"cuda/driver":      {"plugins", "internal/units"},
 	"cuda/accelerator": {"graph", "plugins", "cuda/driver"},

@@ -11,11 +11,12 @@ import (
 	"sort"
 
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 )
 
 // None stands for a missing vertex, label or parent in 32 bits.
-const None uint32 = 1<<32 - 1
+const None = parents.None
 
 // Order says how the vertices are numbered.
 type Order int
