@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // deepGraphs are graphs whose frontiers are small for many levels, and graphs that make a search pass from one
@@ -107,7 +108,7 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want[root] = sizes(level)
+			want[root] = enginetest.LevelSizes(level)
 		}
 		for _, set := range []map[string]string{
 			nil, {"direction": "topdown"}, {"hubs": "3"}, {"direction": "bottomup"}, {"levels": "stepped"},
@@ -157,19 +158,6 @@ func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string) (
 		}
 	})
 	return built.Search
-}
-
-// sizes returns how many vertices each level has.
-func sizes(level []int64) (n []int64) {
-	for _, l := range level {
-		for int64(len(n)) <= l {
-			n = append(n, 0)
-		}
-		if l >= 0 {
-			n[l]++
-		}
-	}
-	return n
 }
 
 func frontiers(levels []plugins.Level) (n []int64) {

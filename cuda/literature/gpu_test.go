@@ -177,15 +177,7 @@ func compareWithOracle(t *testing.T, spec string, sets []map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[root] = nil
-		for _, l := range level {
-			for int64(len(want[root])) <= l {
-				want[root] = append(want[root], 0)
-			}
-			if l >= 0 {
-				want[root][l]++
-			}
-		}
+		want[root] = enginetest.LevelSizes(level)
 	}
 	for _, set := range sets {
 		t.Run(spec+"-"+name(set), func(t *testing.T) {

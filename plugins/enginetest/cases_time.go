@@ -37,7 +37,7 @@ func searchReport(s *subject) {
 			}
 			_, level, err := l.truth.graph.Search(root)
 			s.must(err, "preparing the truth")
-			s.checkLevels(t.Levels, sizes(level))
+			s.checkLevels(t.Levels, LevelSizes(level))
 		}
 	})
 }

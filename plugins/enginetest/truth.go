@@ -54,7 +54,7 @@ func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 	if err != nil {
 		return fmt.Errorf("the parents agree with the oracle, but the host's validator refuses them: %w", err)
 	}
-	size, reached := sizes(level), int64(0)
+	size, reached := LevelSizes(level), int64(0)
 	for _, n := range size {
 		reached += n
 	}
@@ -84,9 +84,8 @@ func named(p graph.Vertex) string {
 	return fmt.Sprint(p)
 }
 
-// sizes returns the number of vertices on each level.
-func sizes(level []int64) []int64 {
-	var n []int64
+// LevelSizes returns the number of vertices on each level, from the levels of all vertices.
+func LevelSizes(level []int64) (n []int64) {
 	for _, l := range level {
 		for int64(len(n)) <= l {
 			n = append(n, 0)
