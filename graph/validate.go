@@ -217,19 +217,12 @@ func (v *Validator) inParallel(work func(first, last int64)) {
 }
 
 func (v *Validator) checkSearch(root Vertex, parent []Vertex) error {
-	if err := v.checkLength(parent); err != nil {
-		return err
-	}
-	if !v.isVertex(root) {
-		return fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
-	}
-	return nil
-}
-
-func (v *Validator) checkLength(parent []Vertex) error {
 	if int64(len(parent)) != v.vertices {
 		return fmt.Errorf("graph: validating %d parents of a graph of %d vertices: want one parent for each vertex",
 			len(parent), v.vertices)
+	}
+	if !v.isVertex(root) {
+		return fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
 	}
 	return nil
 }

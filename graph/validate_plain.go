@@ -74,10 +74,10 @@ func (v *Validator) checkLabels(ctx context.Context, room []Edge) error {
 
 // Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the
 // tuples that join two of them. Root and Depth of the Tree stay 0. The error is a *Violation if a tuple joins a reached
-// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if the length of parent does not fit the
-// graph.
+// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if root or the length of parent does
+// not fit the graph.
 func (v *Validator) Count(ctx context.Context, root Vertex, parent []Vertex) (t Tree, err error) {
-	if err := v.checkLength(parent); err != nil {
+	if err := v.checkSearch(root, parent); err != nil {
 		return Tree{}, err
 	}
 	v.call.Lock()
