@@ -51,9 +51,9 @@ func (in *input) readSerialized(entryBytes int64) error {
 		if err := lists.read(bothEnds); err != nil {
 			return err
 		}
-		if up, down := lists.both.up.Load(), lists.both.down.Load(); up != down || lists.both.hash.Load() != 0 {
+		if lists.both.broken() {
 			return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
-				"their vertex, %d smaller", up, down)
+				"their vertex, %d smaller", lists.both.up, lists.both.down)
 		}
 		return lists.addLoops()
 	}
@@ -62,7 +62,7 @@ func (in *input) readSerialized(entryBytes int64) error {
 			return err
 		}
 	}
-	if lists.both.hash.Load() != 0 {
+	if lists.both.broken() {
 		return in.atByte(in.offset, "the inverse has other edges than the graph")
 	}
 	return nil

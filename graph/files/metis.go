@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -93,9 +93,9 @@ func readMETIS(in *input) error {
 	if vertices < n {
 		return atLine(in.line, "the file has lines for %d vertices, but its header announces %d", vertices, n)
 	}
-	if up, down := both.up.Load(), both.down.Load(); up != down || both.hash.Load() != 0 {
+	if both.broken() {
 		return atLine(in.line, "the lists are not symmetric: %d neighbours are larger than their vertex, %d smaller, "+
-			"and each edge must be in the lists of both its ends", up, down)
+			"and each edge must be in the lists of both its ends", both.up, both.down)
 	}
 	return in.checkCount("edges", sizes[1], in.info.Tuples)
 }
@@ -126,33 +126,34 @@ func metisFmt(line int64, words []string) (skip int64, weighted bool, err error)
 // over a hash of each edge, with the sign of its direction, is 0 for a symmetric adjacency, and for others with a
 // probability of about 2^-64.
 type symmetry struct {
-	up, down atomic.Int64  // entries with u < v and u > v
-	hash     atomic.Uint64 // of those up, less those down
-	sum      uint64        // of a part, before it is merged
-	ups      int64
-	downs    int64
+	mu       sync.Mutex // held by merge
+	up, down int64      // entries with u < v and u > v
+	sum      uint64     // over the hashes of those up, less those down
 }
 
 // add takes an entry, and reports whether it is the one of its edge that becomes a tuple.
 func (s *symmetry) add(u, v int64) bool {
 	if u <= v {
 		if u < v {
-			s.ups++
+			s.up++
 			s.sum += arcHash(u, v)
 		}
 		return true
 	}
-	s.downs++
+	s.down++
 	s.sum -= arcHash(v, u)
 	return false
 }
 
 // merge adds a part. Parts may be merged at the same time.
 func (s *symmetry) merge(part *symmetry) {
-	s.up.Add(part.ups)
-	s.down.Add(part.downs)
-	s.hash.Add(part.sum)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.up, s.down, s.sum = s.up+part.up, s.down+part.down, s.sum+part.sum
 }
+
+// broken reports whether some entry has no counterpart.
+func (s *symmetry) broken() bool { return s.up != s.down || s.sum != 0 }
 
 // arcHash is the finaliser of MurmurHash3 over both ends.
 func arcHash(u, v int64) uint64 {
