@@ -86,8 +86,7 @@ func (p pair) cell() Cell {
 		c.Unit, largest = ByRun, 0
 		ratios = ratiosByRun(roots, a, b)
 	} else if max(c.RunsA, c.RunsB) > 1 {
-		share := math.Expm1(largest)
-		c.Scatter = &share
+		c.Scatter = new(math.Expm1(largest))
 	}
 	s := signedRank(ratios, Confidence)
 	c.TEPSA, c.TEPSB = harmonicMean(roots, a), harmonicMean(roots, b)

@@ -147,15 +147,15 @@ func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 			t.Fatal(err)
 		}
 		truth := c.energy(from+10) - c.energy(from)
-		off := math.Abs(float64(a.Joules)-truth) / truth
+		off := math.Abs(a.Joules-truth) / truth
 		if off > 0.01 {
 			t.Errorf("seed %d: %.2f %% off", seed, off*100)
 		}
-		worst, widest = max(worst, off), max(widest, float64(a.Uncertainty)/truth)
+		worst, widest = max(worst, off), max(widest, a.Uncertainty/truth)
 		if a.Coverage != 1 || a.Updates < 95 || a.Updates > 105 || a.LargestGap > 300*time.Millisecond {
 			t.Errorf("seed %d: %+v", seed, a)
 		}
-		if math.Abs(float64(a.Watts)-float64(a.Joules)/10) > 1e-6 {
+		if math.Abs(a.Watts-a.Joules/10) > 1e-6 {
 			t.Errorf("seed %d: %v W and %v J over 10 s", seed, a.Watts, a.Joules)
 		}
 	}
@@ -185,15 +185,15 @@ func TestUncertaintyBoundsTheErrorOfCounters(t *testing.T) {
 			continue
 		}
 		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(float64(a.Joules) - truth)
-		if off > float64(a.Uncertainty) {
+		off := math.Abs(a.Joules - truth)
+		if off > a.Uncertainty {
 			t.Errorf("trial %d: got %.3f J, want %.3f J; the error is %.3f J and its bound %.3f J (period %v, %+v)", trial,
 				a.Joules, truth, off, a.Uncertainty, period, how)
 		}
 		worst, sum = max(worst, off/truth), sum+off/truth
 		// What 750 W spend in a period and the reads around it, at both ends.
 		gap := 2 * (2*period + float64(how.burst+3)*how.interval) * 750
-		widest = max(widest, float64(a.Uncertainty)/gap)
+		widest = max(widest, a.Uncertainty/gap)
 	}
 	t.Logf("1000 trials: mean error %.3f %%, largest %.3f %%; the widest bound is %.2f of its limit",
 		sum/10, worst*100, widest)
@@ -235,12 +235,12 @@ func TestUncertaintyBoundsTheErrorOfPowerMeters(t *testing.T) {
 			continue
 		}
 		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(float64(a.Joules) - truth)
-		if off > float64(a.Uncertainty) {
+		off := math.Abs(a.Joules - truth)
+		if off > a.Uncertainty {
 			t.Errorf("trial %d: got %.1f J, want %.1f J; the error is %.1f J and its bound %.1f J", trial, a.Joules, truth,
 				off, a.Uncertainty)
 		}
-		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, float64(a.Uncertainty)/truth)
+		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, a.Uncertainty/truth)
 		if a.Coverage != 1 {
 			t.Errorf("trial %d: %+v", trial, a)
 		}
@@ -262,7 +262,7 @@ func TestUncertaintyOfASteadyLoadIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part := float64(a.Uncertainty / a.Joules); part > 0.02 {
+	if part := a.Uncertainty / a.Joules; part > 0.02 {
 		t.Errorf("the bound for power that stays within 2 %% of its mean is %.1f %%", part*100)
 	}
 }
@@ -310,7 +310,7 @@ func TestEnergyIsThatOfTheCoveredPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(a.Coverage, 0.95) || !near(float64(a.Joules), 950) || !near(float64(a.Watts), 100) ||
+	if !near(a.Coverage, 0.95) || !near(a.Joules, 950) || !near(a.Watts, 100) ||
 		a.LargestGap != 500*time.Millisecond {
 		t.Errorf("%+v", a)
 	}
@@ -330,7 +330,7 @@ func TestCounterIsNotCountedAcrossABreak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(float64(a.Watts)-100) > 0.5 {
+	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(a.Watts-100) > 0.5 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -347,7 +347,7 @@ func TestMeanPower(t *testing.T) {
 		"no reading":            {Series{Info: Info{Quantity: Power}}, 0},
 		"a counter that stands": {flat, 0},
 	} {
-		if got := c.series.Mean(); !near(float64(got), float64(c.want)) && got != c.want {
+		if got := c.series.Mean(); !near(got, c.want) && got != c.want {
 			t.Errorf("%s: got %v W, want %v W", name, got, c.want)
 		}
 	}

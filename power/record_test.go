@@ -67,7 +67,7 @@ func TestRecorderReadsEveryMeterAtItsPace(t *testing.T) {
 		}
 		for i, want := range map[int]float64{0: 80, 1: 250 * 8, 2: 160} {
 			a, err := series[i].Energy(begin.Add(time.Second), begin.Add(9*time.Second))
-			if err != nil || math.Abs(float64(a.Joules)-want) > 1e-6 || a.Uncertainty > 1e-6 {
+			if err != nil || math.Abs(a.Joules-want) > 1e-6 || a.Uncertainty > 1e-6 {
 				t.Errorf("series %d: got %+v, %v, want %g J", i, a, err, want)
 			}
 		}
@@ -260,8 +260,8 @@ func TestRecordedCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 		time.Sleep(Margin([]Meter{m}))
 		a, err := r.Stop()[0].Energy(from, to)
 		truth := c.energy(11.03) - c.energy(1.03)
-		off := math.Abs(float64(a.Joules) - truth)
-		if err != nil || off > 0.01*truth || off > float64(a.Uncertainty) || float64(a.Uncertainty) > 0.03*truth ||
+		off := math.Abs(a.Joules - truth)
+		if err != nil || off > 0.01*truth || off > a.Uncertainty || a.Uncertainty > 0.03*truth ||
 			a.Coverage != 1 {
 			t.Errorf("got %+v, %v, want %.1f J", a, err, truth)
 		}

@@ -125,13 +125,13 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 		}
 		f.SensorError = max(f.SensorError, m.Meter.Error)
 		errorKnown = errorKnown && m.Meter.Error > 0
-		f.Watts += float64(m.Loop.Watts)
+		f.Watts += m.Loop.Watts
 		doubt += doubtOf(m.Loop)
 		if m.Idle == nil || m.Idle.Coverage < minCoverage {
 			idleKnown = false
 			continue
 		}
-		idle, idleDoubt = idle+float64(m.Idle.Watts), idleDoubt+doubtOf(m.Idle)
+		idle, idleDoubt = idle+m.Idle.Watts, idleDoubt+doubtOf(m.Idle)
 	}
 	if !errorKnown {
 		f.SensorError = 0
@@ -145,8 +145,7 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 	}
 	f.IdleWatts = &idle
 	if excess := f.Watts - idle; excess > doubt+idleDoubt {
-		rate, relative := e.Loop.TEPS/1e6/excess, (doubt+idleDoubt)/excess
-		f.MTEPSPerWattOverIdle, f.UncertaintyOverIdle = &rate, &relative
+		f.MTEPSPerWattOverIdle, f.UncertaintyOverIdle = new(e.Loop.TEPS/1e6/excess), new((doubt+idleDoubt)/excess)
 	}
 	return f
 }
@@ -156,9 +155,9 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 func doubtOf(a *power.Amount) float64 {
 	relative := 1 - math.Min(a.Coverage, 1)
 	if a.Joules > 0 {
-		relative += float64(a.Uncertainty / a.Joules)
+		relative += a.Uncertainty / a.Joules
 	}
-	return relative * float64(a.Watts)
+	return relative * a.Watts
 }
 
 // green rates the figures of the whole system.

@@ -117,7 +117,7 @@ func TestFiguresAndSums(t *testing.T) {
 				watts := 0.0
 				for _, m := range c.meters {
 					if slices.Contains(f.Meters, m.Meter.Name) {
-						watts += float64(m.Loop.Watts)
+						watts += m.Loop.Watts
 					}
 				}
 				if f.Watts != watts || math.Abs(f.MTEPSPerWatt-2000/watts) > 1e-9 || math.Abs(f.Joules-watts*10) > 1e-9 {

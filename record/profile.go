@@ -141,8 +141,7 @@ func parseProfile(data []byte) (searches [][]Launch, err error) {
 			if err != nil {
 				continue // n/a
 			}
-			value *= m.scale
-			*m.of(&l) = &value
+			*m.of(&l) = new(value * m.scale)
 		}
 		searches[last] = append(searches[last], l)
 	}

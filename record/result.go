@@ -147,8 +147,7 @@ type Check struct {
 
 // SetTree sets the counts of the component that the search reached.
 func (r *RootRecord) SetTree(tree graph.Tree) {
-	m, nedge, reached := tree.Tuples, tree.NEdge(), tree.Reached
-	r.M, r.NEdge, r.Reached = &m, &nedge, &reached
+	r.M, r.NEdge, r.Reached = new(tree.Tuples), new(tree.NEdge()), new(tree.Reached)
 }
 
 // Broken reports whether validation found the search wrong.

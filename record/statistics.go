@@ -55,8 +55,7 @@ func Summarise(roots []RootRecord) *Statistics {
 		TEPS:  rates(spread(perEdge), len(perEdge)),
 	}
 	if len(validations) > 0 {
-		v := spread(validations)
-		s.Validation = &v
+		s.Validation = new(spread(validations))
 	}
 	return s
 }
@@ -91,8 +90,7 @@ func rates(perEdge Spread, n int) Spread {
 		Mean:          1 / perEdge.Mean,
 	}
 	if perEdge.StdDev != nil {
-		d := *perEdge.StdDev / (perEdge.Mean * perEdge.Mean * math.Sqrt(float64(n-1)))
-		t.StdDev = &d
+		t.StdDev = new(*perEdge.StdDev / (perEdge.Mean * perEdge.Mean * math.Sqrt(float64(n-1))))
 	}
 	return t
 }

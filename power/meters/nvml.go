@@ -143,7 +143,7 @@ func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 	if code := l.handle(index, &device); code != nvmlOK {
 		return nil, code
 	}
-	uuid, code := nvmlText(func(b *nvmlBuffer, n uint32) nvmlCode { return l.uuid(device, b, n) })
+	uuid, code := nvmlText(l.uuid, device)
 	if code != nvmlOK {
 		return nil, code
 	}
@@ -159,7 +159,7 @@ func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 		},
 		close: func() { l.shutdown() },
 	}
-	if name, code := nvmlText(func(b *nvmlBuffer, n uint32) nvmlCode { return l.name(device, b, n) }); code == nvmlOK {
+	if name, code := nvmlText(l.name, device); code == nvmlOK {
 		g.info.Detail = name
 	}
 	var mig, pending uint32
@@ -173,10 +173,10 @@ func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 	return g, nil
 }
 
-// nvmlText returns the text that a function of NVML writes.
-func nvmlText(get func(*nvmlBuffer, uint32) nvmlCode) (string, nvmlCode) {
+// nvmlText returns the text that a function of NVML writes about a GPU.
+func nvmlText(get func(nvmlDevice, *nvmlBuffer, uint32) nvmlCode, device nvmlDevice) (string, nvmlCode) {
 	var buffer nvmlBuffer
-	code := get(&buffer, uint32(len(buffer)))
+	code := get(device, &buffer, uint32(len(buffer)))
 	text, _, _ := bytes.Cut(buffer[:], []byte{0})
 	return string(text), code
 }
