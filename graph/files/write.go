@@ -109,7 +109,7 @@ type output struct {
 // outputFile is a file that does not have its name yet.
 type outputFile struct {
 	*bufio.Writer
-	compressor io.Closer
+	compressor io.WriteCloser // or nil
 	pending    *renameio.PendingFile
 }
 
@@ -121,20 +121,18 @@ func (out *output) create(name string) error {
 	}
 	f := &outputFile{pending: pending}
 	out.files = append(out.files, f)
-	var w io.Writer = pending
 	switch _, compression := splitCompression(name); compression {
 	case ".gz":
-		z, err := gzip.NewWriterLevel(pending, gzip.BestSpeed)
-		if err != nil {
-			return err
-		}
-		w, f.compressor = z, z
+		f.compressor, err = gzip.NewWriterLevel(pending, gzip.BestSpeed)
 	case ".zst", ".zstd":
-		z, err := zstd.NewWriter(pending, zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			return err
-		}
-		w, f.compressor = z, z
+		f.compressor, err = zstd.NewWriter(pending, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	}
+	if err != nil {
+		return err
+	}
+	var w io.Writer = pending
+	if f.compressor != nil {
+		w = f.compressor
 	}
 	f.Writer = bufio.NewWriterSize(w, 1<<20)
 	out.Writer = f.Writer
