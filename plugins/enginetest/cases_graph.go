@@ -6,7 +6,7 @@ import "github.com/tepsbench/teps/graph"
 // many of a larger one, over arrays that hold unwritten marks, plausible parents and old results.
 func graphCases() []Case {
 	deep, deeper := withRoots(path(1<<12+5), 0, 1<<12+4, 1<<11), withRoots(shuffled(path(70_000), 7), 0, 69_999)
-	cases := []Case{
+	return []Case{
 		graphCase("empty", "Without tuples each vertex reaches only itself.", input{name: "without tuples", vertices: 5}),
 		graphCase("one-vertex", "One vertex without tuples is a tree.", input{name: "of one vertex", vertices: 1}),
 		graphCase("one-edge", "The two ends of one edge reach each other.",
@@ -49,7 +49,6 @@ func graphCases() []Case {
 		kroneckerCase("kronecker-12", 12, 16, 2, 3),
 		takesLong(kroneckerCase("kronecker-15", 15, 16, 2, 3)),
 	}
-	return cases
 }
 
 // GraphCase searches a graph of the caller: exact levels and valid parents, from every vertex of a small graph and from
