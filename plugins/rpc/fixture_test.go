@@ -125,6 +125,17 @@ func (s *stage) program(act string, env ...string) Program {
 	return Program{Name: "actor", Path: s.self}
 }
 
+// script returns a program that is a shell script and starts the act serial.
+func (s *stage) script(text string) Program {
+	s.t.Helper()
+	p := s.program("serial")
+	p.Path = filepath.Join(s.t.TempDir(), "engine")
+	if err := os.WriteFile(p.Path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
 // open opens one of the acts.
 func (s *stage) open(act string, env ...string) *Client {
 	s.t.Helper()

@@ -168,13 +168,7 @@ func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
 
 func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	s := newStage(t)
-	script := filepath.Join(t.TempDir(), "engine")
-	text := "#!/bin/sh\necho >>\"$0\"\nexec " + s.self + "\n"
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p := s.program("serial")
-	p.Path = script
+	p := s.script("echo >>\"$0\"\nexec " + s.self)
 	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
 		t.Errorf("got %v, want ErrChecksum", err)
 	}
@@ -182,20 +176,14 @@ func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 
 func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	s := newStage(t)
-	p := s.program("serial")
-	script := filepath.Join(t.TempDir(), "engine")
-	text := "#!/bin/sh\nexec " + p.Path + "\n"
-	write := func(text string) {
+	p := s.script("exec " + s.self)
+	touch := func(seconds int64) {
 		t.Helper()
-		if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(script, time.Time{}, time.Unix(1e9, 0)); err != nil {
+		if err := os.Chtimes(p.Path, time.Time{}, time.Unix(seconds, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(text)
-	p.Path = script
+	touch(1e9)
 	open := func() *Client {
 		t.Helper()
 		client, err := s.Open(context.Background(), p)
@@ -205,21 +193,22 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 		return client
 	}
 	touched := open()
-	if err := os.Chtimes(script, time.Time{}, time.Unix(2e9, 0)); err != nil {
-		t.Fatal(err)
-	}
+	touch(2e9)
 	if err := touched.Close(); err != nil {
 		t.Errorf("touched: %v", err)
 	}
 	changed, removed := open(), open()
-	write(text + "# more\n")
+	if err := os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	touch(1e9)
 	if err := changed.Close(); !errors.Is(err, ErrChecksum) {
 		t.Errorf("changed: got %v, want ErrChecksum", err)
 	}
 	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
 		t.Errorf("opened again: got %v, want ErrChecksum", err)
 	}
-	if err := os.Remove(script); err != nil {
+	if err := os.Remove(p.Path); err != nil {
 		t.Fatal(err)
 	}
 	if err := removed.Close(); !errors.Is(err, ErrChecksum) {
@@ -229,13 +218,7 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 
 func TestWrapperScriptCanBeAnEngine(t *testing.T) {
 	s := newStage(t)
-	script := filepath.Join(t.TempDir(), "engine")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+s.self+" &\nwait\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p := s.program("serial")
-	p.Path = script
-	client, err := s.Open(context.Background(), p)
+	client, err := s.Open(context.Background(), s.script(s.self+" &\nwait"))
 	if err != nil {
 		t.Fatal(err)
 	}
