@@ -1,10 +1,9 @@
 package machine
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -40,28 +39,25 @@ func now(proc string, pid int) *Moment {
 		tasks, _ := filepath.Glob(dir + "/task/*")
 		for _, task := range tasks {
 			var t thread
-			data, _ := os.ReadFile(task + "/schedstat")
-			if n, _ := fmt.Sscan(string(data), &t.ran, &t.waited, &t.switches); n == 3 {
+			if n, _ := fmt.Sscan(tree(task).line("schedstat"), &t.ran, &t.waited, &t.switches); n == 3 {
 				m.threads[task] = t
 			}
-			children, _ := os.ReadFile(task + "/children")
-			for _, child := range bytes.Fields(children) {
-				pids = append(pids, int(number(string(child))))
+			for child := range strings.FieldsSeq(tree(task).line("children")) {
+				pids = append(pids, int(number(child)))
 			}
 		}
 		// pid (name) state ppid pgrp session tty tpgid flags minflt cminflt majflt; a name may have spaces.
-		stat, _ := os.ReadFile(dir + "/stat")
-		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 9 {
-			m.faults += number(string(fields[7])) + number(string(fields[9]))
+		stat := tree(dir).line("stat")
+		if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); len(fields) > 9 {
+			m.faults += number(fields[7]) + number(fields[9])
 		}
 	}
 	if len(m.threads) == 0 {
 		return nil
 	}
-	all, _ := os.ReadFile(filepath.Join(proc, "stat"))
-	line, _, _ := bytes.Cut(all, []byte("\n"))
-	if fields := bytes.Fields(line); len(fields) > 8 { // cpu user nice system idle iowait irq softirq steal
-		m.stolen = number(string(fields[8]))
+	line, _, _ := strings.Cut(tree(proc).line("stat"), "\n")
+	if fields := strings.Fields(line); len(fields) > 8 { // cpu user nice system idle iowait irq softirq steal
+		m.stolen = number(fields[8])
 	}
 	return m
 }
