@@ -23,10 +23,9 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 	ext := filepath.Ext(stem)
 	stem = strings.TrimSuffix(stem, ext)
 	vertices, edges := sibling(stem+".v", compression), sibling(stem+".e", compression)
-	switch ext {
-	case ".v":
+	if ext == ".v" {
 		vertices = name
-	default:
+	} else {
 		edges = name
 	}
 	if edges == "" {
