@@ -53,6 +53,7 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 	}
 	return map[string]func(t *testing.T) string{
 		"cpu":            func(*testing.T) string { return "cpu" },
+		"file":           func(*testing.T) string { return "cpu" }, // which has the graph
 		"distributed 2d": func(*testing.T) string { return "distributed" },
 		"distributed 1d": func(*testing.T) string { return "distributed:partition=1d" },
 		"mpi": func(t *testing.T) string {
@@ -100,8 +101,17 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			name, bin, _ := strings.Cut(engine(t), " with ")
-			cmd, temp := teps(t, "run", "--engine", name, "--scale", "10", "--energy", "1s",
-				"--meter", "command:wall="+meter, "--out", dir)
+			source, figure := []string{"--scale", "10"}, "mteps-per-watt.svg"
+			if kind == "file" {
+				figure = "mteps-per-watt-over-graphs.svg"
+				source = []string{"--graph", filepath.Join(t.TempDir(), "grid.el")}
+				generate, _ := teps(t, "generate", "--graph", "grid2d:50", "--out", source[1])
+				if out, err := generate.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			cmd, temp := teps(t, append([]string{"run", "--engine", name, "--energy", "1s",
+				"--meter", "command:wall=" + meter, "--out", dir}, source...)...)
 			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -126,7 +136,7 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 			if !regexp.MustCompile(`64/64 .* VALID +[\d.]+ wall`).Match(out) {
 				t.Errorf("the table has no figure:\n%s", out)
 			}
-			for _, name := range []string{"greengraph500.txt", "mteps-per-watt.svg"} {
+			for _, name := range []string{"greengraph500.txt", figure} {
 				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 					t.Error(err)
 				}
