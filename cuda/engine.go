@@ -36,7 +36,7 @@ func New() plugins.Engine { return plugins.New(describe, build) }
 func describe() (d plugins.Description, err error) {
 	d = plugins.Description{
 		Name:    "cuda",
-		Version: "1.2", // changes with the method and with the meaning of options
+		Version: "1.3", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search.",
 		Unavailable: driver.Missing(),
