@@ -179,4 +179,9 @@ func TestDisturbedSearches(t *testing.T) {
 	if got := Disturbance(run); got != "" {
 		t.Errorf("a single delayed search: %q", got)
 	}
+	run.Roots = run.Roots[:8]
+	want = "1 of 8 searches of " + run.Label + " at scale 16 was delayed by more than a tenth of its time, "
+	if got := Disturbance(run); !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q ...", got, want)
+	}
 }

@@ -134,7 +134,7 @@ func Sentence(s string) string { return Clean(s, SentenceLength) }
 func EngineName(s string) string { return cut(Sentence(s), NameLength/3, NameLength) }
 
 // Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay
-// different. Where no single cut does that, it returns the texts as they are.
+// different. Where no single cut does that, it leaves out the names of options, and then cuts nothing more if need be.
 func Shorten(width int, texts ...string) []string {
 	for head := -1; head < width; head++ {
 		whole := map[string]string{}
@@ -154,8 +154,19 @@ func Shorten(width int, texts ...string) []string {
 			return short
 		}
 	}
-	return texts
+	plain := make([]string, len(texts))
+	for i, s := range texts {
+		plain[i] = optionName.ReplaceAllString(s, ":")
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(plain))); slices.Equal(plain, texts) ||
+		len(distinct) < len(slices.Compact(slices.Sorted(slices.Values(texts)))) {
+		return texts
+	}
+	return Shorten(width, plain...)
 }
+
+// optionName is the name of an option in that of a variant, such as cpu:threads=2.
+var optionName = regexp.MustCompile(`:[a-z0-9_-]+=`)
 
 // cut replaces by an ellipsis what follows the first columns of a text that is wider than width columns. A text with
 // escape sequences stays as it is.

@@ -157,6 +157,17 @@ func TestShortNamesStayDifferent(t *testing.T) {
 	if diff := cmp.Diff(texts, Shorten(8, texts...)); diff != "" {
 		t.Errorf("texts (-want +got):\n%s", diff)
 	}
+	// Without the names of their options these do.
+	texts = []string{"cpu:threads=1:adjacency=csr", "cpu:threads=1:adjacency=packed", "cpu:threads=2:adjacency=packed"}
+	want := []string{"cpu:1:csr", "cpu:1:packed", "cpu:2:packed"}
+	if diff := cmp.Diff(want, Shorten(13, texts...)); diff != "" {
+		t.Errorf("variants (-want +got):\n%s", diff)
+	}
+	texts = []string{"cpu:a=1:b=" + strings.Repeat("2", 20), "cpu:a=3:b=" + strings.Repeat("2", 20),
+		"cpu:b=1:a=" + strings.Repeat("2", 20)} // the first and the last would be the same
+	if diff := cmp.Diff(texts, Shorten(5, texts...)); diff != "" {
+		t.Errorf("same values (-want +got):\n%s", diff)
+	}
 }
 
 // Variants of an engine keep different names in every figure and table.

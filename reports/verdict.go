@@ -88,8 +88,12 @@ func Disturbance(runs ...Run) string {
 	case disturbed > 1:
 		worst = fmt.Sprintf("%d of %d searches, among them %s,", delayed, searches, worst)
 	}
-	return worst + " were delayed by more than a tenth of their time, because a thread of the engine had no " +
-		"processor. Measure on a quiet machine, or with fewer threads."
+	verb, its := "were", "their"
+	if delayed == 1 {
+		verb, its = "was", "its"
+	}
+	return fmt.Sprintf("%s %s delayed by more than a tenth of %s time, because a thread of the engine had no processor. "+
+		"Measure on a quiet machine, or with fewer threads.", worst, verb, its)
 }
 
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.

@@ -22,7 +22,7 @@ const gap = 2 // between columns
 
 // columnWidths are the widths of the columns. The widest texts get less where all do not fit into width.
 func columnWidths(t reports.Table, width int) []int {
-	const minimum = 8 // columns that a text keeps
+	const minimum = 7 // columns that a text keeps
 	widths, total := make([]int, len(t.Head)), -gap
 	for i := range t.Head {
 		for _, row := range append(t.Rows, t.Head) {
