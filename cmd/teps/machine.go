@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -152,5 +153,9 @@ func meterRow(s power.Series) []string {
 	if watts := s.Mean(); watts > 0 {
 		now = fmt.Sprintf("%.4g W", float64(watts))
 	}
-	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), m.Period.String(), now, printable(what)}
+	every := units.Missing
+	if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // as stated, or else as observed
+		every = period.String()
+	}
+	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now, printable(what)}
 }

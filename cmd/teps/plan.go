@@ -89,6 +89,9 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 func (f *planFlags) plan(
 	ctx context.Context, engines catalog, host harness.Host, scaled bool) (record.Plan, error) {
 	p, err := f.settings(scaled)
+	if err == nil && f.Energy == 0 && len(f.Meter) > 0 {
+		err = usage("--meter requires --energy, such as --energy 60s")
+	}
 	if err == nil {
 		p.HostDevice, err = hostDevice(ctx, f.HostDevice, host)
 	}

@@ -109,11 +109,14 @@ teps completion --help says how a shell completes engines, options and files.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
+		var invalid *pflag.InvalidValueError
 		hint := ""
 		if errors.As(err, &unknown) {
 			var flags []string
 			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 			hint = didYouMean("--"+unknown.GetSpecifiedName(), flags)
+		} else if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "duration" {
+			hint = " (want a number and a unit, such as 60s)"
 		}
 		return usage("%v%s; see %s --help", err, hint, c.CommandPath())
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -90,6 +91,10 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 		return sweep.Sweep{}, "", usage("read the sweep file: %w; teps sweep --help shows one", err)
 	}
 	if err := parseYAML(data, &f); err != nil {
+		var unknown *yaml.UnknownFieldError
+		if errors.As(err, &unknown) {
+			unknown.Message += "; docs/sweeps.md lists the fields"
+		}
 		return sweep.Sweep{}, "", usage("%s: %s", path, strings.TrimSuffix(text.Snip(err.Error(), 1000, "…"), "\n"))
 	}
 	s, err := f.sweep(ctx, engines, host)

@@ -142,8 +142,10 @@ func (p *progress) line() string {
 		after += ", " + about(whole) + map[bool]string{true: " left"}[left == 0] + " in all"
 	}
 	if p.total > 0 {
-		columns := min(max(p.columns()-utf8.RuneCountInString(before+after)-3, 8), 24)
-		before += fmt.Sprintf("[%-*s]", columns, strings.Repeat("=", int(min(p.done, p.total)*int64(columns)/p.total)))
+		columns := min(p.columns()-utf8.RuneCountInString(before+after)-3, 24)
+		if columns >= 4 { // a shorter bar shows nothing, and its room is needed for the times
+			before += fmt.Sprintf("[%-*s]", columns, strings.Repeat("=", int(min(p.done, p.total)*int64(columns)/p.total)))
+		}
 	}
 	return before + after
 }

@@ -118,6 +118,24 @@ func TestALineShowsAboutHowLongTheRunTakes(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 		progress.End("", nil)
+
+		// The bar gives way to the times: they are not cut.
+		progress.Left(5 * time.Minute)
+		step := progress.Step("scale 20: distributed-2d: search", 64)
+		time.Sleep(90 * time.Second)
+		step.Add(24)
+		if text, _ := s.read(); !strings.HasSuffix(text, "2d: search [==    ]  37%  2m30s left, about 4 min in all") {
+			t.Errorf("%q", text)
+		}
+		step.End("", nil)
+		progress.Left(5 * time.Minute)
+		step = progress.Step("scale 20: distributed-2d, a longer name: search", 64)
+		time.Sleep(90 * time.Second)
+		step.Add(24)
+		if text, _ := s.read(); !strings.HasSuffix(text, "a longer name: search  37%  2m30s left, about 4 min in all") {
+			t.Errorf("%q", text)
+		}
+		step.End("", nil)
 	})
 }
 

@@ -24,8 +24,8 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		"run --roots many": `invalid argument "many" for "--roots" flag: ` +
 			`strconv.ParseInt: parsing "many": invalid syntax; see teps run --help`,
 		"run --energy Inf": `invalid argument "Inf" for "--energy" flag: ` +
-			`time: invalid duration "Inf"; see teps run --help`,
-		"run --meter auto":      "meter auto requires an energy loop",
+			`time: invalid duration "Inf" (want a number and a unit, such as 60s); see teps run --help`,
+		"run --meter auto":      "--meter requires --energy, such as --energy 60s",
 		"run --out a --store b": "--out is the directory of the run, --store the one around it; give one of them",
 		"report x --format csv --reference all": "the format csv shows no published results; " +
 			"leave out --reference, or use html or markdown",
