@@ -115,7 +115,11 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	}
 	columns := "side|#roots|#GTEPS|#GTEPS|#ratio|verdict"
 	if len(all) > 0 {
-		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#GTEPS|#ratio|verdict", reports.Clean(all[0].A, 12))
+		a := reports.Clean(all[0].A, 12)
+		if a != reports.Sentence(all[0].A) { // the sentences have the long name
+			a = "A"
+		}
+		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#GTEPS|#ratio|verdict", a)
 	}
 	if len(all) == 1 {
 		a, b := reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)

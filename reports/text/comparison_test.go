@@ -134,6 +134,16 @@ func TestComparisonOfSeveralSides(t *testing.T) {
 		"cpu, scale 16: B is 20 % slower than A", "cpu, scale 16: C is 4.00 (4.00 to 4.00) times as fast as A.",
 		"C is 4.00 (4.00 to 4.00) times as fast as A: geometric mean, smallest and largest of 4 ratios.")
 	text.Reset()
+	named := comparisons(sides...)
+	for i := range named {
+		named[i].A = "cpu:threads=1:adjacency=csr"
+	}
+	if err := Comparison(&text, named, 0); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, text.String(), "roots A GTEPS GTEPS ratio",
+		"C is 4.00 (4.00 to 4.00) times as fast as cpu:threads=1:adjacency=csr")
+	text.Reset()
 	if err := ComparisonMarkdown(&text, comparisons(sides[:2]...)); err != nil {
 		t.Fatal(err)
 	}
