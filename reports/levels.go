@@ -51,7 +51,7 @@ func levelsFigure(r Run) Figure {
 	f := Figure{}
 	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", rootLabel(root), r.Label, r.atGraph())
 	f.note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
-		r.Label, r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
+		EngineName(r.Engine.Name), r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
 	each := (len(levels)-1)/maxLevels + 1
 	if each > 1 {
 		levels = merged(levels, each)
@@ -113,7 +113,9 @@ func levelsFigure(r Run) Figure {
 	}
 	f.Panels[len(f.Panels)-1].X.Title = "Level"
 	for k, name := range directionNames()[:2] {
-		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+		if slices.ContainsFunc(levels, func(l plugins.Level) bool { return directionOf(l) == k }) {
+			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+		}
 	}
 	return f
 }

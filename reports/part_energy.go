@@ -112,7 +112,7 @@ func perWattFigure(metered []Run, references []Reference) Figure {
 	f.note(perWattNote)
 	panel, scales, values := Panel{Height: 3.2}, scalesOf(all), newSpan()
 	watts := func(r ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
-	addPublished(&f, &panel, published(references, watts), &scales, &values)
+	addPublished(&f, &panel, published(references, watts), 0.08, &scales, &values)
 	var lines []curve
 	for _, s := range all {
 		line := s.overScales(mtepsPerWatt)

@@ -95,8 +95,8 @@ func scaleFigure(runs []Run, references []Reference) Figure {
 	}
 	f.Legend = legend(means)
 	rate := func(r ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }
-	addPublished(&f, &panel, published(references, rate), &scales, &rates)
 	step := min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
+	addPublished(&f, &panel, published(references, rate), step*float64(len(all))/2, &scales, &rates)
 	for i, s := range all {
 		c := means[i]
 		for k, r := range s.runs {

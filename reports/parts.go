@@ -71,7 +71,7 @@ func (r Report) Together() []Part {
 
 // Figures are all figures of a report in order, those of levels last.
 func (r Report) Figures() []Figure {
-	runs := r.shown()
+	runs := r.named()
 	var out []Figure
 	for _, part := range append(filled([]Part{r.History()}), r.Parts(runs)...) {
 		out = append(out, part.Figures...)

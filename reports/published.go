@@ -42,8 +42,8 @@ func published(references []Reference, of func(ReferenceRow) (mean, low, high fl
 
 // addPublished draws published values in gray with hollow marks and the number of their system in the legend: a mean,
 // or the ends of a range with a broken line between them. Values at the same scale stand next to each other. It widens
-// the spans of the axes.
-func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values *span) {
+// the spans of the axes. The room from -half to half around a scale is left to measured values.
+func addPublished(f *Figure, panel *Panel, all []publishedValue, half float64, scales, values *span) {
 	if len(all) == 0 {
 		return
 	}
@@ -68,8 +68,7 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Broken: true, Hollow: true}})
 		}
 		about.Key = strconv.Itoa(number+1) + "  " + v.label
-		n := float64(atScale[v.scale])
-		at := float64(v.scale) + (float64(placed[v.scale])-(n-1)/2)*min(0.17, 0.75/n)
+		at := float64(v.scale) + publishedOffset(placed[v.scale], atScale[v.scale], half)
 		placed[v.scale]++
 		scales.add(float64(v.scale))
 		values.add(v.mean, v.low, v.high)
@@ -87,4 +86,15 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, scales, values 
 		panel.Shapes = append(panel.Shapes, Text{At: Point{at, max(v.mean, v.high)}, Text: strconv.Itoa(number + 1),
 			Color: Faint(), Size: 7, DY: 4})
 	}
+}
+
+// publishedOffset is the distance of the i-th of n published values from its scale: they stand on both sides of the
+// measured values, which reach from -half to half.
+func publishedOffset(i, n int, half float64) float64 {
+	side := (n + 1) / 2 // on the left
+	step := min(0.17, (0.45-half)/float64(side))
+	if i < side {
+		return -half - step*(float64(side-i)-0.5)
+	}
+	return half + step*(float64(i-side)+0.5)
 }

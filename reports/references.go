@@ -53,8 +53,8 @@ type ReferenceRow struct {
 	PerTuple float64 `json:"per_tuple,omitempty"`
 }
 
-// References returns the publications of these names, in the order of the names; "all" stands for every one. The error
-// names those that there are.
+// References returns the publications of these names, in the order of the names; "all" stands for every one. A name may
+// end in a colon and a text: only rows whose system contains it remain. The error names those that there are.
 func References(names ...string) ([]Reference, error) {
 	files, err := fs.Glob(referenceFiles, "references/*.json")
 	if err != nil {
@@ -68,7 +68,8 @@ func References(names ...string) ([]Reference, error) {
 		names = known
 	}
 	var out []Reference
-	for _, name := range names {
+	for _, full := range names {
+		name, system, _ := strings.Cut(full, ":")
 		data, err := referenceFiles.ReadFile("references/" + name + ".json")
 		if err != nil {
 			return nil, fmt.Errorf("unknown reference %q; the references are %s, and all", name,
@@ -77,6 +78,10 @@ func References(names ...string) ([]Reference, error) {
 		r := Reference{Name: name}
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, fmt.Errorf("reports: read the built-in reference %s: %w", name, err)
+		}
+		r.Rows = slices.DeleteFunc(r.Rows, func(row ReferenceRow) bool { return !strings.Contains(row.System, system) })
+		if len(r.Rows) == 0 {
+			return nil, fmt.Errorf("%s has no system with %q in its name", name, system)
 		}
 		for i := range r.Rows {
 			r.Rows[i].PerTuple = cmp.Or(r.Rows[i].PerTuple, r.PerTuple, 1)

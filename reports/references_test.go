@@ -93,3 +93,13 @@ func TestUnknownReferenceIsRejectedWithTheKnownOnes(t *testing.T) {
 		t.Errorf("got %d references", len(got))
 	}
 }
+
+func TestReferenceOfOneSystem(t *testing.T) {
+	if one, err := References("kolganov-2018:P100"); err != nil || len(one) != 1 ||
+		slices.ContainsFunc(one[0].Rows, func(r ReferenceRow) bool { return !strings.Contains(r.System, "P100") }) {
+		t.Errorf("rows of one system: %v, %v", one, err)
+	}
+	if _, err := References("kolganov-2018:P200"); err == nil {
+		t.Error("no error for a system that no row has")
+	}
+}

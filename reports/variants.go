@@ -52,6 +52,21 @@ func (r Report) variants() [][]Run {
 	return out
 }
 
+// named are the runs of figures that stand alone, without a list of records: names have no mark if they differ anyway.
+func (r Report) named() []Run {
+	if r.Many() || len(r.Results) < 2 {
+		return r.shown()
+	}
+	var out []Run
+	for _, repeats := range r.variants() {
+		if len(repeats) > 1 || strings.Contains(repeats[0].Label, " #") {
+			return r.shown()
+		}
+		out = append(out, repeats[0])
+	}
+	return out
+}
+
 // shown are the runs to draw together: all of them or, of many records, the run with the median rate of each variant.
 func (r Report) shown() []Run {
 	if !r.Many() {

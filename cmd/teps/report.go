@@ -56,7 +56,8 @@ next to the measured ones, in gray; docs/reports.md lists them.`,
 	c.Flags().StringVarP(&f.format, "format", "f", "", "write one text in this format")
 	c.Flags().StringVar(&f.picture, "picture", "",
 		"write one figure, by the name of its file (gteps-over-scale, roots, history, ...)")
-	c.Flags().StringSliceVar(&f.reference, "reference", nil, "show published results: names, or all")
+	c.Flags().StringSliceVar(&f.reference, "reference", nil,
+		"show published results: names, or all; kolganov-2018:P100 for one system")
 	return c
 }
 

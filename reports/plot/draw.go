@@ -31,7 +31,7 @@ func (d drawing) size() (width, height vg.Length) {
 	for _, p := range d.Panels {
 		height += vg.Length(p.Height) * vg.Inch
 	}
-	height += 2*margin + keyHeight*vg.Length(len(d.keyRows())) + noteHeight*vg.Length(len(d.noteLines())) + 8
+	height += 2*margin + keyHeight*vg.Length(len(d.keyRows())) + noteHeight*vg.Length(len(d.noteLines())) + 12
 	return reports.FigureWidth * vg.Inch, height
 }
 
@@ -69,7 +69,7 @@ func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 	}
 	about(c, element{})
 	if len(rows) > 0 {
-		y -= 4
+		y -= 8
 	}
 	return y
 }
