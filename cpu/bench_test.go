@@ -33,8 +33,8 @@ import (
 // With -cpu.before the sets are searched in the situations of disturb_test.go too, and with -cpu.peer another program
 // takes turns with them: docs/results/gapbs-peer.cc makes one of GAPBS. -cpu.graph chooses another graph.
 var (
-	flagScale = flag.Int("cpu.scale", 16, "scale of the benchmark's Kronecker graph")
-	flagGraph = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file")
+	flagScale  = flag.Int("cpu.scale", 16, "scale of the benchmark's Kronecker graph")
+	flagGraph  = flag.String("cpu.graph", "", "search this graph instead: a generator such as grid2d:2000, or a file")
 	flagPasses = flag.Int("cpu.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("cpu.roots", 64, "roots")
 	flagSet    = flag.String("cpu.set", "", "engine options, name=value,...; sets separated by slashes take turns")
