@@ -12,7 +12,8 @@
 // Data structures:
 //   both directions   graph.unvisited and graph.frontier[3]: bitmaps; groups of vertices that share a hub (graph.cuh)
 //   top-down          a queue of the frontier with prefix sums of edges: graph.queue, graph.edgesBefore (topdown.cuh);
-//                     a frontier with few edges is an array of vertices: the end of graph.corrections (sparse.cuh)
+//                     a frontier that has few edges or has not doubled is an array of vertices: the end of
+//                     graph.corrections (sparse.cuh)
 //   bottom-up         aligned blocks of neighbour lists; the first frontier bits in shared memory (bottomup.cuh)
 //   parents           a template to copy, and a list of corrections to it: graph.corrections (output.cuh)
 //
@@ -146,7 +147,7 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 // topDownStep follows the edges of a dense frontier (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
 // 2012; edges assigned evenly to threads as in Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth First
 // Search on the Kepler Architecture", IEEE TPDS 2016, section 3.2). It reports whether the next frontier is sparse,
-// which it is after a frontier with few edges.
+// which it is after a frontier that has few edges or has not doubled.
 //
 //  1. The frontier becomes a queue with prefix sums of its edges, and its hubs find the words that belong to them
 //     alone.
@@ -154,7 +155,8 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 //     they begin, and follows them. The edges of a large level are assigned in several pieces to a warp, since those
 //     of hubs find more.
 //
-// With few edges, and on a grid of several columns, hubs find their groups by edges like all other neighbours.
+// Where the next frontier is sparse, and on a grid of several columns, hubs find their groups by edges like all other
+// neighbours.
 __device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
   bool grid = SEVERAL && graph.columns > 1;
   bool stays = staysSparse(shared.level);
