@@ -124,15 +124,15 @@ func TestALineShowsAboutHowLongTheRunTakes(t *testing.T) {
 		step := progress.Step("scale 20: distributed-2d: search", 64)
 		time.Sleep(90 * time.Second)
 		step.Add(24)
-		if text, _ := s.read(); !strings.HasSuffix(text, "2d: search [==    ]  37%  2m30s left, about 4 min in all") {
+		if text, _ := s.read(); !strings.HasSuffix(text, "2d: search [==     ]  37%  2m30s left, about 4 min in all") {
 			t.Errorf("%q", text)
 		}
 		step.End("", nil)
 		progress.Left(5 * time.Minute)
-		step = progress.Step("scale 20: distributed-2d, a longer name: search", 64)
+		step = progress.Step("scale 20: distributed-2d, long: search", 64)
 		time.Sleep(90 * time.Second)
 		step.Add(24)
-		if text, _ := s.read(); !strings.HasSuffix(text, "a longer name: search  37%  2m30s left, about 4 min in all") {
+		if text, _ := s.read(); !strings.HasSuffix(text, ", long: search   37%  2m30s left, about 4 min in all") {
 			t.Errorf("%q", text)
 		}
 		step.End("", nil)
