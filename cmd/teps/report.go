@@ -34,10 +34,11 @@ func reportCommand() *cobra.Command {
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and
 the page go into each run's directory, the official text to standard output.
-With --out, several runs share one page. A directory of runs stands for all of
-them; alone, it gets the plots and the page of all its runs.
+A directory of runs stands for all of them; alone, it gets the plots and the
+page of all its runs.
 
-With --format it writes one text instead, to standard output or --out:
+With --out it writes one page of all runs instead. With --format it writes one
+text, to standard output or --out:
 ` + list.String() + `
 With --picture it writes one figure instead, to the file at --out (.svg, .png,
 .pdf) or as SVG into the working directory. --reference shows published results
@@ -52,7 +53,7 @@ next to the measured ones, in gray; docs/reports.md lists them.`,
   teps report results/a --reference kolganov-2018,bisson-2014`,
 		RunE: f.run,
 	}
-	c.Flags().StringVarP(&f.out, "out", "o", "", "file for the shared page, for --format or for --picture")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "file for one page of all runs, for --format or for --picture")
 	c.Flags().StringVarP(&f.format, "format", "f", "", "write one text in this format")
 	c.Flags().StringVar(&f.picture, "picture", "",
 		"write one figure, by the name of its file (gteps-over-scale, roots, history, ...)")
@@ -98,7 +99,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		return err
 	case f.picture != "":
 		return f.writePicture(c, together)
-	case f.format != "":
+	case f.format != "" || f.out != "":
 		return f.writeFormat(c, format, together)
 	case shared:
 		err := text.Tables(c.OutOrStdout(), together, terminalWidth(c.OutOrStdout()))
@@ -119,10 +120,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if f.out == "" {
-		return nil
-	}
-	return f.writeFormat(c, format, together)
+	return nil
 }
 
 // runsIn replaces directories of runs by their runs.
