@@ -38,7 +38,7 @@ func TestLiteratureSweep(t *testing.T) {
 			states[words[len(words)-1]] = append(states[words[len(words)-1]], words[0])
 		}
 	}
-	if len(states) != 2 || len(states["done"]) != 19 || len(states["unavailable"]) != 56 {
-		t.Errorf("want 19 runs on the CPU and 56 on a GPU, got %v", states)
+	if len(states) != 2 || len(states["done"]) != 19 || len(states["unavailable"]) != 58 {
+		t.Errorf("want 19 runs on the CPU and 58 on a GPU, got %v", states)
 	}
 }
