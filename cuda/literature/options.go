@@ -28,6 +28,7 @@ func options() []plugins.Option {
 	// say what his are.
 	directions := plugins.SwitchOptions("14", "24")
 	directions[0].Needs = "kernel=romeo|kolganov" // the others need direction=auto
+	directions[1].Meaning += "; kernel=kolganov counts the edges of the last step, and is fast with 1048576 and beta=16384"
 	return append([]plugins.Option{
 		choice("kernel", "", "the published search", kernels...),
 		{Name: "device", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1023),
