@@ -40,11 +40,12 @@ const minShrunk = 4
 // fit makes the team smaller until the system runs all workers, if their number was left to the engine. It is part of
 // kernel 1, measures how workers are handed empty tasks, and takes a few hundredths of the time that has elapsed, at
 // most some 10 ms for a measurement. A worker that shares its processor with another busy program is absent half of the
-// time, so half a worker that is absent is one too many.
+// time, a little less as it is measured. So a quarter of a worker, halfway between none and one of these, is one too
+// many.
 func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
 	for {
 		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))
-		size := max(e.team.Size()-int(e.absent+0.5), minShrunk)
+		size := max(e.team.Size()-int(e.absent+0.75), minShrunk)
 		if options.Int("threads") != 0 || size >= e.team.Size() {
 			return nil
 		}
