@@ -3,6 +3,8 @@ package machine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/cpu"
@@ -64,8 +66,18 @@ func (m Machine) Warnings() (all []string) {
 			all = append(all, "heat slows processors down: let them cool")
 		}
 	}
-	if m.Governor != "" && m.Governor != "performance" {
-		all = append(all, "the governor is "+m.Governor+": cpupower frequency-set --governor performance")
+	if slices.ContainsFunc(strings.Split(m.Governor, ", "), savesPower) {
+		all = append(all, "the governor saves power: cpupower frequency-set --governor performance")
 	}
 	return all
+}
+
+// savesPower reports whether a governor may keep clocks low under load. A driver that chooses them itself does so only
+// if it prefers power or balance_power.
+func savesPower(governor string) bool {
+	preference, active := strings.CutPrefix(governor, "powersave (")
+	if active {
+		return strings.HasSuffix(preference, "power)")
+	}
+	return governor != "" && governor != "performance"
 }

@@ -56,7 +56,11 @@ func TestWarningsNameTheFix(t *testing.T) {
 		{Machine{Threads: 2, Governor: "performance"}, nil},
 		{Machine{Threads: 2, Load: &Load{Busy: 1.26, Processors: 2}}, []string{"uses 1.3 of 2 processors: stop it"}},
 		{Machine{Governor: "powersave", Load: &Load{Processors: 2, Throttled: 1}},
-			[]string{"let them cool", "the governor is powersave: cpupower frequency-set"}},
+			[]string{"let them cool", "the governor saves power: cpupower frequency-set"}},
+		{Machine{Governor: "powersave (balance_performance)"}, nil},
+		{Machine{Governor: "performance, powersave (intel_pstate)"}, nil},
+		{Machine{Governor: "performance, schedutil"}, []string{"the governor saves power: cpupower"}},
+		{Machine{Governor: "powersave (balance_power)"}, []string{"the governor saves power: cpupower"}},
 	} {
 		got := c.m.Warnings()
 		for i, part := range c.parts {

@@ -68,11 +68,18 @@ func TestMachineWithoutFilesHasNoFacts(t *testing.T) {
 	}
 }
 
-func TestMachineWithTwoGovernors(t *testing.T) {
+// Some drivers choose the clock themselves, and powersave is their usual governor.
+func TestMachineWithSeveralGovernors(t *testing.T) {
 	files := twoSockets()
-	files["sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"] = "powersave\n"
-	if m := machineOf(t, files); m.Governor != "performance, powersave" {
-		t.Errorf("want both governors, got %q", m.Governor)
+	for n, driver := range []string{"acpi-cpufreq", "intel_pstate", "amd-pstate-epp"} {
+		cpufreq := "sys/devices/system/cpu/cpu" + strconv.Itoa(n) + "/cpufreq/"
+		files[cpufreq+"scaling_governor"] = "powersave\n"
+		files[cpufreq+"scaling_driver"] = driver + "\n"
+	}
+	files["sys/devices/system/cpu/cpu2/cpufreq/energy_performance_preference"] = "balance_performance\n"
+	want := "performance, powersave, powersave (balance_performance), powersave (intel_pstate)"
+	if m := machineOf(t, files); m.Governor != want {
+		t.Errorf("want %q, got %q", want, m.Governor)
 	}
 }
 

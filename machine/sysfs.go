@@ -37,15 +37,28 @@ func (t tree) files(pattern string) []string {
 }
 
 // distinct returns the different texts of all files matching a pattern, sorted.
-func (t tree) distinct(pattern string) []string {
-	var texts []string
+func (t tree) distinct(pattern string) []string { return t.distinctOf(pattern, t.line) }
+
+// distinctOf returns the different texts that are made of the names of files, sorted and without empty ones.
+func (t tree) distinctOf(pattern string, text func(name string) string) (texts []string) {
 	for _, name := range t.files(pattern) {
-		if text := t.line(name); text != "" {
-			texts = append(texts, text)
+		if one := text(name); one != "" {
+			texts = append(texts, one)
 		}
 	}
 	slices.Sort(texts)
 	return slices.Compact(texts)
+}
+
+// governor returns the frequency governor in a file. Some drivers choose the clock themselves with the governor
+// powersave, by a preference, which follows in brackets: powersave (balance_performance).
+func (t tree) governor(name string) string {
+	governor, dir := t.line(name), filepath.Dir(name)
+	driver := t.line(filepath.Join(dir, "scaling_driver"))
+	if governor != "powersave" || !slices.Contains([]string{"intel_pstate", "amd-pstate-epp"}, driver) {
+		return governor
+	}
+	return fmt.Sprintf("%s (%s)", governor, cmp.Or(t.line(filepath.Join(dir, "energy_performance_preference")), driver))
 }
 
 // number parses a whole number; 0 if text is not one, and the largest int64 if it is larger.
@@ -59,7 +72,7 @@ func (m *Machine) readFiles(proc, sys tree, guest bool) {
 	const processors = "devices/system/cpu/cpu[0-9]*/"
 	packages := sys.distinct(processors + "topology/physical_package_id")
 	m.Sockets = len(slices.DeleteFunc(packages, func(id string) bool { return strings.HasPrefix(id, "-") }))
-	m.Governor = strings.Join(sys.distinct(processors+"cpufreq/scaling_governor"), ", ")
+	m.Governor = strings.Join(sys.distinctOf(processors+"cpufreq/scaling_governor", sys.governor), ", ")
 	m.SMT = sys.line("devices/system/cpu/smt/control")
 	m.CacheBytes = sys.lastLevelCache()
 	m.NUMANodes = len(sys.files("devices/system/node/node[0-9]*"))
