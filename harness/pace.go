@@ -7,12 +7,12 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. An engine that
-// has not yet done something is taken to be as fast as the others on average.
+// pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. While an
+// engine has not yet done something that it will do, there is no estimate: it may be much slower than the others.
 type pace struct {
 	parts  []part // that remain
 	energy time.Duration
-	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind and engine, and by kind alone
+	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind and engine
 }
 
 // part is something that a run does n times.
@@ -59,10 +59,9 @@ func (p *pace) did(g record.GraphID, kind, engine string, tuples int64, since ti
 			}
 		}
 	}
-	for _, key := range [][2]string{{kind, engine}, {kind, ""}} {
-		s := p.speed[key]
-		p.speed[key] = [2]float64{s[0] + time.Since(since).Seconds(), s[1] + float64(tuples)}
-	}
+	key := [2]string{kind, engine}
+	s := p.speed[key]
+	p.speed[key] = [2]float64{s[0] + time.Since(since).Seconds(), s[1] + float64(tuples)}
 }
 
 // skip leaves out what remains of an engine on a graph or, without an engine, of the graph.
@@ -76,10 +75,7 @@ func (p *pace) skip(g record.GraphID, engine string) {
 func (p *pace) left() time.Duration {
 	total := 0.0
 	for _, one := range p.parts {
-		s, known := p.speed[[2]string{one.kind, one.engine}]
-		if !known {
-			s = p.speed[[2]string{one.kind, ""}]
-		}
+		s := p.speed[[2]string{one.kind, one.engine}]
 		switch {
 		case one.n <= 0: // done
 		case one.kind == "energy":
