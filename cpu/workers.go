@@ -29,7 +29,7 @@ func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 	}
 	t, err := team.NewPinned(threads)
 	if err != nil {
-		return nil, fmt.Errorf("pin=true: %w: %w", plugins.ErrOption, err)
+		return nil, plugins.OptionError("option pin=true: %v", err)
 	}
 	return t, nil
 }

@@ -25,8 +25,8 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 	}
 	if len(c.devices) > 1 {
 		if len(in.Tuples) == 0 && in.Recipe != nil {
-			return plugins.Built{}, fmt.Errorf("tuples that are in no memory are made by a single GPU; leave out the option "+
-				"gpus: %w", plugins.ErrOption)
+			return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
+				"leave out the option gpus")
 		}
 		if in.DeviceTuples != nil {
 			return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -124,7 +123,7 @@ func gridRows(partition string, rows, gpus int) (int, error) {
 		}
 		return gpus / columns, nil
 	case gpus%rows != 0:
-		return 0, fmt.Errorf("option rows=%d: want a divisor of the number of GPUs, %d: %w", rows, gpus, plugins.ErrOption)
+		return 0, plugins.OptionError("option rows=%d: want a divisor of the number of GPUs, %d", rows, gpus)
 	}
 	return rows, nil
 }
@@ -135,8 +134,8 @@ func devices(gpus string, first int) (all []int, err error) {
 	for _, part := range parts {
 		n, err := strconv.ParseUint(part, 10, 10)
 		if err != nil || len(parts) > maxRanks || len(parts) == 1 && (n == 0 || n > maxRanks) {
-			return nil, fmt.Errorf("option gpus=%q: want a number of GPUs from 1 to %d, or their numbers with commas: %w",
-				gpus, maxRanks, plugins.ErrOption)
+			return nil, plugins.OptionError("option gpus=%q: want a number of GPUs from 1 to %d, or their numbers with commas",
+				gpus, maxRanks)
 		}
 		all = append(all, int(n))
 	}

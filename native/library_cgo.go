@@ -172,8 +172,8 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	for i, o := range l.about.Options {
 		setting, value := &l.call.settings[i], options.All()[o.Name]
 		if len(value) >= len(setting.value) {
-			return plugins.Built{}, fmt.Errorf("the value of option %s has %d bytes; a library takes at most %d: %w",
-				o.Name, len(value), len(setting.value)-1, plugins.ErrOption)
+			return plugins.Built{}, plugins.OptionError("the value of option %s has %d bytes; a library takes at most %d",
+				o.Name, len(value), len(setting.value)-1)
 		}
 		put(setting.name[:], o.Name)
 		put(setting.value[:], value)
@@ -286,6 +286,9 @@ func (l *library) run(ctx context.Context, name string, function func() C.int) (
 // failure returns the error of a function that has returned code, or nil.
 func (l *library) failure(ctx context.Context, function string, code C.int) error {
 	message := text(l.call.message[:])
+	if code == C.TEPS_OPTION && message != "" {
+		return plugins.OptionError("%s", message)
+	}
 	if message == "" {
 		message = fmt.Sprintf("%s returned %d", function, code)
 	}

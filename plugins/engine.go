@@ -68,7 +68,8 @@ type Repeater interface {
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
 }
 
-// Errors that an engine returns, wrapped with details: fmt.Errorf("cpu: threads=0: %w", plugins.ErrOption).
+// Errors that an engine returns, wrapped with details: fmt.Errorf("label %d: %w", label, plugins.ErrTuples).
+// OptionError wraps ErrOption.
 var (
 	ErrUnavailable    = errors.New("engine is not available here")
 	ErrOption         = errors.New("unusable option")

@@ -40,6 +40,16 @@ type Option struct {
 // Bound makes a bound for Option.Min and Option.Max.
 func Bound(x float64) *float64 { return &x }
 
+// OptionError returns an error that wraps ErrOption without its text, which adds nothing to one that names the option.
+func OptionError(format string, arguments ...any) error {
+	return optionError(fmt.Sprintf(format, arguments...))
+}
+
+type optionError string
+
+func (e optionError) Error() string { return string(e) }
+func (e optionError) Unwrap() error { return ErrOption }
+
 // Check returns an error wrapping ErrOption, which says what o takes, if value is not a value of o.
 func (o Option) Check(value string) error {
 	good := false
@@ -58,10 +68,10 @@ func (o Option) Check(value string) error {
 	case Text:
 		good = true
 	default:
-		return fmt.Errorf("option %s has the unknown kind %q: %w", o.Name, o.Kind, ErrOption)
+		return OptionError("option %s has the unknown kind %q", o.Name, o.Kind)
 	}
 	if !good {
-		return fmt.Errorf("option %s=%q: want %s: %w", o.Name, value, o.Takes(), ErrOption)
+		return OptionError("option %s=%q: want %s", o.Name, value, o.Takes())
 	}
 	return nil
 }
@@ -144,8 +154,7 @@ func (s Settings) checkTogether(o Option, options []Option) error {
 		for needs, checked := o.Needs, 0; needs != "" && checked < len(options); checked++ { // options may need each other
 			other, want, _ := strings.Cut(needs, "=")
 			if !slices.Contains(strings.Split(want, "|"), s.values[other]) {
-				return fmt.Errorf("option %s=%s needs %s, but %s is %s: %w",
-					o.Name, value, needs, other, s.values[other], ErrOption)
+				return OptionError("option %s=%s needs %s, but %s is %s", o.Name, value, needs, other, s.values[other])
 			}
 			needs = ""
 			if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == other }); i >= 0 {
@@ -154,7 +163,7 @@ func (s Settings) checkTogether(o Option, options []Option) error {
 		}
 	}
 	if n := s.Int(o.Name); o.Divides != "" && n != 0 && s.Int(o.Divides)%n != 0 {
-		return fmt.Errorf("option %s=%s does not divide %s=%s: %w", o.Name, value, o.Divides, s.values[o.Divides], ErrOption)
+		return OptionError("option %s=%s does not divide %s=%s", o.Name, value, o.Divides, s.values[o.Divides])
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func Open(number int, options, image string) (d *GPU, err error) {
 		return nil, fmt.Errorf("count GPUs: %w", err)
 	}
 	if number >= count {
-		return nil, fmt.Errorf("GPU %d of the %s: the GPUs of this machine are numbered 0 to %d: %w",
-			number, options, count-1, plugins.ErrOption)
+		return nil, plugins.OptionError("GPU %d of the %s: the GPUs of this machine are numbered 0 to %d",
+			number, options, count-1)
 	}
 	d = &GPU{Number: number}
 	if err := d.open(cu.Device(number), image); err != nil {

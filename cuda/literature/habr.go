@@ -46,8 +46,8 @@ func habr(b *base, c configuration) method {
 			b.launch(kernel, maxV, edges, packed, maxV, levels, iter, inline, modif)
 			found := uint32(b.read().vertices) == uint32(iter) // modif[0]
 			if found && iter == c.maxLevel() {
-				b.fail(fmt.Errorf("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32: %w",
-					c.levels, iter+1, plugins.ErrOption))
+				b.fail(plugins.OptionError("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32",
+					c.levels, iter+1))
 			}
 			return plugins.Level{Frontier: 1, Edges: plugins.Counted(int64(maxV))}, found // counted after the clock
 		},
