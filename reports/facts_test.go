@@ -179,9 +179,14 @@ func TestDisturbedSearches(t *testing.T) {
 	if got := Disturbance(run); got != "" {
 		t.Errorf("a single delayed search: %q", got)
 	}
-	run.Roots = run.Roots[:8]
+	calm := run
+	calm.Roots, run.Roots = run.Roots[8:], run.Roots[:8]
 	want = "1 of 8 searches of " + run.Label + " at scale 16 was delayed by more than a tenth of its time, "
 	if got := Disturbance(run); !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q ...", got, want)
+	}
+	want = fmt.Sprintf("2 of %d searches, among them 1 of 8 searches of ", 16+len(calm.Roots)) // of all runs
+	if got := Disturbance(run, calm, run); !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q ...", got, want)
 	}
 }

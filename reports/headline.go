@@ -97,7 +97,7 @@ func (r Result) Device(run Run) string {
 // root. A wide table has two columns more than fit a terminal.
 func (r Result) RunTable(wide bool) Table {
 	t := NewRunTable(r.Runs, Run.On,
-		"#valid|#GTEPS|#min … max|#median ms|#kernel 1 s|state|#MTEPS/W|rules|#graph held", "")
+		"#valid|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#MTEPS/W|rules|#graph held", "")
 	for _, run := range r.Runs {
 		v, kernel1, held, median, rate, spread := run.Verdict(), Missing, Missing, Missing, Missing, Missing
 		if c := run.Construction; c != nil {

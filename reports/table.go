@@ -38,6 +38,9 @@ func NewTable(columns, note string) Table {
 	return t
 }
 
+// Range is the head of the column of the slowest and the fastest rate. A table that is too wide can do without it.
+const Range = "min … max"
+
 // NewRunTable makes a table whose first columns are engine and graph, for runs on graphs.
 func NewRunTable[E any](runs []E, graph func(E) record.GraphID, columns, note string) Table {
 	return NewTable("engine|"+graphHead(runs, graph)+"|"+columns, note)
@@ -88,6 +91,15 @@ func (t *Table) DropShared(column int) {
 	if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
 		t.Drop(column)
 	}
+}
+
+// Clone returns a copy whose columns can be dropped.
+func (t Table) Clone() Table {
+	t.Head, t.Rows = slices.Clone(t.Head), slices.Clone(t.Rows)
+	for k, row := range t.Rows {
+		t.Rows[k] = slices.Clone(row)
+	}
+	return t
 }
 
 // Drop removes a column.

@@ -162,7 +162,7 @@ type Variant struct {
 // value are left out.
 func VariantTable(all []Variant) Table {
 	t := NewRunTable(all, func(v Variant) record.GraphID { return v.GraphID },
-		"#runs|#GTEPS|#min … max|#median ms|#kernel 1 s|state|#memory|#MTEPS/W|what differs",
+		"#runs|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#memory|#MTEPS/W|what differs",
 		"Numbers are medians over the runs; the rate of a run is the harmonic mean over its roots.")
 	for _, v := range all {
 		var kernel1, search, rates []float64

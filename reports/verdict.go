@@ -73,10 +73,11 @@ func Disturbance(runs ...Run) string {
 				n++
 			}
 		}
+		delayed, searches = delayed+n, searches+len(run.Roots)
 		if 20*n <= len(run.Roots) {
 			continue
 		}
-		disturbed, delayed, searches = disturbed+1, delayed+n, searches+len(run.Roots)
+		disturbed++
 		if n > largest {
 			largest = n
 			worst = fmt.Sprintf("%d of %s of %s %s", n, Plural(len(run.Roots), "search", "searches"), run.Label, run.atGraph())
@@ -89,7 +90,7 @@ func Disturbance(runs ...Run) string {
 		worst = fmt.Sprintf("%d of %d searches, among them %s,", delayed, searches, worst)
 	}
 	verb, its := "were", "their"
-	if delayed == 1 {
+	if disturbed == 1 && largest == 1 {
 		verb, its = "was", "its"
 	}
 	return fmt.Sprintf("%s %s delayed by more than a tenth of %s time, because a thread of the engine had no processor. "+

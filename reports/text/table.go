@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -12,17 +13,32 @@ import (
 )
 
 // Columns writes a table under its heads. Where it is wider than width columns, those of a terminal, the widest texts
-// are cut, so that different ones stay different; 0, for a file or a pipe, leaves all texts whole. The error is that of
-// w.
+// are cut, so that different ones stay different, and the range of rates is left out before little remains of them; 0,
+// for a file or a pipe, leaves all whole. The error is that of w.
 func Columns(w io.Writer, t reports.Table, width int) error {
 	return flush(w, bytes.NewBufferString(rendered(t, width)), "a table")
 }
 
 const gap = 2 // between columns
 
-// columnWidths are the widths of the columns. The widest texts get less where all do not fit into width.
-func columnWidths(t reports.Table, width int) []int {
-	const minimum = 7 // columns that a text keeps
+// fit returns the table and the widths of its columns, without the range of rates if texts would lose too much by it.
+func fit(t reports.Table, width int) (reports.Table, []int) {
+	const readable = 12 // columns of a text
+	widths, short := columnWidths(t, width, readable)
+	if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == reports.Range }); short && i >= 0 {
+		t = t.Clone()
+		t.Drop(i)
+		widths, short = columnWidths(t, width, readable)
+	}
+	if short {
+		widths, _ = columnWidths(t, width, 7)
+	}
+	return t, widths
+}
+
+// columnWidths are the widths of the columns. The widest texts get less where all do not fit into width, but not less
+// than minimum, with which they may not fit.
+func columnWidths(t reports.Table, width, minimum int) (widths []int, short bool) {
 	widths, total := make([]int, len(t.Head)), -gap
 	for i := range t.Head {
 		for _, row := range append(t.Rows, t.Head) {
@@ -38,18 +54,19 @@ func columnWidths(t reports.Table, width int) []int {
 			}
 		}
 		if widest < 0 {
-			break
+			return widths, true
 		}
 		widths[widest]--
 	}
-	return widths
+	return widths, false
 }
 
 // rendered is a table as a text of that width.
 func rendered(t reports.Table, width int) string {
+	t, widths := fit(t, width)
 	head, cells := make(table.Row, len(t.Head)), make([]table.Row, len(t.Rows))
 	configs := make([]table.ColumnConfig, len(t.Head))
-	for i, width := range columnWidths(t, width) {
+	for i, width := range widths {
 		head[i], configs[i].Number = t.Head[i].Text, i+1
 		if t.Head[i].Class == "num" {
 			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight

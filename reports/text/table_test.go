@@ -100,6 +100,22 @@ func TestTableFitsATerminalWithLongNamesOfFiles(t *testing.T) {
 	narrow(t, b.String())
 }
 
+// Names that can be read are worth more than the range of the rates.
+func TestTableOfLongNamesLeavesOutTheRange(t *testing.T) {
+	r := samples.Result([]string{"distributed-2d", "cpu"}, 16)
+	for i := range r.Runs {
+		r.Runs[i].GraphID = record.GraphID{Source: "uniform:1000000:16000000"}
+	}
+	var b bytes.Buffer
+	if err := Table(&b, report(t, r).Results[0], 80, false); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, b.String())
+	if strings.Contains(b.String(), reports.Range) || !strings.Contains(b.String(), "distributed-2d  unif") {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
 func TestTableHasALineForEveryRun(t *testing.T) {
 	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
 	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, GraphID: record.GraphID{Scale: 16},
