@@ -27,17 +27,23 @@ type comparison struct {
 // each with the result, and what the sides do not have in common. width is that of Columns.
 func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 	c := describe(all)
-	b := bytes.NewBufferString(rendered(c.Table, width))
+	var b bytes.Buffer
+	if len(c.Table.Rows) > 0 {
+		b.WriteString(rendered(c.Table, width))
+	}
 	columns := min(cmp.Or(width, 80), 100) - 4
 	for i, lines := range [][]string{c.Results, c.Limits, c.Differences} {
-		if len(lines) > 0 {
-			b.WriteString([]string{"\n", "\n", "\nThe sides differ in more than speed:\n"}[i])
+		if len(lines) > 0 && b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		if len(lines) > 0 && i == 2 {
+			b.WriteString("The sides differ in more than speed:\n")
 		}
 		for _, line := range lines {
-			fmt.Fprintf(b, "%s\n", Wrap(line, columns, "    "))
+			fmt.Fprintf(&b, "%s\n", Wrap(line, columns, "    "))
 		}
 	}
-	return flush(w, b, "the comparison")
+	return flush(w, &b, "the comparison")
 }
 
 // ComparisonMarkdown writes the same for an issue or a pull request.
@@ -110,7 +116,10 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	engines := true
 	for _, c := range all {
 		for _, cell := range c.Cells {
-			lines, engines = append(lines, line{cell, c.B}), engines && ofEngines(c, cell)
+			engines = engines && ofEngines(c, cell)
+			if cell.Compared() { // a sentence says why the others are not
+				lines = append(lines, line{cell, c.B})
+			}
 		}
 	}
 	columns := "side|#roots|#GTEPS|#GTEPS|#ratio|verdict"
@@ -127,13 +136,9 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	}
 	t := reports.NewRunTable(lines, func(l line) record.GraphID { return l.Graph }, columns, "")
 	for _, l := range lines {
-		roots, a, b, ratio := reports.Missing, reports.Missing, reports.Missing, reports.Missing
-		if l.Compared() {
-			roots, a, b = strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA), reports.GTEPS(l.TEPSB)
-			ratio = fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
-		}
+		ratio := fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
 		t.Add(reports.Sentence(cmp.Or(l.EngineB, l.Engine)), reports.Sentence(l.Graph.Cell()), reports.Sentence(l.side),
-			roots, a, b, ratio, string(l.Verdict))
+			strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA), reports.GTEPS(l.TEPSB), ratio, string(l.Verdict))
 	}
 	t.Head[7].Class = "whole"
 	if len(all) == 1 || engines {

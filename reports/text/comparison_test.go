@@ -75,6 +75,9 @@ func TestComparisonExplainsEachLine(t *testing.T) {
 		"The sides differ in more than speed:",
 		"processor: A AMD EPYC 9354 32-Core Processor; B AMD [31m EPYC 9754 128-Core Processor",
 	)
+	if strings.Contains(text, "–") {
+		t.Errorf("the table has lines without numbers:\n%s", text)
+	}
 	if strings.Contains(text, "\x1b") {
 		t.Error("a record writes escape sequences to the terminal")
 	}
@@ -94,7 +97,7 @@ func TestComparisonNamesItsLimits(t *testing.T) {
 		b.Runs[0].Roots[j].Root += 1 << 16
 	}
 	wants(t, compared(t, []record.Result{a}, []record.Result{b}),
-		"cannot tell cpu, scale 16: no comparison between A and B: the sides have 0 roots with a "+
+		"cpu, scale 16: no comparison between A and B: the sides have 0 roots with a "+
 			"rate in common, but 6 are needed.")
 	seeds := shifted(samples.Result([]string{"cpu"}, 16), "c", 1)
 	seeds.Runs[0].Graph = nil
