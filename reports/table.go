@@ -38,7 +38,7 @@ func NewTable(columns, note string) Table {
 	return t
 }
 
-// Range is the head of the column of the slowest and the fastest rate. A table that is too wide can do without it.
+// Range is the head of the column of the slowest and the fastest rate.
 const Range = "min … max"
 
 // NewRunTable makes a table whose first columns are engine and graph, for runs on graphs.

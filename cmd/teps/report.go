@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -173,7 +174,11 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 		}
 		fmt.Fprintf(w, "  %s\n", text.Wrap(line, columns, "    "))
 	}
-	fmt.Fprintf(w, "\nrecords, plots and page: %s\n", filepath.Join(dir, "report.html"))
+	last := "records, plots and page: " + filepath.Join(dir, "report.html")
+	if utf8.RuneCountInString(last) > columns+4 { // a path is not cut, so that it can be copied
+		last = strings.Replace(last, ": ", ":\n", 1)
+	}
+	fmt.Fprintf(w, "\n%s\n", last)
 	return nil
 }
 

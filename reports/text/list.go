@@ -148,7 +148,7 @@ func listRow(l Listed) []string {
 		graphs = slices.Insert(graphs, 0, strings.Join(slices.Compact([]string{low, high}), "…"))
 	}
 	state := l.State
-	if !l.Checksummed {
+	if !l.Checksummed && !slices.ContainsFunc(l.Runs, func(run ListedRun) bool { return run.State == "INTERRUPTED" }) {
 		state += ", no checksum"
 	}
 	return []string{

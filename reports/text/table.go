@@ -13,22 +13,27 @@ import (
 )
 
 // Columns writes a table under its heads. Where it is wider than width columns, those of a terminal, the widest texts
-// are cut, so that different ones stay different, and the range of rates is left out before little remains of them; 0,
-// for a file or a pipe, leaves all whole. The error is that of w.
+// are cut, so that different ones stay different, and before little remains of them some columns are left out; 0, for a
+// file or a pipe, leaves all whole. The error is that of w.
 func Columns(w io.Writer, t reports.Table, width int) error {
 	return flush(w, bytes.NewBufferString(rendered(t, width)), "a table")
 }
 
 const gap = 2 // between columns
 
-// fit returns the table and the widths of its columns, without the range of rates if texts would lose too much by it.
+// dispensable are the heads of columns that a table can do without where it is too wide.
+var dispensable = []string{reports.Range, "roots", "date"}
+
+// fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
 	const readable = 12 // columns of a text
 	widths, short := columnWidths(t, width, readable)
-	if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == reports.Range }); short && i >= 0 {
-		t = t.Clone()
-		t.Drop(i)
-		widths, short = columnWidths(t, width, readable)
+	for i := len(t.Head) - 1; i >= 0 && short; i-- {
+		if slices.Contains(dispensable, t.Head[i].Text) {
+			t = t.Clone()
+			t.Drop(i)
+			widths, short = columnWidths(t, width, readable)
+		}
 	}
 	if short {
 		widths, _ = columnWidths(t, width, 7)
