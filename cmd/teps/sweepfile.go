@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -81,7 +82,7 @@ func (v *values) UnmarshalYAML(node ast.Node) error {
 }
 
 // readSweep reads a sweep file and returns the sweep and the directory of its runs. Outside engines are started to ask
-// for their names. All errors but those of reading are usage errors; those of YAML show the place in the file.
+// for their names. All errors but those of reading are usage errors; those of YAML say the place in the file.
 func readSweep(ctx context.Context, engines catalog, host harness.Host, path string) (sweep.Sweep, string, error) {
 	f := sweepFile{Repeats: 1}
 	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
@@ -91,11 +92,7 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 		return sweep.Sweep{}, "", usage("read the sweep file: %w; teps sweep --help shows one", err)
 	}
 	if err := parseYAML(data, &f); err != nil {
-		var unknown *yaml.UnknownFieldError
-		if errors.As(err, &unknown) {
-			unknown.Message += "; docs/sweeps.md lists the fields"
-		}
-		return sweep.Sweep{}, "", usage("%s: %s", path, strings.TrimSuffix(text.Snip(err.Error(), 1000, "…"), "\n"))
+		return sweep.Sweep{}, "", usage("%s:%s", path, text.Snip(yamlError(err), 1000, "…"))
 	}
 	s, err := f.sweep(ctx, engines, host)
 	if err != nil {
@@ -116,6 +113,39 @@ func parseYAML(data []byte, to any) (err error) {
 		}
 	}()
 	return yaml.UnmarshalWithOptions(data, to, yaml.Strict())
+}
+
+// yamlError is an error of parseYAML in one line, which begins with the place in the file where it is known:
+// 3:1: unknown field "scale".
+func yamlError(err error) string {
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		duration, invalid := strings.CutPrefix(err.Error(), "time: ")
+		if invalid {
+			duration += "; want a number and a unit, such as 60s"
+		}
+		return " " + duration
+	}
+	message := at.GetMessage()
+	switch kind := at.(type) {
+	case *yaml.UnknownFieldError:
+		message += "; docs/sweeps.md lists the fields"
+	case *yaml.TypeError:
+		message = "want a single value here"
+		if kind.DstType.Kind() == reflect.Int {
+			message = "want a whole number here"
+		}
+	case *yaml.UnexpectedNodeTypeError:
+		message = "want fields here, such as engines: [cpu]"
+		if kind.Expected == ast.SequenceType {
+			message = "want a list here, such as [cpu]"
+		}
+	case *yaml.SyntaxError:
+		if strings.Contains(message, "'\t'") {
+			message = "this begins with a tab; indent with spaces"
+		}
+	}
+	return fmt.Sprintf("%d:%d: %s", at.GetToken().Position.Line, at.GetToken().Position.Column, message)
 }
 
 func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Host) (s sweep.Sweep, err error) {

@@ -20,9 +20,9 @@ func TestASweepFileMayBeAnything(t *testing.T) {
 	cases := map[string]string{pipe: "a pipe", "/dev/zero": "a device", dir: "a directory"}
 	for name, text := range map[string][2]string{
 		"large":    {"# " + strings.Repeat("x", maxSweepFile), "too large"},
-		"brackets": {"engines: " + strings.Repeat("[", maxSweepFile/2), "[1:"},
-		"mappings": {"engines: " + strings.Repeat("{a: ", maxSweepFile/8), "[1:"},
-		"dashes":   {"engines:\n  " + strings.Repeat("- ", maxSweepFile/4), "[2:"},
+		"brackets": {"engines: " + strings.Repeat("[", maxSweepFile/2), ":1:"},
+		"mappings": {"engines: " + strings.Repeat("{a: ", maxSweepFile/8), ":1:"},
+		"dashes":   {"engines:\n  " + strings.Repeat("- ", maxSweepFile/4), ":2:"},
 		"tags":     {"engines: !!str !!str x", "the parser failed"},
 		"binary":   {"\x00\xff\xfe", ": "},
 	} {
