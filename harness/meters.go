@@ -36,7 +36,7 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 		return nil, fmt.Errorf("power meters: %w", err)
 	}
 	if len(meters) == 0 {
-		notes = append(notes, "no power meter found, so energy is not measured; teps machine lists the reasons")
+		notes = append(notes, "no power meter found, so energy is not measured; see teps machine")
 		return notes, missingMeter(absent)
 	}
 	if !measured {

@@ -46,10 +46,18 @@ func complete(root *cobra.Command, engines catalog) {
 		goesOn = cobra.ShellCompDirectiveNoSpace
 		noFile = cobra.ShellCompDirectiveNoFileComp
 	)
+	engine := func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		directive := goesOn
+		if strings.Contains(word, ":") && !strings.Contains(word, "/") { // options of a built-in engine
+			directive |= noFile
+		}
+		return offer(engines.offer).function(directive)(c, args, word)
+	}
 	directories := words().function(cobra.ShellCompDirectiveFilterDirs)
 	yaml := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 	}
+	nothing := words().function(noFile)
 	named := offer(func(*cobra.Command, []string, string) []string { return engines.names() }).function(0)
 	graphs := each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About }).function(goesOn)
 	sources := each(meters.Sources(), func(s meters.Source) string { return s.Name + "\t" + s.Help }).function(goesOn)
@@ -59,7 +67,7 @@ func complete(root *cobra.Command, engines catalog) {
 		func(r reports.Reference) string { return r.Name }).function(noFile)
 	languages := each(languages(), func(l language) string { return l.name + "\t" + l.about }).function(noFile)
 	flags := map[string]cobra.CompletionFunc{ // of a command or, without its name, of all
-		"engine": offer(engines.offer).function(goesOn), "set": offer(engines.offerSettings).function(goesOn),
+		"engine": engine, "set": offer(engines.offerSettings).function(goesOn | noFile),
 		"graph": graphs, "meter": sources, "picture": offer(offerPictures).function(noFile),
 		"reference": references, "report format": texts,
 		"graph format": words("text", "json").function(noFile), "sort": words("date", "gteps").function(noFile),
@@ -68,7 +76,7 @@ func complete(root *cobra.Command, engines catalog) {
 	}
 	arguments := map[string]cobra.CompletionFunc{
 		"report": directories, "compare": directories, "list": directories, "sweep": yaml, "graph": graphs,
-		"engines": named, "conform": named,
+		"engines": named, "conform": named, "run": nothing, "machine": nothing, "generate": nothing,
 	}
 	root.InitDefaultCompletionCmd()
 	if bash, _, err := root.Find([]string{"completion", "bash"}); err == nil {

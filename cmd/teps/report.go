@@ -108,7 +108,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 			err = formats.WriteAll(args[0], together)
 		}
 		if err == nil {
-			fmt.Fprintf(c.ErrOrStderr(), "plots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
+			fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
 		}
 		return err
 	}
