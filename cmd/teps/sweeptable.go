@@ -61,7 +61,11 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	}
 	switch todo := len(s.ToDo()); {
 	case todo > 0:
-		fmt.Fprintf(w, "%d of %d runs to do. Memory is what the engines estimate.\n", todo, len(s.Jobs))
+		fmt.Fprintf(w, "%d of %d runs to do.", todo, len(s.Jobs))
+		if dryRun {
+			fmt.Fprint(w, " Memory is what the engines estimate.")
+		}
+		fmt.Fprintln(w)
 	case dryRun:
 		fmt.Fprintf(w, "Nothing to do.\n")
 	default:
