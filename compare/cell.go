@@ -71,8 +71,11 @@ func (p pair) cell() Cell {
 	if c.Reason = p.unfit(); c.Reason != "" {
 		return c
 	}
-	c.Differences = append(differences(p.a, p.b, runFacts),
-		settings("option", p.a, p.b, func(r record.Run) map[string]string { return r.Options })...)
+	c.Differences = differences(p.a, p.b, runFacts)
+	if sameEngine(p.a[0], p.b[0]) { // others have other options
+		c.Differences = append(c.Differences,
+			settings("option", p.a, p.b, func(r record.Run) map[string]string { return r.Options })...)
+	}
 	a, b := rates(p.a), rates(p.b)
 	roots := commonRoots(slices.Concat(a, b))
 	if c.Common = len(roots); c.Common < MinPairs {
@@ -103,6 +106,11 @@ func (p pair) cell() Cell {
 		c.Verdict = Faster
 	}
 	return c
+}
+
+// sameEngine reports whether two runs are of the same engine, perhaps in other versions, or do not say so.
+func sameEngine(a, b record.Run) bool {
+	return a.Description == nil || b.Description == nil || a.Description.Name == b.Description.Name
 }
 
 // unfit returns why the runs cannot be compared; "" if they can.

@@ -54,8 +54,17 @@ func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
 func describe(all []compare.Comparison) (out comparison) {
 	out.Table = comparisonTable(all)
 	scatter := -1.0
+	var apart []string // engines that have no graph in common with the first
 	for _, c := range all {
+		met := slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return cell.RunsA > 0 && cell.RunsB > 0 })
+		if betweenEngines(c) && !met {
+			apart = append(apart, reports.Sentence(c.B))
+			continue
+		}
 		for _, cell := range c.Cells {
+			if ofEngines(c, cell) && (cell.RunsA == 0 || cell.RunsB == 0) {
+				continue // a store has graphs that only some engines have searched
+			}
 			sentence := comparisonSentence(c, cell)
 			if i := len(out.Results) - 1; i >= 0 && !cell.Compared() {
 				// One sentence for all that cannot be compared for the same reason.
@@ -82,6 +91,10 @@ func describe(all []compare.Comparison) (out comparison) {
 			}
 		}
 	}
+	if len(apart) > 0 {
+		out.Results = append(out.Results, fmt.Sprintf("These have no graph in common with %s: %s.",
+			reports.Sentence(all[0].A), strings.Join(apart, ", ")))
+	}
 	if scatter >= 0 {
 		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
 			"side, the test takes that into account.", percentText(scatter), compare.MinPairs))
@@ -105,6 +118,11 @@ func Engines(r record.Result) (lines []string) {
 // ofEngines reports whether the sides of a comparison are engines.
 func ofEngines(c compare.Comparison, cell compare.Cell) bool {
 	return cmp.Or(cell.EngineB, cell.Engine) == c.B
+}
+
+// betweenEngines reports whether all lines of a comparison are of the same two engines.
+func betweenEngines(c compare.Comparison) bool {
+	return !slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return !ofEngines(c, cell) })
 }
 
 func comparisonTable(all []compare.Comparison) reports.Table {
@@ -238,8 +256,13 @@ func basis(cell compare.Cell) string {
 // ComparisonFailures says what makes comparisons fail: nothing could be compared or, with a limit (0.05: five per
 // cent), engines at scales of A that are slower in B by more than that for sure, or that could not be compared.
 func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []string) {
+	empty := func(c compare.Comparison) bool { _, n := c.Overall(); return n == 0 }
+	engines := !slices.ContainsFunc(all, func(c compare.Comparison) bool { return !betweenEngines(c) })
+	if engines && !slices.ContainsFunc(all, func(c compare.Comparison) bool { return !empty(c) }) {
+		return []string{"there is nothing to compare with the searches of " + reports.Sentence(all[0].A)}
+	}
 	for _, c := range all {
-		if _, n := c.Overall(); n == 0 {
+		if empty(c) && !engines { // of the engines of a store, some may have been compared
 			failures = append(failures, fmt.Sprintf("there is nothing to compare: no engine has searches of the same graph in "+
 				"%s and %s", reports.Sentence(c.A), reports.Sentence(c.B)))
 		}

@@ -126,6 +126,32 @@ func TestComparisonNamesItsLimits(t *testing.T) {
 	}
 }
 
+// A store has engines and graphs that were not measured together.
+func TestComparisonOfTheEnginesOfAStore(t *testing.T) {
+	first, second := samples.Result([]string{"cpu", "serial"}, 16), samples.Result([]string{"cpu", "mine"}, 17)
+	first.Runs[1].Roots = first.Runs[0].Roots
+	second.ID, second.Runs[0].GraphID, second.Runs[0].Engine.Name = "second", record.GraphID{Scale: 18}, "other"
+	sides := compare.Engines([]record.Result{first, second})
+	var all []compare.Comparison
+	for _, side := range sides[1:] {
+		all = append(all, compare.Of(sides[0], side))
+	}
+	var text bytes.Buffer
+	if err := Comparison(&text, all, 0); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, text.String(), "These have no graph in common with cpu: other, mine.")
+	if strings.Contains(text.String(), "no comparison") {
+		t.Errorf("got\n%s", text.String())
+	}
+	if failures := ComparisonFailures(all, nil); len(failures) != 0 {
+		t.Errorf("engines that were compared: %q", failures)
+	}
+	if failures := ComparisonFailures(all[1:], nil); len(failures) != 1 {
+		t.Errorf("nothing was compared: %q", failures)
+	}
+}
+
 func TestComparisonOfSeveralSides(t *testing.T) {
 	a := samples.Result([]string{"cpu", "serial"}, 16, 17)
 	sides := [][]record.Result{{a}, {shifted(a, "b", 1.25)}, {shifted(a, "c", 0.25)}}
