@@ -169,17 +169,26 @@ func levelsTogether(runs []Run) (out []Figure) {
 			if i < 0 {
 				continue
 			}
-			looked, took := curve{label: s.label, look: s.look}, curve{label: s.label, look: s.look}
+			took, counted := curve{label: s.label, look: s.look}, false
+			var looked []curve // one for levels that follow each other and have counts
 			for k, level := range run.Roots[i].Levels {
-				n, _ := level.Edges.Get()
-				looked.points = append(looked.points, Point{float64(k), float64(n)})
+				n, known := level.Edges.Get()
+				if known && !counted {
+					looked = append(looked, curve{label: s.label, look: s.look})
+				}
+				if counted = known; known {
+					part := &looked[len(looked)-1]
+					part.points = append(part.points, Point{float64(k), float64(n)})
+					entries.add(float64(n))
+				}
 				took.points = append(took.points, Point{float64(k), level.Elapsed.Seconds() * 1e3})
-				entries.add(float64(n))
 				seconds.add(level.Elapsed.Seconds() * 1e3)
 				x.add(float64(k))
 			}
-			f.Legend = append(f.Legend, legend([]curve{looked})...)
-			panels[0].Shapes = append(panels[0].Shapes, looked.draw()...)
+			f.Legend = append(f.Legend, legend([]curve{took})...)
+			for _, part := range looked {
+				panels[0].Shapes = append(panels[0].Shapes, part.draw()...)
+			}
 			panels[1].Shapes = append(panels[1].Shapes, took.draw()...)
 		}
 		if len(f.Legend) < 2 || x.empty() || entries.empty() || seconds.empty() {
