@@ -183,6 +183,7 @@ func VariantTable(all []Variant) Table {
 		t.Style(10, "why")
 		t.Compare(RowKey{v.Engine, v.GraphID}, 3, 5, 6, 9)
 	}
+	t.Head[7].Class = "whole"
 	t.DropEmpty()
 	return t
 }

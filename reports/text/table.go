@@ -21,15 +21,15 @@ func Columns(w io.Writer, t reports.Table, width int) error {
 
 const gap = 2 // between columns
 
-// dispensable are the heads of columns that a table can do without where it is too wide.
-var dispensable = []string{reports.Range, "roots", "date"}
+// dispensable are the heads of columns that a table can do without where it is too wide, the first to go first.
+var dispensable = []string{reports.Range, "roots", "date", "what differs"}
 
 // fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
 	const readable = 12 // columns of a text
 	widths, short := columnWidths(t, width, readable)
-	for i := len(t.Head) - 1; i >= 0 && short; i-- {
-		if slices.Contains(dispensable, t.Head[i].Text) {
+	for _, head := range dispensable {
+		if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == head }); short && i >= 0 {
 			t = t.Clone()
 			t.Drop(i)
 			widths, short = columnWidths(t, width, readable)
