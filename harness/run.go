@@ -125,9 +125,13 @@ func (e *engineRun) roots(ctx context.Context) (err error) {
 	if first == len(roots) {
 		return nil
 	}
-	step := e.step("search", int64(len(roots)-first))
+	n, noun := len(roots)-first, "roots"
+	if n == 1 {
+		noun = "root"
+	}
+	step := e.step("search", int64(n))
 	invalid := 0
-	defer func() { step.End(fmt.Sprintf("%d roots, %d invalid", len(roots)-first, invalid), err) }()
+	defer func() { step.End(fmt.Sprintf("%d %s, %d invalid", n, noun, invalid), err) }()
 	e.prepareDevice(ctx)
 	defer e.device.close()
 	for range e.plan.WarmUps {
