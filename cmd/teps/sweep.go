@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,15 +75,31 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	if stopped {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", path)
 	}
-	var reasons []string
-	for _, j := range s.Bad() {
-		job := fmt.Sprintf("teps: %s %s is %s", j.Engine().Name, j.Graph().At(), j.State)
-		reasons = append(reasons, fmt.Sprintf("%s: %s\n", job, j.Reason))
-	}
+	reasons := reasonsOf(s.Bad())
 	if !stopped && len(reasons) == 0 {
 		return nil
 	}
-	slices.Sort(reasons)
-	fmt.Fprint(stderr, printable(strings.Join(slices.Compact(reasons), "")))
+	for _, reason := range reasons {
+		fmt.Fprintf(stderr, "teps: %s\n", printable(reason))
+	}
 	return errReported
+}
+
+// reasonsOf has a line for each reason why jobs are bad, with the first of those that have it.
+func reasonsOf(bad []*sweep.Job) (lines []string) {
+	names := map[string][]string{} // by state and reason
+	for _, j := range bad {
+		why := fmt.Sprintf("%s: %s", j.State, j.Reason)
+		names[why] = append(names[why], j.Engine().Name+" "+j.Graph().At())
+	}
+	for why, all := range names {
+		slices.Sort(all)
+		who := all[0] + " is "
+		if all = slices.Compact(all); len(all) > 1 {
+			who = fmt.Sprintf("%s and %d more are ", all[0], len(all)-1)
+		}
+		lines = append(lines, who+why)
+	}
+	slices.Sort(lines)
+	return lines
 }
