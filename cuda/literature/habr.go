@@ -3,7 +3,6 @@
 package literature
 
 import (
-	"fmt"
 	"math/bits"
 
 	"gorgonia.org/cu"
