@@ -43,7 +43,7 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 		notes = append(notes, "no meter here measures power, so all figures will be marked as estimated")
 	}
 	if plan.Energy < max(10*period, record.LevelOneTime) {
-		note := fmt.Sprintf("an energy loop of %s is short: GreenGraph500 requires 1 min for level 1",
+		note := fmt.Sprintf("an energy loop of %s is short; GreenGraph500 requires 1 min",
 			units.Duration(plan.Energy))
 		if period > 0 { // a meter need not state it
 			note += ", and the slowest meter is updated every " + units.Duration(period)

@@ -158,11 +158,15 @@ func listRow(l Listed) []string {
 	}
 }
 
-// firstOf joins as many of the names as a column has room for, one at the least, and says how many follow.
+// firstOf joins as many of the names as a column has room for, one at the least, if need be cut, and says how many
+// follow.
 func firstOf(names []string) string {
 	const room = 24
 	for n := len(names); n > 0; n-- {
 		text := strings.Join(names[:n], ",")
+		if n == 1 {
+			text = reports.Shorten(room, text)[0]
+		}
 		if n < len(names) {
 			text += fmt.Sprintf(" +%d", len(names)-n)
 		}
