@@ -54,7 +54,7 @@ const (
 	tailBytes = 300 // kept of one line
 )
 
-// A Tail keeps the end of a program's output, without the indented lines of stack traces. A line that begins like a Go
+// A Tail keeps the end of a program's output, without stack traces. A line that begins like a Go
 // panic or like one of the given reasons is kept instead, because it says more. It can be an exec.Cmd's Stderr.
 type Tail struct {
 	*Lines
@@ -62,6 +62,7 @@ type Tail struct {
 
 	mu    sync.Mutex
 	found bool     // lines is a reason
+	trace bool     // the line before was one of a Python traceback
 	lines []string // at most tailLines
 }
 
@@ -74,15 +75,16 @@ func NewTail(reasons ...string) *Tail {
 
 // Add adds one line.
 func (t *Tail) Add(line string) {
-	if strings.Trim(line, "-= \t") == "" || strings.ContainsAny(line[:1], " \t") ||
-		strings.HasPrefix(line, "Traceback (") {
-		return // a blank line, a ruler, or a part of a stack trace
-	}
-	if len(line) > tailBytes {
-		line = line[:tailBytes] + "..."
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	text := strings.TrimLeft(line, " ")
+	t.trace = strings.HasPrefix(line, "Traceback (") || t.trace && text != line
+	if t.trace || strings.Trim(line, "-= \t") == "" || line[0] == '\t' || text != line && text[0] == '#' {
+		return // a blank line, a ruler, or a part of a stack trace: of Python, Go or a sanitizer
+	}
+	if line = text; len(line) > tailBytes {
+		line = line[:tailBytes] + "..."
+	}
 	switch {
 	case t.found:
 	case slices.ContainsFunc(t.reasons, func(begin string) bool { return strings.HasPrefix(line, begin) }):

@@ -57,7 +57,9 @@ func TestTail(t *testing.T) {
 			[]string{"Traceback (most recent call last):", "  File \"engine\", line 1", "    f()", "ValueError: why"},
 			"its last output: ValueError: why",
 		},
-		"a given reason": {append([]string{"ssh: no host"}, many...), "its last output: ssh: no host"},
+		"an indented name": {[]string{"no such file:", "    hosts.txt"}, begin + "no such file:\n  | hosts.txt"},
+		"a Go trace":       {[]string{"created by main.main", "\tmain.go:5 +0x25"}, "its last output: created by main.main"},
+		"a given reason":   {append([]string{"ssh: no host"}, many...), "its last output: ssh: no host"},
 	} {
 		if got := tailOf([]string{"ssh: "}, c.lines...); !strings.HasPrefix(got, c.want) || strings.Contains(got, "line 99") {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
