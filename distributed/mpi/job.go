@@ -146,7 +146,7 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 			"TMPDIR to another directory", dirMiB, filepath.Dir(dir.Path()), err), dir.Remove())
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
-	j := &job{output: child.NewTail("ssh: ", "Host key verification failed")}
+	j := &job{output: child.NewTail("There are not enough slots", "ssh: ", "Host key verification failed")}
 	arguments, environment := placement(options, ranks)
 	cmd := exec.Command(mpirun, commandLine(options, ranks, arguments, program, socket)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path()) // mpirun leaves files there if it fails early
@@ -270,7 +270,11 @@ func (j *job) failure() error {
 	if !j.process.WaitFor(3 * time.Second) {
 		j.stop(0)
 	}
-	return fmt.Errorf("mpirun ended (%s); %s", j.process.State(), j.output)
+	output, hint := j.output.String(), ""
+	if strings.Contains(output, "not enough slots") {
+		hint = "; give the hosts as many slots as ranks, such as hosts=h1:2,h2:2"
+	}
+	return fmt.Errorf("mpirun ended (%s)%s; %s", j.process.State(), hint, output)
 }
 
 // quit asks the ranks to end, and ends them if they do not.
