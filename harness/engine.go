@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -232,8 +233,16 @@ func callError(ctx context.Context, late bool, what string, timeout time.Duratio
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case late:
+	case late && endsWithContext(err):
+		return fmt.Errorf("%s exceeded the timeout of %v", what, timeout)
+	case late: // and the engine, which did not return, is gone
 		return fmt.Errorf("%s exceeded the timeout of %v: %w", what, timeout, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// endsWithContext reports whether an error says nothing but that a context has ended.
+func endsWithContext(err error) bool {
+	return strings.HasSuffix(err.Error(), context.Canceled.Error()) ||
+		strings.HasSuffix(err.Error(), context.DeadlineExceeded.Error())
 }

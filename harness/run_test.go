@@ -452,7 +452,7 @@ func TestSearchExceedingTimeoutFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Runs[0]; got.State != record.Failed || !strings.Contains(got.Failure, "exceeded the timeout of 50ms") {
+	if got := r.Runs[0]; got.State != record.Failed || !strings.HasSuffix(got.Failure, "exceeded the timeout of 50ms") {
 		t.Errorf("state %s, %q", got.State, got.Failure)
 	}
 }

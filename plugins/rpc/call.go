@@ -94,8 +94,12 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 		return
 	case <-time.After(grace):
 	}
-	c.condemn(fmt.Errorf("%w: no answer %v after the end of the call's context (%v), %v after its start; killed",
-		ErrHung, grace, context.Cause(ctx), time.Since(start).Round(time.Millisecond)))
+	why := ""
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		why = fmt.Sprintf(" (%v)", cause)
+	}
+	c.condemn(fmt.Errorf("%w: no answer %v after the call was cancelled%s, %v after its start; killed",
+		ErrHung, grace, why, time.Since(start).Round(time.Millisecond)))
 	select {
 	case <-returned:
 	case <-time.After(killTime):
@@ -122,8 +126,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		}
 	}
 	if !c.process.hasEnded(noticeTime) {
-		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s", ErrCrashed, text))
-		c.process.hasEnded(noticeTime)
+		c.process.kill()
+		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s; %s", ErrCrashed, text,
+			c.process.lastOutput()))
 	}
 	if err = c.death(); ctx.Err() != nil { // it was cancelled, and why
 		err = &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}

@@ -173,7 +173,7 @@ func TestHangingEngineIsKilledWithItsChildren(t *testing.T) {
 	if took := time.Since(start); took < 300*time.Millisecond || took > 10*time.Second {
 		t.Errorf("killed after %v, want 0.3 s and little more", took)
 	}
-	mention(t, err, "no answer 300ms after the end", "after its start", "killed")
+	mention(t, err, "no answer 300ms after the call was cancelled", "after its start", "killed")
 	err = s.call(context.Background(), client, "describe")
 	if !errors.Is(err, ErrHung) || errors.Is(err, context.Canceled) {
 		t.Errorf("a later call, whose context is alive: got %v, want ErrHung alone", err)

@@ -67,22 +67,22 @@ func checkHandshake(line string) error {
 	parts := strings.Split(line, "|")
 	core, err := strconv.Atoi(parts[0])
 	if err != nil || len(parts) < 4 {
-		return fmt.Errorf("its first line on standard output is not the handshake but %.200q; "+
-			"an engine must print nothing before rpc.Serve: %w", line, ErrHandshake)
+		return fmt.Errorf("%w: its first line on standard output is not the handshake but %.200q; "+
+			"an engine must print nothing before rpc.Serve", ErrHandshake, line)
 	}
 	if core != plugin.CoreProtocolVersion || parts[1] != strconv.Itoa(ProtocolVersion) {
-		return fmt.Errorf("it implements version %s of the protocol (go-plugin: %d), teps version %d (go-plugin: %d); "+
-			"build both from the same release: %w",
-			parts[1], core, ProtocolVersion, plugin.CoreProtocolVersion, ErrHandshake)
+		return fmt.Errorf("%w: it implements version %s of the protocol (go-plugin: %d), teps version %d (go-plugin: %d); "+
+			"build both from the same release",
+			ErrHandshake, parts[1], core, ProtocolVersion, plugin.CoreProtocolVersion)
 	}
 	if len(parts) < 6 || parts[4] != string(plugin.ProtocolGRPC) || parts[5] == "" {
-		return fmt.Errorf("its handshake %.200q offers no gRPC with a certificate; use rpc.Serve: %w", line, ErrHandshake)
+		return fmt.Errorf("%w: its handshake %.200q offers no gRPC with a certificate; use rpc.Serve", ErrHandshake, line)
 	}
 	// Another machine could not map the memory, and nobody there is to receive the host's calls.
 	host, _, _ := net.SplitHostPort(parts[3])
 	if loopback := net.ParseIP(host); parts[2] != "unix" && (parts[2] != "tcp" || !loopback.IsLoopback()) {
-		return fmt.Errorf("its handshake names the address %.200q; want a Unix socket, or TCP on 127.0.0.1: %w",
-			parts[2]+" "+parts[3], ErrHandshake)
+		return fmt.Errorf("%w: its handshake names the address %.200q; want a Unix socket, or TCP on 127.0.0.1",
+			ErrHandshake, parts[2]+" "+parts[3])
 	}
 	return nil
 }

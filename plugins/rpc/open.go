@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -125,7 +126,7 @@ func (c *Client) start(ctx context.Context, dir string) error {
 	case <-timeout.C:
 		c.process.kill()
 		<-connected
-		return fmt.Errorf("it did not answer within %v and was killed; %s: %w", limit, c.process.lastOutput(), ErrHandshake)
+		return fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
 	}
 }
 
@@ -158,11 +159,14 @@ func (c *Client) startError(err error) error {
 	}
 	if fault := c.process.fault.Load(); fault != nil {
 		c.process.kill()
-		return fmt.Errorf("%w; %s", *fault, c.process.lastOutput())
+		if output := c.process.lastOutput(); !strings.Contains(output, "|grpc|") { // the handshake, too late
+			return fmt.Errorf("%w; %s", *fault, output)
+		}
+		return *fault
 	}
 	if c.process.hasEnded(noticeTime) && !c.process.started().Killed() {
-		return fmt.Errorf("it ended before it could be called: %s: %w", c.process.ending(), ErrHandshake)
+		return fmt.Errorf("%w: it ended before it could be called: %s", ErrHandshake, c.process.ending())
 	}
 	c.process.kill()
-	return fmt.Errorf("it runs but does not answer (%w) and was killed; %s: %w", err, c.process.lastOutput(), ErrHandshake)
+	return fmt.Errorf("%w: it runs but does not answer (%w) and was killed; %s", ErrHandshake, err, c.process.lastOutput())
 }

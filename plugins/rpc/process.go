@@ -21,7 +21,7 @@ const (
 	// exitTime is how long an engine may take to end after it was asked to.
 	exitTime = 2 * time.Second
 	// noticeTime is how long the end of a process may go unnoticed after its connection has broken.
-	noticeTime = time.Second
+	noticeTime = 3 * time.Second
 	// killTime is how long a killed process may take to die. One that hangs inside a driver may never die.
 	killTime = 5 * time.Second
 )
@@ -113,7 +113,7 @@ func (p *process) lastOutput() string {
 
 // Kill implements runner.Runner. go-plugin calls it also for a process that has just ended, so it waits a little.
 func (p *process) Kill(context.Context) error {
-	wait := noticeTime / 4
+	wait := 250 * time.Millisecond
 	if p.closing.Load() {
 		wait = exitTime
 	}

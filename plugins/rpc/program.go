@@ -89,11 +89,14 @@ func explainStart(program string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		hint = " (run chmod +x on it)"
+		hint = "; run chmod +x on it"
 	case errors.Is(err, syscall.ENOEXEC):
-		hint = " (it was built for another machine, or it is a script whose first line does not begin with #!)"
+		hint = ": it was built for another machine, or it is a script whose first line does not begin with #!"
 	case errors.Is(err, fs.ErrNotExist):
-		hint = " (the interpreter or loader that it names does not exist)"
+		hint = ": the interpreter or loader that it names does not exist"
 	}
-	return fmt.Errorf("run %s%s: %w: %w", program, hint, ErrProgram, err)
+	if cause := (*os.PathError)(nil); errors.As(err, &cause) && cause.Path == program {
+		err = cause.Err // the rest is said
+	}
+	return fmt.Errorf("%w: %s: %w%s", ErrProgram, program, err, hint)
 }

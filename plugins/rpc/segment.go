@@ -65,7 +65,7 @@ func newSegment(id uint64, kind segmentKind, count int64, pages pages) (*segment
 	}
 	s := &segment{id: id, kind: kind, count: count}
 	if err := s.allocate(count*kind.elementBytes(), pages); err != nil {
-		return nil, fmt.Errorf("rpc: make shared memory for %d %s: %w: %w", count, kind, ErrSegment, memoryError(err))
+		return nil, fmt.Errorf("rpc: %w: %w", ErrSegment, memoryError(err))
 	}
 	return s, nil
 }
