@@ -44,7 +44,7 @@ static void watch_library(const char *name, const bridge_library *library) { (vo
 static void *symbol(void *library, const char *path, const char *name, char *message, size_t room) {
 	void *address = dlsym(library, name);
 	if (address == NULL && message[0] == 0)
-		snprintf(message, room, "%s has no function %s: is it an engine, and was it compiled with teps_engine.h?", path, name);
+		snprintf(message, room, "%s: it has no function %s: is it an engine, and was it compiled with teps_engine.h?", path, name);
 	return address;
 }
 

@@ -85,6 +85,21 @@ func (l *library) describe() (d plugins.Description, err error) {
 	return l.about, err
 }
 
+// explainLoad says why the loader of the system did not load the library at path, and what to do.
+func explainLoad(path, reason string) error {
+	reason, itself := strings.CutPrefix(reason, path+": ") // or else another library that it needs
+	missing := strings.HasSuffix(reason, "cannot open shared object file: No such file or directory")
+	switch {
+	case itself && (missing || strings.HasPrefix(reason, "wrong ELF class")):
+		reason = "it was built for another machine" // the file is there
+	case missing:
+		reason += "; install it, or add its directory to LD_LIBRARY_PATH"
+	case strings.HasPrefix(reason, "undefined symbol"):
+		reason += "; link the library that defines it"
+	}
+	return fmt.Errorf("load %s: %s", path, reason)
+}
+
 // load loads the library, reports its crashes from then on, and asks what it is.
 func (l *library) load() error {
 	path, err := filepath.Abs(l.path) // dlopen searches for names without a directory
@@ -97,7 +112,7 @@ func (l *library) load() error {
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(message))
 	if C.bridge_load(file, name, &l.functions, message, 1024) != 0 {
-		return fmt.Errorf("load %s: %s", path, C.GoString(message))
+		return explainLoad(path, C.GoString(message))
 	}
 	if l.about, err = l.ask(); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)

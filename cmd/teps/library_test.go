@@ -82,7 +82,8 @@ func TestLibraryThatIsNotAnEngineIsRefusedBeforeARun(t *testing.T) {
 		{`int main;`, `has no function teps_describe: is it an engine`},
 		{`#include "teps_engine.h"
 		int missing(void);
-		int teps_describe(teps_description *d) { d->abi = missing(); return 0; }`, `undefined symbol: missing`},
+		int teps_describe(teps_description *d) { d->abi = missing(); return 0; }`,
+			`undefined symbol: missing; link the library`},
 		{`#include "teps_engine.h"
 		int teps_describe(teps_description *d) { d->abi = 2; return 0; }
 		int teps_construct(teps_call *c, const teps_tuple *t, int64_t n, teps_graph *g) { return c && t && n && g; }
