@@ -61,10 +61,10 @@ func (k Kronecker) Tuples() int64 { return int64(k.EdgeFactor) << k.Scale }
 // Check returns an error if tuples cannot be generated. The other methods need a recipe that passes.
 func (k Kronecker) Check() error {
 	if k.Scale < MinScale || k.Scale > MaxScale {
-		return fmt.Errorf("graph: scale %d is out of range: want %d to %d", k.Scale, MinScale, MaxScale)
+		return fmt.Errorf("scale %d is out of range: want %d to %d", k.Scale, MinScale, MaxScale)
 	}
 	if limit := int64(math.MaxInt64/EdgeBytes) >> k.Scale; k.EdgeFactor < 1 || int64(k.EdgeFactor) > limit {
-		return fmt.Errorf("graph: edgefactor %d is out of range: want 1 to %d at scale %d", k.EdgeFactor, limit, k.Scale)
+		return fmt.Errorf("edgefactor %d is out of range: want 1 to %d at scale %d", k.EdgeFactor, limit, k.Scale)
 	}
 	return nil
 }

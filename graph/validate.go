@@ -58,7 +58,7 @@ type Violation struct {
 }
 
 func (v *Violation) Error() string {
-	return fmt.Sprintf("graph: the parents from root %d break %v: %s", v.Root, v.Rule, v.Text)
+	return fmt.Sprintf("the parents from root %d break %v: %s", v.Root, v.Rule, v.Text)
 }
 
 // Tree is the summary of a valid parent array.

@@ -109,7 +109,7 @@ func (want verdict) differs(err error) string {
 		return ""
 	case want.rule == 0 || !errors.As(err, &got):
 		return fmt.Sprintf("want rule %d, got error %v", want.rule, err)
-	case got.Rule != want.rule || !strings.HasPrefix(err.Error(), "graph: the parents from root "):
+	case got.Rule != want.rule || !strings.HasPrefix(err.Error(), "the parents from root "):
 		return fmt.Sprintf("want rule %d, got %v", want.rule, err)
 	case len(got.Vertices) == 0 || len(got.Vertices) > 2:
 		return fmt.Sprintf("vertices %d are named", got.Vertices)
