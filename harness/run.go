@@ -24,6 +24,9 @@ import (
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
 	err := newRun(host, store, progress).graphs(ctx)
 	result, finishErr := store.Finish()
+	if full := (*record.StoreError)(nil); errors.As(err, &full) {
+		return result, err // the other error is the same
+	}
 	return result, errors.Join(err, finishErr)
 }
 

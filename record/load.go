@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/tepsbench/teps/internal/regular"
@@ -65,7 +66,7 @@ func read(dir string) (s stored, err error) {
 	manifest, manifestErr := regular.Read(filepath.Join(dir, ManifestFile), maxLine)
 	journal, journalErr := regular.Read(path, maxFile)
 	switch {
-	case errors.Is(manifestErr, fs.ErrNotExist):
+	case errors.Is(manifestErr, fs.ErrNotExist) || errors.Is(manifestErr, syscall.ENOTDIR):
 		return s, Usage("%s does not hold a run: it has no %s; teps list shows the runs below a directory", dir, ManifestFile)
 	case errors.Is(journalErr, fs.ErrNotExist):
 		return s, fmt.Errorf("%s is missing, and %s has only the plan; restore the file", path, ManifestFile)
@@ -120,13 +121,13 @@ func (e contentError) Unwrap() error { return e.err }
 func parseManifest(path string, data []byte) (m Manifest, err error) {
 	var head struct{ Schema string }
 	if err := json.Unmarshal(data, &head); err != nil {
-		return m, fmt.Errorf("%s is damaged: %w", path, err)
+		return m, fmt.Errorf("%s is damaged: %w; restore it from a copy", path, err)
 	}
 	if err := checkSchema(head.Schema); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("%s is damaged: %w", path, err)
+		return m, fmt.Errorf("%s is damaged: %w; restore it from a copy", path, err)
 	}
 	if err := m.Plan.Check(); err != nil {
 		return m, fmt.Errorf("%s is damaged: its plan is not valid: %v", path, err)

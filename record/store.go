@@ -46,7 +46,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // Create makes the directory dir, with its parents, for a new run. It refuses a directory that already holds one.
 func Create(dir string, m Manifest) (s *Store, err error) {
 	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
-		return nil, Usage("results directory: %w", err)
+		return nil, Usage("results directory: %w; choose another directory", err)
 	} else if err != nil {
 		return nil, fmt.Errorf("results directory: %w", err)
 	}
@@ -172,6 +172,11 @@ type StoreError struct{ Err error }
 func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
+// notWritten is the error of a file of the record that cannot be written; err names it.
+func notWritten(err error) error {
+	return &StoreError{fmt.Errorf("%w; free some space, then resume the run", err)}
+}
+
 // Append adds a line to the journal and returns when it is on the disk. It removes a line that was not written in full.
 // An entry that is too long is an error, so that an engine cannot fill the disk.
 func (s *Store) Append(e Entry) error {
@@ -189,7 +194,7 @@ func (s *Store) Append(e Entry) error {
 	}
 	if err != nil {
 		s.journal.Truncate(int64(len(s.lines)))
-		return &StoreError{fmt.Errorf("write %s: %w; free some space, then resume the run", s.journal.Name(), err)}
+		return notWritten(err) // it names the file
 	}
 	s.lines = append(s.lines, line...)
 	s.entries = append(s.entries, e)
@@ -211,7 +216,7 @@ func (s *Store) Finish() (Result, error) {
 	text = bytes.TrimSuffix(text, []byte("\n}"))
 	text = append(text, digestMember+digestOf(s.plan, s.lines, text)+digestEnd...)
 	if err := WriteFile(filepath.Join(s.dir, ResultFile), text); err != nil {
-		return r, err
+		return r, notWritten(err)
 	}
 	found, err := Load(s.dir)
 	if err == nil && !found.Checksummed() {
@@ -225,8 +230,12 @@ func (s *Store) Finish() (Result, error) {
 
 // WriteFile replaces a file as a whole: readers see the old content or the new one, never a part, even after a crash.
 func WriteFile(path string, data []byte) error {
-	if err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
+	if err == nil {
+		return nil
 	}
-	return nil
+	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
+		err = temporary.Err // its path means nothing to a reader
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }

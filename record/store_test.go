@@ -313,6 +313,23 @@ func TestCreateRejectsFile(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsNotWrittenIsNamedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing", "page.html")
+	if err := WriteFile(path, nil); err == nil || err.Error() != "write "+path+": no such file or directory" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADirectoryThatIsAFileHoldsNoRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file); !errors.Is(err, ErrUsage) {
+		t.Errorf("got %v, want a usage error", err)
+	}
+}
+
 func TestCreateFailsInUnwritableDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o666)
