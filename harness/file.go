@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 
@@ -55,6 +56,9 @@ func ReadFile(
 	if spec.Checksum != "" && g.Info.SHA256 != spec.Checksum {
 		return nil, fmt.Errorf("%s: its SHA-256 is %s, and not %s as when the plan was made", spec.Path, g.Info.SHA256,
 			spec.Checksum)
+	}
+	if g.Info.Vertices == 0 {
+		return nil, fmt.Errorf("%s: the graph has no vertices", spec.Name)
 	}
 	summary = fmt.Sprintf("%s, %s", g.Info.Format, units.Bytes(g.Info.Bytes))
 	return g, nil
@@ -116,8 +120,6 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 		return &ReadError{fmt.Errorf("%s: %w", in.spec.Path, errChanged)}
 	case again:
 		return nil
-	case g.Info.Vertices == 0:
-		return &ReadError{fmt.Errorf("%s: the graph has no vertices", in.spec.Name)}
 	}
 	info := g.Info
 	in.tuples = in.tuples[:used]
@@ -157,11 +159,18 @@ func CheckFiles(ctx context.Context, plan record.Plan) error {
 		}
 		info, err := os.Stat(g.Path)
 		switch {
+		case graph.IsGenerator(g.Name+":") && err != nil:
+			return record.Usage("graph %s: want it with numbers, such as %[1]s:1000; teps run --help lists the generators",
+				g.Name)
+		case errors.Is(err, fs.ErrNotExist):
+			return record.Usage("graph %s does not exist, as a file or a generator; teps run --help lists the generators",
+				g.Name)
 		case err != nil:
-			return record.Usage("graph %s is neither a generator nor a file: %w; teps run --help lists the generators",
-				g.Name, err)
+			return record.Usage("graph %s: %w", g.Name, err)
+		case info.IsDir():
+			return record.Usage("graph %s is a directory; name a file", g.Name)
 		case !info.Mode().IsRegular():
-			return record.Usage("graph %s is a directory, a pipe or a device; give - to read standard input", g.Name)
+			return record.Usage("graph %s is a pipe or a device; give - to read standard input", g.Name)
 		case info.Size()/2 > available:
 			return fmt.Errorf("%w: %s has %s, and its tuples take about half as much, but this machine has %s available (%s)",
 				plugins.ErrMemory, g.Name, units.Bytes(info.Size()), units.Bytes(available), source)
