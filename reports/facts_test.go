@@ -82,7 +82,7 @@ func TestHeadlineNamesAFewOfManyFaults(t *testing.T) {
 
 func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
 	if _, err := all(t, samples.Result([]string{"cpu"}, 16)).Figure("rates"); err == nil ||
-		!strings.Contains(err.Error(), "these records have gteps-over-scale, roots") {
+		!strings.Contains(err.Error(), `no figure "rates"; they have gteps-over-scale, roots`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := all(t, record.Result{}).Figure("rates"); err == nil || !strings.Contains(err.Error(), "nothing to draw") {

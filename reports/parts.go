@@ -92,6 +92,6 @@ func (r Report) Figure(name string) (Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Figure{}, fmt.Errorf("unknown figure %q; these records have %s", name,
+	return Figure{}, fmt.Errorf("these records have no figure %q; they have %s", name,
 		cmp.Or(strings.Join(names, ", "), "nothing to draw"))
 }
