@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -79,7 +80,10 @@ func startCommand(ctx context.Context, r Request, limit time.Duration) (*command
 	})
 	var err error
 	if m.process, err = child.Start(cmd, syscall.SIGKILL, out.Flush); err != nil {
-		return nil, fmt.Errorf("the program does not start (is the path right, and the file executable?): %w", err)
+		if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
+			err = cause.Err // the caller names the program
+		}
+		return nil, fmt.Errorf("the program does not start: %w; is the path right, and the file executable?", err)
 	}
 	if err := m.awaitReading(ctx, limit); err != nil {
 		_ = m.Close()
