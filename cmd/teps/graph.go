@@ -69,7 +69,7 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 	if f.format != "text" && f.format != "json" {
 		return usage("--format: unknown format %q; the formats are text and json", f.format)
 	}
-	if err := checkTarget(f.plot); err != nil {
+	if err := checkTarget("--plot", f.plot); err != nil {
 		return err
 	}
 	progress := newProgress(c.ErrOrStderr(), false)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,7 +88,10 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	if len(references) > 0 && !format.References {
 		return usage("the format %s shows no published results; leave out --reference, or use html or markdown", format.Name)
 	}
-	if err := checkTarget(f.out); err != nil {
+	if f.picture == "" && slices.Contains([]string{".svg", ".png", ".pdf"}, strings.ToLower(filepath.Ext(f.out))) {
+		return usage("--out %s: only a figure goes into such a file; name it with --picture", f.out)
+	}
+	if err := checkTarget("--out", f.out); err != nil {
 		return err
 	}
 	all, err := loadAll(dirs)
@@ -224,16 +228,19 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 	return err
 }
 
-// checkTarget refuses a path of --out at which no file can be put in place of what is there, and makes its directory.
-func checkTarget(path string) error {
+// checkTarget refuses the path of a flag where no file can or may be put in place of what is there, and makes its
+// directory.
+func checkTarget(flag, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case path == "":
 		return nil
+	case slices.Contains([]string{record.ManifestFile, record.JournalFile, record.ResultFile}, filepath.Base(path)):
+		return usage("%s %s would replace part of a record; choose another name", flag, path)
 	case err != nil || info.Mode().IsRegular():
 		return os.MkdirAll(filepath.Dir(path), 0o777)
 	case info.IsDir():
-		return usage("--out %s is a directory; name a file in it", path)
+		return usage("%s %s is a directory; name a file in it", flag, path)
 	}
-	return usage("--out %s is not a regular file; write to standard output and redirect that", path)
+	return usage("%s %s is not a regular file; write to standard output and redirect that", flag, path)
 }
