@@ -65,7 +65,7 @@ func ImportProfile(dir, engine, path string) (launches int, err error) {
 	}
 	data, err := regular.Read(path, maxFile)
 	if err != nil {
-		return 0, fmt.Errorf("read the profile: %w", err)
+		return 0, Usage("read the profile: %w", err)
 	}
 	searches, err := parseProfile(data)
 	if err != nil {

@@ -39,8 +39,9 @@ func (c catalog) find(name string) func() plugins.Engine {
 // parse reads [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
 func (c catalog) parse(text string) (choice, error) {
 	label, engine, labelled := strings.Cut(text, "=")
-	if !labelled || strings.ContainsAny(label, `:/\.`) { // without a =, or with one in an option or a path
-		label, engine, labelled = "", text, false
+	path, _ := cutOptions(text)
+	if !labelled || strings.ContainsAny(label, `:/\`) || strings.Contains(label, ".") && checkFile(path) == nil {
+		label, engine, labelled = "", text, false // without a =, or with one in an option or a path
 	}
 	if labelled && !isLabel(label) {
 		return choice{}, usage("--engine %.80s: want a label of 1 to 64 letters, digits, - and _", text)
@@ -86,7 +87,7 @@ func cutOptions(text string) (engine string, options []string) {
 // locate finds an engine by its name or path.
 func (c catalog) locate(engine string) (choice, error) {
 	if engine == "" {
-		return choice{}, usage("--engine: an engine's name is empty; teps engines lists all engines")
+		return choice{}, usage("the name of an engine is empty; teps engines lists all engines")
 	}
 	if strings.ContainsAny(engine, `/\.`) {
 		path, err := filepath.Abs(engine)
@@ -136,8 +137,10 @@ func checkFile(path string) error {
 		return fmt.Errorf("%s does not exist; build it first", path)
 	case err != nil:
 		return err
+	case info.IsDir():
+		return errors.New("this is a directory; name a program or a library in it")
 	case !info.Mode().IsRegular():
-		return errors.New("this is a directory, a pipe or a device; name a program or a library")
+		return errors.New("this is a pipe or a device; name a program or a library")
 	case info.Mode()&0o111 == 0 && !record.IsLibrary(path):
 		return fmt.Errorf("this file is not executable; if it is the engine's program: chmod +x %s", path)
 	}

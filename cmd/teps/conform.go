@@ -49,6 +49,9 @@ A case that fails prints what was searched, what was wanted and what came back.`
 			if err := exactArgs(1, "one engine: a name or a path")(c, args); err != nil {
 				return err
 			}
+			if limit <= 0 {
+				return usage("the timeout must be a positive duration such as 2m, not %v", limit)
+			}
 			host := newProcesses(c, verbose)
 			defer host.Close()
 			if len(f.Graph) > 0 {

@@ -44,6 +44,9 @@ func parseLimits(texts []string, plan record.Plan) (all []limit, err error) {
 	return all, nil
 }
 
+// unitOf are the units of the quantities, after a space.
+var unitOf = map[string]string{"median": " ms", "kernel1": " s"}
+
 // broken returns a line for each run that does not keep a limit. What has not been measured does not keep it.
 func broken(limits []limit, runs []record.Run) (lines []string) {
 	for _, l := range limits {
@@ -55,7 +58,7 @@ func broken(limits []limit, runs []record.Run) (lines []string) {
 			if what := fmt.Sprintf("%s, %s: %s", run.Engine.Name, run.GraphID, l.quantity); !known {
 				lines = append(lines, fmt.Sprintf("%s was not measured (--fail-if %q)", what, l.text))
 			} else if l.below && value < l.bound || !l.below && value > l.bound {
-				lines = append(lines, fmt.Sprintf("%s is %.4g (--fail-if %q)", what, value, l.text))
+				lines = append(lines, fmt.Sprintf("%s is %.4g%s (--fail-if %q)", what, value, unitOf[l.quantity], l.text))
 			}
 		}
 	}

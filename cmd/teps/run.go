@@ -92,6 +92,9 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 	if c.Flags().Changed("out") && c.Flags().Changed("store") {
 		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
+	if f.out == "-" {
+		return usage("--out -: want a directory; the official text is printed in any case")
+	}
 	plan, err := f.plan(c.Context(), engines, host, c.Flags().Changed("scale"))
 	if err != nil {
 		return err
@@ -180,6 +183,9 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, l
 	stopped := errors.Is(running, context.Canceled)
 	if stopped || errors.As(running, &notWritten) {
 		fmt.Fprintf(stderr, "teps: continue with: teps run --resume %s\n", store.Dir())
+	}
+	if notWritten != nil {
+		reporting = nil // for the same reason
 	}
 	if stopped {
 		running = nil // the verdict is that the run is incomplete
