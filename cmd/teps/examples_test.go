@@ -88,7 +88,7 @@ var (
 )
 
 func commands(c *cobra.Command) (all []*cobra.Command) {
-	if c.Hidden {
+	if c.Hidden || c.Name() == "help" {
 		return nil
 	}
 	all = append(all, c)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,8 +45,13 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 		err = errors.New("stopped")
 	}
 	var option *plugins.UnknownOption
-	if errors.As(err, &option) {
+	switch {
+	case errors.As(err, &option):
 		err = fmt.Errorf("%w%s", err, didYouMean(option.Name, option.Known))
+	case errors.Is(err, syscall.EMFILE):
+		err = fmt.Errorf("%w; raise the limit of open files (ulimit -n)", err)
+	case errors.Is(err, syscall.EFBIG):
+		err = fmt.Errorf("%w; raise the limit of file sizes (ulimit -f)", err)
 	}
 	if err != nil && !errors.Is(err, errReported) {
 		fmt.Fprintf(stderr, "teps: %s\n", printable(err.Error()))
@@ -81,6 +87,11 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func init() {
+	// pflag prints the names of its own types for lists.
+	cobra.AddTemplateFunc("plain", strings.NewReplacer(" stringArray ", " string      ", " strings ", " string  ").Replace)
+}
+
 func rootCommand(engines catalog) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "teps",
@@ -105,7 +116,7 @@ teps completion --help says how a shell completes engines, options and files.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80 | plain"))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
@@ -114,9 +125,11 @@ teps completion --help says how a shell completes engines, options and files.`,
 		if errors.As(err, &unknown) {
 			var flags []string
 			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-			hint = didYouMean("--"+unknown.GetSpecifiedName(), flags)
-		} else if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "duration" {
-			hint = " (want a number and a unit, such as 60s)"
+			name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=") // of -scale=16, or nothing
+			hint = didYouMean("--"+cmp.Or(name, unknown.GetSpecifiedName()), flags)
+		} else if errors.As(err, &invalid) && valuesOf[invalid.GetFlag().Value.Type()] != "" {
+			return usage("--%s %q: want %s; see %s --help", invalid.GetFlag().Name, invalid.GetValue(),
+				valuesOf[invalid.GetFlag().Value.Type()], c.CommandPath())
 		}
 		return usage("%v%s; see %s --help", err, hint, c.CommandPath())
 	})
@@ -126,7 +139,22 @@ teps completion --help says how a shell completes engines, options and files.`,
 		reportCommand(), compareCommand(), listCommand(), profileCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if c, rest, _ := root.Find(args); len(rest) > 0 {
+			return usage("unknown command %q%s; see teps --help", strings.Join(args, " "),
+				didYouMean(rest[0], c.SuggestionsFor("")))
+		}
+		return nil
+	}
 	return root
+}
+
+// valuesOf says what the flags of a type take.
+var valuesOf = map[string]string{
+	"bool": "true or false", "duration": "a number and a unit, such as 60s",
+	"int": "a whole number", "uint64": "a whole number from 0 to 2^64-1",
 }
 
 // usage makes an error of exit code 2: the command line is wrong, and the message tells how to put it right.
