@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,7 +30,8 @@ func hostDevice(ctx context.Context, text string, host harness.Host) (*record.En
 		}
 		path = filepath.Join(filepath.Dir(self), hostPrograms+"cuda")
 	case !strings.ContainsAny(text, `/\.`):
-		return nil, usage("--host-device %q: want cuda, cpu, auto or the path of a program, such as ./%s", text, text)
+		return nil, usage("--host-device %q: want cuda, cpu, auto or the path of a program, such as ./%s", text,
+			cmp.Or(text, "mine"))
 	}
 	spec, err := findHostDevice(ctx, path, host)
 	switch {
