@@ -18,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -106,6 +107,7 @@ type ablation struct {
 	order    bool // of vertices by degree
 	leaves   bool // that are reached with their hubs
 	template bool // of the output: parents are written vertex by vertex
+	cached   bool // parents: they are stored around the caches, however few they are
 }
 
 func constructWithout(
@@ -130,7 +132,14 @@ func constructWithout(
 	}
 	if err == nil {
 		prepare := time.Now()
-		e.search, err = newSearch(e.graph, e.team, e.memory, options)
+		caches := machine.LastLevelCache()
+		switch {
+		case without.cached:
+			caches = 0
+		case caches == 0:
+			caches = math.MaxInt64 // not known
+		}
+		e.search, err = newSearch(e.graph, e.team, e.memory, options, caches)
 		if e.search != nil && without.template {
 			e.search.templateShare = math.MaxInt64
 		}

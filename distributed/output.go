@@ -106,7 +106,7 @@ func (s *Rank) outputRegion(_, from, to int) {
 	s.copySlots(begin, to)
 	o := s.parents
 	for k := range s.workers {
-		s.workers[k].corrections.Apply(from, o.parent[o.first:], int(o.stride))
+		s.workers[k].corrections.Apply(from, o.parent[o.first+int64(from)*o.stride:], int(o.stride))
 	}
 }
 

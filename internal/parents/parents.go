@@ -104,13 +104,13 @@ func (c *Corrections) Add(place, parent uint32) {
 	c.ends[region] = at + 1
 }
 
-// Apply writes the corrections of the region that begins at a place to parent, where place k is parent[k*stride].
+// Apply writes the corrections of the region that begins at a place to parent, where place first+k is parent[k*stride].
 func (c *Corrections) Apply(first int, parent []graph.Vertex, stride int) {
 	region := first >> c.shift
 	for end := c.ends[region]; end != 0; {
 		begin := (end - 1) &^ (chainBlock - 1)
 		for _, e := range c.entries[begin+1 : end] {
-			parent[int(e>>32)*stride] = ToVertex(uint32(e))
+			parent[(int(e>>32)-first)*stride] = ToVertex(uint32(e))
 		}
 		if end = int(c.entries[begin]); end != 0 {
 			end += chainBlock

@@ -1,0 +1,31 @@
+#include "textflag.h"
+
+// func storeLines(into, from *graph.Vertex, lines int)
+TEXT ·storeLines(SB), NOSPLIT, $0-24
+	MOVQ into+0(FP), DI
+	MOVQ from+8(FP), SI
+	MOVQ lines+16(FP), CX
+
+next:
+	MOVQ    (SI), R8
+	MOVQ    8(SI), R9
+	MOVQ    16(SI), R10
+	MOVQ    24(SI), R11
+	MOVNTIQ R8, (DI)
+	MOVNTIQ R9, 8(DI)
+	MOVNTIQ R10, 16(DI)
+	MOVNTIQ R11, 24(DI)
+	MOVQ    32(SI), R8
+	MOVQ    40(SI), R9
+	MOVQ    48(SI), R10
+	MOVQ    56(SI), R11
+	MOVNTIQ R8, 32(DI)
+	MOVNTIQ R9, 40(DI)
+	MOVNTIQ R10, 48(DI)
+	MOVNTIQ R11, 56(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	DECQ    CX
+	JNZ     next
+	SFENCE
+	RET
