@@ -133,11 +133,8 @@ func constructWithout(
 	if err == nil {
 		prepare := time.Now()
 		caches := machine.LastLevelCache()
-		switch {
-		case without.cached:
-			caches = 0
-		case caches == 0:
-			caches = math.MaxInt64 // not known
+		if without.cached {
+			caches = 1
 		}
 		e.search, err = newSearch(e.graph, e.team, e.memory, options, caches)
 		if e.search != nil && without.template {

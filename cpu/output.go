@@ -114,9 +114,6 @@ func (s *search) copyAhead(worker int) (did, more bool) {
 	return true, to < c.end
 }
 
-// outputBytes is what the output reads and writes for a label: 4 bytes of the template and 8 of the parent.
-const outputBytes = 12
-
 // outputRegion writes the parents of labels from..to-1, which are a region.
 func (s *search) outputRegion(worker, from, to int) {
 	begin := from // of what has not been copied

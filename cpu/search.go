@@ -153,7 +153,7 @@ func (s *search) collect() (sum counts, entries int) {
 }
 
 // newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1. The
-// caches of the last level hold the given number of bytes.
+// caches of the last level hold the given number of bytes, or 0 if that is not known.
 func newSearch(
 	g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings, caches int64,
 ) (*search, error) {
@@ -198,9 +198,7 @@ func newSearch(
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
-		if int64(g.Labels)*outputBytes > caches {
-			s.workers[w].room = memory.Allocate[graph.Vertex](m, "room for a region of parents", s.region())
-		}
+		s.workers[w].room = s.workers[w].corrections.NewRoom(m, int64(g.Labels), caches)
 	}
 	return s, m.Err()
 }
