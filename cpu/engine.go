@@ -23,7 +23,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.6"
+const Version = "1.7"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -197,8 +197,12 @@ func (e *instance) output() string {
 	if e.search.inLocalOrder || e.graph.Order == layout.Given {
 		return "each search writes every parent, and marks the vertices that it did not reach"
 	}
+	stores := "through the caches"
+	if len(e.search.workers[0].room) > 0 {
+		stores = "around the caches, which do not hold all parents"
+	}
 	return "kernel 1 prepares an array with every vertex's first neighbour, in original labels; each search copies it " +
-		"and confirms or replaces every entry inside its clock"
+		"and confirms or replaces every entry inside its clock, and stores parents " + stores
 }
 
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.

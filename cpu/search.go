@@ -198,7 +198,7 @@ func newSearch(
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
-		s.workers[w].room = s.workers[w].corrections.NewRoom(m, int64(g.Labels), caches)
+		s.workers[w].room = s.workers[w].corrections.NewRoom(m, g.Labels, int64(g.Labels), caches)
 	}
 	return s, m.Err()
 }

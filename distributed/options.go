@@ -99,11 +99,11 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
 //	               vertices. Every worker has offsets of columns, and room for corrections of the rank's own vertices
 //	per two ranks  the slices of the messages between them
-//	per worker     batches
+//	per worker     batches, and room for a region of parents
 func memoryBound(g Grid, threads int) plugins.Memory {
 	ranks := g.Ranks()
 	return plugins.Memory{
-		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
+		Fixed:     int64(32<<20 + 520*ranks*ranks + (1<<16+1<<18)*ranks*threads),
 		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 50,
 	}
 }

@@ -33,7 +33,7 @@ func TestParentsStoredAroundTheCaches(t *testing.T) {
 		for _, rank := range p.ranks {
 			for w := range rank.workers {
 				x := &rank.workers[w]
-				x.room = x.corrections.NewRoom(rank.memory, k.Vertices(), 1)
+				x.room = x.corrections.NewRoom(rank.memory, int(rank.Partition.Share), k.Vertices(), 1)
 			}
 		}
 		parent := make([]graph.Vertex, k.Vertices())

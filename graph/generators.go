@@ -142,7 +142,7 @@ func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	}
 	a, b, c := odds[0], odds[1], odds[2]
 	if a < 1 || a+b+c > oddsAll {
-		return nil, errors.New("A must be more than 0, B and C at least 0, and all three together at most 1")
+		return nil, errors.New("of the odds, A must be more than 0, B and C at least 0, and all three together at most 1")
 	}
 	g := newGenerator(k)
 	g.arcs = newArcs(a, b, c)

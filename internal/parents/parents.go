@@ -81,15 +81,15 @@ func NewCorrections(m *memory.Arena, places, vertices int) Corrections {
 	}
 }
 
-// NewRoom returns room in which a worker makes a region before StoreAround. It returns nil if the parents and template
-// of that number of labels stay in the caches of the last level from one search to the next, or if the size of these
-// caches is not known, 0.
-func (c *Corrections) NewRoom(m *memory.Arena, labels, caches int64) []graph.Vertex {
+// NewRoom returns room in which a worker makes a region of an array of places before StoreAround. It returns nil if the
+// parents and template of all labels stay in the caches of the last level from one search to the next, or if the size
+// of these caches is not known, 0.
+func (c *Corrections) NewRoom(m *memory.Arena, places int, labels, caches int64) []graph.Vertex {
 	const perLabel = 4 + 8 // bytes of template and parent
 	if caches == 0 || labels*perLabel <= caches {
 		return nil
 	}
-	return memory.Allocate[graph.Vertex](m, "room for a region of parents", c.Region())
+	return memory.Allocate[graph.Vertex](m, "room for a region of parents", min(c.Region(), places))
 }
 
 // Reset drops all corrections.
