@@ -128,14 +128,15 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		fmt.Fprintf(w, "\npower meters\n")
 		_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
 	}
-	for i, a := range absent {
-		if i == 0 {
-			fmt.Fprintf(w, "\nno meter from\n")
-		}
-		printFact(w, "  "+a.Source, a.Reason)
+	heading := "\nno meter from\n"
+	for _, a := range absent {
 		if a.Asked && err == nil {
 			err = fmt.Errorf("no power meter %s: %s", a.Source, a.Reason)
+			continue // the error is printed too
 		}
+		fmt.Fprint(w, heading)
+		heading = ""
+		printFact(w, "  "+a.Source, a.Reason)
 	}
 	return err
 }
