@@ -41,7 +41,7 @@ func TestLiteratureSweep(t *testing.T) {
 	if len(states) != 2 || len(states["done"]) != 19 || len(states["unavailable"]) != 58 {
 		t.Errorf("want 19 runs on the CPU and 58 on a GPU, got %v", states)
 	}
-	if n := strings.Count(stderr.String(), "bisson at scale 14 and 55 more are unavailable: "); n != 1 {
+	if n := strings.Count(stderr.String(), "bisson at scale 14 and 57 more are unavailable: "); n != 1 {
 		t.Errorf("want one line for all that have the same reason, got\n%s", &stderr)
 	}
 }

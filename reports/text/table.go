@@ -41,8 +41,8 @@ func fit(t reports.Table, width int) (reports.Table, []int) {
 	return t, widths
 }
 
-// columnWidths are the widths of the columns. The widest texts get less where all do not fit into width, but not less
-// than minimum, with which they may not fit.
+// columnWidths are the widths of the columns. The widest texts but states get less where all do not fit into width, but
+// not less than minimum, with which they may not fit.
 func columnWidths(t reports.Table, width, minimum int) (widths []int, short bool) {
 	widths, total := make([]int, len(t.Head)), -gap
 	for i := range t.Head {
@@ -54,7 +54,8 @@ func columnWidths(t reports.Table, width, minimum int) (widths []int, short bool
 	for ; width > 0 && total > width; total-- {
 		widest := -1
 		for i, head := range t.Head {
-			if head.Class == "" && widths[i] > minimum && (widest < 0 || widths[i] > widths[widest]) {
+			if head.Class == "" && head.Text != "state" && widths[i] > minimum &&
+				(widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

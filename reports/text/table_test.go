@@ -17,6 +17,21 @@ import (
 
 const width = 100 // of the terminal
 
+// A state is a verdict, with a color or without. It is never cut, so another column goes.
+func TestStatesAreWhole(t *testing.T) {
+	for _, state := range []string{"PARTLY CHECKED", colored("PARTLY CHECKED", reports.Fair)} {
+		table := reports.NewTable("engine|#"+reports.Range+"|state", "")
+		table.Add("cpu", "0.633 … 1.46", state)
+		var b bytes.Buffer
+		if err := Columns(&b, table, 35); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.Contains(got, state) || strings.Contains(got, reports.Range) {
+			t.Errorf("want the state and no range, got\n%s", got)
+		}
+	}
+}
+
 // Twenty engines with long labels and the largest numbers that a record can hold.
 func TestColumnsFitTheTerminal(t *testing.T) {
 	for name, label := range map[string]string{
