@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -49,9 +50,10 @@ type Configuration struct {
 	Modulo  bool
 	Form    Form
 	Rule    graph.Switch
+	Caches  int64 // bytes of the last-level caches of this machine; 0: not known
 }
 
-// Configure reads the options.
+// Configure reads the options, and how large the caches are: once, however many ranks there are.
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
@@ -60,6 +62,7 @@ func Configure(s plugins.Settings) Configuration {
 		Modulo:  s.Text("owner") == "modulo",
 		Form:    Form(s.Text("messages")),
 		Rule:    s.Switch(),
+		Caches:  machine.LastLevelCache(),
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {
 	case s.Text("partition") != "2d":

@@ -26,15 +26,14 @@ func TestParentsStoredAroundTheCaches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, results, err := startProcess(context.Background(), Configure(settings), tuples)
+		c := Configure(settings)
+		c.Caches = 1
+		p, results, err := startProcess(context.Background(), c, tuples)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, rank := range p.ranks {
-			for w := range rank.workers {
-				x := &rank.workers[w]
-				x.room = x.corrections.NewRoom(rank.memory, int(rank.Partition.Share), k.Vertices(), 1)
-			}
+		if len(p.ranks[0].workers[0].room) == 0 {
+			t.Fatalf("%v: no room for a region of parents", set)
 		}
 		parent := make([]graph.Vertex, k.Vertices())
 		for root := range graph.Vertex(10) {

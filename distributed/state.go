@@ -10,7 +10,6 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
-	"github.com/tepsbench/teps/machine"
 )
 
 // Rank is one rank with its part of the graph and what a search needs, except for what depends on the partition.
@@ -145,11 +144,10 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	for k := range s.outbox {
 		s.outbox[k] = outbox{lists: make([][]uint32, size), send: make([][]uint32, size)}
 	}
-	caches := machine.LastLevelCache()
 	s.workers = make([]worker, t.Size())
 	for k := range s.workers {
 		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
-		s.workers[k].room = s.workers[k].corrections.NewRoom(m, int(p.Partition.Share), p.Partition.Labels, caches)
+		s.workers[k].room = s.workers[k].corrections.NewRoom(m, int(p.Partition.Share), p.Partition.Labels, c.Caches)
 	}
 	s.record.Levels = make([]Level, 0, 64)
 	sum := [1]int64{int64(len(p.up.targets))}

@@ -7,8 +7,9 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. While an
-// engine has not yet done something that it will do, there is no estimate: it may be much slower than the others.
+// pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. There is no
+// estimate until each engine has been measured in every kind of work that is left for it: one engine may be much slower
+// than another.
 type pace struct {
 	parts  []part // that remain
 	energy time.Duration

@@ -4,7 +4,8 @@
 // of 32 bits, and None for vertices without neighbours. A search copies it, and corrects the entries of vertices that
 // it reached through another neighbour or not at all. Single corrections would be written to random places of the whole
 // array, and workers would take its cache lines from each other. So a search first collects them by region, and then a
-// worker copies a region and corrects it while it is in its cache.
+// worker copies a region and corrects it while it is in its cache. Where the parents of all regions do not stay in the
+// caches, it does so in room of its own (NewRoom), and then stores the region around the caches (StoreAround).
 package parents
 
 import (
