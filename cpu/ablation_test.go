@@ -23,7 +23,6 @@ var ablations = []struct {
 	{name: "groups", options: map[string]string{"hubs": "64"}},
 	{name: "leaves", without: ablation{leaves: true}},
 	{name: "output template", without: ablation{template: true}},
-	{name: "parents in the caches", without: ablation{cached: true}},
 	{name: "bottom-up steps, and their bitmaps", options: map[string]string{"direction": "topdown"}},
 	{name: "plain lists (packed instead)", options: map[string]string{"adjacency": "packed"}},
 }

@@ -18,12 +18,11 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/team"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.7"
+const Version = "1.6"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -107,7 +106,6 @@ type ablation struct {
 	order    bool // of vertices by degree
 	leaves   bool // that are reached with their hubs
 	template bool // of the output: parents are written vertex by vertex
-	cached   bool // parents: they are stored around the caches, however few they are
 }
 
 func constructWithout(
@@ -132,11 +130,7 @@ func constructWithout(
 	}
 	if err == nil {
 		prepare := time.Now()
-		caches := machine.LastLevelCache()
-		if without.cached {
-			caches = 1
-		}
-		e.search, err = newSearch(e.graph, e.team, e.memory, options, caches)
+		e.search, err = newSearch(e.graph, e.team, e.memory, options)
 		if e.search != nil && without.template {
 			e.search.templateShare = math.MaxInt64
 		}
@@ -197,12 +191,8 @@ func (e *instance) output() string {
 	if e.search.inLocalOrder || e.graph.Order == layout.Given {
 		return "each search writes every parent, and marks the vertices that it did not reach"
 	}
-	stores := "through the caches"
-	if len(e.search.workers[0].room) > 0 {
-		stores = "around the caches, which do not hold all parents"
-	}
 	return "kernel 1 prepares an array with every vertex's first neighbour, in original labels; each search copies it " +
-		"and confirms or replaces every entry inside its clock, and stores parents " + stores
+		"and confirms or replaces every entry inside its clock"
 }
 
 // traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.

@@ -21,10 +21,6 @@ import (
 // (copyAhead): small levels leave most of them idle. Each copies its own share of the regions from the front, and the
 // output goes on where it stopped.
 //
-// A parent that is written into a cache first has its cache line read from memory. If parents and template are too
-// large to stay in the caches until the next search, a worker makes a region in room of its own, which stays in its
-// cache, and stores it around the caches.
-//
 // A search that reached few vertices writes only those, after clearing the array. In the given order parents are
 // written as they are found, and finish writes those of the vertices that were not reached.
 
@@ -44,7 +40,7 @@ func (s *search) finish() {
 		s.team.Pieces(len(s.unvisited), forgetWords, s.tasks.writeReached)
 		for w := range s.workers {
 			for first := 0; first < len(s.parent); first += region {
-				s.workers[w].corrections.Apply(first, s.parent[first:], 1)
+				s.workers[w].corrections.Apply(first, s.parent, 1)
 			}
 		}
 	default:
@@ -115,23 +111,15 @@ func (s *search) copyAhead(worker int) (did, more bool) {
 }
 
 // outputRegion writes the parents of labels from..to-1, which are a region.
-func (s *search) outputRegion(worker, from, to int) {
+func (s *search) outputRegion(_, from, to int) {
 	begin := from // of what has not been copied
 	for w := range s.workers {
 		if c := &s.workers[w].copied; c.from <= from {
 			begin = max(begin, min(c.to, to))
 		}
 	}
-	region, room := s.parent[from:to], s.workers[worker].room
-	around := len(room) > 0 && begin == from
-	if around {
-		region = room[:to-from]
-	}
-	s.widen(region[begin-from:], s.g.Template[begin:to])
+	s.widen(s.parent[begin:to], s.g.Template[begin:to])
 	for w := range s.workers {
-		s.workers[w].corrections.Apply(from, region, 1)
-	}
-	if around {
-		parents.StoreAround(s.parent[from:to], region)
+		s.workers[w].corrections.Apply(from, s.parent, 1)
 	}
 }

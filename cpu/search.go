@@ -80,7 +80,6 @@ type worker struct {
 	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections parents.Corrections
-	room        []graph.Vertex // for a region of parents; none: they are made where they stay
 	copied      copied
 	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
@@ -152,11 +151,8 @@ func (s *search) collect() (sum counts, entries int) {
 	return sum, entries
 }
 
-// newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1. The
-// caches of the last level hold the given number of bytes, or 0 if that is not known.
-func newSearch(
-	g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings, caches int64,
-) (*search, error) {
+// newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1.
+func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
 		g: g, team: t, widen: parents.Widen(int64(g.Labels)),
 		rule:          options.Switch(),
@@ -198,7 +194,6 @@ func newSearch(
 		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
 		s.workers[w].corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
-		s.workers[w].room = s.workers[w].corrections.NewRoom(m, g.Labels, int64(g.Labels), caches)
 	}
 	return s, m.Err()
 }

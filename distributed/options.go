@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -50,10 +49,9 @@ type Configuration struct {
 	Modulo  bool
 	Form    Form
 	Rule    graph.Switch
-	Caches  int64 // bytes of the last-level caches of this machine; 0: not known
 }
 
-// Configure reads the options, and how large the caches are: once, however many ranks there are.
+// Configure reads the options.
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
@@ -62,7 +60,6 @@ func Configure(s plugins.Settings) Configuration {
 		Modulo:  s.Text("owner") == "modulo",
 		Form:    Form(s.Text("messages")),
 		Rule:    s.Switch(),
-		Caches:  machine.LastLevelCache(),
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {
 	case s.Text("partition") != "2d":
@@ -102,11 +99,11 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
 //	               vertices. Every worker has offsets of columns, and room for corrections of the rank's own vertices
 //	per two ranks  the slices of the messages between them
-//	per worker     batches, and room for a region of parents
+//	per worker     batches
 func memoryBound(g Grid, threads int) plugins.Memory {
 	ranks := g.Ranks()
 	return plugins.Memory{
-		Fixed:     int64(32<<20 + 520*ranks*ranks + (1<<16+1<<18)*ranks*threads),
+		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
 		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 50,
 	}
 }

@@ -95,28 +95,18 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	s.record.Elapsed = s.watch.last.Sub(s.started)
 }
 
-// outputRegion writes the parents of slots from..to-1, which are a region. If the parents do not stay in the caches
-// until the next search, a worker makes a region in its own cache and stores it around the others.
-func (s *Rank) outputRegion(worker, from, to int) {
+// outputRegion writes the parents of slots from..to-1, which are a region.
+func (s *Rank) outputRegion(_, from, to int) {
 	begin := from // of what has not been copied
 	for k := range s.workers {
 		if c := &s.workers[k].copied; c.from <= from {
 			begin = max(begin, min(c.to, to))
 		}
 	}
-	o := s.parents
-	if room := s.workers[worker].room; len(room) > 0 && begin == from && o.stride == 1 {
-		room = room[:to-from]
-		s.widen(room, s.template[from:to])
-		for k := range s.workers {
-			s.workers[k].corrections.Apply(from, room, 1)
-		}
-		parents.StoreAround(o.parent[o.first+int64(from):], room)
-		return
-	}
 	s.copySlots(begin, to)
+	o := s.parents
 	for k := range s.workers {
-		s.workers[k].corrections.Apply(from, o.parent[o.first+int64(from)*o.stride:], int(o.stride))
+		s.workers[k].corrections.Apply(from, o.parent[o.first:], int(o.stride))
 	}
 }
 

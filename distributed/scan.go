@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/parents"
 )
 
@@ -32,7 +31,6 @@ type worker struct {
 	edges       int64               // adjacency entries read, and of the frontier in addEdges
 	members     int                 // in a part of a bitmap, or before it; discovered bottom-up
 	copied      copied              // of the output's template
-	room        []graph.Vertex      // for a region of the output; none: parents are made where they stay
 	corrections parents.Corrections // by correct
 	touched     uint32              // not used; keeps the compiler from dropping reads
 	_           [64]byte

@@ -147,7 +147,6 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 	s.workers = make([]worker, t.Size())
 	for k := range s.workers {
 		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
-		s.workers[k].room = s.workers[k].corrections.NewRoom(m, int(p.Partition.Share), p.Partition.Labels, c.Caches)
 	}
 	s.record.Levels = make([]Level, 0, 64)
 	sum := [1]int64{int64(len(p.up.targets))}

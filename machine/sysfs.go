@@ -82,9 +82,6 @@ func (m *Machine) readFiles(proc, sys tree, guest bool) {
 	m.GPUs = sys.gpus(proc)
 }
 
-// LastLevelCache returns the total bytes of all caches of the highest level, 0 if they are not known.
-func LastLevelCache() int64 { return tree("/sys").lastLevelCache() }
-
 // lastLevelCache returns the total bytes of all caches of the highest level. Processors that share a cache report the
 // same list of processors.
 func (t tree) lastLevelCache() (sum int64) {

@@ -4,8 +4,7 @@
 // of 32 bits, and None for vertices without neighbours. A search copies it, and corrects the entries of vertices that
 // it reached through another neighbour or not at all. Single corrections would be written to random places of the whole
 // array, and workers would take its cache lines from each other. So a search first collects them by region, and then a
-// worker copies a region and corrects it while it is in its cache. Where the parents of all regions do not stay in the
-// caches, it does so in room of its own (NewRoom), and then stores the region around the caches (StoreAround).
+// worker copies a region and corrects it while it is in its cache.
 package parents
 
 import (
@@ -82,17 +81,6 @@ func NewCorrections(m *memory.Arena, places, vertices int) Corrections {
 	}
 }
 
-// NewRoom returns room in which a worker makes a region of an array of places before StoreAround. It returns nil if the
-// parents and template of all labels stay in the caches of the last level from one search to the next, or if the size
-// of these caches is not known, 0.
-func (c *Corrections) NewRoom(m *memory.Arena, places int, labels, caches int64) []graph.Vertex {
-	const perLabel = 4 + 8 // bytes of template and parent
-	if caches == 0 || labels*perLabel <= caches {
-		return nil
-	}
-	return memory.Allocate[graph.Vertex](m, "room for a region of parents", min(c.Region(), places))
-}
-
 // Reset drops all corrections.
 func (c *Corrections) Reset() {
 	clear(c.ends)
@@ -116,13 +104,13 @@ func (c *Corrections) Add(place, parent uint32) {
 	c.ends[region] = at + 1
 }
 
-// Apply writes the corrections of the region that begins at a place to parent, where place first+k is parent[k*stride].
+// Apply writes the corrections of the region that begins at a place to parent, where place k is parent[k*stride].
 func (c *Corrections) Apply(first int, parent []graph.Vertex, stride int) {
 	region := first >> c.shift
 	for end := c.ends[region]; end != 0; {
 		begin := (end - 1) &^ (chainBlock - 1)
 		for _, e := range c.entries[begin+1 : end] {
-			parent[(int(e>>32)-first)*stride] = ToVertex(uint32(e))
+			parent[int(e>>32)*stride] = ToVertex(uint32(e))
 		}
 		if end = int(c.entries[begin]); end != 0 {
 			end += chainBlock

@@ -7,23 +7,6 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-func TestStoresAroundCachesCopy(t *testing.T) {
-	from := make([]graph.Vertex, 100)
-	for i := range from {
-		from[i] = graph.Vertex(i + 1)
-	}
-	for first := range 9 { // aligned in every way
-		for n := range len(from) - first {
-			want, got := make([]graph.Vertex, len(from)), make([]graph.Vertex, len(from))
-			copy(want[first:], from[:n])
-			StoreAround(got[first:first+n], from[:n])
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("%d vertices at %d: (-want +got)\n%s", n, first, diff)
-			}
-		}
-	}
-}
-
 func TestLabelsOfEverySizeBecomeParents(t *testing.T) {
 	const none = None
 	labels := []uint32{0, 1, none, 1<<31 - 1, 5, none, none, 7, 1 << 20, none}
