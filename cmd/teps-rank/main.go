@@ -17,6 +17,7 @@ import (
 
 func main() {
 	ranks := flag.Int("ranks", 0, "number of ranks that were started")
+	threads := flag.Int("threads", 0, "threads of a rank")
 	socket := flag.String("socket", "", "socket of the engine, if it is on the same host as rank 0")
 	version := flag.Bool("version", false, "print the version of the protocol")
 	flag.Parse()
@@ -24,13 +25,13 @@ func main() {
 		fmt.Println(mpi.Version)
 		return
 	}
-	if *ranks < 1 || flag.NArg() > 0 {
+	if *ranks < 1 || *threads < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "teps-rank: this program is started by the engine mpi; run teps run --engine mpi instead")
 		os.Exit(2)
 	}
 	dieWithParent()
 	stdout := takeStdout()
-	world, finish, err := mpi.Start(*ranks)
+	world, finish, err := mpi.Start(*ranks, *threads)
 	if err == nil {
 		err = serve(world, *socket, stdout)
 	}

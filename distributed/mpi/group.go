@@ -24,6 +24,14 @@ static int teps_arrived(MPI_Comm c) {
 	if (flag) MPI_Recv(NULL, 0, MPI_UINT32_T, 0, 0, c, MPI_STATUS_IGNORE);
 	return flag;
 }
+// teps_local returns the place of this rank among those of its host, and how many these are.
+static void teps_local(int *rank, int *size) {
+	MPI_Comm host;
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+	MPI_Comm_rank(host, rank);
+	MPI_Comm_size(host, size);
+	MPI_Comm_free(&host);
+}
 static int teps_complete(int n, MPI_Request *requests) {
 	int flag = 0;
 	MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
@@ -47,6 +55,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Ranks under MPI. If one of its calls fails, MPI ends the whole job, so only errors that MPI cannot detect are handled
@@ -94,9 +103,13 @@ func (g *group) yield() {
 // Start makes the calling process a rank, one of the given number, and locks the calling goroutine to its thread.
 // finish ends MPI.
 //
+// A rank with the given number of threads gets as many processors of its own if its host has enough for all its ranks.
+// Otherwise the system now and then puts two ranks on one, and all wait for both. A rank that mpirun has bound has too
+// few for others, and stays where it is.
+//
 // Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a process that is killed remain. So
 // they get a directory, which is removed as soon as all ranks have opened them.
-func Start(ranks int) (world World, finish func(), err error) {
+func Start(ranks, threads int) (world World, finish func(), err error) {
 	runtime.LockOSThread()
 	// Where there is no /dev/shm, Open MPI uses the job's directory.
 	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
@@ -109,6 +122,11 @@ func Start(ranks int) (world World, finish func(), err error) {
 	var provided C.int
 	if C.MPI_Init_thread(nil, nil, C.MPI_THREAD_FUNNELED, &provided) != C.MPI_SUCCESS {
 		return nil, nil, fmt.Errorf("mpi: start: MPI_Init_thread failed")
+	}
+	var place, here C.int
+	C.teps_local(&place, &here)
+	if team.Bind(int(place), int(here), threads) {
+		runtime.GOMAXPROCS(threads)
 	}
 	g := newGroup(C.teps_world(), &time.Time{})
 	if g.size != ranks {

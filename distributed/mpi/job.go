@@ -10,13 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/shirou/gopsutil/v3/cpu"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/internal/child"
@@ -78,9 +75,9 @@ func wrongVersion(v string) error {
 		v, Version)
 }
 
-// commandLine returns the arguments of mpirun. Those of the user come after those of placement.
-func commandLine(options plugins.Settings, ranks int, placement []string, program, socket string) []string {
-	args := append([]string{"-np", strconv.Itoa(ranks)}, placement...)
+// commandLine returns the arguments of mpirun.
+func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
+	args := []string{"-np", strconv.Itoa(ranks)}
 	if os.Geteuid() == 0 {
 		args = append(args, "--allow-run-as-root")
 	}
@@ -90,37 +87,22 @@ func commandLine(options plugins.Settings, ranks int, placement []string, progra
 		args = append(args, "--oversubscribe") // any number of ranks on this host
 	}
 	args = append(args, strings.Fields(options.Text("mpirun"))...)
-	return append(args, program, "-ranks", strconv.Itoa(ranks), "-socket", socket)
+	return append(args, program, "-ranks", strconv.Itoa(ranks), "-threads", strconv.Itoa(options.Int("threads")),
+		"-socket", socket)
 }
 
-// placement returns arguments of mpirun and variables of Open MPI that say where ranks run. The user's own come first.
-//
-// Each rank gets cores of its own if there are enough on this host. Otherwise the system now and then puts two ranks on
-// one core, and all wait for both. Ranks stay unbound where Open MPI would get it wrong: with threads on other hosts,
-// and where this process may not use all processors, because mpirun would bind ranks to those that it must not use.
-//
-// A rank that waits lets others have its processor. This costs nothing where ranks are alone.
-func placement(options plugins.Settings, ranks int) (arguments, environment []string) {
-	set := func(name, value string) {
+// environment returns variables of Open MPI, unless the user has set them. Ranks choose their processors themselves
+// (Start). A rank that waits lets others have its processor, which costs nothing where ranks are alone.
+func environment() (set []string) {
+	for name, value := range map[string]string{
+		"OMPI_MCA_hwloc_base_binding_policy": "none",
+		"OMPI_MCA_mpi_yield_when_idle":       "1",
+	} {
 		if os.Getenv(name) == "" {
-			environment = append(environment, name+"="+value)
+			set = append(set, name+"="+value)
 		}
 	}
-	set("OMPI_MCA_mpi_yield_when_idle", "1")
-	cores, _ := cpu.Counts(false)
-	processors, _ := cpu.Counts(true)
-	const policy = "OMPI_MCA_hwloc_base_binding_policy"
-	threads, here := options.Int("threads"), options.Text("hosts") == ""
-	switch {
-	case here && ranks*threads <= cores && runtime.NumCPU() == processors:
-		set(policy, "core")
-		if threads > 1 {
-			arguments = []string{"--map-by", fmt.Sprintf("slot:PE=%d", threads)}
-		}
-	case here || threads > 1:
-		set(policy, "none")
-	}
-	return arguments, environment
+	return set
 }
 
 const (
@@ -147,10 +129,9 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("There are not enough slots", "ssh: ", "Host key verification failed")}
-	arguments, environment := placement(options, ranks)
-	cmd := exec.Command(mpirun, commandLine(options, ranks, arguments, program, socket)...)
+	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path()) // mpirun leaves files there if it fails early
-	cmd.Env = append(cmd.Env, environment...)
+	cmd.Env = append(cmd.Env, environment()...)
 	cmd.Stderr = j.output
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()

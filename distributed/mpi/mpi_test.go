@@ -31,7 +31,7 @@ func runRank(ranks int) int {
 	if rank, _ := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK")); *flagHosts > 1 {
 		system = func() string { return strconv.Itoa(rank % *flagHosts) }
 	}
-	world, finish, err := Start(ranks)
+	world, finish, err := Start(ranks, 1)
 	if err == nil {
 		if alone := slices.IndexFunc(world.(*group).shared.peers, func(m []uint32) bool { return m == nil }); alone >= 0 !=
 			(*flagHosts > 1) {
@@ -312,7 +312,7 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(program, "-ranks", "2").CombinedOutput()
+	out, err := exec.Command(program, "-ranks", "2", "-threads", "1").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "put the right mpirun first in PATH") {
 		t.Errorf("rank without its launcher: got %v, %s", err, out)
 	}

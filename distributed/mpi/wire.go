@@ -20,7 +20,7 @@ import (
 // them in memory that it shares with the ranks.
 
 // Version changes with every change of the protocol. A teps-rank of another version is refused.
-const Version = "teps-rank/10"
+const Version = "teps-rank/11"
 
 // hello is what rank 0 sends first.
 type hello struct {

@@ -22,14 +22,9 @@ type pins struct {
 func NewPinned(size int) (*Team, error) {
 	t := prepare(size)
 	t.pins = &pins{sets: make([]unix.CPUSet, size)}
-	if err := unix.SchedGetaffinity(0, &t.pins.allowed); err != nil {
-		return nil, fmt.Errorf("finding the processors that this process may use: %w", err)
-	}
-	var processors []processor
-	for number := range len(t.pins.allowed) * 64 {
-		if t.pins.allowed.IsSet(number) {
-			processors = append(processors, describe(number))
-		}
+	processors, err := t.pins.find()
+	if err != nil {
+		return nil, err
 	}
 	chosen := choose(processors, size)
 	for worker, p := range chosen {
@@ -38,6 +33,45 @@ func NewPinned(size int) (*Team, error) {
 	t.nodes = nodesOf(chosen)
 	t.start()
 	return t, nil
+}
+
+// Bind moves this process to size processors of its own, in the order of NewPinned: share k of those that it and shares-1
+// other processes may use, which call Bind as well. It reports false, and moves nothing, if there are too few or the
+// system does not say which.
+func Bind(k, shares, size int) bool {
+	processors, err := new(pins).find()
+	if err != nil || len(processors) < shares*size {
+		return false
+	}
+	var own unix.CPUSet
+	for _, p := range choose(processors, shares*size)[k*size : (k+1)*size] {
+		own.Set(p.number)
+	}
+	moved := map[string]bool{}
+	for before := -1; before < len(moved); { // until no thread has started others meanwhile
+		before = len(moved)
+		threads, _ := os.ReadDir("/proc/self/task")
+		for _, thread := range threads {
+			if number, err := strconv.Atoi(thread.Name()); err == nil && !moved[thread.Name()] {
+				_ = unix.SchedSetaffinity(number, &own) // it may have ended
+				moved[thread.Name()] = true
+			}
+		}
+	}
+	return true
+}
+
+// find returns the processors that this process may use.
+func (p *pins) find() (processors []processor, err error) {
+	if err := unix.SchedGetaffinity(0, &p.allowed); err != nil {
+		return nil, fmt.Errorf("finding the processors that this process may use: %w", err)
+	}
+	for number := range len(p.allowed) * 64 {
+		if p.allowed.IsSet(number) {
+			processors = append(processors, describe(number))
+		}
+	}
+	return processors, nil
 }
 
 // describe finds where a processor is. What the system does not say is 0.

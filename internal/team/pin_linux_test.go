@@ -1,7 +1,9 @@
 package team
 
 import (
+	"os"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -61,4 +63,53 @@ func TestWorkersThatWakeUpSpread(t *testing.T) {
 	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
 		t.Errorf("the caller may use %d processors, want %d as before (%v)", after.Count(), before.Count(), err)
 	}
+}
+
+// All threads of a process move to its share, and to none where there are too few processors.
+func TestBindMovesAllThreads(t *testing.T) {
+	var before unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, thread := range threads(t) {
+			_ = unix.SchedSetaffinity(thread, &before)
+		}
+	}()
+	if Bind(0, before.Count()+1, 1) {
+		t.Errorf("Bind found %d shares of one processor among %d", before.Count()+1, before.Count())
+	}
+	share := before.Count() - 1
+	if !Bind(share, before.Count(), 1) {
+		t.Fatalf("Bind found no share %d of %d processors", share, before.Count())
+	}
+	var first unix.CPUSet
+	for k, thread := range threads(t) {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(thread, &set); err != nil {
+			continue // it has ended
+		}
+		if k == 0 {
+			first = set
+		}
+		if set.Count() != 1 || set != first {
+			t.Errorf("a thread may use %d processors, or not those of the others", set.Count())
+		}
+	}
+}
+
+// threads returns the threads of this process.
+func threads(t *testing.T) (threads []int) {
+	entries, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		number, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads = append(threads, number)
+	}
+	return threads
 }
