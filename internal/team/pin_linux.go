@@ -35,9 +35,9 @@ func NewPinned(size int) (*Team, error) {
 	return t, nil
 }
 
-// Bind moves this process to size processors of its own, in the order of NewPinned: share k of those that it and shares-1
-// other processes may use, which call Bind as well. It reports false, and moves nothing, if there are too few or the
-// system does not say which.
+// Bind moves this process to size processors of its own, in the order of NewPinned: share k of those that it may use
+// together with shares-1 other processes, which call Bind as well. It reports false, and moves nothing, if there are
+// too few or the system does not say which.
 func Bind(k, shares, size int) bool {
 	processors, err := new(pins).find()
 	if err != nil || len(processors) < shares*size {
