@@ -169,3 +169,22 @@ func TestPagesHaveTextInLinesThatFit(t *testing.T) {
 		}
 	}
 }
+
+// Links between pages lead to files and folders of the project.
+func TestLinksLeadToFiles(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	for _, path := range texts(t, ".md") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s: a link to %s, which is not there", path, m[1])
+			}
+		}
+	}
+}
