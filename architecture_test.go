@@ -32,13 +32,15 @@ var arrows = map[string][]string{
 	"cpu": {
 		"graph", "plugins", "cpu/layout", "internal/lookup", "internal/memory", "internal/parents", "internal/team",
 	},
-	"cpu/layout":       {"graph", "plugins", "internal/memory", "internal/parents", "internal/team"},
+	"cpu/layout": {
+		"graph", "plugins", "internal/csr", "internal/memory", "internal/parents", "internal/team",
+	},
 	"cuda":             {"graph", "plugins", "cuda/driver", "internal/units"},
 	"cuda/driver":      {"plugins", "internal/units"},
 	"cuda/accelerator": {"graph", "plugins", "cuda/driver"},
 	"cuda/literature":  {"graph", "plugins", "cuda/driver"},
 	"distributed": {
-		"graph", "plugins", "distributed/comm", "machine", "internal/lookup", "internal/memory",
+		"graph", "plugins", "distributed/comm", "machine", "internal/csr", "internal/lookup", "internal/memory",
 		"internal/parents", "internal/team", "internal/units",
 	},
 	"distributed/comm": {"internal/team"},
@@ -47,6 +49,7 @@ var arrows = map[string][]string{
 	},
 	"power":            {},
 	"power/meters":     {"power", "internal/child"},
+	"internal/csr":     {"internal/memory", "internal/team"},
 	"internal/lookup":  {},
 	"internal/memory":  {"plugins"},
 	"internal/parents": {"graph", "internal/memory"},

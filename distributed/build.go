@@ -1,7 +1,6 @@
 package distributed
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,6 @@ type builder struct {
 	entries  [][]uint32 // of this part, from each rank: see route
 	count    []uint32   // [row slot] entries
 	hubLabel []uint32   // label + 1 of each hub, in grids of several columns
-	divided  []entry    // the entries by range of rows
 }
 
 var buildPhases = [...]string{"measure", "route", "order", "lists"}
@@ -198,16 +196,9 @@ func (b *builder) route() error {
 	return nil
 }
 
-// slotsOf returns the row slots from..to-1 of a bucket.
-func (b *builder) slotsOf(bucket int) (from, to int) {
-	share, perBlock := int(b.Partition.Share), b.buckets/b.grid.C
-	block, within := bucket/perBlock*share, bucket%perBlock
-	return block + within<<b.shift, block + min((within+1)<<b.shift, share)
-}
-
 // eachBucket calls do for the entries of every bucket from every rank, until the context ends. One worker gets all
 // entries of a row slot.
-func (b *builder) eachBucket(do func(bucket int, entries []uint32)) {
+func (b *builder) eachBucket(do func(worker int, entries []uint32)) {
 	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
 	for k, message := range b.entries {
 		at := uint32(b.buckets)
@@ -216,13 +207,13 @@ func (b *builder) eachBucket(do func(bucket int, entries []uint32)) {
 			at += words
 		}
 	}
-	b.team.Pieces(b.buckets, 1, func(_, from, to int) {
+	b.team.Pieces(b.buckets, 1, func(worker, from, to int) {
 		for bucket := from; bucket < to; bucket++ {
 			for k, message := range b.entries {
 				if b.ctx.Err() != nil {
 					return
 				}
-				do(bucket, message[begin[k][bucket]:][:message[bucket]])
+				do(worker, message[begin[k][bucket]:][:message[bucket]])
 			}
 		}
 	})
@@ -296,38 +287,6 @@ func (b *builder) setNumbers(number, sorted []uint32) {
 			number[sorted[v]] = uint32(v)
 		}
 	})
-}
-
-// makeLists makes the lists of the rank's rows and columns from the entries, which arrive in any order.
-func (b *builder) makeLists() error {
-	row, index := b.translations()
-	counts := make([]uint32, b.rows)
-	b.team.Split(len(b.count), 1, func(_, from, to int) {
-		for slot := from; slot < to; slot++ {
-			if n := b.count[slot]; n != 0 {
-				counts[row[slot]] = n
-			}
-		}
-	})
-	ranges := splitRows(counts, b.team.Size())
-	b.divide(ranges, row, index)
-	b.count, b.entries = nil, nil
-	if err := cmp.Or(b.memory.Err(), b.ctx.Err()); err != nil {
-		return err // the entries are incomplete
-	}
-	b.team.Run(func(worker int) { b.sortByColumn(&ranges[worker]) })
-	memory.Release(b.memory, &b.divided)
-	if err := b.ctx.Err(); err != nil {
-		return err
-	}
-	b.team.Run(func(worker int) { b.sortByRow(&ranges[worker], counts) })
-	if err := b.ctx.Err(); err != nil {
-		return err
-	}
-	if err := b.keepLists(ranges, counts, !b.oneD); err != nil {
-		return err
-	}
-	return b.makeColumns()
 }
 
 // makeColumns stores the first entries of all rows column by column, and the first of every own vertex by label.

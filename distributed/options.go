@@ -92,18 +92,19 @@ func (c Configuration) details(kind string) []plugins.Fact {
 
 // memoryBound returns an upper bound on the memory of in-process ranks. At the peak, when the lists are made, this is
 //
-//	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word by
-//	               column and one by row, both twice while they are moved (32), and segments (2). Before, the entries
-//	               are divided by row (16) and only sorted by column (8)
+//	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word in the
+//	               list of its row (8) and, while it is sorted, 6 bytes for that of its column (12); segments (2); and
+//	               what is sorted, of large buckets (6)
 //	per vertex     what every rank has for its rows and columns: slots counted and numbered, rows and list indexes of
 //	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
-//	               vertices. Every worker has offsets of columns, and room for corrections of the rank's own vertices
+//	               vertices. Every worker counts blocks of columns, and has room for corrections of the rank's own
+//	               vertices
 //	per two ranks  the slices of the messages between them
-//	per worker     batches
+//	per worker     batches, and a small bucket that is sorted
 func memoryBound(g Grid, threads int) plugins.Memory {
 	ranks := g.Ranks()
 	return plugins.Memory{
-		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<16*ranks*threads),
-		PerVertex: float64(16*ranks + (40+8*threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 50,
+		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<20*ranks*threads),
+		PerVertex: float64(16*ranks + (40+threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 44,
 	}
 }

@@ -190,12 +190,11 @@ func (p *Part) listOf(block int, v Local) listIndex {
 	return (listIndex(v)>>5*listIndex(p.grid.R)+listIndex(block))<<5 | listIndex(v)&31
 }
 
-// listedColumn is the column of list 32*word; those of the next 31 lists follow it.
-func (p *Part) listedColumn(word int) Column {
-	return p.columnOf(word%p.grid.R, Local(word/p.grid.R<<5))
+// listedColumn is the column of a list.
+func (p *Part) listedColumn(index listIndex) Column {
+	word, r := uint32(index)>>5, uint32(p.grid.R)
+	return Column(word%r*uint32(p.width) + word/r<<5 + uint32(index)&31)
 }
-
-func (p *Part) columnOf(block int, v Local) Column { return Column(block*p.width) + Column(v) }
 
 // words returns block k of a bitmap with consecutive blocks.
 func (p *Part) words(b bitmap, k int) bitmap {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/csr"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
@@ -63,7 +64,6 @@ func (b *builder) lists() error {
 		g.Lists.Columns[i].More = memory.Allocate[uint64](m, "columns", (g.Searched+63)>>6)
 		g.Lists.Columns[i].Entry = memory.Allocate[uint32](m, "columns", g.Searched)
 	}
-	g.Lists.At.low = memory.Allocate[uint32](m, "offsets", g.Searched+1)
 	g.HubLinks = memory.Allocate[uint32](m, "links of hubs", g.Hubs)
 	g.First = memory.Allocate[uint32](m, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
 	if g.Order != Given {
@@ -73,17 +73,12 @@ func (b *builder) lists() error {
 		return err
 	}
 	b.initialise()
-	w := &listWriter{g: g, width: bits.Len(uint(max(g.Searched, 1) - 1))}
-	g.Lists.Targets = b.entries.neighbours
-	b.sortBuckets(w)
+	g.Lists.At.low, g.Lists.Targets = b.entries.Lists(b.team, b.stopped.Load)
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
-	memory.Release(m, &b.entries.vertices)
-	memory.Release(m, &b.entries.of)
-	memory.Trim(m, &g.Lists.Targets, w.end)
-	w.begin(g.Searched, g.Searched, w.end)
 	g.Lists.At.findWraps()
+	b.makeColumns()
 	if b.options.Packed {
 		g.Lists.pack(b.team, m)
 		if err := m.Err(); err != nil {
@@ -127,6 +122,27 @@ func (b *builder) initialise() {
 	})
 }
 
+// makeColumns stores the first neighbours of all vertices.
+func (b *builder) makeColumns() {
+	g, columns := b.g, &b.g.Lists.Columns
+	const piece = 1 << 10 // vertices
+	b.team.Pieces(g.Searched, piece, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			list := g.Lists.Targets[g.Lists.At.Get(uint32(v)):g.Lists.At.Get(uint32(v)+1)]
+			if len(list) == 0 {
+				continue
+			}
+			g.setFirst(v, list[0])
+			for i, neighbour := range list[1:min(len(list), NumColumns+1)] {
+				columns[i].Entry[v] = neighbour
+				if i+2 < len(list) {
+					columns[i].More[v>>6] |= 1 << (v & 63)
+				}
+			}
+		}
+	})
+}
+
 // builder is kernel 1 at work, in phases that each run on all workers.
 type builder struct {
 	ctx     context.Context
@@ -138,7 +154,7 @@ type builder struct {
 
 	g       *Graph
 	degrees []uint32 // [Labels] with duplicates, without self-loops
-	entries entries
+	entries *csr.Matrix[uint32]
 }
 
 // batchSize is the number of tuples that are translated at a time.
@@ -170,6 +186,49 @@ func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
 		u, v, _ := e.Ends32()
 		pairs[i&(batchSize-1)] = uint64(vertex[u])<<32 | uint64(vertex[v])
 	}
+}
+
+// partition makes two entries of every tuple, (u, v) and (v, u), in the engine's numbers.
+func (b *builder) partition() error {
+	b.entries = csr.New[uint32](b.memory, b.g.Searched, b.g.Searched, b.degreesOf)
+	memory.Release(b.memory, &b.degrees)
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	searched := uint32(b.g.Searched)
+	b.team.Run(func(worker int) {
+		w := b.entries.Writer()
+		var pairs [batchSize]uint64
+		var entries [2 * batchSize]uint64
+		for tuples := range b.batches(worker) {
+			translate(tuples, b.g.Vertex, &pairs)
+			n := 0
+			for _, pair := range pairs[:len(tuples)] {
+				u, v := uint32(pair>>32), uint32(pair)
+				entries[n&(2*batchSize-1)], entries[(n+1)&(2*batchSize-1)] = pair, bits.RotateLeft64(pair, 32)
+				if u != v && u < searched && v < searched {
+					n += 2
+				}
+			}
+			w.Put(entries[:n])
+		}
+		w.Close()
+	})
+	return nil
+}
+
+// degreesOf returns the sum of the degrees of the vertices [from, to).
+func (b *builder) degreesOf(from, to int) (sum int) {
+	if b.g.Order == Given {
+		for _, d := range b.degrees[from:to] {
+			sum += int(d)
+		}
+		return sum
+	}
+	for _, label := range b.g.Label[from:to] {
+		sum += int(b.degrees[label])
+	}
+	return sum
 }
 
 // measure finds the largest label, which kernel 1 is not given. It refuses labels that do not fit 32 bits; the largest

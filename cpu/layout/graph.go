@@ -2,7 +2,7 @@
 //
 // Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by
 // their largest neighbour (order.go); in roads, grids and meshes in breadth-first order, and in other graphs without
-// hubs as they are (local.go). Every vertex has a sorted list of its neighbours without duplicates (buckets.go,
+// hubs as they are (local.go). Every vertex has a sorted list of its neighbours without duplicates (internal/csr,
 // lists.go), plain or packed, and the longest lists are cut into segments for top-down levels (Segments).
 package layout
 

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"github.com/tepsbench/teps/internal/csr"
 	"github.com/tepsbench/teps/internal/memory"
 )
 
@@ -116,7 +117,7 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 			}
 		}
 	})
-	return sortKeys(b.team, records, scratch, 32, bits.Len32(largest))
+	return csr.SortKeys(b.team, records, scratch, 32, bits.Len32(largest))
 }
 
 // findHubs finds the smallest hub among the neighbours of every vertex, in Vertex, where it needs one look at each end
@@ -185,7 +186,7 @@ func (b *builder) byGroup(records, scratch []uint64) []uint64 {
 			records[i] = uint64(key)<<32 | uint64(label)
 		}
 	})
-	sorted, _ := sortKeys(b.team, records, scratch, 32, bits.Len32(2*hubs+1))
+	sorted, _ := csr.SortKeys(b.team, records, scratch, 32, bits.Len32(2*hubs+1))
 	begin := func(key uint32) uint32 { // the first vertex with at least this key
 		i := sort.Search(len(sorted), func(i int) bool { return uint32(sorted[i]>>32) >= key })
 		return hubs + uint32(i)

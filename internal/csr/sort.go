@@ -1,4 +1,4 @@
-package layout
+package csr
 
 import "github.com/tepsbench/teps/internal/team"
 
@@ -7,9 +7,10 @@ const (
 	digits    = 1 << digitBits
 )
 
-// sortKeys sorts keys by `width` bits from bit `low` on, and keeps the order of equal ones. It is a radix sort from the
-// least significant digit, every pass over all workers. It returns the sorted array and the other one.
-func sortKeys[K uint32 | uint64](t *team.Team, keys, scratch []K, low, width int) (sorted, other []K) {
+// SortKeys sorts keys by `width` bits from bit `low` on, above which they have none, and keeps the order of equal ones.
+// It is a radix sort from the least significant digit, every pass over all workers. It returns the sorted array and the
+// other one.
+func SortKeys[K uint32 | uint64](t *team.Team, keys, scratch []K, low, width int) (sorted, other []K) {
 	counts := make([][digits]uint32, t.Size())
 	for shift := low; shift < low+width; shift += digitBits {
 		from, into := keys, scratch[:len(keys)]

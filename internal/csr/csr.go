@@ -1,0 +1,141 @@
+// Package csr makes adjacency lists, the compressed sparse rows of a matrix, from entries in any order.
+//
+// Every list is sorted and has no duplicates. Both steps use a whole team.
+//
+// Step 1, partition: an entry goes to the bucket of its row. Buckets are ranges of rows with about equally many
+// entries, small enough to be sorted in a cache. A worker collects a cache line of entries of a bucket before it writes
+// them to memory.
+// Step 2, sort: a worker takes a bucket, sorts it by row and column, drops duplicates, and writes the lists.
+//
+// The lists are made in place. The columns of all entries are in the array that becomes the lists, and the low halves
+// of their rows in another one. A bucket begins where its lists would if no entry were a duplicate, so its lists never
+// end behind its entries; and a worker writes them when all buckets before have been read.
+package csr
+
+import (
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/internal/memory"
+)
+
+const (
+	minBucket   = 1 << 16 // entries
+	maxBucket   = 1 << 20
+	wantBuckets = 1 << 11 // in all
+	maxRows     = 1 << 16 // of a bucket: an entry has 16 bits of its row
+	slotSize    = 16      // entries
+	singleRows  = 1 << 16 // rows that may begin a bucket: hubs come first
+	blockRows   = 64      // rows behind them that are in the same bucket
+)
+
+// Matrix is a sparse matrix in the making.
+type Matrix[C ~uint32] struct {
+	memory        *memory.Arena
+	rows, columns int
+	buckets       []*bucket
+	of            []uint16 // bucket of each Block: it fits a cache
+	column        []C      // of each entry, bucket by bucket
+	row           []uint16 // low halves
+	at            []uint32
+}
+
+// bucket is a range of rows whose lists are made together.
+type bucket struct {
+	from, to int          // rows
+	begin    int          // of its entries
+	end      atomic.Int64 // of the entries so far
+}
+
+// Block returns the block of a row. The first rows are blocks of their own, and then blocks have blockRows rows. (A
+// branch would be mispredicted too often.)
+func Block(row uint32) uint32 { return min(row, singleRows-singleRows/blockRows+row/blockRows) }
+
+// New returns a matrix with room for as many entries as count says, duplicates counted. It is called with all rows and
+// with those of every block, [from, to), which is never empty. The arrays belong to m, which has the error if there is
+// not enough memory.
+func New[C ~uint32](m *memory.Arena, rows, columns int, count func(from, to int) int) *Matrix[C] {
+	a := &Matrix[C]{memory: m, rows: rows, columns: columns}
+	a.of = memory.Allocate[uint16](m, "bucket of each row", int(Block(uint32(rows)))+1)
+	a.at = memory.Allocate[uint32](m, "offsets", rows+1)
+	if m.Err() != nil {
+		return a
+	}
+	room := a.plan(count)
+	a.column = memory.Allocate[C](m, "lists", room)
+	a.row = memory.Allocate[uint16](m, "rows of entries", room)
+	return a
+}
+
+// plan cuts the rows into buckets and returns room for how many entries they need.
+func (a *Matrix[C]) plan(count func(from, to int) int) (room int) {
+	if a.rows == 0 {
+		return 0
+	}
+	total := count(0, a.rows)
+	limit := min(max(total/wantBuckets, minBucket), maxBucket)
+	limit = max(limit, total/(1<<14)) // numbers of buckets fit 16 bits
+	var current *bucket
+	for row := 0; row < a.rows; row = current.to {
+		next := row + 1
+		if row >= singleRows {
+			next = min(row+blockRows, a.rows)
+		}
+		n := count(row, next)
+		if current == nil || room-current.begin+n > limit || next-current.from > maxRows {
+			room = (room + slotSize - 1) &^ (slotSize - 1) // a full slot is a cache line of columns
+			current = &bucket{from: row, begin: room}
+			current.end.Store(int64(room))
+			a.buckets = append(a.buckets, current)
+		}
+		room += n
+		current.to = next
+		a.of[Block(uint32(row))] = uint16(len(a.buckets) - 1)
+	}
+	return room
+}
+
+// Writer puts entries into a matrix. Every worker needs one of its own.
+type Writer[C ~uint32] struct {
+	matrix *Matrix[C]
+	slots  []slot[C]
+	used   []uint8 // entries of each slot
+}
+
+// slot holds entries of a bucket until it is full.
+type slot[C ~uint32] struct {
+	columns [slotSize]C
+	rows    [slotSize]uint16
+}
+
+// Writer returns a new writer.
+func (a *Matrix[C]) Writer() *Writer[C] {
+	return &Writer[C]{a, make([]slot[C], len(a.buckets)), make([]uint8, len(a.buckets))}
+}
+
+// Put adds entries row<<32 | column.
+func (w *Writer[C]) Put(entries []uint64) {
+	of, slots, used := w.matrix.of, w.slots, w.used
+	for _, entry := range entries {
+		row := uint32(entry >> 32)
+		k := of[Block(row)]
+		s, n := &slots[k], used[k]&(slotSize-1)
+		s.columns[n], s.rows[n] = C(entry), uint16(row)
+		if used[k] = n + 1; n == slotSize-1 {
+			w.matrix.flush(int(k), s, slotSize)
+		}
+	}
+}
+
+// Close writes what is still in the slots.
+func (w *Writer[C]) Close() {
+	for k := range w.slots {
+		w.matrix.flush(k, &w.slots[k], int(w.used[k]&(slotSize-1)))
+	}
+}
+
+// flush moves n entries from a slot to bucket k.
+func (a *Matrix[C]) flush(k int, s *slot[C], n int) {
+	at := int(a.buckets[k].end.Add(int64(n))) - n
+	copy(a.column[at:], s.columns[:n])
+	copy(a.row[at:], s.rows[:n])
+}
