@@ -69,13 +69,13 @@ type Construction struct {
 	Phases  []time.Duration
 }
 
-// NewRank is kernel 1. All ranks of world call it, each with its slice of the tuples and the position of that slice in
-// the whole list.
+// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, with its slice of the tuples and
+// with the position of that slice in the whole list.
 func NewRank(
-	ctx context.Context, world comm.Group, c Configuration, tuples []graph.Edge, position int64,
+	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, tuples []graph.Edge, position int64,
 ) (*Rank, Construction, error) {
 	start := time.Now()
-	t, m := team.NewAmong(c.Others, c.Threads), memory.New()
+	t, m := teams.New(c.Threads), memory.New()
 	// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
 	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, t, m, tuples, position)
 	var s *Rank

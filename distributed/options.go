@@ -43,7 +43,6 @@ func options(defaultRanks int) []plugins.Option {
 type Configuration struct {
 	Grid    Grid // one column if partition is 1d or 1d-replicated
 	Threads int  // workers of each rank
-	Others  int  // workers of other ranks in the same process
 	OneD    bool // partition is 1d
 	Prefix  bool // fold=prefix
 	Modulo  bool

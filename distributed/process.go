@@ -7,6 +7,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -34,11 +35,11 @@ func startProcess(ctx context.Context, c Configuration, tuples []graph.Edge) (*p
 	p := &process{
 		worlds: comm.NewLocal(n, c.Threads), ranks: make([]*Rank, n), records: make([]*Record, n), errs: make([]error, n),
 	}
-	c.Others = (n - 1) * c.Threads
+	teams := team.NewTeams(n * c.Threads)
 	results := make([]Construction, n)
 	construct := func(k int) {
 		from, to := len(tuples)*k/n, len(tuples)*(k+1)/n
-		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, tuples[from:to], int64(from))
+		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, teams, tuples[from:to], int64(from))
 	}
 	var constructed sync.WaitGroup
 	for k := 1; k < n; k++ {

@@ -11,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -36,10 +37,10 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 			for _, world := range comm.NewLocal(size, 1) {
 				worlds = append(worlds, recordPartners(world, p))
 			}
-			ranks := make([]*distributed.Rank, size)
+			ranks, teams := make([]*distributed.Rank, size), team.NewTeams(size)
 			if err := onAll(worlds, func(world comm.Group) (err error) {
 				k := world.Rank()
-				ranks[k], _, err = distributed.NewRank(t.Context(), world, c,
+				ranks[k], _, err = distributed.NewRank(t.Context(), world, c, teams,
 					tuples[len(tuples)*k/size:len(tuples)*(k+1)/size], 0)
 				return err
 			}); err != nil {

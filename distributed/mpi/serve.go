@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // World is all ranks.
@@ -163,7 +164,8 @@ func (r *server) construct(q received, result *report) (err error) {
 	result.Generated = time.Since(start)
 	result.Host, _ = os.Hostname()
 	comm.Allreduce(r.world, nil) // wait for all
-	r.rank, result.Construction, err = distributed.NewRank(q.ctx, r.world, q.Configuration, tuples, position)
+	r.rank, result.Construction, err = distributed.NewRank(q.ctx, r.world, q.Configuration,
+		team.NewTeams(q.Configuration.Threads), tuples, position)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestMeanwhileLeavesCrowdedProcessorsAlone(t *testing.T) {
 func TestTeamsAmongOthersShareProcessors(t *testing.T) {
 	processors := runtime.GOMAXPROCS(0)
 	for others, crowded := range []bool{processors < 1, processors < 2, processors < 3} {
-		team := NewAmong(others, 1)
+		team := NewTeams(others + 1).New(1)
 		if team.crowded != crowded {
 			t.Errorf("%d processors, 1 worker and %d others: crowded is %t", processors, others, team.crowded)
 		}

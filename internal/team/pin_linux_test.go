@@ -40,23 +40,19 @@ func TestWorkersThatWakeUpSpread(t *testing.T) {
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		t.Fatal(err)
 	}
-	for k := range taken {
-		taken[k].Store(true)
+	var p places
+	for k := range p {
+		p[k].Store(true)
 	}
-	defer func() {
-		for k := range taken {
-			taken[k].Store(false)
-		}
-	}()
-	for k := range taken {
+	for k := range p {
 		if !before.IsSet(k) {
 			continue
 		}
-		leave(k + 1)
-		if got := spread(); got != k+1 {
+		p.leave(k + 1)
+		if got := p.spread(); got != k+1 {
 			t.Errorf("spread took place %d, want %d", got, k+1)
 		}
-		if got := spread(); got != 0 {
+		if got := p.spread(); got != 0 {
 			t.Errorf("spread took place %d while all were taken", got)
 		}
 	}

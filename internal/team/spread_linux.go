@@ -10,19 +10,19 @@ import (
 
 // A worker that has slept wakes up where the system puts it, now and then on the processor of another worker while
 // others are idle. The system leaves it there for some milliseconds, which is longer than many a search. So a worker
-// that wakes up on the processor of another one moves to one that no worker of the process has. It stays there only as
+// that wakes up on the processor of another one moves to one that no worker of its teams has. It stays there only as
 // long as the system likes.
 
-// taken says on which processors workers of this process have woken up and are awake.
-var taken [1024]atomic.Bool
+// places says on which processors workers have woken up and are awake.
+type places [1024]atomic.Bool
 
 // spread moves the caller as above, and returns 1 + the processor that it has taken; 0 if it has taken none.
-func spread() int {
+func (p *places) spread() int {
 	var cpu uint32
 	if _, _, errno := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); errno != 0 {
 		return 0
 	}
-	if int(cpu) < len(taken) && taken[cpu].CompareAndSwap(false, true) {
+	if int(cpu) < len(p) && p[cpu].CompareAndSwap(false, true) {
 		return 1 + int(cpu)
 	}
 	runtime.LockOSThread()
@@ -31,8 +31,8 @@ func spread() int {
 	if unix.SchedGetaffinity(0, &allowed) != nil {
 		return 0
 	}
-	for k := range taken {
-		if allowed.IsSet(k) && taken[k].CompareAndSwap(false, true) {
+	for k := range p {
+		if allowed.IsSet(k) && p[k].CompareAndSwap(false, true) {
 			one.Set(k)
 			_ = unix.SchedSetaffinity(0, &one) // an optimisation: if the system refuses, the worker stays
 			_ = unix.SchedSetaffinity(0, &allowed)
@@ -43,8 +43,8 @@ func spread() int {
 }
 
 // leave undoes spread, which has returned the place.
-func leave(place int) {
+func (p *places) leave(place int) {
 	if place > 0 {
-		taken[place-1].Store(false)
+		p[place-1].Store(false)
 	}
 }

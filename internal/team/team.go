@@ -21,6 +21,7 @@ import (
 // time.
 type Team struct {
 	size    int
+	teams   *Teams
 	crowded bool // more workers in the process than processors
 	members []member
 	shares  []share
@@ -58,13 +59,22 @@ type member struct {
 	_        [24]byte
 }
 
-// New starts a team of size workers.
-func New(size int) *Team { return NewAmong(0, size) }
+// Teams are teams of one process that work at the same time, and share its processors.
+type Teams struct {
+	workers int // of all teams
+	places
+}
 
-// NewAmong starts a team of size workers in a process in which others, workers of other teams, work at the same time.
-func NewAmong(others, size int) *Team {
+// NewTeams returns what teams with the given number of workers, all together, share.
+func NewTeams(workers int) *Teams { return &Teams{workers: workers} }
+
+// New starts a team of size workers that works alone.
+func New(size int) *Team { return NewTeams(size).New(size) }
+
+// New starts a team of size workers.
+func (ts *Teams) New(size int) *Team {
 	t := prepare(size)
-	t.crowded = others+size > runtime.GOMAXPROCS(0)
+	t.teams, t.crowded = ts, ts.workers > runtime.GOMAXPROCS(0)
 	t.start()
 	return t
 }
@@ -82,9 +92,9 @@ func prepare(size int) *Team {
 	const line = 8 // words in a cache line
 	words := (size + 63) / 64
 	t := &Team{
-		size: size, crowded: size > runtime.GOMAXPROCS(0), members: make([]member, size), shares: make([]share, size),
-		left:  make([]atomic.Uint64, words+2*line)[line : line+words],
-		nodes: make([]span, size),
+		size: size, teams: NewTeams(size), crowded: size > runtime.GOMAXPROCS(0),
+		members: make([]member, size), shares: make([]share, size), nodes: make([]span, size),
+		left: make([]atomic.Uint64, words+2*line)[line : line+words],
 	}
 	for i := range t.members {
 		t.nodes[i] = span{0, size}

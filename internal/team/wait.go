@@ -23,12 +23,12 @@ func (t *Team) Wake() {
 func (t *Team) spread(i int) {
 	t.leave(i)
 	if !t.crowded && t.pins == nil {
-		t.members[i].place = spread()
+		t.members[i].place = t.teams.spread()
 	}
 }
 
 func (t *Team) leave(i int) {
-	leave(t.members[i].place)
+	t.teams.leave(t.members[i].place)
 	t.members[i].place = 0
 }
 
