@@ -28,9 +28,7 @@ type hostile struct {
 	fault string
 }
 
-func init() {
-	programs["teps-engine-hostile"] = func() { rpc.Serve(&hostile{serial.New(), os.Getenv("TEPS_HOSTILE")}) }
-}
+func serveHostile() { rpc.Serve(&hostile{serial.New(), os.Getenv("TEPS_HOSTILE")}) }
 
 // act does what can go wrong in any call.
 func (h *hostile) act(call string) {

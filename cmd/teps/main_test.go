@@ -15,17 +15,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// programs are what this test binary can be, by the name that it is started with.
-var programs = map[string]func(){"teps": main, "teps-host-test": serveHostDevice,
-	"teps-engine-maker": serveMaker}
-
-// TestMain makes this test binary the command teps, in the processes of scripts and tests and in those of engines.
+// TestMain makes this test binary the command teps, in the processes of scripts and tests, and the programs that they
+// start, by the name that it is started with.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve-engine" {
 		os.Exit(execute(context.Background(), withPainter(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
-	testscript.Main(stoppable{m}, programs)
+	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-host-test": serveHostDevice,
+		"teps-engine-maker": serveMaker, "teps-engine-hostile": serveHostile})
 }
 
 // stoppable makes the processes of tests receive signals that whoever runs the tests ignores (nohup, a background job

@@ -75,7 +75,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	g := &ranks{job: j, partition: distributed.NewPartition(built.Vertices, c.Grid.Ranks(), c.Modulo)}
 	for rank, r := range reports {
 		n, _, _ := g.partition.Slots(rank)
-		parents := openMemory[graph.Vertex](r.Parents, max(n, 1))
+		parents := openMemory[graph.Vertex](system(), r.Parents, max(n, 1))
 		g.parents, g.apart = append(g.parents, parents), g.apart || parents == nil
 	}
 	built.Search, built.Repeat, built.Free = g.search, g.repeat, g.free

@@ -69,6 +69,7 @@ import (
 // nobody waits for a message of unknown length.
 type group struct {
 	comm       C.MPI_Comm
+	system     string
 	rank, size int
 	send       []uint32   // [size] blocks
 	received   []uint32   // [size] blocks that MPI has delivered
@@ -110,6 +111,10 @@ func (g *group) yield() {
 // Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a process that is killed remain. So
 // they get a directory, which is removed as soon as all ranks have opened them.
 func Start(ranks, threads int) (world World, finish func(), err error) {
+	return start(ranks, threads, system())
+}
+
+func start(ranks, threads int, system string) (world World, finish func(), err error) {
 	runtime.LockOSThread()
 	// Where there is no /dev/shm, Open MPI uses the job's directory.
 	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
@@ -128,7 +133,7 @@ func Start(ranks, threads int) (world World, finish func(), err error) {
 	if team.Bind(int(place), int(here), threads) {
 		runtime.GOMAXPROCS(threads)
 	}
-	g := newGroup(C.teps_world(), &time.Time{})
+	g := newGroup(C.teps_world(), system, &time.Time{})
 	if g.size != ranks {
 		C.MPI_Finalize() // removes the directory that a process without a launcher makes
 		return nil, nil, fmt.Errorf("mpi: start: started as one of %d ranks, but MPI counts %d: mpirun belongs to another "+
@@ -139,12 +144,13 @@ func Start(ranks, threads int) (world World, finish func(), err error) {
 	return g, func() { C.MPI_Finalize() }, nil
 }
 
-func newGroup(comm C.MPI_Comm, yielded *time.Time) *group {
+func newGroup(comm C.MPI_Comm, system string, yielded *time.Time) *group {
 	var rank, size C.int
 	C.MPI_Comm_rank(comm, &rank)
 	C.MPI_Comm_size(comm, &size)
 	g := &group{
-		comm: comm, rank: int(rank), size: int(size), requests: make([]C.MPI_Request, 0, 2*int(size)), yielded: yielded,
+		comm: comm, system: system, rank: int(rank), size: int(size), yielded: yielded,
+		requests: make([]C.MPI_Request, 0, 2*int(size)),
 	}
 	g.send, g.received = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
 	g.receive = slices.Collect(slices.Chunk(g.received, eagerWords))
@@ -154,13 +160,14 @@ func newGroup(comm C.MPI_Comm, yielded *time.Time) *group {
 	return g
 }
 
-func (g *group) Rank() int { return g.rank }
-func (g *group) Size() int { return g.size }
+func (g *group) Rank() int      { return g.rank }
+func (g *group) Size() int      { return g.size }
+func (g *group) System() string { return g.system }
 
 func (g *group) Split(color, key int) comm.Group {
 	var part C.MPI_Comm
 	C.MPI_Comm_split(g.comm, C.int(color), C.int(key), &part)
-	return newGroup(part, g.yielded)
+	return newGroup(part, g.system, g.yielded)
 }
 
 func (g *group) Meanwhile(task func() (more bool)) { g.aside = task }

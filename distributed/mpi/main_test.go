@@ -47,7 +47,6 @@ func standIn(ranks int) error {
 	if err != nil {
 		return err
 	}
-	system = func() string { return "another host" }
 	groups := comm.NewLocal(ranks, 1)
 	for _, group := range groups[1:] {
 		go Serve(localWorld{group}, nil, nil)
@@ -55,7 +54,8 @@ func standIn(ranks int) error {
 	return Serve(localWorld{groups[0]}, in, out)
 }
 
-// localWorld is a world of goroutines, which sleep while they wait.
+// localWorld is a world of goroutines, which sleep while they wait, on a host of its own.
 type localWorld struct{ comm.Group }
 
-func (localWorld) Await() {}
+func (localWorld) Await()         {}
+func (localWorld) System() string { return "another host" }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system names a running kernel and the processes that this one sees there. Only tests set it.
-var system = func() string {
+// system names a running kernel and the processes that this one sees there.
+func system() string {
 	host, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	processes, _ := os.Readlink("/proc/self/ns/pid")
@@ -18,7 +18,7 @@ var system = func() string {
 
 // shareMemory returns n zeros and where other processes of this host find them until file is closed, or nil if the
 // system refuses. The memory has no name, so nothing remains when the process is killed.
-func shareMemory[T any](n int) (memory []T, at address, file *os.File) {
+func shareMemory[T any](system string, n int) (memory []T, at address, file *os.File) {
 	fd, err := unix.MemfdCreate("teps-rank", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, address{}, nil
@@ -28,12 +28,12 @@ func shareMemory[T any](n int) (memory []T, at address, file *os.File) {
 	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
 		memory = mapMemory[T](fd, n, unix.PROT_READ|unix.PROT_WRITE)
 	}
-	return memory, address{system(), fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)}, file
+	return memory, address{system, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)}, file
 }
 
 // openMemory returns what another process has shared, to read it, or nil if that is on another host or refused.
-func openMemory[T any](at address, n int) []T {
-	if at.System != system() {
+func openMemory[T any](system string, at address, n int) []T {
+	if at.System != system {
 		return nil
 	}
 	fd, err := unix.Open(at.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)

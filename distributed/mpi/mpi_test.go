@@ -28,10 +28,11 @@ import (
 
 // runRank tests the calls of MPI as one rank.
 func runRank(ranks int) int {
+	host := system()
 	if rank, _ := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK")); *flagHosts > 1 {
-		system = func() string { return strconv.Itoa(rank % *flagHosts) }
+		host = strconv.Itoa(rank % *flagHosts)
 	}
-	world, finish, err := Start(ranks, 1)
+	world, finish, err := start(ranks, 1, host)
 	if err == nil {
 		if alone := slices.IndexFunc(world.(*group).shared.peers, func(m []uint32) bool { return m == nil }); alone >= 0 !=
 			(*flagHosts > 1) {

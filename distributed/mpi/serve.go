@@ -21,6 +21,9 @@ type World interface {
 
 	// Await waits until rank 0 calls it. It may take long and does not keep a processor busy.
 	Await()
+
+	// System names the running kernel of this rank, and the processes that it sees there.
+	System() string
 }
 
 // Connect says hello to the engine. It returns what rank 0 reads requests from and writes reports to: the socket if it
@@ -172,7 +175,7 @@ func (r *server) construct(q received, result *report) (err error) {
 	n, _, _ := r.rank.Partition.Slots(r.world.Rank())
 	result.Construction.Bytes += int64(n) * 8
 	// The parents and their file stay until the rank ends.
-	if r.parent, result.Parents, r.file = shareMemory[graph.Vertex](max(n, 1)); r.parent == nil {
+	if r.parent, result.Parents, r.file = shareMemory[graph.Vertex](r.world.System(), max(n, 1)); r.parent == nil {
 		r.parent = make([]graph.Vertex, n)
 	}
 	r.parent = r.parent[:n]

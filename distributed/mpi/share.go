@@ -86,7 +86,7 @@ const spins = 1 << 10 // looks for another rank before a rank yields its process
 func (g *group) share() {
 	words := headerWords + 2*g.halfWords()
 	send, peers := make([][]uint32, g.size), make([][]uint32, g.size)
-	own, at, file := shareMemory[uint32](words)
+	own, at, file := shareMemory[uint32](g.system, words)
 	defer file.Close()
 	peers[g.rank] = own
 	received := comm.Allgather(g, pack(at))
@@ -95,7 +95,7 @@ func (g *group) share() {
 		if k == g.rank || unpack(message, &other) != nil {
 			continue
 		}
-		if peers[k] = openMemory[uint32](other, words); peers[k] != nil && own != nil {
+		if peers[k] = openMemory[uint32](g.system, other, words); peers[k] != nil && own != nil {
 			send[k] = []uint32{1}
 		}
 	}
