@@ -24,12 +24,15 @@ func wrongInTheLoop() map[string]wrong {
 				n, err := right.Repeat(ctx, roots, duration)
 				return 100_000 * n, err
 			}), words{"repeat/count": "want no more searches than there is time for"}},
+		// Its times are made up, because a busy machine may make real ones of the two roots equally long.
 		"repeats the first root alone": {repeated(
-			func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error) {
-				if len(roots) > 0 {
-					roots = roots[:1]
+			func(_ context.Context, _ repeater, roots []vertex, duration time.Duration) (int64, error) {
+				start, each := time.Now(), time.Microsecond
+				if roots[0] == 0 { // the end of the path
+					each = time.Millisecond
 				}
-				return right.Repeat(ctx, roots, duration)
+				time.Sleep(duration)
+				return int64(time.Since(start) / each), nil
 			}), words{"repeat/around": "in turn, but"}},
 		"repeats to the end": {repeated(
 			func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error) {
@@ -50,7 +53,7 @@ func wrongInTheLoop() map[string]wrong {
 				}
 				return right.Repeat(ctx, roots, duration)
 			}), words{"repeat/refuses": "Repeat from roots [1 -1] for 10ms: want an error"}},
-		"is changet by a loop": {func() *mutant {
+		"is changed by a loop": {func() *mutant {
 			m := &mutant{}
 			looped := false
 			m.repeat = func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error) {
