@@ -70,7 +70,7 @@ func newStage(t testing.TB) *stage {
 			t.Errorf("closing the host: %v", err)
 		}
 		for _, pid := range s.pids {
-			if !diesWithin(pid, time.Second) {
+			if !dies(pid) {
 				t.Errorf("the engine process %d is still there", pid)
 			}
 		}
@@ -106,13 +106,14 @@ func gone(pid int) bool {
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-func diesWithin(pid int, d time.Duration) bool {
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if gone(pid) {
-			return true
+// dies waits until a process has ended. A minute is enough on a busy machine, too.
+func dies(pid int) bool {
+	for end := time.Now().Add(time.Minute); !gone(pid); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
 		}
 	}
-	return gone(pid)
+	return true
 }
 
 // program returns this test binary in one of its acts, which it reads from its environment. GORACE keeps the race

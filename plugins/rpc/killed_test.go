@@ -72,7 +72,7 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 		engines = append(engines, pid)
 	}
 	var behind []byte // which the shell may write after the engine's first output
-	for start := time.Now(); len(behind) == 0 && time.Since(start) < 10*time.Second; time.Sleep(time.Millisecond) {
+	for start := time.Now(); len(behind) == 0 && time.Since(start) < time.Minute; time.Sleep(time.Millisecond) {
 		behind, _ = os.ReadFile(note)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(behind)))
@@ -85,7 +85,7 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	kill(t, host.Process.Pid)
 	_ = host.Wait() // "signal: killed"
 	for _, pid := range engines {
-		if !diesWithin(pid, 2*time.Second) {
+		if !dies(pid) {
 			t.Errorf("engine %d outlives its host", pid)
 		}
 	}

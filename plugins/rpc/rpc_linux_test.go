@@ -52,8 +52,9 @@ func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
 func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 	s := newStage(t)
 	s.limits.grace = 200 * time.Millisecond
-	client := s.open("stops")
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	client := s.open("serial")
+	stop(t, client.PID()) // before the call, which a busy machine may take to the engine after the deadline
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	err := s.call(ctx, client, "search")
 	if !errors.Is(err, ErrHung) || !errors.Is(err, context.DeadlineExceeded) {
@@ -65,21 +66,22 @@ func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 func TestClosingTheHostEndsStoppedEngine(t *testing.T) {
 	s := newStage(t)
 	s.limits.grace, s.limits.close = 100*time.Millisecond, 200*time.Millisecond
-	pid := s.open("serial").PID()
+	stop(t, s.open("serial").PID())
+	if err := s.Close(); !errors.Is(err, ErrHung) {
+		t.Errorf("got %v, want ErrHung", err)
+	}
+}
+
+// stop stops a process. Signals take time.
+func stop(t *testing.T, pid int) {
+	t.Helper()
 	signal(t, pid, syscall.SIGSTOP)
-	for stopped := false; !stopped; time.Sleep(time.Millisecond) { // signals take time
+	for stopped := false; !stopped; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
 		stopped = bytes.Contains(stat, []byte(") T "))
-	}
-	start := time.Now()
-	if err := s.Close(); !errors.Is(err, ErrHung) {
-		t.Errorf("got %v, want ErrHung", err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 

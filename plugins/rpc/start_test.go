@@ -82,13 +82,9 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			if act == "says nothing" || act == "closes its output" { // the others end by themselves
 				s.limits.start = 700 * time.Millisecond
 			}
-			start := time.Now()
 			_, err := s.Open(context.Background(), p)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
-			}
-			if took := time.Since(start); took > 12*time.Second {
-				t.Errorf("took %v", took)
 			}
 			mention(t, err, c.words...)
 			s.limits.start = usual
