@@ -84,7 +84,7 @@ func (e *engineRun) record(entry record.Entry) error {
 // end records how the engine ended. It returns an error only if that ends the whole run.
 func (e *engineRun) end(ctx context.Context, err error) error {
 	changed := e.in.changed()
-	end := record.End{State: record.Complete, Description: e.about, Void: changed || errors.Is(err, errDisagree)}
+	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree)}
 	var storeErr *record.StoreError
 	switch {
 	case errors.As(err, &storeErr):
@@ -127,6 +127,9 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		return err
 	}
 	e.about = &about
+	if err := e.record(record.Entry{Description: &about}); err != nil {
+		return err
+	}
 	if about.Unavailable != "" {
 		return fmt.Errorf("%w: %s", plugins.ErrUnavailable, about.Unavailable)
 	}
@@ -181,8 +184,8 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	e.built = built
 	idle, idleErr := e.idle(ctx)
 	k := record.Kernel1{
-		Description: about, Options: settings.All(), Construction: built, Wall: wall.Seconds(), Repeats: repeats,
-		Idle: idle, DeviceTuples: input.DeviceTuples != nil,
+		Options: settings.All(), Construction: built, Wall: wall.Seconds(), Repeats: repeats, Idle: idle,
+		DeviceTuples: input.DeviceTuples != nil,
 	}
 	if program, ok := e.opened.(interface{ Checksum() string }); ok && e.spec.Path != "" {
 		k.Checksum = program.Checksum()

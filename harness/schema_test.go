@@ -21,7 +21,7 @@ func TestRunWritesFilesThatMatchSchema(t *testing.T) {
 	for name, definition := range map[string]string{
 		record.ManifestFile: "manifest", record.JournalFile: "entry", record.ResultFile: "result",
 	} {
-		schema, err := jsonschema.NewCompiler().Compile("../docs/schema/teps-1.schema.json#/$defs/" + definition)
+		schema, err := jsonschema.NewCompiler().Compile("../docs/schema/teps-2.schema.json#/$defs/" + definition)
 		if err != nil {
 			t.Fatal(err)
 		}

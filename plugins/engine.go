@@ -89,7 +89,7 @@ type Description struct {
 	// Unavailable says in one sentence what is missing here (no GPU, no driver, no mpirun). Empty: ready to run.
 	Unavailable string   `json:"unavailable,omitempty"`
 	Devices     []Device `json:"devices,omitempty"` // what it would run on
-	Options     []Option `json:"options,omitempty"` // what a user may set
+	Options     []Option `json:"-"`                 // what a user may set; a record has only the values
 	Memory      Memory   `json:"memory"`            // what it needs; a graph that does not fit is refused
 	// Limits are the largest graph that the engine takes, so that a larger one is refused before it is generated.
 	Limits Limits `json:"limits,omitzero"`
@@ -185,18 +185,18 @@ type Traversal struct {
 
 // Rank is what one rank of a distributed engine did in a search.
 type Rank struct {
-	Phases []Phase `json:"phases"` // by name, over all levels and outside them
+	Phases []Phase `json:"phases,omitempty"` // by name, over all levels and outside them
 }
 
 // Level describes one step from a frontier to the next. The next search may reuse its slices.
 type Level struct {
-	Direction graph.Direction `json:"direction"`
-	Frontier  int64           `json:"frontier"`          // vertices of the frontier
-	Edges     Count           `json:"edges,omitzero"`    // adjacency entries looked at
-	Bytes     Count           `json:"bytes,omitzero"`    // sent between ranks
-	Messages  Count           `json:"messages,omitzero"` // sent between ranks
-	Elapsed   time.Duration   `json:"elapsed_ns"`        // part of Traversal.Elapsed
-	Phases    []Phase         `json:"phases,omitempty"`  // parts of Elapsed, in order
+	Direction graph.Direction `json:"direction,omitzero"` // a record names bottom-up only
+	Frontier  int64           `json:"frontier"`           // vertices of the frontier
+	Edges     Count           `json:"edges,omitzero"`     // adjacency entries looked at
+	Bytes     Count           `json:"bytes,omitzero"`     // sent between ranks
+	Messages  Count           `json:"messages,omitzero"`  // sent between ranks
+	Elapsed   time.Duration   `json:"elapsed_ns"`         // part of Traversal.Elapsed
+	Phases    []Phase         `json:"phases,omitempty"`   // parts of Elapsed, in order
 	Counters  []Counter       `json:"counters,omitempty"`
 }
 

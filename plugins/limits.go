@@ -108,7 +108,11 @@ func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
 				limit = MaxName
 			}
 			if path, problem = firstProblem(v.Field(i), limit); problem != "" {
-				if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); name != "" {
+				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+				if name == "-" { // no record has it
+					name = strings.ToLower(v.Type().Field(i).Name)
+				}
+				if name != "" {
 					path = "." + name + path
 				}
 				return path, problem

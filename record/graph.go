@@ -153,7 +153,7 @@ func (p Plan) checkGraphs() error {
 type GraphRecord struct {
 	// Recipe is that of a Kronecker graph, zero for others.
 	Recipe   graph.Kronecker `json:"recipe,omitzero"`
-	Vertices int64           `json:"vertices,omitempty"` // labels are below it; absent before teps/1.4: 2^scale
+	Vertices int64           `json:"vertices,omitempty"` // labels are below it
 	Tuples   int64           `json:"tuples"`
 	// SHA256 is that of the tuples in the packed form of Graph500. It is absent for a scale, whose recipe is enough.
 	SHA256      string      `json:"sha256,omitempty"`

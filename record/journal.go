@@ -14,14 +14,15 @@ import (
 type Entry struct {
 	Engine string `json:"engine,omitempty"` // label; absent for Session and Graph
 	GraphID
-	Session *Session      `json:"session,omitempty"`
-	Graph   *GraphRecord  `json:"graph,omitempty"`
-	Kernel1 *Kernel1      `json:"kernel1,omitempty"`
-	Root    *RootRecord   `json:"root,omitempty"`
-	Confirm *Confirmation `json:"confirm,omitempty"`
-	Energy  *EnergyRecord `json:"energy,omitempty"`
-	Profile *Profile      `json:"profile,omitempty"`
-	End     *End          `json:"end,omitempty"`
+	Session     *Session             `json:"session,omitempty"`
+	Graph       *GraphRecord         `json:"graph,omitempty"`
+	Description *plugins.Description `json:"description,omitempty"`
+	Kernel1     *Kernel1             `json:"kernel1,omitempty"`
+	Root        *RootRecord          `json:"root,omitempty"`
+	Confirm     *Confirmation        `json:"confirm,omitempty"`
+	Energy      *EnergyRecord        `json:"energy,omitempty"`
+	Profile     *Profile             `json:"profile,omitempty"`
+	End         *End                 `json:"end,omitempty"`
 }
 
 // Confirmation says that the CPU has validated searches that the host's device had validated, and agreed.
@@ -42,8 +43,6 @@ type End struct {
 	Failure string `json:"failure,omitempty"`
 	// Void: none of its searches count, because the engine changed the tuples, or the host's device and the CPU disagree.
 	Void bool `json:"void,omitempty"`
-	// Description is used if there was no kernel 1.
-	Description *plugins.Description `json:"description,omitempty"`
 }
 
 // usable follows an error about a line.
@@ -87,8 +86,8 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			}
 		case e.Graph != nil:
 			err = r.setGraph(e)
-		case e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil || e.Profile != nil ||
-			e.End != nil:
+		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil ||
+			e.Profile != nil || e.End != nil:
 			err = r.apply(e)
 		} // other kinds are of newer versions
 		if err != nil {
@@ -180,13 +179,14 @@ func (r *Result) apply(e Entry) error {
 
 func (r *Run) apply(e Entry) error {
 	switch {
+	case e.Description != nil && !r.searched(): // a later one is of the energy loop only
+		r.Description = e.Description
 	case e.Kernel1 != nil && r.searched():
 		if r.Energy == nil {
 			r.Rebuilt = e.Kernel1
 		}
 	case e.Kernel1 != nil:
 		r.Sessions++
-		r.Description = &e.Kernel1.Description
 		r.Options = e.Kernel1.Options
 		r.Construction = &e.Kernel1.Construction
 		r.ConstructWall, r.ConstructRepeats, r.Idle = e.Kernel1.Wall, e.Kernel1.Repeats, e.Kernel1.Idle
@@ -216,9 +216,6 @@ func (r *Run) apply(e Entry) error {
 		r.Roots[e.Profile.Root].Profile = e.Profile.Launches
 	case e.End != nil:
 		r.State, r.Failure, r.Void = e.End.State, e.End.Failure, e.End.Void
-		if r.Description == nil {
-			r.Description = e.End.Description
-		}
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ func officialRun() (Manifest, []Entry) {
 	entries := []Entry{
 		{Session: &Session{}},
 		{GraphID: GraphID{Scale: 6}, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
+		{Engine: "one", GraphID: GraphID{Scale: 6}, Description: &plugins.Description{Name: "one", Version: "1"}},
 		kernel1Entry(time.Second),
 	}
 	for i := range 64 {
@@ -34,7 +35,7 @@ func officialRun() (Manifest, []Entry) {
 
 func kernel1Entry(elapsed time.Duration) Entry {
 	return Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Kernel1: &Kernel1{
-		Description: plugins.Description{Name: "one", Version: "1"}, Options: map[string]string{"threads": "2"},
+		Options: map[string]string{"threads": "2"},
 		Construction: plugins.Construction{Elapsed: elapsed, Claims: plugins.Claims{
 			OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 32, Tuning: "none",
 		}},
@@ -84,28 +85,28 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 			e[1].Graph.Recipe.Seed1 = 5
 		}, "its seeds"},
 		"roots":           {func(m *Manifest, _ []Entry) { m.Plan.Roots = 32 }, "64 distinct"},
-		"repeated root":   {func(_ *Manifest, e []Entry) { e[4].Root.Root = 0 }, "64 distinct"},
+		"repeated root":   {func(_ *Manifest, e []Entry) { e[5].Root.Root = 0 }, "64 distinct"},
 		"missing root":    {func(_ *Manifest, e []Entry) { e[1].Graph.RootsFound = 65 }, "Every root"},
-		"interrupted":     {func(_ *Manifest, e []Entry) { e[67].End.State = Interrupted }, "Every root"},
-		"wrong search":    {func(_ *Manifest, e []Entry) { e[9].Root.Rule = 3 }, "is valid"},
-		"without a check": {func(_ *Manifest, e []Entry) { e[9].Root.Validated = false }, "is valid"},
+		"interrupted":     {func(_ *Manifest, e []Entry) { e[68].End.State = Interrupted }, "Every root"},
+		"wrong search":    {func(_ *Manifest, e []Entry) { e[10].Root.Rule = 3 }, "is valid"},
+		"without a check": {func(_ *Manifest, e []Entry) { e[10].Root.Validated = false }, "is valid"},
 		"recipe": {
-			func(_ *Manifest, e []Entry) { e[2].Kernel1.Description.WantsRecipe = true }, "nothing but the tuples",
+			func(_ *Manifest, e []Entry) { e[2].Description.WantsRecipe = true }, "nothing but the tuples",
 		},
-		"late clock":        {func(_ *Manifest, e []Entry) { e[9].Root.Time = 9 }, "wall clock"},
-		"late kernel 1":     {func(_ *Manifest, e []Entry) { e[2].Kernel1.Wall = 0.5 }, "wall clock"},
-		"negative time":     {func(_ *Manifest, e []Entry) { e[9].Root.Time = -1 }, "wall clock"},
+		"late clock":        {func(_ *Manifest, e []Entry) { e[10].Root.Time = 9 }, "wall clock"},
+		"late kernel 1":     {func(_ *Manifest, e []Entry) { e[3].Kernel1.Wall = 0.5 }, "wall clock"},
+		"negative time":     {func(_ *Manifest, e []Entry) { e[10].Root.Time = -1 }, "wall clock"},
 		"warm-ups":          {func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 }, "warm-up"},
 		"labels":            {func(_ *Manifest, e []Entry) { claims(e).OriginalLabelsInClock = false }, "original labels"},
 		"clearing":          {func(_ *Manifest, e []Entry) { claims(e).ClearingInClock = false }, "cleared"},
 		"32-bit parents":    {func(_ *Manifest, e []Entry) { claims(e).ParentBits = 32 }, "48 bits wide when"},
 		"undeclared tuning": {func(_ *Manifest, e []Entry) { claims(e).Tuning = "" }, "Tuning"},
-		"unknown version":   {func(_ *Manifest, e []Entry) { e[2].Kernel1.Description.Version = "" }, "Engine, version"},
+		"unknown version":   {func(_ *Manifest, e []Entry) { e[2].Description.Version = "" }, "Engine, version"},
 		"no checksum":       {func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" }, "Engine, version"},
 		"unknown processor": {func(m *Manifest, _ []Entry) { m.Machine.CPU = "" }, "Machine, memory"},
 		"clock that omits most of every search": {func(_ *Manifest, e []Entry) {
 			for i := range 64 {
-				e[3+i].Root.Wall = 0.1
+				e[4+i].Root.Wall = 0.1
 			}
 		}, "accounts for the time"},
 	} {
@@ -124,7 +125,7 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 	}
 }
 
-func claims(entries []Entry) *plugins.Claims { return &entries[2].Kernel1.Construction.Claims }
+func claims(entries []Entry) *plugins.Claims { return &entries[3].Kernel1.Construction.Claims }
 
 func TestReplayOfResumes(t *testing.T) {
 	m, entries := officialRun()
@@ -132,23 +133,25 @@ func TestReplayOfResumes(t *testing.T) {
 	end := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}}
 	failed := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{Failure: "it died"}}
 	session := Entry{Session: &Session{}}
-	again := append(entries[:67:67], failed, end, session)
+	again := append(entries[:68:68], failed, end, session)
 	run := replayed(t, m, again)
 	if run.State != Interrupted || run.Energy != nil {
 		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
 	}
-	again = append(again, entries[1], kernel1Entry(2*time.Second), Entry{
+	newer := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Description: &plugins.Description{Version: "2"}}
+	again = append(again, entries[1], newer, kernel1Entry(2*time.Second), Entry{
 		Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{},
 	}, end)
 	run = replayed(t, m, again)
 	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
-		!run.Compliance.Compliant {
-		t.Errorf("got %d sessions, construction %v, rebuilt %+v", run.Sessions, run.Construction.Elapsed, run.Rebuilt)
+		!run.Compliance.Compliant || run.Description.Version != "1" {
+		t.Errorf("got %d sessions, construction %v, rebuilt %+v, version %s", run.Sessions, run.Construction.Elapsed,
+			run.Rebuilt, run.Description.Version)
 	}
 
 	// Searches were missing, so kernel 1 ran twice.
 	died := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Failed, Failure: "it died"}}
-	again = append(append(entries[:40:40], died, session, entries[1], kernel1Entry(2*time.Second)), entries[40:]...)
+	again = append(append(entries[:41:41], died, session, entries[1], kernel1Entry(2*time.Second)), entries[41:]...)
 	run = replayed(t, m, again)
 	if run.State != Complete || run.Failure != "" || run.Sessions != 2 || run.Construction.Elapsed != 2*time.Second ||
 		run.Compliance.Compliant {
@@ -160,9 +163,9 @@ func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 	m, entries := officialRun()
 	six := GraphID{Scale: 6}
 	for want, e := range map[string]Entry{
-		`line 69: engine "two" at scale 6 is not in the plan`: {Engine: "two", GraphID: six, End: &End{}},
-		"line 69: root 3 where root 64 is expected":           {Engine: "one", GraphID: six, Root: &RootRecord{Index: 3}},
-		"line 69: the graph was generated from":               {GraphID: six, Graph: &GraphRecord{}},
+		`line 70: engine "two" at scale 6 is not in the plan`: {Engine: "two", GraphID: six, End: &End{}},
+		"line 70: root 3 where root 64 is expected":           {Engine: "one", GraphID: six, Root: &RootRecord{Index: 3}},
+		"line 70: the graph was generated from":               {GraphID: six, Graph: &GraphRecord{}},
 	} {
 		if _, err := replay(m, append(entries, e)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

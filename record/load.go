@@ -17,20 +17,17 @@ import (
 	"github.com/tepsbench/teps/internal/regular"
 )
 
-// Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/1 is teps/1.0.
+// Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/2 is teps/2.0.
 //
 // The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
-// and ignores what it does not know. The major number is raised when something changes its meaning: a reader refuses
-// any other major number. docs/records.md has the history, and docs/schema describes the members.
-const Schema = "teps/1.7"
-
-// oldSchemas are those whose digest was made in another way. Their records are read, and count as not checksummed.
-func oldSchemas() []string { return []string{"teps/1", "teps/1.1"} }
+// and ignores what it does not know. The major number is raised when something changes its meaning or its place: a
+// reader refuses any other major number. docs/schema describes the members.
+const Schema = "teps/2"
 
 // checkSchema returns an error if this version cannot read records of a schema.
 func checkSchema(schema string) error {
 	switch major, _, _ := strings.Cut(schema, "."); {
-	case major == "teps/1":
+	case major == "teps/2":
 		return nil
 	case strings.HasPrefix(schema, "teps/"):
 		return fmt.Errorf("the record has schema %q, but this teps reads %s; use the version that wrote it", schema, Schema)
@@ -86,7 +83,7 @@ func read(dir string) (s stored, err error) {
 	}
 	s = stored{entries: entries, plan: manifest, lines: journal[:whole], torn: len(journal) - whole}
 	digest := ""
-	if result != nil && !slices.Contains(oldSchemas(), m.Schema) {
+	if result != nil {
 		if digest, err = s.checkDigest(dir, result); err != nil {
 			return s, err
 		}

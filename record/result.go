@@ -27,7 +27,7 @@ type Result struct {
 	// JournalBytes is the length of the part of the journal that result.json was made from.
 	JournalBytes int64 `json:"journal_bytes,omitempty"`
 	// Digest is the checksum of the record's three files. It is empty for a run without result.json, or with a
-	// journal that has grown since, and for records of teps/1.0.
+	// journal that has grown since.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -88,7 +88,6 @@ type Run struct {
 
 // Kernel1 records that an engine has built the graph.
 type Kernel1 struct {
-	Description  plugins.Description  `json:"description"`
 	Options      map[string]string    `json:"options"`
 	Checksum     string               `json:"checksum,omitempty"`
 	Construction plugins.Construction `json:"construction"`

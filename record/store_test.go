@@ -225,10 +225,10 @@ func TestLoadRejectsOtherSchemasAndDirectories(t *testing.T) {
 	path := filepath.Join(s.Dir(), ManifestFile)
 	good, _ := os.ReadFile(path)
 	for name, c := range map[string]struct{ content, want string }{
-		"newer schema": {strings.Replace(string(good), Schema, "teps/2", 1), "teps/2"},
+		"newer schema": {strings.Replace(string(good), Schema, "teps/3", 1), "teps/3"},
 		"foreign file": {`{"schema":"other"}`, "not a record of teps"},
 		"no schema":    {`{}`, "not a record of teps"},
-		"long schema":  {`{"schema":"` + strings.Repeat("long\u0085", 1<<12) + `"}`, "want \"teps/1."},
+		"long schema":  {`{"schema":"` + strings.Repeat("long\u0085", 1<<12) + `"}`, "want \"teps/2"},
 		"torn":         {string(good[:len(good)/2]), "damaged"},
 		"empty":        {"", "damaged"},
 	} {
