@@ -9,6 +9,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 	"go.uber.org/goleak"
 )
 
@@ -46,74 +47,22 @@ func construction(t testing.TB, tuples []graph.Edge, set map[string]string) *ins
 	return e
 }
 
-// truth is what searches of one graph are compared with.
-type truth struct {
-	oracle    *graph.CSR
-	validator *graph.Validator
-}
-
-func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) truth {
+// truthOf returns what searches of a graph are compared with.
+func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) *enginetest.Truth {
 	t.Helper()
-	oracle, err := graph.NewCSR(tuples, vertices)
+	truth, err := enginetest.NewTruth(tuples, vertices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	validator, err := graph.NewValidator(tuples, vertices, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return truth{oracle, validator}
+	return truth
 }
 
-// check searches from root, validates the parents, and compares them with the oracle: the same vertices, the same
-// levels, and each parent a neighbour one level nearer to the root.
-func check(t *testing.T, e plugins.Engine, truth truth, root graph.Vertex) {
+// check searches from root and compares parents and levels with the truth.
+func check(t *testing.T, e plugins.Engine, truth *enginetest.Truth, root graph.Vertex) {
 	t.Helper()
-	oracle := truth.oracle
-	parent := make([]graph.Vertex, oracle.NumVertices())
-	for i := range parent {
-		parent[i] = graph.Unwritten
-	}
-	if _, err := e.Search(context.Background(), root, parent); err != nil {
+	if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 		t.Fatalf("Search(%d): %v", root, err)
 	}
-	if _, err := truth.validator.Validate(context.Background(), root, parent); err != nil {
-		t.Fatalf("Search(%d): %v", root, err)
-	}
-	_, level, err := oracle.Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for v, p := range parent {
-		if err := admissible(oracle, level, root, graph.Vertex(v), p); err != nil {
-			t.Fatalf("Search(%d): %v", root, err)
-		}
-	}
-}
-
-func admissible(oracle *graph.CSR, level []int64, root, v, p graph.Vertex) error {
-	switch {
-	case v == root:
-		if p != root {
-			return fmt.Errorf("parent of the root is %d", p)
-		}
-	case level[v] < 0:
-		if p != graph.Unreached {
-			return fmt.Errorf("vertex %d cannot be reached, but its parent is %d", v, p)
-		}
-	case p < 0 || int64(p) >= oracle.NumVertices():
-		return fmt.Errorf("vertex %d of level %d has the parent %d", v, level[v], p)
-	case level[p] != level[v]-1:
-		return fmt.Errorf("vertex %d of level %d has the parent %d of level %d", v, level[v], p, level[p])
-	default:
-		for _, u := range oracle.Neighbours(v) {
-			if u == p {
-				return nil
-			}
-		}
-		return fmt.Errorf("vertex %d has the parent %d, which is not a neighbour", v, p)
-	}
-	return nil
 }
 
 // combinations are sets of options that together take every path of the engine.

@@ -3,9 +3,7 @@ package distributed_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // combinations returns all partitions of 1 to 16 ranks with every form of messages. Owners, thresholds
@@ -65,24 +64,21 @@ func kronecker(t testing.TB, scale, edgeFactor int) []graph.Edge {
 	return tuples
 }
 
+func truthOf(t *testing.T, tuples []graph.Edge, scale int) *enginetest.Truth {
+	t.Helper()
+	truth, err := enginetest.NewTruth(tuples, 1<<scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth
+}
+
 // Every partition of 1 to 16 ranks has the oracle's levels and valid parents.
 func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 	const scale = 9
 	inputs := map[string][]graph.Edge{"dense": kronecker(t, scale, 16), "sparse": kronecker(t, scale, 1)}
 	for name, tuples := range inputs {
-		csr, err := graph.NewCSR(tuples, 1<<scale)
-		if err != nil {
-			t.Fatal(err)
-		}
-		roots := []graph.Vertex{0, 1, 77, 1<<scale - 1}
-		var oracle [][]int64
-		for _, root := range roots {
-			_, level, err := csr.Search(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			oracle = append(oracle, level)
-		}
+		truth := truthOf(t, tuples, scale)
 		for k, set := range combinations() {
 			if testing.Short() && k%3 != k/3%3 {
 				continue // every partition once, alternating forms
@@ -91,8 +87,8 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 				t.Fatalf("%s, %v: %v", name, set, err)
 			}
-			for i, root := range roots {
-				if err := checkSearchFrom(t, e, csr, root, oracle[i]); err != nil {
+			for _, root := range []graph.Vertex{0, 1, 77, 1<<scale - 1} {
+				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 					t.Errorf("%s, %v, root %d: %v", name, set, root, err)
 				}
 			}
@@ -101,42 +97,11 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 	}
 }
 
-func checkSearchFrom(t *testing.T, e plugins.Engine, csr *graph.CSR, root graph.Vertex, want []int64) error {
-	t.Helper()
-	parent := slices.Repeat([]graph.Vertex{graph.Unwritten}, len(want))
-	traversal, err := e.Search(t.Context(), root, parent)
-	if err != nil {
-		return err
-	}
-	sizes := map[int64]int64{}
-	for v, level := range want {
-		p := parent[v]
-		switch {
-		case level < 0 && p != graph.Unreached:
-			return fmt.Errorf("vertex %d: got parent %d, want unreached", v, p)
-		case level == 0 && p != root:
-			return fmt.Errorf("root %d: got parent %d, want itself", v, p)
-		case level > 0 && (p < 0 || want[p] != level-1 || !slices.Contains(csr.Neighbours(graph.Vertex(v)), p)):
-			return fmt.Errorf("vertex %d: got parent %d, want a neighbour of level %d", v, p, level-1)
-		}
-		sizes[level]++
-	}
-	for k, level := range traversal.Levels {
-		if level.Frontier != sizes[int64(k)] {
-			return fmt.Errorf("level %d: got %d vertices, want %d", k, level.Frontier, sizes[int64(k)])
-		}
-	}
-	return nil
-}
-
 // With one direction every level has it, the root's too, and all levels are those of the oracle.
 func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
 	const scale = 9
 	tuples := kronecker(t, scale, 4)
-	csr, err := graph.NewCSR(tuples, 1<<scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := truthOf(t, tuples, scale)
 	for direction, want := range map[string]graph.Direction{"topdown": graph.TopDown, "bottomup": graph.BottomUp} {
 		for _, set := range []map[string]string{
 			{"ranks": "1"}, {"ranks": "3", "threads": "2"}, {"ranks": "4", "owner": "modulo", "messages": "bitmaps"},
@@ -150,13 +115,9 @@ func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, root := range []graph.Vertex{1, 77, 1<<scale - 1} {
-				_, level, _ := csr.Search(root)
-				if err := checkSearchFrom(t, e, csr, root, level); err != nil {
-					t.Errorf("%v, root %d: %v", set, root, err)
-				}
-				found, err := e.Search(t.Context(), root, make([]graph.Vertex, 1<<scale))
+				found, err := truth.Search(t.Context(), root, e.Search)
 				if err != nil {
-					t.Fatal(err)
+					t.Errorf("%v, root %d: %v", set, root, err)
 				}
 				for k, level := range found.Levels {
 					if level.Direction != want {
@@ -172,14 +133,7 @@ func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
 func TestRanksWithoutLabels(t *testing.T) {
 	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {6, 128}, {10, 48}} {
 		tuples := kronecker(t, c.scale, 16)
-		csr, err := graph.NewCSR(tuples, 1<<c.scale)
-		if err != nil {
-			t.Fatal(err)
-		}
-		validator, err := graph.NewValidator(tuples, 1<<c.scale, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		truth := truthOf(t, tuples, c.scale)
 		for _, more := range []map[string]string{
 			{}, {"partition": "1d"}, {"partition": "2d"}, {"owner": "modulo"},
 		} {
@@ -190,19 +144,8 @@ func TestRanksWithoutLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
-				parent := make([]graph.Vertex, 1<<c.scale)
-				if _, err := e.Search(t.Context(), root, parent); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := validator.Validate(t.Context(), root, parent); err != nil {
+				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 					t.Errorf("scale %d, %v, root %d: %v", c.scale, set, root, err)
-				}
-				_, level, _ := csr.Search(root)
-				for v, p := range parent {
-					if (p >= 0) != (level[v] >= 0) {
-						t.Errorf("scale %d, %v, root %d: vertex %d of level %d: got parent %d",
-							c.scale, set, root, v, level[v], p)
-					}
 				}
 			}
 			e.Close()
@@ -251,10 +194,7 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 	const scale = 14
 	tuples := kronecker(t, scale, 16)
-	validator, err := graph.NewValidator(tuples, 1<<scale, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := truthOf(t, tuples, scale)
 	for _, set := range []map[string]string{
 		{"ranks": "4", "partition": "2d"}, {"ranks": "3", "partition": "1d"}, {"ranks": "2", "threads": "2"},
 	} {
@@ -283,11 +223,7 @@ func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 		if err := construct(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		parent := make([]graph.Vertex, 1<<scale)
-		if _, err := e.Search(t.Context(), 1, parent); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := validator.Validate(t.Context(), 1, parent); err != nil {
+		if _, err := truth.Search(t.Context(), 1, e.Search); err != nil {
 			t.Error(err)
 		}
 	}

@@ -38,7 +38,7 @@ func parentLength(s *subject) {
 		// With another number of vertices the same graph needs another truth, but no other Construct.
 		l.input.vertices, l.parent = n, whole[:n]
 		var err error
-		l.truth, err = newTruth(l.input)
+		l.truth, err = NewTruth(l.input.tuples, l.input.vertices)
 		s.must(err, "preparing %v", l.input)
 		for i := range l.around {
 			l.around[i] = guardMark

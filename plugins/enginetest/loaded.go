@@ -21,7 +21,7 @@ const (
 type loaded struct {
 	*subject
 	input  input
-	truth  *truth
+	truth  *Truth
 	given  []graph.Edge // the engine's tuples
 	around []graph.Vertex
 	parent []graph.Vertex // around without its guards
@@ -33,7 +33,7 @@ type loaded struct {
 func (s *subject) load(in input) *loaded { return s.loadWith(in, s.options) }
 
 func (s *subject) loadWith(in input, options map[string]string) *loaded {
-	truth, err := newTruth(in)
+	truth, err := NewTruth(in.tuples, in.vertices)
 	s.must(err, "preparing %v", in)
 	l := &loaded{subject: s, input: in, truth: truth, given: s.tuples(in.tuples)}
 	l.around = s.vertices(guard + in.vertices + guard)
@@ -98,7 +98,7 @@ func (l *loaded) searchAll(roots ...graph.Vertex) {
 
 // verify compares the parents of a search with the truth.
 func (l *loaded) verify(root graph.Vertex, f filling) {
-	l.must(l.truth.check(l.ctx, root, l.parent), "%v, root %d, array pre-filled with %v", l.input, root, f)
+	l.must(l.truth.Check(l.ctx, root, l.parent), "%v, root %d, array pre-filled with %v", l.input, root, f)
 	for i, mark := range l.around {
 		if at := int64(i) - guard; (at < 0 || at >= l.input.vertices) && mark != guardMark {
 			l.fail("%v, root %d: want nothing written outside of parent[0:%d], found %d at parent[%d]",

@@ -1,32 +1,58 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 )
 
-// truth knows the correct results for one graph, from the oracle, and whether the host of a run would accept a result.
-type truth struct {
+// Truth knows the correct results for one graph, from the oracle, and whether the host of a run would accept a result.
+type Truth struct {
 	graph *graph.CSR
 	host  *graph.Validator
 }
 
-func newTruth(in input) (*truth, error) {
-	g, err := graph.NewCSR(in.tuples, in.vertices)
+// NewTruth returns the truth about tuples whose labels are below vertices.
+func NewTruth(tuples []graph.Edge, vertices int64) (*Truth, error) {
+	g, err := graph.NewCSR(tuples, vertices)
 	if err != nil {
 		return nil, err
 	}
-	host, err := graph.NewValidator(in.tuples, in.vertices, 1)
-	return &truth{g, host}, err
+	host, err := graph.NewValidator(tuples, vertices, 1)
+	return &Truth{g, host}, err
 }
 
-// check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
+// Levels returns the number of vertices on each level of a search from root.
+func (t *Truth) Levels(root graph.Vertex) ([]int64, error) {
+	_, level, err := t.graph.Search(root)
+	return levelSizes(level), err
+}
+
+// Search searches from root over parents that are not written, and returns an error unless they are right and the
+// levels, if there are any, are the oracle's.
+func (t *Truth) Search(ctx context.Context, root graph.Vertex,
+	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error),
+) (plugins.Traversal, error) {
+	parent := slices.Repeat([]graph.Vertex{graph.Unwritten}, int(t.graph.NumVertices()))
+	found, err := search(ctx, root, parent)
+	if err == nil {
+		err = t.Check(ctx, root, parent)
+	}
+	if err != nil {
+		return found, err
+	}
+	sizes, err := t.Levels(root)
+	return found, cmp.Or(err, checkLevels(found.Levels, sizes))
+}
+
+// Check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
 // and every parent is one of the vertex's neighbours, one level up. Any such array is correct, and no other is. The
 // host's validator, which works differently, must agree.
-func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
+func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
 	_, level, err := t.graph.Search(root) // the oracle's level of every vertex; -1 is unreached
 	if err != nil {
 		return err
@@ -54,7 +80,7 @@ func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 	if err != nil {
 		return fmt.Errorf("the parents agree with the oracle, but the host's validator refuses them: %w", err)
 	}
-	size, reached := LevelSizes(level), int64(0)
+	size, reached := levelSizes(level), int64(0)
 	for _, n := range size {
 		reached += n
 	}
@@ -66,7 +92,7 @@ func (t *truth) check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 }
 
 // adjacent searches the shorter of the two adjacency lists.
-func (t *truth) adjacent(u, v graph.Vertex) bool {
+func (t *Truth) adjacent(u, v graph.Vertex) bool {
 	if len(t.graph.Neighbours(u)) > len(t.graph.Neighbours(v)) {
 		u, v = v, u
 	}
@@ -84,8 +110,25 @@ func named(p graph.Vertex) string {
 	return fmt.Sprint(p)
 }
 
-// LevelSizes returns the number of vertices on each level, from the levels of all vertices.
-func LevelSizes(level []int64) (n []int64) {
+// checkLevels compares reported levels with the oracle's numbers of vertices on each. An engine may leave out the last
+// frontier, which discovers nothing.
+func checkLevels(levels []plugins.Level, want []int64) error {
+	if len(levels) == 0 {
+		return nil // not reported
+	}
+	if len(levels) != len(want) && len(levels) != len(want)-1 {
+		return fmt.Errorf("want %d levels (or one less, without the last frontier), got %d", len(want), len(levels))
+	}
+	for i, level := range levels {
+		if level.Frontier != want[i] {
+			return fmt.Errorf("level %d: want a frontier of %d vertices, got %d", i, want[i], level.Frontier)
+		}
+	}
+	return nil
+}
+
+// levelSizes returns the number of vertices on each level, from the levels of all vertices.
+func levelSizes(level []int64) (n []int64) {
 	for _, l := range level {
 		for int64(len(n)) <= l {
 			n = append(n, 0)

@@ -17,7 +17,7 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 		n := rapid.Int64Range(1, 24).Draw(t, "vertices")
 		in := random(n, rapid.IntRange(0, 40).Draw(t, "tuples"), rapid.Uint64().Draw(t, "seed"))
 		root := graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "root"))
-		truth, err := newTruth(in)
+		truth, err := NewTruth(in.tuples, in.vertices)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 			parent[v] = graph.Vertex(rapid.Int64Range(-2, n).Draw(t, "to"))
 		}
 		_, verdict := truth.host.Validate(t.Context(), root, parent)
-		switch err := truth.check(t.Context(), root, parent); {
+		switch err := truth.Check(t.Context(), root, parent); {
 		case err != nil && strings.Contains(err.Error(), "host's validator"):
 			t.Fatalf("%v, root %d, parents %v: only the oracle accepts: %v", in.tuples, root, parent, err)
 		case err != nil && verdict == nil:
@@ -40,7 +40,8 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 }
 
 func TestValidatorThatDisagreesWithTheOracleIsReported(t *testing.T) {
-	truth, err := newTruth(path(5))
+	in := path(5)
+	truth, err := NewTruth(in.tuples, in.vertices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestValidatorThatDisagreesWithTheOracleIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	var broken *graph.Violation
-	if err := truth.check(t.Context(), 0, []graph.Vertex{0, 0, 1, 2, 3}); !errors.As(err, &broken) {
+	if err := truth.Check(t.Context(), 0, []graph.Vertex{0, 0, 1, 2, 3}); !errors.As(err, &broken) {
 		t.Errorf("want the validator's violation, got %v", err)
 	}
 }
