@@ -100,7 +100,7 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 				if !c.builtin {
 					plan.Engines[0] = record.EngineSpec{Name: "a", Path: "/an/engine"}
 				}
-				r, _, err := runs(t, t.Context(), hostOfAny(map[string]plugins.Engine{"a": e}), plan)
+				r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": e}), plan)
 				if err != nil || r.Runs[0].State != record.Complete {
 					t.Fatal(err, r.Runs[0].Failure)
 				}

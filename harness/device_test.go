@@ -113,17 +113,8 @@ func TestHostDeviceFaults(t *testing.T) {
 			}
 			plan.HostDevice = &record.EngineSpec{Name: "device"}
 		}
-		store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer store.Close()
-		n := &note{}
-		result, err := Execute(t.Context(), h, store, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return result.Runs[0], n.notes
+		result, notes := noted(t, h, plan)
+		return result.Runs[0], notes
 	}
 	const minute = time.Minute
 	without, _ := execute(t, nil, false, minute)
@@ -221,16 +212,7 @@ func TestHostDevice(t *testing.T) {
 			}
 			plan := planOf(9, "serial")
 			plan.HostDevice, plan.Regenerate = &record.EngineSpec{Name: "device"}, c.regenerate
-			store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
-			n := &note{}
-			result, err := Execute(t.Context(), h, store, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result, notes := noted(t, h, plan)
 			run := result.Runs[0]
 			if c.failure != "" {
 				if run.State != record.Failed || !run.Void || !strings.Contains(run.Failure, c.failure) {
@@ -267,13 +249,13 @@ func TestHostDevice(t *testing.T) {
 			if c.withoutIt {
 				want = 2 // for the tuples and for the searches
 			}
-			for _, note := range n.notes {
+			for _, note := range notes {
 				if strings.HasPrefix(note, "host device device: ") && strings.Contains(note, c.note) && c.note != "" {
 					found++
 				}
 			}
 			if found != want {
-				t.Errorf("notes %q", n.notes)
+				t.Errorf("notes %q", notes)
 			}
 		})
 	}

@@ -83,6 +83,9 @@ func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := first.Runs[0]
+	if before.State != record.Interrupted || before.Energy != nil || len(before.Roots) != 64 {
+		t.Errorf("stopped: %s, %d roots, energy %+v", before.State, len(before.Roots), before.Energy)
+	}
 	ctx, cancel = context.WithCancel(t.Context())
 	engine.repeat = stopping(cancel) // and once more
 	if run := resumeUnder(t, ctx, host, store.Dir()).Runs[0]; run.State != record.Interrupted || run.Energy != nil ||
@@ -91,7 +94,6 @@ func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 	}
 	engine.repeat = nil
 	run := resume(t, host, store.Dir()).Runs[0]
-	readInTime(t, run.Energy)
 	if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || run.Sessions != 1 ||
 		run.Energy.Failed() ||
 		len(run.Energy.Figures) != 1 {
@@ -116,6 +118,10 @@ func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 	}
 	if loaded, err := record.Load(store.Dir()); err != nil || !reflect.DeepEqual(loaded.Runs[0].Rebuilt, run.Rebuilt) {
 		t.Errorf("loaded: %v, %+v", err, loaded.Runs[0].Rebuilt)
+	}
+	calls := engine.calls
+	if run := resume(t, host, store.Dir()).Runs[0]; run.State != record.Complete || engine.calls != calls {
+		t.Errorf("a complete run was metered again")
 	}
 }
 
@@ -180,7 +186,6 @@ func TestFailureBeforeRepeatedLoopKeepsSearches(t *testing.T) {
 			}
 			host.engines["a"], engine.build, engine.repeat = sound, build, nil
 			run = resume(t, host, store.Dir()).Runs[0]
-			readInTime(t, run.Energy)
 			if run.State != record.Complete || !run.Compliance.Compliant || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
 				t.Errorf("after another resume: %s, compliant %v, energy %+v", run.State, run.Compliance.Compliant, run.Energy)
 			}

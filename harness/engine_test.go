@@ -106,7 +106,8 @@ func (h *inside) Meters(_ context.Context, specifications []string) ([]power.Met
 	return h.meters(specifications)
 }
 
-func hostOf(engines map[string]*serial) *inside {
+// hostOf is a host of engines of any kind.
+func hostOf[E plugins.Engine](engines map[string]E) *inside {
 	h := &inside{engines: map[string]func() (plugins.Engine, error){}}
 	for name, e := range engines {
 		h.engines[name] = func() (plugins.Engine, error) { return e, nil }

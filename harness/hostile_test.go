@@ -36,15 +36,6 @@ func (e *tampering) Search(
 	return t, err
 }
 
-// hostOfAny is a host of engines of any kind.
-func hostOfAny(engines map[string]plugins.Engine) *inside {
-	h := &inside{engines: map[string]func() (plugins.Engine, error){}}
-	for name, e := range engines {
-		h.engines[name] = func() (plugins.Engine, error) { return e, nil }
-	}
-	return h
-}
-
 func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 	relabel := func(tuples []graph.Edge) {
 		for i, e := range tuples {
@@ -77,7 +68,7 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.serial = &serial{}
-			host := hostOfAny(map[string]plugins.Engine{"a": e, "b": &serial{}})
+			host := hostOf(map[string]plugins.Engine{"a": e, "b": &serial{}})
 			r, store, err := runs(t, t.Context(), host, planOf(8, "a", "b"))
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +91,7 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 }
 
 func TestTuplesThatAreChangedWithoutAnEngineEndTheRun(t *testing.T) {
-	in, err := NewInput(t.Context(), hostOf(nil), planOf(8), record.GraphID{Scale: 8}, Silent{})
+	in, err := NewInput(t.Context(), hostOf[*serial](nil), planOf(8), record.GraphID{Scale: 8}, Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +116,7 @@ func TestParentsAreOfOneEngineOnly(t *testing.T) {
 			kept[v] = graph.Unwritten
 		}
 	}}
-	r, _, err := runs(t, t.Context(), hostOfAny(map[string]plugins.Engine{"a": a, "b": b}), planOf(8, "a", "b"))
+	r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": a, "b": b}), planOf(8, "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,16 +74,7 @@ func TestDeviceTuples(t *testing.T) {
 			engine := &onGPU{serial: &serial{}, device: device, takes: c.takes, fault: c.construct}
 			plan := planOf(8, "gpu")
 			plan.HostDevice = &record.EngineSpec{Name: "device"}
-			store, err := record.Create(t.TempDir()+"/run", record.NewManifest(nil, plan, someSoftware, someMachine))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
-			n := &note{}
-			result, err := Execute(t.Context(), hostOfAny(map[string]plugins.Engine{"device": device, "gpu": engine}), store, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result, notes := noted(t, hostOf(map[string]plugins.Engine{"device": device, "gpu": engine}), plan)
 			run := result.Runs[0]
 			if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant {
 				t.Fatalf("the run is %v, valid %v, compliant %v: %s", run.State, run.Valid, run.Compliance.Compliant, run.Failure)
@@ -96,7 +87,7 @@ func TestDeviceTuples(t *testing.T) {
 			if run.DeviceTuples != lent || said != lent {
 				t.Errorf("recorded %v, stated %v, want %v", run.DeviceTuples, said, lent)
 			}
-			if got := strings.Join(n.notes, "; "); !strings.Contains(got, c.notes) || c.notes == "" && got != "" {
+			if got := strings.Join(notes, "; "); !strings.Contains(got, c.notes) || c.notes == "" && got != "" {
 				t.Errorf("notes %q, want %q", got, c.notes)
 			}
 			if device.lent != nil {

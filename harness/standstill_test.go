@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/record"
 )
 
 // The process that a test stops, as Ctrl-Z and the pause of a virtual machine do.
@@ -71,12 +69,7 @@ func TestSuspendedMachineAccusesNoEngine(t *testing.T) {
 		}
 		return nil
 	}}
-	store, err := record.Create(filepath.Join(t.TempDir(), "run"),
-		record.NewManifest([]string{"teps", "run"}, planOf(8, "a"), someSoftware, someMachine))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := createStore(t, planOf(8, "a"))
 	r := newRun(hostOf(map[string]*serial{"a": e}), store, Silent{})
 	clocks := r.still.clocks
 	r.still.clocks = func() (time.Duration, time.Time) {

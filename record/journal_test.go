@@ -181,8 +181,8 @@ func TestPlanCheck(t *testing.T) {
 		"roots to validate":          func(p *Plan) { p.Validate = -2 },
 		"warm-up searches":           func(p *Plan) { p.WarmUps = -1 },
 		"timeout must be":            func(p *Plan) { p.Timeout = 0 },
-		"length of the energy":       func(p *Plan) { p.Energy = -1 },
-		"requires an energy loop":    func(p *Plan) { p.Meters = []string{"rapl"} },
+		"must be a positive duration such as 60s, or 0 for none, not -1s": func(p *Plan) { p.Energy = -time.Second },
+		"meter rapl requires an energy loop":                              func(p *Plan) { p.Meters = []string{"rapl"} },
 	} {
 		p := somePlan()
 		change(&p)
