@@ -7,20 +7,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
-	"go.uber.org/goleak"
 )
 
 // kronecker generates the tuples of a small benchmark graph.
 func kronecker(t testing.TB, scale int) []graph.Edge {
 	t.Helper()
-	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	_, tuples := enginetest.Generated(t, fmt.Sprintf("kron:%d", scale))
 	return tuples
 }
 

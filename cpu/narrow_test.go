@@ -8,20 +8,14 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 	"pgregory.net/rapid"
 )
 
 // source returns the tuples of a generator and the number of its labels.
 func source(t testing.TB, spec string) (tuples []graph.Edge, vertices int64) {
 	t.Helper()
-	s, err := graph.ParseSource(spec, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples = make([]graph.Edge, s.Tuples())
-	if err := s.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	s, tuples := enginetest.Generated(t, spec)
 	return tuples, s.Vertices()
 }
 

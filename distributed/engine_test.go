@@ -3,6 +3,7 @@ package distributed_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strconv"
 	"testing"
@@ -56,11 +57,7 @@ func combinations() (sets []map[string]string) {
 
 func kronecker(t testing.TB, scale, edgeFactor int) []graph.Edge {
 	t.Helper()
-	k := graph.Kronecker{Scale: scale, EdgeFactor: edgeFactor, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	_, tuples := enginetest.Generated(t, fmt.Sprintf("kron:%d:%d", scale, edgeFactor))
 	return tuples
 }
 

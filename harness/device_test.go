@@ -265,10 +265,7 @@ func TestHostDevice(t *testing.T) {
 // out, and so is one that calls wrong parents valid.
 func TestConfirmTogether(t *testing.T) {
 	k := graph.Kronecker{Scale: 8, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	tuples := kroneckerTuples(t, k)
 	validator, err := graph.NewValidator(tuples, k.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -46,14 +46,7 @@ func TestConformanceOfHybrid(t *testing.T) {
 }
 
 func TestMemoryNeededIsAnUpperBound(t *testing.T) {
-	source, err := graph.ParseSource("kron:16", 8, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	source, tuples := enginetest.Generated(t, "kron:16")
 	parent := make([]graph.Vertex, source.Vertices())
 	for _, set := range []map[string]string{
 		nil,

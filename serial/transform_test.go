@@ -6,21 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // A transformed graph is the same graph, its lists and vertices are in the order of the options, and without options
 // nothing changes.
 func TestTransform(t *testing.T) {
-	source, err := graph.ParseSource("kron:10", 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	_, tuples := enginetest.Generated(t, "kron:10")
 	describe, err := describe()
 	if err != nil {
 		t.Fatal(err)

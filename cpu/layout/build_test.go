@@ -9,20 +9,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// kronecker generates the tuples of a small benchmark graph.
-func kronecker(t testing.TB, scale int) []graph.Edge {
+// generated returns the tuples of a generator.
+func generated(t testing.TB, spec string) []graph.Edge {
 	t.Helper()
-	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(context.Background(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	_, tuples := enginetest.Generated(t, spec)
 	return tuples
 }
 
@@ -49,10 +47,10 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 			graph.MakeEdge(1001, 1001))
 	}
 	graphs := map[string][]graph.Edge{
-		"none": nil, "small": small, "s8": kronecker(t, 8), "circle": circle, "jumps": jumps,
+		"none": nil, "small": small, "s8": generated(t, "kron:8"), "circle": circle, "jumps": jumps,
 	}
 	if !testing.Short() {
-		graphs["stars"], graphs["path"], graphs["s12"] = stars, path, kronecker(t, 12)
+		graphs["stars"], graphs["path"], graphs["s12"] = stars, path, generated(t, "kron:12")
 	}
 	for name, tuples := range graphs {
 		want := map[uint32]map[uint32]bool{}
@@ -91,25 +89,14 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 // Grids, roads and meshes get the local order, whatever their labels. Other graphs without hubs keep their order unless
 // many labels are isolated.
 func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
-	generated := func(spec string) []graph.Edge {
-		s, err := graph.ParseSource(spec, 2, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tuples := make([]graph.Edge, s.Tuples())
-		if err := s.Generate(t.Context(), tuples, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		return tuples
-	}
 	var scattered []graph.Edge // a grid with other labels, every third label isolated, and self-loops
-	for _, e := range generated("grid2d:256") {
+	for _, e := range generated(t, "grid2d:256") {
 		u, v := e.Ends()
 		u, v = u*1003%65536*3, v*1003%65536*3
 		scattered = append(scattered, graph.MakeEdge(u, v), graph.MakeEdge(v, u), graph.MakeEdge(u+1, u+1))
 	}
 	var gaps []graph.Edge
-	for _, e := range generated("uniform:4096:16384") {
+	for _, e := range generated(t, "uniform:4096:16384") {
 		u, v := e.Ends()
 		gaps = append(gaps, graph.MakeEdge(2*u, 2*v))
 	}
@@ -119,18 +106,18 @@ func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
 		order       Order
 		maxDistance int // between the numbers of three quarters of all neighbours; 0: not checked
 	}{
-		{"grid", generated("grid2d:256"), Local, 64}, // up to 512 without clusters
+		{"grid", generated(t, "grid2d:256"), Local, 64}, // up to 512 without clusters
 		{"scattered grid", scattered, Local, 64},
-		{"cube", generated("grid3d:20"), Local, 3 * 20 * 20},
-		{"path", generated("path:5000"), Local, 1},
-		{"two paths", append(generated("path:5000"), graph.MakeEdge(6000, 6001)), Local, 1},
-		{"tree of 2 levels", generated("star:5000"), ByDegree, 0},
-		{"Kronecker", kronecker(t, 12), ByDegree, 0},
-		{"uniform", generated("uniform:4096:16384"), Given, 0},
-		{"dense", generated("uniform:1024:65536"), Given, 0},
+		{"cube", generated(t, "grid3d:20"), Local, 3 * 20 * 20},
+		{"path", generated(t, "path:5000"), Local, 1},
+		{"two paths", append(generated(t, "path:5000"), graph.MakeEdge(6000, 6001)), Local, 1},
+		{"tree of 2 levels", generated(t, "star:5000"), ByDegree, 0},
+		{"Kronecker", generated(t, "kron:12"), ByDegree, 0},
+		{"uniform", generated(t, "uniform:4096:16384"), Given, 0},
+		{"dense", generated(t, "uniform:1024:65536"), Given, 0},
 		{"uniform with gaps", gaps, ByDegree, 0},
-		{"R-MAT", generated("rmat:12:32:0.57,0.19,0.19"), ByDegree, 0},
-		{"path of 100", generated("path:100"), ByDegree, 0},
+		{"R-MAT", generated(t, "rmat:12:32:0.57,0.19,0.19"), ByDegree, 0},
+		{"path of 100", generated(t, "path:100"), ByDegree, 0},
 	} {
 		for _, workers := range []int{1, 3} {
 			workers, m := team.New(workers), memory.New()
@@ -228,7 +215,7 @@ func checkOrder(t *testing.T, g *Graph) {
 
 // Kernel 1 stops when its context ends, wherever it is, and leaves no memory behind that the arena does not know.
 func TestBuildCanBeCancelledAnywhere(t *testing.T) {
-	tuples := kronecker(t, 14)
+	tuples := generated(t, "kron:14")
 	for _, c := range []struct {
 		workers int
 		options Options
@@ -269,7 +256,7 @@ func TestBuildCanBeCancelledAnywhere(t *testing.T) {
 }
 
 func TestBatchesEndWithTheContext(t *testing.T) {
-	b := &builder{tuples: kronecker(t, 8), team: team.New(1)}
+	b := &builder{tuples: generated(t, "kron:8"), team: team.New(1)}
 	seen := 0
 	for tuples := range b.batches(0) {
 		if seen += len(tuples); seen == 3*batchSize {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // wrongResults are the graphs and wrong results of TestWrongParentsOfAccelerators in package graph, which writes them.
@@ -111,14 +112,8 @@ func testWrongParents(t *testing.T, a plugins.Accelerator) {
 }
 
 func testValidate(t *testing.T, a plugins.Accelerator, name string, again bool, mutations int) {
-	source, err := graph.ParseSource(name, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples, vertices := make([]graph.Edge, source.Tuples()), source.Vertices()
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	source, tuples := enginetest.Generated(t, name)
+	vertices := source.Vertices()
 	validator, err := graph.NewValidator(tuples, vertices, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -77,20 +77,12 @@ func name(set map[string]string) string { return strings.ReplaceAll(fmt.Sprint(s
 // generate returns the tuples of a source and 1 + their largest label.
 func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 	t.Helper()
-	source, err := graph.ParseSource(spec, 2, 3)
+	_, tuples := enginetest.Generated(t, spec)
+	vertices, err := plugins.VerticesOf(tuples, graph.VertexBits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	vertices := graph.Vertex(0)
-	for _, e := range tuples {
-		u, v := e.Ends()
-		vertices = max(vertices, u+1, v+1)
-	}
-	return tuples, int64(vertices)
+	return tuples, vertices
 }
 
 // buildSearch runs kernel 1 and returns kernel 2.

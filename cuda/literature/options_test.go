@@ -13,6 +13,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 func TestConfigure(t *testing.T) {
@@ -106,14 +107,7 @@ func TestWidthOfLevels(t *testing.T) {
 // The rule is given what kernels count, and takes the oracle's levels of a Kronecker graph top-down, bottom-up and
 // top-down again, as in the thesis, table 3.1.
 func TestSwitchOverTheOraclesLevels(t *testing.T) {
-	source, err := graph.ParseSource("kron:14", 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	source, tuples := enginetest.Generated(t, "kron:14")
 	rows, err := graph.NewCSR(tuples, source.Vertices())
 	if err != nil {
 		t.Fatal(err)

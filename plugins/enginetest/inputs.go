@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -46,6 +47,21 @@ func edges(labels ...graph.Vertex) (list []graph.Edge) {
 		list = append(list, graph.MakeEdge(labels[i], labels[i+1]))
 	}
 	return list
+}
+
+// Generated returns a generator by its name, with the seeds of Graph500, and its tuples, for tests of engines that need
+// more than the suite.
+func Generated(t testing.TB, spec string) (graph.Source, []graph.Edge) {
+	t.Helper()
+	source, err := graph.ParseSource(spec, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := make([]graph.Edge, source.Tuples())
+	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return source, tuples
 }
 
 // joined returns n vertices with an edge between u and v, u < v, where adjacent(u, v) says so, for v in [u+1, u+reach].
