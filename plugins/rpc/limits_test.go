@@ -75,6 +75,10 @@ func impossibles() map[string]struct {
 			answers{describe: func(d *plugins.Description) { d.Name = "../../etc" }},
 			`name is "../../etc"; want a word`,
 		},
+		"a name in capitals": {
+			answers{describe: func(d *plugins.Description) { d.Name = "Mine" }},
+			`name is "Mine"; want a word`,
+		},
 		"no name": {
 			answers{describe: func(d *plugins.Description) { d.Name = "" }},
 			`name is "";`,
@@ -108,9 +112,9 @@ func impossibles() map[string]struct {
 			answers{describe: func(d *plugins.Description) { d.Limits.Vertices = 1 << 60 }},
 			"limits.vertices is",
 		},
-		"1000 devices": {
-			answers{describe: func(d *plugins.Description) { d.Devices = make([]plugins.Device, 1000) }},
-			"devices has 1000 elements",
+		"257 devices": {
+			answers{describe: func(d *plugins.Description) { d.Devices = make([]plugins.Device, 257) }},
+			"devices has 257 elements; want at most 256",
 		},
 		"an option's name": {
 			answers{describe: options(plugins.Option{Name: "a b", Kind: plugins.Int})},
@@ -185,8 +189,8 @@ func impossibles() map[string]struct {
 		},
 		"1,000,000 levels": {answers{search: levels(1_000_000, plugins.Level{Elapsed: 9})}, "1000000"},
 		"more levels than tree": {
-			answers{search: levels(100, plugins.Level{})},
-			"levels has 100 elements; want at most 4",
+			answers{search: levels(65, plugins.Level{})},
+			"levels has 65 elements; want at most 4, because 3",
 		},
 		"a negative frontier": {
 			answers{search: levels(1, plugins.Level{Frontier: -5})},
@@ -208,9 +212,9 @@ func impossibles() map[string]struct {
 			answers{search: levels(1, plugins.Level{Direction: 9})},
 			"levels[0].direction is",
 		},
-		"50,000 ranks": {
-			answers{search: func(t *plugins.Traversal) { t.Ranks = make([]plugins.Rank, 50_000) }},
-			"ranks has 50000 elements; want at most 4096",
+		"4097 ranks": {
+			answers{search: func(t *plugins.Traversal) { t.Ranks = make([]plugins.Rank, 4097) }},
+			"ranks has 4097 elements; want at most 4096",
 		},
 		"300 phases": {
 			answers{search: phases(make([]plugins.Phase, 300)...)},

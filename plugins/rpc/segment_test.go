@@ -146,19 +146,6 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 	}
 }
 
-func TestShortParentArrayIsTheEnginesError(t *testing.T) {
-	s := newStage(t)
-	client := s.open("serial")
-	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []int64{0, 2} {
-		if _, err := client.Search(context.Background(), 0, s.parents(n)); !errors.Is(err, plugins.ErrParent) {
-			t.Errorf("%d parents: got %v, want ErrParent", n, err)
-		}
-	}
-}
-
 func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 	s := newStage(t)
 	input, around, client := s.triangle(), s.parents(10), s.open("serial")
