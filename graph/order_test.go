@@ -23,18 +23,8 @@ func TestQueueOrder(t *testing.T) {
 
 // Threads do not change the numbers of a graph with large levels, some with duplicates in lists.
 func TestQueueOrderOnThreads(t *testing.T) {
-	source, err := ParseSource("kron:15", 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tuples := make([]Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewCSR(tuples, source.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := parse(t, "kron:15")
+	g := mustCSR(t, listOf(t, source), source.Vertices())
 	targets := make([]uint32, len(g.Targets))
 	for i, v := range g.Targets {
 		targets[i] = uint32(v)

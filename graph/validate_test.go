@@ -93,11 +93,7 @@ func samples(t testing.TB) []sample {
 func kroneckerTuples(t testing.TB, scale int, seed uint64) ([]Edge, int64) {
 	t.Helper()
 	k := Kronecker{Scale: scale, EdgeFactor: 16, Seed1: seed, Seed2: seed + 1}
-	edges := make([]Edge, k.Tuples())
-	if err := k.Generate(context.Background(), edges, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	return edges, k.Vertices()
+	return generate(t, k, 0, k.Tuples()), k.Vertices()
 }
 
 // mustValidator makes a validator whose threads share even the work of a small graph.

@@ -98,7 +98,7 @@ func TestRanksGenerateTheirSlices(t *testing.T) {
 	if _, err := e.Construct(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	tuples := generate(t, recipe)
+	_, tuples := enginetest.Generated(t, "kron:10")
 	validator, err := graph.NewValidator(tuples, 1<<10, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -240,15 +240,6 @@ func TestRanksThatCannotRunAreUnavailable(t *testing.T) {
 		}
 		e.Close()
 	}
-}
-
-func generate(t *testing.T, recipe graph.Kronecker) []graph.Edge {
-	t.Helper()
-	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	return tuples
 }
 
 func TestErrorsKeepTheirCause(t *testing.T) {

@@ -139,7 +139,7 @@ func partitions() (sets []map[string]string) {
 func TestGridsUnderMPIAreValid(t *testing.T) {
 	withRank(t)
 	recipe := graph.Kronecker{Scale: 9, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := generate(t, recipe)
+	_, tuples := enginetest.Generated(t, "kron:9")
 	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)

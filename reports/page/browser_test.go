@@ -257,10 +257,7 @@ func TestPageInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(pageWith(t, references, r)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, pageWith(t, references, r))
 	grounds := map[string]string{}
 	for _, width := range []int{1280, 900, 480, 390} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -346,11 +343,8 @@ func (b *browser) point(element string, click bool) {
 // there, and nothing pretends to be a button.
 func TestScriptOfThePageInABrowser(t *testing.T) {
 	b := openBrowser(t)
-	path := filepath.Join(t.TempDir(), "report.html")
 	result := samples.Result([]string{"cpu", "distributed"}, 16, 17)
-	if err := os.WriteFile(path, []byte(page(t, result)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, page(t, result))
 	want := func(what, expression, want string) {
 		t.Helper()
 		if got := b.ask(expression); got != want {
@@ -462,11 +456,7 @@ func TestPageOfManyRunsInABrowser(t *testing.T) {
 		many = append(many, samples.Result(names[i:i+1], 16))
 	}
 	for name, records := range map[string][]record.Result{"30 records": many, "30 runs": {samples.Result(names, 16)}} {
-		path := filepath.Join(t.TempDir(), "report.html")
-		if err := os.WriteFile(path, []byte(page(t, records...)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b.show(path, 1280, "light")
+		b.show(write(t, page(t, records...)), 1280, "light")
 		height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
 		if err != nil || height > 6000 {
 			t.Errorf("%s: the page is %d pixels tall (%v), want at most 6,000", name, height, err)
