@@ -11,6 +11,13 @@ import (
 func mount(t *testing.T, files map[string]string) (proc, sys, etc string) {
 	t.Helper()
 	root := t.TempDir()
+	fill(t, root, files)
+	return filepath.Join(root, "proc"), filepath.Join(root, "sys"), filepath.Join(root, "etc")
+}
+
+// fill writes files into the directory of a machine, or replaces their content.
+func fill(t *testing.T, root string, files map[string]string) {
+	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -20,7 +27,6 @@ func mount(t *testing.T, files map[string]string) (proc, sys, etc string) {
 			t.Fatal(err)
 		}
 	}
-	return filepath.Join(root, "proc"), filepath.Join(root, "sys"), filepath.Join(root, "etc")
 }
 
 const meminfo20GiB = "MemTotal:       25165824 kB\nMemFree:        10485760 kB\n" +

@@ -18,15 +18,11 @@ func TestInterferenceIsThatOfBusyThreads(t *testing.T) {
 	}
 	proc, _, _ := mount(t, files)
 	before := now(proc, 7)
-	for name, text := range map[string]string{
+	fill(t, filepath.Dir(proc), map[string]string{
 		main + "schedstat": "11000000 2000100 9\n", idle + "schedstat": "2000 5000000 3\n",
 		child + "schedstat": "9000000 1000000 4\n", "proc/7/stat": "7 (a ) name) S 1 7 7 0 -1 4194560 130 3 4 0 20\n",
 		"proc/stat": "cpu  1 2 3 4 5 6 7 253 0 0\n",
-	} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(proc), name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	got := now(proc, 7).Since(before)
 	if got.Period <= 0 {
 		t.Errorf("measured for %v s", got.Period)

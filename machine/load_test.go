@@ -2,7 +2,6 @@ package machine
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,25 +14,13 @@ func TestLoadBetweenTwoLooks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	proc, sys := t.TempDir(), t.TempDir()
-	write := func(dir, name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(proc, "loadavg", "3.25 1.00 0.50 2/300 4711\n")
-	write(sys, "devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "7\n")
+	const heat = "sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count"
 	const first = "cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 100 0 0 1000 0 0 0 0 0 0\ncpu1 100 0 0 1000 0 0 0 0 0 0\n"
 	const second = "cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 105 0 0 1000 0 0 0 5 0 0\ncpu1 100 0 0 1007 3 0 0 0 0 0\n"
-	write(proc, "stat", first)
+	proc, sys, _ := mount(t,
+		map[string]string{"proc/loadavg": "3.25 1.00 0.50 2/300 4711\n", heat: "7\n", "proc/stat": first})
 	l := measureLoad(t.Context(), proc, sys, func() {
-		write(proc, "stat", second)
-		write(sys, "devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "9\n")
+		fill(t, filepath.Dir(proc), map[string]string{"proc/stat": second, heat: "9\n"})
 	})
 	if l != nil {
 		l.Busy = math.Round(l.Busy*1e6) / 1e6
