@@ -54,7 +54,7 @@ func TestSignalsEndCommandsThatWait(t *testing.T) {
 				}
 				waits := cmd.Args[len(cmd.Args)-1] == asleep || args[0] == "run"
 				if waits {
-					waitFor(t, "the engine", func() bool { return len(children(t, cmd.Process.Pid)) > 0 })
+					waitFor(t, "the engine", func() bool { return len(children(cmd.Process.Pid)) > 0 })
 				} else if _, err := unread.Read(make([]byte, 1)); err != nil {
 					t.Fatal(err)
 				}

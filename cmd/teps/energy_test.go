@@ -208,7 +208,7 @@ func waitForLoop(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
 	waitFor(t, "the roots", func() bool { return rootsIn(dir) == 64 })
 	engine := 0
-	for _, pid := range children(t, cmd.Process.Pid) {
+	for _, pid := range children(cmd.Process.Pid) {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if bytes.Contains(line, []byte("serve-engine")) {
 			engine = pid
@@ -335,7 +335,7 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitForLoop(t, cmd, dir)
-			processes := children(t, cmd.Process.Pid)
+			processes := children(cmd.Process.Pid)
 			cmd.Process.Signal(os.Interrupt)
 			err := cmd.Wait()
 			if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) {

@@ -115,7 +115,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 		pause := time.Duration(random.Int64N(int64(took) * 4 / int64(6*repeats)))
 		for end := time.Now().Add(pause); time.Now().Before(end) && entriesIn(store) < cells+4; time.Sleep(time.Millisecond) {
 		}
-		engines := children(t, cmd.Process.Pid)
+		engines := children(cmd.Process.Pid)
 		cmd.Process.Kill()
 		if err := cmd.Wait(); err != nil {
 			hit++
@@ -214,7 +214,7 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 		list, _ := filepath.Glob(filepath.Join(store, "s*"))
 		return len(list) == 1 && rootsIn(list[0]) >= 20
 	})
-	engines := children(t, cmd.Process.Pid)
+	engines := children(cmd.Process.Pid)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
 	code := cmd.ProcessState.ExitCode()
