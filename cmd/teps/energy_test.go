@@ -37,17 +37,12 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 			t.Skipf("needs more than there is here (%s): %v\n%s", needs()[language], err, out)
 		}
 	}
-	built := func(t *testing.T, command string, args ...string) {
-		if out, err := exec.Command(command, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%s %v: %v\n%s", command, args, err, out)
-		}
-	}
 	library := func(language string, flags ...string) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			tools(t, language)
 			path := filepath.Join(t.TempDir(), "libmine.so")
-			built(t, "cc", append(flags, "-std=gnu11", "-O2", "-shared", "-fPIC", "-I", filepath.Join(repository(t), "native"),
-				"-o", path, filepath.Join(examples, language, "mine.c"))...)
+			succeed(t, exec.Command("cc", append(flags, "-std=gnu11", "-O2", "-shared", "-fPIC",
+				"-I", filepath.Join(repository(t), "native"), "-o", path, filepath.Join(examples, language, "mine.c"))...))
 			return path
 		}
 	}
@@ -61,7 +56,7 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 				t.Skipf("needs MPI (mpirun, mpicc): %v\n%s", err, out)
 			}
 			bin := t.TempDir()
-			built(t, "go", "build", "-tags", "mpi", "-o", filepath.Join(bin, "teps-rank"), "../teps-rank")
+			succeed(t, exec.Command("go", "build", "-tags", "mpi", "-o", filepath.Join(bin, "teps-rank"), "../teps-rank"))
 			return "mpi with " + bin // a folder of PATH
 		},
 		"C":      library("c"),
@@ -69,7 +64,7 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 		"Go": func(t *testing.T) string {
 			tools(t, "go")
 			path := filepath.Join(t.TempDir(), "teps-engine-mine")
-			built(t, "go", "build", "-o", path, "../../examples/go")
+			succeed(t, exec.Command("go", "build", "-o", path, "../../examples/go"))
 			return path
 		},
 		"Python": func(t *testing.T) string {
@@ -83,7 +78,7 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 				writeProgram(t, filepath.Join(dir, name), string(text))
 			}
 			protocol := filepath.Join(repository(t), "plugins", "rpc", "internal", "enginepb")
-			built(t, "protoc", "--python_out="+dir, "-I", protocol, "engine.proto")
+			succeed(t, exec.Command("protoc", "--python_out="+dir, "-I", protocol, "engine.proto"))
 			return filepath.Join(dir, "teps-engine-mine")
 		},
 	}
@@ -106,22 +101,14 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 				figure = "mteps-per-watt-over-graphs.svg"
 				source = []string{"--graph", filepath.Join(t.TempDir(), "grid.el")}
 				generate, _ := teps(t, "generate", "--graph", "grid2d:50", "--out", source[1])
-				if out, err := generate.CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
+				succeed(t, generate)
 			}
 			cmd, temp := teps(t, append([]string{"run", "--engine", name, "--energy", "1s",
 				"--meter", "command:wall=" + meter, "--out", dir}, source...)...)
 			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			out := succeed(t, cmd)
 			nothingLeft(t, temp)
-			r, err := record.Load(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := loaded(t, dir)
 			e := r.Runs[0].Energy
 			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != record.LoopByRepeat || e.After.Valid != 4 {
 				t.Fatalf("energy %+v\n%s", e, out)
@@ -152,20 +139,13 @@ func TestEnergyOfAnEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go command is needed to build the engine")
 	}
-	if out, err := exec.Command("go", "build", "-o", path, "./testdata/plain").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, exec.Command("go", "build", "-o", path, "./testdata/plain"))
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, temp := teps(t, "run", "--engine", path, "--scale", "10", "--energy", "1s",
 		"--meter", "command:node="+script(t, steady), "--out", dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, cmd)
 	nothingLeft(t, temp)
-	r, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := loaded(t, dir)
 	if e := r.Runs[0].Energy; e.Failed() || e.Loop.Kind != record.LoopByCalls || len(e.Figures) != 1 {
 		t.Errorf("%+v", e)
 	}
@@ -176,10 +156,7 @@ func hasMeters(t *testing.T) bool {
 	t.Helper()
 	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "6", "--energy", "100ms",
 		"--out", filepath.Join(t.TempDir(), "run"))
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := succeed(t, cmd)
 	return !bytes.Contains(out, []byte("no power meter found"))
 }
 
@@ -190,10 +167,7 @@ func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, temp := teps(t, "run", "--engine", "cpu,distributed", "--scale", "10", "--energy", "1h", "--out", dir)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := succeed(t, cmd)
 	if n := bytes.Count(out, []byte("no power meter found")); n != 1 || bytes.Contains(out, []byte("MTEPS/W")) {
 		t.Errorf("%d lines say that there is no meter:\n%s", n, out)
 	}
@@ -257,10 +231,7 @@ func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	nothingLeft(t, temp)
-	r, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := loaded(t, dir)
 	e := r.Runs[0].Energy
 	if e.Failed() || len(e.Figures) != 1 || e.Figures[0].System || e.Green.Level != 0 {
 		t.Fatalf("failure %q, figures %+v", e.Failure, e.Figures)
@@ -309,10 +280,7 @@ func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
 				t.Errorf("%d runs are complete:\n%s", n, out)
 			}
 			nothingLeft(t, temp)
-			r, err := record.Load(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := loaded(t, dir)
 			if run := r.Runs[0]; !run.Valid || !run.Energy.Failed() {
 				t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
 			}
@@ -341,16 +309,9 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 			if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) {
 				t.Errorf("exit code %d (%v):\n%s", cmd.ProcessState.ExitCode(), err, &stderr)
 			}
-			for _, pid := range processes {
-				if alive(pid) {
-					t.Errorf("process %d is still there", pid)
-				}
-			}
+			haveEnded(t, processes)
 			nothingLeft(t, temp)
-			before, err := record.Load(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := loaded(t, dir)
 			if run := before.Runs[0]; run.State != record.Interrupted || run.Energy != nil || len(run.Roots) != 64 {
 				t.Fatalf("state %s, %d roots, energy %+v", run.State, len(run.Roots), run.Energy)
 			}
@@ -365,14 +326,9 @@ func TestCtrlCInTheLoopStopsInOrderAndResumes(t *testing.T) {
 func repeatsTheLoop(t *testing.T, dir string, before record.Result) {
 	t.Helper()
 	cmd, temp := teps(t, "run", "--resume", dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("resume: %v\n%s", err, out)
-	}
+	succeed(t, cmd)
 	nothingLeft(t, temp)
-	after, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := loaded(t, dir)
 	if run := after.Runs[0]; run.State != record.Complete || len(run.Energy.Figures) != 1 ||
 		run.Roots[63].Time != before.Runs[0].Roots[63].Time {
 		t.Errorf("after the resume: %s, %+v", run.State, run.Energy)
@@ -392,13 +348,8 @@ func TestSearchesBeforeAKillAreNotCompliant(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	again, _ := teps(t, "run", "--resume", dir)
-	if out, err := again.CombinedOutput(); err != nil {
-		t.Fatalf("resume: %v\n%s", err, out)
-	}
-	r, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeed(t, again)
+	r := loaded(t, dir)
 	run := r.Runs[0]
 	if !run.Valid || run.Compliance.Compliant || run.Unchecked != 64 || run.Sessions != 1 {
 		t.Errorf("valid %v, compliant %v, %d unchecked, %d constructions", run.Valid, run.Compliance.Compliant,

@@ -40,9 +40,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("cp", library, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, exec.Command("cp", library, "."))
 	for run, copies := range map[string][]string{
 		"results/a": {"results/before", "results/after", "results/main", "results/change", "before1", "after1"},
 		"results/b": {"before2", "after2"},

@@ -18,9 +18,7 @@ func compileLibrary(t *testing.T, name, source string, flags ...string) string {
 	}
 	library := filepath.Join(t.TempDir(), name)
 	args := append(flags, "-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native", "-o", library, source)
-	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", source, err, out)
-	}
+	succeed(t, exec.Command("gcc", args...))
 	return library
 }
 
@@ -116,9 +114,7 @@ func TestGraphBLASAsAnEngineConforms(t *testing.T) {
 	}
 	dir := t.TempDir()
 	build := exec.Command("make", "-C", filepath.Join(repository(t), "examples", "peers"), "graphblas", "OUT="+dir)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, build)
 	cmd, temp := teps(t, "conform", filepath.Join(dir, "libgraphblas.so"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

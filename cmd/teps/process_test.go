@@ -76,6 +76,36 @@ func alive(pid int) bool {
 	return err == nil && !bytes.Contains(data, []byte(") Z "))
 }
 
+// haveEnded fails if one of the processes is there.
+func haveEnded(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d is still there", pid)
+		}
+	}
+}
+
+// succeed runs a command that must not fail, and returns what it prints.
+func succeed(t *testing.T, cmd *exec.Cmd) []byte {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return out
+}
+
+// loaded is the record in a folder.
+func loaded(t *testing.T, dir string) record.Result {
+	t.Helper()
+	r, err := record.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // waitFor polls until f holds.
 func waitFor(t *testing.T, what string, f func() bool) {
 	t.Helper()
@@ -119,19 +149,11 @@ func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	}
 	nothingLeft(t, temp)
 
-	before, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := loaded(t, dir)
 	again, temp := teps(t, "run", "--resume", dir)
-	if out, err := again.CombinedOutput(); err != nil {
-		t.Fatalf("resume: %v\n%s", err, out)
-	}
+	succeed(t, again)
 	nothingLeft(t, temp)
-	after, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := loaded(t, dir)
 	if run := after.Runs[0]; !run.Valid || len(run.Roots) != 1000 || run.Unchecked != len(before.Runs[0].Roots) {
 		t.Errorf("after the resume: %s, %d roots, %d unchecked", run.State, len(run.Roots), run.Unchecked)
 	}
@@ -161,16 +183,9 @@ func TestCtrlCEndsARunInAnOrderlyWay(t *testing.T) {
 	if want := "continue with: teps run --resume " + dir; !strings.Contains(stderr.String(), want) {
 		t.Errorf("standard error has no %q:\n%s", want, &stderr)
 	}
-	for _, pid := range engines {
-		if alive(pid) {
-			t.Errorf("engine process %d is still there", pid)
-		}
-	}
+	haveEnded(t, engines)
 	nothingLeft(t, temp)
-	r, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := loaded(t, dir)
 	if run := r.Runs[0]; run.State != record.Interrupted || len(run.Roots) < 20 || run.Statistics == nil {
 		t.Errorf("state %s, %d roots", run.State, len(run.Roots))
 	}
@@ -217,10 +232,7 @@ func TestIgnoredSignalsDoNotStopARun(t *testing.T) {
 				t.Errorf("exit code %d, want %d:\n%s", code, c.code, &out)
 			}
 			nothingLeft(t, temp)
-			r, err := record.Load(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := loaded(t, dir)
 			if n := len(r.Runs[0].Roots); (strconv.Itoa(n) == roots) != (c.code == exitValid) {
 				t.Errorf("%d roots after %v", n, c.sent)
 			}

@@ -89,9 +89,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
 	first, temp := teps(t, "sweep", "--quiet", writeSweep(t, text, undisturbed, repeats))
 	began := time.Now()
-	if out, err := first.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, first)
 	took := time.Since(began)
 	nothingLeft(t, temp)
 
@@ -129,9 +127,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	}
 	last, _ := teps(t, "sweep", "--quiet", file)
 	last.Env = append(last.Env, "TMPDIR="+temp)
-	if out, err := last.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	succeed(t, last)
 	nothingLeft(t, temp)
 	compareRecords(t, recordsIn(t, store), recordsIn(t, undisturbed), 6*repeats)
 }
@@ -221,11 +217,7 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
 		t.Errorf("exit code %d:\n%s", code, &stderr)
 	}
-	for _, pid := range engines {
-		if alive(pid) {
-			t.Errorf("engine process %d is still there", pid)
-		}
-	}
+	haveEnded(t, engines)
 	nothingLeft(t, temp)
 	for name, r := range recordsIn(t, store) {
 		if r.state != record.Interrupted {
