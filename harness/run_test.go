@@ -463,12 +463,8 @@ func TestPrepareRejectsImpossiblePlans(t *testing.T) {
 		"scale 0":       {func(p *record.Plan) { p.Scales = []int{0} }, "scale", true},
 		"scale 99":      {func(p *record.Plan) { p.Scales = []int{99} }, "scale", true},
 		"edge factor 0": {func(p *record.Plan) { p.EdgeFactor = 0 }, "edge", true},
-		"no engine":     {func(p *record.Plan) { p.Engines = nil }, "no engine is named", true},
 		"engine twice":  {func(p *record.Plan) { p.Engines = append(p.Engines, p.Engines[0]) }, "twice", true},
 		"scale twice":   {func(p *record.Plan) { p.Scales = []int{8, 8} }, "twice", true},
-		"no roots":      {func(p *record.Plan) { p.Roots = 0 }, "number of roots must be", true},
-		"validate -2":   {func(p *record.Plan) { p.Validate = -2 }, "to validate must be", true},
-		"no time":       {func(p *record.Plan) { p.Timeout = 0 }, "timeout must be", true},
 		"unknown option": {
 			func(p *record.Plan) { p.Engines[0].Options = map[string]string{"sped": "1"} }, "speed", true,
 		},
