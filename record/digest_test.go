@@ -193,8 +193,6 @@ func TestResultOfAnotherRunIsDetected(t *testing.T) {
 	}
 }
 
-func journal(dir string) string { return filepath.Join(dir, JournalFile) }
-
 func TestSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		"teps/2": "", "teps/2.0": "", "teps/2.1": "", "teps/2.99": "",
