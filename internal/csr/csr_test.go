@@ -117,14 +117,6 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestTooLittleMemory(t *testing.T) {
-	m := memory.New()
-	defer m.ReleaseAll()
-	if New[uint32](m, 1, 1, func(int, int) int { return 1 << 60 }); m.Err() == nil {
-		t.Error("2^60 entries have a place")
-	}
-}
-
 func TestSortKeysIsStable(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct{ n, low, width, workers int }{
