@@ -30,7 +30,7 @@ func (s *Rank) scanBottomUp() {
 //
 // Most rows that find a parent find it at their first column: those of a group together (groups.go), the others one by
 // one. It needs no writing: the template of the output has it already. The first few columns are stored column by
-// column, for 32 rows a word; the rest of the lists is scanned for many rows in step.
+// column, for 32 rows a word; the rest of the lists is fetched for many rows at once.
 func (s *Rank) bottomUpPiece(k, from, to int) {
 	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
@@ -95,32 +95,33 @@ func (x *worker) find(n int, word uint32, base int, column []uint32) int {
 	return n
 }
 
-// scanRows searches the lists of the first n rows of x, behind the columns. All rows advance together: each reads one
-// entry, then those left read their next one, and so on. Then it stores the parents of all rows that have found one,
-// beginning with those that the columns have already found.
+// fetched is how far into a list entries are fetched before it is scanned. Most scans end before.
+const fetched = 12
+
+// scanRows searches the lists of the first n rows of x, behind the columns, one after the other. Then it stores the
+// parents of all rows that have found one, beginning with those that the columns have already found.
 func (s *Rank) scanRows(x *worker, n, found int) {
 	const mask = batch - 1
 	targets := s.up.targets
 	for k, v := range x.row[:n] {
 		x.at[k&mask], x.end[k&mask] = s.up.at[v]+numColumns, s.up.at[v+1] // not empty
 	}
-	for _, at := range x.at[:n] { // fetch the lists at once: each is somewhere else in memory
-		x.touched += uint32(targets[at])
+	for k, at := range x.at[:n] { // fetch the lists at once: each is somewhere else in memory
+		x.touched += uint32(targets[at]) + uint32(targets[min(at+fetched, x.end[k&mask]-1)])
 	}
-	known, kept := found, n
-	for n = kept; n > 0; n = kept {
-		x.edges += int64(n)
-		kept = 0
-		for k := range n {
-			v, at, end := x.row[k&mask], x.at[k&mask], x.end[k&mask]
-			u := targets[at]
-			hit := int(s.expanded[u>>5] >> (u & 31) & 1)
-			x.found[found&mask], x.column[found&mask] = v, u
-			found += hit
-			at++
-			x.row[kept&mask], x.at[kept&mask], x.end[kept&mask] = v, at, end
-			kept += less(at, end) &^ hit
+	known := found
+	for k, v := range x.row[:n] {
+		list := targets[x.at[k&mask]:x.end[k&mask]]
+		looked, hit := len(list), 0
+		for i, u := range list {
+			if s.expanded[u>>5]>>(u&31)&1 != 0 {
+				x.found[found&mask], x.column[found&mask] = v, u
+				looked, hit = i+1, 1
+				break
+			}
 		}
+		x.edges += int64(looked)
+		found += hit
 	}
 	first := s.firstRow >> 5
 	visited, discovered, corrected := s.visited[first:], s.discovered.bits[first:], s.corrected[first:]
@@ -136,6 +137,3 @@ func (s *Rank) scanRows(x *worker, n, found int) {
 		parent[v] = s.label[x.column[k]]
 	}
 }
-
-// less returns 1 if a < b and 0 otherwise.
-func less(a, b uint32) int { return int((uint64(a) - uint64(b)) >> 63) }
