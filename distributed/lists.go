@@ -11,7 +11,11 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// makeLists makes the lists of the rank's rows and columns from the entries, which arrive in any order.
+// The lists of a part, from its entries, which arrive in any order. Columns are sorted by list index, hubs first, and
+// get their numbers when both sets of lists are made: those of rows, and their transpose, which lists the rows of each
+// column. Top-down levels of several workers need the long lists by ranges of rows, too.
+
+// makeLists makes the lists of the rank's rows and columns.
 func (b *builder) makeLists() error {
 	row, index := b.translations()
 	counts := make([]uint32, b.rows)
@@ -35,12 +39,12 @@ func (b *builder) makeLists() error {
 			b.up.targets[from+k] = b.listedColumn(listIndex(index))
 		}
 	})
+	b.ranges = rangesOf(b.team.Size())
 	if hubs := b.hubsPerRank(); b.team.Size() > 1 && !b.oneD {
-		cutLists(b, &b.down, hubs*b.grid.R, rangesOfWords(splitRows(counts, rangesOf(b.team.Size())), b.rows))
+		cutLists(b, &b.down, hubs*b.grid.R, rangesOfWords(counts, b.ranges))
 	} else if b.team.Size() > 1 {
 		// In one dimension, a range has rows of every rank: of hubs as many entries as the others.
-		local := rangesOfWords(splitRows(b.degree, rangesOf(b.team.Size())), b.width)[:b.width/32]
-		cutLists(b, &b.up, hubs, slices.Repeat(local, b.grid.R))
+		cutLists(b, &b.up, hubs, slices.Repeat(rangesOfWords(b.degree, b.ranges), b.grid.R))
 	}
 	if err := b.memory.Err(); err != nil {
 		return err
@@ -56,7 +60,7 @@ const (
 // listRows makes up, with list indexes for columns: so the lists of rows come out sorted, hubs first. counts[v] is the
 // number of entries of row v, duplicates counted.
 func (b *builder) listRows(counts []uint32, row []Row, index []listIndex) error {
-	matrix := csr.New[Column](b.memory, b.rows, b.columns, func(from, to int) (entries int) {
+	matrix := csr.New[Column](b.memory, b.team, b.rows, b.columns, func(from, to int) (entries int) {
 		for _, n := range counts[from:to] {
 			entries += int(n)
 		}
@@ -65,18 +69,17 @@ func (b *builder) listRows(counts []uint32, row []Row, index []listIndex) error 
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	writers := writersOf(matrix, b.team.Size())
 	b.eachBucket(func(worker int, entries []uint32) {
 		var translated [entriesBatch]uint64
 		for part := range slices.Chunk(entries, 2*entriesBatch) {
 			for k := range len(part) / 2 {
 				translated[k&(entriesBatch-1)] = uint64(row[part[2*k]])<<32 | uint64(index[part[2*k+1]])
 			}
-			writers[worker].Put(translated[:len(part)/2])
+			matrix.Writer(worker).Put(translated[:len(part)/2])
 		}
 	})
 	b.count, b.entries = nil, nil
-	b.up.at, b.up.targets = listsOf(b, matrix, writers)
+	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()
 }
 
@@ -92,7 +95,7 @@ func (b *builder) listColumns() error {
 			own[csr.Block(uint32(index))]++
 		}
 	})
-	matrix := csr.New[Row](b.memory, b.columns, b.rows, func(from, to int) (entries int) {
+	matrix := csr.New[Row](b.memory, b.team, b.columns, b.rows, func(from, to int) (entries int) {
 		for _, own := range counts {
 			for _, n := range own[csr.Block(uint32(from)) : csr.Block(uint32(to-1))+1] {
 				entries += int(n)
@@ -103,7 +106,6 @@ func (b *builder) listColumns() error {
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	writers := writersOf(matrix, b.team.Size())
 	b.team.Pieces(len(b.up.targets), entriesPiece, func(worker, from, to int) {
 		var transposed [entriesBatch]uint64
 		v := sort.Search(b.rows, func(v int) bool { return int(b.up.at[v+1]) > from }) // the row of the next entry
@@ -115,65 +117,37 @@ func (b *builder) listColumns() error {
 				}
 				transposed[k&(entriesBatch-1)] = uint64(index)<<32 | uint64(v)
 			}
-			writers[worker].Put(transposed[:len(part)])
+			matrix.Writer(worker).Put(transposed[:len(part)])
 			from += len(part)
 		}
 	})
-	b.down.at, b.down.targets = listsOf(b, matrix, writers)
+	b.down.at, b.down.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()
 }
 
-// writersOf returns a writer for each worker.
-func writersOf[V Row | Column](matrix *csr.Matrix[V], workers int) []*csr.Writer[V] {
-	writers := make([]*csr.Writer[V], workers)
-	for k := range writers {
-		writers[k] = matrix.Writer()
-	}
-	return writers
-}
-
-// listsOf returns the lists of the entries that have been written. They are incomplete if the context has ended.
-func listsOf[V Row | Column](b *builder, matrix *csr.Matrix[V], writers []*csr.Writer[V]) (at []uint32, targets []V) {
-	for _, w := range writers {
-		w.Close()
-	}
-	return matrix.Lists(b.team, func() bool { return b.ctx.Err() != nil })
-}
-
-// rowRange is the rows from..to-1.
-type rowRange struct{ from, to Row }
-
-// splitRows splits rows into n ranges with about equally many entries and borders at multiples of 32, so that no word
-// of a bitmap belongs to two ranges.
-func splitRows(counts []uint32, n int) (ranges []rowRange) {
-	total := 0
-	for _, c := range counts {
-		total += int(c)
-	}
-	ranges = make([]rowRange, n)
-	v, sum := 0, 0
-	for k := range ranges {
-		ranges[k].from = Row(v)
-		for v < len(counts) && (k == n-1 || sum < total*(k+1)/n || v&31 != 0) {
-			sum += int(counts[v])
-			v++
-		}
-		ranges[k].to = Row(v)
-	}
-	return ranges
-}
+// stopped says whether the context has ended: then the lists are incomplete.
+func (b *builder) stopped() bool { return b.ctx.Err() != nil }
 
 func tooManyEntries(n int) error {
 	return fmt.Errorf("%d adjacency entries on one rank, want fewer than %d; use more ranks: %w",
 		n, uint32(maxUint32), plugins.ErrMemory)
 }
 
-// rangesOfWords returns the range of each word of n rows.
-func rangesOfWords(ranges []rowRange, n int) []uint16 {
-	of := make([]uint16, n/32+1)
-	for k, r := range ranges {
-		for w := r.from >> 5; w < (r.to+31)>>5; w++ {
-			of[w] = uint16(k)
+// rangesOfWords cuts rows into n ranges with about equally many entries and returns the range of each word of 32 rows.
+func rangesOfWords(counts []uint32, n int) []uint16 {
+	total := 0
+	for _, c := range counts {
+		total += int(c)
+	}
+	of := make([]uint16, 0, len(counts)/32)
+	k, sum := 0, 0
+	for rows := range slices.Chunk(counts, 32) {
+		for k < n-1 && sum >= total*(k+1)/n {
+			k++
+		}
+		of = append(of, uint16(k))
+		for _, c := range rows {
+			sum += int(c)
 		}
 	}
 	return of
@@ -182,7 +156,6 @@ func rangesOfWords(ranges []rowRange, n int) []uint16 {
 // cutLists cuts the long ones of the first n lists of those that top-down levels scan, whose entries are ordered by
 // range. of is the range of each word of rows.
 func cutLists[V Row | Column](b *builder, all *lists[V], n int, of []uint16) {
-	b.ranges = rangesOf(b.team.Size())
 	for n > 0 && len(all.of(n-1)) < minSegment*b.ranges {
 		n--
 	}

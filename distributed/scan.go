@@ -11,9 +11,8 @@ import (
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
 // part, and know nothing about messages, ranks or grids. The workers of a rank share them out.
 //
-// Whether a neighbour is visited, and which entry of a list is the first one in the frontier, is almost random, so a
-// branch on it would be mispredicted all the time. Instead, every candidate is written behind those that are kept, and
-// the number of those kept grows only if it is to be kept.
+// Whether a neighbour is visited is almost random, so a branch on it would be mispredicted all the time. Instead, every
+// candidate is written behind those that are kept, and the number of those kept grows only if it is to be kept.
 
 // batch is how many entries or rows are processed at a time; a power of two.
 const batch = 512

@@ -73,7 +73,7 @@ func (b *builder) lists() error {
 		return err
 	}
 	b.initialise()
-	g.Lists.At.low, g.Lists.Targets = b.entries.Lists(b.team, b.stopped.Load)
+	g.Lists.At.low, g.Lists.Targets = b.entries.Lists(b.stopped.Load)
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
@@ -190,14 +190,14 @@ func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
 
 // partition makes two entries of every tuple, (u, v) and (v, u), in the engine's numbers.
 func (b *builder) partition() error {
-	b.entries = csr.New[uint32](b.memory, b.g.Searched, b.g.Searched, b.degreesOf)
+	b.entries = csr.New[uint32](b.memory, b.team, b.g.Searched, b.g.Searched, b.degreesOf)
 	memory.Release(b.memory, &b.degrees)
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
 	searched := uint32(b.g.Searched)
 	b.team.Run(func(worker int) {
-		w := b.entries.Writer()
+		w := b.entries.Writer(worker)
 		var pairs [batchSize]uint64
 		var entries [2 * batchSize]uint64
 		for tuples := range b.batches(worker) {
@@ -212,7 +212,6 @@ func (b *builder) partition() error {
 			}
 			w.Put(entries[:n])
 		}
-		w.Close()
 	})
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 const (
@@ -31,6 +32,8 @@ const (
 // Matrix is a sparse matrix in the making.
 type Matrix[C ~uint32] struct {
 	memory        *memory.Arena
+	team          *team.Team
+	writers       []*Writer[C]
 	rows, columns int
 	buckets       []*bucket
 	of            []uint16 // bucket of each Block: it fits a cache
@@ -50,11 +53,13 @@ type bucket struct {
 // branch would be mispredicted too often.)
 func Block(row uint32) uint32 { return min(row, singleRows-singleRows/blockRows+row/blockRows) }
 
-// New returns a matrix with room for as many entries as count says, duplicates counted. It is called with all rows and
-// with those of every block, [from, to), which is never empty. The arrays belong to m, which has the error if there is
-// not enough memory.
-func New[C ~uint32](m *memory.Arena, rows, columns int, count func(from, to int) int) *Matrix[C] {
-	a := &Matrix[C]{memory: m, rows: rows, columns: columns}
+// New returns a matrix for a team, with room for as many entries as count says, duplicates counted. It is called with
+// all rows and with those of every block, [from, to), which is never empty. The arrays belong to m, which has the error
+// if there is not enough memory.
+func New[C ~uint32](
+	m *memory.Arena, t *team.Team, rows, columns int, count func(from, to int) int,
+) *Matrix[C] {
+	a := &Matrix[C]{memory: m, team: t, writers: make([]*Writer[C], t.Size()), rows: rows, columns: columns}
 	a.of = memory.Allocate[uint16](m, "bucket of each row", int(Block(uint32(rows)))+1)
 	a.at = memory.Allocate[uint32](m, "offsets", rows+1)
 	if m.Err() != nil {
@@ -94,7 +99,7 @@ func (a *Matrix[C]) plan(count func(from, to int) int) (room int) {
 	return room
 }
 
-// Writer puts entries into a matrix. Every worker needs one of its own.
+// Writer puts the entries of one worker into a matrix.
 type Writer[C ~uint32] struct {
 	matrix *Matrix[C]
 	slots  []slot[C]
@@ -107,9 +112,12 @@ type slot[C ~uint32] struct {
 	rows    [slotSize]uint16
 }
 
-// Writer returns a new writer.
-func (a *Matrix[C]) Writer() *Writer[C] {
-	return &Writer[C]{a, make([]slot[C], len(a.buckets)), make([]uint8, len(a.buckets))}
+// Writer returns the writer of a worker, which calls it.
+func (a *Matrix[C]) Writer(worker int) *Writer[C] {
+	if a.writers[worker] == nil {
+		a.writers[worker] = &Writer[C]{a, make([]slot[C], len(a.buckets)), make([]uint8, len(a.buckets))}
+	}
+	return a.writers[worker]
 }
 
 // Put adds entries row<<32 | column.
@@ -123,13 +131,6 @@ func (w *Writer[C]) Put(entries []uint64) {
 		if used[k] = n + 1; n == slotSize-1 {
 			w.matrix.flush(int(k), s, slotSize)
 		}
-	}
-}
-
-// Close writes what is still in the slots.
-func (w *Writer[C]) Close() {
-	for k := range w.slots {
-		w.matrix.flush(k, &w.slots[k], int(w.used[k]&(slotSize-1)))
 	}
 }
 

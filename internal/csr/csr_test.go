@@ -19,7 +19,9 @@ func fill(t *testing.T, m *memory.Arena, workers, rows, columns int, entries []u
 	for _, entry := range entries {
 		counts[entry>>32]++
 	}
-	a := New[uint32](m, rows, columns, func(from, to int) (n int) {
+	crew := team.New(workers)
+	defer crew.Stop()
+	a := New[uint32](m, crew, rows, columns, func(from, to int) (n int) {
 		if from >= to {
 			t.Errorf("rows %d to %d are counted", from, to)
 		}
@@ -31,14 +33,11 @@ func fill(t *testing.T, m *memory.Arena, workers, rows, columns int, entries []u
 	if err := m.Err(); err != nil {
 		t.Fatal(err)
 	}
-	crew := team.New(workers)
-	defer crew.Stop()
-	crew.Split(len(entries), 1, func(_, from, to int) {
-		w := a.Writer()
-		w.Put(entries[from:to])
-		w.Close()
+	crew.Split(len(entries), 1, func(worker, from, to int) {
+		a.Writer(worker).Put(entries[from : from+(to-from)/2])
+		a.Writer(worker).Put(entries[from+(to-from)/2 : to])
 	})
-	return a.Lists(crew, func() bool { return false })
+	return a.Lists(func() bool { return false })
 }
 
 func TestListsAreTheSortedEntriesOfEachRow(t *testing.T) {
@@ -98,21 +97,20 @@ func TestStop(t *testing.T) {
 	m := memory.New()
 	defer m.ReleaseAll()
 	const rows, each = 64, 1 << 12
-	a := New[uint32](m, rows, each, func(from, to int) int { return each * (to - from) })
-	w := a.Writer()
+	crew := team.New(3)
+	defer crew.Stop()
+	a := New[uint32](m, crew, rows, each, func(from, to int) int { return each * (to - from) })
+	w := a.Writer(0)
 	for row := range uint64(rows) {
 		for column := range uint64(each) {
 			w.Put([]uint64{row<<32 | column})
 		}
 	}
-	w.Close()
 	if len(a.buckets) < 4 {
 		t.Fatalf("%d buckets are too few for this test", len(a.buckets))
 	}
-	crew := team.New(3)
-	defer crew.Stop()
 	var asked atomic.Int64
-	if _, lists := a.Lists(crew, func() bool { return asked.Add(1) > 2 }); len(lists) != 2*minBucket {
+	if _, lists := a.Lists(func() bool { return asked.Add(1) > 2 }); len(lists) != 2*minBucket {
 		t.Errorf("%d entries, want those of the two buckets taken before the stop", len(lists))
 	}
 }

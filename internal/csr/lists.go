@@ -10,10 +10,17 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Lists sorts the entries when all writers are closed: the list of row v is columns[at[v]:at[v+1]]. If there are more
-// than 2^32 entries, at has the low halves of its numbers. The lists are incomplete if stopped has returned true. They
-// belong to the arena of New, and the rest of the matrix is freed.
-func (a *Matrix[C]) Lists(t *team.Team, stopped func() bool) (at []uint32, columns []C) {
+// Lists sorts the entries: the list of row v is columns[at[v]:at[v+1]]. If there are more than 2^32 entries, at has the
+// low halves of its numbers. The lists are incomplete if stopped has returned true. They belong to the arena of New,
+// and the rest of the matrix is freed.
+func (a *Matrix[C]) Lists(stopped func() bool) (at []uint32, columns []C) {
+	for _, w := range a.writers {
+		if w != nil {
+			for k := range w.slots {
+				a.flush(k, &w.slots[k], int(w.used[k]&(slotSize-1)))
+			}
+		}
+	}
 	var taken, turn atomic.Int64
 	end := 0 // of the places that are reserved; belongs to the worker whose turn it is
 	// reserve returns the place of the n entries of bucket i, which depends on the duplicates in the buckets before. So
@@ -29,7 +36,7 @@ func (a *Matrix[C]) Lists(t *team.Team, stopped func() bool) (at []uint32, colum
 		turn.Add(1)
 		return place
 	}
-	t.Run(func(int) {
+	a.team.Run(func(int) {
 		s := sorter[C]{Matrix: a, width: bits.Len(uint(max(a.columns, 1) - 1)), alone: team.New(1)}
 		for !stopped() { // a bucket that was taken is written, because other workers wait for it
 			i := int(taken.Add(1)) - 1
