@@ -35,6 +35,9 @@ var forbiddenPhrases = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bbeside\b`),
 	regexp.MustCompile(`(?i)\bthe finds\b`),
 	regexp.MustCompile(`(?i)\bfinds (of|that|are|go|as|lie)\b`),
+	// British spelling
+	regexp.MustCompile(`(?i)(neighb|col|fav|behavi)our|cancelled|labell(ed|ing)\b|modelled|licence|\bcentre|\bgrey\b`),
+	regexp.MustCompile(`(?i)(optim|initial|summar|serial|symmetr|final|normal|general)is(e[drs]?|ing|ation)\b`),
 }
 
 // forbiddenWords may not be part of a Go identifier: private words, and words with a standard counterpart (max, min).
@@ -69,7 +72,8 @@ func texts(t *testing.T, suffixes ...string) []string {
 
 // allowedPhrases are matches of forbiddenPhrases that are fine.
 var allowedPhrases = regexp.MustCompile(`(?i)\bthere (is|are|was|were) no\b|` +
-	`\b(is|are|was|were) no (more|less|longer|better|worse|faster|slower)\b`)
+	`\b(is|are|was|were) no (more|less|longer|better|worse|faster|slower)\b|` +
+	`"(relabelled|symmetrised)|: (relabelled|symmetrised)\b`) // in records
 
 func TestProseIsPlainEnglish(t *testing.T) {
 	for _, path := range texts(t, ".go", ".cu", ".cuh", ".c", ".h", ".md", ".txtar", ".py", ".proto", ".html") {

@@ -61,7 +61,7 @@ func labels(results []record.Result) (found []string) {
 //
 // The test and the interval are those of the log ratios of B's rates over A's, for the roots that all runs have
 // searched. If a side has several runs, they show by how much whole runs differ that should not (memory lies
-// elsewhere, a neighbour is busy). A few of them only allow a check that the sides differ by more than that. With
+// elsewhere, a neighbor is busy). A few of them only allow a check that the sides differ by more than that. With
 // MinPairs on both sides, a pair is two runs, so the test itself takes their scatter into account.
 func (p pair) cell() Cell {
 	c := Cell{Engine: p.engine, Graph: p.graph, Verdict: Undecided, RunsA: len(p.a), RunsB: len(p.b)}

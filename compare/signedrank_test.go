@@ -25,7 +25,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Hollander and Wolfe, Nonparametric Statistical Methods (1973), table 3.1, depression under a tranquilliser: T+ = 40
+// Hollander and Wolfe, Nonparametric Statistical Methods (1973), table 3.1, depression under a tranquilizer: T+ = 40
 // of nine pairs, one-sided p 0.0195, estimate and 96.1 % interval of section 3.3; the example of R's wilcox.test.
 func TestSignedRankOfTheTextbook(t *testing.T) {
 	x := []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}

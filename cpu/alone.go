@@ -7,15 +7,15 @@ import (
 
 // The steps of one worker in local order (local.go): a queue, and a byte for each vertex.
 //
-// Whether a neighbour is unvisited cannot be predicted in roads and meshes. So with up to four neighbours on average
+// Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average
 // every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
 // it is unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a
 // store waits until the processor knows where it goes, and it goes where the queue ends. Most vertices of a road have
-// two neighbours. One is the parent, so they need one look.
+// two neighbors. One is the parent, so they need one look.
 //
-// With five to seven neighbours on average rows have eight. Branches do not cost more than waiting there, but a row is
+// With five to seven neighbors on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
-// while it expands others. A vertex with more neighbours than its row has room for is expanded with its list.
+// while it expands others. A vertex with more neighbors than its row has room for is expanded with its list.
 //
 // Longer lists are expanded as in a search with one queue. So are rows in narrow frontiers, where each vertex waits for
 // the one before, and after the levels that are reported, where nothing has to be done for each level.
@@ -24,7 +24,7 @@ import (
 // entries of targets and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
 
 const (
-	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a cancelled search
+	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a canceled search
 	narrowFrontier  = 8       // vertices; a frontier of fewer is narrow
 	fetchedTogether = 64      // vertices whose lists are read before any is expanded
 	fetchedAhead    = 16      // vertices that are expanded while as many rows are fetched
@@ -67,7 +67,7 @@ func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
 	}
 }
 
-// expandLists makes the vertices queue[head:limit] the parents of their unvisited neighbours, and adds these to the
+// expandLists makes the vertices queue[head:limit] the parents of their unvisited neighbors, and adds these to the
 // queue. If the queue ends before limit, it stops there.
 //
 //go:noinline
@@ -120,7 +120,7 @@ func (s *search) expandWide(p *part) (entries int) {
 	return entries
 }
 
-// fetchLists reads the first neighbours of the vertices us, so that they are in the cache soon. It returns a number
+// fetchLists reads the first neighbors of the vertices us, so that they are in the cache soon. It returns a number
 // that depends on all of them, which the caller must use.
 //
 //go:noinline
@@ -132,7 +132,7 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 	return sum
 }
 
-// expandRows is expandLists with rows, or in rows of four without a branch for each neighbour.
+// expandRows is expandLists with rows, or in rows of four without a branch for each neighbor.
 func (l *local) expandRows(g *layout.Graph, queue []uint64, head, limit, tail int, fours bool) (
 	newHead, newTail, entries int) {
 	for head < tail && head < limit {
@@ -143,7 +143,7 @@ func (l *local) expandRows(g *layout.Graph, queue []uint64, head, limit, tail in
 			head, tail, n = expandByBranch(g.Rows, g.RowBits, l.seen, queue, head, limit, tail)
 		}
 		entries += n
-		if head < tail && head < limit { // its row has no room for all neighbours
+		if head < tail && head < limit { // its row has no room for all neighbors
 			head, tail, n = l.expandLists(queue, head, head+1, tail)
 			entries += n
 		}
@@ -151,7 +151,7 @@ func (l *local) expandRows(g *layout.Graph, queue []uint64, head, limit, tail in
 	return head, tail, entries
 }
 
-// expandFours expands vertices up to the first whose row has no room for all neighbours. None is the root, whose
+// expandFours expands vertices up to the first whose row has no room for all neighbors. None is the root, whose
 // frontier is narrow.
 //
 //go:noinline
@@ -191,7 +191,7 @@ func expandFours(rows []uint32, seen []uint8, queue []uint64, head, limit, tail 
 	return head, tail, entries
 }
 
-// expandByBranch is expandFours with a branch for each neighbour, in rows of any length. It stops where the queue ends.
+// expandByBranch is expandFours with a branch for each neighbor, in rows of any length. It stops where the queue ends.
 //
 //go:noinline
 func expandByBranch(rows []uint32, bits uint, seen []uint8, queue []uint64, head, limit, tail int) (
@@ -219,7 +219,7 @@ func expandByBranch(rows []uint32, bits uint, seen []uint8, queue []uint64, head
 	return head, tail, entries
 }
 
-// expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbour.
+// expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbor.
 func (s *search) expandPacked(p *part) (entries int) {
 	seen := s.local.seen
 	for _, e := range p.queue[p.head:p.end] {

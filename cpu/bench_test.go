@@ -164,7 +164,7 @@ func (s *series) String() string {
 		s.name, slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates), &s.parts)
 }
 
-// medianRatio returns the median of the ratios of passes that were neighbours in time.
+// medianRatio returns the median of the ratios of passes that were neighbors in time.
 func medianRatio(rates, base []float64) float64 {
 	ratios := make([]float64, len(rates))
 	for i := range rates {

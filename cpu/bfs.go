@@ -13,7 +13,7 @@ import (
 //
 // What is returned: the parent of every vertex, in original labels, and the size, direction and time of every level.
 //
-// Method: the direction-optimising search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
+// Method: the direction-optimizing search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
 // Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
 // unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
 // 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
@@ -27,9 +27,9 @@ import (
 //	            worker expands it, or the team (narrow.go)
 //	            wide: the frontier is a bitmap and a queue. The step goes through the unvisited vertices block by block,
 //	            for the long lists of hubs, and then through the short lists link by link (topdown.go)
-//	bottom-up   the frontier and the next one are bitmaps; a vertex looks at its first neighbour, at three more in
+//	bottom-up   the frontier and the next one are bitmaps; a vertex looks at its first neighbor, at three more in
 //	            columns, then at its list (bottomup.go)
-//	parents     a vertex whose parent is its first neighbour has it in the layout's template; the parents of all others
+//	parents     a vertex whose parent is its first neighbor has it in the layout's template; the parents of all others
 //	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
 //	            keep parents with the vertices in order; they become corrections before a wide step and at the end. In
 //	            the given order a vertex is its label, so steps and correctOrder write parents at once, without template
@@ -39,10 +39,10 @@ import (
 //
 //   - unvisited holds exactly the vertices that have not been discovered, without leaves;
 //   - the frontier holds exactly the vertices that the last step discovered;
-//   - every discovered vertex has its first neighbour as parent, or a correction with its parent in original labels, or
+//   - every discovered vertex has its first neighbor as parent, or a correction with its parent in original labels, or
 //     is in order[done:end] with its parent; in the given order it is in order[done:end], or its parent is written.
 //
-// Leaves, whose only neighbour is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
+// Leaves, whose only neighbor is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
 // its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
 // s.leaves is the number of leaves of the frontier's hubs, and they belong to the level after it.
 
@@ -119,7 +119,7 @@ func (s *search) steps(root graph.Vertex, p *graph.SwitchState) error {
 	return nil
 }
 
-// topDownStep makes every frontier vertex the parent of its unvisited neighbours, which become the frontier.
+// topDownStep makes every frontier vertex the parent of its unvisited neighbors, which become the frontier.
 func (s *search) topDownStep(p *graph.SwitchState) {
 	if s.done < int(s.end.Load()) { // a narrow step has made the queue
 		s.countQueue()
@@ -147,7 +147,7 @@ func (s *search) leaveQueue() {
 	}
 }
 
-// bottomUpStep gives every unvisited vertex with a neighbour in the frontier that neighbour as parent. These vertices
+// bottomUpStep gives every unvisited vertex with a neighbor in the frontier that neighbor as parent. These vertices
 // become the frontier.
 func (s *search) bottomUpStep(p *graph.SwitchState) {
 	if s.queued {

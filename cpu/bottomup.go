@@ -11,14 +11,14 @@ import (
 // The parts of a bottom-up step. A vertex belongs to one worker, 64 vertices at a time, so nothing is shared and
 // nothing is atomic.
 //
-// Nearly every vertex that finds a parent finds it at its first neighbour. A group has one first neighbour, so that
+// Nearly every vertex that finds a parent finds it at its first neighbor. A group has one first neighbor, so that
 // question is asked once for each hub in the frontier and answered for its whole group, in words of 64 vertices. Only
-// the remaining vertices look at their lists, from the second neighbour on.
+// the remaining vertices look at their lists, from the second neighbor on.
 
 // bottomUpWords is the number of words of 64 vertices that a worker takes at a time.
 const bottomUpWords = 64
 
-// bottomUpPiece discovers the unvisited vertices of words from..to-1 that have a neighbour in the frontier.
+// bottomUpPiece discovers the unvisited vertices of words from..to-1 that have a neighbor in the frontier.
 func (s *search) bottomUpPiece(worker, from, to int) {
 	mine := &s.workers[worker]
 	var room [bottomUpWords]uint64
@@ -41,7 +41,7 @@ func (s *search) bottomUpPiece(worker, from, to int) {
 }
 
 // tryFirst adds to now, which stands for the vertices of words from, from+1, ..., the unvisited ones without a group
-// (hubs and ungrouped vertices) whose first neighbour is in the frontier.
+// (hubs and ungrouped vertices) whose first neighbor is in the frontier.
 func (s *search) tryFirst(now bitmap, from int) {
 	g := s.g
 	for i, found := range now {
@@ -58,7 +58,7 @@ func (s *search) tryFirst(now bitmap, from int) {
 }
 
 // tryOthers adds to now, which stands for the vertices of words from, from+1, ..., the other unvisited ones that have a
-// neighbour in the frontier. It looks at the columns, then at the rest of the lists.
+// neighbor in the frontier. It looks at the columns, then at the rest of the lists.
 func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
 	direct := s.g.Order == layout.Given
@@ -108,7 +108,7 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	}
 }
 
-// Bottom-up scans of neighbour lists, many vertices at a time.
+// Bottom-up scans of neighbor lists, many vertices at a time.
 //
 // The list of each vertex is somewhere else in memory, and the processor does not look far enough ahead to fetch many
 // of them: the loop over a list ends with a branch that it cannot predict. So the lists of a batch of candidates are

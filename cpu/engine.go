@@ -31,7 +31,7 @@ func describe() (plugins.Description, error) {
 	return plugins.Description{
 		Name:    "cpu",
 		Version: Version,
-		Summary: "Direction-optimising search by goroutines over a degree-sorted graph on the processors of this machine.",
+		Summary: "Direction-optimizing search by goroutines over a degree-sorted graph on the processors of this machine.",
 		Devices: []plugins.Device{{Kind: "cpu", Name: processorName(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(),
 		Memory:  memoryBound(allowedThreads()),
@@ -64,7 +64,7 @@ func options() []plugins.Option {
 		{Name: "memory", Kind: plugins.Choice, Default: "default", Choices: memoryChoices(),
 			Meaning: "where the graph lies: pages near the worker that uses them first, or all on one NUMA node"},
 		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
-			Meaning: "neighbour lists in 32 bits, or packed: 16 bits for hubs and as few as the graph needs for other vertices"},
+			Meaning: "neighbor lists in 32 bits, or packed: 16 bits for hubs and as few as the graph needs for other vertices"},
 		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
@@ -76,9 +76,9 @@ func options() []plugins.Option {
 // memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The
 // peak is in the middle of the lists or during a search:
 //
-//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbour (4); before the
+//	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbor (4); before the
 //	             lists the degree (4), in a search order, parents, counts and bitmaps (17); a worker's corrections, or
-//	             before them the neighbours of the vertex whose list it makes (9)
+//	             before them the neighbors of the vertex whose list it makes (9)
 //	per tuple    two entries of 32 bits, each with 16 bits of its vertex (12), and in the segments of long lists (1)
 //	fixed        for each worker a slot for each bucket and the arrays to sort one (12 MiB); tables of hubs and
 //	             regions; levels
@@ -178,12 +178,12 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 func orderName(g *layout.Graph) string {
 	switch g.Order {
 	case layout.Local:
-		return "breadth-first from a vertex at the edge, in clusters where neighbours are few, because degrees are nearly " +
+		return "breadth-first from a vertex at the edge, in clusters where neighbors are few, because degrees are nearly " +
 			"equal and the graph is deep"
 	case layout.Given:
 		return "as given, because degrees are nearly equal and the graph has few levels or large degrees"
 	default:
-		return "by descending degree, and by largest neighbour"
+		return "by descending degree, and by largest neighbor"
 	}
 }
 
@@ -191,7 +191,7 @@ func (e *instance) output() string {
 	if e.search.inLocalOrder || e.graph.Order == layout.Given {
 		return "each search writes every parent, and marks the vertices that it did not reach"
 	}
-	return "kernel 1 prepares an array with every vertex's first neighbour, in original labels; each search copies it " +
+	return "kernel 1 prepares an array with every vertex's first neighbor, in original labels; each search copies it " +
 		"and confirms or replaces every entry inside its clock"
 }
 

@@ -195,9 +195,9 @@ func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
 	}
 }
 
-// Packed lists hold neighbours from 65,536 on apart from the others. Here most neighbours are such, and all degrees are
+// Packed lists hold neighbors from 65,536 on apart from the others. Here most neighbors are such, and all degrees are
 // about 16, so bottom-up steps look through them.
-func TestPackedListsOfFarNeighboursAreSearched(t *testing.T) {
+func TestPackedListsOfFarNeighborsAreSearched(t *testing.T) {
 	const vertices = 1 << 17 // the last half are far
 	random := rand.New(rand.NewPCG(1, 2))
 	tuples := make([]graph.Edge, 4*vertices)

@@ -74,11 +74,11 @@ func (s *search) queueChunk(_, from, to int) {
 	}
 }
 
-// Groups (package layout) let a hub discover all vertices that have it as their first neighbour without looking at an
+// Groups (package layout) let a hub discover all vertices that have it as their first neighbor without looking at an
 // edge. Their parent needs no correction: the template of the output has it already.
 
 // addGroups makes into, which stands for the vertices of words from, from+1, ..., the set of those whose first
-// neighbour is a hub in the frontier.
+// neighbor is a hub in the frontier.
 func (s *search) addGroups(into bitmap, from int) {
 	clear(into)
 	g := s.g

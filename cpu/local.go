@@ -18,8 +18,8 @@ import (
 // So one worker expands frontiers level after level, without waiting for others, which write the parents that are known
 // so far. If there are more than two workers, they expand wide frontiers together. The vertices are cut into blocks of
 // consecutive numbers, and each part of the search owns every n-th block of n parts, with a queue for the vertices in
-// them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbours elsewhere go to a
-// list, the borders, and the owners of these neighbours look at them at the beginning of the next step. In local order
+// them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbors elsewhere go to a
+// list, the borders, and the owners of these neighbors look at them at the beginning of the next step. In local order
 // edges are short and blocks are much longer, so that few vertices are on a border. Nothing is atomic, and nothing is
 // discovered twice. But a look at an entry takes half as long again as alone, so two workers would gain nothing.
 
@@ -51,7 +51,7 @@ type part struct {
 	tail       int      // the next frontier is queue[end:tail], without what is on borders
 	entries    int      // that the last step looked at
 	fetched    int      // the rows of queue[:fetched] have been asked for
-	borders    []uint64 // frontier vertices with neighbours elsewhere: owners of these, 1 bit each <<32 | vertex
+	borders    []uint64 // frontier vertices with neighbors elsewhere: owners of these, 1 bit each <<32 | vertex
 	old, known int      // borders[old:known] are of the last step
 	last       int      // borders[known:last] are of this step
 	published  int      // the last value of ready
@@ -114,7 +114,7 @@ func (s *search) prepareLocal(m *memory.Arena) {
 // owner returns the part that owns a vertex.
 func (l *local) owner(v uint32) uint32 { return v >> (l.shift & 31) & l.mask }
 
-// reach returns how much larger the largest neighbour of a vertex is than the vertex, on average over some vertices.
+// reach returns how much larger the largest neighbor of a vertex is than the vertex, on average over some vertices.
 func (s *search) reach() int {
 	const samples = 1 << 10
 	n, sum := s.g.Searched, 0
@@ -127,7 +127,7 @@ func (s *search) reach() int {
 	return sum * step / n
 }
 
-// unpack returns the neighbours of v, until the worker's next call.
+// unpack returns the neighbors of v, until the worker's next call.
 func (s *search) unpack(mine *worker, v uint32) []uint32 {
 	l := &s.g.Lists
 	n := l.Degree(v)
@@ -142,7 +142,7 @@ func (s *search) unpack(mine *worker, v uint32) []uint32 {
 	return mine.list[:n]
 }
 
-// list returns the neighbours of v, until the worker's next call.
+// list returns the neighbors of v, until the worker's next call.
 func (s *search) list(mine *worker, v uint32) []uint32 {
 	if s.g.Lists.Packed {
 		return s.unpack(mine, v)
@@ -275,7 +275,7 @@ func (s *search) cross(worker, i int) {
 	}
 }
 
-// expand makes the vertices us the parents of their unvisited neighbours that part i owns, which it adds to the part's
+// expand makes the vertices us the parents of their unvisited neighbors that part i owns, which it adds to the part's
 // queue.
 func (s *search) expand(worker, i int, us []uint64) {
 	l, p, me := &s.local, &s.local.parts[i], uint32(i)
@@ -310,7 +310,7 @@ func (s *search) writeAhead(worker int) (did, more bool) {
 		p := &parts[(worker+i)%len(parts)]
 		from, end := p.taken.Load(), p.ready.Load()
 		if to := min(from+outputPiece, end); from < to && p.taken.CompareAndSwap(from, to) {
-			mine.touched += writeParents(p.queue[from:to], s.g.Label, s.parent, &mine.neighbours)
+			mine.touched += writeParents(p.queue[from:to], s.g.Label, s.parent, &mine.neighbors)
 			return true, true
 		}
 	}

@@ -50,7 +50,7 @@ func (s *search) enter(p *graph.SwitchState, head, end int) {
 	p.Frontier, p.FrontierEdges = int64(c.vertices), int64(c.edges)
 }
 
-// expandMany makes the vertices order[head:end] the parents of their unvisited neighbours, which it appends to order.
+// expandMany makes the vertices order[head:end] the parents of their unvisited neighbors, which it appends to order.
 // It returns the new length of order and the number of entries that it looked at.
 func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
 	l, order := &s.g.Lists, s.order
@@ -62,7 +62,7 @@ func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
 			n := l.Degree(uint32(e))
 			entries += n
 			for from := 0; from < n; from += pieceSize {
-				for _, v := range s.unvisitedNeighbours(mine, uint32(e), from, min(from+pieceSize, n)) {
+				for _, v := range s.unvisitedNeighbors(mine, uint32(e), from, min(from+pieceSize, n)) {
 					s.unvisited.remove(v)
 					order[tail] = e<<32 | uint64(v)
 					tail++
@@ -107,7 +107,7 @@ func (s *search) topDownShared(p *graph.SwitchState) {
 	s.endLevel(p, c, entries)
 }
 
-// topDownPiece expands vertices from..to-1 of the queue. It collects the unvisited neighbours of some vertices, and
+// topDownPiece expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and
 // then removes them from the unvisited vertices atomically: one of the workers that discover a vertex gets it.
 func (s *search) topDownPiece(worker, from, to int) {
 	mine := &s.workers[worker]
@@ -120,7 +120,7 @@ func (s *search) topDownPiece(worker, from, to int) {
 			n := s.g.Lists.Degree(u)
 			mine.entries += n
 			for begin := 0; begin < n; begin += pieceSize {
-				found := s.unvisitedNeighbours(mine, u, begin, min(n, begin+pieceSize))
+				found := s.unvisitedNeighbors(mine, u, begin, min(n, begin+pieceSize))
 				for _, v := range found {
 					mine.discoveries = append(mine.discoveries, e<<32|uint64(v))
 				}

@@ -55,7 +55,7 @@ func starsOnPaths(stars, leaves, length graph.Vertex) (tuples []graph.Edge) {
 	return tuples
 }
 
-// permuted returns the tuples with other labels, so that neighbours are far from each other.
+// permuted returns the tuples with other labels, so that neighbors are far from each other.
 func permuted(tuples []graph.Edge, vertices int64) (other []graph.Edge) {
 	const multiplier = 1_000_003 // prime
 	for _, e := range tuples {
@@ -70,7 +70,7 @@ func permuted(tuples []graph.Edge, vertices int64) (other []graph.Edge) {
 func TestDeepGraphsAgreeWithTheOracle(t *testing.T) {
 	grid, gridVertices := source(t, "grid2d:150")
 	cube, cubeVertices := source(t, "grid3d:24")
-	chords := slices.Clone(cube) // lists of eight neighbours and of more, which do not fit rows of eight
+	chords := slices.Clone(cube) // lists of eight neighbors and of more, which do not fit rows of eight
 	for v := graph.Vertex(0); v < graph.Vertex(cubeVertices)-9; v += 41 {
 		for k := range v%7 + 1 {
 			chords = append(chords, graph.MakeEdge(v, v+2+k))
@@ -165,7 +165,7 @@ func TestLevelsAgreeWithTheOracle(t *testing.T) {
 			}
 			frontiers[k]++
 			distinct := map[graph.Vertex]bool{}
-			for _, u := range oracle.Neighbours(graph.Vertex(v)) {
+			for _, u := range oracle.Neighbors(graph.Vertex(v)) {
 				if u != graph.Vertex(v) {
 					distinct[u] = true
 				}

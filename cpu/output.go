@@ -11,10 +11,10 @@ import (
 // Output: the parent array in original labels, written inside the clock.
 //
 // Writing 8 bytes at a random place for every vertex would cost more than the search. But the parent of most vertices
-// is their first neighbour, which is known from the graph alone: kernel 1 prepares the template, an array with every
-// label's first neighbour, as part of the graph. A search ends with one pass over the labels, region by region: it
+// is their first neighbor, which is known from the graph alone: kernel 1 prepares the template, an array with every
+// label's first neighbor, as part of the graph. A search ends with one pass over the labels, region by region: it
 // copies the template, which is sequential, then writes the parents of vertices that were discovered through another
-// neighbour and clears those that were not reached, while the region is still in a cache. So every search confirms or
+// neighbor and clears those that were not reached, while the region is still in a cache. So every search confirms or
 // replaces every entry, and uses nothing of another search.
 //
 // The template does not depend on the root, so from the first wide step on workers copy it while they wait for others

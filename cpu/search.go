@@ -77,7 +77,7 @@ type tasks struct {
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type worker struct {
-	neighbours  [pieceSize]uint32 // unvisited neighbours of a vertex
+	neighbors   [pieceSize]uint32 // unvisited neighbors of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections parents.Corrections
 	copied      copied

@@ -12,7 +12,7 @@ import (
 // Nearly all edges of a frontier belong to its few vertices with long lists, which are cut into segments. Workers take
 // blocks of vertices and look at the segments of all these vertices in a block: the block belongs to one worker then,
 // so nothing is atomic and nothing is discovered twice. The remaining links, in the short lists of many vertices, are
-// shared out evenly. There a worker checks first whether a neighbour is unvisited, and only then removes it from the
+// shared out evenly. There a worker checks first whether a neighbor is unvisited, and only then removes it from the
 // unvisited vertices, atomically.
 
 const (
@@ -53,7 +53,7 @@ func (s *search) topDownBlock(worker, b, _ int) {
 	}
 }
 
-// topDownSegments discovers the unvisited neighbours in block b of the vertices us, at most fetchAhead, which all have
+// topDownSegments discovers the unvisited neighbors in block b of the vertices us, at most fetchAhead, which all have
 // long lists. It fetches all segments before it looks at the first one: each is somewhere else in memory, and too short
 // for the processor to foresee the next.
 func (s *search) topDownSegments(mine *worker, us []uint32, b int) {
@@ -87,10 +87,10 @@ func (s *search) topDownShort(worker, from, to int) {
 	s.record(mine)
 }
 
-// discover makes u the parent of its unvisited neighbours among the entries [from, to) of its list, at most pieceSize,
+// discover makes u the parent of its unvisited neighbors among the entries [from, to) of its list, at most pieceSize,
 // removes them from the unvisited vertices, and adds them to the worker's discoveries.
 func (s *search) discover(mine *worker, u uint32, from, to int) {
-	unvisited, found, at := s.unvisited, s.unvisitedNeighbours(mine, u, from, to), len(mine.discoveries)
+	unvisited, found, at := s.unvisited, s.unvisitedNeighbors(mine, u, from, to), len(mine.discoveries)
 	discoveries := mine.discoveries[at : at+len(found)][:len(found)]
 	for i, v := range found {
 		unvisited.remove(v)
@@ -102,7 +102,7 @@ func (s *search) discover(mine *worker, u uint32, from, to int) {
 // discoverShared is discover while other workers remove vertices too: one of those that discover a vertex gets it. It
 // adds what it gets to the next frontier.
 func (s *search) discoverShared(mine *worker, u uint32, from, to int) {
-	for _, v := range s.unvisitedNeighbours(mine, u, from, to) {
+	for _, v := range s.unvisitedNeighbors(mine, u, from, to) {
 		w, bit := int(v>>6), uint64(1)<<(v&63)
 		if atomic.AndUint64(&s.unvisited[w], ^bit)&bit != 0 {
 			atomic.OrUint64(&s.next[w], bit)
@@ -112,9 +112,9 @@ func (s *search) discoverShared(mine *worker, u uint32, from, to int) {
 	}
 }
 
-// unvisitedNeighbours returns the unvisited neighbours among the entries [from, to) of u's list, until its next call.
-func (s *search) unvisitedNeighbours(mine *worker, u uint32, from, to int) []uint32 {
-	l, found := &s.g.Lists, &mine.neighbours
+// unvisitedNeighbors returns the unvisited neighbors among the entries [from, to) of u's list, until its next call.
+func (s *search) unvisitedNeighbors(mine *worker, u uint32, from, to int) []uint32 {
+	l, found := &s.g.Lists, &mine.neighbors
 	if !l.Packed {
 		return found[:members(s.unvisited, l.Plain(u, from, to), found, 0)]
 	}
@@ -136,8 +136,8 @@ func (s *search) record(mine *worker) {
 }
 
 // members writes those vertices of list that are in the bitmap to found[n:] and returns how many found holds then, at
-// most pieceSize. Whether a neighbour is unvisited cannot be predicted, so a branch on it would be mispredicted all the
-// time. Instead every neighbour is written behind the ones found so far, and stays there if it is a member. A list has
+// most pieceSize. Whether a neighbor is unvisited cannot be predicted, so a branch on it would be mispredicted all the
+// time. Instead every neighbor is written behind the ones found so far, and stays there if it is a member. A list has
 // no vertex twice, so members can be removed from the bitmap later, which keeps stores out of the way of loads here.
 //
 // Other workers may remove vertices from the bitmap meanwhile; on amd64 an atomic read costs no more than another.

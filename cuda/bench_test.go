@@ -346,7 +346,7 @@ func (l levelSum) String() string {
 	return strings.Join(text, "; ")
 }
 
-// chooseRoots draws vertices with a neighbour, always the same ones.
+// chooseRoots draws vertices with a neighbor, always the same ones.
 func chooseRoots(joined []uint64, vertices int64, n int) (roots []graph.Vertex) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for len(roots) < n {

@@ -110,12 +110,12 @@ func (b *builder) facts() []plugins.Fact {
 	return slices.Concat([]plugins.Fact{
 		{Name: plugins.DeviceUUID, Value: b.device.UUID},
 		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
-		{Name: "vertices with neighbour lists", Value: fmt.Sprint(b.graph.Searched)},
+		{Name: "vertices with neighbor lists", Value: fmt.Sprint(b.graph.Searched)},
 		{Name: "bytes on the device", Value: fmt.Sprint(b.memory.Used)},
 		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.memory.InHost)},
 		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
 		{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
-		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in original " +
+		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbor, in original " +
 			"labels; each search copies it and confirms or replaces every entry inside its clock"},
 	}, b.notes)
 }
@@ -137,8 +137,8 @@ func (b *builder) numberVertices() {
 	g.Label = b.array("label of each vertex", 4*vertices)
 	g.Vertex = b.filled("vertex of each label", 4*int64(g.Labels), 0xff)
 	keys, buffer := b.numberByDegree(g.Label, g.Vertex)
-	smallest := b.filled("smallest neighbours", 4*vertices, 0xff)
-	b.forTuples(func(pairs, n uint64) { b.call("smallest_neighbours", pairs, n, g.Vertex, smallest) })
+	smallest := b.filled("smallest neighbors", 4*vertices, 0xff)
+	b.forTuples(func(pairs, n uint64) { b.call("smallest_neighbors", pairs, n, g.Vertex, smallest) })
 	g.Hubs = uint64(b.c.hubCount(vertices))
 	g.OwnHubs = g.Hubs
 	b.numberByGroup(g.Label, g.Vertex, smallest, &keys, &buffer)
@@ -159,7 +159,7 @@ func (b *builder) numberByDegree(label, vertex uint64) (keys, buffer uint64) {
 	return keys, buffer
 }
 
-// numberByGroup numbers them by group, where smallest has the first hub among the neighbours of each.
+// numberByGroup numbers them by group, where smallest has the first hub among the neighbors of each.
 func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *uint64) {
 	g := &b.graph
 	b.call("group_keys", label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys)

@@ -9,7 +9,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 )
 
-// lists are the neighbour lists of sources 0 to sources-1, made of keys source<<bits | target.
+// lists are the neighbor lists of sources 0 to sources-1, made of keys source<<bits | target.
 type lists struct {
 	sources, targets        int64
 	offset, target, entries uint64                                        // as in deviceGraph
@@ -19,7 +19,7 @@ type lists struct {
 	place                   func(entries, maxRange int64) (target uint64) // allocates the lists
 }
 
-// makeLists makes the neighbour lists: keys of both directions of every tuple, sorted, without duplicates.
+// makeLists makes the neighbor lists: keys of both directions of every tuple, sorted, without duplicates.
 func (b *builder) makeLists() {
 	g := &b.graph
 	l := lists{
@@ -87,10 +87,10 @@ func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 	g := &b.graph
 	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
 	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.Room(), entries, maxRange, rest) {
-		return b.array("neighbour lists", 4*entries)
+		return b.array("neighbor lists", 4*entries)
 	}
-	b.note("neighbour lists", "pinned in the host, read by the kernels over the bus")
-	return b.hostArray("neighbour lists", 4*entries)
+	b.note("neighbor lists", "pinned in the host, read by the kernels over the bus")
+	return b.hostArray("neighbor lists", 4*entries)
 }
 
 // appendLists makes the lists of the sources of s, behind the existing ones.
@@ -153,7 +153,7 @@ func (b *builder) deriveArrays() {
 		what  string
 		bytes int64
 	}{
-		{&g.FirstNeighbour, "first neighbours", 4 * n},
+		{&g.FirstNeighbor, "first neighbors", 4 * n},
 		{&g.WordHub, "hubs of words", 4 * int64(g.Words)},
 		{&g.HubEdges, "edges of hubs", 4 * hubs},
 		{&g.OutputTemplate, "output template", 4 * int64(g.Labels)},
@@ -168,7 +168,7 @@ func (b *builder) deriveArrays() {
 	}
 	g.Frontier[1], g.Frontier[2] = g.Frontier[0]+uint64(bitmap), g.Frontier[0]+uint64(2*bitmap)
 	b.publish()
-	b.call("first_neighbours", g.FirstNeighbour)
+	b.call("first_neighbors", g.FirstNeighbor)
 	b.call("word_hubs", g.WordHub)
 	b.callBlocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), "hub_edges", g.HubEdges)
 }

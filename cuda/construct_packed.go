@@ -12,7 +12,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// packLists makes packed lists (kernels/neighbours.cuh), span by span, in all the memory that is left: the packed lists
+// packLists makes packed lists (kernels/neighbors.cuh), span by span, in all the memory that is left: the packed lists
 // grow from its beginning, and the keys of a span are sorted at its end. So a span is the larger the fewer lists there
 // are. In the end the memory behind them is given back.
 //
@@ -51,7 +51,7 @@ func (b *builder) packLists(l *lists, ranges rangeEntries) {
 		}
 		used += words
 	}
-	b.note("neighbour lists", fmt.Sprintf("packed, %s: %.1f bits for each of %d entries",
+	b.note("neighbor lists", fmt.Sprintf("packed, %s: %.1f bits for each of %d entries",
 		units.Bytes(int64(4*used)), 32*float64(used)/max(float64(l.entries), 1), l.entries))
 	b.note("parts in which lists were sorted", fmt.Sprint(spans))
 	if b.c.lists == "host" {

@@ -248,9 +248,9 @@ func (r *rank) numberOwn() {
 	r.keys, r.buffer = r.numberByDegree(g.Place, r.local)
 }
 
-// numberOwnByGroup numbers own labels by the first hub among their neighbours.
+// numberOwnByGroup numbers own labels by the first hub among their neighbors.
 func (r *rank) numberOwnByGroup() {
-	smallest := r.filled("smallest neighbours", 4*int64(r.graph.Vertices), 0xff)
+	smallest := r.filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
 	r.call("smallest_hubs", r.edges, uint64(r.owned), r.local, smallest)
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
 	r.release(&r.keys, &r.buffer, &r.degree, &smallest)

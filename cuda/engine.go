@@ -13,8 +13,8 @@
 //	kernels/levels.cuh    what happens between two levels; kernels/search.cuh: the structures it uses
 //	kernels/block.cuh     barriers, shared memory and counters of a block
 //	kernels/graph.cuh     the graph and the numbering of its vertices
-//	kernels/neighbours.cuh
-//	                      neighbour lists, plain and packed
+//	kernels/neighbors.cuh
+//	                      neighbor lists, plain and packed
 //	kernels/exchange.cuh  what several GPUs send each other, and when; kernels/fold.cuh: what 1D by source and 2D add;
 //	                      exchange.go: the same search on the host; phases.go: what it records of a level
 //	kernels/tuning.cuh    every constant that was chosen by measuring

@@ -315,12 +315,12 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 		plugins.Fact{Name: "GPUs", Value: fmt.Sprint(t[0].c.devices)},
 		plugins.Fact{Name: "partition", Value: t[0].c.partition()},
 		plugins.Fact{Name: "transfer", Value: s.transfer},
-		plugins.Fact{Name: "vertices with neighbour lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
+		plugins.Fact{Name: "vertices with neighbor lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
 		plugins.Fact{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original " +
 			"labels, when the clock stops; copied to the host afterwards"},
 		plugins.Fact{Name: "before the clock", Value: "a kernel wakes every device and its links with zeros; " +
 			"it knows neither root nor graph"},
-		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbour, in " +
+		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbor, in " +
 			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
 	for _, r := range t {
 		name := fmt.Sprintf("bytes on rank %d", r.number)

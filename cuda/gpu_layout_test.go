@@ -88,7 +88,7 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 		into  *[]uint32
 		at, n uint64
 	}{
-		{&g.target, g.Target, g.Entries}, {&g.first, g.FirstNeighbour, g.Searched}, {&g.wordHub, g.WordHub, g.Words},
+		{&g.target, g.Target, g.Entries}, {&g.first, g.FirstNeighbor, g.Searched}, {&g.wordHub, g.WordHub, g.Words},
 		{&g.groupBegin, g.GroupBegin, g.Hubs + 1}, {&g.leafBegin, g.LeafBegin, g.Hubs + 1}, {&g.hubEdges, g.HubEdges, g.Hubs},
 		{&g.label, g.Label, g.Vertices}, {&g.vertex, g.Vertex, g.Labels}, {&g.template, g.OutputTemplate, g.Labels},
 		{&g.rows, g.AlignedRows, g.AlignedWords},
@@ -107,10 +107,10 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 }
 
 func isPacked(f plugins.Fact) bool {
-	return f.Name == "neighbour lists" && strings.HasPrefix(f.Value, "packed")
+	return f.Name == "neighbor lists" && strings.HasPrefix(f.Value, "packed")
 }
 
-// readPacked decodes the packed lists of a graph, as kernels/neighbours.cuh describes them, to plain ones.
+// readPacked decodes the packed lists of a graph, as kernels/neighbors.cuh describes them, to plain ones.
 func readPacked(g deviceGraph) (offset []uint64, target []uint32, err error) {
 	packed := make([]uint64, g.Searched)
 	if err := driver.Read(packed, g.Offset); err != nil {
@@ -166,7 +166,7 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 			noted := func(name string) bool {
 				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
 			}
-			if noted("neighbour lists") != limited.lists || noted("tuples") != limited.tuples {
+			if noted("neighbor lists") != limited.lists || noted("tuples") != limited.tuples {
 				t.Errorf("lists and tuples in the host: want %t and %t, got the details %v",
 					limited.lists, limited.tuples, g.details)
 			}
@@ -239,7 +239,7 @@ func TestKernel1BuildsTheGraphThatGraphCuhDescribes(t *testing.T) {
 
 func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 	degree := map[uint32]int{}
-	neighbours := map[uint32]map[uint32]bool{}
+	neighbors := map[uint32]map[uint32]bool{}
 	for _, tuple := range tuples {
 		u, v, _ := tuple.Ends32()
 		if u == v {
@@ -247,10 +247,10 @@ func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 		}
 		for _, ends := range [][2]uint32{{u, v}, {v, u}} {
 			degree[ends[0]]++
-			if neighbours[ends[0]] == nil {
-				neighbours[ends[0]] = map[uint32]bool{}
+			if neighbors[ends[0]] == nil {
+				neighbors[ends[0]] = map[uint32]bool{}
 			}
-			neighbours[ends[0]][ends[1]] = true
+			neighbors[ends[0]][ends[1]] = true
 		}
 	}
 	if int(g.Vertices) != len(degree) {
@@ -275,7 +275,7 @@ func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 	for h := range uint32(g.Hubs) {
 		sorted("vertices of a group", g.groupBegin[h], g.groupBegin[h+1])
 		for leaf := g.leafBegin[h]; leaf < g.leafBegin[h+1]; leaf++ {
-			if label := g.label[leaf]; degree[label] != 1 || !neighbours[label][g.label[h]] {
+			if label := g.label[leaf]; degree[label] != 1 || !neighbors[label][g.label[h]] {
 				t.Fatalf("leaf %d of hub %d has degree %d", leaf, h, degree[label])
 			}
 			if g.template[g.label[leaf]] != g.label[h] {
@@ -287,7 +287,7 @@ func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 		list := g.target[g.offset[v]:g.offset[v+1]]
 		label := g.label[v]
 		var want []uint32
-		for n := range neighbours[label] {
+		for n := range neighbors[label] {
 			if g.vertex[n] < uint32(g.Searched) {
 				want = append(want, g.vertex[n])
 			}
@@ -316,7 +316,7 @@ func checkGraph(t *testing.T, tuples []graph.Edge, g builtGraph) {
 // checkDerived checks what kernel 1 derives from the list of a vertex.
 func checkDerived(t *testing.T, g builtGraph, v uint64, list []uint32) {
 	if len(list) > 0 && g.first[v] != list[0] || len(list) == 0 && g.first[v] != uint32(v) {
-		t.Fatalf("first neighbour of vertex %d: got %d, its list is %v", v, g.first[v], list)
+		t.Fatalf("first neighbor of vertex %d: got %d, its list is %v", v, g.first[v], list)
 	}
 	if v < g.Hubs {
 		edges, _ := slices.BinarySearch(list, g.groupBegin[v])
@@ -331,7 +331,7 @@ func checkDerived(t *testing.T, g builtGraph, v uint64, list []uint32) {
 	w := v / 32
 	grouped := w*32 >= g.Hubs && w*32+32 <= g.Ungrouped
 	if hub := g.wordHub[w]; hub != none && hub != g.first[v] {
-		t.Fatalf("the hub of word %d is %d, and the first neighbour of vertex %d is %d", w, hub, v, g.first[v])
+		t.Fatalf("the hub of word %d is %d, and the first neighbor of vertex %d is %d", w, hub, v, g.first[v])
 	}
 	if w >= g.AlignedWords {
 		return

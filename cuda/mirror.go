@@ -16,7 +16,7 @@ type deviceGraph struct {
 	QueueShift                                       uint64
 	Offset, Target, SourceOffset, SourceTarget       uint64
 	AlignedBegin, AlignedRows, Aligned               uint64
-	FirstNeighbour, WordHub                          uint64
+	FirstNeighbor, WordHub                           uint64
 	GroupBegin, HubEdges, HubDegree, LeafBegin       uint64
 	Label, Place, Vertex, OutputTemplate, HubReached uint64
 	Unvisited                                        uint64

@@ -108,7 +108,7 @@ func TestHostAndDeviceHaveTheSameStructures(t *testing.T) {
 
 func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh",
-		"kernels/neighbours.cuh", "kernels/exchange.cuh", "kernels/several.cu")
+		"kernels/neighbors.cuh", "kernels/exchange.cuh", "kernels/several.cu")
 	for name, want := range map[string]int{
 		"LEVELS": launchLevels, "ADAPTIVE": slices.Index(messages, "adaptive"), "LISTS": slices.Index(messages, "lists"),
 		"BITMAPS": slices.Index(messages, "bitmaps"),

@@ -26,7 +26,7 @@ func options() []plugins.Option {
 	aligned := number(plugins.Int, "aligned", "100", 100,
 		"per cent of the vertices, hubs first, that get an aligned block")
 	aligned.Needs = "bottomup=aligned"
-	adjacency := choice("adjacency", "neighbour lists: plain CSR, packed as differences of few bits, or (auto) packed "+
+	adjacency := choice("adjacency", "neighbor lists: plain CSR, packed as differences of few bits, or (auto) packed "+
 		"where CSR does not fit on the device", "auto", "csr", "packed")
 	adjacency.Needs = "gpus=1"
 	return append([]plugins.Option{
@@ -43,7 +43,7 @@ func options() []plugins.Option {
 		choice("transfer", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
 			"without a link it is staged", "peer", "staged"),
 		topDown,
-		choice("bottomup", "bottom-up step: neighbours of 32 consecutive vertices interleaved, or plain CSR",
+		choice("bottomup", "bottom-up step: neighbors of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
 		aligned,
 		choice("levels", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
@@ -51,7 +51,7 @@ func options() []plugins.Option {
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
 		number(plugins.Float, "memory", "0", 1<<20,
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
-		choice("lists", "where neighbour lists are: device memory, pinned host memory, or (auto) the device if they fit",
+		choice("lists", "where neighbor lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
 		adjacency,
 	}, plugins.SwitchOptions("30", "16384")...)

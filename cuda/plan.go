@@ -30,7 +30,7 @@ func checkTuples(tuples int64, maxLabel uint64, tooLong bool) error {
 func queueShift(searched, entries uint64) (uint64, error) {
 	shift := bits.Len64(entries)
 	if shift+bits.Len64(searched) > 64 {
-		return 0, fmt.Errorf("%d vertices of degree 2 or more with %d neighbours: their product must be below 2^64: %w",
+		return 0, fmt.Errorf("%d vertices of degree 2 or more with %d neighbors: their product must be below 2^64: %w",
 			searched, entries, plugins.ErrTuples)
 	}
 	return uint64(shift), nil
@@ -40,7 +40,7 @@ func queueShift(searched, entries uint64) (uint64, error) {
 func words(n int64) int64 { return (n + 31) / 32 }
 
 // searchBytes is what a search needs on the device besides the lists and the parents: four bitmaps and the hubs of
-// words; corrections, queue and prefix sums; offsets and first neighbours; labels of vertices, vertices of labels and
+// words; corrections, queue and prefix sums; offsets and first neighbors; labels of vertices, vertices of labels and
 // the output template.
 func searchBytes(labels, vertices, searched int64) int64 {
 	return 5*4*words(searched) + (8+4+8)*searched + (8+4)*searched + 4*vertices + (4+4)*labels

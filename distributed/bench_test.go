@@ -107,7 +107,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(units.Median(all[0].rates), "GTEPS")
 }
 
-// chooseRoots draws vertices that have a neighbour, always the same ones.
+// chooseRoots draws vertices that have a neighbor, always the same ones.
 func chooseRoots(tuples []graph.Edge) (roots []graph.Vertex) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for len(roots) < *flagRoots {

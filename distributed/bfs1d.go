@@ -1,6 +1,6 @@
 package distributed
 
-// Direction-optimising breadth-first search over a graph partitioned in one dimension.
+// Direction-optimizing breadth-first search over a graph partitioned in one dimension.
 //
 // The processors form a single column: rank k owns the vertices of block k and stores the edges to them, row k of the
 // matrix. The matrix is symmetric, so the same lists lead from its own vertices to all others. For 3 ranks:
@@ -19,8 +19,8 @@ package distributed
 //     send the frontier to all ranks. Each rank searches the lists of its own unvisited vertices.
 //   - Owners fetch parents once at the end, as in bfs2d.go.
 //
-// Data: the graph is undirected, so one set of lists (Part.up, the neighbours of each own vertex) serves both
-// directions. Neighbours are Columns, and the blocks of visited, discovered and parent are those of all ranks, so a
+// Data: the graph is undirected, so one set of lists (Part.up, the neighbors of each own vertex) serves both
+// directions. Neighbors are Columns, and the blocks of visited, discovered and parent are those of all ranks, so a
 // Column is also an index of these.
 //
 // The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. An unsent set is not
@@ -30,7 +30,7 @@ type search1D struct{ *Rank }
 func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduce]) }
 
 // topDownStep:
-//  1. Scan: discover the unvisited neighbours of the own frontier. There is nothing to expand.
+//  1. Scan: discover the unvisited neighbors of the own frontier. There is nothing to expand.
 //  2. Fold: send discovered vertices to their owners.
 //  3. Update: owners keep those that were not visited as the next frontier.
 func (s *search1D) topDownStep(l *Level) {
@@ -55,7 +55,7 @@ func (s *search1D) longPiece(worker, from, to int) {
 
 // bottomUpStep:
 //  1. Expand: send the frontier to all ranks.
-//  2. Scan: discover own unvisited vertices with a neighbour in the frontier. There is nothing to fold.
+//  2. Scan: discover own unvisited vertices with a neighbor in the frontier. There is nothing to fold.
 //  3. Update: they are the next frontier.
 func (s *search1D) bottomUpStep(l *Level) {
 	s.expandFrontier(&l.Phases[Expand])

@@ -1,6 +1,6 @@
 package distributed
 
-// Direction-optimising breadth-first search over a graph partitioned in two dimensions.
+// Direction-optimizing breadth-first search over a graph partitioned in two dimensions.
 //
 // The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
 //

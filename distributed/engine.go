@@ -27,7 +27,7 @@ import (
 // New returns an engine whose ranks are goroutines.
 func New() plugins.Engine {
 	return plugins.New(func() (plugins.Description, error) {
-		return Describe("distributed", "Direction-optimising search with ranks that own parts of the graph, partitioned in "+
+		return Describe("distributed", "Direction-optimizing search with ranks that own parts of the graph, partitioned in "+
 			"one or two dimensions; ranks are goroutines.", 4), nil
 	}, build)
 }

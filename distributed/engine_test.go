@@ -187,8 +187,8 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 	}
 }
 
-// Kernel 1 can be cancelled at any point, on all ranks, and the engine stays usable.
-func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
+// Kernel 1 can be canceled at any point, on all ranks, and the engine stays usable.
+func TestKernel1CanBeCanceledAnywhere(t *testing.T) {
 	const scale = 14
 	tuples := kronecker(t, scale, 16)
 	truth := truthOf(t, tuples, scale)
@@ -213,7 +213,7 @@ func TestKernel1CanBeCancelledAnywhere(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(usual*time.Duration(i)/time.Duration(steps), cancel)
 			if err := construct(ctx); err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatalf("%v, cancelled after %d/%d of the usual time: %v", set, i, steps, err)
+				t.Fatalf("%v, canceled after %d/%d of the usual time: %v", set, i, steps, err)
 			}
 			cancel()
 		}

@@ -25,8 +25,8 @@ func (s *Rank) expandFrontier(m *Measure) {
 }
 
 // expandFrontierAndAddUp is expandFrontier and addUp in one exchange, which is all that a level of a deep graph costs.
-// A small frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbour of it;
-// the unvisited neighbours that this rank owns become candidates.
+// A small frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbor of it;
+// the unvisited neighbors that this rank owns become candidates.
 func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	n, ranks := len(s.frontier.list), s.inColumn.Size()
 	s.candidates, s.looked = s.candidates[:0], 0
@@ -42,7 +42,7 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	s.watch.lap(m)
 }
 
-// addressFrontier writes a message for each rank with the vertices of the frontier that have a neighbour among the
+// addressFrontier writes a message for each rank with the vertices of the frontier that have a neighbor among the
 // rank's own. The message to this rank itself has the whole frontier.
 func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	for k := range messages {
@@ -66,7 +66,7 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 				}
 				message := &messages[uint32(u)/width]
 				if n := len(*message); n > 0 && (*message)[n-1] == v {
-					continue // through another neighbour
+					continue // through another neighbor
 				}
 				*message = append(*message, v)
 			}

@@ -10,9 +10,9 @@ import (
 
 // Groups.
 //
-// Nearly every vertex that finds a parent bottom-up finds it at its first neighbour, the one of largest degree. So a
-// rank numbers its vertices by that neighbour: first its own hubs, by descending degree; then its vertices with a hub
-// for a neighbour, in groups by the first of their hubs and by descending degree in each; then the rest. A hub in the
+// Nearly every vertex that finds a parent bottom-up finds it at its first neighbor, the one of largest degree. So a
+// rank numbers its vertices by that neighbor: first its own hubs, by descending degree; then its vertices with a hub
+// for a neighbor, in groups by the first of their hubs and by descending degree in each; then the rest. A hub in the
 // frontier then discovers its whole group as a range of rows, without a look at an edge, and the template of the output
 // has the parents.
 //
@@ -82,7 +82,7 @@ func (b *builder) shareHubLabels(slots []uint32) {
 	}
 }
 
-// firstHubs returns the first hub among the neighbours of each own slot, or the number of hubs, when vertices have the
+// firstHubs returns the first hub among the neighbors of each own slot, or the number of hubs, when vertices have the
 // given numbers.
 func (b *builder) firstHubs(number []uint32) []uint32 {
 	index, own := b.listIndexes(number), b.hubsPerRank()

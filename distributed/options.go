@@ -84,7 +84,7 @@ func (c Configuration) details(kind string) []plugins.Fact {
 		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), kind)},
 		{Name: "threads of each rank", Value: strconv.Itoa(c.Threads)},
 		{Name: "partition", Value: partition},
-		{Name: "output template", Value: "kernel 1 stores every label's first neighbour, in original labels; each search " +
+		{Name: "output template", Value: "kernel 1 stores every label's first neighbor, in original labels; each search " +
 			"copies these inside its clock and confirms or replaces every one"},
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 // Output: the parents of a rank's labels, written inside the clock.
 //
-// The parent of most vertices is the first neighbour in their list, which is known from the graph alone. Kernel 1 keeps
+// The parent of most vertices is the first neighbor in their list, which is known from the graph alone. Kernel 1 keeps
 // it for every label (Part.template). A search copies this template, which is sequential, and corrects the parents of
-// the vertices that were discovered through another neighbour, or not at all, region by region (internal/parents). So
+// the vertices that were discovered through another neighbor, or not at all, region by region (internal/parents). So
 // every search confirms or replaces every entry.
 
 // The template does not depend on the root, so workers copy it while they wait, for others of their rank or for other
@@ -110,7 +110,7 @@ func (s *Rank) outputRegion(_, from, to int) {
 	}
 }
 
-// copySlots writes the first neighbours of slots from..to-1 as parents.
+// copySlots writes the first neighbors of slots from..to-1 as parents.
 func (s *Rank) copySlots(from, to int) {
 	if from == to {
 		return // perhaps because there are more ranks than shares; then first is not a label

@@ -11,7 +11,7 @@ import (
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
 // part, and know nothing about messages, ranks or grids. The workers of a rank share them out.
 //
-// Whether a neighbour is visited is almost random, so a branch on it would be mispredicted all the time. Instead, every
+// Whether a neighbor is visited is almost random, so a branch on it would be mispredicted all the time. Instead, every
 // candidate is written behind those that are kept, and the number of those kept grows only if it is to be kept.
 
 // batch is how many entries or rows are processed at a time; a power of two.
@@ -51,7 +51,7 @@ type source struct {
 	label uint32 // label + 1 of the vertex
 }
 
-// candidate is an unvisited row with a neighbour in the frontier, which has the given label + 1.
+// candidate is an unvisited row with a neighbor in the frontier, which has the given label + 1.
 type candidate struct {
 	row   Row
 	label uint32

@@ -67,8 +67,8 @@ type Rank struct {
 
 	// In grids of one column.
 	addressed  bool        // the frontier was sent only to the ranks concerned
-	candidates []candidate // and these are the rank's own unvisited neighbours of it, some more than once
-	looked     int64       // own neighbours of it, visited or not
+	candidates []candidate // and these are the rank's own unvisited neighbors of it, some more than once
+	looked     int64       // own neighbors of it, visited or not
 
 	cuts    int      // parts of each block of a frontier that workers share out
 	long    []source // top-down: vertices with long lists

@@ -66,7 +66,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 type traffic struct {
 	messages, bytes float64
 	busiest         int64   // messages of the rank that sends most
-	modelled        float64 // seconds that rank needs with 2 us a message and 10 GB/s
+	modeled         float64 // seconds that rank needs with 2 us a message and 10 GB/s
 }
 
 // measureTraffic searches four times and validates the results.
@@ -92,16 +92,16 @@ func measureTraffic(t *testing.T, tuples []graph.Edge, scale int, options map[st
 			t.Fatal(err)
 		}
 		var busiest int64
-		var modelled float64
+		var modeled float64
 		for _, rank := range got.Ranks {
 			var messages, bytes int64
 			for _, p := range rank.Phases {
 				messages, bytes = messages+number(p.Messages), bytes+number(p.Bytes)
 			}
-			busiest, modelled = max(busiest, messages), max(modelled, float64(messages)*2e-6+float64(bytes)/10e9)
+			busiest, modeled = max(busiest, messages), max(modeled, float64(messages)*2e-6+float64(bytes)/10e9)
 			sum.messages, sum.bytes = sum.messages+float64(messages), sum.bytes+float64(bytes)
 		}
-		sum.busiest, sum.modelled = sum.busiest+busiest, sum.modelled+modelled
+		sum.busiest, sum.modeled = sum.busiest+busiest, sum.modeled+modeled
 	}
 	return sum
 }
@@ -134,10 +134,10 @@ func TestTwoDimensionsSendLessWithManyRanks(t *testing.T) {
 	for _, ranks := range []int{64, 256} {
 		one := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "1d"})
 		two := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "2d"})
-		ratio := one.modelled / two.modelled
+		ratio := one.modeled / two.modeled
 		if ratio < 2 || ratio < previous {
-			t.Errorf("%d ranks: modelled 1D %.3g s, 2D %.3g s, ratio %.1f, with fewer ranks %.1f",
-				ranks, one.modelled, two.modelled, ratio, previous)
+			t.Errorf("%d ranks: modeled 1D %.3g s, 2D %.3g s, ratio %.1f, with fewer ranks %.1f",
+				ranks, one.modeled, two.modeled, ratio, previous)
 		}
 		previous = ratio
 	}
@@ -240,14 +240,14 @@ func TestFirstErrorSkipsRanksThatWereStopped(t *testing.T) {
 	}
 }
 
-// The leaves of a star are the group of its centre, except for those that count as hubs themselves: 32 of each rank.
-// All ranks of a grid row know that the centre discovers its group, so only the others are sent and asked for.
+// The leaves of a star are the group of its center, except for those that count as hubs themselves: 32 of each rank.
+// All ranks of a grid row know that the center discovers its group, so only the others are sent and asked for.
 func TestVerticesOfGroupsAreNotSent(t *testing.T) {
-	const vertices, centre, ranks, hubsPerRank = 4000, 5, 4, 32
+	const vertices, center, ranks, hubsPerRank = 4000, 5, 4, 32
 	var tuples []graph.Edge
 	for v := range graph.Vertex(vertices) {
-		if v != centre {
-			tuples = append(tuples, graph.MakeEdge(centre, v))
+		if v != center {
+			tuples = append(tuples, graph.MakeEdge(center, v))
 		}
 	}
 	e := distributed.New()
@@ -257,13 +257,13 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := make([]graph.Vertex, vertices)
-	found, err := e.Search(t.Context(), centre, parent)
+	found, err := e.Search(t.Context(), center, parent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for v, p := range parent {
-		if p != centre {
-			t.Fatalf("vertex %d: got parent %d, want the centre %d", v, p, centre)
+		if p != center {
+			t.Fatalf("vertex %d: got parent %d, want the center %d", v, p, center)
 		}
 	}
 	sent := map[string]int64{}

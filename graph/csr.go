@@ -2,16 +2,16 @@ package graph
 
 import "fmt"
 
-// CSR is a plain compressed sparse row adjacency: the neighbours of v are Targets[Offsets[v]:Offsets[v+1]].
+// CSR is a plain compressed sparse row adjacency: the neighbors of v are Targets[Offsets[v]:Offsets[v+1]].
 //
 // It keeps all tuples. For each tuple {u, v}, v is in the list of u and u is in the list of v; duplicates are repeated,
 // and a self-loop is in the list of its vertex twice. So the length of a list is the degree of its vertex with
-// duplicates, and len(Targets) is twice the number of tuples. The neighbours of a vertex are not sorted.
+// duplicates, and len(Targets) is twice the number of tuples. The neighbors of a vertex are not sorted.
 //
 // Search and tests use it; engines build layouts of their own.
 type CSR struct {
 	Offsets []int64  // NumVertices()+1 positions in Targets, ascending, from 0 to len(Targets)
-	Targets []Vertex // neighbours, list after list
+	Targets []Vertex // neighbors, list after list
 }
 
 // NewCSR builds the adjacency of the vertices 0..vertices-1. It returns an error if vertices is negative or a tuple has
@@ -51,11 +51,11 @@ func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 // NumVertices returns the number of vertices, isolated ones included.
 func (g *CSR) NumVertices() int64 { return int64(len(g.Offsets)) - 1 }
 
-// Neighbours returns the list of v, which must be a vertex. The caller must not change it.
-func (g *CSR) Neighbours(v Vertex) []Vertex { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
+// Neighbors returns the list of v, which must be a vertex. The caller must not change it.
+func (g *CSR) Neighbors(v Vertex) []Vertex { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Search is the textbook breadth-first search with one queue, one vertex after the other. Everything faster is compared
-// with it, so it stays simple and is never optimised.
+// with it, so it stays simple and is never optimized.
 //
 // Both results have one entry for each vertex of g: the parent (see the package comment) and the level, which is 0 for
 // root, one more than the parent's level for other reached vertices, and -1 for unreached ones. It returns an error if
@@ -73,7 +73,7 @@ func (g *CSR) Search(root Vertex) (parent []Vertex, level []int64, err error) {
 	for len(queue) > 0 {
 		u := queue[0]
 		queue = queue[1:]
-		for _, v := range g.Neighbours(u) {
+		for _, v := range g.Neighbors(u) {
 			if parent[v] == Unreached {
 				parent[v], level[v] = u, level[u]+1
 				queue = append(queue, v)

@@ -28,9 +28,9 @@ func mustCSR(t testing.TB, edges []Edge, vertices int64) *CSR {
 func TestCSRKeepsSelfLoopsAndDuplicatesInBothDirections(t *testing.T) {
 	g := mustCSR(t, tuples(0, 1, 1, 0, 2, 2, 3, 0), 5)
 	for v, want := range [][]Vertex{{1, 1, 3}, {0, 0}, {2, 2}, {0}, {}} {
-		got := slices.Sorted(slices.Values(g.Neighbours(Vertex(v))))
+		got := slices.Sorted(slices.Values(g.Neighbors(Vertex(v))))
 		if !slices.Equal(got, want) {
-			t.Errorf("neighbours of %d: %v, want %v", v, got, want)
+			t.Errorf("neighbors of %d: %v, want %v", v, got, want)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestCSRWithoutTuplesOrVertices(t *testing.T) {
 	if g := mustCSR(t, nil, 0); g.NumVertices() != 0 || len(g.Targets) != 0 {
 		t.Errorf("no vertices: %+v", g)
 	}
-	if g := mustCSR(t, nil, 3); g.NumVertices() != 3 || len(g.Neighbours(2)) != 0 {
+	if g := mustCSR(t, nil, 3); g.NumVertices() != 3 || len(g.Neighbors(2)) != 0 {
 		t.Errorf("three isolated vertices: %+v", g)
 	}
 }
@@ -85,8 +85,8 @@ func TestSearchLevelsOfNamedGraphs(t *testing.T) {
 				switch {
 				case Vertex(v) == c.root && p != c.root, level[v] < 0 && p != Unreached:
 					t.Errorf("parent of %d is %d", v, p)
-				case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbours(p), Vertex(v))):
-					t.Errorf("parent of %d is %d, which is not a neighbour one level above", v, p)
+				case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbors(p), Vertex(v))):
+					t.Errorf("parent of %d is %d, which is not a neighbor one level above", v, p)
 				}
 			}
 		})

@@ -6,7 +6,7 @@ import "fmt"
 type Direction uint8
 
 const (
-	TopDown  Direction = iota // from the frontier to unvisited neighbours
+	TopDown  Direction = iota // from the frontier to unvisited neighbors
 	BottomUp                  // from unvisited vertices to a parent in the frontier (Beamer et al. 2012)
 )
 
@@ -40,7 +40,7 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // A top-down step looks at every edge out of the frontier. A bottom-up step looks at the edges of unvisited vertices,
 // but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier has more than
 // 1/Alpha of the unexplored edges and is at least twice as large as the one before, and switches back when the frontier
-// has shrunk below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbours it grows
+// has shrunk below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbors it grows
 // slowly, and most unvisited vertices are far from it, so that a bottom-up step looks at nearly all of their edges.
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never

@@ -158,7 +158,7 @@ type properties struct {
 	selfLoops  int64
 	distinct   int64 // undirected edges between two vertices
 	duplicates int64 // tuples that repeat an edge
-	isolated   int64 // vertices without another neighbour
+	isolated   int64 // vertices without another neighbor
 	maxDegree  int64 // duplicates counted, self-loops not
 	giant      int64 // vertices of the largest component
 	nedge, m   int64 // tuples of the largest component without and with self-loops

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// QueueOrder returns new numbers of the vertices of rows, where the neighbours of v are
-// targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbours of
+// QueueOrder returns new numbers of the vertices of rows, where the neighbors of v are
+// targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbors of
 // each, in the order of its list. The first vertex of each other component follows (Kolganov, "The Fastest and
 // Energy-Efficient Breadth-First Search Algorithm on a Single Node", 2018, section 2.3). The numbers do not depend on
 // threads. The error is that of ctx.
@@ -18,10 +18,10 @@ func QueueOrder(ctx context.Context, offsets []int64, targets []uint32, threads 
 		for o.add(uint32(first)); head < len(o.queue); {
 			level := o.queue[head:]
 			if threads > 1 && len(level) >= largeLevel {
-				o.addNeighbours(ctx, level)
+				o.addNeighbors(ctx, level)
 			} else {
 				for _, v := range level {
-					for _, u := range o.neighbours(v) {
+					for _, u := range o.neighbors(v) {
 						o.add(u)
 					}
 				}
@@ -47,10 +47,10 @@ type queueOrder struct {
 	threads int
 	number  []uint32 // place in the queue plus 1
 	queue   []uint32
-	by      []uint32 // for large levels: the first vertex of the level that has this neighbour
+	by      []uint32 // for large levels: the first vertex of the level that has this neighbor
 }
 
-func (o *queueOrder) neighbours(v uint32) []uint32 { return o.targets[o.offsets[v]:o.offsets[v+1]] }
+func (o *queueOrder) neighbors(v uint32) []uint32 { return o.targets[o.offsets[v]:o.offsets[v+1]] }
 
 // add appends a vertex that is not in the queue.
 func (o *queueOrder) add(v uint32) {
@@ -60,8 +60,8 @@ func (o *queueOrder) add(v uint32) {
 	}
 }
 
-// addNeighbours adds the neighbours of a level on all threads: each to the list of the first vertex that has it.
-func (o *queueOrder) addNeighbours(ctx context.Context, level []uint32) {
+// addNeighbors adds the neighbors of a level on all threads: each to the list of the first vertex that has it.
+func (o *queueOrder) addNeighbors(ctx context.Context, level []uint32) {
 	const none, grain = math.MaxUint32, 64
 	if o.by == nil {
 		o.by = make([]uint32, len(o.number))
@@ -78,7 +78,7 @@ func (o *queueOrder) addNeighbours(ctx context.Context, level []uint32) {
 		})
 	}
 	share(len(level), grain, func(i int) {
-		for _, u := range o.neighbours(level[i]) {
+		for _, u := range o.neighbors(level[i]) {
 			if o.number[u] == 0 {
 				for old := atomic.LoadUint32(&o.by[u]); old > uint32(i) &&
 					!atomic.CompareAndSwapUint32(&o.by[u], old, uint32(i)); old = atomic.LoadUint32(&o.by[u]) {
@@ -88,7 +88,7 @@ func (o *queueOrder) addNeighbours(ctx context.Context, level []uint32) {
 	})
 	found := make([][]uint32, (len(level)+grain-1)/grain)
 	share(len(level), grain, func(i int) {
-		for _, u := range o.neighbours(level[i]) {
+		for _, u := range o.neighbors(level[i]) {
 			if atomic.LoadUint32(&o.by[u]) == uint32(i) {
 				atomic.StoreUint32(&o.by[u], none)
 				found[i/grain] = append(found[i/grain], u)

@@ -38,8 +38,8 @@ func Generators() []Generator {
 		{"kron", "kron:SCALE[:EDGEFACTOR]", "Kronecker graph of Graph500; its edge factor is 16", parseKronecker},
 		{"rmat", "rmat:SCALE:EDGEFACTOR:A,B,C", "Kronecker graph with other odds of the quadrants", parseRMAT},
 		{"uniform", "uniform:VERTICES:TUPLES", "random ends, each vertex as likely as any other", parseUniform},
-		{"grid2d", "grid2d:SIDE", "SIDE x SIDE vertices, joined to their 4 neighbours", gridParser("grid2d", 2)},
-		{"grid3d", "grid3d:SIDE", "SIDE^3 vertices, joined to their 6 neighbours", gridParser("grid3d", 3)},
+		{"grid2d", "grid2d:SIDE", "SIDE x SIDE vertices, joined to their 4 neighbors", gridParser("grid2d", 2)},
+		{"grid3d", "grid3d:SIDE", "SIDE^3 vertices, joined to their 6 neighbors", gridParser("grid3d", 3)},
 		{"path", "path:VERTICES", "vertices in a row", gridParser("path", 1)},
 		{"star", "star:VERTICES", "a hub, vertex 0, and its leaves", parseStar},
 	}

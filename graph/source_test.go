@@ -199,7 +199,7 @@ func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
 }
 
 // Two vertices of a grid are joined if their coordinates differ by one in one place.
-func TestGridsJoinNeighbours(t *testing.T) {
+func TestGridsJoinNeighbors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		side := rapid.Int64Range(1, 7).Draw(t, "side")
 		kind := rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "kind")

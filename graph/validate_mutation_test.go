@@ -41,7 +41,7 @@ func (m *subject) pick(suits func(v Vertex) bool) (Vertex, bool) {
 
 func (m *subject) reached(v Vertex) bool  { return m.level[v] >= 0 }
 func (m *subject) nonRoot(v Vertex) bool  { return m.level[v] > 0 }
-func (m *subject) isolated(v Vertex) bool { return len(m.csr.Neighbours(v)) == 0 }
+func (m *subject) isolated(v Vertex) bool { return len(m.csr.Neighbors(v)) == 0 }
 func (m *subject) isLeaf(v Vertex) bool   { return m.nonRoot(v) && !slices.Contains(m.parent, v) }
 
 // below reports whether v is u or a descendant of u.
@@ -51,7 +51,7 @@ func (m *subject) below(v, u Vertex) bool {
 	return v == u
 }
 
-func (m *subject) adjacent(u, v Vertex) bool { return slices.Contains(m.csr.Neighbours(u), v) }
+func (m *subject) adjacent(u, v Vertex) bool { return slices.Contains(m.csr.Neighbors(u), v) }
 
 // entry makes a mutation that sets the entry of a reached vertex other than the root.
 func entry(p func(m *subject) Vertex) func(m *subject) bool {
@@ -139,10 +139,10 @@ var mutations = []mutation{
 		m.parent[u] = v
 		return ok && ok2
 	}},
-	{"attached to a neighbour on the same level", RuleLevel, func(m *subject) bool {
+	{"attached to a neighbor on the same level", RuleLevel, func(m *subject) bool {
 		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v] && u != v })
 	}},
-	{"attached to a deeper neighbour", RuleLevel, func(m *subject) bool {
+	{"attached to a deeper neighbor", RuleLevel, func(m *subject) bool {
 		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v]+1 && !m.below(u, v) })
 	}},
 	{"depth first instead of breadth first", RuleLevel, func(m *subject) bool {
@@ -166,7 +166,7 @@ var mutations = []mutation{
 	{"dropped everything but the root", RuleSpan, func(m *subject) bool { return m.drop(m.nonRoot) }},
 	{"vertex of another component claimed", RuleSpan, func(m *subject) bool {
 		v, ok := m.pick(func(v Vertex) bool {
-			return !m.reached(v) && slices.ContainsFunc(m.csr.Neighbours(v), func(u Vertex) bool { return u != v })
+			return !m.reached(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u Vertex) bool { return u != v })
 		})
 		m.parent[v] = m.root
 		return ok
@@ -190,7 +190,7 @@ var mutations = []mutation{
 		m.parent[v] = m.root
 		return true
 	}},
-	{"attached one level up to what is not a neighbour", RuleTuple, func(m *subject) bool {
+	{"attached one level up to what is not a neighbor", RuleTuple, func(m *subject) bool {
 		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
 		u, ok2 := m.pick(func(u Vertex) bool { return ok && m.level[u] == m.level[v]-1 && !m.adjacent(u, v) })
 		m.parent[v] = u
@@ -198,15 +198,15 @@ var mutations = []mutation{
 	}},
 }
 
-// attach gives a vertex v a suitable neighbour u as its parent.
+// attach gives a vertex v a suitable neighbor u as its parent.
 func (m *subject) attach(suits func(v, u Vertex) bool) bool {
 	v, ok := m.pick(func(v Vertex) bool {
-		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbours(v), func(u Vertex) bool { return suits(v, u) })
+		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u Vertex) bool { return suits(v, u) })
 	})
 	if !ok {
 		return false
 	}
-	list := m.csr.Neighbours(v)
+	list := m.csr.Neighbors(v)
 	m.parent[v] = list[slices.IndexFunc(list, func(u Vertex) bool { return suits(v, u) })]
 	return true
 }
@@ -235,7 +235,7 @@ func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper b
 	var visit func(u Vertex, depth int64)
 	visit = func(u Vertex, depth int64) {
 		deeper = deeper || depth > level[u]
-		for _, v := range csr.Neighbours(u) {
+		for _, v := range csr.Neighbors(u) {
 			if parent[v] == Unreached {
 				parent[v] = u
 				visit(v, depth+1)
@@ -379,7 +379,7 @@ func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
 			return p
 		},
 		RuleLevel: func(v, p Vertex) Vertex {
-			for _, u := range csr.Neighbours(v) {
+			for _, u := range csr.Neighbors(v) {
 				if v%50 == 0 && u%50 != 0 && level[v] > 0 && level[u] == level[v] && u != v {
 					return u
 				}

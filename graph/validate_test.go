@@ -63,7 +63,7 @@ func samples(t testing.TB) []sample {
 		{"path of as many levels as a byte holds", pathOf(maxWordLevel + 1), maxWordLevel + 3, 0},
 		{"path of one level more", pathOf(maxWordLevel + 2), maxWordLevel + 4, 0},
 		{"long path", pathOf(3000), 3001, 0},
-		{"star from its centre", star, 43, 20},
+		{"star from its center", star, 43, 20},
 		{"star from a leaf", star, 43, 3},
 		{"clique", clique, 13, 5},
 		{"grid", grid, 222, 100},
@@ -167,7 +167,7 @@ func otherParents(csr *CSR, root Vertex, level []int64, rng *rand.Rand) []Vertex
 	for v := range parent {
 		parent[v] = Unreached
 		var choice []Vertex
-		for _, u := range csr.Neighbours(Vertex(v)) {
+		for _, u := range csr.Neighbors(Vertex(v)) {
 			if level[v] > 0 && level[u] == level[v]-1 {
 				choice = append(choice, u)
 			}
@@ -336,7 +336,7 @@ func TestChangedTuplesAreDetected(t *testing.T) {
 	}
 }
 
-func TestCancelledValidationReturnsContextError(t *testing.T) {
+func TestCanceledValidationReturnsContextError(t *testing.T) {
 	edges, vertices := kroneckerTuples(t, 10, 2)
 	parent, _, err := mustCSR(t, edges, vertices).Search(458)
 	if err != nil {

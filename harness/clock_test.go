@@ -33,7 +33,7 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, parents []graph.Ve
 	start := time.Now()
 	t, err := e.serial.Search(ctx, root, parents)
 	time.Sleep(time.Microsecond)
-	if len(e.csr.Neighbours(root)) > 0 {
+	if len(e.csr.Neighbors(root)) > 0 {
 		time.Sleep(e.work)
 	}
 	t.Elapsed = e.search(time.Since(start))

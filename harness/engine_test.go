@@ -76,7 +76,7 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 		parent[i] = graph.Unreached
 	}
 	t := plugins.Traversal{Elapsed: time.Since(start)}
-	if len(s.csr.Neighbours(root)) == 0 {
+	if len(s.csr.Neighbors(root)) == 0 {
 		return t, nil // it measures what a call costs
 	}
 	if s.searches++; s.after != nil {

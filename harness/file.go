@@ -129,9 +129,9 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 	in.graph.Vertices = info.Vertices
 	in.graph.File = &record.FileRecord{
 		Format: string(info.Format), Compression: info.Compression, Bytes: info.Bytes, SHA256: info.SHA256,
-		Symmetrised: info.Symmetrised, Relabelled: info.Labels != nil || info.FirstLabel != 0,
+		Symmetrized: info.Symmetrized, Relabeled: info.Labels != nil || info.FirstLabel != 0,
 	}
-	if in.graph.File.Relabelled {
+	if in.graph.File.Relabeled {
 		in.label = info.Label
 	}
 	available, source, err := machine.AvailableMemory(ctx)

@@ -28,7 +28,7 @@ type Input struct {
 	seed      maphash.Seed              // of sum
 	sum       uint64                    // checksum of the tuples as made
 	roots     []graph.Vertex
-	isolated  graph.Vertex // the first without a neighbour; the number of vertices if there is none
+	isolated  graph.Vertex // the first without a neighbor; the number of vertices if there is none
 	validator *graph.Validator
 	release   func() error
 	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
@@ -134,7 +134,7 @@ func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress
 // partTuples is how many tuples are made again at a time.
 const partTuples = 1 << 25
 
-// regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbours. The
+// regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbors. The
 // device makes them this time, and the CPU for searches that it validates.
 func (in *Input) regenerate(
 	ctx context.Context, host Host, plan record.Plan, recipe graph.Kronecker, progress Progress) (err error) {

@@ -23,7 +23,7 @@ func kroneckerTuples(t testing.TB, k graph.Kronecker) []graph.Edge {
 	return edges
 }
 
-// joined returns the bitmap of the vertices with a neighbour.
+// joined returns the bitmap of the vertices with a neighbor.
 func joined(t testing.TB, k graph.Kronecker, edges []graph.Edge) []uint64 {
 	t.Helper()
 	v, err := graph.NewValidator(edges, k.Vertices(), 0)
@@ -64,7 +64,7 @@ func TestRootsEqualThoseOfTheReference(t *testing.T) {
 	}
 }
 
-func TestRootsAreDistinctAndHaveNeighbours(t *testing.T) {
+func TestRootsAreDistinctAndHaveNeighbors(t *testing.T) {
 	for _, k := range []graph.Kronecker{
 		{Scale: 1, EdgeFactor: 16, Seed1: 2, Seed2: 3},
 		{Scale: 6, EdgeFactor: 1, Seed1: 2, Seed2: 3},
@@ -86,7 +86,7 @@ func TestRootsAreDistinctAndHaveNeighbours(t *testing.T) {
 			seen := map[graph.Vertex]bool{}
 			for _, root := range roots {
 				if seen[root] || !eligible[root] {
-					t.Errorf("%+v: root %d is a repeat (%t) or has no neighbour (%t)", k, root, seen[root], !eligible[root])
+					t.Errorf("%+v: root %d is a repeat (%t) or has no neighbor (%t)", k, root, seen[root], !eligible[root])
 				}
 				seen[root] = true
 			}
@@ -118,7 +118,7 @@ func TestRootsDoNotDependOnThreads(t *testing.T) {
 	}
 }
 
-func TestNoRootsWithoutNeighbours(t *testing.T) {
+func TestNoRootsWithoutNeighbors(t *testing.T) {
 	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	for name, edges := range map[string][]graph.Edge{
 		"no tuples":       nil,

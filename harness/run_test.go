@@ -386,7 +386,7 @@ func TestResumeContinuesInterruptedRun(t *testing.T) {
 	host := hostOf(map[string]*serial{"a": e, "b": {}})
 	r, store, err := runs(t, ctx, host, plan)
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want a cancelled run", err)
+		t.Fatalf("got %v, want a canceled run", err)
 	}
 	if got := r.Runs[0]; got.State != record.Interrupted || len(got.Roots) != 19 {
 		t.Fatalf("state %s, %d roots; want 19 of an interrupted run", got.State, len(got.Roots))

@@ -279,15 +279,15 @@ func (l *library) free() error {
 	return nil
 }
 
-// run calls a function of the library and returns the time that it took. When ctx ends, it sets call->cancelled.
+// run calls a function of the library and returns the time that it took. When ctx ends, it sets call->canceled.
 func (l *library) run(ctx context.Context, name string, function func() C.int) (elapsed time.Duration, err error) {
 	c := l.call
 	c.message[0], c.elapsed_ns, c.after_ns, c.level_count = 0, 0, 0, 0
-	cancelled := (*int32)(unsafe.Pointer(&c.cancelled))
-	atomic.StoreInt32(cancelled, 0)
+	canceled := (*int32)(unsafe.Pointer(&c.canceled))
+	atomic.StoreInt32(canceled, 0)
 	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		atomic.StoreInt32(cancelled, 1)
+		atomic.StoreInt32(canceled, 1)
 		close(set)
 	})
 	var code C.int
@@ -314,10 +314,10 @@ func (l *library) failure(ctx context.Context, function string, code C.int) erro
 	switch kind := kinds[code]; {
 	case code == C.TEPS_OK:
 		return nil
-	case code == C.TEPS_CANCELLED && ctx.Err() != nil:
+	case code == C.TEPS_CANCELED && ctx.Err() != nil:
 		return ctx.Err()
-	case code == C.TEPS_CANCELLED:
-		return fmt.Errorf("%s returned TEPS_CANCELLED, but call->cancelled was not set", function)
+	case code == C.TEPS_CANCELED:
+		return fmt.Errorf("%s returned TEPS_CANCELED, but call->canceled was not set", function)
 	case kind != nil:
 		return fmt.Errorf("%s: %w", message, kind)
 	}

@@ -84,7 +84,7 @@ func TestRepeatUsesTheLibrarysOwnOrItsSearch(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if _, err := repeat(ctx, []graph.Vertex{0}, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: cancelled: %v", source, err)
+			t.Errorf("%s: canceled: %v", source, err)
 		}
 		cancel()
 	}
@@ -149,7 +149,7 @@ func TestAnswersOfLibrariesAreChecked(t *testing.T) {
 		"a message":            {construct: `return teps_fail(c, TEPS_MEMORY, "%d bytes", 8)`, want: "8 bytes: not enough"},
 		"a code of its own":    {construct: "return 7", want: "teps_construct returned 7"},
 		"too many levels":      {search: "c->level_count = 5000", want: "5000 levels"},
-		"cancelled by itself":  {search: "return TEPS_CANCELLED", want: "but call->cancelled was not set"},
+		"canceled by itself":   {search: "return TEPS_CANCELED", want: "but call->canceled was not set"},
 		"a rest for nothing":   {search: "c->elapsed_ns = c->after_ns = 1", want: "graph->afterwards must say what for"},
 		"an impossible time":   {search: "c->elapsed_ns = 3600000000000", want: "exceeds"},
 		"a value out of range": {describe: oddOptions, options: map[string]string{"n": "10"}, want: "from 1 to 9"},

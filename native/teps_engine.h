@@ -43,7 +43,7 @@ enum {
 	TEPS_OPTION = 2,      /* the value of an option cannot be used */
 	TEPS_TUPLES = 3,      /* a label is beyond the engine's limits */
 	TEPS_MEMORY = 4,      /* the graph does not fit */
-	TEPS_CANCELLED = 9,   /* because call->cancelled was set */
+	TEPS_CANCELED = 9,   /* because call->canceled was set */
 	TEPS_FAILED = 100     /* anything else */
 };
 
@@ -99,7 +99,7 @@ typedef struct {
 
 /* Inputs and outputs of one call. */
 typedef struct {
-	volatile int32_t cancelled; /* set to 1 when teps gives up: return TEPS_CANCELLED within a second */
+	volatile int32_t canceled; /* set to 1 when teps gives up: return TEPS_CANCELED within a second */
 	int32_t setting_count;
 	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
 	char message[512];          /* out: the error; see teps_fail */

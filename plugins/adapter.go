@@ -40,7 +40,7 @@ type Built struct {
 }
 
 // New returns an Engine made of a description and a kernel 1. The engine does everything the contract asks for besides
-// the two kernels: it checks options, refuses calls without a graph and roots or arrays that do not fit, honours
+// the two kernels: it checks options, refuses calls without a graph and roots or arrays that do not fit, honors
 // contexts, runs the clock, and adds the engine's name to errors. It also implements Repeater.
 //
 //	rpc.Serve(plugins.New(describe, build))
@@ -133,7 +133,7 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	}, nil
 }
 
-// Search handles vertices beyond the largest label of the tuples itself: they have no neighbours.
+// Search handles vertices beyond the largest label of the tuples itself: they have no neighbors.
 func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
 	defer a.wrap("search", &err)
 	vertices := a.graph.Vertices

@@ -37,7 +37,7 @@ func engine(
 				if ctx.Err() != nil {
 					return plugins.Traversal{}, ctx.Err()
 				}
-				for _, v := range rows.Neighbours(queue[0]) {
+				for _, v := range rows.Neighbors(queue[0]) {
 					if parent[v] == graph.Unreached {
 						parent[v] = queue[0]
 						queue = append(queue, v)

@@ -29,7 +29,7 @@ func ExampleNew() {
 			}
 			parent[root] = root
 			for queue := []graph.Vertex{root}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
-				for _, v := range rows.Neighbours(queue[0]) {
+				for _, v := range rows.Neighbors(queue[0]) {
 					if parent[v] == graph.Unreached {
 						parent[v] = queue[0]
 						queue = append(queue, v)

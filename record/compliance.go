@@ -71,7 +71,7 @@ func (r Run) checkRoots(check checker, p Plan) {
 			confirmed++
 		}
 	}
-	check("64 distinct random roots with a neighbour, or all there are",
+	check("64 distinct random roots with a neighbor, or all there are",
 		p.Roots == OfficialRoots && wanted > 0 && wanted <= OfficialRoots && len(distinct) == len(r.Roots),
 		"%d of %d roots drawn, %d draws rejected, %d distinct roots searched", wanted, p.Roots, rejected, len(distinct))
 	check("Every root was searched", r.State == Complete && len(r.Roots) == wanted && wanted > 0,
@@ -144,7 +144,7 @@ func (r Run) checkClock(check checker, p Plan) {
 	r.checkRest(check, "kernel 1", kernel1, rest, moved+1, rest-moved <= kernel1)
 	check("There is at most one warm-up search, untimed and declared", p.WarmUps <= 1,
 		"%d before the first timed search, from the first root (the reference does 1); searches from a vertex without "+
-			"neighbours come before, to measure what a call costs", p.WarmUps)
+			"neighbors come before, to measure what a call costs", p.WarmUps)
 }
 
 // longCall is the time of a call, in seconds, to which what a call costs adds little.

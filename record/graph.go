@@ -172,11 +172,11 @@ type FileRecord struct {
 	Compression string `json:"compression,omitempty"`
 	Bytes       int64  `json:"bytes"`
 	SHA256      string `json:"sha256"`
-	// Symmetrised reports whether the file has directed edges, or does not say that they are undirected: each is one
+	// Symmetrized reports whether the file has directed edges, or does not say that they are undirected: each is one
 	// undirected tuple.
-	Symmetrised bool `json:"symmetrised"`
-	// Relabelled reports whether the vertices have other numbers than in the file: RootRecord.Label has the file's.
-	Relabelled bool `json:"relabelled"`
+	Symmetrized bool `json:"symmetrised"`
+	// Relabeled reports whether the vertices have other numbers than in the file: RootRecord.Label has the file's.
+	Relabeled bool `json:"relabelled"`
 }
 
 // Same reports whether two records are of the same list of tuples.

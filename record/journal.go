@@ -222,7 +222,7 @@ func (r *Run) apply(e Entry) error {
 
 // conclude derives the statistics, figures and compliance of a run from its entries.
 func (r *Run) conclude(m Manifest) {
-	r.Statistics = Summarise(r.Roots)
+	r.Statistics = Summarize(r.Roots)
 	r.Valid = r.Sound()
 	for _, root := range r.Roots {
 		r.Valid = r.Valid && root.Validated

@@ -147,7 +147,7 @@ func parseProfile(data []byte) (searches [][]Launch, err error) {
 	}
 }
 
-// IdleSearches is how many untimed searches from a vertex without neighbours precede all others (Kernel1.Idle).
+// IdleSearches is how many untimed searches from a vertex without neighbors precede all others (Kernel1.Idle).
 const IdleSearches = 5
 
 // assignProfile gives the searches of a profile to the roots of an engine: the last ones, after those that are untimed.

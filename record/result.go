@@ -93,8 +93,8 @@ type Kernel1 struct {
 	Construction plugins.Construction `json:"construction"`
 	Wall         float64              `json:"wall"`              // seconds on the host's clock around the call
 	Repeats      int                  `json:"repeats,omitempty"` // of the construction, because it was delayed
-	// Idle is the median of some untimed searches from a vertex without neighbours: wall time less the engine's, seconds.
-	// It is absent if every vertex has a neighbour.
+	// Idle is the median of some untimed searches from a vertex without neighbors: wall time less the engine's, seconds.
+	// It is absent if every vertex has a neighbor.
 	Idle float64 `json:"idle,omitempty"`
 	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
 	DeviceTuples bool `json:"device_tuples,omitempty"`

@@ -29,9 +29,9 @@ type Spread struct {
 	StdDev        *float64 `json:"stddev,omitempty"`
 }
 
-// Summarise computes the Graph500 statistics of searches (specification 2.0, "Output"; quartiles and harmonic standard
+// Summarize computes the Graph500 statistics of searches (specification 2.0, "Output"; quartiles and harmonic standard
 // deviation as in the reference program). It returns nil if no search has its tuples counted.
-func Summarise(roots []RootRecord) *Statistics {
+func Summarize(roots []RootRecord) *Statistics {
 	var times, edges, perEdge, validations []float64
 	for _, r := range roots {
 		if r.NEdge == nil || *r.NEdge == 0 || r.Time <= 0 {
@@ -60,7 +60,7 @@ func Summarise(roots []RootRecord) *Statistics {
 	return s
 }
 
-// spread summarises x, which it sorts.
+// spread summarizes x, which it sorts.
 func spread(x []float64) Spread {
 	slices.Sort(x)
 	n := len(x)

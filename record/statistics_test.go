@@ -23,7 +23,7 @@ func TestStatisticsOfFiveSearches(t *testing.T) {
 		roots = append(roots,
 			RootRecord{Index: i, Time: seconds, NEdge: nedge(100), Validated: true, Validation: 2 * seconds})
 	}
-	s := Summarise(roots)
+	s := Summarize(roots)
 	if s == nil || s.NBFS != 5 {
 		t.Fatalf("got %+v, want 5 searches", s)
 	}
@@ -46,7 +46,7 @@ func TestStatisticsOfFourSearches(t *testing.T) {
 	for _, seconds := range []float64{1, 2, 3, 4} {
 		roots = append(roots, RootRecord{Time: seconds, NEdge: nedge(1)})
 	}
-	s := Summarise(roots)
+	s := Summarize(roots)
 	// n=4: q1 = (x[0]+x[1])/2, median = (x[1]+x[2])/2, q3 = (x[3]+x[2])/2.
 	near(t, "first quartile", s.Time.FirstQuartile, 1.5)
 	near(t, "median", s.Time.Median, 2.5)
@@ -57,7 +57,7 @@ func TestStatisticsOfFourSearches(t *testing.T) {
 }
 
 func TestStatisticsOfOneSearch(t *testing.T) {
-	s := Summarise([]RootRecord{{Time: 2, NEdge: nedge(8)}})
+	s := Summarize([]RootRecord{{Time: 2, NEdge: nedge(8)}})
 	if s.Time.StdDev != nil || s.TEPS.StdDev != nil {
 		t.Errorf("a standard deviation of one value: %+v", s)
 	}
@@ -65,10 +65,10 @@ func TestStatisticsOfOneSearch(t *testing.T) {
 }
 
 func TestStatisticsSkipUncountedSearches(t *testing.T) {
-	if s := Summarise([]RootRecord{{Time: 1}}); s != nil {
+	if s := Summarize([]RootRecord{{Time: 1}}); s != nil {
 		t.Errorf("statistics without a counted root: %+v", s)
 	}
-	if s := Summarise(nil); s != nil {
+	if s := Summarize(nil); s != nil {
 		t.Errorf("statistics of nothing: %+v", s)
 	}
 }
@@ -79,7 +79,7 @@ func TestStatisticsAreOrdered(t *testing.T) {
 		for _, seconds := range rapid.SliceOfN(rapid.Float64Range(1e-6, 1e3), 1, 100).Draw(t, "seconds") {
 			roots = append(roots, RootRecord{Time: seconds, NEdge: nedge(rapid.Int64Range(1, 1<<40).Draw(t, "nedge"))})
 		}
-		s := Summarise(roots)
+		s := Summarize(roots)
 		for name, x := range map[string]Spread{"time": s.Time, "nedge": s.NEdge, "teps": s.TEPS} {
 			if x.Min > x.FirstQuartile || x.FirstQuartile > x.Median || x.Median > x.ThirdQuartile || x.ThirdQuartile > x.Max {
 				t.Fatalf("%s: %+v is out of order", name, x)

@@ -80,7 +80,7 @@ func (r Run) inputFacts() Table {
 		}
 		if f := in.File; f != nil {
 			directed := map[bool]string{true: "directed, each line is one undirected tuple", false: "undirected"}
-			g.fact("file", Joined(", ", Name(f.Format), Name(f.Compression), units.Bytes(f.Bytes), directed[f.Symmetrised]))
+			g.fact("file", Joined(", ", Name(f.Format), Name(f.Compression), units.Bytes(f.Bytes), directed[f.Symmetrized]))
 			g.fact("SHA-256 of the file", Sentence(f.SHA256))
 		}
 		g.fact("roots", fmt.Sprintf("%d found, %d draws rejected", in.RootsFound, in.RejectedDraws))

@@ -45,7 +45,7 @@ type Axis struct {
 	Title    string
 	Min, Max float64
 	Log      bool
-	Grid     bool   // light lines across the panel at the labelled ticks
+	Grid     bool   // light lines across the panel at the labeled ticks
 	Ticks    []Tick // nil: round numbers
 	Names    bool   // the ticks are names, without tick lines
 }
@@ -148,7 +148,7 @@ func logAxis(title string, values span) Axis {
 	return Axis{Title: title + ", log scale", Min: values.low / 1.5, Max: values.high * 1.5, Log: true, Grid: true}
 }
 
-// scaleAxis is the axis of graph sizes by their scales. With many scales only some are labelled.
+// scaleAxis is the axis of graph sizes by their scales. With many scales only some are labeled.
 func scaleAxis(scales span) Axis {
 	first, last := int(scales.low), int(scales.high)
 	a := Axis{Title: "Number of vertices", Min: scales.low - 0.5, Max: scales.high + 0.5}

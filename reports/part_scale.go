@@ -202,7 +202,7 @@ func spreadText(s record.Spread) string {
 }
 
 // cloud places a point for the rate of each root in two bands next to the box of a row, in the order of the rates.
-// Multiples of the golden ratio keep neighbours apart, and make the drawing the same every time.
+// Multiples of the golden ratio keep neighbors apart, and make the drawing the same every time.
 func cloud(roots []record.RootRecord, place float64, color Color) (out []Shape) {
 	var rates []Mark
 	for _, root := range roots {

@@ -263,7 +263,7 @@ func scalingFigure(lines []scalingLine) Figure {
 	return f
 }
 
-// workerAxis is a logarithmic axis with a tick at each number of workers. Many numbers are labelled at powers of two
+// workerAxis is a logarithmic axis with a tick at each number of workers. Many numbers are labeled at powers of two
 // only.
 func workerAxis(lines []scalingLine) Axis {
 	labels, workers := map[int]string{}, newSpan()

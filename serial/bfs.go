@@ -28,7 +28,7 @@ func (g *csr) linear(ctx context.Context, root graph.Vertex, queue []uint32, par
 			return ctx.Err()
 		}
 		u := queue[head]
-		for _, v := range g.neighbours(u) {
+		for _, v := range g.neighbors(u) {
 			if parent[v] == graph.Unreached {
 				parent[v] = graph.Vertex(u)
 				queue[tail] = v
@@ -53,7 +53,7 @@ func (g *csr) quadratic(ctx context.Context, root graph.Vertex, level []uint32, 
 			if level[u] != depth {
 				continue
 			}
-			for _, v := range g.neighbours(u) {
+			for _, v := range g.neighbors(u) {
 				if level[v] == 0 {
 					level[v], parent[v] = depth+1, graph.Vertex(u)
 					found = true

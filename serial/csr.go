@@ -7,7 +7,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// csr is a graph in compressed sparse rows: the neighbours of v are targets[offsets[v]:offsets[v+1]], ascending, each
+// csr is a graph in compressed sparse rows: the neighbors of v are targets[offsets[v]:offsets[v+1]], ascending, each
 // once and without v itself.
 type csr struct {
 	offsets []int64
@@ -59,6 +59,6 @@ func newCSR(ctx context.Context, tuples []graph.Edge, vertices int64) (*csr, err
 	return g, nil
 }
 
-func (g *csr) neighbours(v uint32) []uint32 { return g.targets[g.offsets[v]:g.offsets[v+1]] }
+func (g *csr) neighbors(v uint32) []uint32 { return g.targets[g.offsets[v]:g.offsets[v+1]] }
 
 func (g *csr) bytes() int64 { return 8*int64(len(g.offsets)) + 4*int64(cap(g.targets)) }

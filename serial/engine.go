@@ -28,11 +28,11 @@ func describe() (plugins.Description, error) {
 			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices; " +
 				"hybrid: top-down and bottom-up steps",
 		},
-			transformation("local", "sort the neighbours of each vertex by descending degree"),
+			transformation("local", "sort the neighbors of each vertex by descending degree"),
 			transformation("global", "number vertices by descending degree"),
 			transformation("renumber", "number vertices in the order of a queue, after the other sorts"),
 			plugins.Option{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "perlist"},
-				Meaning: "neighbour lists in 32 bits, or each in as many bits as its largest neighbour needs",
+				Meaning: "neighbor lists in 32 bits, or each in as many bits as its largest neighbor needs",
 				Needs:   "work=hybrid"},
 		}, append(switches,
 			plugins.Option{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),

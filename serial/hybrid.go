@@ -72,7 +72,7 @@ func (h *hybrid) search(
 	return t, nil
 }
 
-// topDown discovers the unvisited neighbours of the frontier.
+// topDown discovers the unvisited neighbors of the frontier.
 func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex) {
 	step := func(worker, first, last int) {
 		f := &h.found[worker]
@@ -87,7 +87,7 @@ func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex)
 				}
 				continue
 			}
-			row := h.rows.neighbours(u)
+			row := h.rows.neighbors(u)
 			for _, v := range row {
 				if h.discover(v, depth) {
 					parent[v] = graph.Vertex(u)
@@ -110,7 +110,7 @@ func (h *hybrid) discover(v, depth uint32) bool {
 	return atomic.LoadUint32(level) == 0 && atomic.CompareAndSwapUint32(level, 0, depth)
 }
 
-// bottomUp looks for a neighbour in the frontier for each unvisited vertex.
+// bottomUp looks for a neighbor in the frontier for each unvisited vertex.
 func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	h.share(len(h.level), func(worker, first, last int) {
 		f := &h.found[worker]
@@ -126,7 +126,7 @@ func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 					found = atomic.LoadUint32(&h.level[u]) == depth-1
 				}
 			} else {
-				for _, u = range h.rows.neighbours(v) {
+				for _, u = range h.rows.neighbors(v) {
 					f.inLvl++
 					if found = atomic.LoadUint32(&h.level[u]) == depth-1; found {
 						break

@@ -37,7 +37,7 @@ func (g *csr) pack(ctx context.Context) (*packed, error) {
 		if v%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		list := g.neighbours(uint32(v))
+		list := g.neighbors(uint32(v))
 		width := widthOf(list)
 		p.begin[v] = end<<6 | width
 		end += width * uint64(len(list))
@@ -49,7 +49,7 @@ func (g *csr) pack(ctx context.Context) (*packed, error) {
 			return nil, ctx.Err()
 		}
 		bit, width, _ := p.list(v)
-		for _, u := range g.neighbours(v) {
+		for _, u := range g.neighbors(v) {
 			w, shift := bit>>6, bit&63
 			p.words[w] |= uint64(u) << shift
 			p.words[w+1] |= uint64(u) >> 1 >> (63 - shift)
@@ -76,6 +76,6 @@ func (p *packed) bytes() int64 { return 8 * int64(len(p.begin)+len(p.words)) }
 // fact says how small the lists are.
 func (p *packed) fact(entries int64) plugins.Fact {
 	used := p.begin[len(p.begin)-1] >> 6
-	return plugins.Fact{Name: "neighbour lists", Value: fmt.Sprintf("packed, each as wide as its largest neighbour: "+
+	return plugins.Fact{Name: "neighbor lists", Value: fmt.Sprintf("packed, each as wide as its largest neighbor: "+
 		"%.1f bits for each of %d entries", float64(used)/float64(max(entries, 1)), entries)}
 }

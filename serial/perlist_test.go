@@ -66,8 +66,8 @@ func TestPackedListsAreReported(t *testing.T) {
 		details []plugins.Fact
 	}{
 		"csr": {8*6 + 4*6 + 12*5, nil}, // room for both entries of each tuple
-		"perlist": {8*6 + 8*2 + 12*5, []plugins.Fact{{Name: "neighbour lists",
-			Value: "packed, each as wide as its largest neighbour: 2.0 bits for each of 4 entries"}}},
+		"perlist": {8*6 + 8*2 + 12*5, []plugins.Fact{{Name: "neighbor lists",
+			Value: "packed, each as wide as its largest neighbor: 2.0 bits for each of 4 entries"}}},
 	} {
 		set, err := plugins.Resolve(d.Options, map[string]string{"work": "hybrid", "adjacency": adjacency})
 		if err != nil {

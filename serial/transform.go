@@ -19,15 +19,15 @@ func (g *csr) transform(ctx context.Context, options plugins.Settings) (transfor
 			order[v] = uint32(v)
 		}
 		slices.SortStableFunc(order, func(u, v uint32) int {
-			return cmp.Compare(len(g.neighbours(v)), len(g.neighbours(u)))
+			return cmp.Compare(len(g.neighbors(v)), len(g.neighbors(u)))
 		})
 		place := inverse(order)
-		if on("local") { // 2.1: neighbours with long lists come first
+		if on("local") { // 2.1: neighbors with long lists come first
 			for v := range order {
 				if v%stride == 0 && ctx.Err() != nil {
 					return nil, nil, ctx.Err()
 				}
-				slices.SortFunc(g.neighbours(uint32(v)), func(u, w uint32) int { return cmp.Compare(place[u], place[w]) })
+				slices.SortFunc(g.neighbors(uint32(v)), func(u, w uint32) int { return cmp.Compare(place[u], place[w]) })
 			}
 		}
 		if on("global") { // 2.2: so do vertices
@@ -54,7 +54,7 @@ func (g *csr) transform(ctx context.Context, options plugins.Settings) (transfor
 func (g *csr) relabel(number []uint32) *csr {
 	h := &csr{offsets: make([]int64, 1, len(g.offsets)), targets: make([]uint32, 0, len(g.targets))}
 	for _, v := range inverse(number) {
-		for _, u := range g.neighbours(v) {
+		for _, u := range g.neighbors(v) {
 			h.targets = append(h.targets, number[u])
 		}
 		h.offsets = append(h.offsets, int64(len(h.targets)))

@@ -36,31 +36,31 @@ func TestTransform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		relabelled := i >= 2
-		if relabelled != (number != nil) {
+		relabeled := i >= 2
+		if relabeled != (number != nil) {
 			t.Fatalf("%v: %d new numbers", set, len(number))
 		}
-		if !relabelled {
+		if !relabeled {
 			for v := range uint32(1 << 10) {
 				number = append(number, v)
 			}
 		}
 		label := inverse(number)
-		degree := func(v uint32) int { return len(got.neighbours(v)) }
+		degree := func(v uint32) int { return len(got.neighbors(v)) }
 		for v := range uint32(1 << 10) {
 			var list []uint32
-			for _, u := range got.neighbours(number[v]) {
+			for _, u := range got.neighbors(number[v]) {
 				list = append(list, label[u])
 			}
 			if set["local"] == "off" && !slices.IsSorted(list) {
 				t.Fatalf("%v: the list of %d is in another order", set, v)
 			}
 			slices.Sort(list)
-			if !slices.Equal(want.neighbours(v), list) {
-				t.Fatalf("%v: neighbours of %d (-want +got):\n%s", set, v, cmp.Diff(want.neighbours(v), list))
+			if !slices.Equal(want.neighbors(v), list) {
+				t.Fatalf("%v: neighbors of %d (-want +got):\n%s", set, v, cmp.Diff(want.neighbors(v), list))
 			}
 			byDegree := func(u, w uint32) int { return degree(w) - degree(u) }
-			if set["local"] == "on" && !slices.IsSortedFunc(got.neighbours(v), byDegree) {
+			if set["local"] == "on" && !slices.IsSortedFunc(got.neighbors(v), byDegree) {
 				t.Fatalf("%v: degrees ascend in the list of %d", set, v)
 			}
 			if set["global"] == "on" && set["renumber"] == "off" && v > 0 && degree(v) > degree(v-1) {
@@ -68,7 +68,7 @@ func TestTransform(t *testing.T) {
 			}
 		}
 		if set["renumber"] == "on" { // the parent of each vertex in queue order comes in that order too
-			first := func(v uint32) uint32 { return slices.Min(append(slices.Clone(got.neighbours(v)), v)) }
+			first := func(v uint32) uint32 { return slices.Min(append(slices.Clone(got.neighbors(v)), v)) }
 			for v := uint32(1); v < 1<<10; v++ {
 				if first(v) < v && first(v-1) < v-1 && first(v) < first(v-1) {
 					t.Fatalf("%v: %d is in the queue after %d, but its parent is before", set, v, v-1)

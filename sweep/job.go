@@ -127,7 +127,7 @@ func reason(run record.Run) string {
 	case run.Energy.Failed():
 		return "energy: " + run.Energy.Failure
 	case run.State == record.Complete && len(run.Roots) == 0:
-		return "no vertex of the graph has a neighbour, so it has no root to search from"
+		return "no vertex of the graph has a neighbor, so it has no root to search from"
 	}
 	return ""
 }

@@ -324,7 +324,7 @@ func TestJobWithoutRootsTellsWhy(t *testing.T) {
 	out := prepared(t, host, s, t.TempDir())
 	measured(t, out, host)
 	for _, j := range out.Jobs {
-		if j.State == Done || !strings.Contains(j.Reason, "no vertex of the graph has a neighbour") {
+		if j.State == Done || !strings.Contains(j.Reason, "no vertex of the graph has a neighbor") {
 			t.Errorf("%s is %s because %q", describe(j), j.State, j.Reason)
 		}
 	}

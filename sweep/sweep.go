@@ -23,9 +23,9 @@ type Sweep struct {
 
 // Engine is an engine with the values of its options. Every combination of them is a variant.
 type Engine struct {
-	Spec     record.EngineSpec // without the options below
-	Options  []Values          // in the order of the file
-	Labelled bool              // the user has given the name: only options with several values are added to it
+	Spec    record.EngineSpec // without the options below
+	Options []Values          // in the order of the file
+	Labeled bool              // the user has given the name: only options with several values are added to it
 }
 
 // Values are those that one option takes, one after the other.
@@ -51,7 +51,7 @@ func (s Sweep) variants() (all []record.EngineSpec) {
 					v := spec
 					v.Options = map[string]string{option.Option: value}
 					maps.Copy(v.Options, spec.Options)
-					if !e.Labelled || len(option.Values) > 1 {
+					if !e.Labeled || len(option.Values) > 1 {
 						v.Name += ":" + option.Option + "=" + value
 					}
 					next = append(next, v)

@@ -30,8 +30,8 @@ func someSweep() Sweep {
 				Options: []Values{{"threads", []string{"1", "2"}}, {"adjacency", []string{"csr", "packed"}}},
 			},
 			{
-				Spec:     record.EngineSpec{Name: "mine", Builtin: "cpu"},
-				Labelled: true, Options: []Values{{"threads", []string{"1"}}},
+				Spec:    record.EngineSpec{Name: "mine", Builtin: "cpu"},
+				Labeled: true, Options: []Values{{"threads", []string{"1"}}},
 			},
 		},
 		Plan: plan, Repeats: 2,

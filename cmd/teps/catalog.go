@@ -38,12 +38,12 @@ func (c catalog) find(name string) func() plugins.Engine {
 
 // parse reads [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
 func (c catalog) parse(text string) (choice, error) {
-	label, engine, labelled := strings.Cut(text, "=")
+	label, engine, labeled := strings.Cut(text, "=")
 	path, _ := cutOptions(text)
-	if !labelled || strings.ContainsAny(label, `:/\`) || strings.Contains(label, ".") && checkFile(path) == nil {
-		label, engine, labelled = "", text, false // without a =, or with one in an option or a path
+	if !labeled || strings.ContainsAny(label, `:/\`) || strings.Contains(label, ".") && checkFile(path) == nil {
+		label, engine, labeled = "", text, false // without a =, or with one in an option or a path
 	}
-	if labelled && !isLabel(label) {
+	if labeled && !isLabel(label) {
 		return choice{}, usage("--engine %.80s: want a label of 1 to 64 letters, digits, - and _", text)
 	}
 	engine, options := cutOptions(engine)
@@ -51,8 +51,8 @@ func (c catalog) parse(text string) (choice, error) {
 	if err != nil {
 		return choice{}, err
 	}
-	if labelled {
-		chosen.Name, chosen.file, chosen.labelled = label, "", true
+	if labeled {
+		chosen.Name, chosen.file, chosen.labeled = label, "", true
 	}
 	for _, option := range options {
 		name, value, ok := strings.Cut(option, "=")
@@ -167,10 +167,10 @@ func fileLabel(path string) string {
 // choice is an engine that the user has chosen.
 type choice struct {
 	record.EngineSpec
-	found    string   // built in, next to teps, or by its path
-	labelled bool     // the user has given a label
-	file     string   // the name by its file, which --set takes as well; empty for an engine with another name
-	given    []string // names of options, in the order in which they were set
+	found   string   // built in, next to teps, or by its path
+	labeled bool     // the user has given a label
+	file    string   // the name by its file, which --set takes as well; empty for an engine with another name
+	given   []string // names of options, in the order in which they were set
 }
 
 // name gives an engine that is called by its file the name by which it describes itself. One that cannot be asked keeps

@@ -27,7 +27,7 @@ func conformCommand(engines catalog) *cobra.Command {
 		Short: "Test whether an engine keeps its contract",
 		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a
 shared library. Each case runs in a process of its own: small graphs with exact
-levels and Kronecker graphs; reuse, cancelling, errors and wrong input; clocks
+levels and Kronecker graphs; reuse, canceling, errors and wrong input; clocks
 that leave out work; many searches, random cancels, restarts and growing memory.
 A case that fails prints what was searched, what was wanted and what came back.`,
 		Example: `  teps conform cpu

@@ -60,7 +60,7 @@ type graphFacts struct {
 	// Of a file.
 	FileFormat  files.Format `json:"file_format,omitempty"`
 	SHA256      string       `json:"sha256,omitempty"`
-	Symmetrised bool         `json:"symmetrised,omitempty"`
+	Symmetrized bool         `json:"symmetrised,omitempty"`
 	Compacted   bool         `json:"labels_compacted,omitempty"`
 	stats.Graph
 }
@@ -83,7 +83,7 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 	facts := graphFacts{Source: name}
 	if file, ok := source.(*files.Graph); ok {
 		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
-		facts.Symmetrised, facts.Compacted = file.Info.Symmetrised, file.Info.Labels != nil
+		facts.Symmetrized, facts.Compacted = file.Info.Symmetrized, file.Info.Labels != nil
 	}
 	if err := enoughMemory(c.Context(), source); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (g graphFacts) print(w io.Writer) error {
 		printFact(w, "format", string(g.FileFormat))
 		printFact(w, "sha256", g.SHA256)
 	}
-	if g.Symmetrised {
+	if g.Symmetrized {
 		printFact(w, "edges", "directed in the file: each counts as undirected")
 	}
 	if g.Compacted {

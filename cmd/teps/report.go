@@ -167,7 +167,7 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	}
 	w := c.ErrOrStderr()
 	fmt.Fprintln(w)
-	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColour(w)) // nobody may be reading
+	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // nobody may be reading
 	columns := max(terminalWidth(w)-4, 76)
 	if disturbed := reports.Disturbance(report.Runs()...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))

@@ -212,5 +212,5 @@ func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.H
 		options = append(options, v)
 	}
 	chosen.Options = nil
-	return sweep.Engine{Spec: chosen.EngineSpec, Options: options, Labelled: chosen.labelled}, nil
+	return sweep.Engine{Spec: chosen.EngineSpec, Options: options, Labeled: chosen.labeled}, nil
 }

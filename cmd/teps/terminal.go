@@ -163,7 +163,7 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("about %d h", d.Round(time.Hour)/time.Hour)
 }
 
-// printable replaces what would move the cursor or change the colours of a terminal in a text of an engine or a file.
+// printable replaces what would move the cursor or change the colors of a terminal in a text of an engine or a file.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
@@ -173,8 +173,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// takesColour reports whether w is a terminal and the user has not turned colours off (https://no-color.org).
-func takesColour(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
+// takesColor reports whether w is a terminal and the user has not turned colors off (https://no-color.org).
+func takesColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
 
 // isTerminal reports whether w is a terminal on which a line can be painted over.
 func isTerminal(w io.Writer) bool { return terminalWidth(w) > 0 && os.Getenv("TERM") != "dumb" }

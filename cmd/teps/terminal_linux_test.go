@@ -110,13 +110,13 @@ func left(text string) []string {
 	return lines
 }
 
-func TestATerminalGetsBarsAndColoursAndIsLeftClean(t *testing.T) {
+func TestATerminalGetsBarsAndColorsAndIsLeftClean(t *testing.T) {
 	for name, c := range map[string]struct {
 		env         []string
 		bars, color bool
 	}{
 		"a terminal":      {[]string{"TERM=xterm"}, true, true},
-		"without colours": {[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
+		"without colors":  {[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
 		"a dumb terminal": {[]string{"TERM=dumb"}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func Build(
 	return b.g, phases, ctx.Err()
 }
 
-// lists makes the neighbour lists and everything that follows from them.
+// lists makes the neighbor lists and everything that follows from them.
 func (b *builder) lists() error {
 	g, m := b.g, b.memory
 	for i := range g.Lists.Columns {
@@ -65,14 +65,14 @@ func (b *builder) lists() error {
 		g.Lists.Columns[i].Entry = memory.Allocate[uint32](m, "columns", g.Searched)
 	}
 	g.HubLinks = memory.Allocate[uint32](m, "links of hubs", g.Hubs)
-	g.First = memory.Allocate[uint32](m, "first neighbours", g.Hubs+g.Searched-g.Ungrouped)
+	g.First = memory.Allocate[uint32](m, "first neighbors", g.Hubs+g.Searched-g.Ungrouped)
 	if g.Order != Given {
 		g.Template = memory.Allocate[uint32](m, "output template", g.Labels)
 	}
 	if err := m.Err(); err != nil {
 		return err
 	}
-	b.initialise()
+	b.initialize()
 	g.Lists.At.low, g.Lists.Targets = b.entries.Lists(b.stopped.Load)
 	if err := b.ctx.Err(); err != nil {
 		return err
@@ -95,9 +95,9 @@ func (b *builder) lists() error {
 	return m.Err()
 }
 
-// initialise gives every vertex itself as its first neighbours, and every label but those of leaves no neighbour in the
+// initialize gives every vertex itself as its first neighbors, and every label but those of leaves no neighbor in the
 // template.
-func (b *builder) initialise() {
+func (b *builder) initialize() {
 	g := b.g
 	for v := range g.First {
 		g.First[v] = uint32(v)
@@ -122,7 +122,7 @@ func (b *builder) initialise() {
 	})
 }
 
-// makeColumns stores the first neighbours of all vertices.
+// makeColumns stores the first neighbors of all vertices.
 func (b *builder) makeColumns() {
 	g, columns := b.g, &b.g.Lists.Columns
 	const piece = 1 << 10 // vertices
@@ -133,8 +133,8 @@ func (b *builder) makeColumns() {
 				continue
 			}
 			g.setFirst(v, list[0])
-			for i, neighbour := range list[1:min(len(list), NumColumns+1)] {
-				columns[i].Entry[v] = neighbour
+			for i, neighbor := range list[1:min(len(list), NumColumns+1)] {
+				columns[i].Entry[v] = neighbor
 				if i+2 < len(list) {
 					columns[i].More[v>>6] |= 1 << (v & 63)
 				}

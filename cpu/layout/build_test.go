@@ -29,7 +29,7 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	small := []graph.Edge{
 		graph.MakeEdge(7, 2), graph.MakeEdge(2, 7), graph.MakeEdge(2, 2), graph.MakeEdge(3, 2), graph.MakeEdge(9, 9),
 	}
-	var stars []graph.Edge // two hubs with the same neighbours, each with enough of them for a bucket of its own
+	var stars []graph.Edge // two hubs with the same neighbors, each with enough of them for a bucket of its own
 	for v := range graph.Vertex(1 << 16) {
 		stars = append(stars, graph.MakeEdge(0, v+2), graph.MakeEdge(v+2, 1), graph.MakeEdge(1, v+2))
 	}
@@ -77,8 +77,8 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 						t.Fatal(err)
 					}
 					checkOrder(t, g)
-					if diff := cmp.Diff(want, neighbours(g)); diff != "" {
-						t.Errorf("neighbours in labels (-want +got):\n%s", diff)
+					if diff := cmp.Diff(want, neighbors(g)); diff != "" {
+						t.Errorf("neighbors in labels (-want +got):\n%s", diff)
 					}
 				})
 			}
@@ -104,7 +104,7 @@ func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
 		name        string
 		tuples      []graph.Edge
 		order       Order
-		maxDistance int // between the numbers of three quarters of all neighbours; 0: not checked
+		maxDistance int // between the numbers of three quarters of all neighbors; 0: not checked
 	}{
 		{"grid", generated(t, "grid2d:256"), Local, 64}, // up to 512 without clusters
 		{"scattered grid", scattered, Local, 64},
@@ -135,7 +135,7 @@ func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
 			slices.Sort(distances)
 			distance := distances[len(distances)*3/4]
 			if g.Order != c.order || c.maxDistance > 0 && distance > c.maxDistance {
-				t.Errorf("%s: order %v, want %v; three quarters of neighbours up to %d apart, want %d", c.name, g.Order,
+				t.Errorf("%s: order %v, want %v; three quarters of neighbors up to %d apart, want %d", c.name, g.Order,
 					c.order, distance, c.maxDistance)
 			}
 			workers.Stop()
@@ -144,8 +144,8 @@ func TestOrderFollowsFromDegreesAndLevels(t *testing.T) {
 	}
 }
 
-// neighbours returns the lists of g in labels; those of leaves follow from their hubs.
-func neighbours(g *Graph) map[uint32]map[uint32]bool {
+// neighbors returns the lists of g in labels; those of leaves follow from their hubs.
+func neighbors(g *Graph) map[uint32]map[uint32]bool {
 	all := map[uint32]map[uint32]bool{}
 	if g.Order == Given {
 		for v := range uint32(g.Searched) {
@@ -190,31 +190,31 @@ func checkOrder(t *testing.T, g *Graph) {
 			if g.Order == Given {
 				// its parents are written without a template
 			} else if got := g.Template[g.Label[v]]; got != g.Label[first] {
-				t.Errorf("the template of vertex %d is %d, want its first neighbour %d", v, got, g.Label[first])
+				t.Errorf("the template of vertex %d is %d, want its first neighbor %d", v, got, g.Label[first])
 			}
 		}
 		switch {
 		case int(v) < g.Hubs:
 			if got := g.First[v]; got != first {
-				t.Errorf("first neighbour of hub %d is %d, want %d", v, got, first)
+				t.Errorf("first neighbor of hub %d is %d, want %d", v, got, first)
 			}
 			if links := g.Links(v); links < n && g.Lists.entry(v, links) != g.Groups[v] {
 				t.Errorf("the list of hub %d does not end with its group", v)
 			}
 		case int(v) < g.Ungrouped:
 			if first >= uint32(g.Hubs) || v < g.Groups[first] || v >= g.Groups[first+1] {
-				t.Errorf("vertex %d with first neighbour %d is in another group", v, first)
+				t.Errorf("vertex %d with first neighbor %d is in another group", v, first)
 			}
 		default:
 			if got := g.First[int(v)-g.Ungrouped+g.Hubs]; got != first || n > 0 && first < uint32(g.Hubs) {
-				t.Errorf("ungrouped vertex %d has first neighbour %d, recorded as %d", v, first, got)
+				t.Errorf("ungrouped vertex %d has first neighbor %d, recorded as %d", v, first, got)
 			}
 		}
 	}
 }
 
 // Kernel 1 stops when its context ends, wherever it is, and leaves no memory behind that the arena does not know.
-func TestBuildCanBeCancelledAnywhere(t *testing.T) {
+func TestBuildCanBeCanceledAnywhere(t *testing.T) {
 	tuples := generated(t, "kron:14")
 	for _, c := range []struct {
 		workers int
@@ -232,7 +232,7 @@ func TestBuildCanBeCancelledAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		usual := time.Since(start)
-		cancelled := 0
+		canceled := 0
 		n := 40
 		if testing.Short() {
 			n = 10
@@ -241,13 +241,13 @@ func TestBuildCanBeCancelledAnywhere(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			time.AfterFunc(usual*time.Duration(i)/time.Duration(n), cancel)
 			if err := build(ctx); errors.Is(err, context.Canceled) {
-				cancelled++
+				canceled++
 			} else if err != nil {
-				t.Fatalf("%+v, cancelled after %d/%d of the usual time: %v", c, i, n, err)
+				t.Fatalf("%+v, canceled after %d/%d of the usual time: %v", c, i, n, err)
 			}
 			cancel()
 		}
-		t.Logf("%+v: %d of %d were cancelled in time", c, cancelled, n)
+		t.Logf("%+v: %d of %d were canceled in time", c, canceled, n)
 		if err := build(context.Background()); err != nil {
 			t.Fatal(err)
 		}

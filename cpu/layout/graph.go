@@ -1,8 +1,8 @@
 // Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
 //
 // Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by
-// their largest neighbour (order.go); in roads, grids and meshes in breadth-first order, and in other graphs without
-// hubs as they are (local.go). Every vertex has a sorted list of its neighbours without duplicates (internal/csr,
+// their largest neighbor (order.go); in roads, grids and meshes in breadth-first order, and in other graphs without
+// hubs as they are (local.go). Every vertex has a sorted list of its neighbors without duplicates (internal/csr,
 // lists.go), plain or packed, and the longest lists are cut into segments for top-down levels (Segments).
 package layout
 
@@ -44,16 +44,16 @@ type Graph struct {
 	Label     []uint32 // [n] label of each vertex; nil in the given order
 	Hubs      int      // vertices 0..Hubs-1 are hubs
 	Ungrouped int      // vertices Hubs..Ungrouped-1 are in groups, ordered by hub
-	Searched  int      // vertices Ungrouped..Searched-1 have no hub for a neighbour; leaves begin at Searched
+	Searched  int      // vertices Ungrouped..Searched-1 have no hub for a neighbor; leaves begin at Searched
 	Groups    []uint32 // [Hubs+1] the group of hub h is Groups[h]..Groups[h+1]-1
 	Leaves    []uint32 // [Hubs+1] the leaves of hub h are Leaves[h]..Leaves[h+1]-1
 	HubLinks  []uint32 // [Hubs] number of links of each hub
-	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbour of hubs, then of ungrouped vertices
+	First     []uint32 // [Hubs+Searched-Ungrouped] first neighbor of hubs, then of ungrouped vertices
 	Lists     Lists    // of the searched vertices, without leaves
 	Segments  Segments // of the longest lists
-	Rows      []uint32 // [Searched][1<<RowBits] neighbours of each vertex, then itself; see RowBegin; or nil
+	Rows      []uint32 // [Searched][1<<RowBits] neighbors of each vertex, then itself; see RowBegin; or nil
 	RowBits   uint     // 2 or 3
-	Template  []uint32 // [Labels] label of each label's first neighbour; None where the label is isolated; nil as Label
+	Template  []uint32 // [Labels] label of each label's first neighbor; None where the label is isolated; nil as Label
 }
 
 // VertexOf returns the vertex of a label of the graph, or None if it is isolated and has none.
@@ -86,20 +86,20 @@ func (g *Graph) HubOf(leaf uint32) uint32 {
 	return uint32(hub - 1)
 }
 
-// setFirst records the first neighbour of a searched vertex.
-func (g *Graph) setFirst(v int, neighbour uint32) {
-	g.setTemplate(v, neighbour)
+// setFirst records the first neighbor of a searched vertex.
+func (g *Graph) setFirst(v int, neighbor uint32) {
+	g.setTemplate(v, neighbor)
 	if v < g.Hubs {
-		g.First[v] = neighbour
+		g.First[v] = neighbor
 	} else if v >= g.Ungrouped {
-		g.First[v-g.Ungrouped+g.Hubs] = neighbour
+		g.First[v-g.Ungrouped+g.Hubs] = neighbor
 	}
 }
 
-// setTemplate records the first neighbour of v for the output.
-func (g *Graph) setTemplate(v int, neighbour uint32) {
+// setTemplate records the first neighbor of v for the output.
+func (g *Graph) setTemplate(v int, neighbor uint32) {
 	if g.Order != Given {
-		g.Template[g.Label[v]] = g.Label[neighbour]
+		g.Template[g.Label[v]] = g.Label[neighbor]
 	}
 }
 

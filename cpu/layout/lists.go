@@ -1,12 +1,12 @@
 package layout
 
-// Lists are the neighbour lists of the searched vertices, each in ascending order, so hubs first. They come in two
+// Lists are the neighbor lists of the searched vertices, each in ascending order, so hubs first. They come in two
 // layouts with the same order of entries:
 //
-//	csr     every neighbour in 32 bits
-//	packed  neighbours below NearLimit in 16 bits (near), the others in as many bits as the graph needs (far)
+//	csr     every neighbor in 32 bits
+//	packed  neighbors below NearLimit in 16 bits (near), the others in as many bits as the graph needs (far)
 //
-// Entry i of a list is its i-th smallest neighbour in both. The second to fourth neighbour of every vertex are in
+// Entry i of a list is its i-th smallest neighbor in both. The second to fourth neighbor of every vertex are in
 // columns as well, because a bottom-up level asks for them most often. The fields are exported because the innermost
 // loops of a search exist once for 16 bits, 32 bits and Fields, without a call for an entry.
 type Lists struct {

@@ -10,16 +10,16 @@ import (
 // The orders of graphs whose degrees are nearly equal: no vertex is a hub, and ordering them by degree buys nothing.
 //
 // Local order is for roads, grids and meshes, whose searches have many levels with small frontiers. Such a search is
-// fast if the neighbours of a frontier lie close together in memory. Vertices are numbered in the order in which a
+// fast if the neighbors of a frontier lie close together in memory. Vertices are numbered in the order in which a
 // breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from a
 // vertex as far away as possible: the last one of another search (after George, Liu, "An implementation of a
 // pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list leads to
 // the levels next to it.
 //
-// Other searches have frontiers that cross those levels. So where vertices have few neighbours, they are numbered by
+// Other searches have frontiers that cross those levels. So where vertices have few neighbors, they are numbered by
 // cluster then: clusters are grown breadth-first from the first vertex that is left, and a frontier crosses few of them
-// in any direction. With more neighbours on average this gains less than it loses: in breadth-first order the visited
-// neighbours of a vertex come first in its list, which a processor can predict.
+// in any direction. With more neighbors on average this gains less than it loses: in breadth-first order the visited
+// neighbors of a vertex come first in its list, which a processor can predict.
 //
 // The given order is for the others, such as uniform random graphs. They have few levels or large degrees, and a few
 // levels have most vertices in any order. A vertex is its label there: a search writes parents where they belong,
@@ -33,7 +33,7 @@ const (
 	isolatedShare = 8  // at most 1/8 of the labels are isolated in a graph in the given order
 	maxLocalMean  = 32 // mean number of tuples at a vertex of a graph in local order
 	shallowShare  = 8  // a level with more than 1/8 of all vertices makes a graph shallow
-	maxClustered  = 4  // mean number of neighbours in a graph that is numbered by cluster
+	maxClustered  = 4  // mean number of neighbors in a graph that is numbered by cluster
 	clusterSize   = 1 << 10
 )
 
@@ -96,7 +96,7 @@ func (b *builder) localOrder() (bool, error) {
 		w.begin[label] = total // the end; filling a list from the back turns it into the beginning
 	}
 	w.begin[g.Labels] = total
-	w.neighbours = memory.Allocate[uint32](m, "neighbours of labels", int(total))
+	w.neighbors = memory.Allocate[uint32](m, "neighbors of labels", int(total))
 	if err := m.Err(); err != nil {
 		return false, err
 	}
@@ -104,8 +104,8 @@ func (b *builder) localOrder() (bool, error) {
 		for tuples := range b.batches(worker) {
 			for _, e := range tuples {
 				if u, v, _ := e.Ends32(); u != v {
-					w.neighbours[atomic.AddUint32(&w.begin[u], ^uint32(0))] = v
-					w.neighbours[atomic.AddUint32(&w.begin[v], ^uint32(0))] = u
+					w.neighbors[atomic.AddUint32(&w.begin[u], ^uint32(0))] = v
+					w.neighbors[atomic.AddUint32(&w.begin[v], ^uint32(0))] = u
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func (b *builder) localOrder() (bool, error) {
 	if deep && w.mean() <= maxClustered {
 		w.cluster(g.Vertex[:g.Vertices])
 	}
-	memory.Release(m, &w.neighbours)
+	memory.Release(m, &w.neighbors)
 	memory.Release(m, &w.seen)
 	memory.Release(m, &w.begin)
 	if !deep {
@@ -147,16 +147,16 @@ func (b *builder) localOrder() (bool, error) {
 	return true, nil
 }
 
-// rowVertexBits is the width of a vertex in the first entry of a row. The bits above are the number of neighbours, or 0
+// rowVertexBits is the width of a vertex in the first entry of a row. The bits above are the number of neighbors, or 0
 // if the row has no room for all.
 const rowVertexBits = 29
 
-// RowBegin returns the first neighbour in a row and the number of neighbours, 0 if it has too many for a row.
+// RowBegin returns the first neighbor in a row and the number of neighbors, 0 if it has too many for a row.
 func RowBegin(entry uint32) (first uint32, n int) {
 	return entry & (1<<rowVertexBits - 1), int(entry >> rowVertexBits)
 }
 
-// makeRows copies the neighbours of every vertex into rows of a length that holds those of most vertices, if most have
+// makeRows copies the neighbors of every vertex into rows of a length that holds those of most vertices, if most have
 // few: at most seven on average.
 func (b *builder) makeRows() {
 	g := b.g
@@ -184,11 +184,11 @@ func (b *builder) makeRows() {
 
 // walk searches the graph in labels, with duplicates.
 type walk struct {
-	begin      []uint32 // [Labels+1]
-	neighbours []uint32
-	seen       []uint64 // bitmap
-	order      []uint32 // labels in the order in which they are found
-	widest     int      // maximum number of vertices in a level
+	begin     []uint32 // [Labels+1]
+	neighbors []uint32
+	seen      []uint64 // bitmap
+	order     []uint32 // labels in the order in which they are found
+	widest    int      // maximum number of vertices in a level
 }
 
 // from searches from root and writes the labels of its component to order[first:end]. It stops, and returns false, at
@@ -201,7 +201,7 @@ func (w *walk) from(root uint32, first int) (end int, deep bool) {
 	for head := first; head < end; {
 		tail := end
 		for _, u := range order[head:end] {
-			for _, v := range w.neighbours[begin[u]:begin[u+1]] {
+			for _, v := range w.neighbors[begin[u]:begin[u+1]] {
 				if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 {
 					seen[v>>6] = word | bit
 					order[tail] = v
@@ -217,18 +217,18 @@ func (w *walk) from(root uint32, first int) (end int, deep bool) {
 	return end, true
 }
 
-// mean returns the number of different neighbours of a vertex, on average over some vertices.
+// mean returns the number of different neighbors of a vertex, on average over some vertices.
 func (w *walk) mean() float64 {
 	const samples = 1 << 10
 	step := max(len(w.order)/samples, 1)
-	vertices, neighbours := 0, 0
+	vertices, neighbors := 0, 0
 	for i := 0; i < len(w.order); i += step {
 		v := w.order[i]
-		list := slices.Clone(w.neighbours[w.begin[v]:w.begin[v+1]])
+		list := slices.Clone(w.neighbors[w.begin[v]:w.begin[v+1]])
 		slices.Sort(list)
-		vertices, neighbours = vertices+1, neighbours+len(slices.Compact(list))
+		vertices, neighbors = vertices+1, neighbors+len(slices.Compact(list))
 	}
-	return float64(neighbours) / float64(vertices)
+	return float64(neighbors) / float64(vertices)
 }
 
 // cluster numbers the vertices in order by cluster. It needs room for as many.
@@ -246,7 +246,7 @@ func (w *walk) cluster(room []uint32) {
 		head, limit := end, min(end+clusterSize, len(order))
 		for end++; head < end; head++ {
 			u := order[head]
-			for _, v := range w.neighbours[begin[u]:begin[u+1]] {
+			for _, v := range w.neighbors[begin[u]:begin[u+1]] {
 				if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 && end < limit {
 					seen[v>>6] = word | bit
 					order[end] = v

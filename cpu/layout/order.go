@@ -17,11 +17,11 @@ import (
 // They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
 // so that a bottom-up scan ends early (section 2.1, "local sort").
 //
-// Every other vertex with a hub for a neighbour belongs to the group of its largest one. The vertices of a group have
+// Every other vertex with a hub for a neighbor belongs to the group of its largest one. The vertices of a group have
 // consecutive numbers, by descending degree, so that a hub in the frontier reaches its whole group with a few
 // operations on words of 64 vertices and without looking at an edge.
 //
-// Leaves are vertices with a single tuple whose neighbour is a hub. They never discover a vertex, and their parent
+// Leaves are vertices with a single tuple whose neighbor is a hub. They never discover a vertex, and their parent
 // is known from the graph, so searches skip them. They are ordered by hub too. The ungrouped vertices are the rest.
 
 // hubShare is the default share of all vertices that are hubs, 1/hubShare.
@@ -120,12 +120,12 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 	return csr.SortKeys(b.team, records, scratch, 32, bits.Len32(largest))
 }
 
-// findHubs finds the smallest hub among the neighbours of every vertex, in Vertex, where it needs one look at each end
+// findHubs finds the smallest hub among the neighbors of every vertex, in Vertex, where it needs one look at each end
 // of a tuple. It leaves there, for the label of
 //
 //	hub h                                       h
-//	a vertex whose smallest hub neighbour is h  Hubs+h
-//	a vertex without a hub for a neighbour      2*Hubs
+//	a vertex whose smallest hub neighbor is h  Hubs+h
+//	a vertex without a hub for a neighbor      2*Hubs
 //	an isolated label                           None
 //
 // A tuple with a smaller hub replaces the one before; that happens a few times for each vertex and not once for each

@@ -9,10 +9,10 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Packed lists: neighbour lists without most of their leading zeros (after Kolganov 2018, section 3.1).
+// Packed lists: neighbor lists without most of their leading zeros (after Kolganov 2018, section 3.1).
 //
-// Kolganov removes the leading zeros that all neighbours of a vertex have in common. Here vertices are numbered by
-// descending degree, so most entries of any list are small, and each list has two parts instead: neighbours below
+// Kolganov removes the leading zeros that all neighbors of a vertex have in common. Here vertices are numbered by
+// descending degree, so most entries of any list are small, and each list has two parts instead: neighbors below
 // NearLimit in 16 bits each, and the others in fields as wide as the largest vertex. Both widths are the same for all
 // lists. So any entry can be read without those before it, which a search that stops at the first frontier vertex and
 // workers that share a long list both need; and the first part, which is nearly all that a bottom-up level reads, needs
@@ -113,12 +113,12 @@ func (l *Lists) pack(t *team.Team, m *memory.Arena) {
 	t.Pieces(lists, piece, func(_, from, to int) {
 		at := near.Get(uint32(from))
 		fields := l.Far.pack(far.Get(uint32(from)))
-		for _, neighbour := range l.Targets[l.At.Get(uint32(from)):l.At.Get(uint32(to))] {
-			if neighbour < NearLimit {
-				l.Near[at] = uint16(neighbour)
+		for _, neighbor := range l.Targets[l.At.Get(uint32(from)):l.At.Get(uint32(to))] {
+			if neighbor < NearLimit {
+				l.Near[at] = uint16(neighbor)
 				at++
 			} else {
-				fields.put(neighbour)
+				fields.put(neighbor)
 			}
 		}
 		fields.close()

@@ -185,9 +185,9 @@ func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64
 	}
 	in := func(v graph.Vertex) bool { return level[v] > 0 }
 	out := func(v graph.Vertex) bool { return level[v] < 0 }
-	attach := func(deeper int64) { // a vertex to a neighbour of another level
+	attach := func(deeper int64) { // a vertex to a neighbor of another level
 		v := find(in)
-		for _, u := range csr.Neighbours(v) {
+		for _, u := range csr.Neighbors(v) {
 			if level[u] == level[v]+deeper && u != v {
 				parent[v] = u
 				return
@@ -246,7 +246,7 @@ func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64
 		}
 	case 13: // an isolated vertex, or one of another component, claimed
 		parent[find(out)] = []graph.Vertex{root, v}[rng.IntN(2)]
-	case 14: // to a vertex one level up that need not be a neighbour
+	case 14: // to a vertex one level up that need not be a neighbor
 		parent[v] = find(func(u graph.Vertex) bool { return level[u] == level[v]-1 })
 	}
 }

@@ -2,11 +2,11 @@
 //
 // Lists are ascending and hubs are the first vertices, so a scan ends as early as it can (Kolganov 2018, section
 // 2.1), and most of the frontier bits that it tests are cached in shared memory. The lists of 32 consecutive vertices
-// lie in an aligned block, row by row, so that the lanes of a warp read neighbouring words (section 3.2, figure 4). A
+// lie in an aligned block, row by row, so that the lanes of a warp read neighboring words (section 3.2, figure 4). A
 // row has four entries of each vertex, one read of 16 bytes: when most vertices have been found, the few lanes that
 // still scan use half of every 32 bytes that memory delivers, and would use an eighth with single entries. A block
 // has only the rows in which enough lanes have an entry; the rest of a list, and lists without a block, are read from
-// CSR, lane by lane. In a grouped word the blocks begin behind the first neighbours, which are the hubs.
+// CSR, lane by lane. In a grouped word the blocks begin behind the first neighbors, which are the hubs.
 #pragma once
 #include "output.cuh"
 
@@ -24,7 +24,7 @@ __device__ inline u32 findThroughHubs(u64 w, u32 unvisited, const FrontierBits& 
   if (hub != NONE) return inFrontier(hub) ? unvisited : 0;
   u32 found = 0;
   for (u32 rest = unvisited; rest != 0;) { // one group after the other
-    hub = graph.firstNeighbour[w * 32 + __ffs(rest) - 1];
+    hub = graph.firstNeighbor[w * 32 + __ffs(rest) - 1];
     u32 group = rest & lowBits(graph.groupBegin[hub + 1] - w * 32);
     if (inFrontier(hub)) found |= group;
     rest &= ~group;
@@ -50,7 +50,7 @@ __device__ inline u32 scan(Cursor cursor, const FrontierBits& inFrontier, u32& e
 
 // scanBeyondBlock scans the entries of v behind `rows` rows of its aligned block. It returns a parent, or NONE.
 __device__ inline u32 scanBeyondBlock(u32 v, u32 rows, const FrontierBits& inFrontier, u32& examined) {
-  return scan(Cursor(neighboursOf(v), grouped(v / 32) + 4 * rows), inFrontier, examined);
+  return scan(Cursor(neighborsOf(v), grouped(v / 32) + 4 * rows), inFrontier, examined);
 }
 
 // cachedHits returns which of four entries are in the frontier according to the cached bits: bit k for entry k.
@@ -134,7 +134,7 @@ __device__ inline void scanPending(Shared& shared, const FrontierBits& inFrontie
       u32 v = pending.word * 32 + lane();
       if ((scanning >> i & 1) && (pending.rows & LONGER)) {
         parent[i] = scanBeyondBlock(v, pending.rows & ~LONGER, inFrontier, tally.examined);
-        if (pending.rows == LONGER) first |= u32(parent[i] == graph.firstNeighbour[v]) << i;
+        if (pending.rows == LONGER) first |= u32(parent[i] == graph.firstNeighbor[v]) << i;
       }
       bool other = parent[i] != NONE && (grouped(pending.word) || !(first >> i & 1));  // than the template's
       corrections.add(other, v, parent[i]);

@@ -1,24 +1,24 @@
-// Kernel 1, last part: the arrays that are derived from the lists: first neighbours, hubs of words, edges of hubs,
+// Kernel 1, last part: the arrays that are derived from the lists: first neighbors, hubs of words, edges of hubs,
 // the aligned blocks and the output template. These kernels read graph, which has the lists by now, and write to
 // their arguments.
-#include "neighbours.cuh"
+#include "neighbors.cuh"
 
-// first_neighbours writes the first entry of each list, or the vertex itself if its list is empty.
-extern "C" __global__ void first_neighbours(u32* first) {
+// first_neighbors writes the first entry of each list, or the vertex itself if its list is empty.
+extern "C" __global__ void first_neighbors(u32* first) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x; v < graph.searched; v += stride) {
-    List list = neighboursOf(u32(v));
+    List list = neighborsOf(u32(v));
     first[v] = list.length != 0 ? list[0] : vertexOf(u32(v));
   }
 }
 
-// word_hubs writes the common first neighbour of the 32 grouped vertices of each word, or NONE if they differ. One
+// word_hubs writes the common first neighbor of the 32 grouped vertices of each word, or NONE if they differ. One
 // warp per word.
 extern "C" __global__ void word_hubs(u32* wordHub) {
   u64 warps = u64(gridDim.x) * (blockDim.x / 32);
   for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < graph.words; w += warps) {
     u64 v = w * 32 + lane();
-    u32 mine = v < graph.searched ? graph.firstNeighbour[v] : NONE;
+    u32 mine = v < graph.searched ? graph.firstNeighbor[v] : NONE;
     bool one = __all_sync(~0u, mine == __shfl_sync(~0u, mine, 0));
     if (lane() == 0) wordHub[w] = one && grouped(w) ? mine : NONE;
   }
@@ -29,7 +29,7 @@ extern "C" __global__ void word_hubs(u32* wordHub) {
 extern "C" __global__ void hub_edges(u32* edges) {
   u64 h = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (h >= graph.hubs) return;
-  List list = neighboursBySource(u32(h));
+  List list = neighborsBySource(u32(h));
   u32 low = 0, high = list.length;
   if (graph.columns > 1) low = high;
   while (low < high) {
@@ -63,7 +63,7 @@ extern "C" __global__ void aligned_fill(u64 words, const u32* rows, const u64* b
   u64 warps = u64(gridDim.x) * (blockDim.x / 32);
   for (u64 w = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32; w < words; w += warps) {
     u64 v = w * 32 + lane();
-    Cursor cursor(v < graph.searched ? neighboursOf(u32(v)) : List(), grouped(w));
+    Cursor cursor(v < graph.searched ? neighborsOf(u32(v)) : List(), grouped(w));
     u32 n = rows[w] & ~LONGER;
     for (u32 k = 0; k < n; k++) {
       u32 t[4];
@@ -73,7 +73,7 @@ extern "C" __global__ void aligned_fill(u64 words, const u32* rows, const u64* b
   }
 }
 
-// output_template writes the label of the first neighbour of each label; NONE where isolated.
+// output_template writes the label of the first neighbor of each label; NONE where isolated.
 extern "C" __global__ void output_template(u32* out) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 l = u64(blockIdx.x) * blockDim.x + threadIdx.x; l < graph.labels; l += stride) {
@@ -82,6 +82,6 @@ extern "C" __global__ void output_template(u32* out) {
       out[l] = NONE;
       continue;
     }
-    out[l] = graph.label[v < graph.searched ? graph.firstNeighbour[v] : hubOf(v)];
+    out[l] = graph.label[v < graph.searched ? graph.firstNeighbor[v] : hubOf(v)];
   }
 }

@@ -23,7 +23,7 @@ extern "C" __global__ void child(u64 edges, u32 from, u32* next, Counters* count
   u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   Tally tally;
   DirectCorrections corrections;
-  u32 t[1] = {neighboursBySource(from).row(u32(i & ~u64(31)))};
+  u32 t[1] = {neighborsBySource(from).row(u32(i & ~u64(31)))};
   if (i >= edges) t[0] = NONE; // a hub's group
   DenseOutput<DirectCorrections> output{next, tally, corrections};
   follow(t, from, output);
@@ -53,7 +53,7 @@ extern "C" __global__ void top_down_dynamic(u64 queued) {
     }
   }
   DenseOutput<DirectCorrections> output{next, tally, corrections};
-  Cursor cursor(n != 0 ? neighboursBySource(from) : List(), 0);
+  Cursor cursor(n != 0 ? neighborsBySource(from) : List(), 0);
   for (u64 k = 0; __any_sync(~0u, k < n); k++) {
     u32 t[1] = {k < n ? cursor.next() : NONE};
     follow(t, from, output);

@@ -6,9 +6,9 @@
 //   |    hubs       |    grouped        |     ungrouped        |       leaves         |
 //
 // Hubs are the vertices of largest degree, in descending order of degree (Kolganov 2018, section 2.2). Each of the
-// other vertices with a hub as neighbour belongs to the group of its largest hub, and every group is a range of
+// other vertices with a hub as neighbor belongs to the group of its largest hub, and every group is a range of
 // vertices. When a hub is in the frontier, all unvisited vertices of its group are found without reading their lists:
-// one look at one bit decides for a word of 32 vertices. Ungrouped vertices have no hub as neighbour. A leaf has a
+// one look at one bit decides for a word of 32 vertices. Ungrouped vertices have no hub as neighbor. A leaf has a
 // single tuple, with a hub; leaves have no lists and are not searched, because the parent of a leaf is always its
 // hub.
 //
@@ -52,22 +52,22 @@ struct Graph {
   u64 hubs;           // the number of hubs of all GPUs; vertices below it that do not exist have no edges
   u64 words;          // words of 32 own searched vertices; the same on all GPUs
   u64 frontierWords;  // words of a frontier: those of all GPUs
-  u64 alignedWords;   // own words whose neighbours lie in aligned blocks
+  u64 alignedWords;   // own words whose neighbors lie in aligned blocks
   u64 allLabels;      // 1 + the largest label of the tuples
   u64 allSearched;    // vertices with lists, of all GPUs
-  u64 entries;        // neighbours in all lists of all GPUs
+  u64 entries;        // neighbors in all lists of all GPUs
   u64 averageDegree;  // entries of a vertex that is not a hub, on average over all GPUs
   u64 queueShift;     // bits that a number of entries takes in a counter of a queue
   const u64* offset;          // [searched+1] list of own v is target[offset[v]] ... target[offset[v+1]-1], ascending;
-                              // packed lists: neighbours.cuh
+                              // packed lists: neighbors.cuh
   const u32* target;          // vertices
   const u64* sourceOffset;    // [32*frontierWords+1] the list of v for top-down steps; one GPU: offset
-  const u32* sourceTarget;    // neighbours by their row numbers, ascending; one GPU: target
+  const u32* sourceTarget;    // neighbors by their row numbers, ascending; one GPU: target
   const u64* alignedBegin;    // [alignedWords] where the block of a word begins
   const u32* alignedRows;     // [alignedWords] its rows, perhaps with LONGER
-  const uint4* aligned;       // row k of a block: 4 neighbours of each of 32 consecutive vertices, padded with NONE
-  const u32* firstNeighbour;  // [searched] first neighbour of each own vertex; itself if its list is empty
-  const u32* wordHub;         // [words] first neighbour of all 32 vertices of a word, NONE if they differ
+  const uint4* aligned;       // row k of a block: 4 neighbors of each of 32 consecutive vertices, padded with NONE
+  const u32* firstNeighbor;  // [searched] first neighbor of each own vertex; itself if its list is empty
+  const u32* wordHub;         // [words] first neighbor of all 32 vertices of a word, NONE if they differ
   const u32* groupBegin;      // [hubs+1] the own group of hub h is vertices groupBegin[h] ... groupBegin[h+1]-1
   const u32* hubEdges;        // [hubs] entries of a hub's list by source before its group, which is the end of the list;
                               // of the whole list if there are several columns
@@ -77,7 +77,7 @@ struct Graph {
   const u32* place;           // [vertices] place of each own vertex, among the parents; one GPU: label
   const u32* vertex;          // [labels] vertex of each label, NONE where isolated; several GPUs: of each place of each
                               // GPU, with as many places for each as on this one
-  const u32* outputTemplate;  // [labels] label of the first neighbour, NONE where isolated
+  const u32* outputTemplate;  // [labels] label of the first neighbor, NONE where isolated
   u32* hubReached;            // [hubs/32] several GPUs: bitmap of hubs that were in a frontier
   u32* unvisited;             // [words] bitmap of own vertices; with several columns of the whole row's, [columns*words],
                               // where a bit of another GPU's is set until this GPU has found the vertex

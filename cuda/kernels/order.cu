@@ -68,9 +68,9 @@ extern "C" __global__ void number_vertices(const u64* keys, u64 vertices, u32* l
   }
 }
 
-// smallest_neighbours finds the neighbour with the smallest number of every vertex. smallest must be filled with
+// smallest_neighbors finds the neighbor with the smallest number of every vertex. smallest must be filled with
 // NONE.
-extern "C" __global__ void smallest_neighbours(const u64* pairs, u64 n, const u32* vertex, u32* smallest) {
+extern "C" __global__ void smallest_neighbors(const u64* pairs, u64 n, const u32* vertex, u32* smallest) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
     u32 u = vertex[u32(pairs[i] >> 32)], v = vertex[u32(pairs[i])];

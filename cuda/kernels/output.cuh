@@ -1,8 +1,8 @@
 // Output: the parent array in original labels, 64 bits a parent, inside the clock.
 //
-// Kernel 1 prepares the template, every label's first neighbour, as part of the graph. A search copies it, which
+// Kernel 1 prepares the template, every label's first neighbor, as part of the graph. A search copies it, which
 // streams through memory, and then corrects it: it writes the parents of vertices that were found through another
-// neighbour and clears those of vertices that were not reached. So each search confirms or replaces every entry, and
+// neighbor and clears those of vertices that were not reached. So each search confirms or replaces every entry, and
 // carries nothing over from another search.
 //
 // Corrections are vertices whose parent is not the template's, in a list that grows level by level. Writing their

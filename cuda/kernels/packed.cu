@@ -1,6 +1,6 @@
-// Kernel 1 of packed lists (neighbours.cuh has the format): they are made of the plain lists of a range of sources. A warp
+// Kernel 1 of packed lists (neighbors.cuh has the format): they are made of the plain lists of a range of sources. A warp
 // takes a list, chunk by chunk.
-#include "neighbours.cuh"
+#include "neighbors.cuh"
 
 namespace {
 

@@ -6,7 +6,7 @@
 //
 // Method: Beamer, Asanovic, Patterson, "Direction-Optimizing Breadth-First Search" (SC 2012), on one GPU as in
 // Kolganov, "The fastest and most energy-efficient breadth-first search on single-node parallel architectures"
-// (Bulletin of the South Ural State University, 2018), sections 2 and 3.2: vertices ordered by degree, neighbour
+// (Bulletin of the South Ural State University, 2018), sections 2 and 3.2: vertices ordered by degree, neighbor
 // lists aligned by warp. One block runs on each multiprocessor; blocks meet at a barrier of the whole grid.
 //
 // Data structures:
@@ -14,7 +14,7 @@
 //   top-down          a queue of the frontier with prefix sums of edges: graph.queue, graph.edgesBefore (topdown.cuh);
 //                     a frontier that has few edges or has not doubled is an array of vertices: the end of
 //                     graph.corrections (sparse.cuh)
-//   bottom-up         aligned blocks of neighbour lists; the first frontier bits in shared memory (bottomup.cuh)
+//   bottom-up         aligned blocks of neighbor lists; the first frontier bits in shared memory (bottomup.cuh)
 //   parents           a template to copy, and a list of corrections to it: graph.corrections (output.cuh)
 //
 // Invariants between two levels, for every vertex that is not a leaf:
@@ -156,7 +156,7 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 //     of hubs find more.
 //
 // Where the next frontier is sparse, and on a grid of several columns, hubs find their groups by edges like all other
-// neighbours.
+// neighbors.
 __device__ bool topDownStep(const SearchParams& params, Shared& shared, const Step& step) {
   bool grid = SEVERAL && graph.columns > 1;
   bool stays = staysSparse(shared.level);

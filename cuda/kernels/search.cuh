@@ -1,7 +1,7 @@
 // What the search shares: with the host (SearchParams, Status, LevelRecord), and among its blocks and its launches
 // (State).
 #pragma once
-#include "neighbours.cuh"
+#include "neighbors.cuh"
 
 constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 

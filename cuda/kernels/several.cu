@@ -91,7 +91,7 @@ extern "C" __global__ void number_hubs(const u32* local, u32* section) {
   }
 }
 
-// smallest_hubs finds the first hub among the neighbours of every own vertex. smallest must be filled with NONE.
+// smallest_hubs finds the first hub among the neighbors of every own vertex. smallest must be filled with NONE.
 extern "C" __global__ void smallest_hubs(const u64* edges, u64 n, const u32* local, u32* smallest) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
@@ -153,13 +153,13 @@ entry_keys(const u64* edges, u64 n, u64 bySource, u64 fromTo, u64 bits, u64* key
   }
 }
 
-// own_template writes the label of the first neighbour of each own label; NONE where isolated.
+// own_template writes the label of the first neighbor of each own label; NONE where isolated.
 extern "C" __global__ void own_template(u32* out) {
   u64 stride = u64(gridDim.x) * blockDim.x;
   for (u64 l = u64(blockIdx.x) * blockDim.x + threadIdx.x; l < graph.labels; l += stride) {
     u32 v = graph.vertex[graph.rank * graph.labels + l];
     if (v == NONE) out[l] = NONE;
     else if (v & LEAF) out[l] = graph.label[v & ~LEAF];
-    else out[l] = graph.label[graph.firstNeighbour[u32(ownWord(v / 32)) * 32 + v % 32]];
+    else out[l] = graph.label[graph.firstNeighbor[u32(ownWord(v / 32)) * 32 + v % 32]];
   }
 }

@@ -3,10 +3,10 @@
 //
 // A lane takes a vertex, or a few lanes if there are more of them than vertices, which balances well because long lists
 // are excluded, and longer ones are shared by a warp (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
-// 2012, section 5). The bit of a neighbour is cleared without a look at it, and the length of its list is read at the same
+// 2012, section 5). The bit of a neighbor is cleared without a look at it, and the length of its list is read at the same
 // time: one wait for memory instead of three, one after the other. The next level finds the offset of the list in a
 // cache, and the list too, which is prefetched. Only a frontier with many edges has its bits looked at first, because
-// several of its vertices reach each neighbour, and all atomic operations on a word take turns.
+// several of its vertices reach each neighbor, and all atomic operations on a word take turns.
 //
 // Up to ONE_BLOCK_EDGES edges, the first block runs level after level alone, with barriers of its own and its frontier
 // in shared memory. The other blocks wait until the frontier is larger or the search is over.
@@ -22,7 +22,7 @@ __device__ inline u32 shortLength(u32 v) {
 
 // prefetch brings a list to the second-level cache for the next level, without waiting for it.
 __device__ inline void prefetch(u32 v, u32 length) {
-  const u32* list = neighboursOf(v).words;
+  const u32* list = neighborsOf(v).words;
   asm volatile("prefetch.global.L2 [%0];" ::"l"(list));
   asm volatile("prefetch.global.L2 [%0];" ::"l"(list + (PACKED ? length / 2 : length - 1)));
 }
@@ -121,7 +121,7 @@ __device__ inline void append(Shared& shared, Counters* level, const Tally& tall
 }
 
 // clearBits follows N edges, from a vertex of the frontier to t[i] unless that is NONE. look: only where the bit is set,
-// which takes another wait, and saves many atomic operations where most neighbours are visited. All lanes of the warp
+// which takes another wait, and saves many atomic operations where most neighbors are visited. All lanes of the warp
 // call it.
 template <int N, class Output>
 __device__ inline void clearBits(const u32 (&t)[N], u32 from, bool look, Output& output) {
@@ -162,7 +162,7 @@ __device__ inline void followLists(u32 begin, u32 end, bool look, const Vertex& 
     u32 v = i < end ? vertex(i) : NONE;
     List mine;
     if (v != NONE) {
-      mine = neighboursBySource(v);
+      mine = neighborsBySource(v);
       if (share == 0 && v < graph.hubs) output.tally.leaves += graph.leafBegin[v + 1] - graph.leafBegin[v];
       if (SEVERAL && share == 0) output.tally.examined += mine.length;
       if (SEVERAL && share == 0 && v < graph.hubs) atomicOr(graph.hubReached + v / 32, 1u << (v & 31));

@@ -160,7 +160,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Out
     if (rows > 0) { // rows of one list
       if (rows > EDGES_PER_LANE) rows = EDGES_PER_LANE;
       u32 from = graph.queue[at], k = u32(first - before), t[EDGES_PER_LANE];
-      List list = neighboursBySource(from);
+      List list = neighborsBySource(from);
 #pragma unroll
       for (int i = 0; i < EDGES_PER_LANE; i++) {
         t[i] = i < rows ? list.fullRow(k + 32 * i) : NONE;
@@ -183,7 +183,7 @@ __device__ inline void followEdges(u64 edge, u64 end, u64 queued, u64 edges, Out
     if (x < end) {
       from = graph.queue[at + skip];
       k = u32(x - graph.edgesBefore[at + skip]);
-      List list = neighboursBySource(from);
+      List list = neighborsBySource(from);
       t[0] = PACKED ? list.difference(k) : list.words[k];
     }
     if (PACKED) {

@@ -53,7 +53,7 @@ type base struct {
 	tuples  uint64
 	entries uint64 // of the rows; edges of the list
 	pairs   uint64 // [tuples] u<<32 | v; freed by makeRows
-	row     uint64 // [labels+1] the neighbours of v are column[row[v]] ... column[row[v+1]-1], ascending, each once
+	row     uint64 // [labels+1] the neighbors of v are column[row[v]] ... column[row[v+1]-1], ascending, each once
 	column  uint64 // [entries] 32 bits each
 	parent  uint64 // [labels] 64 bits each
 

@@ -224,7 +224,7 @@ func TestTimesOfScanAndExpansion(t *testing.T) {
 	}
 }
 
-// What becomes of the neighbours of a level adds up, and with atomicOr no vertex is kept twice.
+// What becomes of the neighbors of a level adds up, and with atomicOr no vertex is kept twice.
 func TestCountersAddUp(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")

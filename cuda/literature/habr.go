@@ -59,7 +59,7 @@ func habr(b *base, c configuration) method {
 }
 
 // permute sorts edges by the tiles of 1<<tileBits vertices of their ends, the first end first, so that the levels that
-// neighbouring threads look at stay in the cache.
+// neighboring threads look at stay in the cache.
 func (b *base) permute(edges *uint64, tileBits int) {
 	labelBits := bits.Len64(max(b.labels, 1) - 1)
 	if tileBits >= labelBits {

@@ -144,7 +144,7 @@ func (b *base) transform(c configuration) (number, original uint64) {
 	return number, original
 }
 
-// relabel replaces the rows by those in new numbers, with each list in the order of its neighbours' ranks. Keys and
+// relabel replaces the rows by those in new numbers, with each list in the order of its neighbors' ranks. Keys and
 // their buffer are the largest arrays of kernel 1, so the old rows make room for the buffer.
 func (b *base) relabel(c configuration, number, rank uint64) {
 	keys, targetBits := b.array("keys of rows", 8*b.entries), bits.Len64(max(b.labels, 2)-1)

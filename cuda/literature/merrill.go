@@ -20,7 +20,7 @@ type merrillArguments struct {
 	culled                          uint64
 }
 
-// culledNames are the counters of a level with counters=on, in the order of Culled: neighbours whose bit was set; those
+// culledNames are the counters of a level with counters=on, in the order of Culled: neighbors whose bit was set; those
 // with a label only; those that a table or atomicOr found a second time; those that were kept. Of these, duplicates are
 // more than the frontier has vertices.
 var culledNames = []string{"mask hits", "label hits", "culled by warp", "culled by history", "culled by atomicOr",
@@ -125,7 +125,7 @@ func (s *merrillSearch) step(depth uint64) (plugins.Level, bool) {
 }
 
 // level takes the level of a depth: it contracts a frontier of edges and expands what is left, or expands a frontier of
-// vertices and contracts its neighbours.
+// vertices and contracts its neighbors.
 func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) {
 	a, b := &s.args, s.b
 	a.depth = depth

@@ -46,7 +46,7 @@ func options() []plugins.Option {
 			"(hybrid) apart from the size twophase on", "hybrid", "expand-contract", "contract-expand", "two-phase"),
 		{Name: "twophase", Kind: plugins.Int, Default: "65536", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
 			Needs: "order=hybrid", Meaning: "smallest frontier of edges whose phases are apart"},
-		choice("gather", merrill, "neighbours are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
+		choice("gather", merrill, "neighbors are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
 			"the list", "hybrid", "scan", "warp", "cta"),
 		{Name: "ctamin", Kind: plugins.Int, Default: "128", Min: plugins.Bound(1), Max: plugins.Bound(maxLabels),
 			Needs: "gather=hybrid", Meaning: "shortest list that a block reads"},
@@ -56,7 +56,7 @@ func options() []plugins.Option {
 			"both", "none", "warp", "history"),
 		choice("output", merrill, "labels that a search writes; distances get parents in a further pass",
 			"predecessor", "distance"),
-		choice("counters", merrill, "count in each level what became of neighbours, which takes time", "off", "on"),
+		choice("counters", merrill, "count in each level what became of neighbors, which takes time", "off", "on"),
 		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
 		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
 			"atomic", "compact"),
@@ -64,7 +64,7 @@ func options() []plugins.Option {
 			"thread", "warp"),
 		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp",
 			"each", "warp"),
-		choice("local", kolganov, "sort the neighbours of each vertex by descending degree", "on", "off"),
+		choice("local", kolganov, "sort the neighbors of each vertex by descending degree", "on", "off"),
 		choice("global", kolganov, "number vertices by descending degree", "on", "off"),
 		choice("renumber", kolganov, "number vertices in the order of a queue, after the other sorts", "on", "off"),
 		{Name: "aligned", Kind: plugins.Int, Default: "40", Min: plugins.Bound(0), Max: plugins.Bound(100), Needs: kolganov,
@@ -93,7 +93,7 @@ type configuration struct {
 	order    string
 	twoPhase uint64 // entries
 	gather   string
-	ctaMin   uint64 // neighbours
+	ctaMin   uint64 // neighbors
 	warpMin  uint64
 	cull     string
 	distance bool // output
@@ -108,7 +108,7 @@ type configuration struct {
 
 	local, global, renumber bool
 	aligned                 int // per cent of the vertices
-	child                   int // neighbours; 0: never
+	child                   int // neighbors; 0: never
 	host                    bool
 	duplicates              bool // claim=off
 }

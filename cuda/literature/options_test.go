@@ -126,7 +126,7 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 		for int64(len(vertices)) <= l {
 			vertices, edges = append(vertices, 0), append(edges, 0)
 		}
-		degree := int64(len(rows.Neighbours(graph.Vertex(v))))
+		degree := int64(len(rows.Neighbors(graph.Vertex(v))))
 		vertices[l]++
 		edges[l] += degree
 		if l > 0 {

@@ -144,7 +144,7 @@ func (g *ranks) repeat(ctx context.Context, roots []graph.Vertex, duration time.
 	return reports[0].Searches, nil
 }
 
-// check makes the adapter free the graph if its ranks have ended. A cancelled request leaves it, unless the ranks did
+// check makes the adapter free the graph if its ranks have ended. A canceled request leaves it, unless the ranks did
 // not stop in time and were ended.
 func (g *ranks) check(err error) error {
 	if g.job.process.HasExited() {

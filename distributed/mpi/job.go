@@ -192,7 +192,7 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 
 // A call returns within 3 s of the end of its context.
 const (
-	cancelTime = 1500 * time.Millisecond // for ranks to stop a cancelled request
+	cancelTime = 1500 * time.Millisecond // for ranks to stop a canceled request
 	endTime    = 1200 * time.Millisecond // for mpirun to end its ranks
 )
 

@@ -67,7 +67,7 @@ type server struct {
 	reply    []uint32       // the same as sent to an engine on another host
 }
 
-// received is a request with, on rank 0, a context that ends when it is cancelled, and the tuples.
+// received is a request with, on rank 0, a context that ends when it is canceled, and the tuples.
 type received struct {
 	request
 	ctx    context.Context

@@ -3,7 +3,7 @@
 
     graphs.py roads FILE.osm.pbf ROADS.npz               the largest component of roads, with coordinates
     graphs.py europe ROADS.npz ACROSS UP FILE.tuples     ACROSS x UP copies of them
-    graphs.py hexagons WIDTH HEIGHT FILE.tuples          three neighbours for each vertex
+    graphs.py hexagons WIDTH HEIGHT FILE.tuples          three neighbors for each vertex
     graphs.py boxes SIDE UNKNOWNS FILE.tuples            UNKNOWNS vertices at each point, joined to the 27 points around
 
 Needs numpy, and for roads osmium and scipy (Debian: python3-pyosmium, python3-scipy).

@@ -2,7 +2,7 @@
 #include "teps_engine.h"
 
 typedef struct {
-	int64_t *offsets;  /* the neighbours of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
+	int64_t *offsets;  /* the neighbors of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
 	uint32_t *targets; /* both directions of every tuple */
 	uint32_t *queue;
 } csr;
@@ -58,7 +58,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	parent[root] = root;
 	g->queue[0] = (uint32_t)root;
 	for (int64_t head = 0, tail = 1; head < tail; head++) {
-		if (call->cancelled) return TEPS_CANCELLED; /* teps no longer wants the result */
+		if (call->canceled) return TEPS_CANCELED; /* teps no longer wants the result */
 		uint32_t u = g->queue[head];
 		for (int64_t i = g->offsets[u]; i < g->offsets[u + 1]; i++) {
 			uint32_t v = g->targets[i];

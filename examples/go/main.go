@@ -46,7 +46,7 @@ func search(ctx context.Context, rows *graph.CSR, root graph.Vertex, queue, pare
 			return ctx.Err() // teps no longer wants the result
 		}
 		u := queue[head]
-		for _, v := range rows.Neighbours(u) {
+		for _, v := range rows.Neighbors(u) {
 			if parent[v] == graph.Unreached {
 				parent[v], queue[tail] = u, v
 				tail++

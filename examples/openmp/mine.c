@@ -8,7 +8,7 @@
 
 typedef struct {
 	int threads;
-	int64_t *offsets;  /* the neighbours of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
+	int64_t *offsets;  /* the neighbors of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
 	uint32_t *targets; /* both directions of every tuple */
 	uint32_t *frontier, *next;
 	uint32_t **found;  /* of each thread: the vertices that it has discovered on this level */
@@ -85,7 +85,7 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	return TEPS_OK;
 }
 
-/* Makes u the parent of its unvisited neighbours, adds them to found, and returns their number. */
+/* Makes u the parent of its unvisited neighbors, adds them to found, and returns their number. */
 static int64_t visit(const csr *g, uint32_t u, int64_t *parent, uint32_t *found) {
 	int64_t count = 0;
 	for (int64_t j = g->offsets[u]; j < g->offsets[u + 1]; j++) {
@@ -119,7 +119,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 				uint32_t *swap = frontier;
 				frontier = next;
 				next = swap;
-				if (call->cancelled) size = 0; /* One thread decides for all, because all must reach the barriers. */
+				if (call->canceled) size = 0; /* One thread decides for all, because all must reach the barriers. */
 				if (size == 0 || size >= SMALL) break;
 				int64_t count = 0;
 				for (int64_t i = 0; i < size; i++) count += visit(g, frontier[i], parent, next + count);
@@ -140,5 +140,5 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 #pragma omp barrier
 		}
 	}
-	return call->cancelled ? TEPS_CANCELLED : TEPS_OK;
+	return call->canceled ? TEPS_CANCELED : TEPS_OK;
 }

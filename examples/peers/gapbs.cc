@@ -19,7 +19,7 @@ int teps_describe(teps_description *description) {
 	description->units = omp_get_max_threads();
 	strcpy(description->name, "gapbs");
 	strcpy(description->version, GAPBS_VERSION);
-	strcpy(description->summary, "direction-optimising search of the GAP Benchmark Suite with OpenMP");
+	strcpy(description->summary, "direction-optimizing search of the GAP Benchmark Suite with OpenMP");
 	strcpy(description->device, "OpenMP threads");
 	description->bytes_fixed = 1 << 20;
 	description->bytes_per_vertex = 64;

@@ -50,12 +50,12 @@ void teps_free(teps_graph *graph) {
 
 /* Kernel 1: a matrix with an entry for each direction of each edge, without self-loops. */
 int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
-	static int initialised; /* GraphBLAS starts once in a process */
+	static int initialized; /* GraphBLAS starts once in a process */
 	GrB_Info info = GrB_SUCCESS;
 	int64_t n = teps_vertices(tuples, count, 31);
 	if (n < 0) return teps_fail(call, TEPS_TUPLES, "a label has more than 31 bits");
-	if (!initialised && (info = GrB_init(GrB_NONBLOCKING)) != GrB_SUCCESS) return failure(call, info);
-	initialised = 1;
+	if (!initialized && (info = GrB_init(GrB_NONBLOCKING)) != GrB_SUCCESS) return failure(call, info);
+	initialized = 1;
 
 	matrix *m = graph->state = calloc(1, sizeof *m);
 	GrB_Index *row = malloc((2 * count + 1) * sizeof *row), *column = malloc((2 * count + 1) * sizeof *column), k = 0;
@@ -125,7 +125,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	TRY(GrB_Vector_setElement(found, (int32_t)root, root));
 	while (size > 0) {
 		int64_t start = now();
-		if (call->cancelled) {
+		if (call->canceled) {
 			info = GrB_NO_VALUE;
 			break;
 		}
@@ -166,6 +166,6 @@ failed:
 	GrB_free(&q);
 	GrB_free(&found);
 	GrB_free(&work);
-	if (info == GrB_NO_VALUE) return TEPS_CANCELLED;
+	if (info == GrB_NO_VALUE) return TEPS_CANCELED;
 	return info == GrB_SUCCESS ? TEPS_OK : failure(call, info);
 }

@@ -1,7 +1,7 @@
 // The breadth-first search of Gunrock (Wang et al., PPoPP 2016; version 2, "Essentials") as an engine of teps. It is taken
 // unchanged from a checkout of https://github.com/gunrock/gunrock.
 //
-// Gunrock's search finds depths, not parents. So a kernel of this file gives every vertex a neighbour one level up as
+// Gunrock's search finds depths, not parents. So a kernel of this file gives every vertex a neighbor one level up as
 // parent when the clock has stopped. The clock covers clearing the depths and Gunrock's loop over the levels.
 #ifdef __CUDA_ARCH__
 #define __HIP_DEVICE_COMPILE__ 1 // without it Gunrock v2.2.0-11 takes the host's code for atomics in NVIDIA's kernels, too
@@ -30,13 +30,13 @@ struct searcher {
 	std::unique_ptr<gunrock::bfs::enactor_t<problem_t>> enactor;
 };
 
-__global__ void find_parents(int n, const int *begin, const int *neighbour, const int *depth, int root, int64_t *parent) {
+__global__ void find_parents(int n, const int *begin, const int *neighbor, const int *depth, int root, int64_t *parent) {
 	int v = blockIdx.x * blockDim.x + threadIdx.x;
 	if (v >= n) return;
 	int64_t found = v == root ? root : TEPS_UNREACHED;
 	if (v != root && depth[v] != INT_MAX)
 		for (int i = begin[v]; i < begin[v + 1] && found < 0; i++)
-			if (depth[neighbour[i]] == depth[v] - 1) found = neighbour[i];
+			if (depth[neighbor[i]] == depth[v] - 1) found = neighbor[i];
 	parent[v] = found;
 }
 

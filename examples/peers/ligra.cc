@@ -22,7 +22,7 @@ int teps_describe(teps_description *description) {
 	description->units = omp_get_max_threads();
 	strcpy(description->name, "ligra");
 	strcpy(description->version, LIGRA_VERSION);
-	strcpy(description->summary, "direction-optimising search with Ligra's edgeMap and OpenMP");
+	strcpy(description->summary, "direction-optimizing search with Ligra's edgeMap and OpenMP");
 	strcpy(description->device, "OpenMP threads");
 	description->bytes_fixed = 1 << 20;
 	description->bytes_per_vertex = 64;
@@ -78,13 +78,13 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	parallel_for(int64_t v = 0; v < graph->vertices; v++) parents[v] = UINT_E_MAX;
 	parents[root] = (uintE)root;
 	vertexSubset frontier(graph->vertices, (uintE)root);
-	while (!frontier.isEmpty() && !call->cancelled) {
+	while (!frontier.isEmpty() && !call->canceled) {
 		vertexSubset next = edgeMap(g, frontier, BFS_F(parents));
 		frontier.del();
 		frontier = next;
 	}
 	frontier.del();
-	if (call->cancelled) return TEPS_CANCELLED;
+	if (call->canceled) return TEPS_CANCELED;
 	parallel_for(int64_t v = 0; v < graph->vertices; v++)
 		parent[v] = parents[v] == UINT_E_MAX ? TEPS_UNREACHED : (int64_t)parents[v];
 	return TEPS_OK;

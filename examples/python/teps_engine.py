@@ -3,12 +3,12 @@ docs/engine-protocol.md of teps.
 
 An engine in Python is an object with the methods
     describe() -> engine_pb2.Description
-    construct(tuples, options, cancelled) -> engine_pb2.Construction     kernel 1
-    search(root, parent, cancelled) -> engine_pb2.Traversal              kernel 2
+    construct(tuples, options, canceled) -> engine_pb2.Construction     kernel 1
+    search(root, parent, canceled) -> engine_pb2.Traversal              kernel 2
     vertices() -> int                                                    optional: length of the parent array of a search
 and serve(engine) runs it. An engine with vertices can repeat searches by itself, which teps uses to measure energy.
 
-tuples is a read-only array of dtype TUPLE. parent is an array of int64, and search must write all of it. cancelled()
+tuples is a read-only array of dtype TUPLE. parent is an array of int64, and search must write all of it. canceled()
 reports whether teps has given up; what a method returns then is ignored. Both kernels measure their own time. To report an
 error, raise Fail(kind, text).
 
@@ -88,20 +88,20 @@ class Service:
         self.engine = engine
         self.segments = Segments()
         self.closed = False
-        self.cancelled = 0  # the highest ID that was cancelled: a cancellation can arrive before its call
+        self.canceled = 0  # the highest ID that was canceled: a cancellation can arrive before its call
 
     def run(self, context, call_id, work):
-        """Makes one call, work(cancelled), and reports errors in the host's form."""
+        """Makes one call, work(canceled), and reports errors in the host's form."""
 
-        def cancelled():
-            return self.cancelled >= call_id
+        def canceled():
+            return self.canceled >= call_id
 
         try:
             if self.closed:
                 raise Fail(pb.Failure.KIND_CLOSED, "the engine is closed")
-            answer = None if cancelled() else work(cancelled)
-            if cancelled():
-                raise Fail(pb.Failure.KIND_CANCELED, "cancelled")
+            answer = None if canceled() else work(canceled)
+            if canceled():
+                raise Fail(pb.Failure.KIND_CANCELED, "canceled")
             return answer
         except Fail as e:
             failure = e
@@ -113,20 +113,20 @@ class Service:
         return self.run(context, request.call_id, lambda _: self.engine.describe())
 
     def construct(self, request, context):
-        def work(cancelled):
+        def work(canceled):
             tuples = self.segments.attach(request.tuples, TUPLE)
-            return self.engine.construct(tuples, dict(request.options), cancelled)
+            return self.engine.construct(tuples, dict(request.options), canceled)
 
         return self.run(context, request.call_id, work)
 
     def search(self, request, context):
-        def work(cancelled):
-            return self.engine.search(request.root, self.segments.attach(request.parent, PARENT), cancelled)
+        def work(canceled):
+            return self.engine.search(request.root, self.segments.attach(request.parent, PARENT), canceled)
 
         return self.run(context, request.call_id, work)
 
     def repeat(self, request, context):
-        def work(cancelled):
+        def work(canceled):
             vertices, roots = self.engine.vertices(), request.roots
             if not roots or request.duration_ns <= 0:
                 raise Fail(0, "%d roots for %d ns: want at least one root and a positive time" % (len(roots), request.duration_ns))
@@ -135,8 +135,8 @@ class Service:
                     raise Fail(pb.Failure.KIND_ROOT, "root %d of %d" % (root, vertices))
             parent, searches = np.empty(vertices, np.int64), 0
             end = time.monotonic_ns() + request.duration_ns
-            while time.monotonic_ns() < end and not cancelled():
-                self.engine.search(roots[searches % len(roots)], parent, cancelled)
+            while time.monotonic_ns() < end and not canceled():
+                self.engine.search(roots[searches % len(roots)], parent, canceled)
                 searches += 1
             return pb.RepeatReply(searches=searches)
 
@@ -147,7 +147,7 @@ class Service:
         return pb.CloseReply()
 
     def cancel(self, request, context):
-        self.cancelled = max(self.cancelled, request.call_id)
+        self.canceled = max(self.canceled, request.call_id)
         return pb.CancelReply()
 
 

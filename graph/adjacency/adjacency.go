@@ -1,4 +1,4 @@
-// Package adjacency makes lists of neighbours of any source of tuples, for files and statistics. Engines build layouts
+// Package adjacency makes lists of neighbors of any source of tuples, for files and statistics. Engines build layouts
 // of their own.
 package adjacency
 
@@ -14,14 +14,14 @@ import (
 // MaxVertices is the largest number of vertices that lists of 32 bits can have.
 const MaxVertices = 1 << 32
 
-// Lists is an adjacency: the neighbours of v are Entries[Offsets[v]:Offsets[v+1]], ascending. A tuple {u, v} is an
+// Lists is an adjacency: the neighbors of v are Entries[Offsets[v]:Offsets[v+1]], ascending. A tuple {u, v} is an
 // entry in both lists; duplicates are repeated.
 type Lists struct {
 	Offsets []int64
 	Entries []uint32
 }
 
-// Of returns the neighbours of v. The caller must not change them.
+// Of returns the neighbors of v. The caller must not change them.
 func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v+1]] }
 
 // Bytes is the memory of the lists of a source.

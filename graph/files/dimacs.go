@@ -7,7 +7,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// readDIMACS reads the formats of the ninth DIMACS challenge (p sp, arcs "a U V WEIGHT") and of graph colouring (p edge
+// readDIMACS reads the formats of the ninth DIMACS challenge (p sp, arcs "a U V WEIGHT") and of graph coloring (p edge
 // or p col, edges "e U V"). Vertices count from 1. An arc is a tuple, also if the opposite arc is there.
 func readDIMACS(in *input) error {
 	header, err := in.headerLine('c')
@@ -25,7 +25,7 @@ func readDIMACS(in *input) error {
 	case "sp":
 		lines.comments, lines.word, lines.values = "c", 'a', 1
 		form, what = "a U V WEIGHT", "arcs"
-		in.info.Symmetrised = true
+		in.info.Symmetrized = true
 	case "edge", "col":
 	default:
 		return atLine(in.line, "want p sp, p edge or p col: %q", truncate(header))

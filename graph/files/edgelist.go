@@ -28,7 +28,7 @@ func (in *input) readList(columns int64) error {
 
 // readLabels is readList with what lines says about labels.
 func (in *input) readLabels(columns int64, lines pairs) error {
-	in.info.Symmetrised = !in.saysUndirected()
+	in.info.Symmetrized = !in.saysUndirected()
 	lines.comments, lines.below, lines.end, lines.wrong = listComments, anyOrder, '{', listError
 	return in.parallel(blocks{limit: -1, next: valuesOf(columns), parse: lines.parse})
 }

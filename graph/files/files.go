@@ -8,7 +8,7 @@
 // # Tuples
 //
 // Every tuple is an undirected edge, as in Graph500. Each line of a directed file is one tuple, so an edge that has an
-// arc in both directions becomes two tuples; Info.Symmetrised says so. A format that stores an undirected edge twice
+// arc in both directions becomes two tuples; Info.Symmetrized says so. A format that stores an undirected edge twice
 // (METIS, an undirected .sg) contributes it once. Duplicates and self-loops stay.
 //
 // # Labels
@@ -39,8 +39,8 @@ type Info struct {
 
 	Vertices int64 // all labels of tuples are below it; some vertices may have no tuple
 	Tuples   int64
-	// Symmetrised reports whether the file has directed edges, or does not say that they are undirected.
-	Symmetrised bool
+	// Symmetrized reports whether the file has directed edges, or does not say that they are undirected.
+	Symmetrized bool
 
 	FirstLabel int64    // what the file calls vertex 0, if Labels is nil: 0 or 1
 	Labels     []uint64 // what the file calls each vertex, ascending; nil: vertex v is v + FirstLabel

@@ -44,7 +44,7 @@ func (in *input) readSerialized(entryBytes int64) error {
 		return in.atByte(0, "the header announces %d vertices and %d entries, %d bytes in all, but the file has %d",
 			n, entries, sgHeader+want, in.size)
 	}
-	in.info.Vertices, in.info.Symmetrised = n, directed
+	in.info.Vertices, in.info.Symmetrized = n, directed
 
 	lists := serialized{input: in, vertices: n, entries: entries, bytes: entryBytes, loops: map[int64]int64{}}
 	if !directed {
@@ -84,7 +84,7 @@ type serialized struct {
 	both                     symmetry
 
 	mu    sync.Mutex
-	loops map[int64]int64 // entries of vertices that are their own neighbours
+	loops map[int64]int64 // entries of vertices that are their own neighbors
 }
 
 // read reads offsets and entries, and makes tuples of arcs and of the first entry of each edge. Self-loops of an
@@ -107,7 +107,7 @@ func (l *serialized) read(kind entryKind) error {
 				v := int64(binary.LittleEndian.Uint32(list))
 				if v >= l.vertices {
 					at := b.offset + int64(len(b.data)-len(data)-len(list))
-					return edges, l.atByte(at, "neighbour %d of vertex %d: want a vertex below %d", int32(v), u, l.vertices)
+					return edges, l.atByte(at, "neighbor %d of vertex %d: want a vertex below %d", int32(v), u, l.vertices)
 				}
 				switch {
 				case kind == inverse:

@@ -53,7 +53,7 @@ func TestFilesOfGAPBS(t *testing.T) {
 		}
 		isDirected := strings.HasPrefix(name, "directed")
 		if !maps.Equal(got, want) || g.Vertices() != 64 || g.Tuples() != int64(len(want)) ||
-			g.Info.Symmetrised != isDirected {
+			g.Info.Symmetrized != isDirected {
 			t.Errorf("%s: %+v, %d different edges, want %d", name, g.Info, len(got), len(want))
 		}
 	}

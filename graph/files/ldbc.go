@@ -120,9 +120,9 @@ func properties(stem string, info *Info) error {
 		}
 		switch string(bytes.TrimSpace(right)) {
 		case "true":
-			info.Symmetrised = true
+			info.Symmetrized = true
 		case "false":
-			info.Symmetrised = false
+			info.Symmetrized = false
 		default:
 			return fmt.Errorf("%s:%d: want true or false: %q", name, n+1, bytes.TrimSpace(right))
 		}

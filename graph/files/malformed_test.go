@@ -86,13 +86,13 @@ func TestMalformedFiles(t *testing.T) {
 		{"a.graph", "3 1 010 0\n", `a.graph:1: want a number of weights from 1 on, not "0"`},
 		{"a.graph", "2 1\n2\n", "a.graph:2: the file has lines for 1 vertices, but its header announces 2"},
 		{"a.graph", "2 1\n2\n1\n1\n", `a.graph:4: a line after that of the last vertex, 2: "1"`},
-		{"a.graph", "2 1\n3\n1\n", `a.graph:2: want neighbours from 1 to 2: "3"`},
-		{"a.graph", "2 1\n0\n1\n", `a.graph:2: want neighbours from 1 to 2: "0"`},
+		{"a.graph", "2 1\n3\n1\n", `a.graph:2: want neighbors from 1 to 2: "3"`},
+		{"a.graph", "2 1\n0\n1\n", `a.graph:2: want neighbors from 1 to 2: "0"`},
 		{"a.graph", "2 1\n2 a\n1\n", `a.graph:2: want numbers: "2 a"`},
 		{"a.graph", "2 2\n2\n1\n", "a.graph:3: the file has 1 edges, but its header announces 2"},
-		{"a.graph", "2 1 1\n2 5\n1\n", `a.graph:3: want a weight after each neighbour: "1"`},
+		{"a.graph", "2 1 1\n2 5\n1\n", `a.graph:3: want a weight after each neighbor: "1"`},
 		{"a.graph", "2 1 10 2\n1 1 2\n1\n", `a.graph:3: want 2 sizes or weights of the vertex: "1"`},
-		{"a.graph", "3 2\n2\n3\n1\n", "a.graph:4: the lists are not symmetric: 2 neighbours are larger than their " +
+		{"a.graph", "3 2\n2\n3\n1\n", "a.graph:4: the lists are not symmetric: 2 neighbors are larger than their " +
 			"vertex, 1 smaller, and each edge must be in the lists of both its ends"},
 
 		{"a.gr", "c\n", "a.gr:2: the file ends within its header"},
@@ -119,7 +119,7 @@ func TestMalformedFiles(t *testing.T) {
 		{"a.sg", sg(0, 2, 2, []int64{0, 1, 2}, []int32{1}),
 			"a.sg: byte 45: the file ends, but its header announces 4 bytes more"},
 		{"a.sg", sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, -1}),
-			"a.sg: byte 45: neighbour -1 of vertex 1: want a vertex below 2"},
+			"a.sg: byte 45: neighbor -1 of vertex 1: want a vertex below 2"},
 		{"a.sg", sg(0, 2, 3, []int64{0, 1, 2, 2}, []int32{1, 2}),
 			"a.sg: byte 57: the lists of an undirected graph are not " +
 				"symmetric: 2 entries are larger than their vertex, 0 smaller"},
@@ -227,7 +227,7 @@ func (e endless) Read(p []byte) (int, error) {
 func TestCancelAndErrorsOfTheCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := LoadFrom(ctx, endless{cancel}, "a.el", Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	full := errors.New("full")
 	text := bannerMM + " matrix coordinate pattern general\n9 9 1048576\n" + strings.Repeat("1 2\n", 1<<20)

@@ -31,7 +31,7 @@ func readMatrixMarket(in *input) error {
 	below := int64(anyOrder) // a half of the matrix has columns of at most the row plus below
 	switch words[4] {
 	case "general":
-		in.info.Symmetrised = true
+		in.info.Symmetrized = true
 	case "symmetric", "hermitian":
 		below = 0
 	case "skew-symmetric":

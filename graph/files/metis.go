@@ -10,7 +10,7 @@ import (
 )
 
 // readMETIS reads the format of METIS and of the tenth DIMACS challenge (METIS manual 5.1, section 4.1.1): after a line
-// of sizes, line v lists the neighbours of vertex v. Each edge is in the lists of both its ends. METIS itself does not
+// of sizes, line v lists the neighbors of vertex v. Each edge is in the lists of both its ends. METIS itself does not
 // allow self-loops; here they are listed once.
 func readMETIS(in *input) error {
 	header, err := in.headerLine('%')
@@ -22,7 +22,7 @@ func readMETIS(in *input) error {
 	if !ok || len(words) > 4 || sizes[0] > int64(graph.MaxVertex)+1 {
 		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
 	}
-	// Each line begins with skip numbers, and each neighbour has a weight if weighted.
+	// Each line begins with skip numbers, and each neighbor has a weight if weighted.
 	skip, weighted, err := metisFmt(in.line, words[2:])
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func readMETIS(in *input) error {
 					return edges, b.atLine(i, "a line after that of the last vertex, "+strconv.FormatInt(n, 10))
 				case field >= skip:
 					if v-1 >= uint64(n) {
-						return edges, b.atLine(i, "want neighbours from 1 to "+strconv.FormatInt(n, 10))
+						return edges, b.atLine(i, "want neighbors from 1 to "+strconv.FormatInt(n, 10))
 					}
 					if sum.add(u, int64(v-1)) {
 						edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v-1)))
@@ -76,7 +76,7 @@ func readMETIS(in *input) error {
 				if field >= skip && weighted {
 					i = skipBlanks(text, i)
 					if next := value(text, i); next == i {
-						return edges, b.atLine(i-1, "want a weight after each neighbour")
+						return edges, b.atLine(i-1, "want a weight after each neighbor")
 					} else {
 						i = next
 					}
@@ -94,7 +94,7 @@ func readMETIS(in *input) error {
 		return atLine(in.line, "the file has lines for %d vertices, but its header announces %d", vertices, n)
 	}
 	if both.broken() {
-		return atLine(in.line, "the lists are not symmetric: %d neighbours are larger than their vertex, %d smaller, "+
+		return atLine(in.line, "the lists are not symmetric: %d neighbors are larger than their vertex, %d smaller, "+
 			"and each edge must be in the lists of both its ends", both.up, both.down)
 	}
 	return in.checkCount("edges", sizes[1], in.info.Tuples)
@@ -155,7 +155,7 @@ func (s *symmetry) merge(part *symmetry) {
 // broken reports whether some entry has no counterpart.
 func (s *symmetry) broken() bool { return s.up != s.down || s.sum != 0 }
 
-// arcHash is the finaliser of MurmurHash3 over both ends.
+// arcHash is the finalizer of MurmurHash3 over both ends.
 func arcHash(u, v int64) uint64 {
 	h := uint64(u)*0x9e3779b97f4a7c15 + uint64(v)
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd

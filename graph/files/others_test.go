@@ -45,7 +45,7 @@ func TestFilesOfScipyAndNetworkx(t *testing.T) {
 		if strings.Contains(name, "networkx") {
 			vertices = 6 // an edge list does not have the last one
 		}
-		if diff := cmp.Diff(want, sorted(t, g)); diff != "" || g.Vertices() != vertices || g.Info.Symmetrised != directed {
+		if diff := cmp.Diff(want, sorted(t, g)); diff != "" || g.Vertices() != vertices || g.Info.Symmetrized != directed {
 			t.Errorf("%s: %+v, (-want +got)\n%s", name, g.Info, diff)
 		}
 	}
@@ -86,7 +86,7 @@ func TestExampleOfLDBC(t *testing.T) {
 		got[g.Info.Label(graph.Vertex(v))] = level
 	}
 	want := map[uint64]int64{2: 0, 3: 1, 4: 1, 5: 2, 6: 3, 7: 4, 8: 2, 9: 4, 10: 4}
-	if diff := cmp.Diff(want, got); diff != "" || g.Info.Symmetrised {
+	if diff := cmp.Diff(want, got); diff != "" || g.Info.Symmetrized {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
 // follows. A file of this name is replaced, but only when the new one is complete: an error leaves nothing behind.
-// Progress, unless nil, is called with the number of tuples that have been passed over; a format that lists neighbours
+// Progress, unless nil, is called with the number of tuples that have been passed over; a format that lists neighbors
 // passes over them twice.
 //
 // One line, entry or arc stands for a tuple, as it does when the file is read. Edge lists and LDBC's files have the

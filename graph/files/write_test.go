@@ -110,13 +110,13 @@ func (failing) Generate(context.Context, []graph.Edge, int64, int) error {
 func TestWriteLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	g := random(100, 1000)
-	cancelled, cancel := context.WithCancel(context.Background())
+	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, ext := range Writable() {
 		if err := Write(context.Background(), filepath.Join(dir, "a"+ext), failing{g}, nil); err == nil {
 			t.Errorf("%s: no error", ext)
 		}
-		if err := Write(cancelled, filepath.Join(dir, "a"+ext), g, nil); !errors.Is(err, context.Canceled) {
+		if err := Write(canceled, filepath.Join(dir, "a"+ext), g, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", ext, err)
 		}
 	}

@@ -91,7 +91,7 @@ func TestAgreesWithTheOracle(t *testing.T) {
 		seen[pair] = true
 	}
 	for v := range graph.Vertex(k.Vertices()) {
-		degree := int64(len(csr.Neighbours(v)))
+		degree := int64(len(csr.Neighbors(v)))
 		want.MaxDegree = max(want.MaxDegree, degree)
 		if degree == 0 {
 			want.Isolated++

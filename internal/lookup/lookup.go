@@ -1,4 +1,4 @@
-// Package lookup looks up in a bitmap what the bits of a word stand for, as a bottom-up step does with the neighbours
+// Package lookup looks up in a bitmap what the bits of a word stand for, as a bottom-up step does with the neighbors
 // of as many vertices.
 //
 // Each function returns those bits of word whose entry (bit i has entry[i]) is in the bitmap b. Bottom-up steps spend a

@@ -1,8 +1,8 @@
 // Package parents writes the output of a search, the parents in original labels.
 //
 // Engines begin with a template, an array with a likely parent of every vertex, which kernel 1 has made. It has labels
-// of 32 bits, and None for vertices without neighbours. A search copies it, and corrects the entries of vertices that
-// it reached through another neighbour or not at all. Single corrections would be written to random places of the whole
+// of 32 bits, and None for vertices without neighbors. A search copies it, and corrects the entries of vertices that
+// it reached through another neighbor or not at all. Single corrections would be written to random places of the whole
 // array, and workers would take its cache lines from each other. So a search first collects them by region, and then a
 // worker copies a region and corrects it while it is in its cache.
 package parents

@@ -89,7 +89,7 @@ func describe(number int) processor {
 	return p
 }
 
-// pin moves the calling goroutine to a thread of its own on the processor of a worker. It is an optimisation, so a
+// pin moves the calling goroutine to a thread of its own on the processor of a worker. It is an optimization, so a
 // refusal (the processor was taken from the process since) is not an error.
 func (p *pins) pin(worker int) {
 	if p == nil {

@@ -34,7 +34,7 @@ func (p *places) spread() int {
 	for k := range p {
 		if allowed.IsSet(k) && p[k].CompareAndSwap(false, true) {
 			one.Set(k)
-			_ = unix.SchedSetaffinity(0, &one) // an optimisation: if the system refuses, the worker stays
+			_ = unix.SchedSetaffinity(0, &one) // an optimization: if the system refuses, the worker stays
 			_ = unix.SchedSetaffinity(0, &allowed)
 			return 1 + k
 		}

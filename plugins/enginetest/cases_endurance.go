@@ -12,21 +12,21 @@ import (
 )
 
 func cancelBefore(s *subject) {
-	cancelled, cancel := context.WithCancel(s.ctx)
+	canceled, cancel := context.WithCancel(s.ctx)
 	cancel()
 	late, stop := context.WithDeadline(s.ctx, time.Now().Add(-time.Second))
 	defer stop()
 	in := random(3000, 9000, 21)
 	l := s.load(in)
-	for _, ended := range []context.Context{cancelled, late} {
+	for _, ended := range []context.Context{canceled, late} {
 		_, err := s.engine.Search(ended, 1, l.parent)
 		s.wantError(in.String()+", root 1, context ended before the call", err, ended.Err())
-		s.when = "after a cancelled search"
+		s.when = "after a canceled search"
 		l.searchAll(1, 2)
 		err = s.construct(ended, l.given)
 		s.wantError("Construct of "+in.String()+", context ended before the call", err, ended.Err())
-		s.refusesSearch("Search after a cancelled Construct", 1, l.parent, plugins.ErrNotConstructed)
-		s.when = "after a cancelled Construct"
+		s.refusesSearch("Search after a canceled Construct", 1, l.parent, plugins.ErrNotConstructed)
+		s.when = "after a canceled Construct"
 		l = s.load(in)
 		l.searchAll(in.sample()[:3]...)
 	}
@@ -36,9 +36,9 @@ func cancelDuringSearch(s *subject) {
 	l := s.load(path(1 << 17)) // deep: most engines check their context between levels
 	for _, delay := range delays {
 		s.when = ""
-		l.cancelledSearch(0, delay)
+		l.canceledSearch(0, delay)
 	}
-	s.when = "after cancelled searches"
+	s.when = "after canceled searches"
 	l.search(1<<16, previous)
 }
 
@@ -46,8 +46,8 @@ func cancelDuringConstruct(s *subject) {
 	in, small := s.kronecker(16, 16, 2, 3), random(100, 200, 22)
 	given := s.tuples(in.tuples)
 	for _, delay := range delays {
-		err := s.cancelled(delay, func(ctx context.Context) error { return s.construct(ctx, given) })
-		s.when = fmt.Sprintf("Construct of %v, cancelled after %v", in, delay)
+		err := s.canceled(delay, func(ctx context.Context) error { return s.construct(ctx, given) })
+		s.when = fmt.Sprintf("Construct of %v, canceled after %v", in, delay)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.must(err, "Construct")
 		}
@@ -96,7 +96,7 @@ func cancelAtRandom(s *subject) {
 	random := rand.New(rand.NewPCG(60, 2))
 	for range 60 {
 		root := graph.Vertex(random.Int64N(in.vertices))
-		l.cancelledSearch(root, time.Duration(random.Int64N(int64(2*wall))))
+		l.canceledSearch(root, time.Duration(random.Int64N(int64(2*wall))))
 		l.search(root, previous)
 	}
 }

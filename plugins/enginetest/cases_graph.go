@@ -16,7 +16,7 @@ func graphCases() []Case {
 		graphCase("path-65", "A path may end one vertex after a bitmap's word.", shuffled(path(65), 3)),
 		graphCase("star", "A star has two levels from its hub and three from other vertices.", star(9, 0)),
 		graphCase("star-65-last", "The hub may be the last vertex.", star(65, 64)),
-		graphCase("star-wide", "A hub may have more neighbours than 16 bits count.",
+		graphCase("star-wide", "A hub may have more neighbors than 16 bits count.",
 			withRoots(star(70_000, 35_000), 35_000, 0, 69_999)),
 		graphCase("two-components", "Vertices of another component are unreached.",
 			input{name: "of two components", tuples: edges(0, 2, 2, 4, 4, 0, 1, 3, 3, 5), vertices: 6}),

@@ -113,12 +113,12 @@ func repeatCancel(s *subject) {
 	engine := s.repeater(roots...)
 	what := in.String() + ", Repeat for an hour"
 	for _, delay := range delays {
-		err := s.cancelled(delay, func(ctx context.Context) error {
+		err := s.canceled(delay, func(ctx context.Context) error {
 			_, err := engine.Repeat(ctx, roots, time.Hour)
 			return err
 		})
-		s.wantError(fmt.Sprintf("%s, cancelled after %v", what, delay), err, context.Canceled)
-		s.when = "after a cancelled Repeat"
+		s.wantError(fmt.Sprintf("%s, canceled after %v", what, delay), err, context.Canceled)
+		s.when = "after a canceled Repeat"
 		l.searchAll(roots...)
 	}
 	late, stop := context.WithTimeout(s.ctx, 30*time.Millisecond)

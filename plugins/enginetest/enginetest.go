@@ -5,7 +5,7 @@
 // hangs is a failure. A failure says what was searched, what was wanted and what came.
 //
 // Results are compared with the oracle of package graph: the parents must form a tree with exactly the oracle's levels
-// in which every parent is a neighbour, no matter which one, and the host's validator must accept them as well. Two
+// in which every parent is a neighbor, no matter which one, and the host's validator must accept them as well. Two
 // parent arrays are never compared with each other.
 //
 // The suite is tested with package serial, a correct engine, and with engines that are wrong in one way each
@@ -101,7 +101,7 @@ func Cases() []Case {
 		// What goes wrong only once in many times.
 		{"stress/many-roots", manyRoots, long, "A thousand searches of one graph are correct."},
 		{"stress/cancel-at-random", cancelAtRandom, long,
-			"Searches that are cancelled at random moments leave nothing behind."},
+			"Searches that are canceled at random moments leave nothing behind."},
 		{"stress/memory", memoryKept, long,
 			"Searches do not leak memory: a process does not grow with the number of searches."},
 	})

@@ -107,9 +107,9 @@ func (l *loaded) verify(root graph.Vertex, f filling) {
 	}
 }
 
-// cancelled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error
+// canceled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error
 // of the call, or another one if the call does not return soon.
-func (s *subject) cancelled(delay time.Duration, call func(context.Context) error) error {
+func (s *subject) canceled(delay time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	if delay <= 0 {
@@ -125,15 +125,15 @@ func (s *subject) cancelled(delay time.Duration, call func(context.Context) erro
 	return err
 }
 
-// cancelledSearch makes a search whose context ends after a delay. One that finishes must be correct; any other must
+// canceledSearch makes a search whose context ends after a delay. One that finishes must be correct; any other must
 // return the context's error.
-func (l *loaded) cancelledSearch(root graph.Vertex, delay time.Duration) (finished bool) {
+func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) (finished bool) {
 	l.fill(unwritten)
-	err := l.cancelled(delay, func(ctx context.Context) error {
+	err := l.canceled(delay, func(ctx context.Context) error {
 		_, err := l.engine.Search(ctx, root, l.parent)
 		return err
 	})
-	l.when = fmt.Sprintf("root %d, cancelled after %v", root, delay)
+	l.when = fmt.Sprintf("root %d, canceled after %v", root, delay)
 	switch {
 	case err == nil:
 		l.verify(root, unwritten)
@@ -143,7 +143,7 @@ func (l *loaded) cancelledSearch(root graph.Vertex, delay time.Duration) (finish
 	return err == nil
 }
 
-// delays after which a context is cancelled: before the call, at its start, and during the work of most engines.
+// delays after which a context is canceled: before the call, at its start, and during the work of most engines.
 var delays = [...]time.Duration{0, 200 * time.Microsecond, 3 * time.Millisecond, 30 * time.Millisecond}
 
 // clocks searches n times from root and returns the engine's and the host's time of the search in which they differ

@@ -78,7 +78,7 @@ func wrongInTheLongRun() map[string]wrong {
 				return t, err
 			})
 		}, words{"stress/many-roots": "search 701: "}},
-		"forgets its root after a cancelled search": {func() *mutant {
+		"forgets its root after a canceled search": {func() *mutant {
 			broken := false
 			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				t, err := right.Search(ctx, root, parent)

@@ -117,7 +117,7 @@ func wrongRefusals() map[string]wrong {
 			"search/before-construct": "after a Search without a graph",
 			"options/refused":         "after a refused option",
 			"construct/huge-label":    "got: no reason",
-			"cancel/before":           "after a cancelled search",
+			"cancel/before":           "after a canceled search",
 		}},
 		"fails to close": {func() *mutant {
 			return &mutant{close: func(plugins.Engine) error { return errMutant }}

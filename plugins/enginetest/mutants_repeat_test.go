@@ -38,7 +38,7 @@ func wrongInTheLoop() map[string]wrong {
 			func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error) {
 				return right.Repeat(context.WithoutCancel(ctx), roots, min(duration, 4*time.Second))
 			}), words{"repeat/cancel": "want an end within 2s of the cancel"}},
-		"ends quietly when it is cancelled": {repeated(
+		"ends quietly when it is canceled": {repeated(
 			func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error) {
 				n, err := right.Repeat(ctx, roots, duration)
 				if ctx.Err() != nil {

@@ -120,12 +120,12 @@ func wrongState() map[string]wrong {
 			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 				return context.WithoutCancel(ctx), in
 			}), words{"cancel/before": "want an error that wraps [\"context canceled\"], got: none"}},
-		"takes its time after a cancelled search": {func() *mutant {
+		"takes its time after a canceled search": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				return right.Search(slow(ctx, patience+time.Second/5), root, parent)
 			}}
 		}, words{"cancel/during-search": "want an end within 2s of the cancel"}},
-		"takes its time after a cancelled Construct": {given(
+		"takes its time after a canceled Construct": {given(
 			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 				return slow(ctx, patience+time.Second/5), in
 			}), words{"cancel/during-construct": "want an end within 2s of the cancel"}},
@@ -148,8 +148,8 @@ func wrongState() map[string]wrong {
 				broken = ctx.Err() != nil
 				return t, err
 			}}
-		}, words{"cancel/before": "after a cancelled search", "cancel/during-search": "no reason"}},
-		"gives a half-done tree for a cancelled search": {func() *mutant {
+		}, words{"cancel/before": "after a canceled search", "cancel/during-search": "no reason"}},
+		"gives a half-done tree for a canceled search": {func() *mutant {
 			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
 				t, err := right.Search(ctx, root, parent)
 				if err != nil && ctx.Err() != nil {
@@ -157,7 +157,7 @@ func wrongState() map[string]wrong {
 				}
 				return t, err
 			}}
-		}, words{"cancel/during-search": "cancelled after", "cancel/before": "got: none"}},
+		}, words{"cancel/during-search": "canceled after", "cancel/before": "got: none"}},
 		"keeps the graph when Construct fails": {func() *mutant {
 			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
 				d, _ := right.Describe(ctx)
@@ -171,7 +171,7 @@ func wrongState() map[string]wrong {
 			}}
 		}, words{
 			"options/refused": "got: none",
-			"cancel/before":   "Search after a cancelled Construct",
+			"cancel/before":   "Search after a canceled Construct",
 		}},
 		"complains about a second Close": {func() *mutant {
 			closed := false

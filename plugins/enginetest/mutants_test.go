@@ -250,7 +250,7 @@ func wrongParents() map[string]wrong {
 					parent[v] = root
 				}
 			}
-		}), words{"graph/path": "want a neighbour at level 1, got 0", "graph/grid": "want a neighbour at level"}},
+		}), words{"graph/path": "want a neighbor at level 1, got 0", "graph/grid": "want a neighbor at level"}},
 		"takes a parent of the right level that is not adjacent": {after(func(_ vertex, parent []vertex, _ *traversal) {
 			for v, l := range levelsOf(parent) {
 				for p, up := range levelsOf(parent) {
@@ -293,7 +293,7 @@ func wrongParents() map[string]wrong {
 			if last := len(parent) - 1; int(root) != last {
 				parent[last] = graph.Unreached
 			}
-		}), words{"graph/path": "parent[9]: want a neighbour at level 8, got -1", "graph/star-65-last": "parent[64]"}},
+		}), words{"graph/path": "parent[9]: want a neighbor at level 8, got -1", "graph/star-65-last": "parent[64]"}},
 		"loses the last tuple": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 			in.Tuples = in.Tuples[:max(len(in.Tuples), 1)-1]
 			return ctx, in
@@ -304,10 +304,10 @@ func wrongParents() map[string]wrong {
 					parent[v] = graph.Unreached
 				}
 			}
-		}), words{"graph/one-edge": "root 1", "graph/path": "want a neighbour at level 0, got -1"}},
+		}), words{"graph/one-edge": "root 1", "graph/path": "want a neighbor at level 0, got -1"}},
 		"counts levels in 8 bits":  {cutBelow(255), words{"graph/path-deep": "got -1"}},
 		"counts levels in 16 bits": {cutBelow(65_535), words{"graph/path-deeper": "got -1"}},
-		"counts neighbours in 16 bits": {after(func(root vertex, parent []vertex, _ *traversal) {
+		"counts neighbors in 16 bits": {after(func(root vertex, parent []vertex, _ *traversal) {
 			children := map[vertex]int{}
 			for v, p := range parent {
 				if children[p]++; p >= 0 && children[p] > 1<<16 {

@@ -50,7 +50,7 @@ func (t *Truth) Search(ctx context.Context, root graph.Vertex,
 }
 
 // Check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
-// and every parent is one of the vertex's neighbours, one level up. Any such array is correct, and no other is. The
+// and every parent is one of the vertex's neighbors, one level up. Any such array is correct, and no other is. The
 // host's validator, which works differently, must agree.
 func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
 	_, level, err := t.graph.Search(root) // the oracle's level of every vertex; -1 is unreached
@@ -68,12 +68,12 @@ func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 				return fmt.Errorf("parent[%d]: want -1 (no path from the root), got %s", v, named(p))
 			}
 		case p < 0 || int64(p) >= t.graph.NumVertices():
-			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %s", v, level[v]-1, named(p))
+			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %s", v, level[v]-1, named(p))
 		case level[p] != level[v]-1:
-			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which is at level %d",
+			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d, which is at level %d",
 				v, level[v]-1, p, level[p])
 		case !t.adjacent(v, p):
-			return fmt.Errorf("parent[%d]: want a neighbour at level %d, got %d, which is not adjacent", v, level[v]-1, p)
+			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d, which is not adjacent", v, level[v]-1, p)
 		}
 	}
 	tree, err := t.host.Validate(ctx, root, parent)
@@ -93,10 +93,10 @@ func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 
 // adjacent searches the shorter of the two adjacency lists.
 func (t *Truth) adjacent(u, v graph.Vertex) bool {
-	if len(t.graph.Neighbours(u)) > len(t.graph.Neighbours(v)) {
+	if len(t.graph.Neighbors(u)) > len(t.graph.Neighbors(v)) {
 		u, v = v, u
 	}
-	return slices.Contains(t.graph.Neighbours(u), v)
+	return slices.Contains(t.graph.Neighbors(u), v)
 }
 
 // named describes an entry of a parent array.

@@ -187,7 +187,7 @@ func TestNoTuplesStayWritable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
 		ctx         context.Context
@@ -196,7 +196,7 @@ func TestNoTuplesStayWritable(t *testing.T) {
 	}{
 		"more to come":   {t.Context(), 0, 8, true},
 		"the last piece": {t.Context(), 8, 16, false},
-		"cancelled":      {cancelled, 0, 8, false},
+		"canceled":       {canceled, 0, 8, false},
 	} {
 		s := acceleratorServer{&server{}, &byCPU{}}
 		segment, err := segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved)

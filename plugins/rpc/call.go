@@ -63,15 +63,15 @@ func (c *Client) watched(ctx context.Context, do remote) error {
 	connection, abort := context.WithCancel(context.Background())
 	defer abort()
 	c.lastCall++
-	start, returned, cancelled := time.Now(), make(chan struct{}), make(chan struct{})
+	start, returned, canceled := time.Now(), make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(cancelled)
+		defer close(canceled)
 		c.cancel(ctx, start, returned, abort)
 	})
 	err := do(connection, c.lastCall)
 	close(returned)
 	if !stop() {
-		<-cancelled
+		<-canceled
 	}
 	if err == nil {
 		return nil
@@ -98,7 +98,7 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 	if cause := context.Cause(ctx); cause != ctx.Err() {
 		why = fmt.Sprintf(" (%v)", cause)
 	}
-	c.condemn(fmt.Errorf("%w: no answer %v after the call was cancelled%s, %v after its start; killed",
+	c.condemn(fmt.Errorf("%w: no answer %v after the call was canceled%s, %v after its start; killed",
 		ErrHung, grace, why, time.Since(start).Round(time.Millisecond)))
 	select {
 	case <-returned:
@@ -130,7 +130,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s; %s", ErrCrashed, text,
 			c.process.lastOutput()))
 	}
-	if err = c.death(); ctx.Err() != nil { // it was cancelled, and why
+	if err = c.death(); ctx.Err() != nil { // it was canceled, and why
 		err = &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
 	}
 	return err

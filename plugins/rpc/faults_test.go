@@ -174,7 +174,7 @@ func TestHangingEngineIsKilledWithItsChildren(t *testing.T) {
 	if took := time.Since(start); took < 300*time.Millisecond {
 		t.Errorf("killed after %v, want 0.3 s and little more", took)
 	}
-	mention(t, err, "no answer 300ms after the call was cancelled", "after its start", "killed")
+	mention(t, err, "no answer 300ms after the call was canceled", "after its start", "killed")
 	err = s.call(context.Background(), client, "describe")
 	if !errors.Is(err, ErrHung) || errors.Is(err, context.Canceled) {
 		t.Errorf("a later call, whose context is alive: got %v, want ErrHung alone", err)
@@ -216,11 +216,11 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 		time.AfterFunc(after, cancel)
 		_, err := client.Search(ctx, 0, s.parents(3))
 		if !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("cancelled after %v: got %v, want Canceled alone", after, err)
+			t.Fatalf("canceled after %v: got %v, want Canceled alone", after, err)
 		}
 	}
 	parents, words := s.parents(3), "" // of the engine, which a call may not reach in time on a busy machine
-	for timeout := 300 * time.Millisecond; !strings.Contains(words, "waiter: cancelled"); timeout *= 2 {
+	for timeout := 300 * time.Millisecond; !strings.Contains(words, "waiter: canceled"); timeout *= 2 {
 		if timeout > time.Minute {
 			t.Fatalf("the engine does not end calls after their deadlines: %s", words)
 		}
@@ -233,7 +233,7 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 		words = err.Error()
 	}
 	if err := s.call(context.Background(), client, "construct"); err != nil {
-		t.Errorf("after the cancelled calls: %v", err)
+		t.Errorf("after the canceled calls: %v", err)
 	}
 }
 

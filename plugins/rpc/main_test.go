@@ -134,7 +134,7 @@ func acts() map[string]func() {
 			}
 		}
 		<-ctx.Done()
-		return traversal{}, fmt.Errorf("waiter: cancelled: %w", ctx.Err())
+		return traversal{}, fmt.Errorf("waiter: canceled: %w", ctx.Err())
 	}
 	return map[string]func(){
 		"serial": serve(actor{}),

@@ -156,7 +156,7 @@ func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(around[2:7]); got != fmt.Sprint([]graph.Vertex{graph.Unwritten, 2, 2, 2, graph.Unwritten}) {
-		t.Errorf("the parents and their neighbours: %s", got)
+		t.Errorf("the parents and their neighbors: %s", got)
 	}
 	_, err := client.Search(context.Background(), 2, make([]graph.Vertex, 3))
 	if !errors.Is(err, ErrSegment) || !strings.Contains(err.Error(), "Host.Parents") {

@@ -20,10 +20,10 @@ type server struct {
 	kept   mapping    // of the last call with a segment that stays mapped
 	keptID uint64     // of its segment; 0: none
 
-	mu        sync.Mutex // guards what follows
-	running   uint64     // ID of the running call; 0: none
-	cancel    context.CancelFunc
-	cancelled uint64 // highest ID in a Cancel, which may arrive before its call
+	mu       sync.Mutex // guards what follows
+	running  uint64     // ID of the running call; 0: none
+	cancel   context.CancelFunc
+	canceled uint64 // highest ID in a Cancel, which may arrive before its call
 }
 
 // answer makes a call of the engine and checks its answer as the host will. Its context ends with Cancel and with the
@@ -37,7 +37,7 @@ func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx con
 	defer cancel()
 	s.mu.Lock()
 	s.running, s.cancel = id, cancel
-	if id <= s.cancelled {
+	if id <= s.canceled {
 		cancel()
 	}
 	s.mu.Unlock()
@@ -55,8 +55,8 @@ func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx con
 func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*enginepb.CancelReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cancelled = max(s.cancelled, request.GetCallId())
-	if s.running != 0 && s.running <= s.cancelled {
+	s.canceled = max(s.canceled, request.GetCallId())
+	if s.running != 0 && s.running <= s.canceled {
 		s.cancel()
 	}
 	return &enginepb.CancelReply{}, nil

@@ -122,7 +122,7 @@ func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
 	if svgs, _ := filepath.Glob(filepath.Join(dir, "*watt*.svg")); len(svgs) > 0 {
 		t.Errorf("drawn without figures: %v", svgs)
 	}
-	// Estimates are labelled, and never in the column of measured figures.
+	// Estimates are labeled, and never in the column of measured figures.
 	run := samples.WithMeters(r.Runs[2], power.Package)
 	run.Energy.Figures[0].Method = power.Estimated
 	r.Runs[2] = run

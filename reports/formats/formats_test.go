@@ -35,7 +35,7 @@ func partial() map[string]record.Result {
 	interrupted := samples.Result([]string{"cpu", "distributed"}, 16, 17)
 	interrupted.Runs[3].State, interrupted.Runs[3].Valid = record.Interrupted, false
 	interrupted.Runs[3].Roots = interrupted.Runs[3].Roots[:5]
-	interrupted.Runs[3].Statistics = record.Summarise(interrupted.Runs[3].Roots)
+	interrupted.Runs[3].Statistics = record.Summarize(interrupted.Runs[3].Roots)
 
 	failed := samples.Result([]string{"cpu"}, 16, 17)
 	failed.Runs[1] = record.Run{Engine: failed.Runs[1].Engine, GraphID: record.GraphID{Scale: 17}, State: record.Failed,

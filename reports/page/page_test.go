@@ -244,7 +244,7 @@ func safePage(t *testing.T, page []byte) {
 	}
 }
 
-// What others published appears when asked for, and then in a section, a table and a colour of its own.
+// What others published appears when asked for, and then in a section, a table and a color of its own.
 func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 25, 26)
 	references, err := reports.References("all")

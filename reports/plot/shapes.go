@@ -55,7 +55,7 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 	about(c, element{})
 }
 
-// grid draws light lines at the labelled ticks of the axes that ask for them, except at an axis.
+// grid draws light lines at the labeled ticks of the axes that ask for them, except at an axis.
 func (f frame) grid(p *plot.Plot) {
 	style := lineStyle(reports.Grid(), 0.5, false)
 	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {

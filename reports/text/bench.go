@@ -21,7 +21,7 @@ import (
 //
 // Engine and graph are parts of the names (/engine=cpu/scale=18, /engine=cpu/graph=path:1000), for benchstat -row and
 // -col. Characters that cannot stand in a part are escaped, so different engines have different names. The machine and
-// the input are configuration lines. benchstat summarises searches by their median and compares them without regard to
+// the input are configuration lines. benchstat summarizes searches by their median and compares them without regard to
 // roots, so its numbers are not Graph500's, and its test is weaker than that of teps compare. Runs with wrong searches,
 // and searches without a count of tuples, are left out.
 func Bench(w io.Writer, r reports.Report) error {

@@ -23,7 +23,7 @@ func shifted(r record.Result, id string, factor float64) record.Result {
 			roots[j].Time *= factor
 		}
 		r.Runs[i].Roots = roots
-		r.Runs[i].Statistics = record.Summarise(roots)
+		r.Runs[i].Statistics = record.Summarize(roots)
 	}
 	return r
 }

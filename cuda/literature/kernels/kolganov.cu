@@ -8,9 +8,9 @@
 // parents in the labels of the tuples at the end.
 #include "base.cuh"
 
-// Section 2. number is the new number of each label; rank is the place that a neighbour has in lists: 2.1, local sort.
+// Section 2. number is the new number of each label; rank is the place that a neighbor has in lists: 2.1, local sort.
 
-// kolganov_degrees writes keys that sort labels by descending number of neighbours: 2.2, global sort.
+// kolganov_degrees writes keys that sort labels by descending number of neighbors: 2.2, global sort.
 extern "C" __global__ void kolganov_degrees(const u64* X, u64 n, u64* keys) {
   u64 v = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (v < n) keys[v] = u64(NONE - u32(X[v + 1] - X[v])) << 32 | v;
@@ -28,7 +28,7 @@ extern "C" __global__ void kolganov_scatter(const u32* at, const u32* value, u64
   if (v < n) to[at[v]] = value == nullptr ? u32(v) : value[v];
 }
 
-// kolganov_keys writes number << bits | rank of the neighbour for all entries, a warp for each list.
+// kolganov_keys writes number << bits | rank of the neighbor for all entries, a warp for each list.
 extern "C" __global__ void kolganov_keys(const u64* X, const u32* A, u64 n, const u32* number, const u32* rank, u64 bits,
                                          u64* keys) {
   u64 v = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
@@ -42,7 +42,7 @@ extern "C" __global__ void kolganov_targets(u32* A, u64 entries, const u32* numb
   if (k < entries) A[k] = numberOfRank[A[k]];
 }
 
-// Section 3.2, "the neighbours of the threads of a warp are interleaved": first the 32 first neighbours of 32 vertices,
+// Section 3.2, "the neighbors of the threads of a warp are interleaved": first the 32 first neighbors of 32 vertices,
 // then the 32 second ones, and so on. kolganov_blocks writes the entries of each group of 32 below `aligned`, which is a
 // multiple of 32 or n.
 extern "C" __global__ void kolganov_blocks(const u64* X, u64 aligned, u64* block) {
@@ -90,7 +90,7 @@ __device__ inline void visit(u32 Vk, u32 Vi, u32 lvl, u32* levels, u32* parents,
 }  // namespace
 
 #if CHILDREN
-// kolganov_child is the grid of one vertex, with a thread for each neighbour.
+// kolganov_child is the grid of one vertex, with a thread for each neighbor.
 extern "C" __global__ void kolganov_child(const u32* A, u32 length, u32 Vi, u32 lvl, u32* levels, u32* parents, u32* Qnext,
                                           u64 room, Counters* counters) {
   u32 k = blockIdx.x * blockDim.x + threadIdx.x;
@@ -99,7 +99,7 @@ extern "C" __global__ void kolganov_child(const u32* A, u32 length, u32 Vi, u32 
 #endif
 
 // kolganov_td is TD by dynamic parallelism: a master thread for each vertex of Qcurr launches as many threads as the
-// vertex has neighbours. A master thread goes through lists shorter than `child` itself, and through all if `pending`
+// vertex has neighbors. A master thread goes through lists shorter than `child` itself, and through all if `pending`
 // threads before it may have launched a grid. Without CHILDREN, the image for child=0, it goes through all lists itself.
 //
 // counters: vertices of Qnext; inLvl; child grids that were launched.

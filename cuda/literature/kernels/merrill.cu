@@ -1,11 +1,11 @@
 // kernel=merrill: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, after the lecture
 // "CUDA 6: Breadth-First Search" (CS121 Parallel Computing, 2019).
 //
-// Queues hold the frontier of vertices, and in all orders but one that of edges: the neighbours of a frontier, with
+// Queues hold the frontier of vertices, and in all orders but one that of edges: the neighbors of a frontier, with
 // duplicates and with vertices that were visited before. Work is linear in vertices and edges.
 //
-//   expansion     gathers the neighbours of vertices, by CTA, by warp and by prefix sum ("Load balanced gathering")
-//   contraction   keeps neighbours that are not visited ("Visited status lookup"), and few duplicates ("Duplicate
+//   expansion     gathers the neighbors of vertices, by CTA, by warp and by prefix sum ("Load balanced gathering")
+//   contraction   keeps neighbors that are not visited ("Visited status lookup"), and few duplicates ("Duplicate
 //                 culling")
 //
 // Benign races, intended by the paper: bits of the mask are set without atomic operations, so a bit may be lost, and the
@@ -39,10 +39,10 @@ struct Merrill {
   u64 in;              // entries of the queue that is read, ~0: counters->vertices
   u64 depth;
   Counters* counters;  // vertices and edges: tails of the queues that are written; examined: not 0 if one is full
-  u64* culled;         // with counters=on: what became of neighbours, by Culled; otherwise null
+  u64* culled;         // with counters=on: what became of neighbors, by Culled; otherwise null
 };
 
-// Culled says why a neighbour is not in the next frontier, or that it is; merrill.go has the names.
+// Culled says why a neighbor is not in the next frontier, or that it is; merrill.go has the names.
 enum Culled { MASK, LABEL, WARP, HISTORY_TABLE, ATOMIC, KEPT };
 
 namespace {
@@ -86,8 +86,8 @@ __device__ u64 reserve(Shared& s, u64* tail, u64 total, u64 room, Counters* coun
   return s.reserved;
 }
 
-// gather calls each(valid, neighbour, vertex, place of the neighbour) for all neighbours of the vertices that the
-// threads of the CTA have. All lanes of a warp call it together. before: the neighbours of the threads before.
+// gather calls each(valid, neighbor, vertex, place of the neighbor) for all neighbors of the vertices that the
+// threads of the CTA have. All lanes of a warp call it together. before: the neighbors of the threads before.
 template <typename Each>
 __device__ void gather(const Merrill& m, Shared& s, u32 vertex, u64 begin, u64 length, u64 before, Each each) {
   u32 warp = threadIdx.x / 32;
@@ -118,7 +118,7 @@ __device__ void gather(const Merrill& m, Shared& s, u32 vertex, u64 begin, u64 l
     for (u64 i = lane(); i - lane() < n; i += 32) each(i < n, i < n ? m.C[b + i] : NONE, v, p + i);
     __syncwarp();
   }
-  // By prefix sum: threads write where their neighbours are to a buffer of the CTA, and each reads one.
+  // By prefix sum: threads write where their neighbors are to a buffer of the CTA, and each reads one.
   u64 total, first = sumBefore(s, length, total), written = 0;
   for (u64 done = 0; done < total; done += CTA) {
     for (; written < length && first + written < done + CTA; written++) {
@@ -194,16 +194,16 @@ __device__ void begin(const Merrill& m, Shared& s) {
   __syncthreads();
 }
 
-// expand gathers the neighbours of one vertex a thread (NONE: of none) into the frontier of edges. Their number is
+// expand gathers the neighbors of one vertex a thread (NONE: of none) into the frontier of edges. Their number is
 // known, so a CTA reserves once.
 __device__ void expand(const Merrill& m, Shared& s, u32 v) {
   u64 begin = v == NONE ? 0 : m.R[v], length = v == NONE ? 0 : m.R[v + 1] - begin, total;
   u64 before = sumBefore(s, length, total);
   u64 base = reserve(s, &m.counters->edges, total, m.room, m.counters);
   if (base == ~u64(0)) return;
-  gather(m, s, v, begin, length, before, [&](bool valid, u32 neighbour, u32 u, u64 place) {
+  gather(m, s, v, begin, length, before, [&](bool valid, u32 neighbor, u32 u, u64 place) {
     if (!valid) return;
-    m.edges[1][base + place] = neighbour;
+    m.edges[1][base + place] = neighbor;
     if (m.dist == nullptr) m.pred[1][base + place] = u;
   });
 }
@@ -256,13 +256,13 @@ extern "C" __global__ void __launch_bounds__(CTA) merrill_expand_contract(Merril
     u32 v = i < m.in ? m.vertices[0][i] : NONE;
     u64 begin = v == NONE ? 0 : m.R[v], length = v == NONE ? 0 : m.R[v + 1] - begin;
     gathered += length;
-    gather(m, s, v, begin, length, 0, [&](bool valid, u32 neighbour, u32 u, u64) {
-      bool kept = contracted(m, s, valid, neighbour, u);
+    gather(m, s, v, begin, length, 0, [&](bool valid, u32 neighbor, u32 u, u64) {
+      bool kept = contracted(m, s, valid, neighbor, u);
       u32 all = __ballot_sync(~0u, kept);
       u64 base = 0;
       if (lane() == 0 && all != 0) base = atomicAdd(&m.counters->vertices, u64(__popc(all)));
       base = __shfl_sync(~0u, base, 0) + __popc(all & ((1u << lane()) - 1));
-      if (kept && base < m.room) m.vertices[1][base] = neighbour;
+      if (kept && base < m.room) m.vertices[1][base] = neighbor;
       if (kept && base >= m.room) m.counters->examined = 1;
     });
   }

@@ -5,7 +5,7 @@
 // BFS", with the test that the slide says it lacks. Work grows with vertices times levels.
 #include "base.cuh"
 
-// quadratic takes one level: every vertex of distance `iteration` gives its neighbours without a distance the next one.
+// quadratic takes one level: every vertex of distance `iteration` gives its neighbors without a distance the next one.
 //
 // Benign races: several threads may find the same vertex. All write the same distance, and each writes a parent that is
 // one level above; the last one stays.

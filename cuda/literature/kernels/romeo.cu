@@ -77,7 +77,7 @@ romeo_csr(const u64* C, const u32* R, u64 words, const u32* in_queue, u32* out_q
 }
 
 // romeo_csc is "the same approach but starting from the visited queue": a warp for each word of visited, a lane for
-// each vertex that is not in it, until its first neighbour in in_queue. A graph of undirected edges has the same rows
+// each vertex that is not in it, until its first neighbor in in_queue. A graph of undirected edges has the same rows
 // and columns. Nothing else writes to the words of the warp.
 //
 // counters: vertices that were found, and their edges.

@@ -46,7 +46,7 @@ func Run(name string, speed, scale, roots int) record.Run {
 		Engine:  record.EngineSpec{Name: name, Options: map[string]string{"threads": "2"}},
 		GraphID: record.GraphID{Scale: scale}, Sessions: 1,
 		Description: &plugins.Description{
-			Name: name, Version: "0.1.0", Summary: "direction-optimising search by goroutines",
+			Name: name, Version: "0.1.0", Summary: "direction-optimizing search by goroutines",
 			Devices: []plugins.Device{{Kind: "cpu", Name: "AMD EPYC 9354 32-Core Processor", Units: 2, MemoryBytes: 24 << 30}},
 			Options: []plugins.Option{{Name: "threads", Kind: plugins.Int, Default: "2", Meaning: "goroutines that search"}},
 		},
@@ -91,7 +91,7 @@ func Run(name string, speed, scale, roots int) record.Run {
 		}
 		run.Roots = append(run.Roots, root)
 	}
-	run.Statistics = record.Summarise(run.Roots)
+	run.Statistics = record.Summarize(run.Roots)
 	return run
 }
 
@@ -113,7 +113,7 @@ func Store(repeats int, factors ...float64) (all []record.Result) {
 						root.Time /= factor
 					}
 				}
-				r.Runs[i].Statistics = record.Summarise(r.Runs[i].Roots)
+				r.Runs[i].Statistics = record.Summarize(r.Runs[i].Roots)
 			}
 			all = append(all, r)
 		}

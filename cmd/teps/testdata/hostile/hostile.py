@@ -50,7 +50,7 @@ class Hostile(Engine):
             d.summary = "x" * (1 << 20)
         return d
 
-    def construct(self, tuples, options, cancelled):
+    def construct(self, tuples, options, canceled):
         global fault
         fault = options.get("fault", "")
         act("construct")
@@ -62,16 +62,16 @@ class Hostile(Engine):
                 with contextlib.suppress(OSError):
                     if os.readlink(path).startswith("/memfd:teps-"):
                         os.pwrite(os.open(path, os.O_RDWR), bytes(4096), 0)
-        c = super().construct(tuples, {}, cancelled)
+        c = super().construct(tuples, {}, canceled)
         if fault == "construct-lie":
             c.elapsed_ns = 3600 * 10**9
         return c
 
-    def search(self, root, parent, cancelled):
+    def search(self, root, parent, canceled):
         act("search")
         if fault == "search-write":
             parent[len(parent)] = 1
-        t = super().search(root, parent, cancelled)
+        t = super().search(root, parent, canceled)
         if fault == "search-late":
             def scribble():
                 while True:

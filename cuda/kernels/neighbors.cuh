@@ -1,4 +1,4 @@
-// Neighbour lists: plain, as in CSR, or packed (option adjacency).
+// Neighbor lists: plain, as in CSR, or packed (option adjacency).
 //
 // Packed lists store differences with as few bits as a chunk of 32 entries needs: binary packing of differences (Lemire
 // and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice and Experience 2015),
@@ -11,7 +11,7 @@
 //                                  word and ends with one
 //
 // A warp decodes a chunk with two reads a lane and prefix sums; a lane alone decodes a list from the beginning of a chunk.
-// Vertices in the order of graph.cuh have small differences: neighbours of large degree have small numbers.
+// Vertices in the order of graph.cuh have small differences: neighbors of large degree have small numbers.
 //
 // An offset of packed lists is begin << LENGTH_BITS | length, with the beginning in words.
 #pragma once
@@ -90,9 +90,9 @@ struct Cursor {
   }
 };
 
-// neighboursOf returns the list of own vertex v, and neighboursBySource that of v by source.
-__device__ inline List neighboursOf(u32 v) { return List(graph.offset, graph.target, v); }
-__device__ inline List neighboursBySource(u32 v) { return List(graph.sourceOffset, graph.sourceTarget, v); }
+// neighborsOf returns the list of own vertex v, and neighborsBySource that of v by source.
+__device__ inline List neighborsOf(u32 v) { return List(graph.offset, graph.target, v); }
+__device__ inline List neighborsBySource(u32 v) { return List(graph.sourceOffset, graph.sourceTarget, v); }
 
 // lengthOf returns the length of v's list by source.
 __device__ inline u64 lengthOf(u32 v) { return lengthIn(graph.sourceOffset, v); }
