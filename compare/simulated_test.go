@@ -66,7 +66,7 @@ func (m noisyMachine) found(t *testing.T, recorded record.Run, speed float64, re
 // subjects are engines whose rates the simulations start from.
 func subjects(t *testing.T) map[string]record.Run {
 	return map[string]record.Run{
-		"cpu, scale 18":  committed(t, "runs/s18").Runs[0],
+		"cpu, scale 18":  committed(t, "runs/s16-22").Runs[2],
 		"cpu, scale 20":  committed(t, "runs/s16-22").Runs[4],
 		"cuda, scale 26": committed(t, "runs/h200").Runs[2],
 	}
