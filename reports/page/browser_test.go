@@ -184,7 +184,7 @@ func (b *browser) photograph(name string, width int) {
 // The page of a sweep fits a few screens, however many runs it has, and is sent in an email.
 func TestPageOfASweepInABrowser(t *testing.T) {
 	for name, results := range map[string][]record.Result{
-		"": sweepOf(10), "page-sweep-1280-light.png": sweepOf(33),
+		"": sweepOf(10), "page-sweep-1280-light.png": sweepOf(11),
 		"page-store-1280-light.png": samples.Store(4, 1, 1, 1.12, 0.95, 0.95),
 	} {
 		b := openBrowser(t)
