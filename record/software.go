@@ -6,11 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 )
+
+// Version is the version under development, as in CHANGELOG.md. A build of a tag has the version of the tag.
+const Version = "0.2.0-dev"
+
+// release matches the versions of tags. The Go toolchain makes others of commits, such as v0.1.1-0.20251120153000-abc.
+var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // Software is the build of the host.
 type Software struct {
@@ -20,12 +27,20 @@ type Software struct {
 	Program  string `json:"program,omitempty"` // SHA-256 of the running program
 }
 
-func (s Software) String() string {
-	text := s.Version
-	if s.Commit != "" {
-		text += " (" + s.Commit + ")"
+// Build names the version and the commit: 0.2.0 (commit 1d2ad54f..., modified).
+func (s Software) Build() string {
+	commit := "no commit: built without VCS stamping"
+	if revision, dirty := strings.CutSuffix(s.Commit, "+dirty"); revision != "" {
+		commit = "commit " + revision
+		if dirty {
+			commit += ", modified"
+		}
 	}
-	text += ", " + s.Compiler
+	return fmt.Sprintf("%s (%s)", s.Version, commit)
+}
+
+func (s Software) String() string {
+	text := s.Build() + ", " + s.Compiler
 	if len(s.Program) >= 12 {
 		text += ", program " + s.Program[:12]
 	}
@@ -49,14 +64,14 @@ func ThisVersion() string { return softwareOf(debug.ReadBuildInfo()).String() }
 
 func softwareOf(info *debug.BuildInfo, known bool) Software {
 	s := Software{
-		Version:  "devel",
+		Version:  Version,
 		Compiler: fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH),
 	}
 	if !known {
 		return s
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		s.Version = v
+	if release.MatchString(info.Main.Version) {
+		s.Version = strings.TrimPrefix(info.Main.Version, "v")
 	}
 	dirty := false
 	for _, setting := range info.Settings {

@@ -20,28 +20,28 @@ func TestSoftwareOf(t *testing.T) {
 		want Software
 	}{
 		"without version control": {
-			debug.BuildInfo{Main: debug.Module{Version: "(devel)"}},
-			Software{Version: "devel", Commit: "", Compiler: compiler},
+			debug.BuildInfo{Main: debug.Module{Version: "v0.1.1-0.20251120153000-abcdefabcdef+dirty"}},
+			Software{Version: Version, Commit: "", Compiler: compiler},
 		},
 		"clean": {
 			debug.BuildInfo{Settings: settings("vcs.revision", "abc", "vcs.modified", "false")},
-			Software{Version: "devel", Commit: "abc", Compiler: compiler},
+			Software{Version: Version, Commit: "abc", Compiler: compiler},
 		},
 		"with changes": {
 			debug.BuildInfo{Settings: settings("vcs.modified", "true", "vcs.revision", "abc")},
-			Software{Version: "devel", Commit: "abc+dirty", Compiler: compiler},
+			Software{Version: Version, Commit: "abc+dirty", Compiler: compiler},
 		},
 		"settings": {
 			debug.BuildInfo{Settings: settings("GOAMD64", "v3", "-ldflags", "-X main.token=x", "-tags", "mpi")},
-			Software{Version: "devel", Compiler: compiler + " GOAMD64=v3 -tags=mpi"},
+			Software{Version: Version, Compiler: compiler + " GOAMD64=v3 -tags=mpi"},
 		},
 		"installed": {
 			debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}},
-			Software{Version: "v1.2.3", Commit: "", Compiler: compiler},
+			Software{Version: "1.2.3", Commit: "", Compiler: compiler},
 		},
 		"changes to nothing": {
 			debug.BuildInfo{Settings: settings("vcs.modified", "true")},
-			Software{Version: "devel", Commit: "", Compiler: compiler},
+			Software{Version: Version, Commit: "", Compiler: compiler},
 		},
 	}
 	for name, c := range cases {
@@ -50,6 +50,14 @@ func TestSoftwareOf(t *testing.T) {
 				t.Errorf("want %+v, got %+v", c.want, got)
 			}
 		})
+	}
+	for commit, want := range map[string]string{
+		"": "1.0.0 (no commit: built without VCS stamping)", "abc": "1.0.0 (commit abc)",
+		"abc+dirty": "1.0.0 (commit abc, modified)",
+	} {
+		if got := (Software{Version: "1.0.0", Commit: commit}).Build(); got != want {
+			t.Errorf("commit %q: %q, want %q", commit, got, want)
+		}
 	}
 	if got := ThisSoftware(); got.Version == "" || !strings.HasPrefix(got.Compiler, compiler) {
 		t.Errorf("of this test program: %+v", got)

@@ -23,13 +23,6 @@ func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
 	}
 }
 
-func TestLongLabelsAreRefused(t *testing.T) {
-	if got := run(t, "run", "--engine", strings.Repeat("a", 5000)+"=cpu"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "want a label of 1 to 64") || len(got.stderr) > 500 {
-		t.Errorf("exit code %d: %s", got.code, got.stderr)
-	}
-}
-
 // A command that waits, for an engine or for whoever reads what it prints, ends with a signal.
 func TestSignalsEndCommandsThatWait(t *testing.T) {
 	t.Parallel()

@@ -28,58 +28,26 @@ func script(t *testing.T, lines string) string {
 // steady is a wall meter that says 120 W, forty times a second.
 const steady = `while :; do echo ",120.0"; sleep 0.025; done`
 
-// energyEngines are engines of every kind, as --engine takes them. A function builds its engine, or skips the test if
-// tools are missing. One engine needs a folder in PATH, which follows " with ".
-func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
-	examples := filepath.Join(repository(t), "examples")
-	tools := func(t *testing.T, language string) {
-		if out, err := exec.Command("sh", "-c", needs()[language]).CombinedOutput(); err != nil {
-			t.Skipf("needs more than there is here (%s): %v\n%s", needs()[language], err, out)
-		}
-	}
-	library := func(language string, flags ...string) func(t *testing.T) string {
-		return func(t *testing.T) string {
-			tools(t, language)
-			path := filepath.Join(t.TempDir(), "libmine.so")
-			succeed(t, exec.Command("cc", append(flags, "-std=gnu11", "-O2", "-shared", "-fPIC",
-				"-I", filepath.Join(repository(t), "native"), "-o", path, filepath.Join(examples, language, "mine.c"))...))
-			return path
+// energyEngines are kinds of engines, as --engine takes them. A function builds its engine, or skips the test if tools
+// are missing. One engine needs a directory in PATH, which follows " with ".
+func energyEngines() map[string]func(t *testing.T) string {
+	tools := func(t *testing.T, command string) {
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Skipf("needs more than there is here (%s): %v\n%s", command, err, out)
 		}
 	}
 	return map[string]func(t *testing.T) string{
-		"cpu":            func(*testing.T) string { return "cpu" },
-		"file":           func(*testing.T) string { return "cpu" }, // which has the graph
-		"distributed 2d": func(*testing.T) string { return "distributed" },
-		"distributed 1d": func(*testing.T) string { return "distributed:partition=1d" },
+		"cpu":  func(*testing.T) string { return "cpu" },
+		"file": func(*testing.T) string { return "cpu" }, // which has the graph
 		"mpi": func(t *testing.T) string {
-			if out, err := exec.Command("sh", "-c", "mpirun --version && mpicc --version").CombinedOutput(); err != nil {
-				t.Skipf("needs MPI (mpirun, mpicc): %v\n%s", err, out)
-			}
+			tools(t, "mpirun --version && mpicc --version")
 			bin := t.TempDir()
 			succeed(t, exec.Command("go", "build", "-tags", "mpi", "-o", filepath.Join(bin, "teps-rank"), "../teps-rank"))
-			return "mpi with " + bin // a folder of PATH
+			return "mpi with " + bin
 		},
-		"C":      library("c"),
-		"OpenMP": library("openmp", "-fopenmp"),
-		"Go": func(t *testing.T) string {
-			tools(t, "go")
-			path := filepath.Join(t.TempDir(), "teps-engine-mine")
-			succeed(t, exec.Command("go", "build", "-o", path, "../../examples/go"))
-			return path
-		},
-		"Python": func(t *testing.T) string {
-			tools(t, "python")
-			dir := t.TempDir()
-			for _, name := range []string{"teps-engine-mine", "teps_engine.py"} {
-				text, err := os.ReadFile(filepath.Join(examples, "python", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				writeProgram(t, filepath.Join(dir, name), string(text))
-			}
-			protocol := filepath.Join(repository(t), "plugins", "rpc", "internal", "enginepb")
-			succeed(t, exec.Command("protoc", "--python_out="+dir, "-I", protocol, "engine.proto"))
-			return filepath.Join(dir, "teps-engine-mine")
+		"OpenMP": func(t *testing.T) string {
+			tools(t, needs()["openmp"])
+			return compileLibrary(t, "libmine.so", filepath.Join(repository(t), "examples", "openmp", "mine.c"), "-fopenmp")
 		},
 	}
 }
@@ -88,7 +56,7 @@ func energyEngines(t *testing.T) map[string]func(t *testing.T) string {
 func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 	t.Parallel()
 	meter := script(t, steady)
-	for kind, engine := range energyEngines(t) {
+	for kind, engine := range energyEngines() {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			if testing.Short() && kind != "cpu" {
@@ -132,51 +100,6 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 	}
 }
 
-// An engine of somebody else need not repeat by itself; then its searches are called, and the record says so.
-func TestEnergyOfAnEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "teps-engine-plain")
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("the go command is needed to build the engine")
-	}
-	succeed(t, exec.Command("go", "build", "-o", path, "./testdata/plain"))
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--engine", path, "--scale", "10", "--energy", "1s",
-		"--meter", "command:node="+script(t, steady), "--out", dir)
-	succeed(t, cmd)
-	nothingLeft(t, temp)
-	r := loaded(t, dir)
-	if e := r.Runs[0].Energy; e.Failed() || e.Loop.Kind != record.LoopByCalls || len(e.Figures) != 1 {
-		t.Errorf("%+v", e)
-	}
-}
-
-// hasMeters says whether the machine of whoever runs the tests has a power meter.
-func hasMeters(t *testing.T) bool {
-	t.Helper()
-	cmd, _ := teps(t, "run", "--engine", "cpu", "--scale", "6", "--energy", "100ms",
-		"--out", filepath.Join(t.TempDir(), "run"))
-	out := succeed(t, cmd)
-	return !bytes.Contains(out, []byte("no power meter found"))
-}
-
-func TestWithoutAMeterEverythingElseIsComplete(t *testing.T) {
-	t.Parallel()
-	if hasMeters(t) {
-		t.Skip("this machine has a power meter")
-	}
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--engine", "cpu,distributed", "--scale", "10", "--energy", "1h", "--out", dir)
-	out := succeed(t, cmd)
-	if n := bytes.Count(out, []byte("no power meter found")); n != 1 || bytes.Contains(out, []byte("MTEPS/W")) {
-		t.Errorf("%d lines say that there is no meter:\n%s", n, out)
-	}
-	if n := bytes.Count(out, []byte(" 64/64 ")); n != 2 {
-		t.Errorf("%d runs are complete:\n%s", n, out)
-	}
-	nothingLeft(t, temp)
-}
-
 // waitForLoop waits until the built-in engine of a run is in its energy loop.
 func waitForLoop(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
@@ -205,87 +128,6 @@ func hundredths(pid int) int {
 		system, _ = strconv.Atoi(f[12])
 	}
 	return user + system
-}
-
-// A program that meters and dies amid the loop costs its own figure alone.
-func TestAMeterThatDiesAmidTheLoopCostsItsOwnFigureAlone(t *testing.T) {
-	t.Parallel()
-	dir, pulled := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "pulled")
-	dying := script(t, `while [ ! -e '`+pulled+`' ]; do echo ",90"; sleep 0.025; done
-		echo "the plug was pulled" >&2
-		exit 3`)
-	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "10", "--energy", "10s", "--out", dir,
-		"--meter", "command:wall="+dying, "--meter", "command:package="+script(t, steady))
-	var all bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &all, &all
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitForLoop(t, cmd, dir)
-	if err := os.WriteFile(pulled, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	err := cmd.Wait()
-	out := all.Bytes()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	nothingLeft(t, temp)
-	r := loaded(t, dir)
-	e := r.Runs[0].Energy
-	if e.Failed() || len(e.Figures) != 1 || e.Figures[0].System || e.Green.Level != 0 {
-		t.Fatalf("failure %q, figures %+v", e.Failure, e.Figures)
-	}
-	if said := fmt.Sprint(e.Meters[0].Faults, e.Meters[0].NoLoop); !strings.Contains(said, "the plug was pulled") {
-		t.Errorf("the dead meter: %s", said)
-	}
-	if !regexp.MustCompile(`VALID +[\d.]+ package`).Match(out) {
-		t.Errorf("got:\n%s", out)
-	}
-}
-
-// An engine that does not come back from its loop fails its energy part, and what it has searched stays.
-func TestAnEngineThatHangsInTheLoopKeepsItsResults(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is needed to compile the library")
-	}
-	code := `#include <unistd.h>
-		#include <stdlib.h>
-		#include "` + repository(t) + `/examples/c/mine.c"
-		int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration,
-				int64_t *searches) {
-			(void)call; (void)graph; (void)roots; (void)count; (void)duration; (void)searches;
-			FAULT
-		}`
-	for name, c := range map[string]struct{ fault, timeout, says string }{
-		"hangs":   {"for (;;) pause();", "5s", "the energy loop exceeded the timeout"},
-		"crashes": {"abort();", "10m", "crashed in teps_repeat: aborted"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			source := filepath.Join(t.TempDir(), "hang.c")
-			if err := os.WriteFile(source, []byte(strings.Replace(code, "FAULT", c.fault, 1)), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			library := compileLibrary(t, "libodd.so", source)
-			dir := filepath.Join(t.TempDir(), "run")
-			cmd, temp := teps(t, "run", "--engine", library+",cpu", "--scale", "10", "--energy", "500ms", "--timeout", c.timeout,
-				"--meter", "command:wall="+script(t, steady), "--out", dir)
-			out, _ := cmd.CombinedOutput()
-			if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte(c.says)) {
-				t.Errorf("exit code %d, want %q:\n%s", cmd.ProcessState.ExitCode(), c.says, out)
-			}
-			if n := bytes.Count(out, []byte(" 64/64 ")); n != 2 || !regexp.MustCompile(`cpu .* VALID +[\d.]+ wall`).Match(out) {
-				t.Errorf("%d runs are complete:\n%s", n, out)
-			}
-			nothingLeft(t, temp)
-			r := loaded(t, dir)
-			if run := r.Runs[0]; !run.Valid || !run.Energy.Failed() {
-				t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
-			}
-		})
-	}
 }
 
 // Ctrl-C in the loop ends it at once; a resume repeats the loop and searches from no root again.

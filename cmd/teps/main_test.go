@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
 	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-host-test": serveHostDevice,
-		"teps-engine-maker": serveMaker, "teps-engine-hostile": serveHostile})
+		"teps-engine-maker": serveMaker})
 }
 
 // stoppable makes the processes of tests receive signals that whoever runs the tests ignores (nohup, a background job

@@ -29,7 +29,6 @@ type runFlags struct {
 	out, store, resume string
 	quiet, verbose     bool
 	measure            bool
-	failIf             []string
 }
 
 func runCommand(engines catalog) *cobra.Command {
@@ -43,6 +42,9 @@ writes records, plots and a page into a directory. A run that was stopped
 (Ctrl-C, a crash, a power cut) loses at most the search it was in; --resume DIR
 continues it. The variable TEPS_NOTE is a note for the record.
 
+The exit code is 1 if a run failed or a search is wrong. teps compare --fail-if
+is for runs that have become slower.
+
 --graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),
 		Example: `  teps run                                            cpu, and distributed twice
@@ -53,7 +55,6 @@ continues it. The variable TEPS_NOTE is a note for the record.
   teps run --engine ./teps-engine-mine --validate 8   an engine of your own
   teps run --scale 22 --energy 60s                    MTEPS per watt, too
   teps run --store results                            a new directory in results
-  teps run --fail-if 'cpu.median>500'                 exit with 1 beyond 500 ms
   teps run --resume results/sweep                     continue after Ctrl-C`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -70,8 +71,6 @@ continues it. The variable TEPS_NOTE is a note for the record.
 	flags.StringVar(&f.out, "out", "", "directory for records, plots and page (default STORE/DATE-TIME)")
 	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
-	flags.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 1 if a run has less or more: gteps<4, cpu.median>0.5 "+
-		"(ms), kernel1>2 (s), mteps/w<1000 (repeatable)")
 	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
@@ -99,10 +98,6 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 	if err != nil {
 		return err
 	}
-	limits, err := parseLimits(f.failIf, plan)
-	if err != nil {
-		return err
-	}
 	create := func(software record.Software, machine machine.Machine) (*record.Store, error) {
 		manifest := record.NewManifest(commandLine(), plan, software, machine)
 		if f.out != "" {
@@ -110,13 +105,13 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 		}
 		return record.Create(filepath.Join(f.store, time.Now().Format("20060102-150405.000")), manifest)
 	}
-	return f.execute(c, host, plan, limits, create)
+	return f.execute(c, host, plan, create)
 }
 
 func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	var other string
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"resume", "quiet", "verbose", "fail-if"}, flag.Name) {
+		if !slices.Contains([]string{"resume", "quiet", "verbose"}, flag.Name) {
 			other = flag.Name
 		}
 	})
@@ -130,25 +125,21 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	if err != nil {
 		return err
 	}
-	limits, err := parseLimits(f.failIf, old.Plan)
-	if err != nil {
-		return err
-	}
 	if finished(old) {
 		newProgress(c.ErrOrStderr(), f.quiet).Note("this run is complete; there is nothing to resume")
 		if err := f.report(c, f.resume, old); err != nil {
 			return err
 		}
-		return verdict(c, old, limits)
+		return verdict(old)
 	}
 	resume := func(software record.Software, machine machine.Machine) (*record.Store, error) {
 		return record.Resume(f.resume, software, machine)
 	}
-	return f.execute(c, host, old.Plan, limits, resume)
+	return f.execute(c, host, old.Plan, resume)
 }
 
 // execute runs a plan into the store that open opens once the plan has been found to be possible here.
-func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, limits []limit,
+func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	open func(record.Software, machine.Machine) (*record.Store, error)) error {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
 	progress := newProgress(stderr, f.quiet)
@@ -193,7 +184,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, l
 	if err := errors.Join(running, reporting); err != nil {
 		return err
 	}
-	return verdict(c, result, limits)
+	return verdict(result)
 }
 
 // begun reports whether the record has more of a run than its plan.
@@ -206,15 +197,9 @@ func finished(r record.Result) bool {
 	})
 }
 
-// verdict is errReported if a run is incomplete, a search is wrong, an energy loop has failed, or a limit is not kept,
-// which it says.
-func verdict(c *cobra.Command, r record.Result, limits []limit) error {
-	lines := broken(limits, r.Runs)
-	for _, line := range lines {
-		fmt.Fprintf(c.ErrOrStderr(), "teps run: %s\n", line)
-	}
-	if len(lines) > 0 ||
-		slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !run.Sound() || run.Energy.Failed() }) {
+// verdict is errReported if a run is incomplete, a search is wrong, or an energy loop has failed.
+func verdict(r record.Result) error {
+	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !run.Sound() || run.Energy.Failed() }) {
 		return errReported
 	}
 	return nil

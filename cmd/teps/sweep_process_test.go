@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -222,38 +221,6 @@ func TestCtrlCStopsASweepInOrder(t *testing.T) {
 	for name, r := range recordsIn(t, store) {
 		if r.state != record.Interrupted {
 			t.Errorf("%s: %s", name, r.state)
-		}
-	}
-}
-
-func TestASweepOnAFullDiskSaysSoAndContinues(t *testing.T) {
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=96k"); err != nil {
-		t.Skipf("a small disk takes root: %v", err)
-	}
-	defer syscall.Unmount(disk, 0)
-	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: 6\nrepeats: 9\n", filepath.Join(disk, "store"))
-	cmd, temp := teps(t, "sweep", file)
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) ||
-		!bytes.Contains(out, []byte("the same command continues the sweep")) {
-		t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
-	}
-	nothingLeft(t, temp)
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=8m"); err != nil {
-		t.Skipf("make room: %v", err)
-	}
-	cmd, _ = teps(t, "sweep", file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("with room: %v\n%s", err, out)
-	}
-	records := recordsIn(t, filepath.Join(disk, "store"))
-	if len(records) != 9 {
-		t.Errorf("%d records, want 9", len(records))
-	}
-	for name, r := range records {
-		if r.state != record.Complete || !r.valid || r.sessions != 1 {
-			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }

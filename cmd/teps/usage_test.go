@@ -20,20 +20,22 @@ func run(t *testing.T, args ...string) execution {
 }
 
 func TestWrongFlagValuesAreExplained(t *testing.T) {
+	long := strings.Repeat("a", 5000)
 	for line, want := range map[string]string{
-		"run --roots many":          `--roots "many": want a whole number; see teps run --help`,
-		"run --seed1 -1":            `--seed1 "-1": want a whole number from 0 to 2^64-1; see teps run --help`,
-		"run --energy Inf":          `--energy "Inf": want a number and a unit, such as 60s; see teps run --help`,
-		"run --quiet=maybe":         `--quiet "maybe": want true or false; see teps run --help`,
-		"run -scale 16":             `unknown shorthand flag: 's' in -scale (did you mean --scale?); see teps run --help`,
-		"run --engine v1.2=cpu":     "--engine v1.2=cpu: want a label of 1 to 64 letters, digits, - and _",
-		"help rnu":                  `unknown command "rnu" (did you mean run?); see teps --help`,
-		"conform cpu --timeout 0":   "the timeout must be a positive duration such as 2m, not 0s",
-		"report x --out x/run.json": "--out x/run.json would replace part of a record; choose another name",
-		"run --out -":               "--out -: want a directory; the official text is printed in any case",
-		"report x --out rates.pdf":  "--out rates.pdf: only a figure goes into such a file; name it with --picture",
-		"run --meter auto":          "--meter requires --energy, such as --energy 60s",
-		"run --out a --store b":     "--out is the directory of the run, --store the one around it; give one of them",
+		"run --roots many":              `--roots "many": want a whole number; see teps run --help`,
+		"run --seed1 -1":                `--seed1 "-1": want a whole number from 0 to 2^64-1; see teps run --help`,
+		"run --energy Inf":              `--energy "Inf": want a number and a unit, such as 60s; see teps run --help`,
+		"run --quiet=maybe":             `--quiet "maybe": want true or false; see teps run --help`,
+		"run -scale 16":                 `unknown shorthand flag: 's' in -scale (did you mean --scale?); see teps run --help`,
+		"run --engine v1.2=cpu":         "--engine v1.2=cpu: want a label of 1 to 64 letters, digits, - and _",
+		"run --engine " + long + "=cpu": "--engine " + long[:80] + ": want a label of 1 to 64 letters, digits, - and _",
+		"help rnu":                      `unknown command "rnu" (did you mean run?); see teps --help`,
+		"conform cpu --timeout 0":       "the timeout must be a positive duration such as 2m, not 0s",
+		"report x --out x/run.json":     "--out x/run.json would replace part of a record; choose another name",
+		"run --out -":                   "--out -: want a directory; the official text is printed in any case",
+		"report x --out rates.pdf":      "--out rates.pdf: only a figure goes into such a file; name it with --picture",
+		"run --meter auto":              "--meter requires --energy, such as --energy 60s",
+		"run --out a --store b":         "--out is the directory of the run, --store the one around it; give one of them",
 		"report x --format csv --reference all": "the format csv shows no published results; " +
 			"leave out --reference, or use html or markdown",
 	} {

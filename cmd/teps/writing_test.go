@@ -99,3 +99,14 @@ func TestMinimalEnginesAreShort(t *testing.T) {
 		}
 	}
 }
+
+// needs are what it takes to build and run a new engine of each language, as shell commands that succeed.
+func needs() map[string]string {
+	return map[string]string{
+		"go":     "go version",
+		"c":      "make --version && cc --version",
+		"openmp": "make --version && echo '#include <omp.h>' | cc -fopenmp -E -",
+		"python": "make --version && protoc --version && openssl version && " +
+			"/usr/bin/python3 -c 'import numpy, grpc, google.protobuf'",
+	}
+}
