@@ -84,21 +84,6 @@ func BenchmarkValidate(b *testing.B) {
 	})
 }
 
-// BenchmarkValidateTogether validates the four searches in one pass. An operation is four roots.
-func BenchmarkValidateTogether(b *testing.B) {
-	overThreads(b, searched, func(b *testing.B, s searches, threads int) {
-		v, err := graph.NewValidator(s.tuples, s.vertices, threads)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if _, valid, err := v.ValidateTogether(context.Background(), s.roots, s.parents); !valid || err != nil {
-				b.Fatal(valid, err)
-			}
-		}
-	})
-}
-
 func generated(b *testing.B, k graph.Kronecker) []graph.Edge {
 	tuples := make([]graph.Edge, k.Tuples())
 	if err := k.Generate(context.Background(), tuples, 0, 0); err != nil {

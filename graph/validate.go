@@ -17,7 +17,6 @@ import (
 // validate_tuples.go streams the tuples once, compares the two levels of each (rules 3 and 4), and marks the tree edges
 // among them (rule 5). Both only detect that something is broken; validate_explain.go finds out what and where, and may
 // be slow. So a correct array costs nothing for good messages, and messages do not depend on the threads.
-// validate_together.go does the second step for several searches at once.
 //
 // The parent array may be in memory that a faulty engine still writes to. The validator returns and does not panic
 // whatever the array contains and however it changes; its result is then a mixture of several moments.
@@ -73,12 +72,9 @@ type Tree struct {
 // NEdge returns the number of edges from which the reference computes TEPS: the tuples without self-loops.
 func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 
-// Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once. Calls
-// from several goroutines run one after the other.
+// Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once, and
+// calls must not overlap.
 type Validator struct {
-	call sync.Mutex   // held by Validate and Count
-	gate sync.RWMutex // held for reading by the threads of a call while they work
-
 	edges    []Edge // the list, unless a source makes it for each pass
 	source   Source // or nil
 	vertices int64
@@ -154,8 +150,6 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if err := v.checkSearch(root, parent); err != nil {
 		return Tree{}, err
 	}
-	v.call.Lock()
-	defer v.call.Unlock()
 	t := Tree{Root: root}
 	whole, err := v.deriveLevels(ctx, root, parent, &t)
 	if err != nil {
@@ -167,9 +161,7 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 	if err := v.scanTuples(ctx, root, parent, &t); err != nil {
 		return Tree{}, err
 	}
-	child := int64(-1)
-	v.unpaused(func() { child = firstBit(v.pending) })
-	if child >= 0 {
+	if child := firstBit(v.pending); child >= 0 {
 		return Tree{}, v.explainEdge(root, Vertex(child), parent)
 	}
 	return t, nil
@@ -179,20 +171,6 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 // The caller may change it.
 func (v *Validator) Joined() []uint64 { return v.joined }
 
-// Pause stops a call of Validate or Count in another goroutine until resume is called. It returns when no thread of the
-// call works, within about a millisecond, unless the call is about to return a violation.
-func (v *Validator) Pause() (resume func()) {
-	v.gate.Lock()
-	return v.gate.Unlock
-}
-
-// unpaused does a call's work that is not in parallel.
-func (v *Validator) unpaused(work func()) {
-	v.gate.RLock()
-	defer v.gate.RUnlock()
-	work()
-}
-
 // Overwrite fills a parent array with Unwritten before a search. It does not wait for other calls.
 func (v *Validator) Overwrite(parent []Vertex) {
 	v.inParallel(func(first, last int64) {
@@ -200,13 +178,6 @@ func (v *Validator) Overwrite(parent []Vertex) {
 			parent[first:last][i] = Unwritten
 		}
 	})
-}
-
-// Copy returns a copy of a parent array. It does not wait for other calls.
-func (v *Validator) Copy(parent []Vertex) []Vertex {
-	kept := hugePages(make([]Vertex, v.vertices))
-	v.inParallel(func(first, last int64) { copy(kept[first:last], parent[first:last]) })
-	return kept
 }
 
 func (v *Validator) inParallel(work func(first, last int64)) {
@@ -230,8 +201,6 @@ func (v *Validator) checkSearch(root Vertex, parent []Vertex) error {
 // overVertices calls work for ranges of all vertices, as Parallel does.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
 	return Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
-		v.gate.RLock()
-		defer v.gate.RUnlock()
 		return work(first, last)
 	})
 }
@@ -264,8 +233,6 @@ func (v *Validator) overTuples(
 	var failed error
 	var once sync.Once
 	good, err := Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
-		v.gate.RLock()
-		defer v.gate.RUnlock()
 		s := &v.scanners[thread]
 		if s.made == nil {
 			s.made = make([]Edge, v.tupleGrain)
@@ -300,8 +267,6 @@ func (v *Validator) overParts(ctx context.Context, room []Edge,
 func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
 	work func(thread int, edges []Edge, first int64) bool) (bool, error) {
 	return Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
-		v.gate.RLock()
-		defer v.gate.RUnlock()
 		return work(thread, part[first:last], base+first)
 	})
 }

@@ -21,7 +21,7 @@ import (
 // deriveLevels fills v.levels, v.words, v.parent32 and v.pending from parent, and Reached and Depth of t. It returns
 // whether parent obeys rules 1 and 2 and its levels fit 32 bits. The error is ctx.Err().
 func (v *Validator) deriveLevels(ctx context.Context, root Vertex, parent []Vertex, t *Tree) (whole bool, err error) {
-	v.unpaused(func() { clear(v.inner) })
+	clear(v.inner)
 	whole, err = v.overVertices(ctx, func(first, last int64) bool {
 		return v.markInner(root, parent, first, last)
 	})

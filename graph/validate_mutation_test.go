@@ -302,12 +302,6 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 						if message := want.differs(err); message != "" {
 							t.Fatalf("%s, seed %d: %s", s.name, seed, message)
 						}
-						together := [][]Vertex{s.parent, s.parent, s.parent, s.parent}[:1+seed%MaxTogether]
-						together[seed%2%uint64(len(together))] = m.parent
-						roots := slices.Repeat([]Vertex{m.root}, len(together))
-						if _, valid, err := v.ValidateTogether(context.Background(), roots, together); valid || err != nil {
-							t.Fatalf("%s, seed %d: %d searches together are valid: %v, %v", s.name, seed, len(roots), valid, err)
-						}
 					}
 				}
 			}
@@ -315,44 +309,6 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 				t.Errorf("applied only %d times", applied)
 			}
 		})
-	}
-}
-
-func TestTogetherEachSearchHasItsTree(t *testing.T) {
-	for _, s := range samples(t) {
-		csr := mustCSR(t, s.edges, s.vertices)
-		v := mustValidator(t, s.edges, s.vertices, 3)
-		v.tupleGrain = 100
-		roots := []Vertex{s.root, 0, Vertex(s.vertices - 1), Vertex(s.vertices / 2)}
-		var parents [][]Vertex
-		var want []Tree
-		for _, root := range roots {
-			parent, _, err := csr.Search(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, err := v.Validate(t.Context(), root, parent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parents, want = append(parents, parent), append(want, tree)
-		}
-		for n := range 1 + len(roots) {
-			got, valid, err := v.ValidateTogether(t.Context(), roots[:n], parents[:n])
-			if err != nil {
-				t.Fatal(err)
-			}
-			deep := slices.ContainsFunc(want[:n], func(t Tree) bool { return t.Depth > maxWordLevel })
-			if valid == deep || valid && !slices.Equal(got, want[:n]) {
-				t.Errorf("%s: %d searches are valid: %v, trees %v, want %v", s.name, n, valid, got, want[:n])
-			}
-		}
-		if _, _, err := v.ValidateTogether(t.Context(), slices.Repeat(roots, 2), slices.Repeat(parents, 2)); err == nil {
-			t.Errorf("%s: eight searches are not too many", s.name)
-		}
-		if _, _, err := v.ValidateTogether(t.Context(), []Vertex{-1}, parents[:1]); err == nil {
-			t.Errorf("%s: the root -1 is a vertex", s.name)
-		}
 	}
 }
 

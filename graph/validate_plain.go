@@ -80,8 +80,6 @@ func (v *Validator) Count(ctx context.Context, root Vertex, parent []Vertex) (t 
 	if err := v.checkSearch(root, parent); err != nil {
 		return Tree{}, err
 	}
-	v.call.Lock()
-	defer v.call.Unlock()
 	var reached atomic.Int64
 	_, err = v.overVertices(ctx, func(first, last int64) bool {
 		var n int64

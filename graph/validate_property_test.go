@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -201,53 +200,4 @@ func FuzzValidate(f *testing.F) {
 		}
 		checkVerdict(t, s, parent)
 	})
-}
-
-// Calls of several goroutines have the verdicts of calls that are made one after the other, and a call that is paused
-// goes on.
-func TestCallsOfSeveralGoroutines(t *testing.T) {
-	edges, vertices := kroneckerTuples(t, 12, 5)
-	csr, v := mustCSR(t, edges, vertices), mustValidator(t, edges, vertices, 3)
-	v.vertexGrain, v.tupleGrain = 64, 100
-	var calls sync.WaitGroup
-	for i := range 8 {
-		root, _ := edges[i].Ends()
-		good, level, err := csr.Search(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parent := v.Copy(good)
-		switch i { // the others are right
-		case 1:
-			parent[root] = Unreached
-		case 3:
-			parent[slices.Index(level, -1)] = root
-		case 5:
-			parent[slices.Index(level, 1)] = Unreached
-		}
-		want := judge(sample{"", edges, vertices, root}, parent)
-		calls.Go(func() {
-			for range 20 {
-				tree, err := v.Validate(t.Context(), root, parent)
-				if message := want.differs(err); message != "" || tree != want.tree {
-					t.Errorf("search %d: %v, want %v; %s", i, tree, want.tree, message)
-				}
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { calls.Wait(); close(done) }()
-	for parent := make([]Vertex, vertices); ; {
-		resume := v.Pause()
-		for i := range v.scanners { // nobody else writes now, or the race detector reports it
-			v.scanners[i].wordsU[0]++
-		}
-		v.Overwrite(parent)
-		resume()
-		select {
-		case <-done:
-			return
-		default:
-		}
-	}
 }

@@ -61,11 +61,9 @@ type group struct {
 // scanTuples checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
 // and fills Tuples and SelfLoops of t. deriveLevels must have run.
 func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex, t *Tree) error {
-	v.unpaused(func() {
-		for i := range v.scanners {
-			v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
-		}
-	})
+	for i := range v.scanners {
+		v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
+	}
 	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
 	var broken breaches
 	_, err := v.overTuples(ctx, func(thread int, edges []Edge, first int64) bool {
@@ -85,13 +83,11 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 		return err
 	}
 	t.Tuples = v.tuples()
-	v.unpaused(func() {
-		for i := range v.scanners {
-			t.Tuples -= v.scanners[i].missed
-			t.SelfLoops += v.scanners[i].selfLoops
-			v.scanners[i].markTreeEdges(v.parent32, v.pending)
-		}
-	})
+	for i := range v.scanners {
+		t.Tuples -= v.scanners[i].missed
+		t.SelfLoops += v.scanners[i].selfLoops
+		v.scanners[i].markTreeEdges(v.parent32, v.pending)
+	}
 	return nil
 }
 

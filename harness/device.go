@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -141,8 +138,8 @@ func (e *engineRun) takeBack(ctx context.Context) {
 	})
 }
 
-// prepareDevice opens the device for validating searches, and draws those that the CPU validates, too: the first and
-// three others, or the first alone if it has to make the tuples again.
+// prepareDevice opens the device for validating searches, and draws those that the CPU confirms: the first and another
+// one, or only the first if the CPU has to regenerate the tuples.
 func (e *engineRun) prepareDevice(ctx context.Context) {
 	e.device, e.in.device = e.in.device, nil
 	if e.device == nil || e.device.open == nil {
@@ -155,107 +152,11 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 		}
 		return a.Load(ctx, e.in.tuples, e.in.graph.Vertices)
 	})
-	left := rand.Perm(max(0, len(e.in.roots)-len(e.done)-1))
-	e.confirm = map[int]bool{len(e.done): true}
-	if e.in.graph.Regenerated {
-		left = nil // making all tuples again takes the CPU minutes where they fit into no memory
+	first, n := len(e.done), len(e.in.roots)
+	e.confirm = map[int]bool{first: true}
+	if first+1 < n && !e.in.graph.Regenerated { // the CPU takes minutes to make all tuples again
+		e.confirm[first+1+rand.IntN(n-first-1)] = true
 	}
-	for _, i := range left[:min(3, len(left))] {
-		e.confirm[len(e.done)+1+i] = true
-	}
-	if available, _, err := machine.AvailableMemory(ctx); err == nil {
-		e.aside.room = available > int64(len(e.confirm)+1)*8*e.in.graph.Vertices
-	}
-}
-
-// confirmations are validations by the CPU of searches that the device has validated. They go on while the device
-// validates other searches, and pause while one is timed. Each has a copy of its parents; without room for the copies,
-// each is made at once. The CPU takes all that wait in one pass over the tuples.
-type confirmations struct {
-	room    bool
-	waiting chan confirmation // nil: there is none yet
-	running sync.WaitGroup
-	roots   []int // indexes of those that are done
-	err     error // of the first that failed
-}
-
-// confirmation is a search that the device calls valid.
-type confirmation struct {
-	index   int
-	tree    graph.Tree // by the device
-	parents []graph.Vertex
-}
-
-// confirmAside begins to confirm a search, or leaves it to the next pass.
-func (e *engineRun) confirmAside(ctx context.Context, index int, tree graph.Tree) {
-	if e.aside.waiting == nil {
-		waiting := make(chan confirmation, len(e.confirm))
-		e.aside.waiting = waiting
-		e.aside.running.Go(func() {
-			for c := range waiting {
-				group := []confirmation{c}
-				for len(waiting) > 0 {
-					group = append(group, <-waiting)
-				}
-				e.aside.err = cmp.Or(e.aside.err, e.confirmTogether(ctx, group))
-			}
-		})
-	}
-	e.aside.waiting <- confirmation{index, tree, e.in.validator.Copy(e.parents)}
-}
-
-// wait returns when all that wait are confirmed.
-func (c *confirmations) wait() {
-	if c.waiting != nil {
-		close(c.waiting)
-	}
-	c.waiting = nil
-	c.running.Wait()
-}
-
-// confirmTogether notes the searches of a group on which the CPU agrees with the device. Otherwise, it returns an
-// error.
-func (e *engineRun) confirmTogether(ctx context.Context, group []confirmation) error {
-	var roots []graph.Vertex
-	var parents [][]graph.Vertex
-	for _, c := range group {
-		roots, parents = append(roots, c.tree.Root), append(parents, c.parents)
-	}
-	var trees []graph.Tree
-	var valid bool
-	var err error
-	if len(group) > 1 {
-		trees, valid, err = e.in.validator.ValidateTogether(ctx, roots, parents)
-	}
-	for i, c := range group {
-		var byCPU graph.Tree
-		if valid {
-			byCPU = trees[i]
-		} else if err == nil {
-			byCPU, err = e.in.validator.Validate(ctx, roots[i], parents[i])
-		}
-		if err = e.compare(verdictText(c.tree, nil), byCPU, err); err != nil {
-			return err
-		}
-		e.aside.roots = append(e.aside.roots, c.index)
-	}
-	return nil
-}
-
-// confirmed waits for the confirmations, and records them.
-func (e *engineRun) confirmed() (err error) {
-	if e.aside.waiting == nil {
-		return nil
-	}
-	start, step := time.Now(), e.step("confirm", 0)
-	e.aside.wait()
-	roots := e.aside.roots
-	defer func() { step.End(fmt.Sprintf("the CPU agrees on %d searches", len(roots)), err) }()
-	if err = e.aside.err; len(roots) == 0 || errors.Is(err, errDisagree) {
-		return err
-	}
-	c := record.Confirmation{Roots: roots, Time: time.Since(start).Seconds()}
-	return cmp.Or(e.record(record.Entry{Confirm: &c}), err)
 }
 
 // judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
@@ -273,11 +174,7 @@ func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree
 		return e.in.validator.Validate(ctx, r.Root, e.parents)
 	}
 	r.ValidatedBy = e.device.name
-	switch {
-	case violation == nil && !e.confirm[r.Index]:
-		return tree, nil
-	case violation == nil && e.aside.room:
-		e.confirmAside(ctx, r.Index, tree)
+	if violation == nil && !e.confirm[r.Index] {
 		return tree, nil
 	}
 	r.Confirmed = true

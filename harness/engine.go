@@ -58,7 +58,6 @@ type engineRun struct {
 	built    plugins.Construction
 	device   *hostDevice  // open while roots are searched
 	confirm  map[int]bool // searches that both the device and the CPU validate
-	aside    confirmations
 }
 
 const (

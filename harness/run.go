@@ -106,13 +106,7 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 		return err
 	}
 	e.did(e.in, "construct", e.spec.Name, start)
-	searching, stop := context.WithCancel(ctx)
-	defer e.aside.wait()
-	defer stop()
-	if err := e.roots(searching); err != nil {
-		return err
-	}
-	if err := e.confirmed(); err != nil {
+	if err := e.roots(ctx); err != nil {
 		return err
 	}
 	if e.plan.Energy == 0 || e.metered {

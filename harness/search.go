@@ -17,7 +17,6 @@ import (
 // an entry that the engine does not write is detected.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
 	var t plugins.Traversal
-	defer e.in.validator.Pause()() // a search is alone on the machine
 	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
 	process, _ := e.opened.(interface{ PID() int })
 	now := func() *machine.Moment {
