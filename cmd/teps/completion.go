@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,68 +14,36 @@ import (
 	"github.com/tepsbench/teps/reports/formats"
 )
 
-// offer lists what a word of a command line can be, each with a description after a tab if there is one.
-type offer func(c *cobra.Command, args []string, word string) []string
-
-// function is an offer as cobra takes it: what begins with the word. Where nothing does, a shell offers files unless
-// the directive says otherwise.
-func (o offer) function(directive cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-		return slices.DeleteFunc(o(c, args, word), func(s string) bool { return !strings.HasPrefix(s, word) }), directive
-	}
-}
-
-func words(all ...string) offer {
-	return func(*cobra.Command, []string, string) []string { return slices.Clone(all) }
-}
-
-// each offers a word for each of all.
-func each[T any](all []T, word func(T) string) offer {
-	var list []string
-	for _, one := range all {
-		list = append(list, word(one))
-	}
-	return words(list...)
-}
-
 // complete tells shells what the flags and arguments of all commands take. No engine is started for that: only those
 // that are built in describe their options.
 func complete(root *cobra.Command, engines catalog) {
 	const (
-		goesOn = cobra.ShellCompDirectiveNoSpace
-		noFile = cobra.ShellCompDirectiveNoFileComp
+		anything = cobra.ShellCompDirectiveDefault
+		goesOn   = cobra.ShellCompDirectiveNoSpace
+		noFile   = cobra.ShellCompDirectiveNoFileComp
 	)
-	engine := func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-		directive := goesOn
-		if strings.Contains(word, ":") && !strings.Contains(word, "/") { // options of a built-in engine
-			directive |= noFile
-		}
-		return offer(engines.offer).function(directive)(c, args, word)
+	words := func(directive cobra.ShellCompDirective, all ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(all, directive)
 	}
-	directories := words().function(cobra.ShellCompDirectiveFilterDirs)
-	yaml := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-	}
-	nothing := words().function(noFile)
-	named := offer(func(*cobra.Command, []string, string) []string { return engines.names() }).function(0)
-	graphs := each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About }).function(goesOn)
-	sources := each(meters.Sources(), func(s meters.Source) string { return s.Name + "\t" + s.Help }).function(goesOn)
-	texts := each(formats.All(), func(f reports.Format) string { return f.Name + "\t" + f.Summary }).function(noFile)
+	directories := words(cobra.ShellCompDirectiveFilterDirs)
+	graphs := words(goesOn, each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About })...)
 	known, _ := reports.References("all")
-	references := each(append(known, reports.Reference{Name: "all"}),
-		func(r reports.Reference) string { return r.Name }).function(noFile)
-	languages := each(languages(), func(l language) string { return l.name + "\t" + l.about }).function(noFile)
 	flags := map[string]cobra.CompletionFunc{ // of a command or, without its name, of all
-		"engine": engine, "set": offer(engines.offerSettings).function(goesOn | noFile),
-		"graph": graphs, "meter": sources, "picture": offer(offerPictures).function(noFile),
-		"reference": references, "report format": texts,
-		"graph format": words("text", "json").function(noFile), "sort": words("date", "gteps").function(noFile),
-		"language": languages, "validate": words("all", "none").function(noFile),
-		"host-device": words("auto", "cpu", "cuda").function(0), "store": directories, "resume": directories,
+		"engine": engines.complete, "set": engines.completeSettings, "graph": graphs, "picture": completePictures,
+		"meter":     words(goesOn, each(meters.Sources(), func(s meters.Source) string { return s.Name + "\t" + s.Help })...),
+		"reference": words(noFile, append(each(known, func(r reports.Reference) string { return r.Name }), "all")...),
+		"report format": words(noFile,
+			each(formats.All(), func(f reports.Format) string { return f.Name + "\t" + f.Summary })...),
+		"language":     words(noFile, each(languages(), func(l language) string { return l.name + "\t" + l.about })...),
+		"graph format": words(noFile, "text", "json"), "sort": words(noFile, "date", "gteps"),
+		"validate": words(noFile, "all", "none"), "host-device": words(anything, "auto", "cpu", "cuda"),
+		"store": directories, "resume": directories,
 	}
+	named := words(anything, engines.names()...)
 	arguments := map[string]cobra.CompletionFunc{
-		"report": directories, "compare": directories, "list": directories, "sweep": yaml, "graph": graphs,
-		"engines": named, "conform": named, "run": nothing, "machine": nothing, "generate": nothing,
+		"report": directories, "compare": directories, "list": directories, "graph": graphs, "engines": named,
+		"sweep": words(cobra.ShellCompDirectiveFilterFileExt, "yaml", "yml"), "conform": named, "run": words(noFile),
+		"machine": words(noFile), "generate": words(noFile),
 	}
 	root.InitDefaultCompletionCmd()
 	if bash, _, err := root.Find([]string{"completion", "bash"}); err == nil {
@@ -98,29 +65,39 @@ func complete(root *cobra.Command, engines catalog) {
 	}
 }
 
-func (c catalog) names() (all []string) {
-	for _, e := range c.known() {
-		all = append(all, e.Name+"\t"+e.found)
+func each[T any](all []T, word func(T) string) (words []string) {
+	for _, one := range all {
+		words = append(words, word(one))
 	}
-	return all
+	return words
 }
 
-// offer completes the last of several engines, and the options after its name.
-func (c catalog) offer(_ *cobra.Command, _ []string, word string) []string {
+func (c catalog) names() []string {
+	return each(c.known(), func(e choice) string { return e.Name + "\t" + e.found })
+}
+
+// complete completes the last of several engines, and the options after its name.
+func (c catalog) complete(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	last := word[strings.LastIndex(word, ",")+1:]
 	engine, _, hasOptions := strings.Cut(last, ":")
 	if label, name, ok := strings.Cut(engine, "="); ok {
 		last, engine = last[len(label)+1:], name
 	}
 	if !hasOptions {
-		return prefixed(word[:len(word)-len(last)], c.names())
+		return prefixed(word[:len(word)-len(last)], c.names()), cobra.ShellCompDirectiveNoSpace
 	}
 	option := last[strings.LastIndex(last, ":")+1:]
-	return prefixed(word[:len(word)-len(option)], c.options(engine, option))
+	directive := cobra.ShellCompDirectiveNoSpace
+	if c.find(engine) != nil { // and not a path with a colon
+		directive |= cobra.ShellCompDirectiveNoFileComp
+	}
+	return prefixed(word[:len(word)-len(option)], c.options(engine, option)), directive
 }
 
-// offerSettings completes ENGINE.OPTION=VALUE, where the engine is one of the command line.
-func (c catalog) offerSettings(command *cobra.Command, args []string, word string) (all []string) {
+// completeSettings completes ENGINE.OPTION=VALUE, where the engine is one of the command line.
+func (c catalog) completeSettings(command *cobra.Command, args []string, word string) (all []string,
+	directive cobra.ShellCompDirective) {
+	directive = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	if list, err := command.Flags().GetStringSlice("engine"); err == nil {
 		args = list
 	}
@@ -132,10 +109,10 @@ func (c catalog) offerSettings(command *cobra.Command, args []string, word strin
 		case !dotted:
 			all = append(all, chosen.Name+".")
 		case chosen.Name == name:
-			return prefixed(name+".", c.options(chosen.Builtin, option))
+			return prefixed(name+".", c.options(chosen.Builtin, option)), directive
 		}
 	}
-	return all
+	return all, directive
 }
 
 // options lists the options of a built-in engine or, after NAME=, the values of one.
@@ -160,14 +137,13 @@ func (c catalog) options(engine, word string) (all []string) {
 
 // prefixed puts a prefix before words. After a comma they lose their descriptions: cobra's script for bash compares
 // words that have one in the form that needs quotes.
-func prefixed(prefix string, all []string) (out []string) {
-	for _, s := range all {
+func prefixed(prefix string, all []string) []string {
+	return each(all, func(s string) string {
 		if strings.Contains(prefix, ",") {
 			s, _, _ = strings.Cut(s, "\t")
 		}
-		out = append(out, prefix+s)
-	}
-	return out
+		return prefix + s
+	})
 }
 
 // forBash replaces a function of cobra's script for bash. Bash takes what follows a colon or an equals sign as a word
@@ -181,13 +157,13 @@ __teps_handle_special_char() {
 }
 `
 
-// offerPictures lists the figures of the records that are named.
-func offerPictures(_ *cobra.Command, args []string, _ string) (all []string) {
+// completePictures lists the figures of the records that are named.
+func completePictures(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	results, _ := loadAll(runsIn(args))
-	if report, err := reports.New(nil, results...); err == nil {
-		for _, f := range report.Figures() {
-			all = append(all, f.Name+"\t"+f.Title)
-		}
+	report, err := reports.New(nil, results...)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return all
+	return each(report.Figures(), func(f reports.Figure) string { return f.Name + "\t" + f.Title }),
+		cobra.ShellCompDirectiveNoFileComp
 }

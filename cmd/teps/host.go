@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
@@ -72,4 +76,44 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// hostPrograms begins the names of programs that do the host's work; they lie in the directory of teps.
+const hostPrograms = "teps-host-"
+
+// hostDevice returns the program that --host-device names, or nil for the CPU. It starts the program to learn whether
+// its device is there. auto takes the CPU if it is not.
+func hostDevice(ctx context.Context, text string, host harness.Host) (*record.EngineSpec, error) {
+	path := text
+	switch self, err := os.Executable(); {
+	case text == "cpu":
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("find the program of teps: %w", err)
+	case text == "auto", text == "cuda":
+		path = filepath.Join(filepath.Dir(self), hostPrograms+"cuda")
+	case !strings.ContainsAny(text, `/\.`):
+		return nil, usage("--host-device %q: want cuda, cpu, auto or the path of a program, such as ./%s", text,
+			cmp.Or(text, "mine"))
+	}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		err = checkFile(path)
+	}
+	spec := record.EngineSpec{Name: strings.TrimPrefix(fileLabel(path), hostPrograms), Path: path}
+	if err == nil {
+		_, err = harness.Available(ctx, host, spec)
+	}
+	if err == nil {
+		spec.Checksum, err = rpc.Checksum(path)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && text == "auto":
+		return nil, nil
+	case err != nil:
+		return nil, usage("--host-device %s: %w", text, err)
+	}
+	return &spec, nil
 }

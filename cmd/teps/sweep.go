@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/text"
 	"github.com/tepsbench/teps/sweep"
 )
 
@@ -102,4 +105,64 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// variantsOf groups the jobs of a sweep by engine and graph.
+func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Variant) {
+	var states []map[sweep.State]int
+	for _, j := range s.Jobs {
+		i := slices.IndexFunc(all, func(v reports.Variant) bool {
+			return v.Engine == j.Engine().Name && v.GraphID == j.Graph()
+		})
+		if i < 0 {
+			i = len(all)
+			all = append(all, reports.Variant{Engine: j.Engine().Name, GraphID: j.Graph(), Graph: j.Graph().Cell()})
+			states = append(states, map[sweep.State]int{})
+		}
+		v := &all[i]
+		v.Planned++
+		states[i][j.State]++
+		if j.State == sweep.Done {
+			v.Runs = append(v.Runs, *j.Run)
+		}
+		if dryRun {
+			v.Memory = j.Memory // of a file it is known once it is read
+		}
+	}
+	for i := range all {
+		all[i].State = stateOf(states[i], all[i].Planned)
+	}
+	return all
+}
+
+// stateOf is the worst state of n jobs, with their number unless it is that of all.
+func stateOf(states map[sweep.State]int, n int) string {
+	for _, state := range []sweep.State{sweep.Unreadable, sweep.Invalid, sweep.Failed, sweep.Unavailable, sweep.Missing} {
+		if m := states[state]; m == n {
+			return string(state)
+		} else if m > 0 {
+			return fmt.Sprintf("%d %s", m, state)
+		}
+	}
+	return string(sweep.Done)
+}
+
+// writeTable shows a line for each variant and graph and what is to do, with the memory of the runs in a dry run.
+func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
+	t, todo := reports.VariantTable(variantsOf(s, dryRun)), len(s.ToDo())
+	_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
+	fmt.Fprintln(w)
+	if todo < len(s.Jobs) {
+		fmt.Fprintln(w, text.Wrap(t.Note, 79, ""))
+	}
+	switch {
+	case todo > 0 && dryRun:
+		fmt.Fprintf(w, "%d of %d runs to do. Memory is what the engines estimate.\n", todo, len(s.Jobs))
+	case todo > 0:
+		fmt.Fprintf(w, "%d of %d runs to do.\n", todo, len(s.Jobs))
+	case dryRun:
+		fmt.Fprintf(w, "Nothing to do.\n")
+	default:
+		fmt.Fprintf(w, "One page of all runs: teps report %s\n", s.Dir)
+	}
 }

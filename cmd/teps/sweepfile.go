@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -118,34 +118,16 @@ func parseYAML(data []byte, to any) (err error) {
 // yamlError is an error of parseYAML in one line, which begins with the place in the file where it is known:
 // 3:1: unknown field "scale".
 func yamlError(err error) string {
+	const hint = "; docs/sweeps.md lists the fields"
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {
-		duration, invalid := strings.CutPrefix(err.Error(), "time: ")
-		if invalid {
-			duration += "; want a number and a unit, such as 60s"
-		}
-		return " " + duration
+		return " " + err.Error() + hint
 	}
 	message := at.GetMessage()
-	switch kind := at.(type) {
-	case *yaml.UnknownFieldError:
-		message += "; docs/sweeps.md lists the fields"
-	case *yaml.TypeError:
-		message = "want a single value here"
-		if kind.DstType.Kind() == reflect.Int {
-			message = "want a whole number here"
-		}
-	case *yaml.UnexpectedNodeTypeError:
-		message = "want fields here, such as engines: [cpu]"
-		if kind.Expected == ast.SequenceType {
-			message = "want a list here, such as [cpu]"
-		}
-	case *yaml.SyntaxError:
-		if strings.Contains(message, "'\t'") {
-			message = "this begins with a tab; indent with spaces"
-		}
+	if kind := (*yaml.TypeError)(nil); errors.As(err, &kind) {
+		message = fmt.Sprintf("want %s here", cmp.Or(valuesOf[strings.ToLower(kind.DstType.Name())], "a single value"))
 	}
-	return fmt.Sprintf("%d:%d: %s", at.GetToken().Position.Line, at.GetToken().Position.Column, message)
+	return fmt.Sprintf("%d:%d: %s%s", at.GetToken().Position.Line, at.GetToken().Position.Column, message, hint)
 }
 
 func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Host) (s sweep.Sweep, err error) {
