@@ -131,10 +131,13 @@ func TestMachineUnderHypervisor(t *testing.T) {
 	}
 }
 
-func TestMachineWithUnknownArmProcessor(t *testing.T) {
-	m := machineOf(t, map[string]string{"proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xfff\n\n"})
-	if m.CPU != "ARM 0xfff" || m.Sockets != 0 {
-		t.Errorf("want maker and number, got %q", m.CPU)
+func TestMachineWithArmProcessor(t *testing.T) {
+	for part, want := range map[string]string{"0xfff": "ARM 0xfff", "0xd0c": "Neoverse-N1"} {
+		text := "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: " + part + "\n\n"
+		m := machineOf(t, map[string]string{"proc/cpuinfo": text})
+		if m.CPU != want || m.Sockets != 0 {
+			t.Errorf("part %s: got %q, want %q", part, m.CPU, want)
+		}
 	}
 }
 
@@ -148,13 +151,6 @@ func TestLastLevelCacheSkipsMalformedFiles(t *testing.T) {
 	})
 	if n := tree(sys).lastLevelCache(); n != 48<<10 {
 		t.Errorf("want the 48 KiB that are understood, got %d", n)
-	}
-}
-
-func TestMachineWithKnownArmProcessor(t *testing.T) {
-	m := machineOf(t, map[string]string{"proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\n"})
-	if m.CPU != "Neoverse-N1" {
-		t.Errorf("want the processor's name, got %q", m.CPU)
 	}
 }
 

@@ -253,20 +253,6 @@ func TestUncertaintyBoundsTheErrorOfPowerMeters(t *testing.T) {
 	}
 }
 
-func TestUncertaintyOfASteadyLoadIsSmall(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 4))
-	c := curve{ends: []float64{100}, watts: [][2]float64{{300, 310}}, sums: []float64{30500}, wave: 3, seconds: 7}
-	s := record(r, Info{Name: "wall", Quantity: Power, Period: time.Second, Step: 0.1}, sampling{interval: 1,
-		jitter: 0.1, window: 0.01}, 100, c.power)
-	a, err := s.Energy(moment(10), moment(70))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if part := a.Uncertainty / a.Joules; part > 0.02 {
-		t.Errorf("the bound for power that stays within 2 %% of its mean is %.1f %%", part*100)
-	}
-}
-
 func constant(info Info, seconds ...float64) Series {
 	s := Series{Info: info}
 	for _, at := range seconds {

@@ -234,40 +234,6 @@ func TestCloseClosesAllMeters(t *testing.T) {
 	}
 }
 
-func TestRecorderWithoutMeters(t *testing.T) {
-	if s := Record(t.Context(), nil).Stop(); len(s) != 0 {
-		t.Errorf("got %v", s)
-	}
-}
-
-// The whole path under a simulated clock: a counter like the H200's, read by the recorder, over a loop of 10 s.
-func TestRecordedCounterIsIntegratedWithinOnePerCent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := curve{ends: []float64{1.03, 11.03, 13}, watts: [][2]float64{{120, 120}, {650, 610}, {125, 125}},
-			sums: []float64{123.6, 6423.6, 6669.85}, wave: 30, seconds: 0.37}
-		begin := time.Now()
-		m := &scripted{info: Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
-			read: func(context.Context, int) ([]Reading, error) {
-				update := math.Floor((time.Since(begin).Seconds()+0.07)/0.1)*0.1 - 0.07
-				return []Reading{{Time: time.Now(), Value: math.Floor(c.energy(max(update, 0))*1e3) / 1e3,
-					Window: time.Microsecond}}, nil
-			}}
-		r := Record(t.Context(), []Meter{m})
-		time.Sleep(1030 * time.Millisecond)
-		from := time.Now()
-		time.Sleep(10 * time.Second)
-		to := time.Now()
-		time.Sleep(Margin([]Meter{m}))
-		a, err := r.Stop()[0].Energy(from, to)
-		truth := c.energy(11.03) - c.energy(1.03)
-		off := math.Abs(a.Joules - truth)
-		if err != nil || off > 0.01*truth || off > a.Uncertainty || a.Uncertainty > 0.03*truth ||
-			a.Coverage != 1 {
-			t.Errorf("got %+v, %v, want %.1f J", a, err, truth)
-		}
-	})
-}
-
 func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
 	for want, infos := range map[time.Duration][]Info{
 		600 * time.Millisecond:  {{Period: time.Millisecond}},

@@ -26,7 +26,8 @@ func complete(root *cobra.Command, engines catalog) {
 		return cobra.FixedCompletions(all, directive)
 	}
 	directories := words(cobra.ShellCompDirectiveFilterDirs)
-	graphs := words(goesOn, each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About })...)
+	graphs := words(goesOn,
+		each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About })...)
 	known, _ := reports.References("all")
 	flags := map[string]cobra.CompletionFunc{ // of a command or, without its name, of all
 		"engine": engines.complete, "set": engines.completeSettings, "graph": graphs, "picture": completePictures,

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"os"
 	"slices"
-	"unsafe"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -14,8 +11,8 @@ import (
 	"github.com/tepsbench/teps/serial"
 )
 
-// testDevice does the host's work on the CPU, in a process of its own. The variable HOSTDEVICE_DIES names the call in
-// which it dies, the tenth of them for validate, and HOSTDEVICE_MISSING makes it say that it is not there.
+// testDevice does the host's work on the CPU, in a process of its own. With the variable HOSTDEVICE_DIES it dies in
+// the tenth validation, and with HOSTDEVICE_MISSING it says that it is not there.
 type testDevice struct {
 	validator *graph.Validator
 	validated int
@@ -31,33 +28,14 @@ func (*testDevice) Describe(context.Context) (plugins.Description, error) {
 
 func (*testDevice) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
 	clear(dst)
-	dies("generate")
 	return k.Generate(ctx, dst, first, 0)
 }
 
-func dies(call string) {
-	if os.Getenv("HOSTDEVICE_DIES") == call {
-		os.Exit(7)
-	}
-}
-
-// Lend puts the tuples into a file, whose path is their handle.
-func (*testDevice) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
-	path := os.Getenv("HOSTDEVICE_MEMORY")
-	if path == "" {
-		return nil, plugins.ErrUnavailable
-	}
-	if len(tuples) == 0 {
-		return nil, os.Remove(path)
-	}
-	dies("lend")
-	var list bytes.Buffer
-	err := errors.Join(graph.WriteEdges(&list, tuples), os.WriteFile(path, list.Bytes(), 0o600))
-	return &plugins.DeviceTuples{Handle: []byte(path), Count: int64(len(tuples))}, err
+func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
+	return nil, plugins.ErrUnavailable
 }
 
 func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	dies("load")
 	d.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
 	return err
 }
@@ -68,22 +46,22 @@ func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err err
 }
 
 func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
-	if d.validated++; d.validated == 10 {
-		dies("validate")
+	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
+		os.Exit(7)
 	}
 	return d.validator.Validate(ctx, root, parent)
 }
 
 func (*testDevice) Close() error { return nil }
 
-// maker is an engine that makes tuples from their recipe where there is no list, and reads those of a testDevice.
+// maker is an engine that makes tuples from their recipe where there is no list.
 type maker struct{ plugins.Engine }
 
 func serveMaker() { rpc.Serve(maker{serial.New()}) }
 
 func (m maker) Describe(ctx context.Context) (plugins.Description, error) {
 	d, err := m.Engine.Describe(ctx)
-	d.Name, d.MakesTuples, d.TakesDeviceTuples = "maker", true, true
+	d.Name, d.MakesTuples = "maker", true
 	return d, err
 }
 
@@ -93,16 +71,6 @@ func (m maker) Construct(ctx context.Context, in plugins.Input) (plugins.Constru
 		if err := in.Recipe.Generate(ctx, in.Tuples, 0, 0); err != nil {
 			return plugins.Construction{}, err
 		}
-	}
-	if lent := in.DeviceTuples; lent != nil {
-		list, err := os.ReadFile(string(lent.Handle))
-		if err != nil {
-			return plugins.Construction{}, err
-		}
-		if os.Getenv("MAKER_CANNOT") != "" {
-			return plugins.Construction{}, plugins.ErrMemory
-		}
-		in.Tuples = unsafe.Slice((*graph.Edge)(unsafe.Pointer(unsafe.SliceData(list))), lent.Count)
 	}
 	return m.Engine.Construct(ctx, in)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,38 +8,40 @@ import (
 	"testing"
 )
 
-// Every command of docs/reports.md works as it stands there, but for the place of its files.
-func TestExamplesOfReportsWork(t *testing.T) {
+// reportsOf returns the commands "teps report" of a document, each with the file of its --out. Their paths are relative
+// to the repository, where the test is from now on.
+func reportsOf(t *testing.T, document string, minimum int) map[string]string {
+	t.Helper()
 	t.Chdir("../..")
-	text, err := os.ReadFile("docs/reports.md")
+	text, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := regexp.MustCompile(`(?m)^\./teps (report .*)$`).FindAllSubmatch(text, -1)
-	if len(commands) < 8 {
-		t.Fatalf("%d commands in docs/reports.md, want at least 8", len(commands))
+	commands := map[string]string{}
+	command := regexp.MustCompile(`(?m)^(?:\./)?teps (report .*?)(?: --out (\S+))?$`)
+	for _, c := range command.FindAllStringSubmatch(string(text), -1) {
+		commands[c[1]+" "+c[2]] = c[2]
 	}
-	for _, c := range commands {
-		line := string(c[1])
+	if len(commands) < minimum {
+		t.Fatalf("%d commands in %s, want at least %d", len(commands), document, minimum)
+	}
+	return commands
+}
+
+// Every command of docs/reports.md works as it stands there, but for the place of its files.
+func TestExamplesOfReportsWork(t *testing.T) {
+	for line, out := range reportsOf(t, "docs/reports.md", 8) {
 		t.Run(line, func(t *testing.T) {
-			args, out := strings.Fields(line), ""
-			for i, arg := range args {
-				if arg == "--out" {
-					out = filepath.Join(t.TempDir(), args[i+1])
-					args[i+1] = out
-				}
+			args := strings.Fields(strings.TrimSuffix(line, out))
+			if out != "" {
+				out = filepath.Join(t.TempDir(), out)
+				args = append(args, "--out", out)
 			}
-			var stdout, stderr bytes.Buffer
-			if code := execute(context.Background(), builtins(), args, &stdout, &stderr); code != exitValid {
-				t.Fatalf("exit code %d: %s", code, stderr.String())
+			got := run(t, args...)
+			if got.code != exitValid || out == "" && got.stdout == "" {
+				t.Fatalf("exit code %d, %d bytes: %s", got.code, len(got.stdout), got.stderr)
 			}
-			if out == "" {
-				if stdout.Len() == 0 {
-					t.Error("it prints nothing")
-				}
-				return
-			}
-			if info, err := os.Stat(out); err != nil || info.Size() == 0 {
+			if info, err := os.Stat(out); out != "" && (err != nil || info.Size() == 0) {
 				t.Errorf("it writes nothing: %v", err)
 			}
 		})

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"maps"
@@ -11,14 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/record"
 )
 
-var long = flag.Bool("long", false, "long tests: 100 repeats in a store, sweeps with 20 kills, one more engine")
+var long = flag.Bool("long", false, "long tests: a sweep with 20 kills")
 
 // searched is what must be the same in every measurement of a job: everything but times.
 type searched struct {
@@ -143,84 +141,6 @@ func compareRecords(t *testing.T, got, want map[string]searched, n int) {
 		if r := got[name]; r.state != record.Complete || !r.valid || r.sessions != 1 ||
 			r.files != "result.json roots.jsonl run.json " {
 			t.Errorf("%s: %+v", name, r)
-		}
-	}
-}
-
-// A sweep and single runs may write to one store; a second sweep has to wait.
-func TestProcessesThatWriteOneStoreLoseNothing(t *testing.T) {
-	repeats := 3
-	if *long {
-		repeats = 100
-	}
-	store := filepath.Join(t.TempDir(), "store")
-	file := writeSweep(t, "store: %s\nengines: [cpu, distributed]\nscales: 6-7\nrepeats: %d\nroots: 20\n", store, repeats)
-	sweep, temp := teps(t, "sweep", file)
-	var stderr bytes.Buffer
-	sweep.Stderr = &stderr
-	if err := sweep.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "the first run of the sweep", func() bool { return entriesIn(store) >= 2 })
-	second, _ := teps(t, "sweep", file)
-	out, _ := second.CombinedOutput()
-	code := second.ProcessState.ExitCode()
-	if code != exitUsage || !bytes.Contains(out, []byte("another sweep is writing to "+store)) {
-		t.Errorf("a second sweep: exit code %d, want %d:\n%s", code, exitUsage, out)
-	}
-	const singles = 4
-	for range singles {
-		cmd, temp := teps(t, "run", "--quiet", "--engine", "cpu", "--scale", "6", "--roots", "20", "--store", store)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("run: %v\n%s", err, out)
-		}
-		nothingLeft(t, temp)
-	}
-	if err := sweep.Wait(); err != nil {
-		t.Errorf("sweep: %v\n%s", err, &stderr)
-	}
-	nothingLeft(t, temp)
-	inSweep, alone := 0, 0
-	for name, r := range recordsIn(t, store) {
-		if r.state != record.Complete || !r.valid || r.sessions != 1 || strings.Count(r.roots, ";") != 20 {
-			t.Errorf("%s: %+v", name, r)
-		}
-		if strings.HasPrefix(name, "s0") {
-			inSweep++
-		} else {
-			alone++
-		}
-	}
-	if inSweep != 4*repeats || alone != singles {
-		t.Errorf("the store has %d runs of the sweep and %d others, want %d and %d", inSweep, alone, 4*repeats, singles)
-	}
-}
-
-func TestCtrlCStopsASweepInOrder(t *testing.T) {
-	store := filepath.Join(t.TempDir(), "store")
-	file := writeSweep(t, "store: %s\nengines: [cpu]\nscales: [12]\nroots: 4000\nrepeats: 2\n", store)
-	cmd, temp := teps(t, "sweep", file)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "some roots", func() bool {
-		list, _ := filepath.Glob(filepath.Join(store, "s*"))
-		return len(list) == 1 && rootsIn(list[0]) >= 20
-	})
-	engines := children(cmd.Process.Pid)
-	cmd.Process.Signal(os.Interrupt)
-	cmd.Wait()
-	code := cmd.ProcessState.ExitCode()
-	if code != exitInterrupted || !strings.Contains(stderr.String(), "continue with: teps sweep "+file) {
-		t.Errorf("exit code %d:\n%s", code, &stderr)
-	}
-	haveEnded(t, engines)
-	nothingLeft(t, temp)
-	for name, r := range recordsIn(t, store) {
-		if r.state != record.Interrupted {
-			t.Errorf("%s: %s", name, r.state)
 		}
 	}
 }

@@ -60,17 +60,3 @@ func BenchmarkSampling(b *testing.B) {
 	b.ReportMetric(100*used.Seconds()/passed.Seconds(), "%core")
 	b.ReportMetric(0, "ns/op")
 }
-
-// BenchmarkPass reads all meters once: the part of sampling that grows with their number.
-func BenchmarkPass(b *testing.B) {
-	meters := server(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, m := range meters {
-			if _, err := m.Read(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/power.Interval.Seconds(), "%core")
-}

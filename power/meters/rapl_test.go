@@ -58,24 +58,6 @@ func TestRAPLCounts(t *testing.T) {
 	}
 }
 
-func TestRAPLResetIsABreak(t *testing.T) {
-	m := unpack(t, "two-packages")
-	meters, _ := m.open(raplSource())
-	zone := byName(meters)["rapl:package-0"]
-	m.write(package0, "160000000\n")
-	only(t, zone)
-	m.write(package0, "1000000\n") // a wrap would have taken 262 kJ
-	readings, err := zone.Read(t.Context())
-	if !contains(err, "reset") || errors.Is(err, power.ErrGone) || len(readings) != 1 || readings[0].Value != 60 ||
-		!readings[0].Break {
-		t.Errorf("after a reset: got %v, %v", readings, err)
-	}
-	m.write(package0, "3000000\n")
-	if j := only(t, zone); j != 62 {
-		t.Errorf("after the break: got %v J, want 62", j)
-	}
-}
-
 func TestTotal(t *testing.T) {
 	type step struct {
 		second     float64
@@ -183,21 +165,5 @@ func TestRAPLOfProcessorsThatDoNotMeasureIsEstimated(t *testing.T) {
 		if got := meters[0].Info().Method; got != want {
 			t.Errorf("%q: got %s, want %s", cpuinfo, got, want)
 		}
-	}
-}
-
-// Under /sys/class every zone is a link into /sys/devices. The link of a zone that was removed leads nowhere.
-func TestRAPLFollowsLinks(t *testing.T) {
-	m := emptyMachine(t)
-	zone := "sys/devices/virtual/powercap/intel-rapl/intel-rapl:0"
-	m.write(zone+"/name", "package-0\n")
-	m.write(zone+"/energy_uj", "1\n")
-	m.write(zone+"/max_energy_range_uj", "262143328850\n")
-	m.write("sys/class/powercap/intel-rapl/enabled", "1\n")
-	m.link("sys/class/powercap/intel-rapl:0", "../../devices/virtual/powercap/intel-rapl/intel-rapl:0")
-	m.link("sys/class/powercap/intel-rapl:1", "../../devices/none")
-	meters, err := m.open(raplSource())
-	if len(meters) != 1 || meters[0].Info().Name != "rapl:package-0" || !contains(err, "intel-rapl:1 has no name") {
-		t.Errorf("got %d meters, %v", len(meters), err)
 	}
 }
