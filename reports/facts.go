@@ -12,19 +12,19 @@ import (
 )
 
 // Facts are the engine, kernel 1, the input and the meters of a run.
-func (r Run) Facts() []Table {
-	return []Table{r.engineFacts(), r.constructionFacts(), r.inputFacts(), r.meterFacts()}
+func (s Summary) Facts() []Table {
+	return []Table{s.engineFacts(), s.constructionFacts(), s.inputFacts(), s.meterFacts()}
 }
 
 // Facts are the machine, the software and the plan of a record.
 func (r Result) Facts() []Table { return []Table{r.machineFacts(), r.softwareFacts()} }
 
-func (r Run) engineFacts() Table {
-	g := newFacts("Engine")
-	if d := r.Description; d != nil {
-		g.fact("name", Joined(" ", EngineName(d.Name), Name(d.Version)))
-		g.fact("method", Sentence(d.Summary))
-		g.fact("not available because", Sentence(d.Unavailable))
+func (s Summary) engineFacts() Table {
+	g := NewFacts("Engine")
+	if d := s.Description; d != nil {
+		g.Fact("name", Joined(" ", EngineName(d.Name), Name(d.Version)))
+		g.Fact("method", Sentence(d.Summary))
+		g.Fact("not available because", Sentence(d.Unavailable))
 		for _, device := range d.Devices {
 			texts := []string{Sentence(device.Name), units.Bytes(device.MemoryBytes)}
 			if device.Units > 0 {
@@ -33,118 +33,120 @@ func (r Run) engineFacts() Table {
 			for _, fact := range device.Details {
 				texts = append(texts, Name(fact.Name)+" "+Sentence(fact.Value))
 			}
-			g.fact(Name(device.Kind), Joined(", ", texts...))
+			g.Fact(Name(device.Kind), Joined(", ", texts...))
 		}
 	}
-	g.fact("program", Sentence(r.Engine.Path))
-	g.fact("SHA-256", Sentence(r.Engine.Checksum))
-	g.fact("options in effect", OptionsText(r.Options))
-	g.fact("set by the user", OptionsText(r.Engine.Options))
-	g.fact("disturbed", Disturbance(r))
-	if r.Sessions > 1 {
-		g.fact("sessions", fmt.Sprintf("%d: the run was interrupted and resumed", r.Sessions))
+	g.Fact("program", Sentence(s.Engine.Path))
+	g.Fact("SHA-256", Sentence(s.Engine.Checksum))
+	g.Fact("options in effect", OptionsText(s.Options))
+	g.Fact("set by the user", OptionsText(s.Engine.Options))
+	g.Fact("disturbed", Disturbance(s))
+	if s.Sessions > 1 {
+		g.Fact("sessions", fmt.Sprintf("%d: the run was interrupted and resumed", s.Sessions))
 	}
 	return g
 }
 
-func (r Run) constructionFacts() Table {
-	g := newFacts("Kernel 1")
-	c := r.Construction
+func (s Summary) constructionFacts() Table {
+	g := NewFacts("Kernel 1")
+	c := s.Construction
 	if c == nil {
 		return g
 	}
-	g.fact("time, host's clock", measured(r.ConstructWall))
-	g.fact("phases", phasesText(c.Phases))
-	g.fact("the engine claims", claimsText(c.Claims))
+	g.Fact("time, host's clock", Measured(s.ConstructWall))
+	g.Fact("phases", PhasesText(c.Phases))
+	g.Fact("the engine claims", claimsText(c.Claims))
 	for _, fact := range c.Details {
-		g.fact(Name(fact.Name), Sentence(fact.Value))
+		g.Fact(Name(fact.Name), Sentence(fact.Value))
 	}
-	if r.Rebuilt != nil {
-		again := units.Seconds(r.Rebuilt.Construction.Elapsed.Seconds())
-		g.fact("again for the energy loop", "in "+again+", when the run was resumed after the last search")
+	if s.Rebuilt != nil {
+		again := units.Seconds(s.Rebuilt.Construction.Elapsed.Seconds())
+		g.Fact("again for the energy loop", "in "+again+", when the run was resumed after the last search")
 	}
 	return g
 }
 
-func (r Run) inputFacts() Table {
-	g := newFacts("Input")
-	if in := r.Graph; in != nil {
-		text := r.GraphName()
+func (s Summary) inputFacts() Table {
+	g := NewFacts("Input")
+	if in := s.Graph; in != nil {
+		text := s.GraphName()
 		if k := in.Recipe; k.Scale > 0 {
-			text = fmt.Sprintf("Kronecker, scale %d, edge factor %d, seeds %d and %d", k.Scale, k.EdgeFactor, k.Seed1, k.Seed2)
+			text = fmt.Sprintf("Kronecker, scale %d, edge factor %d, seeds %d and %d", k.Scale, k.EdgeFactor, k.Seed1,
+				k.Seed2)
 		}
-		g.fact("graph", text)
-		if r.Source != "" {
-			g.fact("size", fmt.Sprintf("%s vertices, %s tuples", units.Integer(in.Vertices), units.Integer(in.Tuples)))
-			g.fact("SHA-256 of the tuples", Sentence(in.SHA256))
+		g.Fact("graph", text)
+		if s.Source != "" {
+			g.Fact("size", fmt.Sprintf("%s vertices, %s tuples", units.Integer(in.Vertices), units.Integer(in.Tuples)))
+			g.Fact("SHA-256 of the tuples", Sentence(in.SHA256))
 		}
 		if f := in.File; f != nil {
 			directed := map[bool]string{true: "directed, each line is one undirected tuple", false: "undirected"}
-			g.fact("file", Joined(", ", Name(f.Format), Name(f.Compression), units.Bytes(f.Bytes), directed[f.Symmetrized]))
-			g.fact("SHA-256 of the file", Sentence(f.SHA256))
+			g.Fact("file", Joined(", ", Name(f.Format), Name(f.Compression), units.Bytes(f.Bytes), directed[f.Symmetrized]))
+			g.Fact("SHA-256 of the file", Sentence(f.SHA256))
 		}
-		g.fact("roots", fmt.Sprintf("%d found, %d draws rejected", in.RootsFound, in.RejectedDraws))
+		g.Fact("roots", fmt.Sprintf("%d found, %d draws rejected", in.RootsFound, in.RejectedDraws))
 	}
 	return g
 }
 
 func (r Result) machineFacts() Table {
 	m := r.Machine
-	g := newFacts("Machine")
-	g.fact("host", Name(m.Hostname))
-	g.fact("processor", Sentence(m.CPU))
-	g.fact("sockets", Positive(int64(m.Sockets)))
-	g.fact("cores", Positive(int64(m.Cores)))
-	g.fact("threads", Positive(int64(m.Threads)))
-	g.fact("last-level cache", units.Bytes(m.CacheBytes))
+	g := NewFacts("Machine")
+	g.Fact("host", Name(m.Hostname))
+	g.Fact("processor", Sentence(m.CPU))
+	g.Fact("sockets", Positive(int64(m.Sockets)))
+	g.Fact("cores", Positive(int64(m.Cores)))
+	g.Fact("threads", Positive(int64(m.Threads)))
+	g.Fact("last-level cache", units.Bytes(m.CacheBytes))
 	if m.ClockMHz > 0 && Finite(m.ClockMHz) {
-		g.fact("clock", units.Significant(m.ClockMHz, 4)+" MHz")
+		g.Fact("clock", units.Significant(m.ClockMHz, 4)+" MHz")
 	}
-	g.fact("governor", Name(m.Governor))
-	g.fact("multithreading", map[string]string{"on": "on", "off": "off", "forceoff": "off",
+	g.Fact("governor", Name(m.Governor))
+	g.Fact("multithreading", map[string]string{"on": "on", "off": "off", "forceoff": "off",
 		"notsupported": "not supported"}[m.SMT])
-	g.fact("NUMA nodes", Positive(int64(m.NUMANodes)))
-	g.fact("memory", units.Bytes(m.MemoryBytes))
+	g.Fact("NUMA nodes", Positive(int64(m.NUMANodes)))
+	g.Fact("memory", units.Bytes(m.MemoryBytes))
 	if s := m.MemorySpeed; s != nil {
-		g.fact("memory speed", fmt.Sprintf("%s GB/s in order, %s million random reads/s; %s, %s",
+		g.Fact("memory speed", fmt.Sprintf("%s GB/s in order, %s million random reads/s; %s, %s",
 			units.Significant(s.Bandwidth/1e9, 3), units.Significant(s.RandomReads/1e6, 3), units.Bytes(s.Bytes),
 			Plural(s.Threads, "thread", "threads")))
 	}
 	if l := m.Load; l != nil {
-		g.fact("load", fmt.Sprintf("other work used %s of %s, load average %s", units.Significant(l.Busy, 2),
+		g.Fact("load", fmt.Sprintf("other work used %s of %s, load average %s", units.Significant(l.Busy, 2),
 			Plural(l.Processors, "processor", "processors"), units.Significant(l.Average, 3)))
 	}
-	g.fact("huge pages", Name(m.HugePages))
-	g.fact("system", Joined(", ", Name(m.OS), Name(m.Kernel)))
-	g.fact("virtual machine", Name(m.Virtual))
+	g.Fact("huge pages", Name(m.HugePages))
+	g.Fact("system", Joined(", ", Name(m.OS), Name(m.Kernel)))
+	g.Fact("virtual machine", Name(m.Virtual))
 	for _, gpu := range m.GPUs {
-		g.fact("GPU", Joined(", ", Sentence(gpu.Name), Name(gpu.PCI), Name(gpu.Address), Name(gpu.Driver)))
+		g.Fact("GPU", Joined(", ", Sentence(gpu.Name), Name(gpu.PCI), Name(gpu.Address), Name(gpu.Driver)))
 	}
 	return g
 }
 
 func (r Result) softwareFacts() Table {
-	g := newFacts("Run")
-	g.fact("started", dated(r.Started, time.RFC3339))
-	g.fact("note", Sentence(r.Environment["TEPS_NOTE"]))
-	g.fact("command", Clean(strings.Join(r.Command, " "), 4*SentenceLength))
-	g.fact("teps", Joined(", ", Name(r.Software.Version), Clean(r.Software.Commit, 2*NameLength)))
-	g.fact("compiler", Name(r.Software.Compiler))
+	g := NewFacts("Run")
+	g.Fact("started", dated(r.Started, time.RFC3339))
+	g.Fact("note", Sentence(r.Environment["TEPS_NOTE"]))
+	g.Fact("command", Clean(strings.Join(r.Command, " "), 4*SentenceLength))
+	g.Fact("teps", Joined(", ", Name(r.Software.Version), Clean(r.Software.Commit, 2*NameLength)))
+	g.Fact("compiler", Name(r.Software.Compiler))
 	checksum := map[bool]string{true: "checksummed", false: "without a checksum"}[r.Checksummed()]
-	g.fact("record", Joined(", ", Clean(r.ID, 2*NameLength), Name(r.Schema), checksum))
+	g.Fact("record", Joined(", ", Clean(r.ID, 2*NameLength), Name(r.Schema), checksum))
 	if p := r.Plan; p.EdgeFactor > 0 {
 		validate := "every search"
 		if p.Validate >= 0 {
 			validate = Plural(p.Validate, "search", "searches")
 		}
-		g.fact("plan", fmt.Sprintf("%s a run, edge factor %d, seeds %d and %d, %s; validate %s; at most %s a call",
+		g.Fact("plan", fmt.Sprintf("%s a run, edge factor %d, seeds %d and %d, %s; validate %s; at most %s a call",
 			Plural(p.Roots, "root", "roots"), p.EdgeFactor, p.Seed1, p.Seed2,
 			Plural(p.WarmUps, "warm-up search", "warm-up searches"), validate, p.Timeout))
 	}
 	return g
 }
 
-func phasesText(phases []plugins.Phase) string {
+// PhasesText lists phases with their times.
+func PhasesText(phases []plugins.Phase) string {
 	var out []string
 	for _, phase := range phases {
 		out = append(out, Name(phase.Name)+" "+units.Seconds(phase.Elapsed.Seconds()))
@@ -152,7 +154,8 @@ func phasesText(phases []plugins.Phase) string {
 	return strings.Join(out, ", ")
 }
 
-func countersText(counters []plugins.Counter) string {
+// CountersText lists counters with their values.
+func CountersText(counters []plugins.Counter) string {
 	var out []string
 	for _, c := range counters {
 		out = append(out, Name(c.Name)+" "+units.Integer(c.Value))
@@ -181,4 +184,28 @@ func claimsText(c plugins.Claims) string {
 		text += "; tuning: " + Sentence(c.Tuning)
 	}
 	return text
+}
+
+// meterFacts are what every meter of the energy loop showed, and why it was not used.
+func (s Summary) meterFacts() Table {
+	t := NewFacts("Meters")
+	if s.Energy == nil {
+		return t
+	}
+	for _, m := range s.Energy.Meters {
+		texts := []string{string(m.Meter.Method) + " " + string(m.Meter.Quantity) + " of " + string(m.Meter.Scope)}
+		if l := m.Loop; l != nil {
+			texts = append(texts, fmt.Sprintf("%s J ± %s J over %s %% of the loop in %d updates",
+				units.Significant(float64(l.Joules), 5), units.Significant(float64(l.Uncertainty), 2),
+				units.Significant(l.Coverage*100, 4), l.Updates))
+		}
+		if !m.Used {
+			texts = append(texts, "not used: "+Sentence(m.Why))
+		}
+		if texts = append(texts, Sentence(m.NoLoop)); len(m.Faults) > 0 {
+			texts = append(texts, Sentence(m.Faults[0].Text))
+		}
+		t.Fact(Name(m.Meter.Name), Joined("; ", texts...))
+	}
+	return t
 }

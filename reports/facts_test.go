@@ -80,25 +80,15 @@ func TestHeadlineNamesAFewOfManyFaults(t *testing.T) {
 	}
 }
 
-func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
-	if _, err := all(t, samples.Result([]string{"cpu"}, 16)).Figure("rates"); err == nil ||
-		!strings.Contains(err.Error(), `no figure "rates"; they have gteps-over-scale, roots`) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := all(t, record.Result{}).Figure("rates"); err == nil || !strings.Contains(err.Error(), "nothing to draw") {
-		t.Errorf("without runs: %v", err)
-	}
-}
-
 // A variant has one label on scales and on other graphs.
 func TestVariantsHaveOneLabelOnAllGraphs(t *testing.T) {
 	var records []record.Result
 	for range 5 {
-		scale, grid := samples.Result([]string{"cpu"}, 16), samples.Result(nil)
-		grid.Runs = []record.Run{onGraph("cpu", "grid2d:300", 179400, 1)}
+		scale, grid := samples.Result([]string{"cpu"}, 16), samples.Result([]string{"cpu"}, 16)
+		grid.Runs[0].GraphID, grid.Runs[0].Graph.Recipe.Scale = record.GraphID{Source: "grid2d:300"}, 0
 		records = append(records, scale, grid)
 	}
-	for _, row := range all(t, records...).VariantTable().Rows {
+	for _, row := range VariantTable(all(t, records...).Variants()).Rows {
 		if row[0].Text != "cpu" || row[2].Text != "5/5" {
 			t.Errorf("the row is %v", row)
 		}
@@ -118,7 +108,7 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	table := all(t, records...).VariantTable()
+	table := VariantTable(all(t, records...).Variants())
 	var rows []string
 	for _, row := range table.Rows {
 		var texts []string
@@ -127,19 +117,16 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		rows = append(rows, strings.Join(texts, " "))
 	}
-	want := "cpu 16 8/8 4.500 1.00 … 8.00 1.121 0.06291 VALID threads=2, " +
-		"cpu #2 16 0/1 – – – – FAILED hubs=0, program ab12, threads=4"
+	want := "cpu 16 8/8 4.500 1.00 … 8.00 1.121 0.06291 VALID build 0f1e2d3, threads=2, " +
+		"cpu #2 16 0/1 – – – – FAILED build ab12, hubs=0, threads=4"
 	if got := strings.Join(rows, ", "); got != want {
 		t.Errorf("the variants are %q, want %q", got, want)
 	}
-	shown := all(t, records...).shown()
-	if len(shown) != 1 || shown[0].Label != "cpu" || shown[0].Rates().TEPS.Mean != 4e9 {
-		t.Errorf("drawn are %d runs, the first %s", len(shown), shown[0].Label)
+	report := all(t, records...)
+	if rates := report.All[0].Rates(); report.All[0].Label != "cpu" || rates.TEPS.Mean != 4.5e9 {
+		t.Errorf("drawn is %+v of %s, want the median rate", rates, report.All[0].Label)
 	}
-	if parts := all(t, records...).Together(); len(parts) == 0 {
-		t.Error("nothing is drawn together")
-	}
-	if n := len(all(t, records[:8]...).shown()); n != 8 {
+	if n := len(all(t, records[:8]...).All); n != 8 {
 		t.Errorf("%d runs of 8 records are drawn", n)
 	}
 }
@@ -148,7 +135,7 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 func TestVariantsOnOtherGraphsDoNotDiffer(t *testing.T) {
 	on := samples.Result([]string{"cpu"}, 16)
 	on.Runs[0].GraphID = record.GraphID{Source: "grid2d:1000"}
-	table := all(t, samples.Result([]string{"cpu"}, 16), on).VariantTable()
+	table := VariantTable(all(t, samples.Result([]string{"cpu"}, 16), on).Variants())
 	if last := table.Head[len(table.Head)-1].Text; len(table.Rows) != 2 || last == "what differs" {
 		t.Errorf("the table has %d rows and ends in %q", len(table.Rows), last)
 	}
@@ -157,7 +144,7 @@ func TestVariantsOnOtherGraphsDoNotDiffer(t *testing.T) {
 // A wait inside the clock of a search delays it; one that may have been outside does not.
 func TestDisturbedSearches(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
-	run := Run{Run: r.Runs[0]}
+	run := Summary{Run: r.Runs[0]}
 	n := 0
 	for i := range run.Roots {
 		root := &run.Roots[i]
@@ -189,4 +176,14 @@ func TestDisturbedSearches(t *testing.T) {
 	if got := Disturbance(run, calm, run); !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q ...", got, want)
 	}
+}
+
+// all is a report of everything.
+func all(t *testing.T, records ...record.Result) Report {
+	t.Helper()
+	r, err := New(nil, records...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

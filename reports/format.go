@@ -22,8 +22,8 @@ const Missing = units.Missing
 // GTEPS formats a rate in tuples a second as GTEPS.
 func GTEPS(teps float64) string { return units.Significant(teps/1e9, 4) }
 
-// measured is Duration for a time whose zero means that it was not measured.
-func measured(seconds float64) string {
+// Measured is Duration for a time whose zero means that it was not measured.
+func Measured(seconds float64) string {
 	if seconds == 0 {
 		return Missing
 	}
@@ -47,8 +47,8 @@ func Count(c plugins.Count) string {
 	return units.Integer(n)
 }
 
-// optional formats a number that may be missing.
-func optional[T any](x *T, format func(T) string) string {
+// Optional formats a number that may be missing.
+func Optional[T any](x *T, format func(T) string) string {
 	if x == nil {
 		return Missing
 	}
@@ -63,16 +63,16 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// ratio formats a quotient of positive numbers with three digits.
-func ratio(a, b float64) string {
+// Quotient formats a quotient of positive numbers with three digits.
+func Quotient(a, b float64) string {
 	if !(a > 0 && b > 0) {
 		return Missing
 	}
 	return units.Significant(a/b, 3)
 }
 
-// percentage formats a part of a whole.
-func percentage(part, whole float64) string {
+// Percentage formats a part of a whole.
+func Percentage(part, whole float64) string {
 	percent := 100 * part / whole
 	if !Finite(percent) || whole <= 0 { // a damaged record can hold any two numbers
 		return Missing
@@ -131,7 +131,7 @@ func Name(s string) string     { return Clean(s, NameLength) }
 func Sentence(s string) string { return Clean(s, SentenceLength) }
 
 // EngineName cleans the name of an engine or of one of its options. A long name loses its middle.
-func EngineName(s string) string { return cut(Sentence(s), NameLength/3, NameLength) }
+func EngineName(s string) string { return Cut(Sentence(s), NameLength/3, NameLength) }
 
 // Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay
 // different. Where no single cut does that, it leaves out the names of options, and then cuts nothing more if need be.
@@ -145,7 +145,7 @@ func Shorten(width int, texts ...string) []string {
 			if head < 0 {
 				at = width / 3 // first, because variants differ at the end
 			}
-			short[i] = cut(s, at, width)
+			short[i] = Cut(s, at, width)
 			other, known := whole[short[i]]
 			same = same || known && other != s
 			whole[short[i]] = s
@@ -168,9 +168,9 @@ func Shorten(width int, texts ...string) []string {
 // optionName is the name of an option in that of a variant, such as cpu:threads=2.
 var optionName = regexp.MustCompile(`:[a-z0-9_-]+=`)
 
-// cut replaces by an ellipsis what follows the first columns of a text that is wider than width columns. A text with
+// Cut replaces by an ellipsis what follows the first columns of a text that is wider than width columns. A text with
 // escape sequences stays as it is.
-func cut(s string, head, width int) string {
+func Cut(s string, head, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width || strings.ContainsRune(s, '\x1b') {
 		return s
 	}
@@ -185,8 +185,8 @@ func cut(s string, head, width int) string {
 	return string(runes[:i]) + "…" + string(runes[j:])
 }
 
-// fileName makes a name fit for a part of a file name: letters, digits, dots, dashes and underscores of ASCII.
-func fileName(s string) string {
+// FileName makes a name fit for a part of a file name: letters, digits, dots, dashes and underscores of ASCII.
+func FileName(s string) string {
 	s = regexp.MustCompile(`[^A-Za-z0-9._-]`).ReplaceAllString(EngineName(s), "-")
 	if s = strings.Trim(s, ".-"); s == "" {
 		return "engine"
@@ -203,8 +203,8 @@ func Joined(separator string, parts ...string) string {
 	return strings.Join(known, separator)
 }
 
-// unique returns the name, or with the first of 2, 3, ... after the separator that is not taken, and takes it.
-func unique(taken map[string]bool, name, separator string) string {
+// Unique returns the name, or with the first of 2, 3, ... after the separator that is not taken, and takes it.
+func Unique(taken map[string]bool, name, separator string) string {
 	out := name
 	for n := 2; taken[out]; n++ {
 		out = name + separator + strconv.Itoa(n)

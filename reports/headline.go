@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -24,9 +23,6 @@ type Headline struct {
 
 // maxFaults is the number of faults in a headline; the table of runs has all.
 const maxFaults = 5
-
-// Name is the id of the record.
-func (r Result) Name() string { return Name(r.ID) }
 
 // Best is the place of the fastest run whose numbers are a result; -1 without one.
 func (r Result) Best() int {
@@ -66,7 +62,7 @@ func (r Result) Headline() Headline {
 	h.Rate, h.Verdict, h.Rules = GTEPS(run.Statistics.TEPS.Mean), run.Verdict(), run.RuleCount()
 	h.Met, h.Broken = run.Compliant(), run.BrokenRules()
 	h.Of = fmt.Sprintf("harmonic mean over %s, %s %s", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,
-		run.atGraph())
+		run.AtGraph())
 	h.Verdict.Why = strings.TrimSpace(h.Verdict.Why + " " + Disturbance(run))
 	if len(r.Runs) > 1 {
 		h.Verdict.Why = run.named() + h.Verdict.Why
@@ -77,76 +73,63 @@ func (r Result) Headline() Headline {
 	return h
 }
 
-// named begins a sentence about a run.
-func (r Run) named() string { return fmt.Sprintf("%s %s: ", r.Label, r.atGraph()) }
-
-// Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
-// the only one with a name.
-func (r Result) Device(run Run) string {
-	d := run.Description
-	if d == nil || len(d.Devices) == 0 || d.Devices[0].Kind == "cpu" && r.Machine.CPU != "" {
-		return Name(r.Machine.CPU)
-	}
-	if n := len(d.Devices); n > 1 {
-		return fmt.Sprintf("%d × %s", n, Name(d.Devices[0].Name))
-	}
-	return Name(d.Devices[0].Name)
-}
-
 // RunTable sums up every run in a line. Rates are GTEPS: the harmonic mean over the roots, and the slowest and fastest
 // root. A wide table has two columns more than fit a terminal.
 func (r Result) RunTable(wide bool) Table {
-	t := NewRunTable(r.Runs, Run.On,
-		"#valid|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#MTEPS/W|rules|#graph held", "")
-	for _, run := range r.Runs {
-		v, kernel1, held, median, rate, spread := run.Verdict(), Missing, Missing, Missing, Missing, Missing
-		if c := run.Construction; c != nil {
-			kernel1, held = units.Significant(c.Elapsed.Seconds(), 4), units.Bytes(c.Bytes)
-		}
-		if s := run.Rates(); s != nil {
-			median, rate = units.Significant(s.Time.Median*1e3, 4), GTEPS(s.TEPS.Mean)
-			spread = units.Significant(s.TEPS.Min/1e9, 3) + " … " + units.Significant(s.TEPS.Max/1e9, 3)
-		}
-		t.Add(Sentence(run.Engine.Name), Sentence(run.Cell()), fmt.Sprintf("%d/%d", run.ValidRoots(), len(run.Roots)),
-			rate, spread, median, kernel1, v.Word, run.PerWatt(), run.RuleCount(), held)
-		t.Style(7, v.Class())
-		t.Style(9, map[bool]string{true: "good", false: "fair"}[run.Compliant()])
-		t.Compare(run.key, 3, 5, 6, 8)
-	}
+	t := summaryTable(r.Runs, false)
+	t.Remove("runs", "memory", "what differs")
 	if !wide {
-		t.Drop(10)
-		t.Drop(9)
+		t.Remove("rules", "graph held")
 	}
 	t.DropEmpty()
 	return t
 }
 
-// RecordTable lists the records with their marks.
-func (r Report) RecordTable() Table {
-	t := NewTable("|record|started|host|processor|teps", "")
-	for _, result := range r.Results {
-		t.Add(result.Mark, Name(result.ID), dated(result.Started, time.RFC3339), Name(result.Machine.Hostname),
-			Name(result.Machine.CPU), Joined(", ", Name(result.Software.Version), Clean(result.Software.Commit, 16)))
-	}
+// VariantTable has a line for each variant: its numbers, and the range of the rates of its runs. Columns without a
+// value are left out.
+func VariantTable(all []Summary) Table {
+	t := summaryTable(all, true)
+	t.Remove("valid", "rules", "graph held")
+	t.Note = "Numbers are medians over the runs, here and in the figures; the rate of a run is the harmonic mean over " +
+		"its roots."
+	t.DropEmpty()
 	return t
 }
 
-// ReferenceTable lists the rows of publications. It never has a measured row.
-func (r Report) ReferenceTable() Table {
-	t := NewTable("published in|system|graph|#GTEPS|#MTEPS/W|of|read from", "")
-	t.Name = "Published elsewhere, not measured here"
-	for _, r := range r.References {
-		for _, line := range r.Rows {
-			watts := Missing
-			if line.MTEPSPerWatt > 0 {
-				if watts = exactly(line.MTEPSPerWatt); line.Estimate != "" {
-					watts += " (estimate)"
-				}
-			}
-			t.Add(r.Short, line.System, line.input(), line.rates(), watts, Joined("; ", line.Of, line.Estimate), line.Where)
-			t.Style(5, "why")
-			t.Style(6, "why")
+// summaryTable is the first table of a report. Its range is that of the roots, or of the runs of variants.
+func summaryTable(all []Summary, variants bool) Table {
+	t := NewRunTable(all, Summary.On, "#runs|#valid|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#memory|#MTEPS/W|"+
+		"rules|#graph held|what differs", "")
+	for _, s := range all {
+		kernel1, held, middle, rate, low, high := Missing, Missing, Missing, Missing, 0.0, 0.0
+		if c := s.Construction; c != nil {
+			kernel1, held = units.Significant(c.Elapsed.Seconds(), 4), units.Bytes(c.Bytes)
 		}
+		if x := s.Rates(); x != nil {
+			middle, rate = units.Significant(x.Time.Median*1e3, 4), GTEPS(x.TEPS.Mean)
+			low, high = x.TEPS.Min, x.TEPS.Max
+		}
+		if n := len(s.Rated); variants && n > 1 {
+			low, high = s.Rated[0].Statistics.TEPS.Mean, s.Rated[n-1].Statistics.TEPS.Mean
+		} else if variants {
+			low, high = 0, 0
+		}
+		spread := Missing
+		if high > 0 {
+			spread = units.Significant(low/1e9, 3) + " … " + units.Significant(high/1e9, 3)
+		}
+		engine, graph := Sentence(s.Engine.Name), Sentence(s.Cell())
+		if variants {
+			engine, graph = s.Label, s.GraphCell()
+		}
+		t.Add(engine, graph, fmt.Sprintf("%d/%d", len(s.Rated), s.Planned),
+			fmt.Sprintf("%d/%d", s.ValidRoots(), len(s.Roots)), rate, spread, middle, kernel1, s.Worst.Word,
+			units.Bytes(s.Memory), s.PerWatt(), s.RuleCount(), held, s.Differs)
+		t.Style(8, s.Worst.Class())
+		t.Style(11, map[bool]string{true: "good", false: "fair"}[s.Compliant()])
+		t.Style(13, "why")
+		t.Compare(s.Key, 4, 6, 7, 10)
 	}
+	t.Head[8].Class = "whole"
 	return t
 }

@@ -109,12 +109,32 @@ func (r ReferenceRow) rates() string {
 	}
 	switch {
 	case r.GTEPS > 0:
-		return about + exactly(r.GTEPS)
+		return about + Exactly(r.GTEPS)
 	case r.Max > 0:
-		return about + exactly(r.Min) + " … " + exactly(r.Max)
+		return about + Exactly(r.Min) + " … " + Exactly(r.Max)
 	}
 	return Missing
 }
 
-// exactly spells a published number with the digits that it was published with.
-func exactly(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// Exactly spells a published number with the digits that it was published with.
+func Exactly(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// ReferenceTable lists the rows of publications. It never has a measured row.
+func (r Report) ReferenceTable() Table {
+	t := NewTable("published in|system|graph|#GTEPS|#MTEPS/W|of|read from", "")
+	t.Name = "Published elsewhere, not measured here"
+	for _, r := range r.References {
+		for _, line := range r.Rows {
+			watts := Missing
+			if line.MTEPSPerWatt > 0 {
+				if watts = Exactly(line.MTEPSPerWatt); line.Estimate != "" {
+					watts += " (estimate)"
+				}
+			}
+			t.Add(r.Short, line.System, line.input(), line.rates(), watts, Joined("; ", line.Of, line.Estimate), line.Where)
+			t.Style(5, "why")
+			t.Style(6, "why")
+		}
+	}
+	return t
+}

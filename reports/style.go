@@ -22,36 +22,24 @@ func Palette() []Color {
 	}
 }
 
-const (
-	inkPaint = iota
-	faintPaint
-	gridPaint
-	paperPaint
-	outsidePaint
-	onBarPaint
-	firstSeries
-	seriesPaints = 6
-	morePaints   = 2 // after those of series, for the parts of a bar
-)
+// Ink is for texts and axes, Faint for what is less important, Grid for lines behind the data, Paper for the ground,
+// Outside for the rest of a whole, and OnBar for texts on bars.
+func Ink() Color     { return Palette()[0] }
+func Faint() Color   { return Palette()[1] }
+func Grid() Color    { return Palette()[2] }
+func Paper() Color   { return Palette()[3] }
+func Outside() Color { return Palette()[4] }
+func OnBar() Color   { return Palette()[5] }
 
-func paint(i int) Color { return Palette()[i] }
+// Series are the colors of series. BarColors has two more, for the parts of a bar.
+func Series() []Color    { return Palette()[6:12] }
+func BarColors() []Color { return Palette()[6:] }
 
-// Ink is for texts and axes, Faint for what is less important, Grid for lines behind the data, Paper for the ground.
-func Ink() Color   { return paint(inkPaint) }
-func Faint() Color { return paint(faintPaint) }
-func Grid() Color  { return paint(gridPaint) }
-func Paper() Color { return paint(paperPaint) }
-
-// fade lets a color through.
-func (c Color) fade(alpha uint8) Color { return Color{c.RGB, c.Variable, alpha} }
+// Fade lets a color through.
+func (c Color) Fade(alpha uint8) Color { return Color{c.RGB, c.Variable, alpha} }
 
 // Area is the color for the inside of what has c as its outline.
-func (c Color) Area() Color { return c.fade(areaAlpha) }
-
-const (
-	pointAlpha = 0x80
-	areaAlpha  = 0x48
-)
+func (c Color) Area() Color { return c.Fade(0x48) }
 
 // Glyph is the form of a mark.
 type Glyph int
@@ -75,7 +63,8 @@ type Look struct {
 	Broken bool // the line: published, or not measured
 }
 
-// looks returns the look of series i. After 30 series they repeat.
-func looks(i int) Look {
-	return Look{Color: paint(firstSeries + i%seriesPaints), Glyph: Glyph((i + i/seriesPaints) % int(glyphs))}
+// Looks returns the look of series i. After 30 series they repeat.
+func Looks(i int) Look {
+	n := len(Series())
+	return Look{Color: Series()[i%n], Glyph: Glyph((i + i/n) % int(glyphs))}
 }

@@ -19,6 +19,12 @@ type Table struct {
 // Long reports whether a table should scroll in a place of its own.
 func (t Table) Long() bool { return len(t.Rows) > 20 }
 
+// RowKey names a row of a table: the engine as tables of several runs show it, and the graph.
+type RowKey struct {
+	Engine string
+	Graph  record.GraphID
+}
+
 // Cell is a text in a table.
 type Cell struct {
 	Text  string
@@ -43,11 +49,11 @@ const Range = "min … max"
 
 // NewRunTable makes a table whose first columns are engine and graph, for runs on graphs.
 func NewRunTable[E any](runs []E, graph func(E) record.GraphID, columns, note string) Table {
-	return NewTable("engine|"+graphHead(runs, graph)+"|"+columns, note)
+	return NewTable("engine|"+GraphHead(runs, graph)+"|"+columns, note)
 }
 
-// graphHead is the head of a column of graphs: numbers if all are scales.
-func graphHead[E any](runs []E, graph func(E) record.GraphID) string {
+// GraphHead is the head of a column of graphs: numbers if all are scales.
+func GraphHead[E any](runs []E, graph func(E) record.GraphID) string {
 	if slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source != "" }) {
 		return "graph"
 	}
@@ -102,6 +108,15 @@ func (t Table) Clone() Table {
 	return t
 }
 
+// Remove drops the columns with these heads.
+func (t *Table) Remove(heads ...string) {
+	for _, head := range heads {
+		if i := slices.IndexFunc(t.Head, func(c Cell) bool { return c.Text == head }); i >= 0 {
+			t.Drop(i)
+		}
+	}
+}
+
 // Drop removes a column.
 func (t *Table) Drop(column int) {
 	t.Head = slices.Delete(t.Head, column, column+1)
@@ -110,15 +125,15 @@ func (t *Table) Drop(column int) {
 	}
 }
 
-// newFacts makes a table of names and values under a heading.
-func newFacts(name string) Table {
+// NewFacts makes a table of names and values under a heading.
+func NewFacts(name string) Table {
 	t := NewTable(name+"|", "")
 	t.Name = name
 	return t
 }
 
-// fact appends a name and its value unless the value is missing.
-func (t *Table) fact(name, value string) {
+// Fact appends a name and its value unless the value is missing.
+func (t *Table) Fact(name, value string) {
 	if value != "" && value != Missing {
 		t.Add(name, value)
 	}

@@ -1,11 +1,10 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -30,27 +29,27 @@ type Verdict struct {
 func (v Verdict) Class() string { return [...]string{"good", "fair", "bad", "bad"}[v.Grade] }
 
 // Verdict judges a run by its searches and by the record's own summary; the worse of the two counts.
-func (r Run) Verdict() Verdict {
-	n, validated, searches := len(r.Roots), 0, Plural(len(r.Roots), "search", "searches")
-	for _, root := range r.Roots {
+func (s Summary) Verdict() Verdict {
+	n, validated, searches := len(s.Roots), 0, Plural(len(s.Roots), "search", "searches")
+	for _, root := range s.Roots {
 		if root.Broken() {
 			return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %s, rule "+
-				"%d: %s", r.BrokenRoots(), searches, root.Index, rootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
+				"%d: %s", s.BrokenRoots(), searches, root.Index, RootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
 		}
 		if root.Validated {
 			validated++
 		}
 	}
 	switch {
-	case r.State == record.Failed:
-		return Verdict{"FAILED", "the engine failed: " + Sentence(r.Failure), Bad}
-	case r.State == record.Interrupted:
+	case s.State == record.Failed:
+		return Verdict{"FAILED", "the engine failed: " + Sentence(s.Failure), Bad}
+	case s.State == record.Interrupted:
 		return Verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", searches), Bad}
-	case r.State != record.Complete:
-		return Verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", r.State), Bad}
+	case s.State != record.Complete:
+		return Verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", s.State), Bad}
 	case n == 0:
 		return Verdict{"NO ROOTS", "no root was searched.", Bad}
-	case validated == n && !r.Valid:
+	case validated == n && !s.Valid:
 		return Verdict{"INVALID", "the record marks the run as invalid.", Wrong}
 	case validated == 0:
 		return Verdict{"UNCHECKED", fmt.Sprintf("None of %s was validated.", searches), Fair}
@@ -63,7 +62,7 @@ func (r Run) Verdict() Verdict {
 
 // Disturbance names the runs in which other work on the machine delayed more than a twentieth of the searches by more
 // than a tenth of their time. It is empty if there are none.
-func Disturbance(runs ...Run) string {
+func Disturbance(runs ...Summary) string {
 	var worst string
 	var disturbed, delayed, searches, largest int
 	for _, run := range runs {
@@ -80,7 +79,8 @@ func Disturbance(runs ...Run) string {
 		disturbed++
 		if n > largest {
 			largest = n
-			worst = fmt.Sprintf("%d of %s of %s %s", n, Plural(len(run.Roots), "search", "searches"), run.Label, run.atGraph())
+			worst = fmt.Sprintf("%d of %s of %s %s", n, Plural(len(run.Roots), "search", "searches"), run.Label,
+				run.AtGraph())
 		}
 	}
 	switch {
@@ -98,18 +98,18 @@ func Disturbance(runs ...Run) string {
 }
 
 // Compliant reports whether the record calls the run compliant and nothing else in it says otherwise.
-func (r Run) Compliant() bool {
-	return r.Compliance.Compliant && len(r.BrokenRules()) == 0 && r.Verdict().Grade == Good
+func (s Summary) Compliant() bool {
+	return s.Compliance.Compliant && len(s.BrokenRules()) == 0 && s.Verdict().Grade == Good
 }
 
 // BrokenRules are the compliance rules that the run breaks.
-func (r Run) BrokenRules() []record.Check {
-	return slices.DeleteFunc(r.Rules(), func(rule record.Check) bool { return rule.Holds })
+func (s Summary) BrokenRules() []record.Check {
+	return slices.DeleteFunc(s.Rules(), func(rule record.Check) bool { return rule.Holds })
 }
 
 // Rules are the compliance rules with their texts cleaned.
-func (r Run) Rules() []record.Check {
-	out := slices.Clone(r.Compliance.Rules)
+func (s Summary) Rules() []record.Check {
+	out := slices.Clone(s.Compliance.Rules)
 	for i, rule := range out {
 		out[i].Rule, out[i].Detail = Sentence(rule.Rule), Sentence(rule.Detail)
 	}
@@ -117,91 +117,48 @@ func (r Run) Rules() []record.Check {
 }
 
 // RuleCount is "compliant", or says how many rules the run breaks.
-func (r Run) RuleCount() string {
-	n := len(r.BrokenRules())
+func (s Summary) RuleCount() string {
+	n := len(s.BrokenRules())
 	switch {
-	case r.Compliant():
+	case s.Compliant():
 		return "compliant"
-	case len(r.Compliance.Rules) == 0:
+	case len(s.Compliance.Rules) == 0:
 		return "rules not checked"
 	case n == 0:
 		return "not established"
 	}
-	return fmt.Sprintf("breaks %d of %s", n, Plural(len(r.Compliance.Rules), "rule", "rules"))
+	return fmt.Sprintf("breaks %d of %s", n, Plural(len(s.Compliance.Rules), "rule", "rules"))
 }
 
 // ValidRoots counts the searches that were validated and are valid.
-func (r Run) ValidRoots() int {
-	return len(slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
+func (s Summary) ValidRoots() int {
+	return len(slices.DeleteFunc(slices.Clone(s.Roots), func(root record.RootRecord) bool {
 		return !root.Validated || root.Broken()
 	}))
 }
 
 // Unofficial says why a run has no official numbers; empty: it has them.
-func (r Run) Unofficial() string {
-	v, s := r.Verdict(), r.Statistics
+func (s Summary) Unofficial() string {
+	v, x := s.Verdict(), s.Statistics
 	switch {
 	case v.Grade >= Bad:
 		return v.Why
-	case s == nil || s.NBFS == 0:
+	case x == nil || x.NBFS == 0:
 		return "no search has a count of tuples, so there are no TEPS (validate at least one root)."
-	case r.Graph == nil:
+	case s.Graph == nil:
 		return "the record does not say which graph was searched."
-	case r.Construction == nil:
+	case s.Construction == nil:
 		return "the record has no kernel 1."
-	case r.Rates() == nil || !(s.Time.Min > 0) || !Finite(s.Time.Max):
+	case s.Rates() == nil || !(x.Time.Min > 0) || !Finite(x.Time.Max):
 		return "the statistics contain a time or a rate that is impossible."
 	}
 	return ""
 }
 
-// Rates beyond these come from a damaged record: one tuple a second, and 10^12 GTEPS. Axes end well within a float64.
-const (
-	minTEPS = 1
-	maxTEPS = 1e21
-)
-
-// Rates returns the statistics of a run whose rates may be shown: they exist, are plausible, and no search was wrong.
-// Otherwise it returns nil.
-func (r Run) Rates() *record.Statistics {
-	s := r.Statistics
-	if s == nil || r.Verdict().Grade == Wrong {
-		return nil
+// RootLabel is the label of a root in the file of its graph.
+func RootLabel(root record.RootRecord) string {
+	if root.Label != nil {
+		return strconv.FormatUint(*root.Label, 10)
 	}
-	x := s.TEPS
-	for _, teps := range []float64{x.Min, x.FirstQuartile, x.Median, x.ThirdQuartile, x.Max, x.Mean} {
-		if !(teps >= minTEPS && teps <= maxTEPS) {
-			return nil
-		}
-	}
-	return s
-}
-
-// Rate is the TEPS of one search, with the reference's count of tuples.
-func Rate(root record.RootRecord) (teps float64, known bool) {
-	if root.NEdge == nil || *root.NEdge <= 0 || !Finite(root.Time) || root.Time <= 0 {
-		return 0, false
-	}
-	teps = float64(*root.NEdge) / root.Time
-	return teps, teps >= minTEPS && teps <= maxTEPS
-}
-
-// medianRoot returns the search with the median time among those that recorded levels.
-func (r Run) medianRoot() (record.RootRecord, bool) {
-	candidates := slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
-		return len(root.Levels) == 0 || root.Broken()
-	})
-	if len(candidates) == 0 {
-		return record.RootRecord{}, false
-	}
-	slices.SortStableFunc(candidates, func(a, b record.RootRecord) int { return cmp.Compare(a.Time, b.Time) })
-	return candidates[(len(candidates)-1)/2], true
-}
-
-// deviation is the harmonic deviation of the rates in GTEPS.
-func (r Run) deviation() string {
-	if s := r.Rates(); s != nil && s.TEPS.StdDev != nil {
-		return units.Significant(*s.TEPS.StdDev/1e9, 2)
-	}
-	return Missing
+	return strconv.FormatInt(int64(root.Root), 10)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/power/meters"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/formats"
+	"github.com/tepsbench/teps/reports/parts"
 )
 
 // complete tells shells what the flags and arguments of all commands take. No engine is started for that: only those
@@ -165,6 +166,6 @@ func completePictures(_ *cobra.Command, args []string, _ string) ([]string, cobr
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return each(report.Figures(), func(f reports.Figure) string { return f.Name + "\t" + f.Title }),
+	return each(parts.Figures(report), func(f reports.Figure) string { return f.Name + "\t" + f.Title }),
 		cobra.ShellCompDirectiveNoFileComp
 }

@@ -68,7 +68,7 @@ func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 		e.found += ", not available here"
 	}
 	fmt.Fprintf(w, "%s (%s)\n", e.Name, e.found)
-	for _, fact := range (reports.Run{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Rows {
+	for _, fact := range (reports.Summary{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Rows {
 		printFact(w, "  "+fact[0].Text, fact[1].Text)
 	}
 	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}

@@ -16,6 +16,7 @@ import (
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/text"
 )
 
@@ -95,7 +96,7 @@ func (f *graphFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if f.plot != "" {
-		if err := writeFigure(c, "--plot", f.plot, reports.DegreesFigure(name, facts.Graph)); err != nil {
+		if err := writeFigure(c, "--plot", f.plot, parts.Degrees(name, facts.Graph)); err != nil {
 			return err
 		}
 	}

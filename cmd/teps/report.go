@@ -16,6 +16,7 @@ import (
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/formats"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/plot"
 	"github.com/tepsbench/teps/reports/text"
 )
@@ -169,7 +170,7 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // nobody may be reading
 	columns := max(terminalWidth(w)-4, 76)
-	if disturbed := reports.Disturbance(report.Runs()...); disturbed != "" {
+	if disturbed := reports.Disturbance(report.All...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
 	}
 	for i, line := range text.Engines(report.Results[0].Result) {
@@ -188,7 +189,7 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 
 // writePicture writes one figure to the file at --out.
 func (f *reportFlags) writePicture(c *cobra.Command, report reports.Report) error {
-	figure, err := report.Figure(f.picture)
+	figure, err := parts.Figure(report, f.picture)
 	if err != nil {
 		return usage("--picture: %w", err)
 	}

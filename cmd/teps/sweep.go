@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/text"
 	"github.com/tepsbench/teps/sweep"
@@ -108,29 +109,32 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 }
 
 // variantsOf groups the jobs of a sweep by engine and graph.
-func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Variant) {
+func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
 	var states []map[sweep.State]int
+	var done [][]record.Result
 	for _, j := range s.Jobs {
-		i := slices.IndexFunc(all, func(v reports.Variant) bool {
-			return v.Engine == j.Engine().Name && v.GraphID == j.Graph()
+		i := slices.IndexFunc(all, func(v reports.Summary) bool {
+			return v.Label == j.Engine().Name && v.GraphID == j.Graph()
 		})
 		if i < 0 {
 			i = len(all)
-			all = append(all, reports.Variant{Engine: j.Engine().Name, GraphID: j.Graph(), Graph: j.Graph().Cell()})
-			states = append(states, map[sweep.State]int{})
+			all = append(all, reports.Summary{Label: j.Engine().Name, Run: record.Run{GraphID: j.Graph()}})
+			states, done = append(states, map[sweep.State]int{}), append(done, nil)
 		}
-		v := &all[i]
-		v.Planned++
+		all[i].Planned++
 		states[i][j.State]++
 		if j.State == sweep.Done {
-			v.Runs = append(v.Runs, *j.Run)
+			done[i] = append(done[i], record.Result{Runs: []record.Run{*j.Run}})
 		}
 		if dryRun {
-			v.Memory = j.Memory // of a file it is known once it is read
+			all[i].Memory = j.Memory // of a file it is known once it is read
 		}
 	}
-	for i := range all {
-		all[i].State = stateOf(states[i], all[i].Planned)
+	for i, v := range all {
+		if len(done[i]) > 0 {
+			all[i] = v.Of(done[i]...)
+		}
+		all[i].Planned, all[i].Worst.Word = v.Planned, stateOf(states[i], v.Planned)
 	}
 	return all
 }

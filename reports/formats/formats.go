@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/page"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/plot"
 	"github.com/tepsbench/teps/reports/text"
 )
@@ -82,12 +83,12 @@ func WriteAll(dir string, r reports.Report) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range r.Figures() {
+	for _, f := range parts.Figures(r) {
 		if err := plotter.Write(filepath.Join(dir, f.Name+".svg"), f); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(r.Runs(), text.HasLoop) {
+	if slices.ContainsFunc(r.All, text.HasLoop) {
 		if err := write("greengraph500.txt", each(text.Green)); err != nil {
 			return err
 		}

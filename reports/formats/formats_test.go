@@ -24,6 +24,7 @@ import (
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/page"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 	"github.com/tepsbench/teps/reports/text"
 )
@@ -79,8 +80,9 @@ func partial() map[string]record.Result {
 
 	deep := samples.Result([]string{"cpu"}, 16)
 	for i := range 5000 {
-		deep.Runs[0].Roots[0].Levels = append(deep.Runs[0].Roots[0].Levels, plugins.Level{Frontier: 1, Elapsed: time.Duration(
-			i)})
+		deep.Runs[0].Roots[0].Levels = append(deep.Runs[0].Roots[0].Levels, plugins.Level{Frontier: 1,
+			Elapsed: time.Duration(
+				i)})
 	}
 
 	many := samples.Result(nil, 16)
@@ -146,7 +148,7 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range report.Figures() {
+			for _, f := range parts.Figures(report) {
 				svg, err := p.Draw(".svg", f)
 				if err != nil {
 					t.Fatal(err)
@@ -240,7 +242,8 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 			for i := range rapid.IntRange(0, 3).Draw(t, "roots") {
 				run.Roots = append(run.Roots, record.RootRecord{Index: i, Time: number.Draw(t, "time"), NEdge: some("nedge"),
 					M: some("m"), Validated: rapid.Bool().Draw(t, "validated"),
-					Levels: []plugins.Level{{Frontier: count.Draw(t, "frontier"), Elapsed: time.Duration(count.Draw(t, "elapsed")),
+					Levels: []plugins.Level{{Frontier: count.Draw(t, "frontier"), Elapsed: time.Duration(count.Draw(t,
+						"elapsed")),
 						Edges: plugins.Counted(count.Draw(t, "edges"))}}})
 			}
 			if rapid.Bool().Draw(t, "statistics") {
@@ -268,7 +271,7 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range report.Figures() {
+		for _, f := range parts.Figures(report) {
 			svg, err := p.Draw(".svg", f)
 			if err != nil {
 				t.Fatal(err)
@@ -358,7 +361,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestANewFormatIsOneLine(t *testing.T) {
 	formats := append(All(), reports.Format{Name: "count", Summary: "the number of runs",
 		Write: func(w io.Writer, r reports.Report) error {
-			_, err := fmt.Fprintf(w, "%d runs", len(r.Runs()))
+			_, err := fmt.Fprintf(w, "%d runs", len(r.All))
 			return err
 		}})
 	f, err := ByName(formats, "count")
@@ -371,32 +374,29 @@ func TestANewFormatIsOneLine(t *testing.T) {
 	}
 }
 
-// A new plot is a reports.Plot in a list: page, Markdown and files of figures have it.
+// A plot in the list of parts is on the page, in Markdown and in files.
 func TestANewPlotIsOneLine(t *testing.T) {
-	r := reportOf(t, samples.Result([]string{"cpu"}, 16))
-	r.Plots = append(r.Plots, func(runs []reports.Run, _ []reports.Reference) reports.Part {
-		axis := reports.Axis{Title: "Scale", Max: 20}
-		return reports.Part{
-			Title: "Depth", Explanation: "How deep searches go.",
-			Table: reports.Table{Head: []reports.Cell{{Text: "engine"}}, Rows: [][]reports.Cell{{{Text: runs[0].Label}}}},
-			Figures: []reports.Figure{{Name: "depth", Title: "Depth over the scale", Panels: []reports.Panel{{
-				Height: 2, X: axis, Y: axis, Shapes: []reports.Shape{reports.Mark{At: reports.Point{X: 16, Y: 6},
-					Color: reports.Ink(), Radius: 3}},
-			}}}},
-		}
-	})
-	dir := t.TempDir()
+	record := samples.Ranked()
+	record.Runs = append(record.Runs, samples.WithMeters(samples.Run("metered", 1, 16, 8), power.GPU))
+	r, dir := reportOf(t, record), t.TempDir()
 	if err := WriteAll(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"depth.svg": "Scale", "report.html": "Depth over the scale"} {
-		if got := data(t, filepath.Join(dir, file)); !bytes.Contains(got, []byte(want)) {
-			t.Errorf("%s has no %q", file, want)
-		}
+	var markdown strings.Builder
+	if err := text.Markdown(&markdown, r); err != nil {
+		t.Fatal(err)
 	}
-	var b strings.Builder
-	if err := text.Markdown(&b, r); err != nil || !strings.Contains(b.String(), "### Depth\n\nHow deep searches go.") {
-		t.Errorf("Markdown lacks the new part (%v)", err)
+	page := string(data(t, filepath.Join(dir, "report.html")))
+	for _, plot := range parts.All() {
+		part := plot(r.All, nil)
+		if !strings.Contains(page, "<h3>"+part.Title+"</h3>") || !strings.Contains(markdown.String(), "### "+part.Title) {
+			t.Errorf("the page or Markdown lacks %q", part.Title)
+		}
+		for _, f := range part.Figures {
+			if _, err := os.Stat(filepath.Join(dir, f.Name+".svg")); len(f.Panels) > 0 && err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -447,7 +447,7 @@ func TestVariantsDifferInEveryRendering(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"gteps-over-scale", "roots", "directions"} {
-		f, err := report.Figure(name)
+		f, err := parts.Figure(report, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -150,7 +150,8 @@ func (b *browser) show(path string, width int, scheme string) {
 // ask evaluates an expression in the page.
 func (b *browser) ask(expression string) string {
 	b.t.Helper()
-	result := b.call("Runtime.evaluate", map[string]any{"expression": "String(" + expression + ")", "returnByValue": true})
+	result := b.call("Runtime.evaluate", map[string]any{"expression": "String(" + expression + ")",
+		"returnByValue": true})
 	return fmt.Sprint(result["result"].(map[string]any)["value"])
 }
 
@@ -377,7 +378,8 @@ func TestScriptOfThePageInABrowser(t *testing.T) {
 	b.ask("[...document.querySelectorAll('details')].forEach(d => d.open = true)")
 	for _, order := range []string{"a - b", "b - a"} {
 		b.point("document.querySelector('.roots table').tHead.rows[0].cells[3]", true)
-		want("rates after a click on their head, "+order, column+".join()", b.ask(column+".sort((a, b) => "+order+").join()"))
+		want("rates after a click on their head, "+order, column+".join()",
+			b.ask(column+".sort((a, b) => "+order+").join()"))
 	}
 	const times = "[...document.querySelectorAll('.roots table')][0].tHead.rows[0].cells[2].textContent"
 	want("the column that has units", times, "time")

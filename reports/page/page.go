@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/plot"
 )
 
@@ -26,7 +27,7 @@ var pageScript string
 type pager struct {
 	plotter plot.Plotter
 	drawn   int // figures so far, which are numbered in the order of the page
-	ratios  map[reports.RowKey]map[string]reports.Ratio
+	ratios  map[reports.RowKey]map[string]parts.Ratio
 }
 
 // Write writes one page about a report: headline, figures with their tables, the statement of rules, kernel 1, every
@@ -38,11 +39,13 @@ func Write(w io.Writer, r reports.Report) error {
 	if err != nil {
 		return err
 	}
-	p := &pager{plotter: plotter, ratios: r.Ratios()}
+	p := &pager{plotter: plotter, ratios: parts.Ratios(r)}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(pageStyle) },
 		"script": func() template.JS { return template.JS(pageScript) },
-		"gteps":  reports.GTEPS, "draw": p.draw, "levels": reports.LevelFigures, "compared": p.compared,
+		"gteps":  reports.GTEPS, "draw": p.draw, "compared": p.compared,
+		"variants": reports.VariantTable, "several": parts.OfSeveral, "parts": parts.Of, "figures": parts.LevelFigures,
+		"levels": parts.Levels, "profile": parts.Profile, "roots": parts.Roots,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("page: read the built-in template: %w", err)

@@ -164,7 +164,8 @@ func TestColorsStandOut(t *testing.T) {
 	for i, name := range []string{"light", "dark", "print"} {
 		colors := map[string]string{}
 		for _, from := range []int{0, i} { // the light scheme, and what another one changes
-			for _, c := range regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]+);`).FindAllStringSubmatch(schemes[from][1], -1) {
+			for _, c := range regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]+);`).FindAllStringSubmatch(schemes[from][1],
+				-1) {
 				colors[c[1]] = c[2]
 			}
 		}

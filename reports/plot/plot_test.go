@@ -20,6 +20,7 @@ import (
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
@@ -46,7 +47,7 @@ func figures(t *testing.T, r record.Result, publications ...string) map[string]r
 		t.Fatal(err)
 	}
 	out := map[string]reports.Figure{}
-	for _, f := range report.Figures() {
+	for _, f := range parts.Figures(report) {
 		out[f.Name] = f
 	}
 	return out
@@ -85,7 +86,8 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 			number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
 			if diff := cmp.Diff(string(number.ReplaceAll(want, []byte("0"))), string(number.ReplaceAll(got, []byte(
 				"0")))); diff != "" {
-				t.Fatalf("%s differs in more than its numbers; look at it, then run the test with -update (-want +got):\n%s", name,
+				t.Fatalf("%s differs in more than its numbers; look at it, then run the test with -update (-want +got):\n%s",
+					name,
 					diff)
 			}
 			were := number.FindAllString(string(want), -1)
@@ -122,7 +124,7 @@ func TestPNGHas300DotsAnInch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	figure, err := report.Figure("roots")
+	figure, err := parts.Figure(report, "roots")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func benchResult(b *bytes.Buffer, r reports.Result) {
 	}
 }
 
-func benchRun(b *bytes.Buffer, run reports.Run) {
+func benchRun(b *bytes.Buffer, run reports.Summary) {
 	on := fmt.Sprintf("scale=%d", run.Scale)
 	if run.Source != "" {
 		on = "graph=" + url.PathEscape(run.Source)

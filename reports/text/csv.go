@@ -18,7 +18,7 @@ import (
 // fields are the columns of CSV in order, each with its name and its value for one search. A row is a search; what
 // belongs to its run, engine and input is repeated in every row, so that rows of many files can be put together,
 // grouped and filtered without another table (Wickham, "Tidy Data", 2014). docs/records.md explains the columns.
-func fields(r reports.Result, run reports.Run, root record.RootRecord) [][2]string {
+func fields(r reports.Result, run reports.Summary, root record.RootRecord) [][2]string {
 	var engine plugins.Description
 	if run.Description != nil {
 		engine = *run.Description
@@ -67,7 +67,7 @@ func CSV(w io.Writer, r reports.Report) error {
 		}
 		_ = c.Write(row)
 	}
-	write(fields(reports.Result{}, reports.Run{}, record.RootRecord{}), 0)
+	write(fields(reports.Result{}, reports.Summary{}, record.RootRecord{}), 0)
 	for _, result := range r.Results {
 		for _, run := range result.Runs {
 			for _, root := range run.Roots {

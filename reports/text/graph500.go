@@ -23,7 +23,7 @@ import (
 func Graph500(w io.Writer, r reports.Result) error { return fill(w, "graph500.tmpl", r) }
 
 // official returns the lines of a run, or the one line that says why there are none.
-func official(run reports.Run) (string, error) {
+func official(run reports.Summary) (string, error) {
 	if why := run.Unofficial(); why != "" {
 		return "# No results printed: " + reports.Sentence(why) + "\n", nil
 	}
@@ -42,7 +42,7 @@ func official(run reports.Run) (string, error) {
 }
 
 // notOfficial says why the numbers of a run are not those of a Graph500 result; empty: they are.
-func notOfficial(run reports.Run) string {
+func notOfficial(run reports.Summary) string {
 	switch v := run.Verdict(); {
 	case v.Grade != reports.Good:
 		return v.Why

@@ -12,7 +12,7 @@ import (
 
 // greenForm is a run with an energy loop and the fields of its submission.
 type greenForm struct {
-	reports.Run
+	reports.Summary
 	Result reports.Result
 	Why    string              // why this is not a submission; empty: it is one
 	Figure *record.PowerFigure // of the whole system for a submission, else the best one; nil without
@@ -35,10 +35,10 @@ func Green(w io.Writer, r reports.Result) error {
 }
 
 // HasLoop reports whether a run has an energy loop.
-func HasLoop(run reports.Run) bool { return run.Energy != nil && run.Energy.Loop != nil }
+func HasLoop(run reports.Summary) bool { return run.Energy != nil && run.Energy.Loop != nil }
 
 // systemFigure is the figure of a submission: that of the system's meter which reached the level.
-func systemFigure(run reports.Run) (record.PowerFigure, bool) {
+func systemFigure(run reports.Summary) (record.PowerFigure, bool) {
 	green := run.Energy.Green
 	if green == nil || green.Level < 1 {
 		return record.PowerFigure{}, false
@@ -52,7 +52,7 @@ func systemFigure(run reports.Run) (record.PowerFigure, bool) {
 }
 
 // notGreen says why a run is not a submission; empty: it is one.
-func notGreen(run reports.Run) string {
+func notGreen(run reports.Summary) string {
 	switch why := notOfficial(run); {
 	case why != "":
 		return why
@@ -70,17 +70,18 @@ func notGreen(run reports.Run) string {
 	return "no system power was measured"
 }
 
-func newGreenForm(r reports.Result, run reports.Run) greenForm {
+func newGreenForm(r reports.Result, run reports.Summary) greenForm {
 	m := r.Machine
 	form := greenForm{
-		Run: run, Result: r, Why: notGreen(run), Accelerators: reports.Missing, Implementation: run.Label, Level: "none",
+		Summary: run, Result: r, Why: notGreen(run), Accelerators: reports.Missing, Implementation: run.Label,
+		Level: "none",
 		System: reports.Joined(", ", reports.Name(m.CPU), reports.Plural(m.Sockets, "socket", "sockets"),
 			reports.Plural(m.Cores, "core", "cores"), units.Bytes(m.MemoryBytes), reports.Name(m.OS)),
 	}
 	if d := run.Description; d != nil {
 		form.Implementation, form.Accelerators = reports.Joined(" ", run.Label, reports.Name(d.Version)), "none"
 		if len(d.Devices) > 0 && d.Devices[0].Kind == "gpu" {
-			form.Accelerators = r.Device(run)
+			form.Accelerators = run.Device()
 		}
 	}
 	if green := run.Energy.Green; green != nil && green.Level > 0 {

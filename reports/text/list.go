@@ -52,7 +52,7 @@ func List(folder string, r record.Result, err error) Listed {
 	}
 	worst := reports.Good
 	for _, one := range r.Runs {
-		run := reports.Run{Run: one}
+		run := reports.Summary{Run: one}
 		v := run.Verdict()
 		listed := ListedRun{Engine: run.Engine.Name, GraphID: run.GraphID, Roots: len(run.Roots), State: v.Word,
 			Compliant: run.Compliant()}

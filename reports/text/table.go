@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/parts"
 )
 
 // Columns writes a table under its heads. Where it is wider than width columns, those of a terminal, the widest texts
@@ -108,8 +109,8 @@ func Tables(w io.Writer, r reports.Report, width int) error {
 	if len(r.Results) == 1 {
 		return Table(w, r.Results[0], width, false)
 	}
-	tables := rendered(r.VariantTable(), width)
-	if history := r.History().Table; len(history.Rows) > 0 {
+	tables := rendered(reports.VariantTable(r.Variants()), width)
+	if history := parts.History(r).Table; len(history.Rows) > 0 {
 		tables += "\n" + rendered(history, width)
 	}
 	return flush(w, bytes.NewBufferString(tables), "the tables")

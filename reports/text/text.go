@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/parts"
 )
 
 //go:embed *.tmpl
@@ -24,7 +25,9 @@ func fill(w io.Writer, file string, data any) error {
 	t, err := template.New(file).Funcs(template.FuncMap{
 		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "plural": reports.Plural,
 		"integer": units.Integer, "seconds": units.Seconds, "significant": units.Significant, "gteps": reports.GTEPS,
-		"official": official, "g": percentG,
+		"official": official, "g": percentG, "variants": reports.VariantTable, "several": parts.OfSeveral,
+		"parts":  parts.Of,
+		"levels": parts.Levels, "profile": parts.Profile,
 		"next":    func(n int) int { return n + 1 },
 		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
 		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },

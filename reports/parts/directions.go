@@ -1,7 +1,8 @@
-package reports
+package parts
 
 import (
 	"fmt"
+	"github.com/tepsbench/teps/reports"
 	"math"
 	"slices"
 
@@ -11,11 +12,11 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-func directionsPart(runs []Run, _ []Reference) Part {
+func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	shares := directionShares(runs)
-	return Part{
+	return reports.Part{
 		Title: "Top-down and bottom-up", Table: directionsTable(shares),
-		Figures: append([]Figure{directionsFigure(shares)}, levelsTogether(runs)...),
+		Figures: append([]reports.Figure{directionsFigure(shares)}, levelsTogether(runs)...),
 		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
 			"needs to find only one parent.",
 		Wide: true,
@@ -25,7 +26,7 @@ func directionsPart(runs []Run, _ []Reference) Part {
 // directionShare says what the searches of a run did in each direction: means of a search, over the searches that
 // recorded levels and were not found wrong. Index 0 is top-down, 1 bottom-up.
 type directionShare struct {
-	Run
+	reports.Summary
 	time    float64 // seconds of a search
 	seconds [2]float64
 	levels  [2]float64
@@ -38,21 +39,21 @@ type directionShare struct {
 func (d directionShare) outside() float64 { return max(0, d.time-d.seconds[0]-d.seconds[1]) }
 
 // directionShares sums up the runs that timed their levels.
-func directionShares(runs []Run) (out []directionShare) {
+func directionShares(runs []reports.Summary) (out []directionShare) {
 	for _, r := range runs {
 		if d, timed := sumDirections(r); timed && r.Rates() != nil {
 			out = append(out, d)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b directionShare) int { return byGraph(a.Run, b.Run) })
+	slices.SortStableFunc(out, func(a, b directionShare) int { return byGraph(a.Summary, b.Summary) })
 	return out
 }
 
-func sumDirections(r Run) (directionShare, bool) {
-	d := directionShare{Run: r, counted: true}
+func sumDirections(r reports.Summary) (directionShare, bool) {
+	d := directionShare{Summary: r, counted: true}
 	var all []record.RootRecord
 	for _, root := range r.Roots {
-		if !root.Broken() && len(root.Levels) > 0 && Finite(root.Time) && root.Time > 0 {
+		if !root.Broken() && len(root.Levels) > 0 && reports.Finite(root.Time) && root.Time > 0 {
 			all = append(all, root)
 		}
 	}
@@ -89,16 +90,16 @@ func directionOf(level plugins.Level) int {
 func directionNames() []string { return []string{"top-down", "bottom-up", "outside levels"} }
 
 // directionColors differ from those of the first series.
-func directionColors() []Color {
-	return []Color{paint(firstSeries + 5), paint(firstSeries + 4), paint(outsidePaint)}
+func directionColors() []reports.Color {
+	return []reports.Color{reports.Series()[5], reports.Series()[4], reports.Outside()}
 }
 
 // directionsFigure draws the shares of a search's time, for every run.
-func directionsFigure(rows []directionShare) Figure {
-	f := Figure{
+func directionsFigure(rows []directionShare) reports.Figure {
+	f := reports.Figure{
 		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and graph",
 	}
-	f.note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
+	f.Note("Means over the searches of a run. Outside levels: clearing, output and whatever an engine does not count as " +
 		"a level.")
 	if len(rows) == 0 {
 		return f
@@ -111,40 +112,41 @@ func directionsFigure(rows []directionShare) Figure {
 		for k := range parts {
 			parts[k] *= 100 / whole
 		}
-		bar := barRow(r.rowName(), "", parts, directionColors()...)
+		bar := barRow(r.RowName(), "", parts, directionColors()...)
 		drawBars := bar.draw
-		bar.draw = func(place float64) []Shape {
+		bar.draw = func(place float64) []reports.Shape {
 			shapes, sum := drawBars(place), 0.0
 			for _, part := range parts {
-				shapes = append(shapes, Text{At: Point{sum + part/2, place}, Text: fmt.Sprintf("%.0f %%", part),
-					Color: paint(onBarPaint), Size: 8, Room: max(part, 0.1), DY: -3})
+				shapes = append(shapes, reports.Text{At: xy(sum+part/2, place), Text: fmt.Sprintf("%.0f %%", part),
+					Color: reports.OnBar(), Size: 8, Room: max(part, 0.1), DY: -3})
 				sum += part
 			}
 			return shapes
 		}
 		bars = append(bars, bar)
 	}
-	f.Panels = []Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), barHeight, bars)}
+	f.Panels = []reports.Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), barHeight, bars)}
 	for k, name := range directionNames() {
-		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+		f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: directionColors()[k]}, Block: true})
 	}
 	return f
 }
 
 // directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
 // engine counted them.
-func directionsTable(rows []directionShare) Table {
-	t := NewRunTable(rows, directionShare.On, "#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
-		"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
+func directionsTable(rows []directionShare) reports.Table {
+	t := reports.NewRunTable(rows, directionShare.On,
+		"#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
+			"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
 		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
 			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")
 	for _, d := range rows {
-		down, up, perTuple := Missing, Missing, Missing
+		down, up, perTuple := reports.Missing, reports.Missing, reports.Missing
 		if d.counted {
 			down, up = units.Integer(int64(d.entries[0]+0.5)), units.Integer(int64(d.entries[1]+0.5))
-			perTuple = ratio(d.entries[0]+d.entries[1], d.tuples)
+			perTuple = reports.Quotient(d.entries[0]+d.entries[1], d.tuples)
 		}
-		t.Add(d.Label, d.graphCell(), units.Significant(d.levels[0]+d.levels[1], 3),
+		t.Add(d.Label, d.GraphCell(), units.Significant(d.levels[0]+d.levels[1], 3),
 			units.Significant(d.levels[1], 3), units.Seconds(d.seconds[0]), units.Seconds(d.seconds[1]),
 			units.Seconds(d.outside()), down, up, perTuple)
 	}

@@ -1,25 +1,28 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"testing"
 
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func ratiosOf(t *testing.T, records ...record.Result) map[RowKey]map[string]Ratio {
+func ratiosOf(t *testing.T, records ...record.Result) map[reports.RowKey]map[string]Ratio {
 	t.Helper()
-	r, err := New(nil, records...)
+	r, err := reports.New(nil, records...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Ratios()
+	return Ratios(r)
 }
 
 // A ratio and its inverse have the same verdict from the other side, and rows are compared as `teps compare` does.
 func TestRatiosOfRows(t *testing.T) {
 	results := samples.Store(1, 1, 1.5)
-	key := func(engine string) RowKey { return RowKey{engine, record.GraphID{Scale: 18}} }
+	key := func(engine string) reports.RowKey {
+		return reports.RowKey{Engine: engine, Graph: record.GraphID{Scale: 18}}
+	}
 	all := ratiosOf(t, results...)
 	faster, slower := all[key("cpu [2]")]["cpu [1]"], all[key("cpu [1]")]["cpu [2]"]
 	if faster.Class != "good" || faster.Text != "▲ 1.50 *" || faster.Why != "what also differs: teps" {
@@ -53,7 +56,7 @@ func TestRatiosOfVariants(t *testing.T) {
 		}
 	}
 	all := ratiosOf(t, many...)
-	if got := all[RowKey{"cpu #2", record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.00 *" ||
+	if got := all[reports.RowKey{Engine: "cpu #2", Graph: record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.00 *" ||
 		got.Why != "what also differs: option threads" {
 		t.Errorf("a variant against another: %+v, want no difference, and the option", got)
 	}

@@ -1,6 +1,7 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 
 func TestEveryFigureHasATableWithItsNumbers(t *testing.T) {
 	r := all(t, samples.Ranked())
-	parts := r.Parts(r.Runs())
+	parts := Of(r, r.All)
 	if len(parts) != 5 {
 		t.Errorf("%d parts, want all five", len(parts))
 	}
@@ -44,7 +45,7 @@ func TestDirectionsAreMeansOverSearches(t *testing.T) {
 			{Direction: graph.BottomUp, Elapsed: 4 * ms, Edges: plugins.Counted(30)},
 		}
 	}
-	got := directionShares([]Run{{Run: run, Label: "cpu"}})
+	got := directionShares([]reports.Summary{{Run: run, Label: "cpu"}})
 	if len(got) != 1 {
 		t.Fatalf("%d rows", len(got))
 	}
@@ -57,12 +58,12 @@ func TestDirectionsAreMeansOverSearches(t *testing.T) {
 		t.Errorf("entries a tuple: %s, want 0.400", row[len(row)-1].Text)
 	}
 	run.Roots[1].Levels[0].Edges = plugins.Count{}
-	without := directionsTable(directionShares([]Run{{Run: run, Label: "cpu"}}))
+	without := directionsTable(directionShares([]reports.Summary{{Run: run, Label: "cpu"}}))
 	if last := without.Head[len(without.Head)-1].Text; last != "outside levels" {
 		t.Errorf("a search without counts has the column %q", last)
 	}
 	run.Roots[0].Levels[0].Elapsed = time.Hour
-	if len(directionShares([]Run{{Run: run, Label: "cpu"}})) != 0 {
+	if len(directionShares([]reports.Summary{{Run: run, Label: "cpu"}})) != 0 {
 		t.Error("levels that take longer than their search are drawn")
 	}
 }
@@ -87,7 +88,7 @@ func TestScalingLineVariesOnlyInThreads(t *testing.T) {
 	other := threads(samples.Run("e", 0, 18, 4), "packed", "4", "4", 2)
 	other.Engine.Options["adjacency"] = "packed"
 	r.Runs = append(r.Runs, other) // another option, so on no line
-	lines := scalingLines(runs(r))
+	lines := scalingLines(all(t, r).All)
 	if len(lines) != 2 || lines[0].weak || !lines[1].weak {
 		t.Fatalf("%d lines: %+v", len(lines), lines)
 	}
@@ -105,7 +106,8 @@ func TestScalingLineVariesOnlyInThreads(t *testing.T) {
 			t.Errorf("the efficiency in row %d is %s, want %s", i, got, want)
 		}
 	}
-	if row := scalingTable(lines).Rows[2]; row[2].Text != "8 threads" || row[6].Text != "4.00" || row[7].Text != "50.0 %" {
+	if row := scalingTable(lines).Rows[2]; row[2].Text != "8 threads" || row[6].Text != "4.00" ||
+		row[7].Text != "50.0 %" {
 		t.Errorf("the row of 8 threads is %v", row)
 	}
 }
@@ -115,11 +117,11 @@ func TestScalingSeparatesMachines(t *testing.T) {
 	one.Runs = []record.Run{threads(samples.Run("a", 0, 18, 4), "one", "1", "1", 1)}
 	two.Runs = []record.Run{threads(samples.Run("b", 0, 18, 4), "two", "2", "2", 3),
 		threads(samples.Run("c", 0, 18, 4), "four", "4", "4", 5)}
-	if lines := scalingLines(runs(one, two)); len(lines) != 1 || len(lines[0].points) != 3 {
+	if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != 3 {
 		t.Errorf("records of one machine: %+v", lines)
 	}
 	two.Machine.Hostname = "node18"
-	if lines := scalingLines(runs(one, two)); len(lines) != 1 || len(lines[0].points) != 2 {
+	if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != 2 {
 		t.Errorf("records of two machines: %d lines", len(lines))
 	}
 }
@@ -157,13 +159,13 @@ func TestScalingSeparatesGraphsVersionsAndGrids(t *testing.T) {
 			r.Runs[0] = gridded(r.Runs[0], "")
 		}
 		change(&r.Runs[1])
-		if lines := scalingLines(runs(r)); len(lines) != 0 {
+		if lines := scalingLines(all(t, r).All); len(lines) != 0 {
 			t.Errorf("%s: runs that differ share %q", name, lines[0].name)
 		}
 	}
 	r := samples.Result(nil, 18)
 	r.Runs = []record.Run{gridded(scaled("one", "1", 1), "0"), gridded(scaled("two", "2", 1.5), "")}
-	if lines := scalingLines(runs(r)); len(lines) != 1 {
+	if lines := scalingLines(all(t, r).All); len(lines) != 1 {
 		t.Errorf("grids that the engine chose itself: %+v", lines)
 	}
 }
@@ -179,13 +181,13 @@ func TestNamesOfScalingLinesDiffer(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, l := range scalingLines(runs(r)) {
+	for _, l := range scalingLines(all(t, r).All) {
 		got = append(got, l.name)
 	}
 	const machine = "node17, AMD EPYC 9354 32-Core Processor, edge factor "
 	want := []string{
-		"cpu, scale 18, version 0.1.0, " + machine + "16, seeds 2 and 3",
-		"cpu, scale 18, version 0.2.0, " + machine + "64, seeds 2 and 3",
+		"cpu, scale 18, version 0.1.0, build 0f1e2d3, " + machine + "16, seeds 2 and 3",
+		"cpu, scale 18, version 0.2.0, build 0f1e2d3, " + machine + "64, seeds 2 and 3",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names of lines (-want +got):\n%s", diff)
@@ -195,14 +197,14 @@ func TestNamesOfScalingLinesDiffer(t *testing.T) {
 func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 	r := samples.Result(nil, 18)
 	r.Runs = []record.Run{scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3)}
-	lines := scalingLines(runs(r))
-	if len(lines) != 1 || lines[0].points[0].Label != "c" {
-		t.Fatalf("got %+v", lines)
+	lines := scalingLines(all(t, r).All)
+	if len(lines) != 1 || lines[0].points[0].Rates().TEPS.Mean != 2e9 {
+		t.Fatalf("%d lines", len(lines))
 	}
-	if table := scalingTable(lines); !strings.Contains(table.Note, "median rate") {
+	if table := scalingTable(lines); !strings.Contains(table.Note, "medians") {
 		t.Errorf("the table does not say which of several runs counts: %+v", table)
 	}
-	if notes := scalingFigure(lines).Notes; !strings.Contains(strings.Join(notes, " "), "median rate") {
+	if notes := scalingFigure(lines).Notes; !strings.Contains(strings.Join(notes, " "), "medians") {
 		t.Errorf("the figure says %q", notes)
 	}
 }
@@ -218,7 +220,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 			}
 		}
 	}
-	figures := scalingPart(runs(r), nil).Figures
+	figures := scaling(all(t, r).All, nil).Figures
 	for i, want := range []string{
 		"distributed 1D-replicated, scale 19", "distributed 1D-replicated, 2¹⁶ vertices per thread",
 	} {
@@ -229,7 +231,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 			t.Errorf("%s has %d panels, want rates, messages and bytes", figures[i].Name, len(figures[i].Panels))
 		}
 	}
-	table := scalingTable(scalingLines(runs(r)))
+	table := scalingTable(scalingLines(all(t, r).All))
 	if row := table.Rows[1]; row[8].Text != "20" || row[9].Text != "2,000" {
 		t.Errorf("messages and bytes of %v: want 20 and 2,000", row)
 	}
@@ -243,7 +245,7 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 		run.Options["threads"], run.Engine.Options["threads"] = "4", "4"
 		r.Runs = append(r.Runs, run)
 	}
-	lines := scalingLines(runs(r))
+	lines := scalingLines(all(t, r).All)
 	if len(lines) != 1 || lines[0].name != "distributed 2D threads=4, scale 18" {
 		t.Fatalf("the lines are %+v", lines)
 	}
@@ -260,7 +262,7 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 func TestScalingNamesACommonGraphAtTheAxis(t *testing.T) {
 	r := samples.Result(nil, 18)
 	r.Runs = []record.Run{scaled("one", "1", 1), scaled("two", "2", 1.5)}
-	f := scalingFigure(scalingLines(runs(r)))
+	f := scalingFigure(scalingLines(all(t, r).All))
 	if len(f.Panels) != 1 || f.Panels[0].X.Title != "Number of threads, scale 18" || f.Legend[0].Label != "cpu" {
 		t.Errorf("%d panels, the axis is %q and the line %q", len(f.Panels), f.Panels[0].X.Title, f.Legend[0].Label)
 	}
@@ -271,21 +273,21 @@ func TestConstructionTableRelatesKernel1ToTuplesAndSearches(t *testing.T) {
 	run.Construction.Elapsed = 100 * time.Millisecond
 	run.Construction.Bytes = 8 << 20
 	run.Statistics.Time.Median = 0.001
-	row := constructionTable([]Run{{Run: run, Label: "cpu"}}).Rows[0]
+	row := constructionTable([]reports.Summary{{Run: run, Label: "cpu"}}).Rows[0]
 	if row[4].Text != "10.5" || row[5].Text != "100" || row[7].Text != "8.00" {
 		t.Errorf("the row is %v: want 10.5 million tuples a second, 100 searches, 8 bytes a tuple", row)
 	}
 	run.Graph = nil
-	if row := constructionTable([]Run{{Run: run, Label: "cpu"}}).Rows[0]; row[4].Text != Missing ||
-		row[7].Text != Missing {
+	if row := constructionTable([]reports.Summary{{Run: run, Label: "cpu"}}).Rows[0]; row[4].Text != reports.Missing ||
+		row[7].Text != reports.Missing {
 		t.Errorf("without a graph the row is %v", row)
 	}
 }
 
 // all is a report of everything.
-func all(t *testing.T, records ...record.Result) Report {
+func all(t *testing.T, records ...record.Result) reports.Report {
 	t.Helper()
-	r, err := New(nil, records...)
+	r, err := reports.New(nil, records...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,18 +298,28 @@ func TestRunWithoutAPowerFigureSaysWhy(t *testing.T) {
 	run := samples.WithMeters(samples.Run("cpu", 0, 18, 4), power.Package)
 	run.Compliance.Power = "not measured: no meter in use covers the loop"
 	run.Energy.Figures, run.Energy.Meters[0].NoLoop = nil, "the loop was too short"
-	runs := []Run{{Run: run, Label: "cpu"}}
+	runs := []reports.Summary{{Run: run, Label: "cpu"}}
 	if got := energyTable(runs).Rows[0][2].Text; got != run.Compliance.Power {
 		t.Errorf("got %q, want %q", got, run.Compliance.Power)
 	}
 	run.Energy.Meters[0].Used, run.Energy.Meters[0].Why = false, "it covers a part of another"
 	want := "measured energy of package; 10800 J ± 60 J over 100.0 % of the loop in 600 updates; not used: it covers a " +
 		"part of another; the loop was too short"
-	if got := runs[0].meterFacts().Rows[0][1].Text; got != want {
+	if got := runs[0].Facts()[3].Rows[0][1].Text; got != want {
 		t.Errorf("the meter: %q, want %q", got, want)
 	}
 	runs[0].Roots[0].Violation = "a cycle"
 	if got := energyTable(runs).Rows[0][2].Text; !strings.Contains(got, "failed validation") {
 		t.Errorf("of a wrong search the table says %q", got)
 	}
+}
+
+// references are publications by name.
+func references(t *testing.T, names ...string) []reports.Reference {
+	t.Helper()
+	r, err := reports.References(names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

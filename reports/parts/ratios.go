@@ -1,18 +1,12 @@
-package reports
+package parts
 
 import (
 	"strings"
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
-
-// RowKey names a row of a table: the engine as tables of several runs show it, and the graph.
-type RowKey struct {
-	Engine string
-	Graph  record.GraphID
-}
 
 // Ratio is the rate of one row over that of another on a typical root, by the rules of `teps compare`.
 type Ratio struct {
@@ -25,51 +19,36 @@ type Ratio struct {
 // maxRatios is the number of ratios that a report has at most. They take some tenths of a second.
 const maxRatios = 4000
 
-// Ratios compares all rows on the same graph: those of single runs or, of many records, those of variants. The engine
-// in the second place is the base. Of more than maxRatios there are none.
-func (r Report) Ratios() map[RowKey]map[string]Ratio {
-	var rows [][]Run
-	for _, run := range r.Runs() {
-		rows = append(rows, []Run{run})
-	}
-	if r.Many() {
-		rows = r.variants()
-	}
-	out, n := map[RowKey]map[string]Ratio{}, 0
-	for _, row := range rows {
+// Ratios compares all rows of a report on the same graph. The engine in the second place is the base. Of more than
+// maxRatios there are none.
+func Ratios(r reports.Report) map[reports.RowKey]map[string]Ratio {
+	out, n := map[reports.RowKey]map[string]Ratio{}, 0
+	for _, row := range r.All {
 		against := map[string]Ratio{}
-		for _, base := range rows {
-			if base[0].GraphID != row[0].GraphID || base[0].Label == row[0].Label {
+		for _, base := range r.All {
+			if base.GraphID != row.GraphID || base.Label == row.Label {
 				continue
 			}
 			if n++; n > maxRatios {
 				return nil
 			}
-			against[base[0].Label] = ratioOf(compare.Of(side(base), side(row)))
+			against[base.Label] = ratioOf(compare.Of(side(base), side(row)))
 		}
 		if len(against) > 0 {
-			out[RowKey{row[0].Label, row[0].GraphID}] = against
+			out[row.Key] = against
 		}
 	}
 	return out
 }
 
-// side is runs as a side of a comparison.
-func side(runs []Run) compare.Side {
-	s := compare.Side{Name: runs[0].Label}
-	for _, run := range runs {
-		alone := run.of
-		alone.Runs = []record.Run{run.Run}
-		s.Results = append(s.Results, alone)
-	}
-	return s
-}
+// side is a row as a side of a comparison.
+func side(s reports.Summary) compare.Side { return compare.Side{Name: s.Label, Results: s.Repeats} }
 
 // ratioOf is the only ratio of a comparison.
 func ratioOf(c compare.Comparison) Ratio {
 	cell := c.Cells[0]
 	if !cell.Compared() {
-		return Ratio{Why: Sentence(cell.Reason)}
+		return Ratio{Why: reports.Sentence(cell.Reason)}
 	}
 	digits := func(x float64) string { return units.Significant(x, 3) }
 	sign := map[compare.Verdict]string{compare.Slower: "▼ ", compare.Faster: "▲ ", compare.Same: "= ",
@@ -82,7 +61,7 @@ func ratioOf(c compare.Comparison) Ratio {
 	}
 	var others []string
 	for _, d := range differences {
-		others = append(others, Name(d.What))
+		others = append(others, reports.Name(d.What))
 	}
 	if len(others) > 0 {
 		out.Text, out.Why = out.Text+" *", "what also differs: "+strings.Join(others, ", ")

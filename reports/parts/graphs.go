@@ -1,7 +1,8 @@
-package reports
+package parts
 
 import (
 	"cmp"
+	"github.com/tepsbench/teps/reports"
 	"math"
 	"path/filepath"
 	"slices"
@@ -14,8 +15,8 @@ import (
 // graphQuantity is what a figure over graphs shows of a run and of a publication; 0 is not known.
 type graphQuantity struct {
 	figure, title, axis, note string
-	measured                  func(Run) float64
-	published                 func(ReferenceRow) float64
+	measured                  func(reports.Summary) float64
+	published                 func(reports.ReferenceRow) float64
 }
 
 // rateOnGraphs is the quantity of the figure of rates over graphs.
@@ -23,13 +24,13 @@ func rateOnGraphs() graphQuantity {
 	return graphQuantity{
 		figure: "rates-over-graphs", title: "Search rate in GTEPS on each graph, for each engine",
 		axis: "Search rate (GTEPS)", note: "Mark: harmonic mean over the roots.",
-		measured: func(r Run) float64 {
+		measured: func(r reports.Summary) float64 {
 			if s := r.Rates(); s != nil {
 				return s.TEPS.Mean / 1e9
 			}
 			return 0
 		},
-		published: func(r ReferenceRow) float64 { return r.GTEPS },
+		published: func(r reports.ReferenceRow) float64 { return r.GTEPS },
 	}
 }
 
@@ -38,23 +39,23 @@ const maxGraphRows = 60
 
 // graphsFigure draws a mark for each run on a graph without a scale, graph by graph, and published values on the same
 // graphs below it.
-func graphsFigure(runs []Run, references []Reference, q graphQuantity) Figure {
-	var named []Run // on graphs without a scale
-	look := map[string]Look{}
-	for _, s := range seriesOf(runs, func(r Run) bool { return r.Source != "" && q.measured(r) > 0 }) {
+func graphsFigure(runs []reports.Summary, references []reports.Reference, q graphQuantity) reports.Figure {
+	var named []reports.Summary // on graphs without a scale
+	look := map[string]reports.Look{}
+	for _, s := range seriesOf(runs, func(r reports.Summary) bool { return r.Source != "" && q.measured(r) > 0 }) {
 		look[s.label] = s.look
 		named = append(named, s.runs...)
 	}
 	if len(named) == 0 {
-		return Figure{}
+		return reports.Figure{}
 	}
 	order := map[string]int{} // of the graphs: as in the records
 	for i, r := range slices.Backward(runs) {
 		order[r.Source] = i
 	}
-	slices.SortStableFunc(named, func(a, b Run) int { return order[a.Source] - order[b.Source] })
-	f := Figure{Name: q.figure, Title: q.title}
-	f.note(q.note + " Depth: mean of the largest levels.")
+	slices.SortStableFunc(named, func(a, b reports.Summary) int { return order[a.Source] - order[b.Source] })
+	f := reports.Figure{Name: q.figure, Title: q.title}
+	f.Note(q.note + " Depth: mean of the largest levels.")
 	var rows []row
 	for i, r := range named {
 		if i == 0 || named[i-1].Source != r.Source {
@@ -62,7 +63,7 @@ func graphsFigure(runs []Run, references []Reference, q graphQuantity) Figure {
 		}
 		value, mark := q.measured(r), look[r.Label]
 		text := units.Significant(value, 3)
-		if r.Verdict().Grade >= Bad {
+		if r.Verdict().Grade >= reports.Bad {
 			text, mark.Hollow = text+" (not complete)", true
 		}
 		rows = append(rows, markRow(r.Label, value, text, mark))
@@ -75,55 +76,57 @@ func graphsFigure(runs []Run, references []Reference, q graphQuantity) Figure {
 	for _, r := range rows {
 		values.add(r.end)
 	}
-	f.Panels = []Panel{rowPanel(valueAxis(q.axis, values), 0.24, rows)}
+	f.Panels = []reports.Panel{rowPanel(valueAxis(q.axis, values), 0.24, rows)}
 	return f
 }
 
 // markRow is a row with a mark at a value.
-func markRow(name string, value float64, text string, look Look) row {
-	return row{name: name, end: value, text: text, draw: func(place float64) []Shape {
-		return []Shape{Mark{Point{value, place}, look.Glyph, look.Color, 3.2, look.Hollow, About{name, name + ": " + text}}}
+func markRow(name string, value float64, text string, look reports.Look) row {
+	return row{name: name, end: value, text: text, draw: func(place float64) []reports.Shape {
+		return []reports.Shape{reports.Mark{At: xy(value, place), Glyph: look.Glyph, Color: look.Color, Radius: 3.2,
+			Hollow: look.Hollow, About: reports.About{Key: name, Text: name + ": " + text}}}
 	}}
 }
 
 // graphHeading is a row with a line above it and the size of a run's graph.
-func graphHeading(r Run) row {
+func graphHeading(r reports.Summary) row {
 	const end = math.MaxFloat64 // drawn at the end of the axis
-	return row{name: r.graphCell(), draw: func(place float64) []Shape {
-		return []Shape{
-			Line{[]Point{{-end, place + 0.5}, {end, place + 0.5}}, Grid(), 0.8, false, About{}},
-			Text{At: Point{-end, place}, Text: r.sizeText(), Color: Faint(), Size: 8, Left: true, DX: 5, DY: -3},
+	return row{name: r.GraphCell(), draw: func(place float64) []reports.Shape {
+		return []reports.Shape{
+			reports.Line{Points: []reports.Point{xy(-end, place+0.5), xy(end, place+0.5)}, Color: reports.Grid(), Width: 0.8},
+			reports.Text{At: xy(-end, place), Text: sizeText(r), Color: reports.Faint(), Size: 8, Left: true, DX: 5, DY: -3},
 		}
 	}}
 }
 
 // sizeText is the size of a run's graph, and how deep its searches were.
-func (r Run) sizeText() string {
+func sizeText(r reports.Summary) string {
 	if r.Graph == nil {
 		return ""
 	}
 	text := units.Integer(r.Graph.Vertices) + " vertices, " + units.Integer(r.Graph.Tuples) + " tuples"
-	if depth := r.MeanDepth(); Finite(depth) {
+	if depth := r.MeanDepth(); reports.Finite(depth) {
 		text += ", depth " + units.Integer(int64(depth+0.5))
 	}
 	return text
 }
 
 // publishedOn are the rows of published values on the graph of a run, or on one of its kind and size.
-func publishedOn(f *Figure, run Run, references []Reference, value func(ReferenceRow) float64) (out []row) {
+func publishedOn(f *reports.Figure, run reports.Summary, references []reports.Reference,
+	value func(reports.ReferenceRow) float64) (out []row) {
 	for _, reference := range references {
 		for _, line := range reference.Rows {
-			if value(line) == 0 || !line.isOf(run) {
+			if value(line) == 0 || !isOf(line, run) {
 				continue
 			}
-			perTuple, text := value(line)/line.PerTuple, exactly(value(line))
-			f.note("Gray, hollow: published by others for their machines, on this graph or one of its kind and size.")
+			perTuple, text := value(line)/line.PerTuple, reports.Exactly(value(line))
+			f.Note("Gray, hollow: published by others for their machines, on this graph or one of its kind and size.")
 			if line.PerTuple > 1 {
-				text = units.Significant(perTuple, 3) + " (" + text + " / " + exactly(line.PerTuple) + ")"
-				f.note("In brackets: the published value, and how many edges the source counts for a tuple.")
+				text = units.Significant(perTuple, 3) + " (" + text + " / " + reports.Exactly(line.PerTuple) + ")"
+				f.Note("In brackets: the published value, and how many edges the source counts for a tuple.")
 			}
 			out = append(out, markRow(reference.Short+": "+vendors.Replace(line.System), perTuple, text,
-				Look{Color: Faint(), Glyph: Circle, Hollow: true}))
+				reports.Look{Color: reports.Faint(), Glyph: reports.Circle, Hollow: true}))
 		}
 	}
 	return out
@@ -131,7 +134,7 @@ func publishedOn(f *Figure, run Run, references []Reference, value func(Referenc
 
 // isOf reports whether the row is of the graph of a run: made by the same generator, or from a file of that name that
 // has as many tuples. Self-loops, which some publications leave out, may make a third of them.
-func (r ReferenceRow) isOf(run Run) bool {
+func isOf(r reports.ReferenceRow, run reports.Summary) bool {
 	if r.Source == run.Source {
 		return true
 	}

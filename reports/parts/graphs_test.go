@@ -1,6 +1,7 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strings"
 	"testing"
@@ -24,10 +25,10 @@ func onGraph(engine, source string, tuples int64, gteps float64) record.Run {
 }
 
 // drawnRows are the names and the texts of the rows of the figure over graphs.
-func drawnRows(f Figure) (rows []string) {
+func drawnRows(f reports.Figure) (rows []string) {
 	var texts []string
 	for _, shape := range f.Panels[0].Shapes {
-		if t, ok := shape.(Text); ok {
+		if t, ok := shape.(reports.Text); ok {
 			texts = append(texts, t.Text)
 		}
 	}
@@ -57,7 +58,7 @@ func TestRatesOverGraphsComparesLikeCounts(t *testing.T) {
 		"Merrill et al. 2012: Tesla C2050, hybrid, distances: 0.155 (0.31 / 2)",
 		"Merrill et al. 2012: Tesla C2050, hybrid, predecessors: 0.155 (0.31 / 2)",
 	}
-	f := graphsFigure(runs(r), references(t, "all"), rateOnGraphs())
+	f := graphsFigure(all(t, r).All, references(t, "all"), rateOnGraphs())
 	if diff := cmp.Diff(want, drawnRows(f)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -75,14 +76,15 @@ func TestPublishedRatesOfOtherCountsAreNotDrawn(t *testing.T) {
 	} {
 		r := samples.Result(nil)
 		r.Runs = []record.Run{run}
-		if rows := drawnRows(graphsFigure(runs(r), references(t, "all"), rateOnGraphs())); len(rows) != 2 {
+		if rows := drawnRows(graphsFigure(all(t, r).All, references(t, "all"), rateOnGraphs())); len(rows) != 2 {
 			t.Errorf("%s: %q", name, rows)
 		}
 	}
 }
 
 func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
-	for _, v := range published(references(t, "habr-2014", "merrill-2012"), func(r ReferenceRow) (_, _, _ float64) {
+	for _, v := range published(references(t, "habr-2014", "merrill-2012"), func(r reports.ReferenceRow) (_, _,
+		_ float64) {
 		return r.GTEPS, r.Min, r.Max
 	}) {
 		if !v.divided || !strings.HasSuffix(v.label, ", divided by 2") {
@@ -97,11 +99,11 @@ func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
 func TestFiguresOverScalesNameGraphsThatTheyLeaveOut(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
 	const note = "Runs on graphs without a scale are left out; the table has them."
-	if notes := strings.Join(scaleFigure(runs(r), nil).Notes, " "); strings.Contains(notes, note) {
+	if notes := strings.Join(scaleFigure(all(t, r).All, nil).Notes, " "); strings.Contains(notes, note) {
 		t.Errorf("nothing is left out, but the notes are %q", notes)
 	}
 	r.Runs = append(r.Runs, onGraph("cpu", "grid2d:300", 1, 1))
-	if notes := strings.Join(scaleFigure(runs(r), nil).Notes, " "); !strings.Contains(notes, note) {
+	if notes := strings.Join(scaleFigure(all(t, r).All, nil).Notes, " "); !strings.Contains(notes, note) {
 		t.Errorf("notes are %q", notes)
 	}
 }
@@ -110,8 +112,8 @@ func TestLongNamesOfGraphsAreCutAndStayDifferent(t *testing.T) {
 	r := samples.Result(nil)
 	name := strings.Repeat("collection-of-networks-", 3)
 	r.Runs = []record.Run{onGraph("cpu", name+"a.el", 1, 1), onGraph("cpu", name+"b.el", 1, 1)}
-	rows := runs(r)
-	if a, b := rows[0].graphCell(), rows[1].graphCell(); a == b || len([]rune(a)) > labelWidth {
+	rows := all(t, r).All
+	if a, b := rows[0].GraphCell(), rows[1].GraphCell(); a == b || len([]rune(a)) > 30 {
 		t.Errorf("the graphs are %q and %q", a, b)
 	}
 }
@@ -126,10 +128,10 @@ func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
 				plugins.Level{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond})
 		}
 	}
-	f := levelsFigure(Run{Run: run, Label: "cpu"})
-	bars, last := 0, Bar{}
+	f := levelsFigure(reports.Summary{Run: run, Label: "cpu"})
+	bars, last := 0, reports.Bar{}
 	for _, shape := range f.Panels[1].Shapes {
-		if bar, ok := shape.(Bar); ok {
+		if bar, ok := shape.(reports.Bar); ok {
 			bars, last = bars+1, bar
 		}
 	}
@@ -144,25 +146,25 @@ func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
 // Engines are compared in the levels of one root, which the first engine's median is. Others have it elsewhere or not.
 func TestLevelsOfEnginesAreThoseOfOneRoot(t *testing.T) {
 	ms := time.Millisecond
-	run := func(label string, scale int, roots ...graph.Vertex) Run {
+	run := func(label string, scale int, roots ...graph.Vertex) reports.Summary {
 		r := samples.Run(label, 0, scale, len(roots))
 		for i, root := range roots {
 			r.Roots[i].Root, r.Roots[i].Time = root, float64(1+i)/1e3
 			r.Roots[i].Levels = []plugins.Level{{Frontier: 1, Edges: plugins.Counted(int64(root)), Elapsed: ms},
 				{Frontier: 2, Edges: plugins.Counted(0), Elapsed: 2 * ms}}
 		}
-		return Run{Run: r, Label: label}
+		return reports.Summary{Run: r, Label: label}
 	}
 	small, first, second := run("first", 15, 9), run("first", 16, 7, 9), run("second", 16, 8, 7)
-	figures := levelsTogether([]Run{small, first, second, run("third", 16, 9)})
+	figures := levelsTogether([]reports.Summary{small, first, second, run("third", 16, 9)})
 	if len(figures) != 1 || figures[0].Name != "levels-s16" || len(figures[0].Legend) != 2 {
 		t.Fatalf("got %d figures %+v, want one of scale 16 with two engines", len(figures), figures)
 	}
 	marks := 0
 	for _, shape := range figures[0].Panels[0].Shapes {
-		if mark, ok := shape.(Mark); ok {
+		if mark, ok := shape.(reports.Mark); ok {
 			marks++
-			if mark.At != (Point{0, 7}) {
+			if mark.At != (xy(0, 7)) {
 				t.Errorf("got a mark at %v, want the 7 entries of root 7 in level 0", mark.At)
 			}
 		}
@@ -170,7 +172,7 @@ func TestLevelsOfEnginesAreThoseOfOneRoot(t *testing.T) {
 	if marks != 2 {
 		t.Errorf("got %d marks of entries, want one for each engine", marks)
 	}
-	if got := levelsTogether([]Run{first}); len(got) != 0 {
+	if got := levelsTogether([]reports.Summary{first}); len(got) != 0 {
 		t.Errorf("one engine: got %d figures, want none", len(got))
 	}
 }
@@ -184,10 +186,10 @@ func TestLevelsFigureHasCounters(t *testing.T) {
 	run.Roots[0].Levels[1].Counters, run.Roots[0].Levels[3].Counters = counted(5), counted(6)
 	curves, values := counterCurves(run.Roots[0].Levels)
 	if len(curves) != 1 || curves[0].label != "kept" || values != (span{5, 6}) ||
-		!slices.Equal(curves[0].points, []Point{{1, 5}, {3, 6}}) {
+		!slices.Equal(curves[0].points, []reports.Point{xy(1, 5), xy(3, 6)}) {
 		t.Errorf("got %+v from %v, want what was kept in levels 1 and 3", curves, values)
 	}
-	if f := levelsFigure(Run{Run: run, Label: "cpu"}); len(f.Panels) != 3 {
+	if f := levelsFigure(reports.Summary{Run: run, Label: "cpu"}); len(f.Panels) != 3 {
 		t.Errorf("got %d panels, want one of counters, too", len(f.Panels))
 	}
 }

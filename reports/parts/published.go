@@ -1,8 +1,9 @@
-package reports
+package parts
 
 import (
 	"fmt"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ type publishedValue struct {
 var vendors = strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "")
 
 // published picks the values of Kronecker graphs with a scale. of returns the mean, minimum and maximum of a row.
-func published(references []Reference, of func(ReferenceRow) (mean, low, high float64)) (out []publishedValue) {
+func published(references []reports.Reference, of func(reports.ReferenceRow) (mean, low,
+	high float64)) (out []publishedValue) {
 	for _, r := range references {
 		for _, row := range r.Rows {
 			v := publishedValue{label: r.Short + ": " + vendors.Replace(row.System), scale: row.Scale}
@@ -30,7 +32,7 @@ func published(references []Reference, of func(ReferenceRow) (mean, low, high fl
 			v.mean, v.low, v.high = of(row)
 			if n := row.PerTuple; n > 1 {
 				v.mean, v.low, v.high = v.mean/n, v.low/n, v.high/n
-				v.label, v.divided = v.label+", divided by "+exactly(n), true
+				v.label, v.divided = v.label+", divided by "+reports.Exactly(n), true
 			}
 			if v.scale > 0 && v.mean+v.high > 0 {
 				out = append(out, v)
@@ -43,29 +45,29 @@ func published(references []Reference, of func(ReferenceRow) (mean, low, high fl
 // addPublished draws published values in gray with hollow marks and the number of their system in the legend: a mean,
 // or the ends of a range with a broken line between them. Values at the same scale stand next to each other. It widens
 // the spans of the axes. The room from -half to half around a scale is left to measured values.
-func addPublished(f *Figure, panel *Panel, all []publishedValue, half float64, scales, values *span) {
+func addPublished(f *reports.Figure, panel *reports.Panel, all []publishedValue, half float64, scales, values *span) {
 	if len(all) == 0 {
 		return
 	}
 	panel.Height += 1.2
-	f.note("Gray, hollow, broken lines: published by others for their machines, a mean or the slowest and fastest root, " +
+	f.Note("Gray, hollow, broken lines: published by others for their machines, a mean or the slowest and fastest root, " +
 		"numbered as in the legend; not measured here.")
 	atScale, placed := map[int]int{}, map[int]int{}
 	for _, v := range all {
 		atScale[v.scale]++
 		if v.divided {
-			f.note("Divided: the source counts that many edges for a tuple, which counts once here.")
+			f.Note("Divided: the source counts that many edges for a tuple, which counts once here.")
 		}
 	}
 	var labels []string
 	for _, v := range all {
-		about := About{Text: v.label + ": " + units.Significant(max(v.mean, v.high), 4)}
+		about := reports.About{Text: v.label + ": " + units.Significant(max(v.mean, v.high), 4)}
 		number := slices.Index(labels, v.label)
 		if number < 0 {
 			number = len(labels)
 			labels = append(labels, v.label)
-			f.Legend = append(f.Legend, Key{Label: strconv.Itoa(number+1) + "  " + v.label,
-				Look: Look{Color: Faint(), Glyph: looks(number).Glyph, Broken: true, Hollow: true}})
+			f.Legend = append(f.Legend, reports.Key{Label: strconv.Itoa(number+1) + "  " + v.label,
+				Look: reports.Look{Color: reports.Faint(), Glyph: reports.Looks(number).Glyph, Broken: true, Hollow: true}})
 		}
 		about.Key = strconv.Itoa(number+1) + "  " + v.label
 		at := float64(v.scale) + publishedOffset(placed[v.scale], atScale[v.scale], half)
@@ -73,18 +75,20 @@ func addPublished(f *Figure, panel *Panel, all []publishedValue, half float64, s
 		scales.add(float64(v.scale))
 		values.add(v.mean, v.low, v.high)
 		hollow := func(y, radius float64) {
-			panel.Shapes = append(panel.Shapes, Mark{Point{at, y}, looks(number).Glyph, Faint(), radius, true, about})
+			panel.Shapes = append(panel.Shapes, reports.Mark{At: xy(at, y), Glyph: reports.Looks(number).Glyph,
+				Color: reports.Faint(), Radius: radius, Hollow: true, About: about})
 		}
 		if v.high > 0 {
-			panel.Shapes = append(panel.Shapes, Line{[]Point{{at, v.low}, {at, v.high}}, Faint(), 0.7, true, about})
+			panel.Shapes = append(panel.Shapes, reports.Line{Points: []reports.Point{xy(at, v.low), xy(at, v.high)},
+				Color: reports.Faint(), Width: 0.7, Broken: true, About: about})
 			hollow(v.low, 2)
 			hollow(v.high, 2)
 		}
 		if v.mean > 0 {
 			hollow(v.mean, 3.2)
 		}
-		panel.Shapes = append(panel.Shapes, Text{At: Point{at, max(v.mean, v.high)}, Text: strconv.Itoa(number + 1),
-			Color: Faint(), Size: 7, DY: 4})
+		panel.Shapes = append(panel.Shapes, reports.Text{At: xy(at, max(v.mean, v.high)), Text: strconv.Itoa(number + 1),
+			Color: reports.Faint(), Size: 7, DY: 4})
 	}
 }
 

@@ -1,8 +1,9 @@
-package reports
+package parts
 
 import (
 	"cmp"
 	"fmt"
+	"github.com/tepsbench/teps/reports"
 	"maps"
 	"math"
 	"slices"
@@ -16,9 +17,9 @@ import (
 // maxScalingLines is the number of lines that can be distinguished in a figure.
 const maxScalingLines = 6
 
-func scalingPart(runs []Run, _ []Reference) Part {
+func scaling(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	lines := scalingLines(runs)
-	part := Part{
+	part := reports.Part{
 		Title: "Scaling over threads and ranks", Table: scalingTable(lines),
 		Explanation: "A line is one engine on one machine with the same options except for the number of its workers. " +
 			"Speed-up and efficiency are relative to the line’s smallest number of workers.",
@@ -36,7 +37,7 @@ func scalingPart(runs []Run, _ []Reference) Part {
 type scalingLine struct {
 	scalingKey
 	name   string
-	points []Run // by number of workers; of several runs that agree in everything, the one with the median rate
+	points []reports.Summary // by number of workers; runs that agree in everything are one
 }
 
 // scalingKey is all that the runs of a line have in common.
@@ -55,14 +56,14 @@ func (k scalingKey) name() string { return k.family + ", " + k.searched() }
 // searched says which graph, or in weak scaling which share of one, the runs of a line searched.
 func (k scalingKey) searched() string {
 	if k.weak {
-		return fmt.Sprintf("2%s vertices per thread", Superscript(k.size))
+		return fmt.Sprintf("2%s vertices per thread", reports.Superscript(k.size))
 	}
-	return Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
+	return reports.Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
 }
 
-// Workers is the number of threads that a run searched with, those of all ranks together, and how many ranks it had; 0:
+// workers is the number of threads that a run searched with, those of all ranks together, and how many ranks it had; 0:
 // the engine has none. Without ranks it is the option threads, or the threads that the engine reported.
-func (r Run) Workers() (threads, ranks int) {
+func workers(r reports.Summary) (threads, ranks int) {
 	ranks = number(r.Options["ranks"])
 	if i := slices.IndexFunc(r.Roots, func(root record.RootRecord) bool { return len(root.Ranks) > 0 }); i >= 0 {
 		ranks = len(r.Roots[i].Ranks)
@@ -88,28 +89,28 @@ func number(text string) int {
 }
 
 // workersText spells the number of workers: 8 threads, 8 ranks, 2 ranks × 4 threads.
-func (r Run) workersText() string {
-	threads, ranks := r.Workers()
+func workersText(r reports.Summary) string {
+	threads, ranks := workers(r)
 	switch {
 	case ranks == 0:
-		return Plural(threads, "thread", "threads")
+		return reports.Plural(threads, "thread", "threads")
 	case threads > ranks:
-		return Plural(ranks, "rank", "ranks") + " × " + Plural(threads/ranks, "thread", "threads")
+		return reports.Plural(ranks, "rank", "ranks") + " × " + reports.Plural(threads/ranks, "thread", "threads")
 	}
-	return Plural(ranks, "rank", "ranks")
+	return reports.Plural(ranks, "rank", "ranks")
 }
 
 // keyOf is the key of a run in strong scaling.
-func keyOf(r Run) scalingKey {
+func keyOf(r reports.Summary) scalingKey {
 	worker := "thread"
-	if _, ranks := r.Workers(); ranks > 0 {
+	if _, ranks := workers(r); ranks > 0 {
 		worker = "rank"
 	}
 	engine := cmp.Or(r.Engine.Builtin, r.Engine.Name)
 	if d := r.Description; d != nil {
 		engine = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name)
 	}
-	parts := []string{EngineName(engine)}
+	parts := []string{reports.EngineName(engine)}
 	if partition := r.Options["partition"]; partition != "" {
 		parts = append(parts, partitionName(partition))
 	}
@@ -117,45 +118,22 @@ func keyOf(r Run) scalingKey {
 		value := r.Engine.Options[option]
 		// Rows of a grid that the engine chose follow from the number of ranks.
 		if option != worker+"s" && option != "partition" && !(option == "rows" && value == "0") {
-			parts = append(parts, EngineName(option+"="+value))
+			parts = append(parts, reports.EngineName(option+"="+value))
 		}
 	}
 	family := strings.Join(parts, " ")
 	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family,
-		details: Joined(", ", r.program(), r.input())}
-}
-
-// program is the version and the program of a run's engine, and the machine.
-func (r Run) program() string {
-	version, program := "", ""
-	if d := r.Description; d != nil {
-		version = "version " + EngineName(d.Version)
-	}
-	if r.Engine.Checksum != "" {
-		program = "program " + Clean(r.Engine.Checksum, 12)
-	}
-	return Joined(", ", version, program, r.Machine)
-}
-
-// input is the recipe of a run's graph, or its checksum.
-func (r Run) input() string {
-	if r.Graph == nil {
-		return ""
-	}
-	if k := r.Graph.Recipe; k.Scale > 0 {
-		return fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
-	}
-	return Clean(r.Graph.SHA256, 12)
+		details: reports.Joined(", ", "version "+r.Version(), "build "+r.BuildName(), r.Machine, r.Input())}
 }
 
 // scalingLines are the lines with at least two numbers of workers: first all strong ones, then all weak ones, with the
 // most numbers first, and then the largest graphs. Only complete runs without a wrong search that say which graph they
 // searched are on a line.
-func scalingLines(runs []Run) []scalingLine {
-	groups := map[scalingKey]map[int][]Run{} // by number of workers
+func scalingLines(runs []reports.Summary) []scalingLine {
+	groups := map[scalingKey]map[int][]reports.Summary{} // by number of workers
 	for _, r := range runs {
-		workers, _ := r.Workers()
-		if workers == 0 || r.Rates() == nil || r.Verdict().Grade >= Bad || r.Graph == nil {
+		workers, _ := workers(r)
+		if workers == 0 || r.Rates() == nil || r.Verdict().Grade >= reports.Bad || r.Graph == nil {
 			continue
 		}
 		keys := []scalingKey{keyOf(r)}
@@ -166,7 +144,7 @@ func scalingLines(runs []Run) []scalingLine {
 		}
 		for _, key := range keys {
 			if groups[key] == nil {
-				groups[key] = map[int][]Run{}
+				groups[key] = map[int][]reports.Summary{}
 			}
 			groups[key][workers] = append(groups[key][workers], r)
 		}
@@ -179,8 +157,11 @@ func scalingLines(runs []Run) []scalingLine {
 		}
 		line := scalingLine{scalingKey: key}
 		for _, workers := range slices.Sorted(maps.Keys(byWorkers)) {
-			repeats := byRate(byWorkers[workers])
-			line.points = append(line.points, repeats[(len(repeats)-1)/2])
+			var repeats []record.Result
+			for _, r := range byWorkers[workers] {
+				repeats = append(repeats, r.Repeats...)
+			}
+			line.points = append(line.points, byWorkers[workers][0].Of(repeats...))
 		}
 		lines = append(lines, line)
 		named[key.name()]++
@@ -193,24 +174,25 @@ func scalingLines(runs []Run) []scalingLine {
 	}
 	slices.SortFunc(lines, func(a, b scalingLine) int {
 		weak := map[bool]int{true: 1}
-		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size, strings.Compare(a.name, b.name))
+		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size, strings.Compare(a.name,
+			b.name))
 	})
 	return lines
 }
 
 // scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point. Below
 // are the messages and bytes of engines with ranks.
-func scalingFigure(lines []scalingLine) Figure {
+func scalingFigure(lines []scalingLine) reports.Figure {
 	if len(lines) == 0 {
-		return Figure{}
+		return reports.Figure{}
 	}
-	f := Figure{Name: "strong-scaling",
+	f := reports.Figure{Name: "strong-scaling",
 		Title: "Strong scaling: search rate over the number of workers, for the same graph"}
 	if lines[0].weak {
 		f.Name = "weak-scaling"
 		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
 	}
-	f.note("Harmonic means; of several runs that agree in everything, that with the median rate. Thin, broken: a rate " +
+	f.Note("Harmonic means, medians over runs that agree in everything. Thin, broken: a rate " +
 		"that grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those with the most points; the table has all")
 	x := workerAxis(lines)
@@ -222,22 +204,22 @@ func scalingFigure(lines []scalingLine) Figure {
 	for i, quantity := range []struct {
 		title  string
 		height float64
-		of     func(Run) float64
+		of     func(reports.Summary) float64
 	}{
-		{"Search rate (GTEPS)", 3.4, func(r Run) float64 { return r.Rates().TEPS.Mean / 1e9 }},
-		{"Messages of a search", 2.6, func(r Run) float64 { sum, _ := sumRanks(r); return sum.messages }},
-		{"KiB of a search", 2.6, func(r Run) float64 { sum, _ := sumRanks(r); return sum.bytes / 1024 }},
+		{"Search rate (GTEPS)", 3.4, func(r reports.Summary) float64 { return r.Rates().TEPS.Mean / 1e9 }},
+		{"Messages of a search", 2.6, func(r reports.Summary) float64 { sum, _ := sumRanks(r); return sum.messages }},
+		{"KiB of a search", 2.6, func(r reports.Summary) float64 { sum, _ := sumRanks(r); return sum.bytes / 1024 }},
 	} {
 		var curves []curve
 		values := newSpan()
 		for k, l := range lines {
-			c := curve{label: l.name, look: looks(k)}
+			c := curve{label: l.name, look: reports.Looks(k)}
 			if common {
 				c.label = strings.Replace(l.name, ", "+l.searched(), "", 1)
 			}
 			for _, r := range l.points {
-				workers, _ := r.Workers()
-				c.points = append(c.points, Point{float64(workers), quantity.of(r)})
+				workers, _ := workers(r)
+				c.points = append(c.points, xy(float64(workers), quantity.of(r)))
 				values.add(quantity.of(r))
 			}
 			curves = append(curves, c)
@@ -245,13 +227,14 @@ func scalingFigure(lines []scalingLine) Figure {
 		if values.empty() { // threads and single ranks send nothing
 			continue
 		}
-		panel := Panel{Height: quantity.height, X: x, Y: logAxis(quantity.title, values)}
+		panel := reports.Panel{Height: quantity.height, X: x, Y: logAxis(quantity.title, values)}
 		for _, c := range curves {
 			if i == 0 {
 				first, last := c.points[0], c.points[len(c.points)-1]
 				end := min(last.X, first.X*panel.Y.Max/first.Y)
-				ideal := []Point{first, {end, first.Y * end / first.X}}
-				panel.Shapes = append(panel.Shapes, Line{ideal, c.look.Color, 0.6, true, About{Key: c.label}})
+				ideal := []reports.Point{first, xy(end, first.Y*end/first.X)}
+				panel.Shapes = append(panel.Shapes, reports.Line{Points: ideal, Color: c.look.Color, Width: 0.6, Broken: true,
+					About: reports.About{Key: c.label}})
 			}
 			panel.Shapes = append(panel.Shapes, c.draw()...)
 		}
@@ -265,9 +248,9 @@ func scalingFigure(lines []scalingLine) Figure {
 
 // workerAxis is a logarithmic axis with a tick at each number of workers. Many numbers are labeled at powers of two
 // only.
-func workerAxis(lines []scalingLine) Axis {
-	labels, workers := map[int]string{}, newSpan()
-	a := Axis{Title: "Number of " + lines[0].worker + "s", Log: true}
+func workerAxis(lines []scalingLine) reports.Axis {
+	labels, counts := map[int]string{}, newSpan()
+	a := reports.Axis{Title: "Number of " + lines[0].worker + "s", Log: true}
 	for _, l := range lines {
 		if l.worker != lines[0].worker {
 			a.Title = "Number of threads or ranks"
@@ -275,52 +258,61 @@ func workerAxis(lines []scalingLine) Axis {
 	}
 	for _, l := range lines {
 		for _, r := range l.points {
-			n, ranks := r.Workers()
+			n, ranks := workers(r)
 			if ranks > 0 && n > ranks {
 				a.Title = "Number of threads, in all ranks"
 			}
 			labels[n] = strconv.Itoa(n)
-			workers.add(float64(n))
+			counts.add(float64(n))
 		}
 	}
-	a.Min, a.Max = workers.low/1.15, workers.high*1.15
+	a.Min, a.Max = counts.low/1.15, counts.high*1.15
 	for n, label := range labels {
 		if len(labels) > 10 && n&(n-1) != 0 {
 			label = ""
 		}
-		a.Ticks = append(a.Ticks, Tick{float64(n), label})
+		a.Ticks = append(a.Ticks, reports.Tick{At: float64(n), Label: label})
 	}
-	slices.SortFunc(a.Ticks, func(a, b Tick) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(a.Ticks, func(a, b reports.Tick) int { return cmp.Compare(a.At, b.At) })
 	return a
 }
 
 // scalingTable has what the figures of scaling show.
-func scalingTable(lines []scalingLine) Table {
-	var all []Run
+func scalingTable(lines []scalingLine) reports.Table {
+	var all []reports.Summary
 	for _, l := range lines {
 		all = append(all, l.points...)
 	}
-	t := NewTable("scaling|line|#workers|"+graphHead(all, Run.On)+"|#GTEPS, harmonic|#± deviation|#speed-up|"+
+	t := reports.NewTable("scaling|line|#workers|"+reports.GraphHead(all,
+		reports.Summary.On)+"|#GTEPS, harmonic|#± deviation|#speed-up|"+
 		"#efficiency|#messages|#bytes",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
 			"Runs that are not complete or have a wrong search are left out. "+
-			"Of several runs that agree in everything, the one with the median rate counts. Messages and bytes are those of "+
+			"Numbers are medians over runs that agree in everything. Messages and bytes are those of "+
 			"all ranks in a search.")
 	for _, l := range lines {
-		first, _ := l.points[0].Workers()
+		first, _ := workers(l.points[0])
 		for _, r := range l.points {
-			n, _ := r.Workers()
+			n, _ := workers(r)
 			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
-			messages, bytes := Missing, Missing
+			messages, bytes := reports.Missing, reports.Missing
 			if ranked, ok := sumRanks(r); ok {
 				messages, bytes = ranked.sent()
 			}
-			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, r.workersText(),
-				r.graphCell(), GTEPS(r.Rates().TEPS.Mean), r.deviation(), units.Significant(speedUp, 3),
+			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, workersText(r),
+				r.GraphCell(), reports.GTEPS(r.Rates().TEPS.Mean), deviation(r), units.Significant(speedUp, 3),
 				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %", messages, bytes)
 		}
 	}
 	t.DropEmpty()
 	return t
+}
+
+// deviation is the harmonic deviation of the rates in GTEPS.
+func deviation(r reports.Summary) string {
+	if s := r.Rates(); s != nil && s.TEPS.StdDev != nil {
+		return units.Significant(*s.TEPS.StdDev/1e9, 2)
+	}
+	return reports.Missing
 }

@@ -1,7 +1,9 @@
-package reports
+package parts
 
 import (
+	"cmp"
 	"fmt"
+	"github.com/tepsbench/teps/reports"
 	"maps"
 	"math"
 	"slices"
@@ -20,11 +22,11 @@ const (
 
 // LevelFigures draw the search of the median root of each engine at its largest scale and on each other graph, by the
 // place of its run.
-func LevelFigures(runs []Run) map[int]Figure {
+func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 	type place struct{ label, source string }
 	largest := map[place]int{} // the run at the largest scale that has levels
 	for i, r := range runs {
-		if _, found := r.medianRoot(); !found || r.Verdict().Grade == Wrong {
+		if _, found := medianRoot(r); !found || r.Verdict().Grade == reports.Wrong {
 			continue
 		}
 		at := place{r.Label, r.Source}
@@ -32,11 +34,11 @@ func LevelFigures(runs []Run) map[int]Figure {
 			largest[at] = i
 		}
 	}
-	out, taken := map[int]Figure{}, map[string]bool{}
+	out, taken := map[int]reports.Figure{}, map[string]bool{}
 	for i, r := range runs {
 		if at, known := largest[place{r.Label, r.Source}]; known && at == i {
 			f := levelsFigure(r)
-			f.Name = unique(taken, fmt.Sprintf("levels-%s-%s", fileName(r.Engine.Name), r.graphFile()), "-")
+			f.Name = reports.Unique(taken, fmt.Sprintf("levels-%s-%s", reports.FileName(r.Engine.Name), graphFile(r)), "-")
 			out[i] = f
 		}
 	}
@@ -45,19 +47,20 @@ func LevelFigures(runs []Run) map[int]Figure {
 
 // levelsFigure draws the median search level by level: above, the frontier and the adjacency entries looked at; below,
 // the time of each level. Colors show the direction.
-func levelsFigure(r Run) Figure {
-	root, _ := r.medianRoot()
+func levelsFigure(r reports.Summary) reports.Figure {
+	root, _ := medianRoot(r)
 	levels := root.Levels
-	f := Figure{}
-	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", rootLabel(root), r.Label, r.atGraph())
-	f.note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
-		EngineName(r.Engine.Name), r.GraphName(), rootLabel(root), units.Seconds(root.Time)))
+	f := reports.Figure{}
+	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", reports.RootLabel(root), r.Label,
+		r.AtGraph())
+	f.Note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
+		reports.EngineName(r.Engine.Name), r.GraphName(), reports.RootLabel(root), units.Seconds(root.Time)))
 	each := (len(levels)-1)/maxLevels + 1
 	if each > 1 {
 		levels = merged(levels, each)
-		f.note(fmt.Sprintf("A bar is the time of %d levels together, a point the mean of their counts.", each))
+		f.Note(fmt.Sprintf("A bar is the time of %d levels together, a point the mean of their counts.", each))
 	} else if len(levels) <= maxShares {
-		f.note("Percentages: share of the search.")
+		f.Note("Percentages: share of the search.")
 	}
 	width := float64(each) // of a bar, in levels
 	place := func(at float64) string {
@@ -66,55 +69,60 @@ func levelsFigure(r Run) Figure {
 		}
 		return fmt.Sprintf("level %.0f", at)
 	}
-	counted := func(what string) func(Point) string {
-		return func(p Point) string { return place(p.X) + ": " + units.Integer(int64(p.Y)) + " " + what }
+	counted := func(what string) func(reports.Point) string {
+		return func(p reports.Point) string { return place(p.X) + ": " + units.Integer(int64(p.Y)) + " " + what }
 	}
-	frontier := curve{label: "frontier (vertices expanded)", look: looks(0), about: counted("vertices expanded")}
-	edges := curve{label: "adjacency entries looked at", look: looks(1), about: counted("entries looked at")}
-	var bands, times []Shape
+	frontier := curve{label: "frontier (vertices expanded)", look: reports.Looks(0), about: counted("vertices expanded")}
+	edges := curve{label: "adjacency entries looked at", look: reports.Looks(1), about: counted("entries looked at")}
+	var bands, times []reports.Shape
 	counts, seconds := newSpan(), newSpan()
 	counts.add(1)
 	for i, level := range levels {
 		at, direction := float64(i)*width+(width-1)/2, directionOf(level)
-		frontier.points = append(frontier.points, Point{at, float64(level.Frontier)})
+		frontier.points = append(frontier.points, xy(at, float64(level.Frontier)))
 		counts.add(float64(level.Frontier))
 		if n, known := level.Edges.Get(); known {
-			edges.points = append(edges.points, Point{at, float64(n)})
+			edges.points = append(edges.points, xy(at, float64(n)))
 			counts.add(float64(n))
 		}
 		color, ms := directionColors()[direction], level.Elapsed.Seconds()*1e3
-		bands = append(bands, Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
+		bands = append(bands, reports.Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
 		seconds.add(ms)
-		times = append(times, Bar{At: at, Half: 0.32 * width, To: ms, Color: color, About: About{Text: fmt.Sprintf(
-			"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), percentage(ms/1e3, root.Time))}})
+		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color,
+			About: reports.About{Text: fmt.Sprintf(
+				"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), reports.Percentage(ms/1e3,
+					root.Time))}})
 		if len(levels) <= maxShares {
-			times = append(times, Text{At: Point{at, ms}, Text: percentage(ms/1e3, root.Time), Color: Faint(), Size: 8, DY: 2})
+			times = append(times, reports.Text{At: xy(at, ms), Text: reports.Percentage(ms/1e3, root.Time),
+				Color: reports.Faint(), Size: 8, DY: 2})
 		}
 	}
-	x := Axis{Min: -0.5, Max: float64(len(levels))*width - 0.5}
+	x := reports.Axis{Min: -0.5, Max: float64(len(levels))*width - 0.5}
 	for i := 0; i < len(levels) && len(levels) <= maxTicks; i++ {
-		x.Ticks = append(x.Ticks, Tick{float64(i), strconv.Itoa(i)})
+		x.Ticks = append(x.Ticks, reports.Tick{At: float64(i), Label: strconv.Itoa(i)})
 	}
 	f.Legend = legend([]curve{frontier, edges})
-	f.Panels = []Panel{{Height: 2.1, X: x, Y: logAxis("Count", counts),
+	f.Panels = []reports.Panel{{Height: 2.1, X: x, Y: logAxis("Count", counts),
 		Shapes: slices.Concat(bands, frontier.draw(), edges.draw())}}
 	if !seconds.empty() { // an engine need not time its levels
-		f.Panels = append(f.Panels, Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", seconds.high*1.15), Shapes: times})
+		f.Panels = append(f.Panels, reports.Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", seconds.high*1.15),
+			Shapes: times})
 	}
 	counters, values := counterCurves(levels)
 	if len(counters) > 0 {
 		f.Legend = append(f.Legend, legend(counters)...)
-		panel := Panel{Height: 2.1, X: x, Y: logAxis("Counters", values), Shapes: bands}
+		panel := reports.Panel{Height: 2.1, X: x, Y: logAxis("Counters", values), Shapes: bands}
 		for _, c := range counters {
 			panel.Shapes = append(panel.Shapes, c.draw()...)
 		}
 		f.Panels = append(f.Panels, panel)
-		f.note("Counters are those of the engine; 0 is left out.")
+		f.Note("Counters are those of the engine; 0 is left out.")
 	}
 	f.Panels[len(f.Panels)-1].X.Title = "Level"
 	for k, name := range directionNames()[:2] {
 		if slices.ContainsFunc(levels, func(l plugins.Level) bool { return directionOf(l) == k }) {
-			f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: directionColors()[k]}, Block: true})
+			f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: directionColors()[k]},
+				Block: true})
 		}
 	}
 	return f
@@ -128,12 +136,13 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 			if c.Name == plugins.KernelLaunches || c.Value <= 0 {
 				continue
 			}
-			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == EngineName(c.Name) })
+			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == reports.EngineName(c.Name) })
 			if k < 0 {
 				k = len(curves)
-				curves = append(curves, curve{label: EngineName(c.Name), look: looks(2 + k)}) // after frontier and entries
+				curves = append(curves, curve{label: reports.EngineName(c.Name), look: reports.Looks(2 +
+					k)}) // after frontier and entries
 			}
-			curves[k].points = append(curves[k].points, Point{float64(i), float64(c.Value)})
+			curves[k].points = append(curves[k].points, xy(float64(i), float64(c.Value)))
 			values.add(float64(c.Value))
 		}
 	}
@@ -142,26 +151,26 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 
 // levelsTogether draws the levels of several engines over each other, for one root at the largest scale and on each
 // other graph: entries looked at, and time.
-func levelsTogether(runs []Run) (out []Figure) {
+func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 	largest := map[string]int{} // scale, by source
 	for _, r := range runs {
-		if _, found := r.medianRoot(); found && r.Verdict().Grade != Wrong {
+		if _, found := medianRoot(r); found && r.Verdict().Grade != reports.Wrong {
 			largest[r.Source] = max(largest[r.Source], r.Scale)
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(largest)) {
 		var root *record.RootRecord // the median one of the first engine
 		entries, seconds := newSpan(), newSpan()
-		f, x := Figure{}, newSpan()
-		panels := []Panel{{Height: 2.4}, {Height: 2.4}}
-		all := seriesOf(runs, func(r Run) bool { return r.Source == source && r.Scale == largest[source] })
+		f, x := reports.Figure{}, newSpan()
+		panels := []reports.Panel{{Height: 2.4}, {Height: 2.4}}
+		all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == source && r.Scale == largest[source] })
 		for _, s := range limited(&f, all, maxSeries, "engines") {
 			run := s.runs[0]
-			if first, found := run.medianRoot(); root == nil && found {
+			if first, found := medianRoot(run); root == nil && found {
 				root = &first
-				f.Name = "levels-" + run.graphFile()
-				f.Title = "Entries looked at and time in each level, by engine, " + run.atGraph()
-				f.note("Root " + rootLabel(first) + ", the median one of the first engine.")
+				f.Name = "levels-" + graphFile(run)
+				f.Title = "Entries looked at and time in each level, by engine, " + run.AtGraph()
+				f.Note("Root " + reports.RootLabel(first) + ", the median one of the first engine.")
 			}
 			i := slices.IndexFunc(run.Roots, func(r record.RootRecord) bool {
 				return root != nil && r.Root == root.Root && len(r.Levels) > 0 && len(r.Levels) <= maxLevels && !r.Broken()
@@ -178,10 +187,10 @@ func levelsTogether(runs []Run) (out []Figure) {
 				}
 				if counted = known; known {
 					part := &looked[len(looked)-1]
-					part.points = append(part.points, Point{float64(k), float64(n)})
+					part.points = append(part.points, xy(float64(k), float64(n)))
 					entries.add(float64(n))
 				}
-				took.points = append(took.points, Point{float64(k), level.Elapsed.Seconds() * 1e3})
+				took.points = append(took.points, xy(float64(k), level.Elapsed.Seconds()*1e3))
 				seconds.add(level.Elapsed.Seconds() * 1e3)
 				x.add(float64(k))
 			}
@@ -195,9 +204,9 @@ func levelsTogether(runs []Run) (out []Figure) {
 			continue
 		}
 		for i := range panels {
-			panels[i].X = Axis{Min: -0.5, Max: x.high + 0.5}
+			panels[i].X = reports.Axis{Min: -0.5, Max: x.high + 0.5}
 			for k := 0; k <= int(x.high) && int(x.high) < maxTicks; k++ {
-				panels[i].X.Ticks = append(panels[i].X.Ticks, Tick{float64(k), strconv.Itoa(k)})
+				panels[i].X.Ticks = append(panels[i].X.Ticks, reports.Tick{At: float64(k), Label: strconv.Itoa(k)})
 			}
 		}
 		panels[0].Y, panels[1].Y = logAxis("Entries looked at", entries), logAxis("Time (ms)", seconds)
@@ -226,30 +235,43 @@ func merged(levels []plugins.Level, n int) (out []plugins.Level) {
 	return out
 }
 
-// Levels lists the levels of the median root. The table is empty where no search has levels.
-func (r Run) Levels() Table {
-	root, found := r.medianRoot()
-	if !found {
-		return Table{}
+// medianRoot returns the search with the median time among those that recorded levels.
+func medianRoot(r reports.Summary) (record.RootRecord, bool) {
+	candidates := slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
+		return len(root.Levels) == 0 || root.Broken()
+	})
+	if len(candidates) == 0 {
+		return record.RootRecord{}, false
 	}
-	t := NewTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|phases|"+
-		"counters", "")
+	slices.SortStableFunc(candidates, func(a, b record.RootRecord) int { return cmp.Compare(a.Time, b.Time) })
+	return candidates[(len(candidates)-1)/2], true
+}
+
+// Levels lists the levels of the median root. The table is empty where no search has levels.
+func Levels(r reports.Summary) reports.Table {
+	root, found := medianRoot(r)
+	if !found {
+		return reports.Table{}
+	}
+	t := reports.NewTable("#level|direction|#vertices expanded|#entries looked at|#time|#share|#bytes sent|#messages|"+
+		"phases|counters", "")
 	t.Name = fmt.Sprintf("Levels of the median root: %s, %s, vertex %s, search %d, %s", r.Label, r.GraphName(),
-		rootLabel(root), root.Index, units.Seconds(root.Time))
+		reports.RootLabel(root), root.Index, units.Seconds(root.Time))
 	levels, inside := root.Levels[:min(len(root.Levels), maxLevels)], 0.0
 	for i, level := range levels {
-		seconds, share := level.Elapsed.Seconds(), Missing
+		seconds, share := level.Elapsed.Seconds(), reports.Missing
 		if inside += seconds; seconds > 0 {
-			share = percentage(seconds, root.Time)
+			share = reports.Percentage(seconds, root.Time)
 		}
-		t.Add(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), Count(level.Edges),
-			measured(seconds), share, Count(level.Bytes), Count(level.Messages), phasesText(level.Phases),
-			countersText(level.Counters))
+		t.Add(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), reports.Count(level.Edges),
+			reports.Measured(seconds), share, reports.Count(level.Bytes), reports.Count(level.Messages),
+			reports.PhasesText(level.Phases),
+			reports.CountersText(level.Counters))
 	}
 	if len(levels) < len(root.Levels) {
 		t.Note = fmt.Sprintf("The first %d of %d levels; the record has all.", len(levels), len(root.Levels))
 	} else if outside := root.Time - inside; inside > 0 && outside >= 0 {
-		t.Add("", "outside levels", "", "", units.Seconds(outside), percentage(outside, root.Time), "", "", "", "")
+		t.Add("", "outside levels", "", "", units.Seconds(outside), reports.Percentage(outside, root.Time), "", "", "", "")
 	}
 	t.DropEmpty()
 	return t
@@ -257,17 +279,21 @@ func (r Run) Levels() Table {
 
 // Profile lists the launches of kernels of the median root, as a profiler measured them. The table is empty without a
 // profile.
-func (r Run) Profile() Table {
-	root, _ := r.medianRoot()
-	t := NewTable("#level|kernel|#time on the device|#load efficiency|#warp efficiency|#occupancy|#L2, GB/s|#DRAM, GB/s",
+func Profile(r reports.Summary) reports.Table {
+	root, _ := medianRoot(r)
+	t := reports.NewTable("#level|kernel|#time on the device|#load efficiency|#warp efficiency|#occupancy|"+
+		"#L2, GB/s|#DRAM, GB/s",
 		"")
 	t.Name = "Profile of the same search: " + r.Label + ", " + r.GraphName()
-	share := func(x *float64) string { return optional(x, func(x float64) string { return percentage(x, 1) }) }
+	share := func(x *float64) string {
+		return reports.Optional(x, func(x float64) string { return reports.Percentage(x, 1) })
+	}
 	rate := func(x *float64) string {
-		return optional(x, func(x float64) string { return units.Significant(x/1e9, 3) })
+		return reports.Optional(x, func(x float64) string { return units.Significant(x/1e9, 3) })
 	}
 	for _, l := range root.Profile[:min(len(root.Profile), maxLevels)] {
-		t.Add(optional(l.Level, strconv.Itoa), l.Kernel, optional(l.Time, units.Seconds), share(l.LoadEfficiency),
+		t.Add(reports.Optional(l.Level, strconv.Itoa), l.Kernel, reports.Optional(l.Time, units.Seconds),
+			share(l.LoadEfficiency),
 			share(l.WarpEfficiency), share(l.Occupancy), rate(l.L2), rate(l.DRAM))
 	}
 	if n := len(root.Profile); n > maxLevels {
@@ -275,4 +301,12 @@ func (r Run) Profile() Table {
 	}
 	t.DropEmpty()
 	return t
+}
+
+// graphFile is the run's graph as a part of the name of a file: s20, or a name.
+func graphFile(r reports.Summary) string {
+	if r.Source != "" {
+		return reports.FileName(r.Source)
+	}
+	return fmt.Sprintf("s%d", r.Scale)
 }

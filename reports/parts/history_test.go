@@ -1,6 +1,7 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 func marked(t *testing.T, records ...record.Result) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, row := range historyTable(all(t, records...).histories()).Rows {
+	for _, row := range historyTable(histories(all(t, records...))).Rows {
 		mark := "- "
 		for _, cell := range row {
 			if cell.Class == "bad" || cell.Class == "good" {
@@ -35,13 +36,13 @@ func TestHistoryMarksChanges(t *testing.T) {
 	if diff := cmp.Diff(want, marked(t, store...)); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)
 	}
-	figure, err := all(t, store...).Figure("history")
+	figure, err := Figure(all(t, store...), "history")
 	if err != nil || len(figure.Panels) != 2 {
 		t.Fatalf("%d panels, %v; want one for each engine", len(figure.Panels), err)
 	}
 	var marks []string
 	for _, shape := range figure.Panels[0].Shapes {
-		if mark, ok := shape.(Mark); ok && mark.Glyph != Circle {
+		if mark, ok := shape.(reports.Mark); ok && mark.Glyph != reports.Circle {
 			marks = append(marks, mark.Key+": "+mark.Text)
 		}
 	}

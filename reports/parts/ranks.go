@@ -1,6 +1,7 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strings"
 
@@ -8,21 +9,21 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-func ranksPart(runs []Run, _ []Reference) Part {
+func ranks(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	ranked := rankedRuns(runs)
-	part := Part{
+	part := reports.Part{
 		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true,
 		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}
 	if len(ranked) > 0 {
-		part.Figures = []Figure{phaseFigure(ranked)}
+		part.Figures = []reports.Figure{phaseFigure(ranked)}
 	}
 	return part
 }
 
 // rankedRun sums up a run of an engine with ranks: means of a search, over the searches that are not wrong.
 type rankedRun struct {
-	Run
+	reports.Summary
 	phases    []rankedPhase
 	messages  float64
 	bytes     float64
@@ -42,7 +43,7 @@ type rankedPhase struct {
 func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
 
 // rankedRuns are the runs that have ranks and rates.
-func rankedRuns(runs []Run) (out []rankedRun) {
+func rankedRuns(runs []reports.Summary) (out []rankedRun) {
 	for _, r := range runs {
 		if ranked, ok := sumRanks(r); ok && r.Rates() != nil {
 			out = append(out, ranked)
@@ -52,8 +53,8 @@ func rankedRuns(runs []Run) (out []rankedRun) {
 }
 
 // sumRanks adds up the searches of a run; ok is false for one without ranks, or with several numbers of them.
-func sumRanks(run Run) (r rankedRun, ok bool) {
-	r.Run = run
+func sumRanks(run reports.Summary) (r rankedRun, ok bool) {
+	r.Summary = run
 	n := 0.0 // searches
 	for _, root := range run.Roots {
 		if root.Broken() || len(root.Ranks) == 0 {
@@ -132,9 +133,9 @@ func (r rankedRun) imbalance() float64 {
 }
 
 // phaseFigure draws time, messages and bytes of the phases, a row for every run. The last of many phases are gray.
-func phaseFigure(runs []rankedRun) Figure {
-	f := Figure{Name: "phases", Title: "Time, messages and bytes of the phases of a search by engines with ranks"}
-	f.note("Means over searches; times are means over ranks too, messages and bytes those of all ranks together. Ranks " +
+func phaseFigure(runs []rankedRun) reports.Figure {
+	f := reports.Figure{Name: "phases", Title: "Time, messages and bytes of the phases of a search by engines with ranks"}
+	f.Note("Means over searches; times are means over ranks too, messages and bytes those of all ranks together. Ranks " +
 		"that are goroutines of one process copy nothing, so their transfers are waiting alone.")
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
 	var names []string
@@ -145,8 +146,8 @@ func phaseFigure(runs []rankedRun) Figure {
 			}
 		}
 	}
-	colors := slices.Clone(Palette()[firstSeries : firstSeries+seriesPaints+morePaints])
-	colors = append(colors, paint(outsidePaint)) // of all others
+	colors := slices.Clone(reports.BarColors())
+	colors = append(colors, reports.Outside()) // of all others
 	for _, quantity := range []struct {
 		title string
 		of    func(rankedPhase) float64
@@ -162,29 +163,30 @@ func phaseFigure(runs []rankedRun) Figure {
 				parts[slices.Index(names, p.name)] = quantity.of(p)
 				sum += quantity.of(p)
 			}
-			rows = append(rows, barRow(r.rowName()+", "+r.workersText(), units.Significant(sum, 3), parts, colors...))
+			rows = append(rows, barRow(r.RowName()+", "+workersText(r.Summary), units.Significant(sum, 3), parts, colors...))
 		}
 		f.Panels = append(f.Panels, barPanel(quantity.title, rows))
 	}
 	for i, name := range names {
-		f.Legend = append(f.Legend, Key{Label: name, Look: Look{Color: colors[min(i, len(colors)-1)]}, Block: true})
+		f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: colors[min(i, len(colors)-1)]},
+			Block: true})
 	}
 	return f
 }
 
 // ranksTable has what the figure of phases shows.
-func ranksTable(runs []rankedRun) Table {
-	t := NewTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
+func ranksTable(runs []rankedRun) reports.Table {
+	t := reports.NewTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
 		computing, transfers := r.times()
 		messages, bytes := r.sent()
-		t.Add(r.rowName(), partitionName(r.Options["partition"]), r.workersText(), units.Seconds(computing),
+		t.Add(r.RowName(), partitionName(r.Options["partition"]), workersText(r.Summary), units.Seconds(computing),
 			units.Seconds(transfers), units.Significant(r.imbalance(), 3), messages, bytes)
 	}
 	return t
 }
 
 // partitionName spells the option partition as the literature does: 1D, 2D.
-func partitionName(option string) string { return strings.Replace(Name(option), "d", "D", 1) }
+func partitionName(option string) string { return strings.Replace(reports.Name(option), "d", "D", 1) }

@@ -1,6 +1,7 @@
-package reports
+package parts
 
 import (
+	"github.com/tepsbench/teps/reports"
 	"math"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
 func TestRanksAreSummedUp(t *testing.T) {
-	runs := rankedRuns(runs(samples.Ranked()))
+	runs := rankedRuns(all(t, samples.Ranked()).All)
 	if len(runs) != 8 {
 		t.Fatalf("%d runs have ranks, want 8", len(runs))
 	}
@@ -38,7 +39,7 @@ func TestRanksAreSummedUp(t *testing.T) {
 
 // Every phase of the engines with ranks has a color of its own.
 func TestPhasesHaveDistinctColors(t *testing.T) {
-	run, colors := rankedRun{}, map[Color]string{}
+	run, colors := rankedRun{}, map[reports.Color]string{}
 	for p := distributed.Phase(0); p <= distributed.Output; p++ {
 		run.phases = append(run.phases, rankedPhase{name: p.String(), seconds: 1})
 	}
@@ -51,18 +52,19 @@ func TestPhasesHaveDistinctColors(t *testing.T) {
 	}
 	var drawn []string
 	for _, shape := range f.Panels[0].Shapes {
-		if bar, ok := shape.(Bar); ok {
+		if bar, ok := shape.(reports.Bar); ok {
 			drawn = append(drawn, colors[bar.Color])
 		}
 	}
-	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn, want) {
+	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn,
+		want) {
 		t.Errorf("the bar has the phases %q, want %q", drawn, want)
 	}
 }
 
 func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
-	figures := map[string]Figure{}
-	for _, f := range all(t, samples.Ranked()).Figures() {
+	figures := map[string]reports.Figure{}
+	for _, f := range Figures(all(t, samples.Ranked())) {
 		figures[f.Name] = f
 	}
 	keys := func(name string) string {
@@ -81,7 +83,7 @@ func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
 			t.Errorf("the legend of %s is %q, want %q", name, got, want)
 		}
 	}
-	if part := ranksPart(runs(samples.Result([]string{"cpu"}, 16)), nil); len(part.Figures) != 0 {
+	if part := ranks(all(t, samples.Result([]string{"cpu"}, 16)).All, nil); len(part.Figures) != 0 {
 		t.Error("an engine without ranks has figures of ranks")
 	}
 }
@@ -97,7 +99,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 		}
 		return withRanks, metered
 	}
-	notes := func(f Figure) string { return strings.Join(f.Notes, " ") }
+	notes := func(f reports.Figure) string { return strings.Join(f.Notes, " ") }
 	for _, c := range []struct {
 		runs         int
 		ranks        string
@@ -107,12 +109,12 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 		{25, "The first 16 of 25 runs", 16},
 	} {
 		a, b := of(c.runs, 4)
-		part := ranksPart(runs(a), nil)
+		part := ranks(all(t, a).All, nil)
 		if len(part.Figures) != 1 || len(part.Table.Rows) != c.runs ||
 			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
 			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
 		}
-		if energy := energyPart(runs(b), nil).Figures; len(energy) != 2+c.runs {
+		if energy := energy(all(t, b).All, nil).Figures; len(energy) != 2+c.runs {
 			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
 		}
 		for _, s := range []struct{ figure, says, want string }{
@@ -130,7 +132,7 @@ func TestRanksTableHasEveryRun(t *testing.T) {
 	for i := range 230 {
 		r.Runs = append(r.Runs, samples.WithRanks(samples.Run("engine-"+strconv.Itoa(i), i, 16, 1), 2, "2d"))
 	}
-	if rows := len(ranksTable(rankedRuns(runs(r))).Rows); rows != 230 {
+	if rows := len(ranksTable(rankedRuns(all(t, r).All)).Rows); rows != 230 {
 		t.Errorf("%d rows for 230 runs", rows)
 	}
 }

@@ -1,0 +1,42 @@
+package parts
+
+import (
+	"github.com/tepsbench/teps/reports"
+	"math"
+
+	"github.com/tepsbench/teps/internal/units"
+)
+
+func construction(runs []reports.Summary, _ []reports.Reference) reports.Part {
+	return reports.Part{
+		Title: "Kernel 1: time and memory", Table: constructionTable(runs), TableOnly: true,
+		Explanation: "Kernel 1 builds the engine’s graph from the tuples. It is timed once, and its work is what makes " +
+			"searches fast.",
+		Wide: true,
+	}
+}
+
+// constructionTable has the time of kernel 1 and the memory that it leaves, by tuple and by search.
+func constructionTable(runs []reports.Summary) reports.Table {
+	t := reports.NewRunTable(runs, reports.Summary.On,
+		"#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+
+			"#bytes per tuple|#adjacency entries",
+		"Generation is not timed by the benchmark. Memory is what the engine reports to hold for searching.")
+	for _, r := range runs {
+		c := r.Construction
+		if c == nil {
+			continue
+		}
+		seconds, tuples, generation, median := c.Elapsed.Seconds(), math.NaN(), reports.Missing, math.NaN()
+		if r.Graph != nil {
+			tuples, generation = float64(r.Graph.Tuples), reports.Measured(r.Graph.Generation)
+		}
+		if s := r.Rates(); s != nil {
+			median = s.Time.Median
+		}
+		t.Add(r.Label, r.GraphCell(), generation, units.Seconds(seconds), reports.Quotient(tuples/1e6, seconds),
+			reports.Quotient(seconds, median), units.Bytes(c.Bytes), reports.Quotient(float64(c.Bytes), tuples),
+			reports.Count(c.Entries))
+	}
+	return t
+}

@@ -1,0 +1,174 @@
+package parts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+func TestInvalidRunIsNotDrawn(t *testing.T) {
+	r := samples.Result([]string{"cpu"}, 16)
+	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
+	if got := Figures(all(t, r)); len(got) != 0 {
+		t.Errorf("%d figures of an invalid run", len(got))
+	}
+}
+
+func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
+	r := samples.Result([]string{"first", "second"}, 16)
+	rated := func(run reports.Summary) bool { return run.Rates() != nil }
+	both := seriesOf(all(t, r).All, rated)
+	r.Runs[0].Statistics = nil
+	alone := seriesOf(all(t, r).All, rated)
+	if len(both) != 2 || len(alone) != 1 {
+		t.Fatalf("%d and %d series", len(both), len(alone))
+	}
+	if diff := cmp.Diff(both[1].look, alone[0].look); diff != "" {
+		t.Errorf("the look of second with first and without (-with +without):\n%s", diff)
+	}
+}
+
+func TestEnginesWithEqualCleanNamesGetNumbers(t *testing.T) {
+	r := samples.Result([]string{"a\x00b", "a b"}, 16, 17)
+	got := all(t, r).All
+	if got[0].Label != "a b" || got[1].Label != "a b" || got[2].Label != "a b #2" || got[3].Label != "a b #2" {
+		t.Errorf("labels are %q %q %q %q", got[0].Label, got[1].Label, got[2].Label, got[3].Label)
+	}
+	for _, name := range []string{"levels-a-b-s17", "levels-a-b-s17-2"} {
+		if _, err := Figure(all(t, r), name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMedianRootHasTheMedianTime(t *testing.T) {
+	run := samples.Run("cpu", 0, 16, 5)
+	for i, seconds := range []float64{5, 1, 4, 2, 3} {
+		run.Roots[i].Time = seconds
+	}
+	if root, found := medianRoot(reports.Summary{Run: run}); !found || root.Index != 4 {
+		t.Errorf("search %d is the median root, want 4", root.Index)
+	}
+	run.Roots[4].Levels = nil // of the four that are left, the lower of the two in the middle
+	if root, found := medianRoot(reports.Summary{Run: run}); !found || root.Index != 3 {
+		t.Errorf("search %d is the median root, want 3", root.Index)
+	}
+}
+
+func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
+	for last, want := range map[int]string{14: "2¹⁰ 2¹¹ 2¹² 2¹³ 2¹⁴", 42: "2¹⁰ 2¹³ 2¹⁶ 2¹⁹ 2²² 2²⁵ 2²⁸ 2³¹ 2³⁴ 2³⁷ 2⁴⁰"} {
+		var labels []string
+		for _, tick := range scaleAxis(span{10, float64(last)}).Ticks {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != want {
+			t.Errorf("ticks are %q, want %q", got, want)
+		}
+	}
+}
+
+// Variants of an engine keep different names in every figure and table.
+func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
+	const one, two = "cpu:adjacency=packed:alpha=15:latency=csr", "cpu:adjacency=plain:alpha=15:latency=csr"
+	r := samples.Result([]string{one, two}, 16)
+	for _, label := range []string{all(t, r).All[0].Label, all(t, r, r).All[0].Label} {
+		if !strings.Contains(label, "packed") || strings.Contains(label, "#") {
+			t.Errorf("the label of %s is %s", one, label)
+		}
+	}
+	f, err := Figure(all(t, r), "directions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := f.Panels[0].Y.Ticks; names[0].Label == names[1].Label {
+		t.Errorf("both rows are %s", names[0].Label)
+	}
+}
+
+func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
+	long := strings.Repeat("engine", 1000)
+	r := samples.Result([]string{long + "1", long + "2"}, 16)
+	got := all(t, r).All
+	if got[0].Label == got[1].Label {
+		t.Errorf("both engines are %s", got[0].Label)
+	}
+	for _, run := range got {
+		if n := text.StringWidth(run.Label); n > reports.NameLength+len(" #2") {
+			t.Errorf("a label has %d columns: %s", n, run.Label)
+		}
+	}
+	for _, f := range Figures(all(t, r)) {
+		if len(f.Name) > 80 || len(f.Title) > 200 {
+			t.Errorf("the figure %s has a title of %d letters", f.Name, len(f.Title))
+		}
+	}
+}
+
+func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
+	head := func(levels ...plugins.Level) string {
+		var out []string
+		table := Levels(reports.Summary{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: levels}}}})
+		for _, c := range table.Head {
+			out = append(out, c.Text)
+		}
+		for _, row := range table.Rows {
+			if len(row) != len(table.Head) {
+				t.Errorf("a line of %d cells under %d", len(row), len(table.Head))
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{head(plugins.Level{Frontier: 1}), "level, direction, vertices expanded"},
+		{head(plugins.Level{Frontier: 1, Elapsed: 5}, plugins.Level{Frontier: 3, Edges: plugins.Counted(0)}),
+			"level, direction, vertices expanded, entries looked at, time, share"},
+		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}),
+			"level, direction, vertices expanded, messages, phases"},
+		{head(plugins.Level{Counters: []plugins.Counter{{Name: "culled", Value: 7}}}),
+			"level, direction, vertices expanded, counters"},
+	} {
+		if c.got != c.want {
+			t.Errorf("columns are %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestProfileIsATableOfLaunches(t *testing.T) {
+	share, rate, level := 0.5, 2.5e11, 1
+	r := reports.Summary{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: []plugins.Level{{Frontier: 1}},
+		Profile: []record.Launch{{Kernel: "search", Occupancy: &share}, {Kernel: "step", Level: &level, L2: &rate}}}}}}
+	table := Profile(r)
+	got := ""
+	for _, row := range append([][]reports.Cell{table.Head}, table.Rows...) {
+		for _, cell := range row {
+			got += cell.Text + "|"
+		}
+	}
+	want := "level|kernel|occupancy|L2, GB/s||search|50.0 %||1|step||250|"
+	if got = strings.ReplaceAll(got, reports.Missing, ""); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if rows := Profile(reports.Summary{}).Rows; len(rows) > 0 {
+		t.Errorf("a run without a profile has %v", rows)
+	}
+}
+
+func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
+	if _, err := Figure(all(t, samples.Result([]string{"cpu"}, 16)), "rates"); err == nil ||
+		!strings.Contains(err.Error(), `no figure "rates"; they have gteps-over-scale, roots`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Figure(all(t, record.Result{}), "rates"); err == nil || !strings.Contains(err.Error(),
+		"nothing to draw") {
+		t.Errorf("without runs: %v", err)
+	}
+}

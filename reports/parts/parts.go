@@ -1,0 +1,91 @@
+// Package parts makes the chapters of a report: figures, with a table of the same numbers. Each file has one part or
+// what several parts draw with (axes.go, published.go). A part takes every number from reports.Summary.
+package parts
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tepsbench/teps/reports"
+)
+
+// Plot makes a part from runs. A part without anything to show is left out of a report.
+type Plot func(runs []reports.Summary, references []reports.Reference) reports.Part
+
+// All are the parts of a report in the order in which they are shown. A new one is a file with its function and a line
+// here; page, Markdown and files of figures follow.
+func All() []Plot { return []Plot{rates, directions, construction, scaling, ranks, energy} }
+
+// Of are the parts about runs that have something to show.
+func Of(r reports.Report, runs []reports.Summary) (out []reports.Part) {
+	for _, plot := range All() {
+		out = append(out, filled(plot(runs, r.References))...)
+	}
+	return out
+}
+
+// filled is a part alone if it has something to show, else nothing.
+func filled(part reports.Part) []reports.Part {
+	part.Figures = slices.DeleteFunc(part.Figures, func(f reports.Figure) bool { return len(f.Panels) == 0 })
+	if len(part.Figures) == 0 && (!part.TableOnly || len(part.Table.Rows) == 0) {
+		return nil
+	}
+	part.Table.Name = part.Title
+	return []reports.Part{part}
+}
+
+// OfSeveral are the parts that show the runs of several records at once.
+func OfSeveral(r reports.Report) []reports.Part {
+	if len(r.Results) < 2 {
+		return nil
+	}
+	return append(filled(History(r)), Of(r, r.All)...)
+}
+
+// Figures are all figures of a report in order, those of levels last.
+func Figures(r reports.Report) (out []reports.Figure) {
+	runs := named(r)
+	for _, part := range append(filled(History(r)), Of(r, runs)...) {
+		out = append(out, part.Figures...)
+	}
+	levels := LevelFigures(runs)
+	for _, i := range slices.Sorted(maps.Keys(levels)) {
+		out = append(out, levels[i])
+	}
+	return out
+}
+
+// named are the runs of figures outside a page, where no list of records explains their marks: names have no mark if
+// they differ without it.
+func named(r reports.Report) []reports.Summary {
+	if r.Many() || len(r.Results) < 2 {
+		return r.All
+	}
+	variants := r.Variants()
+	if slices.ContainsFunc(variants, func(v reports.Summary) bool {
+		return v.Planned > 1 || strings.Contains(v.Label, " #")
+	}) {
+		return r.All
+	}
+	runs := slices.Clone(r.All)
+	for i, v := range variants {
+		runs[i].Label = v.Label
+	}
+	return runs
+}
+
+// Figure returns the figure of that name. The error names those of the records.
+func Figure(r reports.Report, name string) (reports.Figure, error) {
+	var names []string
+	for _, f := range Figures(r) {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return reports.Figure{}, fmt.Errorf("these records have no figure %q; they have %s", name,
+		cmp.Or(strings.Join(names, ", "), "nothing to draw"))
+}

@@ -1,0 +1,278 @@
+package parts
+
+import (
+	"cmp"
+	"fmt"
+	"github.com/tepsbench/teps/reports"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
+)
+
+func rates(runs []reports.Summary, references []reports.Reference) reports.Part {
+	return reports.Part{
+		Title: "Search rates", Table: ratesTable(runs), Figures: []reports.Figure{
+			scaleFigure(runs, references), graphsFigure(runs, references, rateOnGraphs()), rootsFigure(runs)},
+		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
+			"spread belongs to the result as much as the mean.",
+	}
+}
+
+// runSeries are runs of one name, by scale.
+type runSeries struct {
+	label string
+	look  reports.Look
+	runs  []reports.Summary
+}
+
+// seriesOf groups the runs that keep accepts by name. A name keeps its look whichever of its runs are kept.
+func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) []runSeries {
+	var out []runSeries
+	for _, r := range runs {
+		i := slices.IndexFunc(out, func(s runSeries) bool { return s.label == r.Label })
+		if i < 0 {
+			i = len(out)
+			out = append(out, runSeries{label: r.Label, look: reports.Looks(i)})
+		}
+		if keep(r) {
+			out[i].runs = append(out[i].runs, r)
+		}
+	}
+	out = slices.DeleteFunc(out, func(s runSeries) bool { return len(s.runs) == 0 })
+	for _, s := range out {
+		slices.SortStableFunc(s.runs, byGraph)
+	}
+	return out
+}
+
+// overScales is the series as a line over scales.
+func (s runSeries) overScales(value func(reports.Summary) float64) curve {
+	c := curve{label: s.label, look: s.look}
+	for _, r := range s.runs {
+		c.points = append(c.points, xy(float64(r.Scale), value(r)))
+	}
+	return c
+}
+
+// scalesOf are the smallest and the largest scale of series.
+func scalesOf(all []runSeries) span {
+	scales := newSpan()
+	for _, s := range all {
+		scales.add(float64(s.runs[0].Scale), float64(s.runs[len(s.runs)-1].Scale))
+	}
+	return scales
+}
+
+// inGTEPS converts a spread of TEPS.
+func inGTEPS(s record.Spread) record.Spread {
+	return record.Spread{Min: s.Min / 1e9, FirstQuartile: s.FirstQuartile / 1e9, Median: s.Median / 1e9,
+		ThirdQuartile: s.ThirdQuartile / 1e9, Max: s.Max / 1e9, Mean: s.Mean / 1e9}
+}
+
+const maxSeries = 12 // lines over scales that can be distinguished
+
+// scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
+func scaleFigure(runs []reports.Summary, references []reports.Reference) reports.Figure {
+	all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == "" && r.Rates() != nil })
+	if len(all) == 0 {
+		return reports.Figure{}
+	}
+	f := reports.Figure{Name: "gteps-over-scale",
+		Title: "Search rate in GTEPS over the size of the graph, for each engine"}
+	f.Note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
+		inputs(runs) + ".")
+	noteGraphs(&f, runs)
+	if len(all) > maxSeries {
+		slices.SortStableFunc(all, func(a, b runSeries) int { return len(b.runs) - len(a.runs) })
+	}
+	all = limited(&f, all, maxSeries, "engines, those with the most scales; the table has all")
+	panel, scales, rates := reports.Panel{Height: 3.6}, scalesOf(all), newSpan()
+	var means []curve
+	for _, s := range all {
+		means = append(means, s.overScales(func(r reports.Summary) float64 { return r.Rates().TEPS.Mean / 1e9 }))
+	}
+	f.Legend = legend(means)
+	rate := func(r reports.ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }
+	step := min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
+	addPublished(&f, &panel, published(references, rate), step*float64(len(all))/2, &scales, &rates)
+	for i, s := range all {
+		c := means[i]
+		for k, r := range s.runs {
+			teps := inGTEPS(r.Rates().TEPS)
+			rates.add(teps.Min, teps.Max)
+			c.points[k].X += (float64(i) - float64(len(all)-1)/2) * step
+			panel.Shapes = append(panel.Shapes, reports.Box{At: c.points[k].X, Half: step * 0.4, Spread: teps,
+				Color: s.look.Color,
+				About: reports.About{Key: s.label, Text: s.label + ", " + spreadText(teps)}})
+		}
+		panel.Shapes = append(panel.Shapes, c.draw()...)
+		for k, r := range s.runs {
+			if r.Verdict().Grade >= reports.Bad {
+				panel.Shapes = append(panel.Shapes, reports.Mark{At: c.points[k], Glyph: s.look.Glyph, Color: s.look.Color,
+					Radius: 3.2, Hollow: true, About: reports.About{Key: s.label, Text: s.label + ": not complete"}})
+				f.Note("Hollow mark: the run is not complete.")
+			}
+		}
+	}
+	panel.X, panel.Y = scaleAxis(scales), valueAxis("Search rate (GTEPS)", rates)
+	f.Panels = []reports.Panel{panel}
+	return f
+}
+
+// noteGraphs says that a figure over scales has no runs on other graphs.
+func noteGraphs(f *reports.Figure, runs []reports.Summary) {
+	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return r.Source != "" }) {
+		f.Note("Runs on graphs without a scale are left out; the table has them.")
+	}
+}
+
+// inputs says what was searched.
+func inputs(runs []reports.Summary) string {
+	factors := map[string]bool{}
+	for _, r := range runs {
+		if r.Graph != nil && r.Source == "" {
+			factors[strconv.Itoa(r.Graph.Recipe.EdgeFactor)] = true
+		}
+	}
+	if len(factors) == 0 {
+		return "Graphs as named"
+	}
+	return "Kronecker graphs, edge factor " + reports.Joined(" or ", slices.Sorted(maps.Keys(factors))...)
+}
+
+// ratesTable has what the figure over scales draws.
+func ratesTable(runs []reports.Summary) reports.Table {
+	t := reports.NewRunTable(runs, reports.Summary.On, "#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
+		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+
+			"of the largest levels.")
+	for _, r := range runs {
+		row := []string{r.Label, r.GraphCell(), reports.Missing, reports.Missing, reports.Missing, reports.Missing,
+			reports.Missing, reports.Missing,
+			units.Significant(r.MeanDepth(), 4)}
+		if s := r.Rates(); s != nil {
+			x := s.TEPS
+			row = append(row[:2], reports.GTEPS(x.Mean), reports.GTEPS(x.Min), reports.GTEPS(x.FirstQuartile),
+				reports.GTEPS(x.Median), reports.GTEPS(x.ThirdQuartile),
+				reports.GTEPS(x.Max), row[8])
+		}
+		t.Add(row...)
+		t.Compare(r.Key, 2)
+	}
+	return t
+}
+
+const maxRoots = 2048 // lines of a table of roots
+
+// rootsFigure draws the rates of every run: a box along its row, and a point for each search next to the box.
+func rootsFigure(runs []reports.Summary) reports.Figure {
+	rated := func(r reports.Summary) bool { return r.Rates() != nil }
+	colors := map[string]reports.Color{} // by the name of the run
+	for _, s := range seriesOf(runs, rated) {
+		colors[s.label] = s.look.Color
+	}
+	rows := slices.DeleteFunc(slices.Clone(runs), func(r reports.Summary) bool { return !rated(r) })
+	if len(rows) == 0 {
+		return reports.Figure{}
+	}
+	slices.SortStableFunc(rows, byGraph)
+	f := reports.Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and graph"}
+	f.Note("Point: one root. Box: quartiles; thick line: median. Whiskers: slowest and fastest root. " +
+		"Diamond: harmonic mean.")
+	rows = limited(&f, rows, maxRows, "runs; the table has all")
+	values := newSpan()
+	var boxes []row
+	for _, r := range rows {
+		teps, color := inGTEPS(r.Rates().TEPS), colors[r.Label]
+		values.add(teps.Min, teps.Max)
+		boxes = append(boxes, row{name: r.RowName(), draw: func(place float64) []reports.Shape {
+			return append(cloud(r.Roots, place, color),
+				reports.Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color,
+					About: reports.About{Text: spreadText(teps)}},
+				reports.Mark{At: xy(teps.Mean, place), Glyph: reports.Diamond, Color: reports.Ink(), Radius: 2.6,
+					About: reports.About{Text: "harmonic mean: " + reports.GTEPS(r.Rates().TEPS.Mean) + " GTEPS"}})
+		}})
+	}
+	f.Panels = []reports.Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), boxHeight, boxes)}
+	return f
+}
+
+// spreadText is a spread of GTEPS as a text.
+func spreadText(s record.Spread) string {
+	number := func(x float64) string { return units.Significant(x, 4) }
+	return "median " + number(s.Median) + ", quartiles " + number(s.FirstQuartile) + " and " + number(s.ThirdQuartile) +
+		", from " + number(s.Min) + " to " + number(s.Max) + " GTEPS"
+}
+
+// cloud places a point for the rate of each root in two bands next to the box of a row, in the order of the rates.
+// Multiples of the golden ratio keep neighbors apart, and make the drawing the same every time.
+func cloud(roots []record.RootRecord, place float64, color reports.Color) (out []reports.Shape) {
+	var rates []reports.Mark
+	for _, root := range roots {
+		if teps, known := reports.Rate(root); known {
+			text := fmt.Sprintf("root %s, search %d: %s GTEPS, %s", reports.RootLabel(root), root.Index, reports.GTEPS(teps),
+				units.Seconds(root.Time))
+			rates = append(rates, reports.Mark{At: reports.Point{X: teps / 1e9}, Color: color.Fade(0x80), Radius: 1.5,
+				About: reports.About{Text: text}})
+		}
+	}
+	slices.SortStableFunc(rates, func(a, b reports.Mark) int { return cmp.Compare(a.At.X, b.At.X) })
+	for i, mark := range rates {
+		_, part := math.Modf(float64(i) * math.Phi)
+		away := 0.22 + 0.2*part
+		if i%2 == 1 {
+			away = -away
+		}
+		mark.At.Y = place + away
+		out = append(out, mark)
+	}
+	return out
+}
+
+// Roots lists every search of a run.
+func Roots(r reports.Summary) reports.Table {
+	t := reports.NewTable("##|#root|#time|#GTEPS|#tuples (nedge)|#m with self-loops|#reached|#depth|#host's clock|"+
+		"#waited|#switches|#page faults|#validation|verdict", "")
+	if n := len(r.Roots); n > maxRoots {
+		t.Note = fmt.Sprintf("The first %s of %s searches; the record has all.", units.Integer(maxRoots),
+			units.Integer(int64(n)))
+	}
+	for _, root := range r.Roots[:min(len(r.Roots), maxRoots)] {
+		rate, depth, validation, verdict, class := reports.Missing, reports.Missing, reports.Missing, "not validated",
+			"fair"
+		if teps, known := reports.Rate(root); known {
+			rate = reports.GTEPS(teps)
+		}
+		if root.Depth != nil {
+			depth = strconv.Itoa(*root.Depth)
+		}
+		if root.Validated {
+			validation, verdict, class = reports.Measured(root.Validation), "valid", "good"
+		}
+		if root.Broken() {
+			verdict, class = fmt.Sprintf("rule %d: %s", root.Rule, reports.Sentence(root.Violation)), "bad why"
+		}
+		waited, switches, faults := reports.Missing, reports.Missing, reports.Missing
+		if i := root.Interference; i != nil {
+			waited, switches, faults = units.Seconds(i.Waited+i.Stolen), units.Integer(i.Switches), units.Integer(i.Faults)
+		}
+		t.Add(strconv.Itoa(root.Index), reports.RootLabel(root), reports.Measured(root.Time), rate,
+			reports.Optional(root.NEdge, units.Integer), reports.Optional(root.M, units.Integer),
+			reports.Optional(root.Reached, units.Integer), depth,
+			reports.Measured(root.Wall), waited, switches, faults, validation, verdict)
+		t.Style(13, class)
+	}
+	t.DropEmpty()
+	return t
+}
+
+// byGraph orders runs by scale; other graphs come after them, in the order of their records.
+func byGraph(a, b reports.Summary) int {
+	if a.Source != "" || b.Source != "" {
+		return cmp.Compare(min(len(a.Source), 1), min(len(b.Source), 1))
+	}
+	return a.Scale - b.Scale
+}

@@ -1,0 +1,312 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/record"
+)
+
+// Summary is what one engine with its options measured on one graph: one run, or the repeats of a variant. The first
+// table, the parts, the facts and the sentences about a run all take their numbers from it.
+//
+// A variant is all runs that agree in engine, options, build, machine and input. Its numbers are medians over the
+// repeats that have a result (of two, their mean), and its roots are those of all these repeats.
+type Summary struct {
+	record.Run
+	Label   string
+	Machine string          // host and processor
+	Build   string          // what searched: the checksum of a program, or the commit or program of teps
+	Key     RowKey          // of its row in tables
+	Repeats []record.Result // its runs, each alone in its record
+	Rated   []record.Run    // those with a result, slowest first
+	Planned int             // number of runs, with a result or without
+	Worst   Verdict         // that of the worst run
+	Memory  int64           // bytes that a run needs, in the table of a sweep; 0: unknown
+	Differs string          // from variants of the same name
+	graph   string          // the name of its graph, cut so that different ones stay different
+}
+
+// Of sums up runs of an engine on one graph, each alone in its record, under the names that s has.
+func (s Summary) Of(repeats ...record.Result) Summary {
+	s.Repeats, s.Rated, s.Planned, s.Worst = repeats, nil, len(repeats), Verdict{}
+	for i, r := range repeats {
+		one := Summary{Run: r.Runs[0]}
+		v := one.Verdict()
+		if i == 0 || v.Grade > s.Worst.Grade {
+			s.Worst = v
+		}
+		if v.Grade < Bad && one.Rates() != nil {
+			s.Rated = append(s.Rated, one.Run)
+		}
+	}
+	slices.SortStableFunc(s.Rated, func(a, b record.Run) int {
+		return cmp.Compare(a.Statistics.TEPS.Mean, b.Statistics.TEPS.Mean)
+	})
+	switch n := len(s.Rated); {
+	case len(repeats) == 1:
+		s.Run = repeats[0].Runs[0]
+	case n == 0:
+		s.Run = repeats[0].Runs[0]
+		s.noNumbers()
+	default:
+		s.Run = s.Rated[(n-1)/2]
+		s.average()
+	}
+	return s
+}
+
+// noNumbers removes the numbers of a variant without a result.
+func (s *Summary) noNumbers() { s.Statistics, s.Construction, s.Energy, s.Roots = nil, nil, nil, nil }
+
+// average replaces the numbers of the run by medians over all that are rated.
+func (s *Summary) average() {
+	var times, rates []record.Spread
+	var kernel1 []float64
+	var figures []record.PowerFigure
+	s.Roots = nil
+	for _, run := range s.Rated {
+		s.Roots = append(s.Roots, run.Roots...)
+		times, rates = append(times, run.Statistics.Time), append(rates, run.Statistics.TEPS)
+		if run.Construction != nil {
+			kernel1 = append(kernel1, float64(run.Construction.Elapsed))
+		}
+		if run.Energy != nil {
+			s.Energy = cmp.Or(s.Energy, run.Energy)
+			figures = append(figures, run.Energy.Figures...)
+		}
+	}
+	statistics := *s.Statistics
+	statistics.Time, statistics.TEPS = medianSpread(times), medianSpread(rates)
+	s.Statistics = &statistics
+	if s.Construction != nil {
+		construction := *s.Construction
+		construction.Elapsed = time.Duration(units.Median(kernel1))
+		s.Construction = &construction
+	}
+	if s.Energy != nil {
+		energy := *s.Energy
+		energy.Figures = slices.Clone(energy.Figures)
+		for i := range energy.Figures {
+			energy.Figures[i] = medianFigure(energy.Figures[i], figures)
+		}
+		s.Energy = &energy
+	}
+}
+
+// median is the median of a quantity over all.
+func median[T any](all []T, of func(T) float64) float64 {
+	var values []float64
+	for _, one := range all {
+		values = append(values, of(one))
+	}
+	return units.Median(values)
+}
+
+// medianSpread has the median of each number over all.
+func medianSpread(all []record.Spread) record.Spread {
+	over := func(of func(record.Spread) float64) float64 { return median(all, of) }
+	out := record.Spread{
+		Min:           over(func(s record.Spread) float64 { return s.Min }),
+		FirstQuartile: over(func(s record.Spread) float64 { return s.FirstQuartile }),
+		Median:        over(func(s record.Spread) float64 { return s.Median }),
+		ThirdQuartile: over(func(s record.Spread) float64 { return s.ThirdQuartile }),
+		Max:           over(func(s record.Spread) float64 { return s.Max }),
+		Mean:          over(func(s record.Spread) float64 { return s.Mean }),
+	}
+	if !slices.ContainsFunc(all, func(s record.Spread) bool { return s.StdDev == nil }) {
+		deviation := over(func(s record.Spread) float64 { return *s.StdDev })
+		out.StdDev = &deviation
+	}
+	return out
+}
+
+// medianFigure has the medians over all power figures of the same power as f.
+func medianFigure(f record.PowerFigure, all []record.PowerFigure) record.PowerFigure {
+	same := slices.DeleteFunc(slices.Clone(all), func(g record.PowerFigure) bool {
+		return g.Of != f.Of || g.Method != f.Method
+	})
+	over := func(of func(record.PowerFigure) float64) float64 { return median(same, of) }
+	f.MTEPSPerWatt = over(func(f record.PowerFigure) float64 { return f.MTEPSPerWatt })
+	f.Watts = over(func(f record.PowerFigure) float64 { return f.Watts })
+	f.Joules = over(func(f record.PowerFigure) float64 { return f.Joules })
+	f.JoulesPerSearch = over(func(f record.PowerFigure) float64 { return f.JoulesPerSearch })
+	f.Uncertainty = over(func(f record.PowerFigure) float64 { return f.Uncertainty })
+	return f
+}
+
+// labelWidth is the width in columns of the name of an engine or a graph in figures and tables.
+const labelWidth = 30
+
+// summaries sums up each run of records under the name of its engine. Among several records, names end in the mark of
+// their record. Engines whose names look the same once cleaned get a number.
+func summaries(records ...record.Result) (out []Summary) {
+	type origin struct {
+		record int
+		engine string
+	}
+	var names, graphs []string
+	for _, r := range records {
+		for _, run := range r.Runs {
+			names, graphs = append(names, Sentence(run.Engine.Name)), append(graphs, Sentence(run.Cell()))
+		}
+	}
+	short, graphs := Shorten(labelWidth, names...), Shorten(labelWidth, graphs...)
+	labels, taken := map[origin]string{}, map[string]bool{}
+	for i, r := range records {
+		suffix := ""
+		if len(records) > 1 {
+			suffix = " " + mark(i)
+		}
+		for _, run := range r.Runs {
+			from := origin{i, run.Engine.Name}
+			if labels[from] == "" {
+				labels[from] = Unique(taken, EngineName(short[len(out)])+suffix, " #")
+			}
+			single := r
+			single.Runs = []record.Run{run}
+			out = append(out, Summary{
+				Label: labels[from], Machine: Joined(", ", Name(r.Machine.Hostname), Name(r.Machine.CPU)),
+				Build: cmp.Or(run.Engine.Checksum, cleanCommit(r.Software.Commit), r.Software.Program, r.Software.Commit,
+					r.Software.Version),
+				Key: RowKey{labels[from], run.GraphID}, graph: graphs[len(out)],
+			}.Of(single))
+		}
+	}
+	return out
+}
+
+// cleanCommit is a commit that names a build: the tree had no changes.
+func cleanCommit(commit string) string {
+	if strings.HasSuffix(commit, "+dirty") {
+		return ""
+	}
+	return commit
+}
+
+// Version is the version that the engine states.
+func (s Summary) Version() string {
+	if s.Description == nil {
+		return ""
+	}
+	return EngineName(s.Description.Version)
+}
+
+// BuildName is the build in a word.
+func (s Summary) BuildName() string {
+	commit, dirty := strings.CutSuffix(Clean(s.Build, SentenceLength), "+dirty")
+	word := []rune(commit)
+	return string(word[:min(7, len(word))]) + map[bool]string{true: "+"}[dirty]
+}
+
+// Input is the recipe of the run's graph, or its checksum.
+func (s Summary) Input() string {
+	if s.Graph == nil {
+		return ""
+	}
+	if k := s.Graph.Recipe; k.Scale > 0 {
+		return fmt.Sprintf("edge factor %d, seeds %d and %d", k.EdgeFactor, k.Seed1, k.Seed2)
+	}
+	return Clean(s.Graph.SHA256, 12)
+}
+
+// RowName names the run on an axis by its engine and its graph.
+func (s Summary) RowName() string {
+	if s.Source != "" {
+		return s.Label + ", " + s.GraphCell()
+	}
+	return fmt.Sprintf("%s, 2%s", s.Label, Superscript(s.Scale))
+}
+
+// GraphCell is the run's graph in a column: a scale, or a name.
+func (s Summary) GraphCell() string { return cmp.Or(s.graph, Sentence(s.Cell())) }
+
+// GraphName is the run's graph in a sentence: scale 20, or a name.
+func (s Summary) GraphName() string { return Name(s.GraphID.String()) }
+
+// AtGraph is the run's graph in a sentence: at scale 20, or on and its name.
+func (s Summary) AtGraph() string { return Sentence(s.At()) }
+
+// named begins a sentence about a run.
+func (s Summary) named() string { return fmt.Sprintf("%s %s: ", s.Label, s.AtGraph()) }
+
+// Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
+// the only one with a name.
+func (s Summary) Device() string {
+	cpu, d := s.Repeats[0].Machine.CPU, s.Description
+	if d == nil || len(d.Devices) == 0 || d.Devices[0].Kind == "cpu" && cpu != "" {
+		return Name(cpu)
+	}
+	if n := len(d.Devices); n > 1 {
+		return fmt.Sprintf("%d × %s", n, Name(d.Devices[0].Name))
+	}
+	return Name(d.Devices[0].Name)
+}
+
+// Rates beyond these come from a damaged record: one tuple a second, and 10^12 GTEPS. Axes end well within a float64.
+const (
+	minTEPS = 1
+	maxTEPS = 1e21
+)
+
+// Rates returns the statistics of a run whose rates may be shown: they exist, are plausible, and no search was wrong.
+// Otherwise it returns nil. Every rate that a report shows of a run is from here.
+func (s Summary) Rates() *record.Statistics {
+	if s.Statistics == nil || s.Verdict().Grade == Wrong {
+		return nil
+	}
+	x := s.Statistics.TEPS
+	for _, teps := range []float64{x.Min, x.FirstQuartile, x.Median, x.ThirdQuartile, x.Max, x.Mean} {
+		if !(teps >= minTEPS && teps <= maxTEPS) {
+			return nil
+		}
+	}
+	return s.Statistics
+}
+
+// Rate is the TEPS of one search, with the reference's count of tuples.
+func Rate(root record.RootRecord) (teps float64, known bool) {
+	if root.NEdge == nil || *root.NEdge <= 0 || !Finite(root.Time) || root.Time <= 0 {
+		return 0, false
+	}
+	teps = float64(*root.NEdge) / root.Time
+	return teps, teps >= minTEPS && teps <= maxTEPS
+}
+
+// PowerFigures are the figures of a run that may be shown; none where a search was found wrong.
+func (s Summary) PowerFigures() (out []record.PowerFigure) {
+	if s.Energy == nil || s.Verdict().Grade == Wrong {
+		return nil
+	}
+	for _, f := range s.Energy.Figures {
+		if Finite(f.MTEPSPerWatt, f.Watts, f.Joules) && f.MTEPSPerWatt > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// PowerFigure is the figure to show where there is room for one.
+func (s Summary) PowerFigure() (record.PowerFigure, bool) {
+	if len(s.PowerFigures()) == 0 {
+		return record.PowerFigure{}, false
+	}
+	return s.Energy.Headline()
+}
+
+// PerWatt is the measured figure for a narrow column: the number and what power it is of. Without one it is Missing.
+func (s Summary) PerWatt() string {
+	f, found := s.PowerFigure()
+	if !found || f.Method != power.Measured {
+		return Missing
+	}
+	return units.Significant(f.MTEPSPerWatt, 4) + " " + f.Label()
+}
+
+// On returns the graph of the run.
+func (s Summary) On() record.GraphID { return s.GraphID }
