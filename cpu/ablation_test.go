@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -52,7 +53,7 @@ func constructAll(t testing.TB, tuples []graph.Edge, threads string) (all []*ins
 func TestEveryAblationSearchesRight(t *testing.T) {
 	tuples := kronecker(t, 12)
 	for i, e := range constructAll(t, tuples, "3") {
-		validator, err := graph.NewValidator(tuples, int64(e.graph.Labels), 1)
+		validator, err := validate.New(tuples, int64(e.graph.Labels), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -80,7 +81,7 @@ func BenchmarkSearch(b *testing.B) {
 	roots := chooseRoots(b, tuples, vertices)
 	var counts []int64
 	for _, e := range engines {
-		counts = validate(b, e, tuples, vertices, roots)
+		counts = validateRoots(b, e, tuples, vertices, roots)
 	}
 	if *flagExport != "" {
 		export(b, tuples, roots, counts)
@@ -195,7 +196,7 @@ func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
 
 // chooseRoots draws the roots of a whole run.
 func chooseRoots(b *testing.B, tuples []graph.Edge, vertices int) []graph.Vertex {
-	v, err := graph.NewValidator(tuples, int64(vertices), 0)
+	v, err := validate.New(tuples, int64(vertices), 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -203,13 +204,13 @@ func chooseRoots(b *testing.B, tuples []graph.Edge, vertices int) []graph.Vertex
 	return roots
 }
 
-// validate searches from every root and validates the parents; it returns the tuples of each component, without
+// validateRoots searches from every root and validates the parents; it returns the tuples of each component, without
 // self-loops.
-func validate(b *testing.B, e plugins.Engine, tuples []graph.Edge, vertices int, roots []graph.Vertex) (
+func validateRoots(b *testing.B, e plugins.Engine, tuples []graph.Edge, vertices int, roots []graph.Vertex) (
 	counts []int64) {
 	ctx := context.Background()
 	parent := make([]graph.Vertex, vertices)
-	v, err := graph.NewValidator(tuples, int64(len(parent)), 0)
+	v, err := validate.New(tuples, int64(len(parent)), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

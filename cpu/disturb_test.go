@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/units"
 )
@@ -35,7 +36,7 @@ import (
 // order. A whole run does validation+pause, with the host as another process.
 type disturber struct {
 	tuples    []graph.Edge
-	validator *graph.Validator
+	validator *validate.Validator
 	parent    []graph.Vertex
 	large     []graph.Vertex // on huge pages
 	small     []graph.Vertex
@@ -54,7 +55,7 @@ func newDisturber(b *testing.B, tuples []graph.Edge, vertices int) *disturber {
 	d.small = make([]graph.Vertex, len(d.large))
 	d.parent = d.large
 	var err error
-	if d.validator, err = graph.NewValidator(tuples, int64(len(d.parent)), 0); err != nil {
+	if d.validator, err = validate.New(tuples, int64(len(d.parent)), 0); err != nil {
 		b.Fatal(err)
 	}
 	for _, parent := range [][]graph.Vertex{d.large, d.small} {

@@ -19,6 +19,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -57,7 +58,7 @@ func BenchmarkSearch(b *testing.B) {
 	needGPU(b)
 	source, tuples := generate(b, *flagGraph)
 	parent := make([]graph.Vertex, source.Vertices())
-	v, err := graph.NewValidator(tuples, int64(len(parent)), 0)
+	v, err := validate.New(tuples, int64(len(parent)), 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +203,8 @@ func constructEngine(b *testing.B, in plugins.Input) (plugins.Engine, []*search)
 }
 
 // validateRoots searches from every root, validates some of the searches, and returns the tuples that each traverses.
-func validateRoots(b *testing.B, e plugins.Engine, v *graph.Validator, roots, parent []graph.Vertex) (counts []int64) {
+func validateRoots(
+	b *testing.B, e plugins.Engine, v *validate.Validator, roots, parent []graph.Vertex) (counts []int64) {
 	for i, root := range roots {
 		if _, err := e.Search(b.Context(), root, parent); err != nil {
 			b.Fatal(err)

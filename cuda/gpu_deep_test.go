@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -161,7 +162,7 @@ func frontiers(levels []plugins.Level) (n []int64) {
 func TestMoreLevelsThanALaunchRuns(t *testing.T) {
 	needGPU(t)
 	_, tuples := generate(t, "path:100k")
-	v, err := graph.NewValidator(tuples, 100_000, 0)
+	v, err := validate.New(tuples, 100_000, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -151,7 +152,7 @@ const longer = 1 << 31 // LONGER of graph.cuh
 func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 	needGPU(t)
 	vertices, tuples := kronecker(t, 20)
-	v, err := graph.NewValidator(tuples, vertices, 0)
+	v, err := validate.New(tuples, vertices, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -42,7 +43,7 @@ var (
 func BenchmarkSearch(b *testing.B) {
 	tuples := kronecker(b, *flagScale, 16)
 	roots := chooseRoots(tuples)
-	validator, err := graph.NewValidator(tuples, 1<<*flagScale, 0)
+	validator, err := validate.New(tuples, 1<<*flagScale, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

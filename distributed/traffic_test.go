@@ -10,6 +10,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -72,7 +73,7 @@ type traffic struct {
 // measureTraffic searches four times and validates the results.
 func measureTraffic(t *testing.T, tuples []graph.Edge, scale int, options map[string]string) (sum traffic) {
 	t.Helper()
-	validator, err := graph.NewValidator(tuples, 1<<scale, 0)
+	validator, err := validate.New(tuples, 1<<scale, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

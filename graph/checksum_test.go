@@ -8,7 +8,7 @@ import (
 )
 
 func TestChecksumDependsOnEveryTupleAndTheirOrder(t *testing.T) {
-	edges, _ := kroneckerTuples(t, 13, 16) // two blocks
+	edges := listOf(t, parse(t, "kron:13")) // two blocks
 	seed := maphash.MakeSeed()
 	want := Checksum(seed, edges)
 	differs := func(what string, change, undo func()) {
@@ -56,7 +56,7 @@ func TestWriteEdgesWritesThePackedForm(t *testing.T) {
 }
 
 func BenchmarkChecksum(b *testing.B) {
-	edges, _ := kroneckerTuples(b, 20, 16)
+	edges := listOf(b, parse(b, "kron:20"))
 	seed := maphash.MakeSeed()
 	b.SetBytes(int64(len(edges)) * EdgeBytes)
 	for b.Loop() {

@@ -2,46 +2,10 @@ package graph_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/tepsbench/teps/graph"
 )
-
-// A search by hand: generate an input of Graph500, search it, and validate the parents against the tuples.
-func Example() {
-	ctx := context.Background()
-	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(ctx, tuples, 0, 0); err != nil {
-		fmt.Println(err)
-		return
-	}
-	csr, err := graph.NewCSR(tuples, recipe.Vertices())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	root, _ := tuples[0].Ends()
-	parent, _, err := csr.Search(root)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	tree, err := validator.Validate(ctx, root, parent)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("reached %d of %d vertices in %d levels, along %d edges\n",
-		tree.Reached, recipe.Vertices(), tree.Depth+1, tree.NEdge())
-	// Output: reached 897 of 1024 vertices in 4 levels, along 16239 edges
-}
 
 // Sources are generated in any order and in parts.
 func ExampleParseSource() {
@@ -57,25 +21,6 @@ func ExampleParseSource() {
 	}
 	fmt.Println(source.Vertices(), "vertices,", source.Tuples(), "tuples, the last are", last)
 	// Output: 9 vertices, 12 tuples, the last are [(3,6) (4,7) (5,8)]
-}
-
-// A wrong parent array is a Violation, which names the broken rule and the vertices.
-func ExampleValidator_Validate() {
-	path := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 3)}
-	validator, err := graph.NewValidator(path, 4, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = validator.Validate(context.Background(), 0, []graph.Vertex{0, 0, 1, 1})
-	var violation *graph.Violation
-	if errors.As(err, &violation) {
-		fmt.Println(violation.Rule)
-		fmt.Println(violation.Text)
-	}
-	// Output:
-	// rule 5 (each tree edge is a tuple)
-	// vertex 3 on level 2 has parent 1, but neither (3,1) nor (1,3) is a tuple
 }
 
 // The levels of a search decide its next direction: a frontier with many edges makes it go bottom-up.

@@ -39,15 +39,3 @@ func Parallel(
 	}
 	return !stop.Load(), nil
 }
-
-// lowest is the smallest number, 0 or more, that any thread has put into it.
-type lowest struct{ inverse atomic.Int64 } // of the bits of the number; 0 for none
-
-// put makes l at most n.
-func (l *lowest) put(n int64) {
-	for old := l.inverse.Load(); (old == 0 || old < ^n) && !l.inverse.CompareAndSwap(old, ^n); old = l.inverse.Load() {
-	}
-}
-
-// get returns the number, or -1 for none.
-func (l *lowest) get() int64 { return ^l.inverse.Load() }

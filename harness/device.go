@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -161,9 +162,9 @@ func (e *engineRun) prepareDevice(ctx context.Context) {
 
 // judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
 // that break a rule, and the two must agree.
-func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree, error) {
-	var tree graph.Tree
-	var violation *graph.Violation
+func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (validate.Tree, error) {
+	var tree validate.Tree
+	var violation *validate.Violation
 	done := e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
 		if tree, err = a.Validate(ctx, r.Root, e.parents); errors.As(err, &violation) {
 			return nil
@@ -186,8 +187,8 @@ func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (graph.Tree
 var errDisagree = errors.New("the host's device and the CPU disagree")
 
 // compare returns an error if the CPU's verdict is not the device's, or if it has none.
-func (e *engineRun) compare(device string, tree graph.Tree, err error) error {
-	var violation *graph.Violation
+func (e *engineRun) compare(device string, tree validate.Tree, err error) error {
+	var violation *validate.Violation
 	if err != nil && !errors.As(err, &violation) {
 		return err
 	}
@@ -198,7 +199,7 @@ func (e *engineRun) compare(device string, tree graph.Tree, err error) error {
 }
 
 // verdictText is the same for two verdicts that agree: whatever a violation's text says.
-func verdictText(t graph.Tree, v *graph.Violation) string {
+func verdictText(t validate.Tree, v *validate.Violation) string {
 	if v != nil {
 		return fmt.Sprintf("%v is broken by %v", v.Rule, v.Vertices)
 	}

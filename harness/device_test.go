@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -17,14 +18,14 @@ import (
 // slow is an accelerator that asks package graph, and can fail or lie.
 type slow struct {
 	plugins.Engine // nil: a host opens engines
-	validator      *graph.Validator
+	validator      *validate.Validator
 	validated      int
 	lent           []graph.Edge
 	lends          int // of a list
 
 	noTuples, wrongTuple, noLoad bool
 	failsAfter                   int // searches; 0: never
-	lie                          func(*graph.Tree, error) error
+	lie                          func(*validate.Tree, error) error
 	fault                        func(ctx context.Context, call string) error // comes first
 }
 
@@ -59,7 +60,7 @@ func (s *slow) Load(ctx context.Context, tuples []graph.Edge, vertices int64) (e
 	if s.noLoad {
 		return plugins.ErrMemory
 	}
-	s.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
+	s.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
 	return err
 }
 
@@ -80,16 +81,16 @@ func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
 	if err := s.fails(ctx, "load"); err != nil {
 		return err
 	}
-	s.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	s.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1000), 0)
 	return err
 }
 
-func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
 	if err := s.fails(ctx, "validate"); err != nil {
-		return graph.Tree{}, err
+		return validate.Tree{}, err
 	}
 	if s.validated++; s.failsAfter > 0 && s.validated > s.failsAfter {
-		return graph.Tree{}, errors.New("the device has disappeared")
+		return validate.Tree{}, errors.New("the device has disappeared")
 	}
 	tree, err := s.validator.Validate(ctx, root, parent)
 	if s.lie != nil {
@@ -187,12 +188,12 @@ func TestHostDevice(t *testing.T) {
 		"makes wrong tuples": {device: &slow{wrongTuple: true}, note: "not those of the", byDevice: 64, confirmed: 2},
 		"is too small":       {device: &slow{noLoad: true}, note: "not enough memory", generated: true},
 		"disappears":         {device: &slow{failsAfter: 1}, note: "disappeared", byDevice: 1, confirmed: 1, generated: true},
-		"miscounts": {device: &slow{lie: func(t *graph.Tree, err error) error { t.Tuples++; return err }},
+		"miscounts": {device: &slow{lie: func(t *validate.Tree, err error) error { t.Tuples++; return err }},
 			failure: "disagree", generated: true},
-		"accepts wrong parents": {device: &slow{lie: func(*graph.Tree, error) error { return nil }}, breaks: true,
+		"accepts wrong parents": {device: &slow{lie: func(*validate.Tree, error) error { return nil }}, breaks: true,
 			failure: "disagree", generated: true},
-		"refuses right parents": {device: &slow{lie: func(*graph.Tree, error) error {
-			return &graph.Violation{Rule: graph.RuleSpan, Vertices: []graph.Vertex{1, 2}}
+		"refuses right parents": {device: &slow{lie: func(*validate.Tree, error) error {
+			return &validate.Violation{Rule: validate.RuleSpan, Vertices: []graph.Vertex{1, 2}}
 		}}, failure: "disagree", generated: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
 )
@@ -29,7 +30,7 @@ type Input struct {
 	sum       uint64                    // checksum of the tuples as made
 	roots     []graph.Vertex
 	isolated  graph.Vertex // the first without a neighbor; the number of vertices if there is none
-	validator *graph.Validator
+	validator *validate.Validator
 	release   func() error
 	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
 }
@@ -79,7 +80,7 @@ func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progr
 	}
 	if !in.graph.Regenerated {
 		in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
-		in.validator, err = graph.NewValidator(in.tuples, in.graph.Vertices, 0)
+		in.validator, err = validate.New(in.tuples, in.graph.Vertices, 0)
 	}
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (in *Input) regenerate(
 	}()
 	in.device = openDevice(ctx, host, plan, progress)
 	parts := &onDevice{Kronecker: recipe, device: in.device, step: step}
-	in.validator, err = graph.NewSourceValidator(ctx, parts, room, 0)
+	in.validator, err = validate.NewFromSource(ctx, parts, room, 0)
 	parts.device, parts.step = nil, nil
 	if in.device.open != nil {
 		in.graph.GeneratedBy = in.device.name

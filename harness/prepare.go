@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -174,7 +175,7 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	return Needs{
 		Tuples:    s.Tuples() * graph.EdgeBytes, // does not overflow, by Check
 		Parents:   saturate(float64(s.Vertices()) * 8),
-		Validator: graph.ValidatorBytes(s.Vertices()),
+		Validator: validate.Bytes(s.Vertices()),
 		Engine:    engineMemory(s.Vertices(), s.Tuples(), m),
 	}
 }

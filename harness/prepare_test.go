@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -23,7 +24,7 @@ func TestEstimateMemory(t *testing.T) {
 	got := EstimateMemory(recipe(20, 16), m)
 	const vertices, tuples = 1 << 20, 16 << 20
 	want := Needs{
-		Tuples: 12 * tuples, Parents: 8 * vertices, Validator: graph.ValidatorBytes(vertices),
+		Tuples: 12 * tuples, Parents: 8 * vertices, Validator: validate.Bytes(vertices),
 		Engine: 1000 + 5*vertices/2 + 4*tuples,
 	}
 	if got != want || got.Validator <= 0 {

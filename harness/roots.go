@@ -7,7 +7,7 @@ import (
 )
 
 // DrawRoots draws wanted search keys from those of a graph's vertices with a neighbor other than themselves (a bitmap,
-// as of graph.Validator), which it removes there; if there are fewer, it draws all. rejected counts the draws of a
+// as of validate.Validator), which it removes there; if there are fewer, it draws all. rejected counts the draws of a
 // vertex without a neighbor, or of one drawn before.
 //
 // The keys are distinct (Graph500 specification 2.0, section "Sampling 64 search keys"). The draws are those of the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 )
 
 var golden24 = flag.Bool("golden24", false, "check the golden roots of scale 24 too (half a minute, 3 GB of memory)")
@@ -26,7 +27,7 @@ func kroneckerTuples(t testing.TB, k graph.Kronecker) []graph.Edge {
 // joined returns the bitmap of the vertices with a neighbor.
 func joined(t testing.TB, k graph.Kronecker, edges []graph.Edge) []uint64 {
 	t.Helper()
-	v, err := graph.NewValidator(edges, k.Vertices(), 0)
+	v, err := validate.New(edges, k.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

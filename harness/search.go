@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -83,8 +84,8 @@ func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 }
 
 // keep records what the validator found: the component or a violation.
-func keep(r *record.RootRecord, tree graph.Tree, err error) error {
-	var violation *graph.Violation
+func keep(r *record.RootRecord, tree validate.Tree, err error) error {
+	var violation *validate.Violation
 	if errors.As(err, &violation) {
 		r.Rule, r.Violation = int(violation.Rule), violation.Error()
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 )
 
 // Accelerator does the host's own work on a device: it generates tuples and validates parents, with the results of
@@ -30,10 +31,10 @@ type Accelerator interface {
 	// LoadRecipe is Load for the tuples of a recipe, which are in no memory: each Validate makes them again.
 	LoadRecipe(ctx context.Context, recipe graph.Kronecker) error
 
-	// Validate does what graph.Validator does with the parents of a search. The error for parents that break a rule is a
-	// graph.Violation, which need not have a text. Other errors: ErrNotConstructed before Load. After a Load, parents lie
-	// in one place.
-	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error)
+	// Validate does what validate.Validator does with the parents of a search. The error for parents that break a rule
+	// is a validate.Violation, which need not have a text. Other errors: ErrNotConstructed before Load. After a Load,
+	// parents lie in one place.
+	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
 
 	// Close releases everything.
 	Close() error

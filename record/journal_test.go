@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 )
@@ -27,7 +28,7 @@ func officialRun() (Manifest, []Entry) {
 	}
 	for i := range 64 {
 		root := RootRecord{Index: i, Root: graph.Vertex(i), Time: 0.001, Wall: 0.0011, Validated: true}
-		root.SetTree(graph.Tree{Tuples: 1000, SelfLoops: 10, Reached: 50})
+		root.SetTree(validate.Tree{Tuples: 1000, SelfLoops: 10, Reached: 50})
 		entries = append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: &root})
 	}
 	return m, append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -145,7 +146,7 @@ type Check struct {
 }
 
 // SetTree sets the counts of the component that the search reached.
-func (r *RootRecord) SetTree(tree graph.Tree) {
+func (r *RootRecord) SetTree(tree validate.Tree) {
 	r.M, r.NEdge, r.Reached = new(tree.Tuples), new(tree.NEdge()), new(tree.Reached)
 }
 

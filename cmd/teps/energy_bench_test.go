@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
@@ -24,7 +25,7 @@ func BenchmarkRepeat(b *testing.B) {
 		if err := recipe.Generate(b.Context(), tuples, 0, 0); err != nil {
 			b.Fatal(err)
 		}
-		validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+		validator, err := validate.New(tuples, recipe.Vertices(), 0)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/serial"
@@ -14,7 +15,7 @@ import (
 // testDevice does the host's work on the CPU, in a process of its own. With the variable HOSTDEVICE_DIES it dies in
 // the tenth validation, and with HOSTDEVICE_MISSING it says that it is not there.
 type testDevice struct {
-	validator *graph.Validator
+	validator *validate.Validator
 	validated int
 }
 
@@ -36,16 +37,16 @@ func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, e
 }
 
 func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	d.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
+	d.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
 	return err
 }
 
 func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	d.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1<<16), 0)
+	d.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1<<16), 0)
 	return err
 }
 
-func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
 	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
 		os.Exit(7)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -211,7 +212,7 @@ func (d *device) found() (findings, error) {
 }
 
 // Validate is plugins.Accelerator.Validate.
-func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t graph.Tree, err error) {
+func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t validate.Tree, err error) {
 	n := d.vertices
 	switch {
 	case n == 0:
@@ -239,19 +240,19 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 		if err == nil {
 			err = d.explainTuples(root, f)
 		}
-		t = graph.Tree{
+		t = validate.Tree{
 			Root: root, Reached: int64(f.Reached), Depth: int(f.Depth), Tuples: d.tuples - int64(f.Missed),
 			SelfLoops: int64(f.Loops),
 		}
 		return err
 	})
 	if err != nil {
-		t = graph.Tree{}
+		t = validate.Tree{}
 	}
 	return t, err
 }
 
-// explainTree returns the violation of rule 1 or 2 that graph.Validator names.
+// explainTree returns the violation of rule 1 or 2 that validate.Validator names.
 func (d *device) explainTree(root graph.Vertex) error {
 	n := uint64(d.vertices)
 	up, twice := d.jump, d.jump+4*n
@@ -270,41 +271,41 @@ func (d *device) explainTree(root graph.Vertex) error {
 	case err != nil:
 		return err
 	case f.BadRoot != none:
-		return broken(graph.RuleTree, root, root)
+		return broken(validate.RuleTree, root, root)
 	case f.InCycle != none && f.InCycle <= f.Unusable:
 		p, err := d.parentOf(graph.Vertex(f.InCycle))
 		switch {
 		case err != nil:
 			return err
 		case p == graph.Vertex(f.InCycle):
-			return broken(graph.RuleTree, root, p)
+			return broken(validate.RuleTree, root, p)
 		}
-		return broken(graph.RuleTree, root, graph.Vertex(f.InCycle), p)
+		return broken(validate.RuleTree, root, graph.Vertex(f.InCycle), p)
 	case f.Unusable != none:
-		return broken(graph.RuleTree, root, graph.Vertex(f.Unusable))
+		return broken(validate.RuleTree, root, graph.Vertex(f.Unusable))
 	case f.Orphan != none:
-		return d.brokenEdge(graph.RuleTreeLevel, root, graph.Vertex(f.Orphan))
+		return d.brokenEdge(validate.RuleTreeLevel, root, graph.Vertex(f.Orphan))
 	}
 	return errors.New("the parents are not a tree, but none of them is wrong")
 }
 
-// explainTuples returns the violation of rule 3, 4 or 5 that graph.Validator names, or nil.
+// explainTuples returns the violation of rule 3, 4 or 5 that validate.Validator names, or nil.
 func (d *device) explainTuples(root graph.Vertex, f findings) error {
-	rule, tuple := graph.RuleLevel, f.Far
+	rule, tuple := validate.RuleLevel, f.Far
 	if tuple == none {
-		rule, tuple = graph.RuleSpan, f.Unspanned
+		rule, tuple = validate.RuleSpan, f.Unspanned
 	}
 	if tuple == none {
 		if f.NoTuple == none {
 			return nil
 		}
-		return d.brokenEdge(graph.RuleTuple, root, graph.Vertex(f.NoTuple))
+		return d.brokenEdge(validate.RuleTuple, root, graph.Vertex(f.NoTuple))
 	}
 	a, b, err := d.ends(tuple)
 	if err != nil {
 		return err
 	}
-	if rule == graph.RuleSpan { // the end that is reached comes first
+	if rule == validate.RuleSpan { // the end that is reached comes first
 		p, err := d.parentOf(a)
 		if err != nil {
 			return err
@@ -340,7 +341,7 @@ func (d *device) parentOf(v graph.Vertex) (graph.Vertex, error) {
 }
 
 // brokenEdge is a violation by a vertex and its parent.
-func (d *device) brokenEdge(rule graph.Rule, root, v graph.Vertex) error {
+func (d *device) brokenEdge(rule validate.Rule, root, v graph.Vertex) error {
 	p, err := d.parentOf(v)
 	if err != nil {
 		return err
@@ -348,8 +349,8 @@ func (d *device) brokenEdge(rule graph.Rule, root, v graph.Vertex) error {
 	return broken(rule, root, v, p)
 }
 
-func broken(rule graph.Rule, root graph.Vertex, vertices ...graph.Vertex) error {
-	return &graph.Violation{Rule: rule, Root: root, Vertices: vertices, Text: fmt.Sprintf("found at %v", vertices)}
+func broken(rule validate.Rule, root graph.Vertex, vertices ...graph.Vertex) error {
+	return &validate.Violation{Rule: rule, Root: root, Vertices: vertices, Text: fmt.Sprintf("found at %v", vertices)}
 }
 
 // Close is plugins.Accelerator.Close.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -76,7 +77,7 @@ func testWrongParents(t *testing.T, a plugins.Accelerator) {
 		Vertices        int64
 		Root            graph.Vertex
 		Tuples, Changes [][2]graph.Vertex
-		Rule            graph.Rule
+		Rule            validate.Rule
 		Named           []graph.Vertex
 	}
 	var good, parent []graph.Vertex
@@ -114,7 +115,7 @@ func testWrongParents(t *testing.T, a plugins.Accelerator) {
 func testValidate(t *testing.T, a plugins.Accelerator, name string, again bool, mutations int) {
 	source, tuples := enginetest.Generated(t, name)
 	vertices := source.Vertices()
-	validator, err := graph.NewValidator(tuples, vertices, 0)
+	validator, err := validate.New(tuples, vertices, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func testValidate(t *testing.T, a plugins.Accelerator, name string, again bool, 
 		t.Fatal(err)
 	}
 	parent, rng := make([]graph.Vertex, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
-	rules := map[graph.Rule]int{}
+	rules := map[validate.Rule]int{}
 	var good []graph.Vertex
 	var level []int64
 	var root graph.Vertex
@@ -159,15 +160,15 @@ func testValidate(t *testing.T, a plugins.Accelerator, name string, again bool, 
 }
 
 // verdict returns the violation among the errors of Validate; others are violations of no rule.
-func verdict(t graph.Tree, err error) (graph.Tree, graph.Violation) {
-	var violation *graph.Violation
+func verdict(t validate.Tree, err error) (validate.Tree, validate.Violation) {
+	var violation *validate.Violation
 	if errors.As(err, &violation) {
-		return t, graph.Violation{Rule: violation.Rule, Vertices: violation.Vertices}
+		return t, validate.Violation{Rule: violation.Rule, Vertices: violation.Vertices}
 	}
 	if err != nil {
-		return t, graph.Violation{Rule: -1, Text: err.Error()}
+		return t, validate.Violation{Rule: -1, Text: err.Error()}
 	}
-	return t, graph.Violation{}
+	return t, validate.Violation{}
 }
 
 // mutate breaks parents in a random way, as the mutants of package graph do; some changes leave a right result.
@@ -254,7 +255,7 @@ func mutate(rng *rand.Rand, csr *graph.CSR, parent []graph.Vertex, level []int64
 // byCPU is an accelerator that asks package graph. The suite is tested with it where there is no GPU.
 type byCPU struct {
 	plugins.Accelerator // nil: the suite makes no other calls
-	validator           *graph.Validator
+	validator           *validate.Validator
 }
 
 func (*byCPU) Describe(context.Context) (plugins.Description, error) {
@@ -266,16 +267,16 @@ func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge,
 }
 
 func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	a.validator, err = graph.NewValidator(tuples, vertices, 0)
+	a.validator, err = validate.New(tuples, vertices, 0)
 	return err
 }
 
 func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	a.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	a.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1000), 0)
 	return err
 }
 
-func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
 	return a.validator.Validate(ctx, root, parent)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -25,8 +26,8 @@ func (device) Load(context.Context, []graph.Edge, int64) error { return missing(
 
 func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }
 
-func (device) Validate(context.Context, graph.Vertex, []graph.Vertex) (graph.Tree, error) {
-	return graph.Tree{}, missing()
+func (device) Validate(context.Context, graph.Vertex, []graph.Vertex) (validate.Tree, error) {
+	return validate.Tree{}, missing()
 }
 
 func (device) Close() error { return nil }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -292,7 +293,7 @@ func TestDuplicatesOfKolganov(t *testing.T) {
 func TestFullQueuesAreNoError(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")
-	v, err := graph.NewValidator(tuples, vertices, 0)
+	v, err := validate.New(tuples, vertices, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

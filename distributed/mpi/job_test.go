@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -99,7 +100,7 @@ func TestRanksGenerateTheirSlices(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, tuples := enginetest.Generated(t, "kron:10")
-	validator, err := graph.NewValidator(tuples, 1<<10, 0)
+	validator, err := validate.New(tuples, 1<<10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -140,7 +141,7 @@ func TestGridsUnderMPIAreValid(t *testing.T) {
 	withRank(t)
 	recipe := graph.Kronecker{Scale: 9, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	_, tuples := enginetest.Generated(t, "kron:9")
-	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	validator, err := validate.New(tuples, recipe.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

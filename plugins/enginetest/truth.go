@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
 
 // Truth knows the correct results for one graph, from the oracle, and whether the host of a run would accept a result.
 type Truth struct {
 	graph *graph.CSR
-	host  *graph.Validator
+	host  *validate.Validator
 }
 
 // NewTruth returns the truth about tuples whose labels are below vertices.
@@ -22,7 +23,7 @@ func NewTruth(tuples []graph.Edge, vertices int64) (*Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := graph.NewValidator(tuples, vertices, 1)
+	host, err := validate.New(tuples, vertices, 1)
 	return &Truth{g, host}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 )
 
 // TestOracleAndValidatorJudgeAlike spoils right answers at random. Two judges that work in different ways must agree,
@@ -47,10 +48,10 @@ func TestValidatorThatDisagreesWithTheOracleIsReported(t *testing.T) {
 	}
 	other := path(5)
 	other.tuples = append(edges(0, 3), other.tuples...)
-	if truth.host, err = graph.NewValidator(other.tuples, 5, 1); err != nil {
+	if truth.host, err = validate.New(other.tuples, 5, 1); err != nil {
 		t.Fatal(err)
 	}
-	var broken *graph.Violation
+	var broken *validate.Violation
 	if err := truth.Check(t.Context(), 0, []graph.Vertex{0, 0, 1, 2, 3}); !errors.As(err, &broken) {
 		t.Errorf("want the validator's violation, got %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
@@ -101,7 +102,7 @@ func (c *Client) load(ctx context.Context, request *enginepb.LoadRequest) error 
 }
 
 // Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
-func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t graph.Tree, err error) {
+func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t validate.Tree, err error) {
 	array, err := segmentOf(c.host, parentSegment, parent, present)
 	if err != nil {
 		return t, err
@@ -122,8 +123,8 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph
 
 // verdict is what Validate returns, with the violation as an answer and not as an error.
 type verdict struct {
-	tree      graph.Tree
-	violation *graph.Violation
+	tree      validate.Tree
+	violation *validate.Violation
 }
 
 func verdictToWire(v verdict) *enginepb.Verdict {
@@ -139,18 +140,18 @@ func verdictToWire(v verdict) *enginepb.Verdict {
 
 func verdictFromWire(w *enginepb.Verdict) (v verdict, err error) {
 	numbers := []int64{w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops()}
-	if slices.Min(numbers) < 0 || w.GetRule() < 0 || w.GetRule() > int64(graph.RuleTuple) || len(w.GetVertices()) > 2 {
+	if slices.Min(numbers) < 0 || w.GetRule() < 0 || w.GetRule() > int64(validate.RuleTuple) || len(w.GetVertices()) > 2 {
 		return v, fmt.Errorf("a verdict of %d vertices, depth %d, %d tuples, %d self-loops, rule %d with %d vertices: %w",
 			w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops(), w.GetRule(), len(w.GetVertices()), ErrAnswer)
 	}
 	if w.GetRule() > 0 {
-		v.violation = &graph.Violation{
-			Rule:     graph.Rule(w.GetRule()),
+		v.violation = &validate.Violation{
+			Rule:     validate.Rule(w.GetRule()),
 			Vertices: each(w.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
 		}
 		return v, nil
 	}
-	v.tree = graph.Tree{
+	v.tree = validate.Tree{
 		Reached: w.GetReached(), Depth: int(w.GetDepth()), Tuples: w.GetTuples(), SelfLoops: w.GetSelfLoops(),
 	}
 	return v, nil

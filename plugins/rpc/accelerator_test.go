@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
 // byCPU is an accelerator that asks package graph.
-type byCPU struct{ validator *graph.Validator }
+type byCPU struct{ validator *validate.Validator }
 
 func (*byCPU) Describe(context.Context) (plugins.Description, error) {
 	return plugins.Description{Name: "slow", Version: "1", Summary: "Works on the CPU."}, nil
@@ -26,7 +27,7 @@ func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge,
 }
 
 func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	a.validator, err = graph.NewValidator(slices.Clone(tuples), vertices, 0)
+	a.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
 	return err
 }
 
@@ -38,13 +39,13 @@ func (*byCPU) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuple
 }
 
 func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	a.validator, err = graph.NewSourceValidator(ctx, k, make([]graph.Edge, 1000), 0)
+	a.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1000), 0)
 	return err
 }
 
-func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (graph.Tree, error) {
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
 	if a.validator == nil {
-		return graph.Tree{}, plugins.ErrNotConstructed
+		return validate.Tree{}, plugins.ErrNotConstructed
 	}
 	return a.validator.Validate(ctx, root, parent)
 }
@@ -71,7 +72,7 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 		t.Fatalf("other tuples than those of package graph, or %v", err)
 	}
 	parents := s.parents(recipe.Vertices())
-	validator, err := graph.NewValidator(tuples, recipe.Vertices(), 0)
+	validator, err := validate.New(tuples, recipe.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 			parents[change[0]] = change[1]
 			gotTree, gotErr := a.Validate(t.Context(), root, parents)
 			wantTree, wantErr := validator.Validate(t.Context(), root, parents)
-			var got, want *graph.Violation
+			var got, want *validate.Violation
 			if errors.As(gotErr, &got) != errors.As(wantErr, &want) || gotTree != wantTree ||
 				got != nil && (got.Rule != want.Rule || !slices.Equal(got.Vertices, want.Vertices)) {
 				t.Errorf("load %d, %v: %+v, %v, want %+v, %v", i, change, gotTree, gotErr, wantTree, wantErr)
@@ -167,11 +168,11 @@ func TestTrimmedTuplesAreNotGenerated(t *testing.T) {
 
 func TestImpossibleVerdictsAreRefused(t *testing.T) {
 	for _, v := range []verdict{
-		{tree: graph.Tree{Reached: -1}},
-		{tree: graph.Tree{Depth: -1}},
-		{violation: &graph.Violation{Rule: 6}},
-		{violation: &graph.Violation{Rule: -1}},
-		{violation: &graph.Violation{Rule: 1, Vertices: make([]graph.Vertex, 3)}},
+		{tree: validate.Tree{Reached: -1}},
+		{tree: validate.Tree{Depth: -1}},
+		{violation: &validate.Violation{Rule: 6}},
+		{violation: &validate.Violation{Rule: -1}},
+		{violation: &validate.Violation{Rule: 1, Vertices: make([]graph.Vertex, 3)}},
 	} {
 		if _, err := verdictFromWire(verdictToWire(v)); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%+v: %v", v, err)

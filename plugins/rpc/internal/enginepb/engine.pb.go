@@ -798,7 +798,7 @@ func (x *ValidateRequest) GetParent() *Segment {
 	return nil
 }
 
-// Verdict is graph.Tree or, if a rule is broken, graph.Violation without its text.
+// Verdict is validate.Tree or, if a rule is broken, validate.Violation without its text.
 type Verdict struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reached       int64                  `protobuf:"varint,1,opt,name=reached,proto3" json:"reached,omitempty"`

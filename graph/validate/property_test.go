@@ -1,4 +1,4 @@
-package graph
+package validate
 
 import (
 	"context"
@@ -9,52 +9,54 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // verdict is the result of the slow checker below.
 type verdict struct {
-	rule   Rule   // 0: accepted
-	vertex Vertex // that rule 1, 2 or 5 names first
-	tuple  int    // that rule 3 or 4 names
-	tree   Tree   // if accepted
+	rule   Rule         // 0: accepted
+	vertex graph.Vertex // that rule 1, 2 or 5 names first
+	tuple  int          // that rule 3 or 4 names
+	tree   Tree         // if accepted
 }
 
 // judge checks a result rule by rule as the specification states them, with maps and slowly. It shares no code with the
 // validator.
-func judge(s sample, parent []Vertex) verdict {
-	isVertex := func(p Vertex) bool { return p >= 0 && p < Vertex(s.vertices) }
+func judge(s sample, parent []graph.Vertex) verdict {
+	isVertex := func(p graph.Vertex) bool { return p >= 0 && p < graph.Vertex(s.vertices) }
 
 	// Rule 1, the root first.
 	if parent[s.root] != s.root {
 		return verdict{rule: RuleTree, vertex: s.root}
 	}
-	for v := range Vertex(s.vertices) {
+	for v := range graph.Vertex(s.vertices) {
 		p := parent[v]
 		inCycle := false
 		if isVertex(p) {
-			seen := map[Vertex]bool{}
+			seen := map[graph.Vertex]bool{}
 			for u := p; isVertex(u) && !seen[u]; u = parent[u] {
 				seen[u] = true
 			}
 			inCycle = seen[v]
 		}
-		if p != Unreached && (!isVertex(p) || v != s.root && inCycle) {
+		if p != graph.Unreached && (!isVertex(p) || v != s.root && inCycle) {
 			return verdict{rule: RuleTree, vertex: v}
 		}
 	}
 
 	// Rule 2, and levels.
-	level := map[Vertex]int{}
-	for v := range Vertex(s.vertices) {
-		if parent[v] == Unreached {
+	level := map[graph.Vertex]int{}
+	for v := range graph.Vertex(s.vertices) {
+		if parent[v] == graph.Unreached {
 			continue
 		}
-		if parent[parent[v]] == Unreached {
+		if parent[parent[v]] == graph.Unreached {
 			return verdict{rule: RuleTreeLevel, vertex: v}
 		}
 	}
-	for v := range Vertex(s.vertices) {
-		if parent[v] != Unreached {
+	for v := range graph.Vertex(s.vertices) {
+		if parent[v] != graph.Unreached {
 			depth := 0
 			for u := v; u != s.root; u = parent[u] {
 				depth++
@@ -65,11 +67,11 @@ func judge(s sample, parent []Vertex) verdict {
 
 	// Rules 3 and 4.
 	split := -1
-	edges := map[[2]Vertex]bool{}
+	edges := map[[2]graph.Vertex]bool{}
 	tree := Tree{Root: s.root, Reached: int64(len(level))}
 	for i, e := range s.edges {
 		u, v := e.Ends()
-		edges[[2]Vertex{u, v}], edges[[2]Vertex{v, u}] = true, true
+		edges[[2]graph.Vertex{u, v}], edges[[2]graph.Vertex{v, u}] = true, true
 		levelU, inU := level[u]
 		levelV, inV := level[v]
 		switch {
@@ -89,8 +91,8 @@ func judge(s sample, parent []Vertex) verdict {
 	}
 
 	// Rule 5.
-	for v := range Vertex(s.vertices) {
-		if _, in := level[v]; in && v != s.root && !edges[[2]Vertex{v, parent[v]}] {
+	for v := range graph.Vertex(s.vertices) {
+		if _, in := level[v]; in && v != s.root && !edges[[2]graph.Vertex{v, parent[v]}] {
 			return verdict{rule: RuleTuple, vertex: v}
 		}
 	}
@@ -126,12 +128,12 @@ func (want verdict) differs(err error) string {
 func checkVerdict(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, s sample, parent []Vertex) {
+}, s sample, parent []graph.Vertex) {
 	t.Helper()
 	want := judge(s, slices.Clone(parent))
 	for _, threads := range []int{1, 2} {
 		for _, plain := range []bool{false, true} {
-			v, err := NewValidator(s.edges, s.vertices, threads)
+			v, err := New(s.edges, s.vertices, threads)
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -151,11 +153,13 @@ func checkVerdict(t interface {
 func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(1, 12).Draw(t, "vertices")
-		vertex := rapid.Custom(func(t *rapid.T) Vertex { return Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex")) })
-		edge := rapid.Custom(func(t *rapid.T) Edge { return MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
+		vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
+			return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
+		})
+		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
 		s := sample{"", rapid.SliceOfN(edge, 0, 30).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
 
-		csr, err := NewCSR(s.edges, n)
+		csr, err := graph.NewCSR(s.edges, n)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -163,11 +167,11 @@ func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		special := rapid.SampledFrom([]Vertex{Unreached, Unwritten, -2, Vertex(n), 1 << 40})
+		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
 		entry := rapid.OneOf(vertex, vertex, vertex, special)
 		if rapid.Bool().Draw(t, "from nothing") {
 			for v := range parent {
-				parent[v] = rapid.OneOf(vertex, rapid.Just(Unreached)).Draw(t, "parent")
+				parent[v] = rapid.OneOf(vertex, rapid.Just(graph.Unreached)).Draw(t, "parent")
 			}
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "changes") {
@@ -187,16 +191,17 @@ func FuzzValidate(f *testing.F) {
 			return
 		}
 		n := int64(data[0]%16) + 1
-		s := sample{"", nil, n, Vertex(data[1]) % Vertex(n)}
-		parent := make([]Vertex, n)
+		s := sample{"", nil, n, graph.Vertex(data[1]) % graph.Vertex(n)}
+		parent := make([]graph.Vertex, n)
 		data = data[2:]
 		for v := range parent {
 			if len(data) > 0 {
-				parent[v], data = Vertex(int8(data[0])), data[1:]
+				parent[v], data = graph.Vertex(int8(data[0])), data[1:]
 			}
 		}
 		for ; len(data) >= 2; data = data[2:] {
-			s.edges = append(s.edges, MakeEdge(Vertex(data[0])%Vertex(n), Vertex(data[1])%Vertex(n)))
+			u, v := graph.Vertex(data[0])%graph.Vertex(n), graph.Vertex(data[1])%graph.Vertex(n)
+			s.edges = append(s.edges, graph.MakeEdge(u, v))
 		}
 		checkVerdict(t, s, parent)
 	})

@@ -1,4 +1,39 @@
-package graph
+// Package validate is the validator: it checks the parent array of a search against the five rules of the Graph500
+// specification (2.0, section "Validation"), and counts the edges that the search traversed.
+//
+// # Rules
+//
+//  1. The parents form a tree: no cycles, and the root is its own parent.
+//  2. Each tree edge joins levels that differ by one.
+//  3. Each tuple joins levels that differ by at most one.
+//  4. The tree spans the component of the root: no tuple joins a reached vertex to an unreached one.
+//  5. Each tree edge is a tuple.
+//
+// The tuples are those of the input and not a graph that was built from them, so an edge that kernel 1 lost is
+// detected. A Violation names the lowest broken rule and the lowest vertex or tuple that breaks it, however many
+// threads work.
+//
+// # Levels
+//
+// The specification lets an engine report levels; this validator derives them from the parents alone: the level of a
+// vertex is the number of tree edges between it and the root. levels.go derives them in three parallel passes over the
+// parents, in time linear in the vertices, however deep the tree is. It checks rules 1 and 2.
+//
+// # Tuples
+//
+// tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears a bit of each vertex
+// whose tree edge it meets (rule 5). The random reads of levels are the cost of validation, so each takes 16 bits.
+//
+// # Messages
+//
+// Both passes only detect that a rule is broken. explain.go then searches for the vertex or tuple on one thread, so a
+// correct array pays nothing for good messages.
+//
+// # Faulty engines
+//
+// The parents may be in memory that a faulty engine still writes to. The validator returns and does not panic whatever
+// the array contains and however it changes; the verdict is then of a mixture of several moments.
+package validate
 
 import (
 	"cmp"
@@ -7,19 +42,9 @@ import (
 	"math"
 	"runtime"
 	"sync"
-)
 
-// The validator checks a parent array against the five rules of the Graph500 specification (2.0, "Validation"). It uses
-// the input tuples and not a graph that was built from them, so an edge that kernel 1 lost is detected. It derives the
-// levels from the parents alone, and counts the tuples of the component.
-//
-// It works in two steps. validate_levels.go walks the parents and gives every vertex its level (rules 1 and 2).
-// validate_tuples.go streams the tuples once, compares the two levels of each (rules 3 and 4), and marks the tree edges
-// among them (rule 5). Both only detect that something is broken; validate_explain.go finds out what and where, and may
-// be slow. So a correct array costs nothing for good messages, and messages do not depend on the threads.
-//
-// The parent array may be in memory that a faulty engine still writes to. The validator returns and does not panic
-// whatever the array contains and however it changes; its result is then a mixture of several moments.
+	"github.com/tepsbench/teps/graph"
+)
 
 // Rule is one of the five rules of the specification, 1 to 5.
 type Rule int
@@ -51,9 +76,9 @@ func (r Rule) String() string {
 // or tuple that breaks it; for rule 1, a wrong parent of the root comes first.
 type Violation struct {
 	Rule     Rule
-	Root     Vertex
-	Vertices []Vertex // a vertex and its parent, or the ends of a tuple
-	Text     string   // what is wrong with them
+	Root     graph.Vertex
+	Vertices []graph.Vertex // a vertex and its parent, or the ends of a tuple
+	Text     string         // what is wrong with them
 }
 
 func (v *Violation) Error() string {
@@ -62,7 +87,7 @@ func (v *Violation) Error() string {
 
 // Tree is the summary of a valid parent array.
 type Tree struct {
-	Root      Vertex
+	Root      graph.Vertex
 	Reached   int64 // number of vertices, with the root
 	Depth     int   // largest level; the level of the root is 0
 	Tuples    int64 // in the component, with duplicates and self-loops: m in the specification
@@ -75,8 +100,8 @@ func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 // Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once, and
 // calls must not overlap.
 type Validator struct {
-	edges    []Edge // the list, unless a source makes it for each pass
-	source   Source // or nil
+	edges    []graph.Edge // the list, unless a source makes it for each pass
+	source   graph.Source // or nil
 	vertices int64
 	scanners []scanner // one for each thread
 
@@ -91,23 +116,24 @@ type Validator struct {
 	tupleGrain  int64 // tuples that a thread takes at a time
 }
 
-// NewValidator returns a validator for searches of edges, whose labels must be below vertices, on the given number of
+// New returns a validator for searches of edges, whose labels must be below vertices, on the given number of
 // threads (0 or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It
 // returns an error for a number of vertices that is out of range and for a label that is too large.
-func NewValidator(edges []Edge, vertices int64, threads int) (*Validator, error) {
+func New(edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
 	return newValidator(context.Background(), nil, edges, vertices, threads)
 }
 
-// NewSourceValidator is NewValidator for the tuples of a source, which are in no memory: it makes them once, in room
+// NewFromSource is New for the tuples of a source, which are in no memory: it makes them once, in room
 // for some of them at a time, which it does not keep, and the validator makes them again for each search. The error is
 // ctx.Err() if ctx ended first.
-func NewSourceValidator(ctx context.Context, s Source, room []Edge, threads int) (*Validator, error) {
+func NewFromSource(ctx context.Context, s graph.Source, room []graph.Edge, threads int) (*Validator, error) {
 	return newValidator(ctx, s, room, s.Vertices(), threads)
 }
 
-func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, threads int) (*Validator, error) {
-	if vertices < 1 || vertices > int64(MaxVertex)+1 {
-		return nil, fmt.Errorf("graph: making a validator for %d vertices: want 1 to 2^%d", vertices, VertexBits)
+func newValidator(
+	ctx context.Context, s graph.Source, edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
+	if vertices < 1 || vertices > int64(graph.MaxVertex)+1 {
+		return nil, fmt.Errorf("graph: making a validator for %d vertices: want 1 to 2^%d", vertices, graph.VertexBits)
 	}
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
@@ -137,16 +163,16 @@ func newValidator(ctx context.Context, s Source, edges []Edge, vertices int64, t
 	return v, nil
 }
 
-// ValidatorBytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for
+// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for
 // each thread, or 800 KB if a source makes the tuples. It does not depend on their number.
-func ValidatorBytes(vertices int64) int64 {
+func Bytes(vertices int64) int64 {
 	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
 	return perVertex*vertices + perWord*((vertices+63)/64)
 }
 
 // Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
 // is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
-func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) (Tree, error) {
+func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	if err := v.checkSearch(root, parent); err != nil {
 		return Tree{}, err
 	}
@@ -162,7 +188,7 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 		return Tree{}, err
 	}
 	if child := firstBit(v.pending); child >= 0 {
-		return Tree{}, v.explainEdge(root, Vertex(child), parent)
+		return Tree{}, v.explainEdge(root, graph.Vertex(child), parent)
 	}
 	return t, nil
 }
@@ -172,22 +198,23 @@ func (v *Validator) Validate(ctx context.Context, root Vertex, parent []Vertex) 
 func (v *Validator) Joined() []uint64 { return v.joined }
 
 // Overwrite fills a parent array with Unwritten before a search. It does not wait for other calls.
-func (v *Validator) Overwrite(parent []Vertex) {
+func (v *Validator) Overwrite(parent []graph.Vertex) {
 	v.inParallel(func(first, last int64) {
 		for i := range parent[first:last] {
-			parent[first:last][i] = Unwritten
+			parent[first:last][i] = graph.Unwritten
 		}
 	})
 }
 
 func (v *Validator) inParallel(work func(first, last int64)) {
-	_, _ = Parallel(context.Background(), len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+	ctx, threads := context.Background(), len(v.scanners)
+	_, _ = graph.Parallel(ctx, threads, v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		work(first, last)
 		return true
 	})
 }
 
-func (v *Validator) checkSearch(root Vertex, parent []Vertex) error {
+func (v *Validator) checkSearch(root graph.Vertex, parent []graph.Vertex) error {
 	if int64(len(parent)) != v.vertices {
 		return fmt.Errorf("graph: validating %d parents of a graph of %d vertices: want one parent for each vertex",
 			len(parent), v.vertices)
@@ -200,7 +227,7 @@ func (v *Validator) checkSearch(root Vertex, parent []Vertex) error {
 
 // overVertices calls work for ranges of all vertices, as Parallel does.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
-	return Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
+	return graph.Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		return work(first, last)
 	})
 }
@@ -214,11 +241,11 @@ func (v *Validator) tuples() int64 {
 }
 
 // tuple returns tuple i.
-func (v *Validator) tuple(i int64) Edge {
+func (v *Validator) tuple(i int64) graph.Edge {
 	if v.source == nil {
 		return v.edges[i]
 	}
-	var one [1]Edge
+	var one [1]graph.Edge
 	_ = v.source.Generate(context.Background(), one[:], i, 1) // its only error is that of the context
 	return one[0]
 }
@@ -226,16 +253,16 @@ func (v *Validator) tuple(i int64) Edge {
 // overTuples calls work for ranges of all tuples, as Parallel does: edges are those from number first on. Threads make
 // the tuples of a source one range after the other.
 func (v *Validator) overTuples(
-	ctx context.Context, work func(thread int, edges []Edge, first int64) bool) (bool, error) {
+	ctx context.Context, work func(thread int, edges []graph.Edge, first int64) bool) (bool, error) {
 	if v.source == nil {
 		return v.overPart(ctx, v.edges, 0, work)
 	}
 	var failed error
 	var once sync.Once
-	good, err := Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
+	good, err := graph.Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
 		s := &v.scanners[thread]
 		if s.made == nil {
-			s.made = make([]Edge, v.tupleGrain)
+			s.made = make([]graph.Edge, v.tupleGrain)
 		}
 		made := s.made[:last-first]
 		if err := v.source.Generate(ctx, made, first, 1); err != nil {
@@ -248,8 +275,8 @@ func (v *Validator) overTuples(
 }
 
 // overParts is overTuples for the first pass, in which a source makes many tuples at a time, in room.
-func (v *Validator) overParts(ctx context.Context, room []Edge,
-	work func(thread int, edges []Edge, first int64) bool) (good bool, err error) {
+func (v *Validator) overParts(ctx context.Context, room []graph.Edge,
+	work func(thread int, edges []graph.Edge, first int64) bool) (good bool, err error) {
 	if v.source == nil {
 		return v.overPart(ctx, v.edges, 0, work)
 	}
@@ -264,9 +291,9 @@ func (v *Validator) overParts(ctx context.Context, room []Edge,
 }
 
 // overPart calls work for ranges of a part of the list that begins with tuple base.
-func (v *Validator) overPart(ctx context.Context, part []Edge, base int64,
-	work func(thread int, edges []Edge, first int64) bool) (bool, error) {
-	return Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
+func (v *Validator) overPart(ctx context.Context, part []graph.Edge, base int64,
+	work func(thread int, edges []graph.Edge, first int64) bool) (bool, error) {
+	return graph.Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
 		return work(thread, part[first:last], base+first)
 	})
 }

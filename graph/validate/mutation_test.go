@@ -1,4 +1,4 @@
-package graph
+package validate
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // mutation breaks a correct result in one way. apply changes m.parent and returns whether that is possible in the
@@ -19,16 +21,16 @@ type mutation struct {
 // subject is a correct result that is about to be broken.
 type subject struct {
 	sample
-	csr    *CSR
-	parent []Vertex
+	csr    *graph.CSR
+	parent []graph.Vertex
 	level  []int64
 	rng    *rand.Rand
 }
 
 // pick returns a random vertex among the suitable ones.
-func (m *subject) pick(suits func(v Vertex) bool) (Vertex, bool) {
-	var all []Vertex
-	for v := range Vertex(m.vertices) {
+func (m *subject) pick(suits func(v graph.Vertex) bool) (graph.Vertex, bool) {
+	var all []graph.Vertex
+	for v := range graph.Vertex(m.vertices) {
 		if suits(v) {
 			all = append(all, v)
 		}
@@ -39,22 +41,22 @@ func (m *subject) pick(suits func(v Vertex) bool) (Vertex, bool) {
 	return all[m.rng.IntN(len(all))], true
 }
 
-func (m *subject) reached(v Vertex) bool  { return m.level[v] >= 0 }
-func (m *subject) nonRoot(v Vertex) bool  { return m.level[v] > 0 }
-func (m *subject) isolated(v Vertex) bool { return len(m.csr.Neighbors(v)) == 0 }
-func (m *subject) isLeaf(v Vertex) bool   { return m.nonRoot(v) && !slices.Contains(m.parent, v) }
+func (m *subject) reached(v graph.Vertex) bool  { return m.level[v] >= 0 }
+func (m *subject) nonRoot(v graph.Vertex) bool  { return m.level[v] > 0 }
+func (m *subject) isolated(v graph.Vertex) bool { return len(m.csr.Neighbors(v)) == 0 }
+func (m *subject) isLeaf(v graph.Vertex) bool   { return m.nonRoot(v) && !slices.Contains(m.parent, v) }
 
 // below reports whether v is u or a descendant of u.
-func (m *subject) below(v, u Vertex) bool {
+func (m *subject) below(v, u graph.Vertex) bool {
 	for ; v != u && v != m.root; v = m.parent[v] {
 	}
 	return v == u
 }
 
-func (m *subject) adjacent(u, v Vertex) bool { return slices.Contains(m.csr.Neighbors(u), v) }
+func (m *subject) adjacent(u, v graph.Vertex) bool { return slices.Contains(m.csr.Neighbors(u), v) }
 
 // entry makes a mutation that sets the entry of a reached vertex other than the root.
-func entry(p func(m *subject) Vertex) func(m *subject) bool {
+func entry(p func(m *subject) graph.Vertex) func(m *subject) bool {
 	return func(m *subject) bool {
 		v, ok := m.pick(m.nonRoot)
 		if ok {
@@ -65,15 +67,15 @@ func entry(p func(m *subject) Vertex) func(m *subject) bool {
 }
 
 var mutations = []mutation{
-	{"root unset", RuleTree, func(m *subject) bool { m.parent[m.root] = Unreached; return true }},
-	{"root never written", RuleTree, func(m *subject) bool { m.parent[m.root] = Unwritten; return true }},
+	{"root unset", RuleTree, func(m *subject) bool { m.parent[m.root] = graph.Unreached; return true }},
+	{"root never written", RuleTree, func(m *subject) bool { m.parent[m.root] = graph.Unwritten; return true }},
 	{"root's parent is a child", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return m.level[v] == 1 })
+		v, ok := m.pick(func(v graph.Vertex) bool { return m.level[v] == 1 })
 		m.parent[m.root] = v
 		return ok && v != m.root
 	}},
 	{"root's parent is an unreached vertex", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		v, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
 		m.parent[m.root] = v
 		return ok
 	}},
@@ -83,25 +85,25 @@ var mutations = []mutation{
 		return ok && v != m.root
 	}},
 	{"second root elsewhere", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
+		v, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
 		m.parent[v] = v
 		return ok
 	}},
 	{"cycle of two", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
+		v, ok := m.pick(func(v graph.Vertex) bool { return m.level[v] > 1 })
 		if ok {
 			m.parent[m.parent[v]] = v
 		}
 		return ok
 	}},
 	{"cycle of two unreached vertices", RuleTree, func(m *subject) bool {
-		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
-		v, ok2 := m.pick(func(v Vertex) bool { return !m.reached(v) && v != u })
+		u, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
+		v, ok2 := m.pick(func(v graph.Vertex) bool { return !m.reached(v) && v != u })
 		m.parent[u], m.parent[v] = v, u
 		return ok && ok2
 	}},
 	{"long cycle", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 2 })
+		v, ok := m.pick(func(v graph.Vertex) bool { return m.level[v] > 2 })
 		top := v
 		for m.level[top] > 1 {
 			top = m.parent[top]
@@ -109,41 +111,42 @@ var mutations = []mutation{
 		m.parent[top] = v
 		return ok
 	}},
-	{"parent just beyond the vertices", RuleTree, entry(func(m *subject) Vertex { return Vertex(m.vertices) })},
-	{"parent far beyond the vertices", RuleTree, entry(func(m *subject) Vertex { return 1 << 62 })},
+	{"parent just beyond the vertices", RuleTree,
+		entry(func(m *subject) graph.Vertex { return graph.Vertex(m.vertices) })},
+	{"parent far beyond the vertices", RuleTree, entry(func(m *subject) graph.Vertex { return 1 << 62 })},
 	{"parent right in its low 32 bits only", RuleTree, func(m *subject) bool {
 		v, ok := m.pick(m.nonRoot)
 		m.parent[v] += 1 << 32
 		return ok
 	}},
-	{"parent -2", RuleTree, entry(func(m *subject) Vertex { return -2 })},
-	{"parent very negative", RuleTree, entry(func(m *subject) Vertex { return Unwritten + 1 })},
-	{"entry never written", RuleTree, entry(func(m *subject) Vertex { return Unwritten })},
+	{"parent -2", RuleTree, entry(func(m *subject) graph.Vertex { return -2 })},
+	{"parent very negative", RuleTree, entry(func(m *subject) graph.Vertex { return graph.Unwritten + 1 })},
+	{"entry never written", RuleTree, entry(func(m *subject) graph.Vertex { return graph.Unwritten })},
 	{"entry of an unreached vertex never written", RuleTree, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
-		m.parent[v] = Unwritten
+		v, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
+		m.parent[v] = graph.Unwritten
 		return ok
 	}},
 	{"inner vertex unreached", RuleTreeLevel, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return m.nonRoot(v) && !m.isLeaf(v) })
-		m.parent[v] = Unreached
+		v, ok := m.pick(func(v graph.Vertex) bool { return m.nonRoot(v) && !m.isLeaf(v) })
+		m.parent[v] = graph.Unreached
 		return ok
 	}},
 	{"parent in another component", RuleTreeLevel, func(m *subject) bool {
-		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
-		return ok && entry(func(m *subject) Vertex { return u })(m)
+		u, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
+		return ok && entry(func(m *subject) graph.Vertex { return u })(m)
 	}},
 	{"chain of unreached vertices", RuleTreeLevel, func(m *subject) bool {
-		u, ok := m.pick(func(v Vertex) bool { return !m.reached(v) })
-		v, ok2 := m.pick(func(v Vertex) bool { return !m.reached(v) && v != u })
+		u, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) })
+		v, ok2 := m.pick(func(v graph.Vertex) bool { return !m.reached(v) && v != u })
 		m.parent[u] = v
 		return ok && ok2
 	}},
 	{"attached to a neighbor on the same level", RuleLevel, func(m *subject) bool {
-		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v] && u != v })
+		return m.attach(func(v, u graph.Vertex) bool { return m.level[u] == m.level[v] && u != v })
 	}},
 	{"attached to a deeper neighbor", RuleLevel, func(m *subject) bool {
-		return m.attach(func(v, u Vertex) bool { return m.level[u] == m.level[v]+1 && !m.below(u, v) })
+		return m.attach(func(v, u graph.Vertex) bool { return m.level[u] == m.level[v]+1 && !m.below(u, v) })
 	}},
 	{"depth first instead of breadth first", RuleLevel, func(m *subject) bool {
 		parent, deeper := depthFirst(m.csr, m.root, m.level)
@@ -152,32 +155,32 @@ var mutations = []mutation{
 	}},
 	{"dropped leaf", RuleSpan, func(m *subject) bool {
 		v, ok := m.pick(m.isLeaf)
-		m.parent[v] = Unreached
+		m.parent[v] = graph.Unreached
 		return ok && v != m.root
 	}},
 	{"dropped subtree", RuleSpan, func(m *subject) bool {
 		top, ok := m.pick(m.nonRoot)
-		return ok && m.drop(func(v Vertex) bool { return m.below(v, top) })
+		return ok && m.drop(func(v graph.Vertex) bool { return m.below(v, top) })
 	}},
 	{"dropped last level", RuleSpan, func(m *subject) bool {
 		last := slices.Max(m.level)
-		return last > 0 && m.drop(func(v Vertex) bool { return m.level[v] == last })
+		return last > 0 && m.drop(func(v graph.Vertex) bool { return m.level[v] == last })
 	}},
 	{"dropped everything but the root", RuleSpan, func(m *subject) bool { return m.drop(m.nonRoot) }},
 	{"vertex of another component claimed", RuleSpan, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool {
-			return !m.reached(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u Vertex) bool { return u != v })
+		v, ok := m.pick(func(v graph.Vertex) bool {
+			return !m.reached(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u graph.Vertex) bool { return u != v })
 		})
 		m.parent[v] = m.root
 		return ok
 	}},
 	{"isolated vertex claimed", RuleTuple, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) && m.isolated(v) })
+		v, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) && m.isolated(v) })
 		m.parent[v] = m.root
 		return ok
 	}},
 	{"whole other component claimed", RuleTuple, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return !m.reached(v) && !m.isolated(v) })
+		v, ok := m.pick(func(v graph.Vertex) bool { return !m.reached(v) && !m.isolated(v) })
 		if !ok {
 			return false
 		}
@@ -191,52 +194,52 @@ var mutations = []mutation{
 		return true
 	}},
 	{"attached one level up to what is not a neighbor", RuleTuple, func(m *subject) bool {
-		v, ok := m.pick(func(v Vertex) bool { return m.level[v] > 1 })
-		u, ok2 := m.pick(func(u Vertex) bool { return ok && m.level[u] == m.level[v]-1 && !m.adjacent(u, v) })
+		v, ok := m.pick(func(v graph.Vertex) bool { return m.level[v] > 1 })
+		u, ok2 := m.pick(func(u graph.Vertex) bool { return ok && m.level[u] == m.level[v]-1 && !m.adjacent(u, v) })
 		m.parent[v] = u
 		return ok && ok2
 	}},
 }
 
 // attach gives a vertex v a suitable neighbor u as its parent.
-func (m *subject) attach(suits func(v, u Vertex) bool) bool {
-	v, ok := m.pick(func(v Vertex) bool {
-		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u Vertex) bool { return suits(v, u) })
+func (m *subject) attach(suits func(v, u graph.Vertex) bool) bool {
+	v, ok := m.pick(func(v graph.Vertex) bool {
+		return m.nonRoot(v) && slices.ContainsFunc(m.csr.Neighbors(v), func(u graph.Vertex) bool { return suits(v, u) })
 	})
 	if !ok {
 		return false
 	}
 	list := m.csr.Neighbors(v)
-	m.parent[v] = list[slices.IndexFunc(list, func(u Vertex) bool { return suits(v, u) })]
+	m.parent[v] = list[slices.IndexFunc(list, func(u graph.Vertex) bool { return suits(v, u) })]
 	return true
 }
 
 // drop makes vertices unreached, and reports whether there were any.
-func (m *subject) drop(which func(v Vertex) bool) bool {
-	var all []Vertex
-	for v := range Vertex(m.vertices) {
+func (m *subject) drop(which func(v graph.Vertex) bool) bool {
+	var all []graph.Vertex
+	for v := range graph.Vertex(m.vertices) {
 		if m.reached(v) && which(v) {
 			all = append(all, v)
 		}
 	}
 	for _, v := range all {
-		m.parent[v] = Unreached
+		m.parent[v] = graph.Unreached
 	}
 	return len(all) > 0
 }
 
 // depthFirst returns the parents of a depth-first search, and whether a vertex is deeper in it than its level.
-func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper bool) {
-	parent = make([]Vertex, len(level))
+func depthFirst(csr *graph.CSR, root graph.Vertex, level []int64) (parent []graph.Vertex, deeper bool) {
+	parent = make([]graph.Vertex, len(level))
 	for v := range parent {
-		parent[v] = Unreached
+		parent[v] = graph.Unreached
 	}
 	parent[root] = root
-	var visit func(u Vertex, depth int64)
-	visit = func(u Vertex, depth int64) {
+	var visit func(u graph.Vertex, depth int64)
+	visit = func(u graph.Vertex, depth int64) {
 		deeper = deeper || depth > level[u]
 		for _, v := range csr.Neighbors(u) {
-			if parent[v] == Unreached {
+			if parent[v] == graph.Unreached {
 				parent[v] = u
 				visit(v, depth+1)
 			}
@@ -248,15 +251,15 @@ func depthFirst(csr *CSR, root Vertex, level []int64) (parent []Vertex, deeper b
 
 // listSource is a list of tuples as a source.
 type listSource struct {
-	Source   // nil: what follows is enough
-	edges    []Edge
-	vertices int64
+	graph.Source // nil: what follows is enough
+	edges        []graph.Edge
+	vertices     int64
 }
 
 func (l listSource) Vertices() int64 { return l.vertices }
 func (l listSource) Tuples() int64   { return int64(len(l.edges)) }
 
-func (l listSource) Generate(_ context.Context, dst []Edge, first int64, _ int) error {
+func (l listSource) Generate(_ context.Context, dst []graph.Edge, first int64, _ int) error {
 	copy(dst, l.edges[first:])
 	return nil
 }
@@ -275,7 +278,7 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			validators[i] = append(validators[i], mustValidator(t, s.edges, s.vertices, threads))
 		}
-		again, err := NewSourceValidator(t.Context(), listSource{edges: s.edges, vertices: s.vertices}, make([]Edge, 97), 3)
+		again, err := NewFromSource(t.Context(), listSource{edges: s.edges, vertices: s.vertices}, make([]graph.Edge, 97), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,20 +324,20 @@ func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Many breaches at once, so that threads meet them in different orders.
-	broken := map[Rule]func(v Vertex, p Vertex) Vertex{
-		RuleTree: func(v, p Vertex) Vertex {
+	broken := map[Rule]func(v graph.Vertex, p graph.Vertex) graph.Vertex{
+		RuleTree: func(v, p graph.Vertex) graph.Vertex {
 			if v%1000 == 999 && v != root {
 				return v
 			}
 			return p
 		},
-		RuleTreeLevel: func(v, p Vertex) Vertex {
+		RuleTreeLevel: func(v, p graph.Vertex) graph.Vertex {
 			if level[v] == 1 {
-				return Unreached
+				return graph.Unreached
 			}
 			return p
 		},
-		RuleLevel: func(v, p Vertex) Vertex {
+		RuleLevel: func(v, p graph.Vertex) graph.Vertex {
 			for _, u := range csr.Neighbors(v) {
 				if v%50 == 0 && u%50 != 0 && level[v] > 0 && level[u] == level[v] && u != v {
 					return u
@@ -342,15 +345,15 @@ func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
 			}
 			return p
 		},
-		RuleSpan: func(v, p Vertex) Vertex {
+		RuleSpan: func(v, p graph.Vertex) graph.Vertex {
 			if !slices.Contains(good, v) {
-				return Unreached
+				return graph.Unreached
 			}
 			return p
 		},
-		RuleTuple: func(v, p Vertex) Vertex {
+		RuleTuple: func(v, p graph.Vertex) graph.Vertex {
 			if level[v] == 2 {
-				return Vertex(slices.Index(level, 1))
+				return graph.Vertex(slices.Index(level, 1))
 			}
 			return p
 		},
@@ -359,7 +362,7 @@ func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
 		t.Run(rule.String(), func(t *testing.T) {
 			parent := slices.Clone(good)
 			for v := range parent {
-				parent[v] = mutate(Vertex(v), good[v])
+				parent[v] = mutate(graph.Vertex(v), good[v])
 			}
 			want := judge(sample{"", edges, vertices, root}, parent)
 			var texts []string

@@ -1,4 +1,4 @@
-package graph
+package validate
 
 import (
 	"context"
@@ -10,51 +10,53 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // sample is a graph with a root to search from.
 type sample struct {
 	name     string
-	edges    []Edge
+	edges    []graph.Edge
 	vertices int64
-	root     Vertex
+	root     graph.Vertex
 }
 
 // samples returns graphs of many shapes. Each has more vertices than labels, so that isolated ones occur.
 func samples(t testing.TB) []sample {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 1))
-	pathOf := func(n Vertex) (edges []Edge) {
+	pathOf := func(n graph.Vertex) (edges []graph.Edge) {
 		for v := range n - 1 {
-			edges = append(edges, MakeEdge(v, v+1))
+			edges = append(edges, graph.MakeEdge(v, v+1))
 		}
 		return edges
 	}
-	var star, clique, grid, tree, ring []Edge
-	for v := range Vertex(40) {
-		star = append(star, MakeEdge(20, v)) // with the self-loop (20,20)
+	var star, clique, grid, tree, ring []graph.Edge
+	for v := range graph.Vertex(40) {
+		star = append(star, graph.MakeEdge(20, v)) // with the self-loop (20,20)
 	}
-	for u := range Vertex(12) {
+	for u := range graph.Vertex(12) {
 		for v := range u {
-			clique = append(clique, MakeEdge(u, v))
+			clique = append(clique, graph.MakeEdge(u, v))
 		}
 	}
-	for x := range Vertex(17) {
-		for y := range Vertex(13) {
-			grid = append(grid, MakeEdge(13*x+y, 13*x+(y+1)%13))
+	for x := range graph.Vertex(17) {
+		for y := range graph.Vertex(13) {
+			grid = append(grid, graph.MakeEdge(13*x+y, 13*x+(y+1)%13))
 			if x > 0 {
-				grid = append(grid, MakeEdge(13*x+y, 13*(x-1)+y))
+				grid = append(grid, graph.MakeEdge(13*x+y, 13*(x-1)+y))
 			}
 		}
 	}
-	for v := range Vertex(300) {
-		tree = append(tree, MakeEdge(v+1, Vertex(rng.Int64N(int64(v+1)))))
-		ring = append(ring, MakeEdge(v, (v+1)%300))
+	for v := range graph.Vertex(300) {
+		tree = append(tree, graph.MakeEdge(v+1, graph.Vertex(rng.Int64N(int64(v+1)))))
+		ring = append(ring, graph.MakeEdge(v, (v+1)%300))
 	}
 	two := append(slices.Clone(grid), tuples(300, 301, 301, 302, 302, 300, 302, 303, 303, 303)...)
 	many := tuples(256, 257, 257, 258)
 	for range 10_000 {
-		many = append(many, MakeEdge(0, 256)) // the labels agree in the bits of a parent that a word has
+		many = append(many, graph.MakeEdge(0, 256)) // the labels agree in the bits of a parent that a word has
 	}
 	list := []sample{
 		{"one edge ten thousand times", many, 260, 0},
@@ -73,9 +75,9 @@ func samples(t testing.TB) []sample {
 		{"ring", ring, 301, 17},
 	}
 	for _, edges := range []int{60, 200, 900} {
-		var random []Edge
+		var random []graph.Edge
 		for range edges {
-			random = append(random, MakeEdge(Vertex(rng.Int64N(200)), Vertex(rng.Int64N(200))))
+			random = append(random, graph.MakeEdge(graph.Vertex(rng.Int64N(200)), graph.Vertex(rng.Int64N(200))))
 		}
 		root, _ := random[0].Ends()
 		list = append(list, sample{fmt.Sprintf("random with %d tuples", edges), random, 205, root})
@@ -90,16 +92,40 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-func kroneckerTuples(t testing.TB, scale int, seed uint64) ([]Edge, int64) {
+func kroneckerTuples(t testing.TB, scale int, seed uint64) ([]graph.Edge, int64) {
 	t.Helper()
-	k := Kronecker{Scale: scale, EdgeFactor: 16, Seed1: seed, Seed2: seed + 1}
-	return generate(t, k, 0, k.Tuples()), k.Vertices()
+	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: seed, Seed2: seed + 1}
+	edges := make([]graph.Edge, k.Tuples())
+	if err := k.Generate(context.Background(), edges, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return edges, k.Vertices()
+}
+
+func tuples(labels ...graph.Vertex) (edges []graph.Edge) {
+	for i := 0; i < len(labels); i += 2 {
+		edges = append(edges, graph.MakeEdge(labels[i], labels[i+1]))
+	}
+	return edges
+}
+
+func mustCSR(t testing.TB, edges []graph.Edge, vertices int64) *graph.CSR {
+	t.Helper()
+	g, err := graph.NewCSR(edges, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func errorContains(err error, text string) bool {
+	return err != nil && strings.Contains(err.Error(), text)
 }
 
 // mustValidator makes a validator whose threads share even the work of a small graph.
-func mustValidator(t testing.TB, edges []Edge, vertices int64, threads int) *Validator {
+func mustValidator(t testing.TB, edges []graph.Edge, vertices int64, threads int) *Validator {
 	t.Helper()
-	v, err := NewValidator(edges, vertices, threads)
+	v, err := New(edges, vertices, threads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,12 +188,12 @@ func TestEveryChoiceOfParentsIsAcceptedWithTheSameTree(t *testing.T) {
 }
 
 // otherParents gives each reached vertex a random one of its correct parents.
-func otherParents(csr *CSR, root Vertex, level []int64, rng *rand.Rand) []Vertex {
-	parent := make([]Vertex, len(level))
+func otherParents(csr *graph.CSR, root graph.Vertex, level []int64, rng *rand.Rand) []graph.Vertex {
+	parent := make([]graph.Vertex, len(level))
 	for v := range parent {
-		parent[v] = Unreached
-		var choice []Vertex
-		for _, u := range csr.Neighbors(Vertex(v)) {
+		parent[v] = graph.Unreached
+		var choice []graph.Vertex
+		for _, u := range csr.Neighbors(graph.Vertex(v)) {
 			if level[v] > 0 && level[u] == level[v]-1 {
 				choice = append(choice, u)
 			}
@@ -183,22 +209,22 @@ func otherParents(csr *CSR, root Vertex, level []int64, rng *rand.Rand) []Vertex
 func TestTreesOfTheSmallestGraphs(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		edges    []Edge
+		edges    []graph.Edge
 		vertices int64
-		root     Vertex
-		parent   []Vertex
+		root     graph.Vertex
+		parent   []graph.Vertex
 		want     Tree
 	}{
-		{"one vertex, no tuples", nil, 1, 0, []Vertex{0}, Tree{Reached: 1}},
-		{"one vertex with a self-loop", tuples(0, 0), 1, 0, []Vertex{0}, Tree{Reached: 1, Tuples: 1, SelfLoops: 1}},
-		{"isolated root", tuples(0, 1), 3, 2, []Vertex{-1, -1, 2}, Tree{Root: 2, Reached: 1}},
-		{"isolated root with self-loops", tuples(0, 1, 2, 2, 2, 2), 3, 2, []Vertex{-1, -1, 2},
+		{"one vertex, no tuples", nil, 1, 0, []graph.Vertex{0}, Tree{Reached: 1}},
+		{"one vertex with a self-loop", tuples(0, 0), 1, 0, []graph.Vertex{0}, Tree{Reached: 1, Tuples: 1, SelfLoops: 1}},
+		{"isolated root", tuples(0, 1), 3, 2, []graph.Vertex{-1, -1, 2}, Tree{Root: 2, Reached: 1}},
+		{"isolated root with self-loops", tuples(0, 1, 2, 2, 2, 2), 3, 2, []graph.Vertex{-1, -1, 2},
 			Tree{Root: 2, Reached: 1, Tuples: 2, SelfLoops: 2}},
-		{"duplicates in both orientations", tuples(0, 1, 1, 0, 0, 1), 2, 1, []Vertex{1, 1},
+		{"duplicates in both orientations", tuples(0, 1, 1, 0, 0, 1), 2, 1, []graph.Vertex{1, 1},
 			Tree{Root: 1, Reached: 2, Depth: 1, Tuples: 3}},
-		{"self-loops outside the component", tuples(0, 1, 2, 2), 3, 0, []Vertex{0, 0, -1},
+		{"self-loops outside the component", tuples(0, 1, 2, 2), 3, 0, []graph.Vertex{0, 0, -1},
 			Tree{Reached: 2, Depth: 1, Tuples: 1}},
-		{"root is the largest label", tuples(4, 3), 5, 4, []Vertex{-1, -1, -1, 4, 4},
+		{"root is the largest label", tuples(4, 3), 5, 4, []graph.Vertex{-1, -1, -1, 4, 4},
 			Tree{Root: 4, Reached: 2, Depth: 1, Tuples: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -216,7 +242,7 @@ func TestTreesOfTheSmallestGraphs(t *testing.T) {
 func TestGiantComponentOfTheReferenceGraph(t *testing.T) {
 	for _, c := range []struct {
 		scale         int
-		root          Vertex
+		root          graph.Vertex
 		reached       int64
 		nedge, tuples int64
 	}{
@@ -240,17 +266,17 @@ func TestGiantComponentOfTheReferenceGraph(t *testing.T) {
 func TestPathOfAMillionLevelsTakesLinearTime(t *testing.T) {
 	const n = 1 << 20
 	labels := rand.New(rand.NewPCG(1, 9)).Perm(n)
-	orders := map[string]func(int) Vertex{
-		"ascending":  func(i int) Vertex { return Vertex(i) },
-		"descending": func(i int) Vertex { return Vertex(n - 1 - i) },
-		"shuffled":   func(i int) Vertex { return Vertex(labels[i]) },
+	orders := map[string]func(int) graph.Vertex{
+		"ascending":  func(i int) graph.Vertex { return graph.Vertex(i) },
+		"descending": func(i int) graph.Vertex { return graph.Vertex(n - 1 - i) },
+		"shuffled":   func(i int) graph.Vertex { return graph.Vertex(labels[i]) },
 	}
 	for name, at := range orders {
 		t.Run(name, func(t *testing.T) {
-			edges, parent := make([]Edge, n-1), make([]Vertex, n)
+			edges, parent := make([]graph.Edge, n-1), make([]graph.Vertex, n)
 			parent[at(0)] = at(0)
 			for i := range edges {
-				edges[i] = MakeEdge(at(i), at(i+1))
+				edges[i] = graph.MakeEdge(at(i), at(i+1))
 				parent[at(i+1)] = at(i)
 			}
 			v := mustValidator(t, edges, n, 3)
@@ -283,10 +309,10 @@ func wantRule(t testing.TB, err error, rule Rule, text string) *Violation {
 }
 
 func TestNewValidatorRejectsLabelsBeyondTheVertices(t *testing.T) {
-	edges := make([]Edge, 1_000_000)
-	edges[900_000], edges[500_000] = MakeEdge(0, 9), MakeEdge(1<<40, 3)
+	edges := make([]graph.Edge, 1_000_000)
+	edges[900_000], edges[500_000] = graph.MakeEdge(0, 9), graph.MakeEdge(1<<40, 3)
 	for _, threads := range []int{1, 4} {
-		_, err := NewValidator(edges, 9, threads)
+		_, err := New(edges, 9, threads)
 		if !errorContains(err, "9 vertices: tuple 500000 is (1099511627776,3)") {
 			t.Errorf("%d threads: got error %v", threads, err)
 		}
@@ -297,19 +323,19 @@ func TestMisuseIsNotAViolation(t *testing.T) {
 	for _, c := range []struct {
 		vertices int64
 		threads  int
-	}{{0, 1}, {-5, 1}, {1<<VertexBits + 1, 1}} {
-		if v, err := NewValidator(nil, c.vertices, c.threads); err == nil {
+	}{{0, 1}, {-5, 1}, {1<<graph.VertexBits + 1, 1}} {
+		if v, err := New(nil, c.vertices, c.threads); err == nil {
 			t.Errorf("a validator for %d vertices with %d threads is made: %v", c.vertices, c.threads, v)
 		}
 	}
 	v := mustValidator(t, tuples(0, 1), 3, 1)
 	for name, call := range map[string]func() (Tree, error){
-		"negative root":    func() (Tree, error) { return v.Validate(context.Background(), -1, make([]Vertex, 3)) },
-		"root too large":   func() (Tree, error) { return v.Validate(context.Background(), 3, make([]Vertex, 3)) },
-		"short parents":    func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 2)) },
-		"long parents":     func() (Tree, error) { return v.Validate(context.Background(), 0, make([]Vertex, 4)) },
+		"negative root":    func() (Tree, error) { return v.Validate(context.Background(), -1, make([]graph.Vertex, 3)) },
+		"root too large":   func() (Tree, error) { return v.Validate(context.Background(), 3, make([]graph.Vertex, 3)) },
+		"short parents":    func() (Tree, error) { return v.Validate(context.Background(), 0, make([]graph.Vertex, 2)) },
+		"long parents":     func() (Tree, error) { return v.Validate(context.Background(), 0, make([]graph.Vertex, 4)) },
 		"no parents":       func() (Tree, error) { return v.Validate(context.Background(), 0, nil) },
-		"counting too few": func() (Tree, error) { return v.Count(context.Background(), 0, make([]Vertex, 2)) },
+		"counting too few": func() (Tree, error) { return v.Count(context.Background(), 0, make([]graph.Vertex, 2)) },
 	} {
 		_, err := call()
 		if violation := new(Violation); err == nil || errors.As(err, &violation) || !strings.Contains(err.Error(), "want") {
@@ -320,12 +346,12 @@ func TestMisuseIsNotAViolation(t *testing.T) {
 
 func TestChangedTuplesAreDetected(t *testing.T) {
 	for _, deep := range []bool{false, true} {
-		edges, parent := tuples(0, 1, 1, 2, 2, 0), []Vertex{0, 0, 0}
+		edges, parent := tuples(0, 1, 1, 2, 2, 0), []graph.Vertex{0, 0, 0}
 		v := mustValidator(t, edges, 3, 1)
 		if deep {
 			v.parent32 = nil // as in graphs of more than 2^32 vertices
 		}
-		edges[1] = MakeEdge(1, 7)
+		edges[1] = graph.MakeEdge(1, 7)
 		const want = "tuple 1 or a later one changed"
 		if _, err := v.Validate(context.Background(), 0, parent); !errorContains(err, want) {
 			t.Errorf("validating: got error %v", err)
@@ -360,7 +386,7 @@ func TestValidatorBytesMatchesAllocations(t *testing.T) {
 	const n = 100_000
 	v := mustValidator(t, nil, n, 1)
 	held := 4*cap(v.levels) + 8*cap(v.joined) + 8*cap(v.inner) + 8*cap(v.pending) + 2*cap(v.words) + 4*cap(v.parent32)
-	if got := ValidatorBytes(n); got < int64(held) || got > int64(held)+1000 {
+	if got := Bytes(n); got < int64(held) || got > int64(held)+1000 {
 		t.Errorf("holds %d bytes, but says %d", held, got)
 	}
 }

@@ -1,9 +1,13 @@
-package graph
+package validate
 
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads are the
@@ -33,14 +37,16 @@ const (
 )
 
 // packWord makes the word of a vertex on level with parent p. The word is useless for a level above maxWordLevel.
-func packWord(level int32, p Vertex) uint16 { return uint16(level+levelBias)<<8 | uint16(uint8(p)) }
+func packWord(level int32, p graph.Vertex) uint16 {
+	return uint16(level+levelBias)<<8 | uint16(uint8(p))
+}
 
 // scanner is one thread's share of a pass over the tuples.
 type scanner struct {
-	missed    int64  // tuples outside the component
-	selfLoops int64  // self-loops in the component
-	nHits     int    // number of hits in use
-	made      []Edge // by the source of the tuples
+	missed    int64        // tuples outside the component
+	selfLoops int64        // self-loops in the component
+	nHits     int          // number of hits in use
+	made      []graph.Edge // by the source of the tuples
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
 	// zero where u may be the child of v; wordsV is the same with u and v swapped.
@@ -60,13 +66,13 @@ type group struct {
 
 // scanTuples checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
 // and fills Tuples and SelfLoops of t. deriveLevels must have run.
-func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex, t *Tree) error {
+func (v *Validator) scanTuples(ctx context.Context, root graph.Vertex, parent []graph.Vertex, t *Tree) error {
 	for i := range v.scanners {
 		v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
 	}
 	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
 	var broken breaches
-	_, err := v.overTuples(ctx, func(thread int, edges []Edge, first int64) bool {
+	_, err := v.overTuples(ctx, func(thread int, edges []graph.Edge, first int64) bool {
 		s := &v.scanners[thread]
 		if useWords && s.scanWords(edges, v.words, v.parent32, v.pending) {
 			return true
@@ -93,7 +99,7 @@ func (v *Validator) scanTuples(ctx context.Context, root Vertex, parent []Vertex
 
 // scanWords works on any number of tuples, and may leave hits for the next call. It returns false if a tuple breaks
 // rule 3 or 4, or has a label that is not a vertex.
-func (s *scanner) scanWords(edges []Edge, words []uint16, parent []uint32, pending []uint64) bool {
+func (s *scanner) scanWords(edges []graph.Edge, words []uint16, parent []uint32, pending []uint64) bool {
 	for len(edges) > 0 {
 		if s.nHits >= poolHits { // first, because an earlier call may have left that many
 			s.markTreeEdges(parent, pending)
@@ -114,15 +120,13 @@ func (s *scanner) scanWords(edges []Edge, words []uint16, parent []uint32, pendi
 
 // gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false if a label is
 // not a vertex.
-func (s *scanner) gather(block []Edge, words []uint16) bool {
-	var high uint32
+func (s *scanner) gather(block []graph.Edge, words []uint16) bool {
 	for i := range block {
-		e := &block[i]
-		u, v := uint(e.lowU), uint(e.lowV)
-		if u >= uint(len(words)) || v >= uint(len(words)) {
+		u32, v32, ok := block[i].Ends32()
+		u, v := uint(u32), uint(v32)
+		if !ok || u >= uint(len(words)) || v >= uint(len(words)) {
 			return false
 		}
-		high |= e.high
 		if u == v && words[u] != 0 {
 			s.selfLoops++
 		}
@@ -134,7 +138,7 @@ func (s *scanner) gather(block []Edge, words []uint16) bool {
 		binary.LittleEndian.PutUint16(s.wordsU[2*i:], 0x0101)
 		binary.LittleEndian.PutUint16(s.wordsV[2*i:], 0x0101)
 	}
-	return high == 0
+	return true
 }
 
 // compare looks at the lanes of a block of n tuples. It returns the number of groups it wrote, and whether all levels
@@ -163,15 +167,15 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 }
 
 // collect adds the hits of a block.
-func (s *scanner) collect(block []Edge, groups []group) {
+func (s *scanner) collect(block []graph.Edge, groups []group) {
 	n := s.nHits
 	for i := range groups {
 		g := &groups[i]
 		for hit := g.hit; hit != 0; hit &= hit - 1 {
 			at := bits.TrailingZeros64(hit) // lane*16, + 4 if v may be the child
-			e := &block[g.first+at/16]
-			swap := (e.lowU ^ e.lowV) & -uint32(at/4%2)
-			s.hits[n] = uint64(e.lowU^swap)<<32 | uint64(e.lowV^swap)
+			u, v, _ := block[g.first+at/16].Ends32()
+			swap := (u ^ v) & -uint32(at/4%2)
+			s.hits[n] = uint64(u^swap)<<32 | uint64(v^swap)
 			n++
 		}
 	}
@@ -195,3 +199,113 @@ func (s *scanner) markTreeEdges(parent []uint32, pending []uint64) {
 		clearBit(pending, hit>>32)
 	}
 }
+
+// The pass over the tuples without tricks: full levels, full labels, one tuple after the other. It is for trees with
+// more levels and graphs with more vertices than scanWords can handle.
+
+// breaches are the first tuples that break a rule.
+type breaches struct {
+	far       lowest // rule 3: both ends are reached, on levels that differ by more than one
+	unspanned lowest // rule 4: one end is reached, the other is not
+	changed   lowest // the tuple, or one soon after it, is not what it was when the validator was made
+}
+
+// scanPlain works on tuples from number first on. At a tuple that breaks a rule it returns false and adds it to broken.
+func (v *Validator) scanPlain(
+	s *scanner, parent []graph.Vertex, edges []graph.Edge, first int64, broken *breaches) bool {
+	good := true
+	for at := range edges {
+		i := first + int64(at)
+		a, b := edges[at].Ends()
+		if int64(max(a, b)) >= v.vertices {
+			broken.changed.put(i)
+			return false
+		}
+		levelA, levelB := v.levels[a], v.levels[b]
+		switch {
+		case (levelA < 0) != (levelB < 0):
+			broken.unspanned.put(i)
+			good = false // a later tuple may break rule 3
+		case levelA-levelB > 1 || levelB-levelA > 1:
+			broken.far.put(i)
+			return false
+		case levelA < 0:
+			s.missed++
+		case a == b:
+			s.selfLoops++
+		case levelA > levelB && parent[a] == b:
+			clearBit(v.pending, uint64(a))
+		case levelB > levelA && parent[b] == a:
+			clearBit(v.pending, uint64(b))
+		}
+	}
+	return good
+}
+
+// checkLabels fills joined, with room for the tuples of a source, or returns an error for the first
+// tuple with a label that is not a vertex.
+func (v *Validator) checkLabels(ctx context.Context, room []graph.Edge) error {
+	var bad lowest
+	good, err := v.overParts(ctx, room, func(_ int, edges []graph.Edge, first int64) bool {
+		for i := range edges {
+			a, b := edges[i].Ends()
+			if int64(max(a, b)) >= v.vertices {
+				bad.put(first + int64(i))
+				return false
+			}
+			if a != b {
+				setBit(v.joined, uint64(a))
+				setBit(v.joined, uint64(b))
+			}
+		}
+		return true
+	})
+	if good || err != nil {
+		return err
+	}
+	return fmt.Errorf("graph: making a validator for %d vertices: tuple %d is %v: "+
+		"pass a number of vertices larger than every label", v.vertices, bad.get(), v.tuple(bad.get()))
+}
+
+// Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the
+// tuples that join two of them. Root and Depth of the Tree stay 0. The error is a *Violation if a tuple joins a reached
+// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if root or the length of parent does
+// not fit the graph.
+func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Tree, err error) {
+	if err := v.checkSearch(root, parent); err != nil {
+		return Tree{}, err
+	}
+	var reached atomic.Int64
+	_, err = v.overVertices(ctx, func(first, last int64) bool {
+		var n int64
+		for u := first; u < last; u++ {
+			v.levels[u], v.words[u] = -1, 0
+			if parent[u] >= 0 { // all reached vertices count as one level
+				v.levels[u], v.words[u] = 0, packWord(0, parent[u])
+				n++
+			}
+		}
+		reached.Add(n)
+		return true
+	})
+	if err == nil {
+		err = v.scanTuples(ctx, root, parent, &t)
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	t.Reached = reached.Load()
+	return t, nil
+}
+
+// lowest is the smallest number, 0 or more, that any thread has put into it.
+type lowest struct{ inverse atomic.Int64 } // of the bits of the number; 0 for none
+
+// put makes l at most n.
+func (l *lowest) put(n int64) {
+	for old := l.inverse.Load(); (old == 0 || old < ^n) && !l.inverse.CompareAndSwap(old, ^n); old = l.inverse.Load() {
+	}
+}
+
+// get returns the number, or -1 for none.
+func (l *lowest) get() int64 { return ^l.inverse.Load() }

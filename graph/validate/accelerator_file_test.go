@@ -1,4 +1,4 @@
-package graph
+package validate
 
 import (
 	"bytes"
@@ -8,26 +8,28 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 var flagUpdate = flag.Bool("update", false, "write the file of wrong parents that accelerators are tested with")
 
 // wrongParentsFile has a line for each graph and then for each wrong result on it, for the test of accelerators
 // (cuda/accelerator), which reads the same lines.
-const wrongParentsFile = "../cuda/accelerator/testdata/wrong_parents.jsonl"
+const wrongParentsFile = "../../cuda/accelerator/testdata/wrong_parents.jsonl"
 
 type wrongGraph struct {
-	Graph    string      `json:"graph"`
-	Vertices int64       `json:"vertices"`
-	Root     Vertex      `json:"root"`
-	Tuples   [][2]Vertex `json:"tuples"`
+	Graph    string            `json:"graph"`
+	Vertices int64             `json:"vertices"`
+	Root     graph.Vertex      `json:"root"`
+	Tuples   [][2]graph.Vertex `json:"tuples"`
 }
 
 type wrongResult struct {
-	Name     string      `json:"name"`
-	Changes  [][2]Vertex `json:"changes"` // entries of the parents that CSR.Search returns, and their values
-	Rule     Rule        `json:"rule"`
-	Vertices []Vertex    `json:"named"`
+	Name     string            `json:"name"`
+	Changes  [][2]graph.Vertex `json:"changes"` // entries of the parents that graph.CSR.Search returns, and their values
+	Rule     Rule              `json:"rule"`
+	Vertices []graph.Vertex    `json:"named"`
 }
 
 // TestWrongParentsOfAccelerators applies every mutation to some graphs, and compares the file with the violations.
@@ -48,7 +50,7 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 		g := wrongGraph{Graph: s.name, Vertices: s.vertices, Root: s.root}
 		for _, e := range s.edges {
 			a, b := e.Ends()
-			g.Tuples = append(g.Tuples, [2]Vertex{a, b})
+			g.Tuples = append(g.Tuples, [2]graph.Vertex{a, b})
 		}
 		write(g)
 		csr, v := mustCSR(t, s.edges, s.vertices), mustValidator(t, s.edges, s.vertices, 2)
@@ -67,7 +69,7 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 			r := wrongResult{Name: c.name, Rule: c.rule, Vertices: wantRule(t, err, c.rule, "").Vertices}
 			for v, p := range m.parent {
 				if p != parent[v] {
-					r.Changes = append(r.Changes, [2]Vertex{Vertex(v), p})
+					r.Changes = append(r.Changes, [2]graph.Vertex{graph.Vertex(v), p})
 				}
 			}
 			write(r)

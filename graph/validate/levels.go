@@ -1,10 +1,12 @@
-package graph
+package validate
 
 import (
 	"context"
 	"math"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // Levels from parents, in time linear in the vertices however deep the tree is.
@@ -20,7 +22,8 @@ import (
 
 // deriveLevels fills v.levels, v.words, v.parent32 and v.pending from parent, and Reached and Depth of t. It returns
 // whether parent obeys rules 1 and 2 and its levels fit 32 bits. The error is ctx.Err().
-func (v *Validator) deriveLevels(ctx context.Context, root Vertex, parent []Vertex, t *Tree) (whole bool, err error) {
+func (v *Validator) deriveLevels(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, t *Tree) (whole bool, err error) {
 	clear(v.inner)
 	whole, err = v.overVertices(ctx, func(first, last int64) bool {
 		return v.markInner(root, parent, first, last)
@@ -51,7 +54,7 @@ func (v *Validator) deriveLevels(ctx context.Context, root Vertex, parent []Vert
 
 // markInner clears the levels of the vertices first..last-1 and marks their parents as inner. It returns whether each
 // parent is a vertex or Unreached, and only the root is its own parent.
-func (v *Validator) markInner(root Vertex, parent []Vertex, first, last int64) bool {
+func (v *Validator) markInner(root graph.Vertex, parent []graph.Vertex, first, last int64) bool {
 	levels := v.levels[first:last]
 	for i, p := range parent[first:last] {
 		levels[i] = -1
@@ -70,7 +73,7 @@ func (v *Validator) markInner(root Vertex, parent []Vertex, first, last int64) b
 
 // walkInner gives a level to each inner vertex in first..last-1, and to all between it and the root. It returns false
 // if one is not connected to the root or too far from it for 32 bits.
-func (v *Validator) walkInner(parent []Vertex, first, last int64) bool {
+func (v *Validator) walkInner(parent []graph.Vertex, first, last int64) bool {
 	for w := first / 64; w*64 < last; w++ {
 		for word := v.inner[w]; word != 0; word &= word - 1 {
 			start := w*64 + int64(bits.TrailingZeros64(word))
@@ -100,7 +103,8 @@ func (v *Validator) walkInner(parent []Vertex, first, last int64) bool {
 
 // finishLevels gives a level to the leaves in first..last-1 and prepares the scan of the tuples for every vertex there.
 // It returns the number of reached vertices, their largest level, and false if a parent has no level.
-func (v *Validator) finishLevels(root Vertex, parent []Vertex, first, last int64) (reached, depth int64, whole bool) {
+func (v *Validator) finishLevels(
+	root graph.Vertex, parent []graph.Vertex, first, last int64) (reached, depth int64, whole bool) {
 	var lost, deepest int32
 	for base := first; base < last; base += 64 {
 		inner, pending := v.inner[base/64], uint64(0)

@@ -1,0 +1,55 @@
+package validate_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/tepsbench/teps/cpu"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/plugins"
+)
+
+var flagScale = flag.Int("validate.scale", 18, "scale of the benchmark")
+
+// BenchmarkValidate validates correct searches from four roots of a Graph500 graph in turn, on one thread and on
+// all processors. An operation is one root:
+//
+//	go test ./graph/validate -run '^$' -bench Validate -benchtime 20x -validate.scale 22
+func BenchmarkValidate(b *testing.B) {
+	k := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	tuples := make([]graph.Edge, k.Tuples())
+	if err := k.Generate(b.Context(), tuples, 0, 0); err != nil {
+		b.Fatal(err)
+	}
+	var roots []graph.Vertex
+	var parents [][]graph.Vertex
+	e := cpu.New() // whose kernel 1 is much faster than that of graph.CSR
+	defer e.Close()
+	if _, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 4 {
+		root, _ := tuples[i].Ends()
+		parent := make([]graph.Vertex, k.Vertices())
+		if _, err := e.Search(b.Context(), root, parent); err != nil {
+			b.Fatal(err)
+		}
+		roots, parents = append(roots, root), append(parents, parent)
+	}
+	for _, threads := range []int{1, 0} {
+		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
+			v, err := validate.New(tuples, k.Vertices(), threads)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := 0; b.Loop(); i = (i + 1) % len(roots) {
+				if _, err := v.Validate(b.Context(), roots[i], parents[i]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
+		})
+	}
+}
