@@ -1,9 +1,16 @@
 package reports
 
 import (
+	"fmt"
+	"math"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func references(t *testing.T, names ...string) []Reference {
@@ -42,45 +49,76 @@ func TestEveryReferenceNamesThePlaceOfItsNumbers(t *testing.T) {
 	}
 }
 
-// A few numbers of each publication, typed a second time from its text.
+var number = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)?`)
+
+// plain writes all numbers of a text without trailing zeros.
+func plain(s string) string {
+	return number.ReplaceAllStringFunc(s, func(n string) string {
+		x, _ := strconv.ParseFloat(n, 64)
+		return Exactly(x)
+	})
+}
+
+// transcribed is a row as testdata/published-rates.txt has it.
+func transcribed(r ReferenceRow) string {
+	graph := r.Graph
+	if r.Scale > 0 {
+		graph = Joined(", ", graph, fmt.Sprintf("scale %d, edge factor %d", r.Scale, r.EdgeFactor))
+	}
+	if million := r.Edges / 1e6; million > 0 && math.Mod(r.Edges, 1e5) == 0 {
+		graph += ", " + Exactly(million) + " million edges"
+	} else if million > 0 {
+		graph += ", " + Exactly(r.Edges) + " edges"
+	}
+	counted, rates, watts := "", r.rates(), ""
+	if r.PerTuple != 1 || strings.HasPrefix(r.Graph, "wikipedia") {
+		counted = Exactly(r.PerTuple) + " edges a tuple"
+	}
+	if rates != Missing {
+		rates += " GTEPS"
+	}
+	if r.MTEPSPerWatt > 0 {
+		watts = Exactly(r.MTEPSPerWatt) + " MTEPS/W"
+	}
+	return Joined(" | ", r.Where, r.System, graph, counted, rates, watts)
+}
+
+// Every number of the references is that of a transcription of the publications, which quotes the row or the sentence.
 func TestReferencesHaveThePublishedNumbers(t *testing.T) {
-	for _, want := range []struct {
-		reference, where, system, graph string
-		scale                           int
-		row                             ReferenceRow
-	}{
-		{"kolganov-2018", "table 2", "NVIDIA Tesla P100", "", 26, ReferenceRow{Min: 99, Max: 333}},
-		{"kolganov-2018", "table 2", "NVIDIA Tesla P100", "", 30, ReferenceRow{Min: 6.5, Max: 52}},
-		{"kolganov-2018", "table 2", "Intel Xeon E5-2699 v3", "", 28, ReferenceRow{Min: 13.1, Max: 18.3}},
-		{"kolganov-2018", "table 2", "IBM Power8+ S822LC", "", 30, ReferenceRow{Min: 7.59, Max: 14.8}},
-		{"kolganov-2018", "table 3", "NVIDIA Tesla P100", "", 27, ReferenceRow{MTEPSPerWatt: 1235.96}},
-		{"kolganov-2018", "table 3", "Intel Xeon Phi 7250 (KNL)", "", 26, ReferenceRow{MTEPSPerWatt: 149.3}},
-		{"bisson-2014", "table 2", "1 NVIDIA Tesla K20X", "", 21, ReferenceRow{GTEPS: 1.13}},
-		{"bisson-2014", "table 3", "64 NVIDIA Tesla K20X", "com-Friendster", 0, ReferenceRow{GTEPS: 15.68}},
-		{"merrill-2012", "table of performance", "NVIDIA Tesla C2050, hybrid, predecessors", "kron_g500-logn20", 20,
-			ReferenceRow{GTEPS: 2.5}},
-		{"merrill-2012", "table of performance", "CPU, parallel", "rmat.2Mv.128Me", 0, ReferenceRow{GTEPS: 0.70}},
-		{"habr-2014", "text", "NVIDIA GTX Titan", "", 19, ReferenceRow{GTEPS: 4.2}},
-		{"romeo-2017", "section 3.5.2", "16 NVIDIA K20Xm, ROMEO", "", 21, ReferenceRow{GTEPS: 4.8}},
-	} {
-		rows := references(t, want.reference)[0].Rows
-		i := slices.IndexFunc(rows, func(r ReferenceRow) bool {
-			return r.Where == want.where && r.System == want.system && r.Graph == want.graph && r.Scale == want.scale
-		})
-		if i < 0 {
-			t.Errorf("%s has no row of %s at scale %d", want.reference, want.system, want.scale)
+	text, err := os.ReadFile("testdata/published-rates.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	quoted := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		line = plain(strings.TrimSpace(line))
+		if strings.HasPrefix(line, ">") {
+			clear(quoted)
+			for _, n := range number.FindAllString(line, -1) {
+				quoted[n] = true
+			}
+		}
+		fields := strings.Split(line, " | ")
+		if len(fields) < 3 {
 			continue
 		}
-		got := ReferenceRow{GTEPS: rows[i].GTEPS, Min: rows[i].Min, Max: rows[i].Max, MTEPSPerWatt: rows[i].MTEPSPerWatt}
-		if got != want.row {
-			t.Errorf("%s, %s, scale %d: %+v, want %+v", want.reference, want.system, want.scale, got, want.row)
+		want = append(want, line)
+		for _, n := range number.FindAllString(strings.Join(fields[2:], " "), -1) {
+			if !quoted[n] {
+				t.Errorf("%s is not in the quotation above the line %q", n, line)
+			}
 		}
 	}
-	if n := len(references(t, "merrill-2012")[0].Rows); n != 13*3+7 {
-		t.Errorf("%d rows of Merrill's table, want 13 graphs on three columns and 7 on the fourth", n)
+	for _, r := range references(t, "all") {
+		for _, row := range r.Rows {
+			got = append(got, plain(transcribed(row)))
+		}
 	}
-	if n := len(references(t, "kolganov-2018")[0].Rows); n != 28+23+2 {
-		t.Errorf("%d rows of Kolganov's tables, want 28 of table 2, 23 of table 3 and 2 means", n)
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-transcription +references):\n%s", diff)
 	}
 }
 
