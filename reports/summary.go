@@ -34,7 +34,8 @@ type Summary struct {
 
 // Of sums up runs of an engine on one graph, each alone in its record, under the names that s has.
 func (s Summary) Of(repeats ...record.Result) Summary {
-	s.Repeats, s.Rated, s.Planned, s.Worst = repeats, nil, len(repeats), Verdict{}
+	var rated []record.Run
+	s.Repeats, s.Planned = repeats, len(repeats)
 	for i, r := range repeats {
 		one := Summary{Run: r.Runs[0]}
 		v := one.Verdict()
@@ -42,20 +43,25 @@ func (s Summary) Of(repeats ...record.Result) Summary {
 			s.Worst = v
 		}
 		if v.Grade < Bad && one.Rates() != nil {
-			s.Rated = append(s.Rated, one.Run)
+			rated = append(rated, one.Run)
 		}
 	}
-	slices.SortStableFunc(s.Rated, func(a, b record.Run) int {
+	s.Run = repeats[0].Runs[0]
+	if s = s.Over(rated); len(rated) == 0 && len(repeats) > 1 {
+		s.noNumbers()
+	}
+	return s
+}
+
+// Over takes the numbers from runs that have a result, which may lack their roots.
+func (s Summary) Over(rated []record.Run) Summary {
+	s.Rated = slices.SortedStableFunc(slices.Values(rated), func(a, b record.Run) int {
 		return cmp.Compare(a.Statistics.TEPS.Mean, b.Statistics.TEPS.Mean)
 	})
-	switch n := len(s.Rated); {
-	case len(repeats) == 1:
-		s.Run = repeats[0].Runs[0]
-	case n == 0:
-		s.Run = repeats[0].Runs[0]
-		s.noNumbers()
-	default:
+	if n := len(rated); n > 0 {
 		s.Run = s.Rated[(n-1)/2]
+	}
+	if len(rated) > 1 {
 		s.average()
 	}
 	return s

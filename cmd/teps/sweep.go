@@ -111,7 +111,7 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 // variantsOf groups the jobs of a sweep by engine and graph.
 func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
 	var states []map[sweep.State]int
-	var done [][]record.Result
+	var done [][]record.Run
 	for _, j := range s.Jobs {
 		i := slices.IndexFunc(all, func(v reports.Summary) bool {
 			return v.Label == j.Engine().Name && v.GraphID == j.Graph()
@@ -124,17 +124,15 @@ func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
 		all[i].Planned++
 		states[i][j.State]++
 		if j.State == sweep.Done {
-			done[i] = append(done[i], record.Result{Runs: []record.Run{*j.Run}})
+			done[i] = append(done[i], *j.Run)
 		}
 		if dryRun {
 			all[i].Memory = j.Memory // of a file it is known once it is read
 		}
 	}
 	for i, v := range all {
-		if len(done[i]) > 0 {
-			all[i] = v.Of(done[i]...)
-		}
-		all[i].Planned, all[i].Worst.Word = v.Planned, stateOf(states[i], v.Planned)
+		all[i] = v.Over(done[i])
+		all[i].Worst.Word = stateOf(states[i], v.Planned)
 	}
 	return all
 }
