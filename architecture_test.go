@@ -18,14 +18,17 @@ const module = "github.com/tepsbench/teps"
 
 // arrows says what each package may import of ours. A package that is not here does not belong to the project yet.
 var arrows = map[string][]string{
-	"graph":              {},
-	"graph/adjacency":    {"graph"},
-	"graph/files":        {"graph", "graph/adjacency", "internal/regular"},
-	"graph/stats":        {"graph", "graph/adjacency"},
-	"graph/validate":     {"graph"},
-	"plugins":            {"graph", "graph/validate"},
-	"plugins/enginetest": {"graph", "graph/validate", "plugins", "internal/units"},
-	"internal/child":     {},
+	"graph":           {},
+	"graph/adjacency": {"graph"},
+	"graph/files": {
+		"graph", "graph/adjacency", "graph/files/internal/osmpb", "internal/regular",
+	},
+	"graph/files/internal/osmpb": {},
+	"graph/stats":                {"graph", "graph/adjacency"},
+	"graph/validate":             {"graph"},
+	"plugins":                    {"graph", "graph/validate"},
+	"plugins/enginetest":         {"graph", "graph/validate", "plugins", "internal/units"},
+	"internal/child":             {},
 	"plugins/rpc": {
 		"graph", "graph/validate", "plugins", "internal/child", "internal/regular", "plugins/rpc/internal/enginepb",
 	},
@@ -108,7 +111,7 @@ var libraries = map[string][]string{
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
 	"github.com/ebitengine/": {"power/meters"},
 
-	"google.golang.org/protobuf/encoding/protowire": {"graph/files"},
+	"google.golang.org/protobuf/": {"graph/files", "graph/files/internal/osmpb"},
 }
 
 // unsafeFiles are the files that may import unsafe: views of shared and off-heap memory, calls of MPI, and the

@@ -37,7 +37,7 @@ func readDIMACS(in *input) error {
 	lines.other = func(b *block, start int, _, _ uint64) (graph.Edge, error) {
 		return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
 	}
-	if err := in.parallel(blocks{limit: -1, parse: lines.parse}); err != nil {
+	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
 	}
 	return in.checkCount(what, sizes[1], in.info.Tuples)

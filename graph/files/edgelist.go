@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-
-	"github.com/tepsbench/teps/graph"
 )
 
 // Edge lists: two labels a line, maybe followed by weights or times, or by a dictionary as networkx writes it. Lines
@@ -17,20 +15,15 @@ func readWeightedList(in *input) error { return in.readList(3) }
 
 // readList reads lines of a number of columns, at least 2, or 0 for as many as the first line has.
 func (in *input) readList(columns int64) error {
-	var labels collected
-	err := in.readLabels(columns, pairs{limit: firstLarge, labels: &labels,
-		other: func(_ *block, _ int, u, v uint64) (graph.Edge, error) { return labels.edge(u, v), nil }})
-	if err != nil {
-		return err
-	}
-	return in.number(&labels)
+	lines := pairs{}
+	return in.labeled(in.edgeLines(columns, &lines), lines.parse)
 }
 
-// readLabels is readList with what lines says about labels.
-func (in *input) readLabels(columns int64, lines pairs) error {
+// edgeLines prepares to read lines of an edge list.
+func (in *input) edgeLines(columns int64, lines *pairs) blocks {
 	in.info.Symmetrized = !in.saysUndirected()
 	lines.comments, lines.below, lines.end, lines.wrong = listComments, anyOrder, '{', listError
-	return in.parallel(blocks{limit: -1, next: valuesOf(columns), parse: lines.parse})
+	return blocks{limit: -1, next: valuesOf(columns)}
 }
 
 // saysUndirected reports whether a comment at the beginning says that the edges are undirected, as SNAP does.

@@ -11,9 +11,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zlib"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files/internal/osmpb"
 )
 
 // fuzzReader reads any bytes in a format: in blocks of the usual size, and in small ones on several threads, which must
@@ -101,46 +104,46 @@ func FuzzWSG(f *testing.F) {
 	fuzzReader(f, WSG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 9, 0, 9}))
 }
 
-// osmFile returns a file of one block with ways of the given nodes, each with the keys "name" and key.
-func osmFile(key string, ways ...[]int64) string {
-	field := func(message []byte, n protowire.Number, data []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(message, n, protowire.BytesType), data)
-	}
-	strings := field(field(field(nil, 1, nil), 1, []byte("name")), 1, []byte(key))
-	var group []byte
+// roadsFile returns a file of one block with ways of the given nodes, each with the keys "name" and key. The header
+// requires a feature.
+func roadsFile(feature, key string, ways ...[]int64) string {
+	data := &osmpb.PrimitiveBlock{Stringtable: &osmpb.StringTable{S: [][]byte{nil, []byte("name"), []byte(key)}}}
+	group := &osmpb.PrimitiveGroup{}
 	for _, nodes := range ways {
-		var refs []byte
-		last := int64(0)
+		way, last := &osmpb.Way{Keys: []uint32{1, 2}}, int64(0)
 		for _, n := range nodes {
-			refs = protowire.AppendVarint(refs, protowire.EncodeZigZag(n-last))
-			last = n
+			way.Refs, last = append(way.Refs, n-last), n
 		}
-		way := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 17)
-		way = field(field(way, 2, []byte{1, 2}), 3, []byte{0, 0})
-		group = field(group, 3, field(way, 8, refs))
+		group.Ways = append(group.Ways, way)
 	}
-	var file []byte
-	for _, part := range []struct {
-		kind string
-		data []byte
-	}{{"OSMHeader", field(nil, 4, []byte("DenseNodes"))}, {"OSMData", field(field(nil, 1, strings), 2, group)}} {
-		blob := field(nil, 1, part.data)
-		header := field(nil, 1, []byte(part.kind))
-		header = protowire.AppendVarint(protowire.AppendTag(header, 3, protowire.VarintType), uint64(len(blob)))
-		file = binary.BigEndian.AppendUint32(file, uint32(len(header)))
-		file = append(append(file, header...), blob...)
+	data.Primitivegroup = append(data.Primitivegroup, group)
+	raw := marshal(data)
+	return osmBlob("OSMHeader", &osmpb.Blob{Raw: marshal(&osmpb.HeaderBlock{RequiredFeatures: []string{feature}})}) +
+		osmBlob("OSMData", &osmpb.Blob{Raw: raw, RawSize: proto.Int32(int32(len(raw)))})
+}
+
+func osmBlob(kind string, blob *osmpb.Blob) string {
+	data := marshal(blob)
+	header := marshal(&osmpb.BlobHeader{Type: kind, Datasize: proto.Int32(int32(len(data)))})
+	return string(binary.BigEndian.AppendUint32(nil, uint32(len(header)))) + string(header) + string(data)
+}
+
+func marshal(m proto.Message) []byte {
+	data, err := proto.Marshal(m)
+	if err != nil {
+		panic(err)
 	}
-	return string(file)
+	return data
 }
 
 func FuzzOSM(f *testing.F) {
-	fuzzReader(f, OSM, osmFile("highway", []int64{1, 2, 2, 6}, []int64{6, 1 << 50}))
+	fuzzReader(f, OSM, roadsFile("DenseNodes", "highway", []int64{1, 2, 2, 6}, []int64{6, 1 << 50}))
 }
 
 // FuzzContent detects the format, and decompresses.
 func FuzzContent(f *testing.F) {
 	fuzzReader(f, "", "1 2\n", bannerMM+" matrix coordinate pattern general\n1 1 1\n1 1\n", "p sp 1 1\na 1 1 1\n",
-		osmFile("highway", []int64{1, 2}),
+		roadsFile("DenseNodes", "highway", []int64{1, 2}),
 		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x33\x54\x30\xe2\x02\x00\x3c\xd9\x4e\x34\x04\x00\x00\x00",
 		"\x28\xb5\x2f\xfd\x04\x00\x21\x00\x00\x31\x20\x32\x0a\x00\x00\x00\x00")
 }
@@ -176,22 +179,44 @@ func FuzzLDBC(f *testing.F) {
 }
 
 func TestWaysThatAreRoads(t *testing.T) {
-	// A node that is there twice in a row does not count, nor does a way of a single node.
-	got, info, err := tuples(t, "a.osm.pbf", osmFile("highway", []int64{5, 7, 7, 5}, []int64{9}, []int64{7, 11}))
-	if diff := cmp.Diff([][2]int64{{5, 7}, {7, 5}, {7, 11}}, got); diff != "" || err != nil || info.Vertices != 12 {
-		t.Errorf("%+v, %v, (-want +got)\n%s", info, err, diff)
-	}
-	got, _, err = tuples(t, "a.osm.pbf", osmFile("waterway", []int64{5, 7}))
-	if len(got) > 0 || err != nil {
-		t.Errorf("a river: %v, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		strings.Replace(osmFile("highway"), "DenseNodes", "WideNodes!", 1): "a.pbf: byte 0: the header of OpenStreetMap: " +
-			`it requires "WideNodes!", which is not supported`,
-		osmFile("highway", []int64{3, -3}): "a.pbf: byte 31: a block of OpenStreetMap: node -3: want a number of at least 0",
+	var zipped bytes.Buffer
+	z := zlib.NewWriter(&zipped)
+	_, _ = z.Write(make([]byte, maxBlob+1))
+	_ = z.Close()
+	unpacked := []byte{2<<3 | 0, 2, 8<<3 | 0, 10, 8<<3 | 0, 4} // a way with key 2 and the nodes 5 and 7, as bare fields
+	group := append([]byte{2<<3 | 2, byte(len(unpacked) + 2), 3<<3 | 2, byte(len(unpacked))}, unpacked...)
+	table := marshal(&osmpb.PrimitiveBlock{Stringtable: &osmpb.StringTable{S: [][]byte{nil, nil, []byte("highway")}}})
+	for name, c := range map[string]struct {
+		text string
+		want [][2]int64
+		err  string
+	}{
+		// A node that is there twice in a row does not count, nor does a way of a single node.
+		"roads": {roadsFile("DenseNodes", "highway", []int64{5, 7, 7, 5}, []int64{9}, []int64{7, 11}),
+			[][2]int64{{5, 7}, {7, 5}, {7, 11}}, ""},
+		"a river":            {roadsFile("DenseNodes", "waterway", []int64{5, 7}), nil, ""},
+		"refs not packed":    {osmBlob("OSMData", &osmpb.Blob{Raw: append(table, group...)}), [][2]int64{{5, 7}}, ""},
+		"a type of its own":  {osmBlob("Index", &osmpb.Blob{}), nil, ""},
+		"a key of no string": {osmBlob("OSMData", &osmpb.Blob{Raw: group}), nil, ""},
+		"an unknown feature": {roadsFile("WideNodes!", ""), nil,
+			`0: the header of OpenStreetMap: it requires "WideNodes!", which is not supported`},
+		"a history": {roadsFile("HistoricalInformation", ""), nil,
+			"0: the header of OpenStreetMap: the file has a history of each way; " +
+				"extract one moment, with osmium time-filter for example"},
+		"a negative node": {roadsFile("DenseNodes", "highway", []int64{3, -3}), nil,
+			"31: a block of OpenStreetMap: node -3: want a number of at least 0"},
+		"data of other sizes": {osmBlob("OSMData", &osmpb.Blob{Raw: []byte{}, RawSize: proto.Int32(1)}), nil,
+			"0: a block of OpenStreetMap: 0 bytes, want 1"},
+		"data of any size": {osmBlob("OSMData", &osmpb.Blob{ZlibData: zipped.Bytes()}), nil,
+			"0: a block of OpenStreetMap: want data of at most 33554432 bytes"},
 	} {
-		if _, _, err := tuples(t, "a.pbf", text); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
+		got, _, err := tuples(t, "a.osm.pbf", c.text)
+		if c.err != "" {
+			if want := "a.osm.pbf: byte " + c.err; err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+		} else if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v, (-want +got)\n%s", name, err, diff)
 		}
 	}
 }

@@ -21,15 +21,39 @@ type collected struct {
 	large    []uint64                // labels of the vertices from firstLarge on
 }
 
-// saw notes that labels below limit, which are not large, may occur.
-func (c *collected) saw(limit uint64) {
-	c.mu.Lock()
-	c.limit = max(c.limit, limit)
-	c.mu.Unlock()
+// seen are the labels of a block.
+type seen struct {
+	*collected
+	limit uint64 // more than the largest that is not large
 }
 
-// edge makes a tuple of two labels that may be large.
-func (c *collected) edge(u, v uint64) graph.Edge { return graph.MakeEdge(c.vertex(u), c.vertex(v)) }
+// edge makes a tuple of two labels.
+func (s *seen) edge(u, v uint64) graph.Edge {
+	if max(u, v) >= firstLarge {
+		return graph.MakeEdge(s.vertex(u), s.vertex(v))
+	}
+	s.limit = max(s.limit, u+1, v+1)
+	return graph.MakeEdge(graph.Vertex(u), graph.Vertex(v))
+}
+
+// labeled is parallel for a format that does not state its number of vertices. It numbers the labels that parse has
+// made tuples of.
+func (in *input) labeled(
+	b blocks, parse func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error)) error {
+	var c collected
+	b.parse = func(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+		s := seen{collected: &c}
+		edges, err := parse(b, edges, &s)
+		c.mu.Lock()
+		c.limit = max(c.limit, s.limit)
+		c.mu.Unlock()
+		return edges, err
+	}
+	if err := in.parallel(b); err != nil {
+		return err
+	}
+	return in.number(&c)
+}
 
 func (c *collected) vertex(label uint64) graph.Vertex {
 	if label < firstLarge {

@@ -92,14 +92,17 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 // readEdges reads an edge list whose labels are those of n.
 func (n *numbering) readEdges(in *input) error {
 	in.info.Vertices, in.info.Labels = int64(len(n.labels)), n.labels
-	return in.readLabels(0, pairs{other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
+	lines := pairs{other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
 		a, okA := n.vertex(u)
 		z, okZ := n.vertex(v)
 		if !okA || !okZ {
 			return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
 		}
 		return graph.MakeEdge(a, z), nil
-	}})
+	}}
+	b := in.edgeLines(0, &lines)
+	b.parse = lines.plain
+	return in.parallel(b)
 }
 
 // properties reads whether the edges are directed from NAME.properties, if there is one.

@@ -136,7 +136,7 @@ func TestMalformedFiles(t *testing.T) {
 		{"a.pbf", "\x00\x00\x00\x01x", "a.pbf: byte 0: not the header of a block of OpenStreetMap"},
 		{"a.pbf", "\x00\x00\x00\x05\x0a\x01x\x18\x7f", "a.pbf: byte 0: the file ends within a block"},
 		{"a.pbf", "\x00\x00\x00\x0b\x0a\x07OSMData\x18\x00", "a.pbf: byte 0: a block of OpenStreetMap: " +
-			"want data of at most 33554432 bytes"},
+			"want data that is compressed by zlib or not at all"},
 
 		{"a.el.gz", zipped.String()[:zipped.Len()/2],
 			fmt.Sprintf("a.el.gz: before byte %d: gzip: the file is cut off", zipped.Len()/2)},

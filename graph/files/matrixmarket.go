@@ -68,7 +68,7 @@ func readMatrixMarket(in *input) error {
 			}
 			return graph.Edge{}, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
 		}}
-	if err := in.parallel(blocks{limit: -1, parse: lines.parse}); err != nil {
+	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
 	}
 	return in.checkCount("entries", entries, in.info.Tuples)

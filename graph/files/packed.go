@@ -22,24 +22,11 @@ func readPacked16(in *input) error {
 }
 
 func (in *input) readTuples(bytes int, ends func([]byte) (u, v uint64)) error {
-	var labels collected
-	err := in.parallel(blocks{record: bytes, exact: true, limit: -1, parse: func(
-		b *block, edges []graph.Edge) ([]graph.Edge, error) {
-		limit := uint64(0)
+	records := blocks{record: bytes, exact: true, limit: -1}
+	return in.labeled(records, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
 		for t := b.data; len(t) > 0; t = t[bytes:] {
-			u, v := ends(t)
-			if max(u, v) >= firstLarge {
-				edges = append(edges, labels.edge(u, v))
-				continue
-			}
-			limit = max(limit, u+1, v+1)
-			edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
+			edges = append(edges, seen.edge(ends(t)))
 		}
-		labels.saw(limit)
 		return edges, nil
-	}})
-	if err != nil {
-		return err
-	}
-	return in.number(&labels)
+	})
 }

@@ -10,14 +10,13 @@ import (
 // pairs says how to parse lines of two vertices and maybe of values that do not matter: edge lists, MatrixMarket and
 // DIMACS.
 type pairs struct {
-	comments string     // the bytes that begin one
-	word     byte       // in front of the vertices, or 0
-	values   int64      // numbers after the vertices, besides as many as the state of a block says
-	end      byte       // what follows it in a line is ignored; 0: nothing is
-	first    uint64     // the number of vertex 0
-	limit    uint64     // vertices below it become tuples as they are
-	below    int64      // the second vertex is at most the first one plus below; anyOrder: no such limit
-	labels   *collected // notes a number above all vertices that are below limit; nil: nobody needs it
+	comments string // the bytes that begin one
+	word     byte   // in front of the vertices, or 0
+	values   int64  // numbers after the vertices, besides as many as the state of a block says
+	end      byte   // what follows it in a line is ignored; 0: nothing is
+	first    uint64 // the number of vertex 0
+	limit    uint64 // vertices below it become tuples as they are
+	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
 	// other returns the tuple of other vertices, or an error; start is that of the line.
 	other func(b *block, start int, u, v uint64) (graph.Edge, error)
 	// wrong returns the error of a line that has another form.
@@ -26,9 +25,14 @@ type pairs struct {
 
 const anyOrder = math.MaxInt64
 
-// parse appends the tuples of a block to edges.
-func (p *pairs) parse(b *block, edges []graph.Edge) ([]graph.Edge, error) {
-	limit, values := uint64(0), p.values+b.state
+// plain is parse for vertices.
+func (p *pairs) plain(b *block, edges []graph.Edge) ([]graph.Edge, error) {
+	return p.parse(b, edges, nil)
+}
+
+// parse appends the tuples of a block to edges. The labels are vertices, unless seen collects them.
+func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
+	values := p.values + b.state
 	text := b.data
 	for i := 0; i < len(text); {
 		start := i
@@ -73,6 +77,10 @@ func (p *pairs) parse(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 		}
 		i++
 		u, v = u-p.first, v-p.first // 0 less 1 is beyond any limit
+		if seen != nil {
+			edges = append(edges, seen.edge(u, v))
+			continue
+		}
 		if max(u, v) >= p.limit || p.below != anyOrder && int64(v) > int64(u)+p.below {
 			e, err := p.other(b, start, u, v)
 			if err != nil {
@@ -81,11 +89,7 @@ func (p *pairs) parse(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 			edges = append(edges, e)
 			continue
 		}
-		limit = max(limit, u+1, v+1)
 		edges = append(edges, graph.MakeEdge(graph.Vertex(u), graph.Vertex(v)))
-	}
-	if p.labels != nil {
-		p.labels.saw(limit)
 	}
 	return edges, nil
 }
