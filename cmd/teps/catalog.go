@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tepsbench/teps/harness"
@@ -28,10 +30,8 @@ type builtin struct {
 
 // find returns the constructor of a built-in engine, or nil.
 func (c catalog) find(name string) func() plugins.Engine {
-	for _, b := range c {
-		if b.name == name {
-			return b.open
-		}
+	if i := slices.IndexFunc(c, func(b builtin) bool { return b.name == name }); i >= 0 {
+		return c[i].open
 	}
 	return nil
 }
@@ -91,21 +91,16 @@ func (c catalog) locate(engine string) (choice, error) {
 	}
 	if strings.ContainsAny(engine, `/\.`) {
 		path, err := filepath.Abs(engine)
-		if err == nil {
-			err = checkFile(path)
-		}
-		if err != nil {
+		if err = cmp.Or(err, checkFile(path)); err != nil {
 			return choice{}, usage("engine %s: %w", engine, err)
 		}
 		name := fileLabel(path)
 		return choice{EngineSpec: record.EngineSpec{Name: name, Path: path}, found: "by its path", file: name}, nil
 	}
-	var names []string
-	for _, known := range c.known() {
-		if known.Name == engine {
-			return known, nil
-		}
-		names = append(names, known.Name)
+	known := c.known()
+	names := each(known, func(one choice) string { return one.Name })
+	if i := slices.Index(names, engine); i >= 0 {
+		return known[i], nil
 	}
 	return choice{}, usage("unknown engine %s%s; teps has %s; name another by its path, such as ./%s",
 		engine, didYouMean(engine, names), strings.Join(names, ", "), engine)
@@ -193,13 +188,10 @@ func (c *choice) setOption(name, value string) {
 }
 
 func byName(chosen []choice, name string) (*choice, error) {
-	var names []string
-	for i := range chosen {
-		if c := &chosen[i]; c.Name == name || c.file == name {
-			return c, nil
-		}
-		names = append(names, chosen[i].Name)
+	if i := slices.IndexFunc(chosen, func(c choice) bool { return c.Name == name || c.file == name }); i >= 0 {
+		return &chosen[i], nil
 	}
+	names := each(chosen, func(c choice) string { return c.Name })
 	return nil, fmt.Errorf("this run has no engine %s%s; it has %s", name, didYouMean(name, names),
 		strings.Join(names, ", "))
 }

@@ -54,15 +54,15 @@ A case that fails prints what was searched, what was wanted and what came back.`
 			}
 			host := newProcesses(c, verbose)
 			defer host.Close()
-			if len(f.Graph) > 0 {
-				given, err := graphCases(c, f.Graph)
+			if len(f.Graph) > 0 && patterns == nil {
+				cases = nil
+			}
+			for _, name := range f.Graph {
+				test, err := graphCase(c, name)
 				if err != nil {
 					return err
 				}
-				if patterns == nil {
-					cases = nil
-				}
-				cases = append(cases, given...)
+				cases = append(cases, test)
 			}
 			f.engine = args
 			specs, err := f.engines(c.Context(), engines, host)
@@ -85,21 +85,16 @@ A case that fails prints what was searched, what was wanted and what came back.`
 	return c
 }
 
-// graphCases makes a case of each graph that --graph names.
-func graphCases(c *cobra.Command, names []string) (cases []enginetest.Case, err error) {
-	d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
-	for _, name := range names {
-		source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, progress)
-		if err != nil {
-			return nil, err
-		}
-		tuples := make([]graph.Edge, source.Tuples())
-		if err := source.Generate(c.Context(), tuples, 0, 0); err != nil {
-			return nil, err
-		}
-		cases = append(cases, enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples))
+// graphCase makes a case of a graph that --graph names.
+func graphCase(c *cobra.Command, name string) (enginetest.Case, error) {
+	d := record.DefaultPlan()
+	source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, newProgress(c.ErrOrStderr(), false))
+	if err != nil {
+		return enginetest.Case{}, err
 	}
-	return cases, nil
+	tuples := make([]graph.Edge, source.Tuples())
+	err = source.Generate(c.Context(), tuples, 0, 0)
+	return enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples), err
 }
 
 // conform runs cases and prints the result of each.

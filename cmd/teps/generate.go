@@ -103,9 +103,5 @@ func openGraph(
 	}
 	spec := plan.Graph(id)
 	spec.Path = name // as the user knows it
-	g, err := harness.ReadFile(ctx, spec, options, progress)
-	if err != nil {
-		return nil, err // not g: a nil *files.Graph in an interface is not nil
-	}
-	return g, nil
+	return harness.ReadFile(ctx, spec, options, progress)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/graph/stats"
 	"github.com/tepsbench/teps/internal/units"
@@ -20,13 +18,9 @@ import (
 	"github.com/tepsbench/teps/reports/text"
 )
 
-type graphFlags struct {
-	format, plot string
-	seed1, seed2 uint64
-}
-
 func graphCommand() *cobra.Command {
-	var f graphFlags
+	var format, plot string
+	d := record.DefaultPlan()
 	c := &cobra.Command{
 		Use:   "graph SOURCE",
 		Short: "Describe a graph: degrees, components, diameter",
@@ -43,14 +37,31 @@ formats.`,
   teps graph kron:16 --format json
   teps generate --scale 10 | teps graph -`,
 		Args: exactArgs(1, "the source of a graph"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usage("--format: unknown format %q; the formats are text and json", format)
+			}
+			if err := checkTarget("--plot", plot); err != nil {
+				return err
+			}
+			facts, err := factsOf(c, args[0], d.Seed1, d.Seed2)
+			if err == nil && plot != "" {
+				err = writeFigure(c, "--plot", plot, parts.Degrees(facts.Source, facts.Graph))
+			}
+			switch {
+			case err != nil:
+				return err
+			case format == "json":
+				return printJSON(c, facts)
+			}
+			return facts.print(c.OutOrStdout())
+		},
 	}
 	flags := c.Flags()
-	d := record.DefaultPlan()
-	flags.StringVarP(&f.format, "format", "f", "text", "text or json")
-	flags.StringVar(&f.plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
-	flags.Uint64Var(&f.seed1, "seed1", d.Seed1, "first seed of a generator")
-	flags.Uint64Var(&f.seed2, "seed2", d.Seed2, "second seed of a generator")
+	flags.StringVarP(&format, "format", "f", "text", "text or json")
+	flags.StringVar(&plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
+	flags.Uint64Var(&d.Seed1, "seed1", d.Seed1, "first seed of a generator")
+	flags.Uint64Var(&d.Seed2, "seed2", d.Seed2, "second seed of a generator")
 	flags.SortFlags = false
 	return c
 }
@@ -66,56 +77,37 @@ type graphFacts struct {
 	stats.Graph
 }
 
-func (f *graphFlags) run(c *cobra.Command, name string) error {
-	if f.format != "text" && f.format != "json" {
-		return usage("--format: unknown format %q; the formats are text and json", f.format)
-	}
-	if err := checkTarget("--plot", f.plot); err != nil {
-		return err
-	}
+// factsOf reads or generates a graph and describes it.
+func factsOf(c *cobra.Command, name string, seed1, seed2 uint64) (facts graphFacts, err error) {
 	progress := newProgress(c.ErrOrStderr(), false)
-	source, err := openGraph(c.Context(), name, f.seed1, f.seed2, files.Options{SHA256: true}, progress)
+	source, err := openGraph(c.Context(), name, seed1, seed2, files.Options{SHA256: true}, progress)
 	if err != nil {
-		return err
+		return facts, err
 	}
 	if name == record.StandardInput {
 		name = source.Name()
 	}
-	facts := graphFacts{Source: name}
+	facts.Source = name
 	if file, ok := source.(*files.Graph); ok {
 		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
 		facts.Symmetrized, facts.Compacted = file.Info.Symmetrized, file.Info.Labels != nil
 	}
-	if err := enoughMemory(c.Context(), source); err != nil {
-		return err
+	available, _, err := machine.AvailableMemory(c.Context())
+	if need := stats.Bytes(source); err == nil && need > available {
+		return facts, fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
+			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
 	}
 	step := progress.Step(name+": degrees and components", stats.Work(source))
 	facts.Graph, err = stats.Of(c.Context(), source, step.Add)
 	step.End(fmt.Sprintf("%d tuples", source.Tuples()), err)
-	if err != nil {
-		return err
-	}
-	if f.plot != "" {
-		if err := writeFigure(c, "--plot", f.plot, parts.Degrees(name, facts.Graph)); err != nil {
-			return err
-		}
-	}
-	if f.format == "json" {
-		e := json.NewEncoder(c.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(facts)
-	}
-	return facts.print(c.OutOrStdout())
+	return facts, err
 }
 
-// enoughMemory refuses a graph whose lists do not fit.
-func enoughMemory(ctx context.Context, source graph.Source) error {
-	available, _, err := machine.AvailableMemory(ctx)
-	if need := stats.Bytes(source); err == nil && need > available {
-		return fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
-			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
-	}
-	return nil
+// printJSON writes a value to standard output, indented.
+func printJSON(c *cobra.Command, value any) error {
+	e := json.NewEncoder(c.OutOrStdout())
+	e.SetIndent("", "  ")
+	return e.Encode(value)
 }
 
 // print writes the facts and the histogram.

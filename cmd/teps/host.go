@@ -97,9 +97,7 @@ func hostDevice(ctx context.Context, text string, host harness.Host) (*record.En
 			cmp.Or(text, "mine"))
 	}
 	path, err := filepath.Abs(path)
-	if err == nil {
-		err = checkFile(path)
-	}
+	err = cmp.Or(err, checkFile(path))
 	spec := record.EngineSpec{Name: strings.TrimPrefix(fileLabel(path), hostPrograms), Path: path}
 	if err == nil {
 		_, err = harness.Available(ctx, host, spec)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,9 +54,7 @@ says what is wrong. The others are still shown, and the exit code is 1.`,
 			text.SortList(all, order)
 			var err error
 			if asJSON {
-				encoder := json.NewEncoder(c.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				err = encoder.Encode(all)
+				err = printJSON(c, all)
 			} else {
 				err = text.ListTable(c.OutOrStdout(), all, terminalWidth(c.OutOrStdout()))
 			}

@@ -109,22 +109,33 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 		}
 	}
 	readings := recorder.Stop()
-	if err := power.Close(found); err != nil {
-		return nil, nil, fmt.Errorf("power meters: %w", err)
-	}
-	return readings, absent, ctx.Err()
+	return readings, absent, cmp.Or(power.Close(found), ctx.Err())
 }
 
 // printMeters shows meters with what they read, and the sources that have none. A meter that was asked for and is
 // missing is an error.
 func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (err error) {
+	t := reports.NewTable("meter|covers|kind|shows|#every|#now|what", "")
+	for _, s := range readings {
+		m, now, every := s.Info, units.Missing, units.Missing
+		what := m.Detail
+		if m.Error > 0 {
+			what += fmt.Sprintf("; stated error %.4g %%", 100*m.Error)
+		}
+		if len(s.Faults) > 0 {
+			what += "; " + s.Faults[0].Text
+		}
+		if watts := s.Mean(); watts > 0 {
+			now = fmt.Sprintf("%.4g W", watts)
+		}
+		if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // as stated, or else as observed
+			every = period.String()
+		}
+		t.Add(m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now, printable(what))
+	}
 	if len(readings) == 0 {
 		printFact(w, "power meters", "none")
 	} else {
-		t := reports.NewTable("meter|covers|kind|shows|#every|#now|what", "")
-		for _, s := range readings {
-			t.Add(meterRow(s)...)
-		}
 		fmt.Fprintf(w, "\npower meters\n")
 		_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
 	}
@@ -139,24 +150,4 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		printFact(w, "  "+a.Source, a.Reason)
 	}
 	return err
-}
-
-func meterRow(s power.Series) []string {
-	m := s.Info
-	what := m.Detail
-	if m.Error > 0 {
-		what += fmt.Sprintf("; stated error %.4g %%", 100*m.Error)
-	}
-	if len(s.Faults) > 0 {
-		what += "; " + s.Faults[0].Text
-	}
-	now := units.Missing
-	if watts := s.Mean(); watts > 0 {
-		now = fmt.Sprintf("%.4g W", float64(watts))
-	}
-	every := units.Missing
-	if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // as stated, or else as observed
-		every = period.String()
-	}
-	return []string{m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now, printable(what)}
 }

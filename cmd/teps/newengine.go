@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -95,31 +96,27 @@ func (l language) project(name string) (map[string]string, error) {
 		files[named(filepath.Base(path), name)] = named(string(data), name)
 	}
 	switch l.name {
-	case "go":
-		return files, addModule(files, name)
 	case "python":
 		files["engine.proto"] = rpc.Proto()
-	default:
+		return files, nil
+	case "c", "openmp":
 		files["teps_engine.h"] = native.Header()
+		return files, nil
 	}
-	return files, nil
-}
-
-// addModule adds go.mod and go.sum with everything that teps itself needs, so that nothing has to be downloaded.
-// `go mod tidy` removes what the engine does not use.
-func addModule(files map[string]string, name string) error {
+	// A Go engine has the requirements of teps itself, so that nothing has to be downloaded. `go mod tidy` removes those
+	// that it does not use.
 	_, file, _, _ := runtime.Caller(0)
 	source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	goSum, sumErr := os.ReadFile(filepath.Join(source, "go.sum"))
 	if err := errors.Join(err, sumErr); err != nil {
-		return usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
+		return nil, usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
 	}
 	module, requirements, _ := strings.Cut(strings.TrimPrefix(string(goMod), "module "), "\n")
 	files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
 		enginePrefix, name, requirements, module, source)
 	files["go.sum"] = string(goSum)
-	return nil
+	return files, nil
 }
 
 // writeProject makes a directory with files, or nothing if there is an error.
@@ -130,9 +127,7 @@ func writeProject(dir string, files map[string]string) error {
 		if strings.HasPrefix(text, "#!") {
 			mode = 0o777
 		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), []byte(text), mode)
-		}
+		err = cmp.Or(err, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	if err != nil {
 		os.RemoveAll(dir)

@@ -145,13 +145,13 @@ func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.H
 
 func parseScales(text string) (scales []int, err error) {
 	for part := range strings.SplitSeq(text, ",") {
-		low, high, ranged := strings.Cut(part, "-")
-		first, err := strconv.Atoi(strings.TrimSpace(low))
-		last := first
-		if err == nil && ranged {
-			last, err = strconv.Atoi(strings.TrimSpace(high))
+		low, high, ranged := strings.Cut(strings.ReplaceAll(part, " ", ""), "-")
+		if !ranged {
+			high = low
 		}
-		if err != nil || last < first || last-first > 64 {
+		first, err1 := strconv.Atoi(low)
+		last, err2 := strconv.Atoi(high)
+		if err1 != nil || err2 != nil || last < first || last-first > 64 {
 			return nil, usage("scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
 		}
 		for s := first; s <= last; s++ {
@@ -162,14 +162,13 @@ func parseScales(text string) (scales []int, err error) {
 }
 
 func parseValidate(text string) (int, error) {
-	switch text {
-	case "all":
-		return record.AllRoots, nil
-	case "none":
-		return 0, nil
-	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
+	switch {
+	case text == "all":
+		return record.AllRoots, nil
+	case text == "none":
+		return 0, nil
+	case err != nil || n < 0:
 		return 0, usage("validate %q: want all, none or a number of searches", text)
 	}
 	return n, nil

@@ -104,7 +104,11 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case f.picture != "":
-		return f.writePicture(c, together)
+		figure, err := parts.Figure(together, f.picture)
+		if err != nil {
+			return usage("--picture: %w", err)
+		}
+		return writeFigure(c, "--out", cmp.Or(f.out, f.picture+".svg"), figure)
 	case f.format != "" || f.out != "":
 		return f.writeFormat(c, format, together)
 	case shared:
@@ -117,16 +121,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		}
 		return err
 	}
-	for i, dir := range dirs {
-		report, err := reports.New(references, all[i])
-		if err != nil {
-			return err
-		}
-		if err := show(c, dir, report, false); err != nil {
-			return err
-		}
-	}
-	return nil
+	return show(c, dirs[0], references, all[0], false)
 }
 
 // runsIn replaces directories of runs by their runs.
@@ -156,8 +151,12 @@ func loadAll(dirs []string) (all []record.Result, err error) {
 
 // show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first: the
 // directory may be on a full disk.
-func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error {
-	if err := text.Graph500(c.OutOrStdout(), report.Results[0]); err != nil {
+func show(c *cobra.Command, dir string, references []reports.Reference, result record.Result, quiet bool) error {
+	report, err := reports.New(references, result)
+	if err == nil {
+		err = text.Graph500(c.OutOrStdout(), report.Results[0])
+	}
+	if err != nil {
 		return err
 	}
 	if err := formats.WriteAll(dir, report); err != nil {
@@ -173,7 +172,7 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	if disturbed := reports.Disturbance(report.All...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
 	}
-	for i, line := range text.Engines(report.Results[0].Result) {
+	for i, line := range text.Engines(result) {
 		if i == 0 {
 			fmt.Fprintf(w, "\nOn a typical root:\n")
 		}
@@ -185,15 +184,6 @@ func show(c *cobra.Command, dir string, report reports.Report, quiet bool) error
 	}
 	fmt.Fprintf(w, "\n%s\n", last)
 	return nil
-}
-
-// writePicture writes one figure to the file at --out.
-func (f *reportFlags) writePicture(c *cobra.Command, report reports.Report) error {
-	figure, err := parts.Figure(report, f.picture)
-	if err != nil {
-		return usage("--picture: %w", err)
-	}
-	return writeFigure(c, "--out", cmp.Or(f.out, f.picture+".svg"), figure)
 }
 
 // writeFigure draws a figure into the file that a flag names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
-	"github.com/tepsbench/teps/reports"
 )
 
 // defaultStore is the directory in which runs without a directory of their own are put.
@@ -125,12 +125,10 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	if err != nil {
 		return err
 	}
-	if finished(old) {
+	unfinished := func(run record.Run) bool { return run.State != record.Complete || run.Energy.Failed() }
+	if !slices.ContainsFunc(old.Runs, unfinished) {
 		newProgress(c.ErrOrStderr(), f.quiet).Note("this run is complete; there is nothing to resume")
-		if err := f.report(c, f.resume, old); err != nil {
-			return err
-		}
-		return verdict(old)
+		return cmp.Or(show(c, f.resume, nil, old, f.quiet), verdict(old))
 	}
 	resume := func(software record.Software, machine machine.Machine) (*record.Store, error) {
 		return record.Resume(f.resume, software, machine)
@@ -165,11 +163,12 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	var unread *harness.ReadError
+	begun := func(run record.Run) bool { return run.Graph != nil } // the record has more than its plan
 	if errors.As(running, &unread) && !slices.ContainsFunc(result.Runs, begun) {
 		host.KeepOutput("") // in a directory that goes
 		return errors.Join(running, store.Discard())
 	}
-	reporting := f.report(c, store.Dir(), result)
+	reporting := show(c, store.Dir(), nil, result, f.quiet)
 	var notWritten *record.StoreError
 	stopped := errors.Is(running, context.Canceled)
 	if stopped || errors.As(running, &notWritten) {
@@ -181,20 +180,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	if stopped {
 		running = nil // the verdict is that the run is incomplete
 	}
-	if err := errors.Join(running, reporting); err != nil {
-		return err
-	}
-	return verdict(result)
-}
-
-// begun reports whether the record has more of a run than its plan.
-func begun(run record.Run) bool { return run.Graph != nil }
-
-// finished reports whether every engine has completed every graph, and its energy loop where one was planned.
-func finished(r record.Result) bool {
-	return !slices.ContainsFunc(r.Runs, func(run record.Run) bool {
-		return run.State != record.Complete || run.Energy.Failed()
-	})
+	return cmp.Or(errors.Join(running, reporting), verdict(result))
 }
 
 // verdict is errReported if a run is incomplete, a search is wrong, or an energy loop has failed.
@@ -207,12 +193,3 @@ func verdict(r record.Result) error {
 
 // commandLine is what the user typed, without the program's directory: others may see the record.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
-
-// report prints the official text and draws everything into the run's directory.
-func (f *runFlags) report(c *cobra.Command, dir string, result record.Result) error {
-	report, err := reports.New(nil, result)
-	if err != nil {
-		return err
-	}
-	return show(c, dir, report, f.quiet)
-}
