@@ -16,7 +16,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
-	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
 // The golden file is the whole standard output of the Graph500 reference program 3.0 (one rank, scale 10). Its numbers
@@ -126,103 +125,6 @@ func TestPercentGReadBackIsWithinItsPrecision(t *testing.T) {
 			t.Fatalf("%q has too many digits", text)
 		}
 	})
-}
-
-func TestGraph500OfOneValidRunHasNoComments(t *testing.T) {
-	var b strings.Builder
-	if err := Graph500(&b, report(t, samples.Result([]string{"cpu"}, 16)).Results[0]); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(b.String(), "#") || strings.Count(b.String(), "\n") != 34 {
-		t.Errorf("got:\n%s", b.String())
-	}
-}
-
-func TestGraph500SeparatesRuns(t *testing.T) {
-	var b strings.Builder
-	if err := Graph500(&b, report(t, samples.Result([]string{"cpu", "distributed"}, 16, 17)).Results[0]); err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(b.String(), "\n\n")
-	if len(blocks) != 4 {
-		t.Fatalf("%d blocks, want 4", len(blocks))
-	}
-	for i, head := range []string{"# cpu scale 16\nSCALE:  ", "# cpu scale 17\n", "# distributed scale 16\n",
-		"# distributed scale 17\n"} {
-		if !strings.HasPrefix(blocks[i], head) {
-			t.Errorf("block %d begins %q, want %q", i, blocks[i][:30], head)
-		}
-	}
-}
-
-// A run without a result gets one line without a label of the official text.
-func TestGraph500PrintsNumbersOnlyOfValidRuns(t *testing.T) {
-	for name, c := range map[string]struct {
-		damage func(*record.Run)
-		says   string
-	}{
-		"interrupted": {func(r *record.Run) { r.State, r.Valid = record.Interrupted, false },
-			"interrupted after 64 searches"},
-		"failed": {func(r *record.Run) { r.State, r.Failure = record.Failed, "the plugin crashed" },
-			"the plugin crashed"},
-		"one broken root": {func(r *record.Run) { r.Roots[7].Rule, r.Roots[7].Violation = 3, "tuple (1,2) skips a level" },
-			"search 7 from vertex"},
-		"marked as invalid": {func(r *record.Run) { r.Valid = false }, "invalid"},
-		"no roots":          {func(r *record.Run) { r.Roots, r.Statistics = nil, nil }, "no root"},
-		"no statistics":     {func(r *record.Run) { r.Statistics = nil }, "no search has a count"},
-		"no graph":          {func(r *record.Run) { r.Graph = nil }, "which graph"},
-		"no construction":   {func(r *record.Run) { r.Construction = nil }, "kernel 1"},
-		"NaN":               {func(r *record.Run) { r.Statistics.TEPS.Mean = math.NaN() }, "impossible"},
-		"infinite TEPS":     {func(r *record.Run) { r.Statistics.TEPS.Max = math.Inf(1) }, "impossible"},
-		"no time":           {func(r *record.Run) { r.Statistics.Time.Min = 0 }, "impossible"},
-		"no state":          {func(r *record.Run) { r.State = "" }, "complete"},
-		"the zero run":      {func(r *record.Run) { *r = record.Run{} }, "complete"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			run := samples.Run("cpu", 0, 16, 64)
-			c.damage(&run)
-			var b strings.Builder
-			if err := Graph500(&b, result(t, run)); err != nil {
-				t.Fatal(err)
-			}
-			got := b.String()
-			if !strings.HasPrefix(got, "# No results printed: ") || strings.Count(got, "\n") != 1 || !strings.Contains(got,
-				c.says) || strings.Contains(got, "TEPS:") {
-				t.Errorf("got %q, want one line that says %q", got, c.says)
-			}
-		})
-	}
-}
-
-func TestGraph500LeavesOutWhatWasNotMeasured(t *testing.T) {
-	run := samples.Run("cpu", 0, 16, 1)
-	run.Roots[0].Validated = false
-	run.Statistics.Validation = nil
-	var b strings.Builder
-	if err := Graph500(&b, result(t, run)); err != nil {
-		t.Fatal(err)
-	}
-	got := b.String()
-	if !strings.HasPrefix(got, "# Not an official result: None of 1 search was validated.\n# SCALE: ") ||
-		!strings.Contains(got, "harmonic_mean_TEPS") || strings.Contains(got, "stddev") || strings.Contains(got,
-		"_validate:") {
-		t.Errorf("got:\n%s", got)
-	}
-}
-
-func TestGraph500KeepsNamesOnTheirLine(t *testing.T) {
-	r := samples.Result([]string{"a\nbfs  harmonic_mean_TEPS:     !  9e99\x1b[2J", "b"}, 16)
-	r.Runs[1].State, r.Runs[1].Failure = record.Failed, "x\nSCALE:                          42"
-	var b strings.Builder
-	if err := Graph500(&b, report(t, r).Results[0]); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(b.String()) {
-		if strings.Contains(line, "9e99") && !strings.HasPrefix(line, "#") || strings.HasPrefix(line, "SCALE:") &&
-			strings.Contains(line, "42") || strings.ContainsRune(line, '\x1b') {
-			t.Errorf("a name wrote the line %q", line)
-		}
-	}
 }
 
 // report makes a report of records.

@@ -52,31 +52,6 @@ func goodMarkdown(t *testing.T, text string) {
 	}
 }
 
-func TestMarkdownHasTheTablesOfThePage(t *testing.T) {
-	var b strings.Builder
-	a, other := samples.Result([]string{"cpu", "distributed"}, 16, 17), samples.Result([]string{"cpu"}, 18)
-	references, err := reports.References("kolganov-2018")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := report(t, a, other)
-	r.References = references
-	if err := Markdown(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	goodMarkdown(t, b.String())
-	for _, want := range []string{
-		"## 2 results side by side", "### Runs", "| cpu | 16 | 64/64 |", "### Kernel 1: time and memory",
-		"### Top-down and bottom-up",
-		"<summary>Levels of the median root: distributed, scale 17", "### Published elsewhere, not measured here",
-		"| Kolganov 2018 | NVIDIA Tesla P100 |", "**VALID** · **compliant**",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("missing: %q", want)
-		}
-	}
-}
-
 func TestMarkdownEscapesNames(t *testing.T) {
 	for in, want := range map[string]string{
 		"a|b":            `a\|b`,

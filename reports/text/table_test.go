@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -128,28 +127,6 @@ func TestTableOfLongNamesLeavesOutTheRange(t *testing.T) {
 	narrow(t, b.String())
 	if strings.Contains(b.String(), reports.Range) || !strings.Contains(b.String(), "distributed-2d  unif") {
 		t.Errorf("got\n%s", b.String())
-	}
-}
-
-func TestTableHasALineForEveryRun(t *testing.T) {
-	r := samples.Result([]string{"cpu", "名前がとても長い引擎の名前です"}, 16)
-	r.Runs[1] = record.Run{Engine: r.Runs[1].Engine, GraphID: record.GraphID{Scale: 16},
-		State: record.Failed, Failure: "crashed"}
-	var b bytes.Buffer
-	if err := Table(&b, report(t, r).Results[0], width, false); err != nil {
-		t.Fatal(err)
-	}
-	narrow(t, b.String())
-	var got []string
-	for line := range strings.Lines(b.String()) {
-		got = append(got, strings.Join(strings.Fields(line), " "))
-	}
-	want := []string{
-		"engine scale valid GTEPS min … max median ms kernel 1 s state", got[1],
-		"cpu 16 64/64 0.8841 0.573 … 1.07 1.121 0.06291 VALID", "名前がとても長い引擎の名前です 16 0/0 – – – – FAILED",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the table is\n%s", b.String())
 	}
 }
 
