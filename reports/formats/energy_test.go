@@ -16,34 +16,6 @@ import (
 	"github.com/tepsbench/teps/reports/text"
 )
 
-func TestPowerFiguresAreDrawnForEveryMeteredRun(t *testing.T) {
-	dir := t.TempDir()
-	r := samples.Metered()
-	writeAll(t, dir, r)
-	for _, name := range []string{"mteps-per-watt", "power-cpu-s18", "power-cuda-s22"} {
-		svg, err := os.ReadFile(filepath.Join(dir, name+".svg"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, bad := range []string{"NaN", "Inf", "system:"} {
-			if bytes.Contains(svg, []byte(bad)) {
-				t.Errorf("%s.svg contains %q", name, bad)
-			}
-		}
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"search rate per watt", "package-0", "component", "MTEPS/W above idle",
-		"Power over time, cuda at scale 22"} {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-}
-
 // No rendering of a run that was metered by components calls its power system power.
 func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 	dir := t.TempDir()
@@ -89,51 +61,6 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 			"the whole system") {
 			t.Errorf("a block of components begins with: %.100s", block)
 		}
-	}
-}
-
-// A run without a figure has no number, nowhere: dashes, and why.
-func TestRunWithoutPowerFigureHasNoNumber(t *testing.T) {
-	r := samples.Result([]string{"cpu", "cuda", "other"}, 18)
-	r.Runs[0].Energy = &record.EnergyRecord{Absent: []power.Absence{{Source: "rapl",
-		Reason: "no powercap here"}}}
-	r.Runs[1].Energy = &record.EnergyRecord{Failure: "the GPU has fallen off the bus"}
-	why := []string{"not measured: there is no power meter here", "not measured: the GPU has fallen off the bus"}
-	r.Runs[0].Compliance.Power, r.Runs[1].Compliance.Power = why[0], why[1]
-	dir := t.TempDir()
-	writeAll(t, dir, r)
-	if _, err := os.Stat(filepath.Join(dir, "greengraph500.txt")); err == nil {
-		t.Error("a text for Green Graph500 without any loop")
-	}
-	var table bytes.Buffer
-	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil || strings.Contains(table.String(),
-		"MTEPS/W") {
-		t.Errorf("%v:\n%s", err, &table)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range why {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	if svgs, _ := filepath.Glob(filepath.Join(dir, "*watt*.svg")); len(svgs) > 0 {
-		t.Errorf("drawn without figures: %v", svgs)
-	}
-	// Estimates are labeled, and never in the column of measured figures.
-	run := samples.WithMeters(r.Runs[2], power.Package)
-	run.Energy.Figures[0].Method = power.Estimated
-	r.Runs[2] = run
-	table.Reset()
-	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil || strings.Contains(table.String(),
-		"MTEPS/W") {
-		t.Errorf("%v:\n%s", err, &table)
-	}
-	writeAll(t, dir, r)
-	if text, _ := os.ReadFile(filepath.Join(dir, "mteps-per-watt.svg")); !bytes.Contains(text, []byte("estimated")) {
-		t.Error("the drawing does not say that the power was estimated")
 	}
 }
 

@@ -97,7 +97,7 @@ func unofficial() []record.Result {
 // green are energy loops, of which only the first two are submissions.
 func green() []record.Result {
 	r := fewRoots([]string{"system", "gpus", "invalid", "loop failed", "not compliant", "no level", "component",
-		"no system power"}, 20)
+		"no system power", "estimated", "no meter"}, 20)
 	for i := range r.Runs {
 		r.Runs[i] = samples.WithMeters(r.Runs[i], power.Package, power.Wall)
 	}
@@ -112,6 +112,8 @@ func green() []record.Result {
 	r.Runs[6].Energy.Figures, r.Runs[6].Energy.Green = r.Runs[6].Energy.Figures[:1],
 		&record.Green{Class: record.SmallData, Missing: []string{"a meter of the whole system; metered instead: package"}}
 	r.Runs[7].Energy.Green = nil
+	r.Runs[8].Energy.Figures[0].Method, r.Runs[8].Energy.Figures = power.Estimated, r.Runs[8].Energy.Figures[:1]
+	r.Runs[9].Energy = &record.EnergyRecord{Absent: []power.Absence{{Source: "rapl", Reason: "no powercap here"}}}
 	return []record.Result{r}
 }
 
