@@ -61,10 +61,11 @@ func fewRoots(engines []string, scales ...int) record.Result {
 	return r
 }
 
-// several are two engines of which one is wrong at one scale, names that formats have to escape, and a second record.
+// several are two engines, one with a wrong search, names that formats have to escape, and a second record.
 func several() []record.Result {
 	a := fewRoots([]string{"cpu", "a,\"b\"/c|d=1"}, 16, 17)
-	a.Runs[3].Roots[1].Rule, a.Runs[3].Roots[1].Violation, a.Runs[3].Valid = 4, "vertex 5 is reachable\x1b[2J\nSCALE: 1", false
+	a.Runs[3].Valid, a.Runs[3].Roots[1].Rule = false, 4
+	a.Runs[3].Roots[1].Violation = "vertex 5 is reachable\x1b[2J\nSCALE: 1"
 	a.Runs[0].Roots[2].NEdge, a.Runs[0].Roots[2].Depth, a.Runs[0].Roots[2].Validated = nil, nil, false
 	b := fewRoots([]string{"=cmd|'/c calc'!A1"}, 18)
 	b.ID, b.Machine.Hostname, b.Environment = "second", "", map[string]string{"TEPS_NOTE": "after the BIOS update"}
@@ -94,7 +95,7 @@ func unofficial() []record.Result {
 	return []record.Result{r}
 }
 
-// green are energy loops, of which only the first two are submissions.
+// green are energy loops; only the first two are submissions.
 func green() []record.Result {
 	r := fewRoots([]string{"system", "gpus", "invalid", "loop failed", "not compliant", "no level", "component",
 		"no system power", "estimated", "no meter"}, 20)
