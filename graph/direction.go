@@ -40,8 +40,12 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // A top-down step looks at every edge out of the frontier. A bottom-up step looks at the edges of unvisited vertices,
 // but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier has more than
 // 1/Alpha of the unexplored edges and is at least twice as large as the one before, and switches back when the frontier
-// has shrunk below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbors it grows
+// shrinks and is below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbors it grows
 // slowly, and most unvisited vertices are far from it, so that a bottom-up step looks at nearly all of their edges.
+//
+// The engine cuda has the same rule on the device (nextBottomUp in cuda/kernels/levels.cuh), with one condition more: a
+// frontier with few edges stays top-down whatever is left to explore, because a change of direction costs a GPU more
+// than such a step.
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never
 	Beta  float64 // larger: back to top-down later; 0: at once
@@ -82,33 +86,13 @@ func (s Switch) Next(p SwitchState) Direction {
 	}
 	if p.Direction == TopDown {
 		doubled := p.Frontier >= 2*p.Previous
-		if doubled && s.Alpha > 0 && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {
+		if doubled && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {
 			return BottomUp
 		}
 		return TopDown
 	}
 	shrinking := p.Frontier < p.Previous
 	if shrinking && float64(p.Frontier)*s.Beta < float64(p.Vertices) {
-		return TopDown
-	}
-	return BottomUp
-}
-
-// NextKolganov is another rule, change_state of Kolganov, "The Fastest and Energy-Efficient Breadth-First Search
-// Algorithm on a Single Node" (2018), figure 3. inLvl is how many adjacency entries the last step looked at; entries
-// are those of the graph. A growing frontier never switches back to top-down.
-func (s Switch) NextKolganov(p SwitchState, inLvl, entries int64) Direction {
-	if s.Steps != BothDirections {
-		return s.First()
-	}
-	factor := float64(entries) / float64(p.Vertices) / 2
-	rest := float64(p.Vertices-p.Frontier)*factor + float64(p.Vertices)
-	switch growing := p.Previous < p.Frontier; {
-	case growing && p.Direction == TopDown && float64(inLvl) >= rest/s.Alpha:
-		return BottomUp
-	case growing:
-		return p.Direction
-	case float64(p.Frontier) < rest/(factor*s.Beta):
 		return TopDown
 	}
 	return BottomUp

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/kolganov"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -61,7 +62,7 @@ func (h *hybrid) search(
 				Edges: plugins.Counted(inLvl), Elapsed: time.Since(began)})
 		}
 		state.Previous, state.Frontier = int64(tail-head), int64(next-tail)
-		state.Direction = h.rule.NextKolganov(state, inLvl, h.entries)
+		state.Direction = kolganov.Next(h.rule, state, inLvl, h.entries)
 		if head, tail = tail, next; ctx.Err() != nil {
 			return t, ctx.Err()
 		}

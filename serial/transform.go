@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/kolganov"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -35,7 +35,7 @@ func (g *csr) transform(ctx context.Context, options plugins.Settings) (transfor
 		}
 	}
 	if on("renumber") { // 2.3
-		again, err := graph.QueueOrder(ctx, g.offsets, g.targets, options.Int("threads"))
+		again, err := kolganov.Order(ctx, g.offsets, g.targets, options.Int("threads"))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	paper "github.com/tepsbench/teps/internal/kolganov"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -63,7 +64,7 @@ func kolganov(b *base, c configuration) method {
 				b.count(&l, "duplicates", 0) // counted after the clock
 			}
 			old := state
-			state = c.rule.NextKolganov(graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
+			state = paper.Next(c.rule, graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
 				Vertices: int64(b.labels)}, n.edges, int64(b.entries))
 			countQ = uint64(n.vertices)
 			full := old == graph.TopDown && c.duplicates && countQ > room
@@ -122,7 +123,7 @@ func (b *base) transform(c configuration) (number, original uint64) {
 		X, A := make([]int64, b.labels+1), make([]uint32, b.entries)
 		b.fail(driver.Read(X, b.row))
 		b.fail(driver.Read(A, b.column))
-		order, err := graph.QueueOrder(b.ctx, X, A, runtime.GOMAXPROCS(0))
+		order, err := paper.Order(b.ctx, X, A, runtime.GOMAXPROCS(0))
 		b.fail(err)
 		again, rankOfNumber := b.array("numbers", 4*b.labels), b.array("ranks", 4*b.labels)
 		if b.err == nil && b.labels > 0 {

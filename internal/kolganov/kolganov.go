@@ -1,17 +1,41 @@
-package graph
+// Package kolganov has the parts of Kolganov, "The Fastest and Energy-Efficient Breadth-First Search Algorithm on a
+// Single Node" (2018), that the engines serial and cuda/literature share: the order of vertices and the rule of
+// directions.
+package kolganov
 
 import (
 	"context"
 	"math"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
 )
 
-// QueueOrder returns new numbers of the vertices of rows, where the neighbors of v are
-// targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbors of
-// each, in the order of its list. The first vertex of each other component follows (Kolganov, "The Fastest and
-// Energy-Efficient Breadth-First Search Algorithm on a Single Node", 2018, section 2.3). The numbers do not depend on
-// threads. The error is that of ctx.
-func QueueOrder(ctx context.Context, offsets []int64, targets []uint32, threads int) ([]uint32, error) {
+// Next returns the direction of the next step by the paper's function change_state (figure 3). edges is how many
+// adjacency entries the last step looked at; entries are those of the graph. A growing frontier never switches back to
+// top-down.
+func Next(s graph.Switch, p graph.SwitchState, edges, entries int64) graph.Direction {
+	if s.Steps != graph.BothDirections {
+		return s.First()
+	}
+	factor := float64(entries) / float64(p.Vertices) / 2
+	rest := float64(p.Vertices-p.Frontier)*factor + float64(p.Vertices)
+	switch growing := p.Previous < p.Frontier; {
+	case growing && p.Direction == graph.TopDown && float64(edges) >= rest/s.Alpha:
+		return graph.BottomUp
+	case growing:
+		return p.Direction
+	case float64(p.Frontier) < rest/(factor*s.Beta):
+		return graph.TopDown
+	}
+	return graph.BottomUp
+}
+
+// Order returns new numbers of the vertices of rows (section 2.3), where the neighbors of v are
+// targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbors of each,
+// in the order of its list. The first vertex of each other component follows. The numbers do not depend on threads.
+// The error is that of ctx.
+func Order(ctx context.Context, offsets []int64, targets []uint32, threads int) ([]uint32, error) {
 	o := queueOrder{offsets, targets, threads, make([]uint32, len(offsets)-1), make([]uint32, 0, len(offsets)-1), nil}
 	for first := range o.number {
 		head := len(o.queue)
@@ -70,7 +94,8 @@ func (o *queueOrder) addNeighbors(ctx context.Context, level []uint32) {
 		}
 	}
 	share := func(items int, grain int64, work func(i int)) {
-		_, _ = Parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool { // the caller looks at ctx
+		// The caller looks at ctx.
+		_, _ = graph.Parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool {
 			for i := first; i < last; i++ {
 				work(int(i))
 			}
