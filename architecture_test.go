@@ -34,7 +34,8 @@ var arrows = map[string][]string{
 	},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu": {
-		"graph", "plugins", "cpu/layout", "internal/lookup", "internal/memory", "internal/parents", "internal/team",
+		"graph", "plugins", "cpu/layout", "machine", "internal/lookup", "internal/memory", "internal/parents",
+		"internal/team",
 	},
 	"cpu/layout": {
 		"graph", "plugins", "internal/csr", "internal/memory", "internal/parents", "internal/team",

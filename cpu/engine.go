@@ -9,15 +9,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -32,21 +31,10 @@ func describe() (plugins.Description, error) {
 		Name:    "cpu",
 		Version: Version,
 		Summary: "Direction-optimizing search by goroutines over a degree-sorted graph on the processors of this machine.",
-		Devices: []plugins.Device{{Kind: "cpu", Name: processorName(), Units: runtime.GOMAXPROCS(0)}},
+		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(),
 		Memory:  memoryBound(allowedThreads()),
 	}, nil
-}
-
-// processorName returns the name that the maker gave the processor on Linux, and elsewhere its architecture.
-func processorName() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }
 
 func options() []plugins.Option {

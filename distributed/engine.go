@@ -38,7 +38,7 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 		Name:    name,
 		Version: "2.5", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
-		Devices: []plugins.Device{{Kind: "cpu", Name: runtime.GOARCH, Units: runtime.GOMAXPROCS(0)}},
+		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
 		Memory:  memoryBound(Grid{defaultRanks, 1}, 1),
 		Limits:  plugins.Limits{Vertices: maxUint32 - 1},

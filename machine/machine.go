@@ -87,6 +87,14 @@ func mounted(ctx context.Context, proc, sys, etc string) context.Context {
 	})
 }
 
+// Processor returns the maker's name of this machine's processor, or its architecture if that is not known.
+func Processor() string {
+	if all, err := cpu.Info(); err == nil && len(all) > 0 && processorName(all[0]) != "" {
+		return processorName(all[0])
+	}
+	return runtime.GOARCH
+}
+
 // processorName is the maker's name of a processor. Some Arm systems report only numbers.
 func processorName(p cpu.InfoStat) string {
 	if p.ModelName == "" || p.ModelName == "Undefined" {

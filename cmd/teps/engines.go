@@ -23,7 +23,11 @@ func enginesCommand(engines catalog) *cobra.Command {
 		Long: `engines starts every engine, asks it to describe itself, and shows what --set
 ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the directory
 of teps (programs teps-engine-NAME and shared libraries teps-engine-NAME.so),
-and each program or library given as PATH.`,
+and each program or library given as PATH.
+
+Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and dynamic
+parallelism (topdown=dynamic of cuda) are options; their descriptions say what
+turning them on was measured to cost.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -75,8 +79,8 @@ func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 	memory := harness.EstimateMemory(recipe, d.Memory).Engine
 	printFact(w, "  memory", fmt.Sprintf("%s at scale %d", units.Bytes(memory), recipe.Scale))
 	for _, o := range d.Options {
-		fmt.Fprintf(w, "  %s\n", printable(fmt.Sprintf("%s.%s=%s: %s", e.Name, o.Name, o.Default, o.Takes())))
-		printFact(w, "", o.Meaning)
+		fmt.Fprintf(w, "  %s\n      %s\n", wrapped(w, fmt.Sprintf("%s.%s=%s: %s", e.Name, o.Name, o.Default, o.Takes()), 4),
+			wrapped(w, o.Meaning, 6))
 	}
 	return nil
 }

@@ -85,14 +85,18 @@ func printMachine(ctx context.Context, w io.Writer, m machine.Machine) {
 	printFact(w, "teps", record.ThisSoftware().String())
 }
 
-// printFact prints a name and its value, whose words go on under each other where a terminal ends.
+// printFact prints a name and its value.
 func printFact(w io.Writer, name, value string) {
-	const indent = 21
+	fmt.Fprintf(w, "%-20s %s\n", printable(name), wrapped(w, value, 21))
+}
+
+// wrapped breaks a text between words where a terminal ends; all lines but the first are indented.
+func wrapped(w io.Writer, value string, indent int) string {
 	value = printable(value)
 	if columns := terminalWidth(w); columns > indent {
 		value = text.Wrap(value, columns-indent, strings.Repeat(" ", indent))
 	}
-	fmt.Fprintf(w, "%-*s %s\n", indent-1, printable(name), value)
+	return value
 }
 
 // readMeters finds meters and reads them for a second.
