@@ -34,8 +34,8 @@ var arrows = map[string][]string{
 	},
 	"plugins/rpc/internal/enginepb": {},
 	"cpu": {
-		"graph", "plugins", "cpu/layout", "machine", "internal/lookup", "internal/memory", "internal/parents",
-		"internal/team",
+		"graph", "plugins", "cpu/layout", "machine", "internal/hubs", "internal/lookup", "internal/memory",
+		"internal/parents", "internal/team",
 	},
 	"cpu/layout": {
 		"graph", "plugins", "internal/csr", "internal/memory", "internal/parents", "internal/team",
@@ -45,8 +45,8 @@ var arrows = map[string][]string{
 	"cuda/accelerator": {"graph", "graph/validate", "plugins", "cuda/driver"},
 	"cuda/literature":  {"graph", "plugins", "cuda/driver", "internal/kolganov"},
 	"distributed": {
-		"graph", "plugins", "distributed/comm", "machine", "internal/csr", "internal/lookup", "internal/memory",
-		"internal/parents", "internal/team", "internal/units",
+		"graph", "plugins", "distributed/comm", "machine", "internal/csr", "internal/hubs", "internal/lookup",
+		"internal/memory", "internal/parents", "internal/team", "internal/units",
 	},
 	"distributed/comm": {"internal/team"},
 	"distributed/mpi": {
@@ -55,10 +55,11 @@ var arrows = map[string][]string{
 	"power":             {},
 	"power/meters":      {"power", "internal/child"},
 	"internal/csr":      {"internal/memory", "internal/team"},
+	"internal/hubs":     {},
 	"internal/kolganov": {"graph"},
 	"internal/lookup":   {},
 	"internal/memory":   {"plugins"},
-	"internal/parents":  {"graph", "internal/memory"},
+	"internal/parents":  {"graph", "internal/memory", "internal/team"},
 	"internal/regular":  {},
 	"internal/team":     {},
 	"internal/units":    {},

@@ -2,14 +2,13 @@ package cpu
 
 import (
 	"context"
-	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Kernel 2: a breadth-first search from one root.
+// Kernel 2: a breadth-first search from one root. The same search without any of this: serial/bfs.go.
 //
 // What is returned: the parent of every vertex, in original labels, and the size, direction and time of every level.
 //
@@ -40,15 +39,11 @@ import (
 //   - unvisited holds exactly the vertices that have not been discovered, without leaves;
 //   - the frontier holds exactly the vertices that the last step discovered;
 //   - every discovered vertex has its first neighbor as parent, or a correction with its parent in original labels, or
-//     is in order[done:end] with its parent; in the given order it is in order[done:end], or its parent is written.
+//     is in narrow.order[done:end] with its parent; in the given order it is there, or its parent is written.
 //
 // Leaves, whose only neighbor is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
 // its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
 // s.leaves is the number of leaves of the frontier's hubs, and they belong to the level after it.
-
-// maxLevels is the maximum number of levels that a search reports. A path has as many levels as vertices, and the
-// report of a level takes more memory than a vertex.
-const maxLevels = 1 << 14
 
 // A top-down step is narrow unless its frontier has long lists, or hubs whose groups have more than 1/groupedShare of
 // all vertices, which a wide step takes 64 at a time.
@@ -56,116 +51,132 @@ const groupedShare = 16
 
 // run searches from root, which is a label of the graph, and fills parent, which has one entry for each label. It
 // returns the levels, valid until the next run, or none if there are more than maxLevels. It allocates nothing once
-// s.levels has grown to the depth of the graph.
+// there is room for all levels.
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
-	s.parent, s.levels = parent, s.levels[:0]
-	s.started = time.Now()
-	s.team.Pieces(len(s.workers), 1, s.tasks.beginShare)
-	s.ctx, s.state = ctx, graph.SwitchState{Direction: s.rule.First(),
+	s.levels.start()
+	s.ctx, s.parent = ctx, parent
+	s.state = graph.SwitchState{Direction: s.rule.First(),
 		Vertices: int64(s.g.Searched), UnexploredEdges: int64(s.g.Lists.Entries())}
-	s.front, s.leaves, s.reached = counts{}, 0, 0
-	s.timed, s.untimed, s.waiting = time.Since(s.started), 0, 0
-	s.phases[0].Elapsed = s.timed
+	s.frontier.counts, s.leaves, s.reached = counts{}, 0, 0
 	steps, finish := s.steps, s.finish
-	if s.inLocalOrder {
-		steps, finish = s.stepsLocally, s.finishLocally
+	if s.local != nil {
+		steps, finish = s.local.steps, s.local.finish
+	} else {
+		s.output.Begin(parent, 0, 1)
 	}
-	if err := steps(root, &s.state); err != nil {
-		s.team.EndMeanwhile() // it writes to parent, which is the caller's again
+	s.team.Do(len(s.workers), 1, (*clearing)(s))
+	s.levels.endBegin()
+	if err := steps(root); err != nil {
+		s.team.EndIdle() // it writes to parent, which is the caller's again
 		return nil, err
 	}
-	if s.untimed < len(s.levels) {
-		s.timeLevels()
-	}
+	s.levels.endSteps()
 	finish()
 	s.parent[root] = root
 	s.parent = nil
-	s.phases[1].Elapsed = time.Since(s.started) - s.timed
-	if len(s.levels) > maxLevels {
-		s.levels = s.levels[:0]
+	return s.levels.end(), nil
+}
+
+// clearing makes all vertices unvisited, and drops the corrections of the last search.
+type clearing search
+
+// Piece does the share of a worker.
+func (c *clearing) Piece(_, share, _ int) {
+	s := (*search)(c)
+	if s.local != nil {
+		from, to := s.team.Share(share, len(s.local.seen), 64)
+		clear(s.local.seen[from:to])
+		return
 	}
-	return s.levels, nil
+	from, to := s.team.Share(share, len(s.unvisited), 8)
+	s.unvisited[from:to].fill(s.g.Searched - from<<6)
+	s.output.BeginWorker(share)
 }
 
 // steps takes all steps of a search.
-func (s *search) steps(root graph.Vertex, p *graph.SwitchState) error {
-	s.begin(root, p)
-	s.untimed, s.timed = len(s.levels), time.Since(s.started)
-	s.phases[0].Elapsed = s.timed
-	for p.Frontier+s.leaves > 0 {
+func (s *search) steps(root graph.Vertex) error {
+	s.begin(root)
+	s.levels.endBegin()
+	for s.state.Frontier+s.leaves > 0 {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
+		f := &s.frontier
 		switch {
-		case p.Frontier == 0: // the level has only leaves, which discover nothing
-			s.endLevel(p, counts{}, 0)
-		case p.Direction == graph.BottomUp:
-			s.bottomUpStep(p)
+		case s.state.Frontier == 0: // the level has only leaves, which discover nothing
+			s.endLevel(counts{}, 0)
+		case s.state.Direction == graph.BottomUp:
+			s.bottomUpStep()
 		default:
-			if !s.queued {
+			if !f.queued {
 				s.queueFrontier()
 			}
 			switch {
-			case s.front.work() <= s.serial:
-				s.topDownSerial()
-			case s.front.long == 0 && s.front.grouped <= s.g.Searched/groupedShare:
-				s.topDownShared(p)
+			case f.work() <= s.narrow.limit:
+				s.expandSequentially()
+			case f.long == 0 && f.grouped <= s.g.Searched/groupedShare:
+				s.narrowStep()
 			default:
-				s.topDownStep(p)
+				s.topDownStep()
 			}
 		}
-		p.Direction = s.rule.Next(*p)
+		s.state.Direction = s.rule.Next(s.state)
 	}
 	return nil
 }
 
 // topDownStep makes every frontier vertex the parent of its unvisited neighbors, which become the frontier.
-func (s *search) topDownStep(p *graph.SwitchState) {
-	if s.done < int(s.end.Load()) { // a narrow step has made the queue
+func (s *search) topDownStep() {
+	if s.narrow.done < int(s.narrow.end.Load()) { // a narrow step has made the queue
 		s.countQueue()
 		s.leaveQueue()
 	}
-	short := s.edges[len(s.queue)]
+	short := s.wide.edges[len(s.frontier.queue)]
 	links := short + s.selectLong()
-	s.team.Pieces(s.g.Segments.Blocks(), 1, s.tasks.topDownBlock)
+	s.team.Do(s.g.Segments.Blocks(), 1, (*longLists)(s))
 	if short > 0 {
 		size := min(max(short/(piecesPerShare*s.team.Size()), minShortPiece), maxShortPiece)
-		s.team.Pieces(short, size, s.tasks.topDownShort)
+		s.team.Do(short, size, (*shortLists)(s))
 	}
-	s.frontier, s.next, s.queued = s.next, s.frontier, false
-	c, _ := s.collect()
-	s.endLevel(p, c, links+s.front.grouped)
+	c, _ := s.enterNext()
+	s.endLevel(c, links+s.frontier.grouped)
 }
 
-// leaveQueue prepares a wide step when the frontier is queued.
+// leaveQueue prepares a step of the whole team when the frontier is queued.
 func (s *search) leaveQueue() {
 	s.correctOrder()
-	s.frontier.set(s.queue)
-	if !s.wide && s.g.Order != layout.Given {
-		s.wide = true
-		s.team.Meanwhile(s.tasks.copyAhead)
+	s.frontier.bits.set(s.frontier.queue)
+	if !s.wide.begun && s.g.Order != layout.Given {
+		s.wide.begun = true
+		s.team.WhileIdle(s.output.Ahead())
 	}
 }
 
 // bottomUpStep gives every unvisited vertex with a neighbor in the frontier that neighbor as parent. These vertices
 // become the frontier.
-func (s *search) bottomUpStep(p *graph.SwitchState) {
-	if s.queued {
+func (s *search) bottomUpStep() {
+	if s.frontier.queued {
 		s.leaveQueue()
 	}
-	s.team.Pieces(len(s.unvisited), bottomUpWords, s.tasks.bottomUpPiece)
-	s.frontier, s.next, s.queued = s.next, s.frontier, false
-	c, entries := s.collect()
-	s.endLevel(p, c, entries)
+	s.team.Do(len(s.unvisited), bottomUpWords, (*bottomUp)(s))
+	c, entries := s.enterNext()
+	s.endLevel(c, entries)
+}
+
+// enterNext makes what a step has discovered the frontier, as a bitmap. It returns what the workers counted.
+func (s *search) enterNext() (sum counts, entries int) {
+	f := &s.frontier
+	f.bits, f.next, f.queued = f.next, f.bits, false
+	return s.collect()
 }
 
 // begin makes root the frontier. A root that is a leaf is a level of its own, and its hub is the frontier of the next.
-func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
-	g := s.g
-	p.Frontier = 1
-	s.front.vertices = 1
-	s.queue, s.queued, s.head, s.done, s.wide = s.order[:0], true, 0, 0, false
-	s.end.Store(0)
+func (s *search) begin(root graph.Vertex) {
+	g, f := s.g, &s.frontier
+	s.state.Frontier, f.vertices = 1, 1
+	f.queue, f.queued = s.narrow.order[:0], true
+	s.narrow.reset()
+	s.wide.begun = false
 	v := g.VertexOf(uint32(root))
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
@@ -176,79 +187,39 @@ func (s *search) begin(root graph.Vertex, p *graph.SwitchState) {
 		if level.Direction == graph.TopDown {
 			level.Edges = plugins.Counted(1)
 		}
-		s.levels = append(s.levels, level)
+		s.levels.list = append(s.levels.list, level)
 		v = g.HubOf(v)
-		s.front.leaves-- // the root, which is not discovered again
+		f.leaves-- // the root, which is not discovered again
 	}
 	if int(v) < g.Hubs {
-		s.front.addHub(g, v)
+		f.addHub(g, v)
 	} else {
-		s.front.edges = g.Links(v)
+		f.edges = g.Links(v)
 	}
 	s.unvisited.remove(v)
-	s.order[0] = uint64(parent)<<32 | uint64(v)
-	s.queue = s.order[:1]
-	s.end.Store(1)
+	s.narrow.order[0] = uint64(parent)<<32 | uint64(v)
+	f.queue = s.narrow.order[:1]
+	s.narrow.end.Store(1)
 }
 
 // endLevel ends the level of the frontier, which has been expanded by looking at entries of lists. next has the counts
 // of what that discovered, which becomes the frontier.
-func (s *search) endLevel(p *graph.SwitchState, next counts, entries int) {
-	s.recordLevel(p, entries)
-	s.front = next
-	p.Frontier, p.FrontierEdges = int64(next.vertices), int64(next.edges)
+func (s *search) endLevel(next counts, entries int) {
+	s.recordLevel(entries)
+	s.frontier.counts = next
+	s.state.Frontier, s.state.FrontierEdges = int64(next.vertices), int64(next.edges)
 }
 
 // recordLevel is endLevel for a caller that sets the next frontier itself.
-func (s *search) recordLevel(p *graph.SwitchState, entries int) {
-	if len(s.levels) <= maxLevels {
-		level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + s.leaves}
-		if p.Direction == graph.TopDown { // counting them in bottom-up steps would cost some per cent of the search
-			level.Edges = plugins.Counted(int64(entries + s.front.leaves))
-		}
-		s.appendLevel(level)
+func (s *search) recordLevel(entries int) {
+	p := &s.state
+	level := plugins.Level{Direction: p.Direction, Frontier: p.Frontier + s.leaves}
+	if p.Direction == graph.TopDown { // counting them in bottom-up steps would cost some per cent of the search
+		level.Edges = plugins.Counted(int64(entries + s.frontier.leaves))
+		p.UnexploredEdges -= int64(entries - s.frontier.grouped) // those to groups stay in it: alpha was chosen with them
 	}
-	if p.Direction == graph.TopDown {
-		p.UnexploredEdges -= int64(entries - s.front.grouped) // those to groups stay in it: alpha was chosen with them
-	}
+	s.levels.add(level)
 	s.reached += p.Frontier
-	s.leaves = int64(s.front.leaves)
+	s.leaves = int64(s.frontier.leaves)
 	p.Previous = p.Frontier
-}
-
-func (s *search) appendLevel(level plugins.Level) {
-	s.levels = append(s.levels, level)
-	s.waiting += level.Frontier
-	if len(s.levels) <= timedLevels || s.waiting >= timedVertices {
-		s.timeLevels()
-	}
-}
-
-// Reading the clock costs as much as expanding some vertices. So after the first levels, small ones are timed together,
-// and each gets a part of the time in proportion to its frontier.
-const (
-	timedLevels   = 1024
-	timedVertices = 256
-)
-
-// timeLevels divides the time since it was called last among the levels that have ended since then.
-func (s *search) timeLevels() {
-	now := time.Since(s.started)
-	for i := s.untimed; i < len(s.levels); i++ {
-		s.levels[i].Elapsed = (now - s.timed) * time.Duration(s.levels[i].Frontier) / time.Duration(s.waiting)
-	}
-	s.timed, s.untimed, s.waiting = now, len(s.levels), 0
-}
-
-// beginShare makes a worker's share of the vertices unvisited and drops the worker's corrections of the last search.
-func (s *search) beginShare(_, share, _ int) {
-	if s.inLocalOrder {
-		from, to := s.team.Share(share, len(s.local.seen), 64)
-		clear(s.local.seen[from:to])
-		return
-	}
-	from, to := s.team.Share(share, len(s.unvisited), 8)
-	s.unvisited[from:to].fill(s.g.Searched - from<<6)
-	s.workers[share].corrections.Reset()
-	s.workers[share].copied.begin(s.team.First(share, len(s.parent), s.region()))
 }

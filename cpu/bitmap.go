@@ -32,21 +32,3 @@ func (b bitmap) set(queue []uint64) {
 		b[v>>6] |= 1 << (v & 63)
 	}
 }
-
-// addRange adds the vertices [from, to).
-func (b bitmap) addRange(from, to int) {
-	if from >= to {
-		return
-	}
-	first, last := from>>6, (to-1)>>6
-	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
-	if first == last {
-		b[first] |= head & tail
-		return
-	}
-	b[first] |= head
-	for w := first + 1; w < last; w++ {
-		b[w] = ^uint64(0)
-	}
-	b[last] |= tail
-}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/hubs"
 	"github.com/tepsbench/teps/internal/lookup"
 )
 
@@ -18,12 +19,16 @@ import (
 // bottomUpWords is the number of words of 64 vertices that a worker takes at a time.
 const bottomUpWords = 64
 
-// bottomUpPiece discovers the unvisited vertices of words from..to-1 that have a neighbor in the frontier.
-func (s *search) bottomUpPiece(worker, from, to int) {
+// bottomUp is a bottom-up step.
+type bottomUp search
+
+// Piece discovers the unvisited vertices of words from..to-1 that have a neighbor in the frontier.
+func (b *bottomUp) Piece(worker, from, to int) {
+	s := (*search)(b)
 	mine := &s.workers[worker]
 	var room [bottomUpWords]uint64
 	now := bitmap(room[:to-from]) // discovered
-	s.addGroups(now, from)
+	hubs.Add(s.g.Groups, now, from, s.frontier.bits)
 	for i := range now {
 		now[i] &= s.unvisited[from+i]
 	}
@@ -32,7 +37,7 @@ func (s *search) bottomUpPiece(worker, from, to int) {
 		s.tryOthers(mine, now[i:min(i+batchWords, len(now))], from+i)
 	}
 	for i, word := range now {
-		s.next[from+i] = word
+		s.frontier.next[from+i] = word
 		if word != 0 {
 			s.unvisited[from+i] &^= word
 			s.count(mine, from+i, word)
@@ -47,12 +52,12 @@ func (s *search) tryFirst(now bitmap, from int) {
 	for i, found := range now {
 		w := from + i
 		left := s.unvisited[w] &^ found
-		if hubs := left & wordBelow(w, g.Hubs); hubs != 0 {
-			now[i] |= lookup.In64(s.frontier, g.First[w<<6:g.Hubs], hubs)
+		if ofHubs := left & wordBelow(w, g.Hubs); ofHubs != 0 {
+			now[i] |= lookup.In64(s.frontier.bits, g.First[w<<6:g.Hubs], ofHubs)
 		}
 		if ungrouped := left &^ wordBelow(w, g.Ungrouped); ungrouped != 0 {
 			skip := max(g.Ungrouped-w<<6, 0) // the first ungrouped vertex may be inside the word
-			now[i] |= lookup.In64(s.frontier, g.First[g.Hubs+w<<6+skip-g.Ungrouped:], ungrouped>>skip) << skip
+			now[i] |= lookup.In64(s.frontier.bits, g.First[g.Hubs+w<<6+skip-g.Ungrouped:], ungrouped>>skip) << skip
 		}
 	}
 }
@@ -71,7 +76,7 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 		}
 		for k := 0; k < layout.NumColumns && left != 0; k++ {
 			column := &l.Columns[k]
-			hit := lookup.In64(s.frontier, column.Entry[w<<6:], left)
+			hit := lookup.In64(s.frontier.bits, column.Entry[w<<6:], left)
 			now[i] |= hit
 			left &^= hit
 			left &= column.More[w]
@@ -86,12 +91,12 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	case c.n+h.spent == 0:
 	case l.Packed:
 		mine.touched += fetch(l.Near, c)
-		look(l.Near, s.frontier, c, h)
+		look(l.Near, s.frontier.bits, c, h)
 		c.beginFar(l, h)
-		lookFar(&l.Far, s.frontier, c, h)
+		lookFar(&l.Far, s.frontier.bits, c, h)
 	default:
 		mine.touched += fetch(l.Targets, c)
-		look(l.Targets, s.frontier, c, h)
+		look(l.Targets, s.frontier.bits, c, h)
 	}
 	for _, v := range h.vertex[inColumns:h.found] {
 		now[int(v>>6)-from] |= 1 << (v & 63)

@@ -176,7 +176,7 @@ func orderName(g *layout.Graph) string {
 }
 
 func (e *instance) output() string {
-	if e.search.inLocalOrder || e.graph.Order == layout.Given {
+	if e.search.local != nil || e.graph.Order == layout.Given {
 		return "each search writes every parent, and marks the vertices that it did not reach"
 	}
 	return "kernel 1 prepares an array with every vertex's first neighbor, in original labels; each search copies it " +
@@ -192,5 +192,5 @@ func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []gra
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.search.phases}, nil
+	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.search.levels.phases}, nil
 }

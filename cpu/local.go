@@ -15,13 +15,14 @@ import (
 // is like that: the vertices that have been discovered are in the queue, and the frontier is its end. An element of a
 // queue is parent<<32 | vertex.
 //
-// So one worker expands frontiers level after level, without waiting for others, which write the parents that are known
-// so far. If there are more than two workers, they expand wide frontiers together. The vertices are cut into blocks of
-// consecutive numbers, and each part of the search owns every n-th block of n parts, with a queue for the vertices in
-// them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbors elsewhere go to a
-// list, the borders, and the owners of these neighbors look at them at the beginning of the next step. In local order
-// edges are short and blocks are much longer, so that few vertices are on a border. Nothing is atomic, and nothing is
-// discovered twice. But a look at an entry takes half as long again as alone, so two workers would gain nothing.
+// So one worker expands frontiers level after level (sequential.go), without waiting for others, which write the
+// parents that are known so far. If there are more than two workers, they share wide frontiers. The vertices are cut
+// into blocks of consecutive numbers, and each part of the search owns every n-th block of n parts, with a queue for
+// the vertices in them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbors
+// elsewhere go to a list, the borders, and the owners of these neighbors look at them at the beginning of the next
+// step. In local order edges are short and blocks are much longer, so that few vertices are on a border. Nothing is
+// atomic, and nothing is discovered twice. But a look at an entry takes half as long again as in a sequential
+// expansion, so two workers would gain nothing.
 
 const (
 	maxParts    = 32
@@ -31,17 +32,18 @@ const (
 	outputPiece = 128 // vertices whose parents a worker writes at a time
 )
 
-// local is the state of a search in local order.
+// local is a search in local order.
 type local struct {
-	parts    []part
-	at       []uint32 // of lists
-	targets  []uint32 // of lists; nil if they are packed
-	seen     []uint8  // [Searched] 1: discovered
-	shift    uint     // the block of a vertex is vertex>>shift
-	mask     uint32   // the owner of a block is block&mask, the number of parts less 1
-	together bool     // each part expands its own vertices; otherwise part 0 has the frontier
-	wide     int      // vertices of a frontier that the parts expand together
-	fetched  uint32   // not used; keeps the compiler from dropping reads
+	*search
+	parts   []part
+	at      []uint32 // of lists
+	targets []uint32 // of lists; nil if they are packed
+	seen    []uint8  // [Searched] 1: discovered
+	shift   uint     // the block of a vertex is vertex>>shift
+	mask    uint32   // the owner of a block is block&mask, the number of parts less 1
+	shared  bool     // each part expands its own vertices; otherwise part 0 has the frontier
+	wide    int      // vertices of a frontier that the parts share
+	fetched uint32   // not used; keeps the compiler from dropping reads
 }
 
 // part is one part of a search.
@@ -68,18 +70,15 @@ func (p *part) publish() {
 	p.ready.Store(int64(p.end))
 }
 
-// prepareLocal allocates what a search in local order needs.
-func (s *search) prepareLocal(m *memory.Arena) {
-	l, n := &s.local, s.g.Searched
+// newLocal allocates what a search in local order needs.
+func newLocal(s *search, m *memory.Arena) *local {
+	l, n := &local{search: s}, s.g.Searched
 	parts := 1
 	for s.team.Size() > 2 && 2*parts <= min(s.team.Size(), maxParts) {
 		parts *= 2
 	}
 	l.parts, l.mask = make([]part, parts), uint32(parts-1)
-	l.wide = 2 * minFrontier * len(l.parts)
-	if average := max(s.average, 1); s.serial/average < l.wide {
-		l.wide = s.serial / average
-	}
+	l.wide = min(2*minFrontier*parts, s.narrow.limit/max(s.average, 1))
 	l.at, _ = s.g.Lists.At.Narrow() // kernel 1 gives larger graphs another order
 	l.targets = s.g.Lists.Targets
 	l.seen = memory.Allocate[uint8](m, "vertices seen", n)
@@ -93,9 +92,9 @@ func (s *search) prepareLocal(m *memory.Arena) {
 		}
 	}
 	if m.Err() != nil {
-		return
+		return l
 	}
-	for l.shift = 6; 1<<l.shift < blockReach*s.reach() && 2*len(l.parts)<<l.shift < n; l.shift++ {
+	for l.shift = 6; 1<<l.shift < blockReach*l.reach() && 2*len(l.parts)<<l.shift < n; l.shift++ {
 	}
 	owned := make([]int, len(l.parts))
 	for begin := 0; begin < n; begin += 1 << l.shift {
@@ -109,18 +108,19 @@ func (s *search) prepareLocal(m *memory.Arena) {
 		}
 		p.queue = memory.Allocate[uint64](m, "queue", owned[i]+1)
 	}
+	return l
 }
 
 // owner returns the part that owns a vertex.
 func (l *local) owner(v uint32) uint32 { return v >> (l.shift & 31) & l.mask }
 
 // reach returns how much larger the largest neighbor of a vertex is than the vertex, on average over some vertices.
-func (s *search) reach() int {
+func (l *local) reach() int {
 	const samples = 1 << 10
-	n, sum := s.g.Searched, 0
+	n, sum := l.g.Searched, 0
 	step := max(n/samples, 1)
 	for v := 0; v < n; v += step {
-		if list := s.list(&s.workers[0], uint32(v)); len(list) > 0 {
+		if list := l.list(&l.workers[0], uint32(v)); len(list) > 0 {
 			sum += max(int(list[len(list)-1])-v, 0)
 		}
 	}
@@ -128,60 +128,59 @@ func (s *search) reach() int {
 }
 
 // unpack returns the neighbors of v, until the worker's next call.
-func (s *search) unpack(mine *worker, v uint32) []uint32 {
-	l := &s.g.Lists
-	n := l.Degree(v)
-	near, far := l.Split(v, 0, n)
+func (l *local) unpack(mine *worker, v uint32) []uint32 {
+	lists := &l.g.Lists
+	n := lists.Degree(v)
+	near, far := lists.Split(v, 0, n)
 	for i, u := range near {
 		mine.list[i] = uint32(u)
 	}
 	for i := len(near); i < n; i++ {
-		mine.list[i] = l.Far.Get(far)
+		mine.list[i] = lists.Far.Get(far)
 		far++
 	}
 	return mine.list[:n]
 }
 
 // list returns the neighbors of v, until the worker's next call.
-func (s *search) list(mine *worker, v uint32) []uint32 {
-	if s.g.Lists.Packed {
-		return s.unpack(mine, v)
+func (l *local) list(mine *worker, v uint32) []uint32 {
+	if l.targets == nil {
+		return l.unpack(mine, v)
 	}
-	return s.g.Lists.Targets[s.local.at[v]:s.local.at[v+1]]
+	return l.targets[l.at[v]:l.at[v+1]]
 }
 
-// stepsLocally takes all steps of a search.
-func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error {
-	l := &s.local
+// steps takes all steps of a search.
+func (l *local) steps(root graph.Vertex) error {
 	for i := range l.parts {
 		p := &l.parts[i]
 		p.head, p.end, p.tail, p.old, p.known, p.last, p.fetched = 0, 0, 0, 0, 0, 0, 0
 		p.publish()
 		p.taken.Store(0)
 	}
-	v := s.g.Vertex[root]
+	v := l.g.Vertex[root]
 	if v == layout.None { // isolated
-		state.Frontier = 1
-		s.recordLevel(state, 0)
+		l.state.Frontier = 1
+		l.recordLevel(0)
 		return nil
 	}
 	first := &l.parts[0]
-	first.queue[0], first.tail, l.together = uint64(v)<<32|uint64(v), 1, false
+	first.queue[0], first.tail, l.shared = uint64(v)<<32|uint64(v), 1, false
 	l.seen[v] = 1
-	s.team.Meanwhile(s.tasks.writeAhead)
+	l.team.WhileIdle((*writeAhead)(l))
 	for next := 1; next > 0; {
-		if err := s.ctx.Err(); err != nil {
+		if err := l.ctx.Err(); err != nil {
 			return err
 		}
 		switch {
-		case l.together && next < l.wide/2:
-			next = s.gather()
-		case l.together:
-			next = s.stepTogether(state)
-		case s.isWide(next):
-			s.share()
+		case l.shared && next < l.wide/2:
+			next = l.gather()
+		case l.shared:
+			next = l.sharedStep()
+		case l.isWide(next):
+			l.share()
 		default:
-			next = s.stepsAlone(state)
+			next = l.expandSequentially()
 		}
 	}
 	for i := range l.parts {
@@ -190,17 +189,17 @@ func (s *search) stepsLocally(root graph.Vertex, state *graph.SwitchState) error
 	return nil
 }
 
-// isWide reports whether the parts should expand a frontier of n vertices together. After the levels that are reported
-// a frontier may be parts of two.
-func (s *search) isWide(n int) bool {
-	return n >= s.local.wide && len(s.local.parts) > 1 && len(s.levels) <= maxLevels
+// isWide reports whether the parts should share a frontier of n vertices. After the levels that are reported a frontier
+// may be parts of two.
+func (l *local) isWide(n int) bool {
+	return n >= l.wide && len(l.parts) > 1 && !l.levels.full()
 }
 
 // share gives the vertices of the next frontier, which part 0 has, to their owners.
-func (s *search) share() {
-	l, first := &s.local, &s.local.parts[0]
+func (l *local) share() {
+	first := &l.parts[0]
 	next := first.queue[first.end:first.tail]
-	first.tail, l.together = first.end, true
+	first.tail, l.shared = first.end, true
 	for _, e := range next {
 		p := &l.parts[l.owner(uint32(e))]
 		p.queue[p.tail] = e
@@ -209,10 +208,10 @@ func (s *search) share() {
 }
 
 // gather gives all vertices of the next frontier to part 0. It returns their number.
-func (s *search) gather() (next int) {
-	l, first := &s.local, &s.local.parts[0]
+func (l *local) gather() (next int) {
+	first := &l.parts[0]
 	for i := range l.parts {
-		s.cross(0, i)
+		l.cross(0, i)
 	}
 	for i := range l.parts {
 		p := &l.parts[i]
@@ -222,49 +221,52 @@ func (s *search) gather() (next int) {
 			p.tail = p.end
 		}
 	}
-	l.together = false
+	l.shared = false
 	return first.tail - first.end
 }
 
-// stepTogether expands the frontier by all parts. It returns the number of vertices in the next frontier, or a little
+// sharedStep expands the frontier by all parts. It returns the number of vertices in the next frontier, or a little
 // more.
-func (s *search) stepTogether(state *graph.SwitchState) (next int) {
-	l := &s.local
-	s.team.Pieces(len(l.parts), 1, s.tasks.expandPart)
+func (l *local) sharedStep() (next int) {
+	l.team.Do(len(l.parts), 1, (*expandParts)(l))
 	entries := 0
-	state.Frontier = 0
+	l.state.Frontier = 0
 	for i := range l.parts {
 		p := &l.parts[i]
-		state.Frontier += int64(p.end - p.head)
+		l.state.Frontier += int64(p.end - p.head)
 		entries += p.entries
 		next += p.tail - p.end + p.last - p.known
 		p.old, p.known = p.known, p.last
 	}
-	if state.Frontier > 0 {
-		s.recordLevel(state, entries)
+	if l.state.Frontier > 0 {
+		l.recordLevel(entries)
 	}
 	return next
 }
 
-// expandPart is the share of a part in a step.
-func (s *search) expandPart(worker, i, _ int) {
-	s.cross(worker, i)
-	p := &s.local.parts[i]
+// expandParts is a step that the parts share.
+type expandParts local
+
+// Piece is the share of part i.
+func (x *expandParts) Piece(worker, i, _ int) {
+	l := (*local)(x)
+	l.cross(worker, i)
+	p := &l.parts[i]
 	p.head, p.end = p.end, p.tail
-	s.expand(worker, i, p.queue[p.head:p.end])
+	l.expand(worker, i, p.queue[p.head:p.end])
 	p.publish()
 }
 
 // cross discovers vertices of part i that have parents in other parts.
-func (s *search) cross(worker, i int) {
-	l, p := &s.local, &s.local.parts[i]
+func (l *local) cross(worker, i int) {
+	p := &l.parts[i]
 	for j := range l.parts {
 		other := &l.parts[j]
 		for _, e := range other.borders[other.old:other.known] {
 			if e>>(32+i)&1 == 0 {
 				continue
 			}
-			for _, v := range s.list(&s.workers[worker], uint32(e)) {
+			for _, v := range l.list(&l.workers[worker], uint32(e)) {
 				if int(l.owner(v)) == i && l.seen[v] == 0 {
 					l.seen[v] = 1
 					p.queue[p.tail] = e<<32 | uint64(v)
@@ -277,13 +279,13 @@ func (s *search) cross(worker, i int) {
 
 // expand makes the vertices us the parents of their unvisited neighbors that part i owns, which it adds to the part's
 // queue.
-func (s *search) expand(worker, i int, us []uint64) {
-	l, p, me := &s.local, &s.local.parts[i], uint32(i)
+func (l *local) expand(worker, i int, us []uint64) {
+	p, me := &l.parts[i], uint32(i)
 	seen, queue := uncheckedOf(l.seen), uncheckedOf(p.queue)
 	shift, mask, tail := l.shift&31, l.mask, p.tail
 	entries := 0
 	for _, e := range us {
-		list := s.list(&s.workers[worker], uint32(e))
+		list := l.list(&l.workers[worker], uint32(e))
 		entries += len(list)
 		elsewhere := uint64(0)
 		for _, v := range list {
@@ -303,14 +305,17 @@ func (s *search) expand(worker, i int, us []uint64) {
 	p.tail, p.entries = tail, entries
 }
 
-// writeAhead writes the parents of some vertices, if there are any whose parents may be written.
-func (s *search) writeAhead(worker int) (did, more bool) {
-	parts, mine := s.local.parts, &s.workers[worker]
+// writeAhead writes parents while workers wait.
+type writeAhead local
+
+// Idle writes the parents of some vertices, if there are any whose parents may be written.
+func (w *writeAhead) Idle(worker int) (did, more bool) {
+	parts, mine := w.parts, &w.workers[worker]
 	for i := range parts {
 		p := &parts[(worker+i)%len(parts)]
 		from, end := p.taken.Load(), p.ready.Load()
 		if to := min(from+outputPiece, end); from < to && p.taken.CompareAndSwap(from, to) {
-			mine.touched += writeParents(p.queue[from:to], s.g.Label, s.parent, &mine.neighbors)
+			mine.touched += writeParents(p.queue[from:to], w.g.Label, w.parent, &mine.neighbors)
 			return true, true
 		}
 	}
@@ -335,43 +340,48 @@ func writeParents(discovered []uint64, labels []uint32, parents []graph.Vertex, 
 	return sum
 }
 
-// finishLocally writes the parents.
-func (s *search) finishLocally() {
-	s.team.EndMeanwhile()
-	s.team.Pieces(s.team.Size(), 1, s.tasks.writeRest)
-	if s.reached < int64(s.g.Searched) {
-		s.team.Pieces(s.g.Searched, erasePiece, s.tasks.eraseUnseen)
+// finish writes the parents.
+func (l *local) finish() {
+	l.team.EndIdle()
+	l.team.Do(l.team.Size(), 1, (*writeRest)(l))
+	if l.reached < int64(l.g.Searched) {
+		l.team.Do(l.g.Searched, erasePiece, (*eraseUnseen)(l))
 	}
-	if s.g.Searched < len(s.parent) {
-		s.team.Pieces(len(s.parent), erasePiece, s.tasks.eraseIsolated)
+	if l.g.Searched < len(l.parent) {
+		l.team.Do(len(l.parent), erasePiece, (*eraseIsolated)(l))
 	}
 }
 
-// writeRest writes the parents that are left.
-func (s *search) writeRest(worker, _, _ int) {
+type writeRest local
+
+// Piece writes the parents that are left.
+func (w *writeRest) Piece(worker, _, _ int) {
 	for did := true; did; {
-		did, _ = s.writeAhead(worker)
+		did, _ = (*writeAhead)(w).Idle(worker)
 	}
 }
 
-// eraseUnseen makes those of vertices from..to-1 unreached that the search has not reached.
-func (s *search) eraseUnseen(_, from, to int) {
+type eraseUnseen local
+
+// Piece makes those of vertices from..to-1 unreached that the search has not reached.
+func (x *eraseUnseen) Piece(_, from, to int) {
 	const allSeen = (1<<64 - 1) / 255 // in eight vertices
-	seen := s.local.seen
 	for v := from; v < to; v++ {
-		if v+8 <= to && binary.LittleEndian.Uint64(seen[v:]) == allSeen {
+		if v+8 <= to && binary.LittleEndian.Uint64(x.seen[v:]) == allSeen {
 			v += 7
-		} else if seen[v] == 0 {
-			s.parent[s.g.Label[v]] = graph.Unreached
+		} else if x.seen[v] == 0 {
+			x.parent[x.g.Label[v]] = graph.Unreached
 		}
 	}
 }
 
-// eraseIsolated makes the isolated ones of labels from..to-1 unreached.
-func (s *search) eraseIsolated(_, from, to int) {
-	for i, v := range s.g.Vertex[from:to] {
+type eraseIsolated local
+
+// Piece makes the isolated ones of labels from..to-1 unreached.
+func (x *eraseIsolated) Piece(_, from, to int) {
+	for i, v := range x.g.Vertex[from:to] {
 		if v == layout.None {
-			s.parent[from+i] = graph.Unreached
+			x.parent[from+i] = graph.Unreached
 		}
 	}
 }

@@ -14,20 +14,37 @@ import (
 // order, as in a search with a single queue, and the frontier is its end. An element of order is parent<<32 | vertex.
 // The parents become corrections (output.go).
 //
-// A frontier with few edges is expanded by one worker, level after level, without waiting for the others
-// (topDownSerial); the team shares a larger one (topDownShared). Frontiers with long lists are for wide steps.
+// A frontier with few edges is expanded sequentially: by one worker, level after level, without waiting for the others
+// (expandSequentially). The team shares a larger one (narrowStep). Frontiers with long lists are for wide steps.
 
-// topDownSerial expands the frontier, which is queued, and those that follow, until one has too many edges for a
-// worker alone or is for a bottom-up step, or until the search ends.
-func (s *search) topDownSerial() {
-	p := &s.state
-	head, end := s.head, s.head+len(s.queue)
+// narrow is what narrow steps share.
+type narrow struct {
+	limit int      // a frontier with at most this many edges is expanded sequentially
+	order []uint64 // [Searched+1] vertices in the order of their discovery: parent<<32 | vertex
+	head  int      // where the frontier begins in order
+	done  int      // the parents of order[:done] are in the corrections or in the template
+	_     [64]byte
+	end   atomic.Int64 // how many vertices order has
+	_     [56]byte
+}
+
+func (n *narrow) reset() {
+	n.head, n.done = 0, 0
+	n.end.Store(0)
+}
+
+// expandSequentially expands the frontier, which is queued, and those that follow, until one has too many edges for one
+// worker or is for a bottom-up step, or until the search ends.
+func (s *search) expandSequentially() {
+	f := &s.frontier
+	head := s.narrow.head
+	end := head + len(f.queue)
 	for looked := head; ; {
 		tail, entries := s.expandMany(&s.workers[0], head, end)
-		s.recordLevel(p, entries)
+		s.recordLevel(entries)
 		head, end = end, tail
-		s.enter(p, head, end)
-		if s.front.work() > s.serial || s.front.vertices == 0 || s.rule.Next(*p) == graph.BottomUp {
+		s.enter(head, end)
+		if f.work() > s.narrow.limit || f.vertices == 0 || s.rule.Next(s.state) == graph.BottomUp {
 			break
 		}
 		if head-looked >= expansions {
@@ -36,24 +53,27 @@ func (s *search) topDownSerial() {
 			}
 		}
 	}
-	s.head, s.queue = head, s.order[head:end]
-	s.end.Store(int64(end))
+	s.narrow.head, f.queue = head, s.narrow.order[head:end]
+	s.narrow.end.Store(int64(end))
 }
 
+// expansions is the number of vertices that are expanded sequentially between two looks for a canceled search.
+const expansions = 1 << 16
+
 // enter makes order[head:end] the frontier.
-func (s *search) enter(p *graph.SwitchState, head, end int) {
-	c := &s.front
+func (s *search) enter(head, end int) {
+	c := &s.frontier.counts
 	*c = counts{vertices: end - head}
-	for _, e := range s.order[head:end] {
+	for _, e := range s.narrow.order[head:end] {
 		s.addVertex(c, uint32(e))
 	}
-	p.Frontier, p.FrontierEdges = int64(c.vertices), int64(c.edges)
+	s.state.Frontier, s.state.FrontierEdges = int64(c.vertices), int64(c.edges)
 }
 
 // expandMany makes the vertices order[head:end] the parents of their unvisited neighbors, which it appends to order.
 // It returns the new length of order and the number of entries that it looked at.
 func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
-	l, order := &s.g.Lists, s.order
+	l, order := &s.g.Lists, s.narrow.order
 	tail = end
 	for ; head < end; head += stage {
 		us := order[head:min(head+stage, end)]
@@ -92,28 +112,33 @@ func (w *worker) fetch(l *layout.Lists, us []uint64) {
 	}
 }
 
-// topDownShared expands the frontier, which is queued, with the whole team. Each worker takes some of its vertices at a
+// narrowStep expands the frontier, which is queued, with the whole team. Each worker takes some of its vertices at a
 // time.
-func (s *search) topDownShared(p *graph.SwitchState) {
+func (s *search) narrowStep() {
 	const maxPiece = 16 * stage
-	size := min(max(len(s.queue)/(piecesPerShare*s.team.Size()), stage), maxPiece)
-	s.team.Pieces(len(s.queue), size, s.tasks.topDownPiece)
+	f := &s.frontier
+	size := min(max(len(f.queue)/(piecesPerShare*s.team.Size()), stage), maxPiece)
+	s.team.Do(len(f.queue), size, (*expandShared)(s))
 	for w := range s.workers { // what a worker has discovered stays together, because it is in that worker's cache
 		s.flush(&s.workers[w])
 	}
-	s.head += len(s.queue)
-	s.queue = s.order[s.head:s.end.Load()]
+	s.narrow.head += len(f.queue)
+	f.queue = s.narrow.order[s.narrow.head:s.narrow.end.Load()]
 	c, entries := s.collect()
-	s.endLevel(p, c, entries)
+	s.endLevel(c, entries)
 }
 
-// topDownPiece expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and
-// then removes them from the unvisited vertices atomically: one of the workers that discover a vertex gets it.
-func (s *search) topDownPiece(worker, from, to int) {
+// expandShared is a narrow step of the whole team.
+type expandShared search
+
+// Piece expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and then
+// removes them from the unvisited vertices atomically: one of the workers that discover a vertex gets it.
+func (x *expandShared) Piece(worker, from, to int) {
+	s := (*search)(x)
 	mine := &s.workers[worker]
 	mine.discoveries = mine.discoveries[:0]
 	for ; from < to; from += stage {
-		us := s.queue[from:min(from+stage, to)]
+		us := s.frontier.queue[from:min(from+stage, to)]
 		mine.fetch(&s.g.Lists, us)
 		for _, e := range us {
 			u := uint32(e)
@@ -151,28 +176,31 @@ func (s *search) enqueue(mine *worker) {
 
 // flush appends the worker's part of the next frontier to order.
 func (s *search) flush(mine *worker) {
-	end := int(s.end.Add(int64(len(mine.queue))))
-	copy(s.order[end-len(mine.queue):end], mine.queue)
+	end := int(s.narrow.end.Add(int64(len(mine.queue))))
+	copy(s.narrow.order[end-len(mine.queue):end], mine.queue)
 	mine.queue = mine.queue[:0]
 }
 
 // correctOrder makes corrections of the parents of order[done:], or writes them if vertices are in the given order.
 func (s *search) correctOrder() {
-	s.team.Pieces(int(s.end.Load())-s.done, orderPiece, s.tasks.correctPiece)
-	s.done = int(s.end.Load())
+	const piece = 4096
+	s.team.Do(int(s.narrow.end.Load())-s.narrow.done, piece, (*correctOrder)(s))
+	s.narrow.done = int(s.narrow.end.Load())
 }
 
-const orderPiece = 4096
+type correctOrder search
 
-func (s *search) correctPiece(worker, from, to int) {
-	g, fix := s.g, &s.workers[worker].corrections
+// Piece corrects vertices from..to-1 of order[done:].
+func (c *correctOrder) Piece(worker, from, to int) {
+	g, fix := c.g, &c.workers[worker].corrections
+	order := c.narrow.order[c.narrow.done+from : c.narrow.done+to]
 	if g.Order == layout.Given {
-		for _, e := range s.order[s.done+from : s.done+to] {
-			s.parent[uint32(e)] = graph.Vertex(e >> 32)
+		for _, e := range order {
+			c.parent[uint32(e)] = graph.Vertex(e >> 32)
 		}
 		return
 	}
-	for _, e := range s.order[s.done+from : s.done+to] {
+	for _, e := range order {
 		v, u := uint32(e), uint32(e>>32)
 		if int(u) >= g.Hubs || v < g.Groups[u] || v >= g.Groups[u+1] { // the template has a hub for its group
 			fix.Add(g.Label[v], g.Label[u])

@@ -3,8 +3,6 @@ package cpu
 import (
 	"context"
 	"math/bits"
-	"sync/atomic"
-	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
@@ -14,65 +12,40 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// search is the state of kernel 2; the header of bfs.go explains it. Everything is allocated by kernel 1 and used by
-// all searches of a graph.
+// search is kernel 2 of a graph; the header of bfs.go explains it. Everything is allocated by kernel 1 and used by all
+// searches of the graph. Its steps are types with a method Piece (team.Task): those without data of their own are a
+// search under another name.
 type search struct {
 	g       *layout.Graph
 	team    *team.Team
 	rule    graph.Switch
-	serial  int // a frontier with at most this many edges is expanded top-down by one worker
 	average int // mean number of links of the vertices that are not hubs
+	workers []worker
+	output  *parents.Output // nil in the local order
+	local   *local          // nil in other orders
 
+	// Of one search.
+	ctx       context.Context
+	parent    []graph.Vertex // the caller's array
+	state     graph.SwitchState
 	unvisited bitmap
-	queued    bool     // the frontier is queue; otherwise it is the bitmap frontier
-	queue     []uint64 // the frontier's vertices, order[head:end]
-	frontier  bitmap
-	next      bitmap // what a parallel step discovers
-	front     counts // of the frontier
-	leaves    int64  // in the frontier's level
-	reached   int64  // vertices of all levels before it, without leaves
-	levels    []plugins.Level
-	parent    []graph.Vertex // the caller's array, during run
-	workers   []worker
+	frontier  frontier
+	narrow    narrow
+	wide      wide
+	levels    levels
+	leaves    int64 // in the frontier's level
+	reached   int64 // vertices of all levels before it, without leaves
 
-	// Of narrow steps.
-	order []uint64        // [Searched+1] vertices in the order of their discovery: parent<<32 | vertex
-	head  int             // where the frontier begins in order
-	done  int             // the parents of order[:done] are in the corrections or in the template
-	wide  bool            // the search has taken a wide step, and workers copy the template while they wait
-	ctx   context.Context // of run
-	state graph.SwitchState
-	_     [64]byte
-	end   atomic.Int64 // how many vertices order has
-	_     [56]byte
-
-	inLocalOrder bool // and searched top-down
-	local        local
-
-	// Of the times of levels.
-	started time.Time
-	timed   time.Duration   // when the last level with a time ended, after started
-	phases  []plugins.Phase // outside levels: begin, output
-	untimed int             // levels[untimed:] have no time yet
-	waiting int64           // vertices in their frontiers
-
-	// Of a wide top-down step.
-	edges  []int    // [len(queue)+1] links of queue[:i], without those of long lists
-	long   []uint32 // vertices of the frontier whose lists are long (layout.Segments)
-	chunks []chunk  // of the bitmap frontier, to make a queue of it
-
-	widen         func(into []graph.Vertex, labels []uint32)
 	templateShare int64 // a search that reaches fewer vertices writes their parents one by one, without the template
-	tasks         tasks
 }
 
-// tasks are the functions that the team runs. They are method values made once, because making one allocates.
-type tasks struct {
-	beginShare, countChunk, queueChunk, topDownBlock, topDownShort func(worker, from, to int)
-	topDownPiece, correctPiece, expandPart, writeRest, eraseUnseen func(worker, from, to int)
-	eraseIsolated                                                  func(worker, from, to int)
-	bottomUpPiece, forget, outputRegion, erase, writeReached       func(worker, from, to int)
-	copyAhead, writeAhead                                          func(worker int) (did, more bool)
+// frontier is the frontier of a search that is not in local order: a queue, or a bitmap.
+type frontier struct {
+	counts
+	queued bool     // it is queue; otherwise it is bits
+	queue  []uint64 // its vertices, narrow.order[narrow.head:narrow.end]
+	bits   bitmap
+	next   bitmap // what a step of the whole team discovers
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -80,7 +53,6 @@ type worker struct {
 	neighbors   [pieceSize]uint32 // unvisited neighbors of a vertex
 	discoveries []uint64          // top-down: vertex<<32 | parent; room for two pieces
 	corrections parents.Corrections
-	copied      copied
 	queue       []uint64      // narrow step: part of the next frontier
 	begins      [stage]uint64 // of lists, in a narrow step
 	candidates  candidates    // bottom-up
@@ -154,11 +126,11 @@ func (s *search) collect() (sum counts, entries int) {
 // newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1.
 func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
-		g: g, team: t, widen: parents.Widen(int64(g.Labels)),
-		rule:          options.Switch(),
-		serial:        options.Int("sequential"),
-		templateShare: int64(g.Searched)/8 + 1,
+		g: g, team: t, rule: options.Switch(), templateShare: int64(g.Searched)/8 + 1,
+		workers: make([]worker, t.Size()),
+		levels:  newLevels(),
 	}
+	s.narrow.limit = options.Int("sequential")
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		links := g.Lists.Entries()
 		for _, n := range g.HubLinks {
@@ -166,34 +138,28 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		}
 		s.average = links / rest
 	}
-	s.workers = make([]worker, t.Size())
-	s.levels = make([]plugins.Level, 0, 64)
-	s.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
-	s.tasks = tasks{
-		beginShare: s.beginShare,
-		countChunk: s.countChunk, queueChunk: s.queueChunk, topDownBlock: s.topDownBlock, topDownShort: s.topDownShort,
-		topDownPiece: s.topDownPiece, correctPiece: s.correctPiece, expandPart: s.expandPart, writeRest: s.writeRest,
-		eraseUnseen: s.eraseUnseen, eraseIsolated: s.eraseIsolated, writeAhead: s.writeAhead,
-		bottomUpPiece: s.bottomUpPiece, forget: s.forget, outputRegion: s.outputRegion, erase: s.erase,
-		writeReached: s.writeReached, copyAhead: s.copyAhead,
-	}
-	s.inLocalOrder = g.Order == layout.Local && s.rule.First() == graph.TopDown
-	if s.inLocalOrder {
-		s.prepareLocal(m)
+	if g.Order == layout.Local && s.rule.First() == graph.TopDown {
+		s.local = newLocal(s, m)
 		return s, m.Err()
 	}
 	words := bitmapWords(g.Searched)
-	for _, b := range []*bitmap{&s.unvisited, &s.frontier, &s.next} {
+	for _, b := range []*bitmap{&s.unvisited, &s.frontier.bits, &s.frontier.next} {
 		*b = memory.Allocate[uint64](m, "bitmap", words)
 	}
-	s.order = memory.Allocate[uint64](m, "order of discovery", g.Searched+1)
-	s.edges = memory.Allocate[int](m, "links before each queued vertex", g.Searched+1)
-	s.chunks = memory.Allocate[chunk](m, "chunks of the frontier", (words+chunkWords-1)/chunkWords)
-	s.long = memory.Allocate[uint32](m, "frontier vertices with long lists", g.Segments.Long)
-	for w := range s.workers {
-		s.workers[w].discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
-		s.workers[w].queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
-		s.workers[w].corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
+	s.narrow.order = memory.Allocate[uint64](m, "order of discovery", g.Searched+1)
+	s.wide = wide{
+		edges:  memory.Allocate[int](m, "links before each queued vertex", g.Searched+1),
+		chunks: memory.Allocate[chunk](m, "chunks of the frontier", (words+chunkWords-1)/chunkWords),
+		long:   memory.Allocate[uint32](m, "frontier vertices with long lists", g.Segments.Long),
 	}
+	corrections := make([]*parents.Corrections, len(s.workers))
+	for w := range s.workers {
+		x := &s.workers[w]
+		x.discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
+		x.queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
+		x.corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
+		corrections[w] = &x.corrections
+	}
+	s.output = parents.NewOutput(t, g.Template, int64(g.Labels), corrections)
 	return s, m.Err()
 }

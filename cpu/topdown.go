@@ -1,13 +1,15 @@
 package cpu
 
 import (
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/internal/hubs"
 )
 
-// The parts of a top-down step. They look at links only: visitGroups discovers the groups of hubs (frontier.go).
+// The wide top-down step. It looks at links only; a hub discovers its group without (package hubs).
 //
 // Nearly all edges of a frontier belong to its few vertices with long lists, which are cut into segments. Workers take
 // blocks of vertices and look at the segments of all these vertices in a block: the block belongs to one worker then,
@@ -23,33 +25,45 @@ const (
 	piecesPerShare = 4 // pieces of short lists that there should be for each worker
 )
 
+// wide is the scratch of a wide step.
+type wide struct {
+	begun  bool     // the search has left narrow steps once, and workers copy the template while they wait
+	edges  []int    // [len(queue)+1] links of queue[:i], without those of long lists
+	long   []uint32 // vertices of the frontier whose lists are long (layout.Segments)
+	chunks []chunk  // of the bitmap frontier, to make a queue of it
+}
+
 // selectLong collects the vertices of the queue that have long lists and returns the number of their links.
 func (s *search) selectLong() (links int) {
-	s.long = s.long[:0]
-	for _, e := range s.queue {
+	s.wide.long = s.wide.long[:0]
+	for _, e := range s.frontier.queue {
 		if u := uint32(e); int(u) < s.g.Segments.Long {
-			s.long = append(s.long, u)
+			s.wide.long = append(s.wide.long, u)
 			links += int(s.g.HubLinks[u])
 		}
 	}
 	return links
 }
 
-// topDownBlock discovers the vertices of block b that are in groups or at the end of a long list's link.
-func (s *search) topDownBlock(worker, b, _ int) {
-	mine := &s.workers[worker]
+// longLists is the part of a wide step for groups and long lists.
+type longLists search
+
+// Piece discovers the vertices of block b that are in groups or at the end of a long list's link.
+func (l *longLists) Piece(worker, b, _ int) {
+	s := (*search)(l)
+	mine, next, long := &s.workers[worker], s.frontier.next, s.wide.long
 	borders := s.g.Segments.Borders[b:]
 	from, to := int(borders[0])>>6, (int(borders[1])+63)>>6
-	copy(s.next[from:to], s.unvisited[from:to]) // what was unvisited, until the end of the function
+	copy(next[from:to], s.unvisited[from:to]) // what was unvisited, until the end of the function
 	s.visitGroups(from, to)
 	mine.discoveries = mine.discoveries[:0]
-	for i := 0; i < len(s.long); i += fetchAhead {
-		s.topDownSegments(mine, s.long[i:min(i+fetchAhead, len(s.long))], b)
+	for i := 0; i < len(long); i += fetchAhead {
+		s.topDownSegments(mine, long[i:min(i+fetchAhead, len(long))], b)
 	}
 	s.record(mine)
 	for w := from; w < to; w++ {
-		s.next[w] &^= s.unvisited[w]
-		s.count(mine, w, s.next[w])
+		next[w] &^= s.unvisited[w]
+		s.count(mine, w, next[w])
 	}
 }
 
@@ -71,14 +85,18 @@ func (s *search) topDownSegments(mine *worker, us []uint32, b int) {
 	}
 }
 
-// topDownShort looks at links from..to-1 of the short lists of the queue's vertices.
-func (s *search) topDownShort(worker, from, to int) {
-	mine := &s.workers[worker]
-	i, _ := slices.BinarySearch(s.edges[:len(s.queue)+1], from+1)
-	for i--; i < len(s.queue) && s.edges[i] < to; i++ {
-		begin, end := max(from-s.edges[i], 0), min(to, s.edges[i+1])-s.edges[i]
+// shortLists is the part of a wide step for short lists.
+type shortLists search
+
+// Piece looks at links from..to-1 of the short lists of the queue's vertices.
+func (l *shortLists) Piece(worker, from, to int) {
+	s := (*search)(l)
+	mine, queue, edges := &s.workers[worker], s.frontier.queue, s.wide.edges
+	i, _ := slices.BinarySearch(edges[:len(queue)+1], from+1)
+	for i--; i < len(queue) && edges[i] < to; i++ {
+		begin, end := max(from-edges[i], 0), min(to, edges[i+1])-edges[i]
 		for ; begin < end; begin += pieceSize {
-			s.discoverShared(mine, uint32(s.queue[i]), begin, min(end, begin+pieceSize))
+			s.discoverShared(mine, uint32(queue[i]), begin, min(end, begin+pieceSize))
 			if len(mine.discoveries) >= pieceSize {
 				s.record(mine)
 			}
@@ -105,7 +123,7 @@ func (s *search) discoverShared(mine *worker, u uint32, from, to int) {
 	for _, v := range s.unvisitedNeighbors(mine, u, from, to) {
 		w, bit := int(v>>6), uint64(1)<<(v&63)
 		if atomic.AndUint64(&s.unvisited[w], ^bit)&bit != 0 {
-			atomic.OrUint64(&s.next[w], bit)
+			atomic.OrUint64(&s.frontier.next[w], bit)
 			s.count(mine, w, bit)
 			mine.discoveries = append(mine.discoveries, uint64(v)<<32|uint64(u))
 		}
@@ -162,4 +180,96 @@ func membersFar(b bitmap, entries *layout.Fields, first, count uint64, found *[p
 		n += int(atomic.LoadUint64(&b[v>>6]) >> (v & 63) & 1)
 	}
 	return n
+}
+
+// visitGroups removes the groups of the frontier's hubs from words from..to-1 of the unvisited vertices.
+func (s *search) visitGroups(from, to int) {
+	var room [bottomUpWords]uint64
+	for ; from < to; from += len(room) {
+		now := room[:min(len(room), to-from)]
+		clear(now)
+		hubs.Add(s.g.Groups, now, from, s.frontier.bits)
+		for i, word := range now {
+			s.unvisited[from+i] &^= word
+		}
+	}
+}
+
+// The queue of a top-down step holds the frontier's vertices, and edges holds the number of links before each of them,
+// so that workers can share the links out evenly. A frontier that is a bitmap becomes a queue in two passes over chunks
+// of words: the first counts what each chunk has, the second knows from that where each chunk's vertices belong.
+
+// chunkWords is the number of words of the frontier in a chunk.
+const chunkWords = 128
+
+// chunk is the number of vertices and links in a chunk, and then in all chunks before it.
+type chunk struct{ vertices, edges int }
+
+// shortLinks returns the links of a vertex whose list is short, and 0 for the others, which are shared out by segments.
+func (s *search) shortLinks(u uint32) int {
+	if int(u) < s.g.Segments.Long {
+		return 0
+	}
+	return s.g.Links(u)
+}
+
+// countQueue fills edges for a queue that a narrow step has made.
+func (s *search) countQueue() {
+	total := 0
+	s.wide.edges = append(s.wide.edges[:0], 0)
+	for _, e := range s.frontier.queue {
+		total += s.shortLinks(uint32(e))
+		s.wide.edges = append(s.wide.edges, total)
+	}
+}
+
+// queueFrontier makes the queue of the frontier's bitmap, in ascending order, and fills edges.
+func (s *search) queueFrontier() {
+	f := &s.frontier
+	s.team.Do(len(f.bits), chunkWords, (*countChunks)(s))
+	var before chunk
+	for i, c := range s.wide.chunks {
+		s.wide.chunks[i] = before
+		before.vertices += c.vertices
+		before.edges += c.edges
+	}
+	n := &s.narrow
+	n.head, n.done = 0, before.vertices
+	n.end.Store(int64(before.vertices))
+	f.queued, f.queue, s.wide.edges = true, n.order[:before.vertices], s.wide.edges[:before.vertices+1]
+	s.wide.edges[before.vertices] = before.edges
+	s.team.Do(len(f.bits), chunkWords, (*queueChunks)(s))
+}
+
+// countChunks is the first pass of queueFrontier.
+type countChunks search
+
+// Piece counts the vertices and links in words from..to-1 of the frontier.
+func (c *countChunks) Piece(_, from, to int) {
+	s := (*search)(c)
+	var sum chunk
+	for w := from; w < to; w++ {
+		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {
+			sum.vertices++
+			sum.edges += s.shortLinks(uint32(w<<6 + bits.TrailingZeros64(word)))
+		}
+	}
+	s.wide.chunks[from/chunkWords] = sum
+}
+
+// queueChunks is the second pass of queueFrontier.
+type queueChunks search
+
+// Piece writes the vertices in words from..to-1 of the frontier to their places in the queue.
+func (q *queueChunks) Piece(_, from, to int) {
+	s := (*search)(q)
+	at, queue, edges := s.wide.chunks[from/chunkWords], s.frontier.queue, s.wide.edges
+	for w := from; w < to; w++ {
+		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {
+			v := uint32(w<<6 + bits.TrailingZeros64(word))
+			queue[at.vertices], edges[at.vertices] = uint64(v), at.edges
+			at.vertices++
+			at.edges += s.shortLinks(v)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package distributed
 
-// Direction-optimizing breadth-first search over a graph partitioned in one dimension.
+// Direction-optimizing breadth-first search over a graph partitioned in one dimension. The same search without any of
+// this: serial/bfs.go.
 //
 // The processors form a single column: rank k owns the vertices of block k and stores the edges to them, row k of the
 // matrix. The matrix is symmetric, so the same lists lead from its own vertices to all others. For 3 ranks:
@@ -35,22 +36,29 @@ func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduc
 //  3. Update: owners keep those that were not visited as the next frontier.
 func (s *search1D) topDownStep(l *Level) {
 	list, words := s.frontier.members()
-	s.scanTopDown(1, len(list)+len(words))
+	s.scanTopDown(1, len(list)+len(words), (*topDown1D)(s.Rank), (*longLists1D)(s.Rank))
 	s.watch.lap(&l.Phases[Scan])
 	s.foldDiscovered(&l.Phases[Fold])
 	s.updateFrontier()
 }
 
-// topDownPiece scans the lists of parts from..to-1 of the own frontier. Any of them may lead to any row.
-func (s *search1D) topDownPiece(worker, from, to int) {
+// topDown1D scans the lists of the own frontier.
+type topDown1D Rank
+
+// Piece scans those of parts from..to-1. Any of them may lead to any row.
+func (t *topDown1D) Piece(worker, from, to int) {
+	s := (*Rank)(t)
 	list, words := s.frontier.members()
 	for k := from; k < to; k++ {
-		scanPart(s.Rank, &s.workers[worker], &s.up, list, words, k, s.label[s.self*s.width:], 0, 1)
+		scanPart(s, &s.workers[worker], &s.up, list, words, k, s.label[s.self*s.width:], 0, 1)
 	}
 }
 
-func (s *search1D) longPiece(worker, from, to int) {
-	scanLong(s.Rank, &s.workers[worker], &s.up, from, to)
+// longLists1D scans the long lists of the own frontier.
+type longLists1D Rank
+
+func (l *longLists1D) Piece(worker, from, to int) {
+	scanLong((*Rank)(l), &l.workers[worker], &l.up, from, to)
 }
 
 // bottomUpStep:
@@ -60,15 +68,17 @@ func (s *search1D) longPiece(worker, from, to int) {
 func (s *search1D) bottomUpStep(l *Level) {
 	s.expandFrontier(&l.Phases[Expand])
 	s.replaceExpanded()
-	s.team.Pieces(len(s.expanded), manyWords, s.tasks.visitExpanded)
+	s.team.Do(len(s.expanded), manyWords, (*visitExpanded)(s.Rank))
 	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
 	s.takeOwn()
 }
 
-// visitExpanded makes words from..to-1 of the frontier visited: later levels need not send these vertices to their
-// owners.
-func (s *search1D) visitExpanded(_, from, to int) {
+// visitExpanded makes the frontier visited: later levels need not send these vertices to their owners.
+type visitExpanded Rank
+
+// Piece works on words from..to-1.
+func (s *visitExpanded) Piece(_, from, to int) {
 	for w := from; w < to; w++ {
 		s.visited[w] |= s.expanded[w]
 	}

@@ -1,6 +1,7 @@
 package distributed
 
-// Direction-optimizing breadth-first search over a graph partitioned in two dimensions.
+// Direction-optimizing breadth-first search over a graph partitioned in two dimensions. The same search without any of
+// this: serial/bfs.go.
 //
 // The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
 //
@@ -65,26 +66,33 @@ func (s *search2D) topDownStep(l *Level) {
 	for _, message := range s.receive[:s.grid.R] {
 		size += len(message)
 	}
-	s.scanTopDown(s.grid.R, size)
+	s.scanTopDown(s.grid.R, size, (*topDown2D)(s.Rank), (*longLists2D)(s.Rank))
 	s.watch.lap(&l.Phases[Scan])
 	s.foldAndUpdate(l)
 }
 
-// topDownPiece scans the lists of the columns in parts from..to-1 of the blocks of the frontier.
-func (s *search2D) topDownPiece(worker, from, to int) {
+// topDown2D scans the lists of the columns of the frontier.
+type topDown2D Rank
+
+// Piece scans those in parts from..to-1 of the blocks of the frontier.
+func (t *topDown2D) Piece(worker, from, to int) {
+	s := (*Rank)(t)
 	for k := from; k < to; k++ {
 		block := k / s.cuts
 		if block == s.i && s.addressed {
 			continue // discoverCandidates has discovered what this block leads to
 		}
 		list, words := s.form.decode(s.receive[block], s.width/32)
-		scanPart(s.Rank, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
+		scanPart(s, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
 			uint32(block), uint32(s.grid.R))
 	}
 }
 
-func (s *search2D) longPiece(worker, from, to int) {
-	scanLong(s.Rank, &s.workers[worker], &s.down, from, to)
+// longLists2D scans the long lists of the columns of the frontier.
+type longLists2D Rank
+
+func (l *longLists2D) Piece(worker, from, to int) {
+	scanLong((*Rank)(l), &l.workers[worker], &l.down, from, to)
 }
 
 // bottomUpStep:
@@ -112,6 +120,13 @@ func (s *search2D) foldAndUpdate(l *Level) {
 	if s.inRow.Size() > 1 {
 		s.unsent.includeSet(&s.frontier)
 	}
+}
+
+// visits are what a rank sends along its grid row before bottom-up steps: the own vertices that were visited since it
+// last did, and behind them the hubs in the frontiers of the grid column. 2D only.
+type visits struct {
+	unsent     bitmap // own block and hubs
+	sentVisits bitmap // unsent of the exchange before, which others may still read
 }
 
 // exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, and in the same

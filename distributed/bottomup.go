@@ -3,6 +3,7 @@ package distributed
 import (
 	"math/bits"
 
+	"github.com/tepsbench/teps/internal/hubs"
 	"github.com/tepsbench/teps/internal/lookup"
 )
 
@@ -20,18 +21,22 @@ func (s *Rank) scanBottomUp() {
 	for k := range s.workers {
 		s.workers[k].members = 0
 	}
-	s.team.Pieces(words, size, s.tasks.bottomUp)
+	s.team.Do(words, size, (*bottomUp)(s))
 	for k := range s.workers {
 		s.discovered.counted += s.workers[k].members
 	}
 }
 
-// bottomUpPiece is scanBottomUp for words from..to-1 of the part's rows, which belong to one worker.
+// bottomUp is a bottom-up scan.
+type bottomUp Rank
+
+// Piece scans words from..to-1 of the part's rows, which belong to one worker.
 //
 // Most rows that find a parent find it at their first column: those of a group together (groups.go), the others one by
 // one. It needs no writing: the template of the output has it already. The first few columns are stored column by
 // column, for 32 rows a word; the rest of the lists is fetched for many rows at once.
-func (s *Rank) bottomUpPiece(k, from, to int) {
+func (b *bottomUp) Piece(k, from, to int) {
+	s := (*Rank)(b)
 	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
 	n, found, members := 0, 0, 0
@@ -39,7 +44,7 @@ func (s *Rank) bottomUpPiece(k, from, to int) {
 		block := from / words
 		groups := bitmap(room[:min(wordsPiece, to-from, (block+1)*words-from)])
 		clear(groups)
-		s.addGroups(groups, block, from-block*words)
+		hubs.Add(s.groupsOf(block), groups, from-block*words, s.hubs)
 		for i, grouped := range groups {
 			w := from + i
 			grouped &^= s.visited[base+w]

@@ -94,11 +94,15 @@ func (s *Rank) exchange(ranks comm.Group, send [][]uint32, sums []int64, m *Meas
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
 func (s *Rank) replaceExpanded() {
-	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, s.tasks.replacePart)
+	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*replaceParts)(s))
 }
 
-// replacePart replaces parts from..to-1 of expanded's blocks.
-func (s *Rank) replacePart(_, from, to int) {
+// replaceParts makes expanded's blocks what was received.
+type replaceParts Rank
+
+// Piece replaces parts from..to-1 of the blocks.
+func (r *replaceParts) Piece(_, from, to int) {
+	s := (*Rank)(r)
 	for k := from; k < to; k++ {
 		block := s.words(s.expanded, k/s.cuts)
 		list, words := s.form.decode(s.receive[k/s.cuts], len(block))
@@ -183,7 +187,7 @@ func (s *Rank) updateFrontier() {
 		}
 	}
 	if !next.listed {
-		s.team.Pieces(s.width/32, manyWords, s.tasks.update)
+		s.team.Do(s.width/32, manyWords, (*update)(s))
 	}
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.receive[:s.inRow.Size()] {
@@ -203,8 +207,12 @@ func (s *Rank) updateFrontier() {
 	}
 }
 
-// updatePart is updateFrontier for words from..to-1 of bitmaps.
-func (s *Rank) updatePart(_, from, to int) {
+// update is the part of updateFrontier for bitmaps.
+type update Rank
+
+// Piece works on words from..to-1.
+func (u *update) Piece(_, from, to int) {
+	s := (*Rank)(u)
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.receive[:s.inRow.Size()] {
 		_, words := s.form.decode(message, s.width/32)
@@ -220,6 +228,13 @@ func (s *Rank) updatePart(_, from, to int) {
 			s.frontier.bits[w] |= word
 		}
 	}
+}
+
+// pairs are vertices and parents that ranks exchange at the end of a search.
+type pairs struct {
+	asked      []uint32
+	into, from []uint32
+	base       Row // where into's block of rows begins
 }
 
 // fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (Satish
@@ -240,37 +255,42 @@ func (s *Rank) fetchPredecessors() {
 		}
 		list, words := s.form.decode(message, s.width/32)
 		replies[k] = s.appendMembers(append(replies[k][:0], list...), words)
-		s.pairs.into, s.pairs.base = replies[k], Row(k*s.width)
-		s.team.Pieces(len(replies[k]), manyWords, s.tasks.findPredecessors)
+		s.into, s.base = replies[k], Row(k*s.width)
+		s.team.Do(len(replies[k]), manyWords, (*findPredecessors)(s))
 		send[k] = replies[k]
 	}
 	for k, reply := range s.exchange(s.inRow, send, nil, m) {
 		if k != s.self {
 			s.asked = s.appendMembers(s.asked[:0], s.words(s.finder, k))
-			s.pairs.into, s.pairs.from = s.asked, reply
-			s.team.Pieces(len(reply), manyWords, s.tasks.takePredecessors)
+			s.into, s.from = s.asked, reply
+			s.team.Do(len(reply), manyWords, (*takePredecessors)(s))
 		}
 	}
 }
 
-// findPredecessors replaces rows from..to-1 of pairs.into by the labels + 1 of their parents. This rank has discovered
-// these rows. Blocks of rows begin at pairs.base.
-func (s *Rank) findPredecessors(_, from, to int) {
-	for k, v := range s.pairs.into[from:to] {
-		row := s.pairs.base + Row(v)
+// findPredecessors replaces rows of pairs.into by the labels + 1 of their parents. This rank has discovered these rows.
+type findPredecessors Rank
+
+// Piece replaces rows from..to-1.
+func (s *findPredecessors) Piece(_, from, to int) {
+	for k, v := range s.into[from:to] {
+		row := s.base + Row(v)
 		if s.corrected.has(uint32(row)) {
-			s.pairs.into[from+k] = s.parent[row]
+			s.into[from+k] = s.parent[row]
 		} else {
 			// In two dimensions; in one, rows of others are found through lists of the frontier.
-			s.pairs.into[from+k] = s.label[s.entry[0][row]]
+			s.into[from+k] = s.label[s.entry[0][row]]
 		}
 	}
 }
 
-// takePredecessors takes the parents in pairs.from of the own vertices from..to-1 of pairs.into.
-func (s *Rank) takePredecessors(_, from, to int) {
+// takePredecessors takes the parents in pairs.from of the own vertices in pairs.into.
+type takePredecessors Rank
+
+// Piece takes those of vertices from..to-1.
+func (s *takePredecessors) Piece(_, from, to int) {
 	parent := s.parent[s.self*s.width:]
-	for k, v := range s.pairs.into[from:to] {
-		parent[v] = s.pairs.from[from+k]
+	for k, v := range s.into[from:to] {
+		parent[v] = s.from[from+k]
 	}
 }

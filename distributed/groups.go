@@ -5,16 +5,15 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/internal/hubs"
 	"github.com/tepsbench/teps/internal/memory"
 )
 
 // Groups.
 //
-// Nearly every vertex that finds a parent bottom-up finds it at its first neighbor, the one of largest degree. So a
-// rank numbers its vertices by that neighbor: first its own hubs, by descending degree; then its vertices with a hub
-// for a neighbor, in groups by the first of their hubs and by descending degree in each; then the rest. A hub in the
-// frontier then discovers its whole group as a range of rows, without a look at an edge, and the template of the output
-// has the parents.
+// A rank numbers its vertices by their first neighbor (package hubs): first its own hubs, by descending degree; then
+// its vertices with a hub for a neighbor, in groups by the first of their hubs and by descending degree in each; then
+// the rest.
 //
 // Hubs are the vertices that are among the first hubsPerRank of any rank, in the order of list indexes. Fewer of them
 // leave more vertices without a group; more of them make the groups smaller than a word of a bitmap.
@@ -101,7 +100,7 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 }
 
 // groupsOf returns the first row of each group in a block of rows, and behind the last one its end.
-func (p *Part) groupsOf(block int) []uint32 {
+func (p *Part) groupsOf(block int) hubs.Groups {
 	n := len(p.groups) / p.grid.C
 	return p.groups[block*n : (block+1)*n]
 }
@@ -113,9 +112,9 @@ func (b *builder) markGrouped() {
 		for h := range max(len(groups), 1) - 1 {
 			from, to := int(groups[h]), int(groups[h+1])
 			if _, j := b.grid.Place(h >> 5 % b.grid.Ranks()); j == b.j {
-				b.grouped.addRange(block*b.width+from, block*b.width+to)
+				hubs.AddRange(b.grouped, block*b.width+from, block*b.width+to)
 			} else if block == b.j {
-				b.remote.addRange(block*b.width+from, block*b.width+to)
+				hubs.AddRange(b.remote, block*b.width+from, block*b.width+to)
 				for _, slot := range b.slot[from:to] {
 					b.template[slot] = b.hubLabel[h] - 1
 				}
@@ -132,30 +131,6 @@ func (s *Rank) takeHubs(column int, words bitmap, stride int) {
 	for i := range s.grid.R {
 		for w, word := range words[i*stride:][:s.hubsPerRank()/32] {
 			s.hubs[s.hubAt(s.grid.Rank(i, column), w)>>5] = word
-		}
-	}
-}
-
-// addGroups adds to rows, which stands for words from, from+1, ... of a block of rows, the groups of the hubs in the
-// frontier.
-func (s *Rank) addGroups(rows bitmap, block, from int) {
-	if len(s.groups) == 0 {
-		return
-	}
-	group := s.groupsOf(block)
-	hubs := len(group) - 1
-	base := from << 5
-	low, high := max(base, int(group[0])), min(base+len(rows)<<5, int(group[hubs]))
-	if low >= high {
-		return
-	}
-	h, _ := slices.BinarySearch(group, uint32(low+1)) // the first group that begins behind low
-	for w := (h - 1) >> 5; w<<5 < hubs && int(group[w<<5]) < high; w++ {
-		for word := s.hubs[w]; word != 0; { // the groups of hubs that follow each other are one range
-			h := bits.TrailingZeros32(word)
-			end := h + bits.TrailingZeros32(^(word >> h))
-			rows.addRange(max(int(group[w<<5+h]), low)-base, min(int(group[w<<5+end]), high)-base)
-			word &= ^uint32(0) << end
 		}
 	}
 }
@@ -193,14 +168,18 @@ func (s *Rank) visitGroups() {
 	clear(s.hubs)
 	each(func(hub int) { s.hubs.add(uint32(hub)) })
 	s.discovered.toBitmap()
-	s.team.Pieces(s.rows/32, wordsPiece, s.tasks.visitGroups)
+	s.team.Do(s.rows/32, wordsPiece, (*visitGroups)(s))
 }
 
-// visitGroupsPiece discovers the rows of words from..to-1 that are in groups of the frontier's hubs.
-func (s *Rank) visitGroupsPiece(_, from, to int) {
+// visitGroups discovers the groups of the frontier's hubs.
+type visitGroups Rank
+
+// Piece discovers the rows in words from..to-1.
+func (g *visitGroups) Piece(_, from, to int) {
+	s := (*Rank)(g)
 	var room [wordsPiece]uint32
 	groups := bitmap(room[:to-from])
-	s.addGroups(groups, 0, from)
+	hubs.Add(s.groupsOf(0), groups, from, s.hubs)
 	for i, word := range groups {
 		s.discovered.bits[from+i] |= word &^ s.visited[from+i]
 		s.visited[from+i] |= word

@@ -97,7 +97,12 @@ func (r *Record) addReduction(none Level) {
 }
 
 // stopwatch assigns the time between its laps to phases.
-type stopwatch struct{ last time.Time }
+type stopwatch struct{ started, last time.Time }
+
+func (s *stopwatch) start() {
+	s.started = time.Now()
+	s.last = s.started
+}
 
 func (s *stopwatch) lap(m *Measure) {
 	now := time.Now()

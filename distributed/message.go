@@ -27,6 +27,19 @@ func (f Form) decode(message []uint32, words int) (list []uint32, bits bitmap) {
 	return message, nil
 }
 
+// mail makes messages and counts them.
+type mail struct {
+	form      Form
+	outbox    [3]outbox // take turns
+	exchanges int
+	receive   [][]uint32
+	unpacked  struct { // the members of bits, in parts, that are written to list
+		bits  bitmap
+		parts int
+		list  []uint32
+	}
+}
+
 // outbox holds the messages of one exchange. Others may read them until the next exchange of the same group, so
 // outboxes take turns.
 type outbox struct {
@@ -74,7 +87,7 @@ func (s *Rank) countMembers(b bitmap) (n int) {
 	if len(b) > manyWords {
 		s.unpacked.parts = s.team.Size()
 	}
-	s.team.Pieces(s.unpacked.parts, 1, s.tasks.countPart)
+	s.team.Do(s.unpacked.parts, 1, (*countParts)(s))
 	for k := range s.unpacked.parts {
 		x := &s.workers[k]
 		x.members, n = n, n+x.members
@@ -87,19 +100,25 @@ func (s *Rank) appendMembers(list []uint32, b bitmap) []uint32 {
 	at, n := len(list), s.countMembers(b)
 	list = slices.Grow(list, n)[:at+n]
 	s.unpacked.list = list[at:]
-	s.team.Pieces(s.unpacked.parts, 1, s.tasks.listPart)
+	s.team.Do(s.unpacked.parts, 1, (*listParts)(s))
 	return list
 }
 
-// countPart counts the members in parts from..to-1 of unpacked.bits.
-func (s *Rank) countPart(_, from, to int) {
+// countParts counts the members of unpacked.bits.
+type countParts Rank
+
+// Piece counts those in parts from..to-1.
+func (s *countParts) Piece(_, from, to int) {
 	for k := from; k < to; k++ {
 		s.workers[k].members = bitmap(cut(s.unpacked.bits, k, s.unpacked.parts)).count()
 	}
 }
 
-// listPart writes the members in parts from..to-1 of unpacked.bits to unpacked.list, behind those of earlier parts.
-func (s *Rank) listPart(_, from, to int) {
+// listParts writes the members of unpacked.bits to unpacked.list.
+type listParts Rank
+
+// Piece writes those in parts from..to-1, behind those of earlier parts.
+func (s *listParts) Piece(_, from, to int) {
 	for k := from; k < to; k++ {
 		words, at := cut(s.unpacked.bits, k, s.unpacked.parts), s.workers[k].members
 		first := uint32(len(s.unpacked.bits)*k/s.unpacked.parts) << 5

@@ -37,7 +37,6 @@ func words(t *rapid.T) int {
 func sender(t *testing.T, workers int) *Rank {
 	s := &Rank{team: team.New(workers), workers: make([]worker, workers)}
 	t.Cleanup(s.team.Stop)
-	s.tasks.countPart, s.tasks.listPart = s.countPart, s.listPart
 	return s
 }
 

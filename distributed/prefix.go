@@ -14,6 +14,12 @@ package distributed
 // There the grid is square, and what a rank has of the union goes to the transposed rank. Here the frontier is expanded
 // as it is with the other fold, so grids need not be square.
 
+// prefix is the scratch of a fold by prefix; nil bitmaps and empty outboxes without.
+type prefix struct {
+	union bitmap    // [row block] what ranks inRow have discovered in this level
+	toRow [2]outbox // take turns
+}
+
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
 // that are assigned to this rank.
 func (s *Rank) foldByPrefix(m *Measure) {
@@ -87,15 +93,15 @@ func (s *Rank) sendPredecessors() {
 		list := s.appendMembers(lists[k][:0], s.words(s.finder, k))
 		n := len(list)
 		list = append(list, list...)
-		s.pairs.into, s.pairs.base = list[n:], Row(k*s.width)
-		s.team.Pieces(n, manyWords, s.tasks.findPredecessors)
+		s.into, s.base = list[n:], Row(k*s.width)
+		s.team.Do(n, manyWords, (*findPredecessors)(s))
 		lists[k], send[k] = list, list
 	}
 	for k, message := range s.exchange(s.inRow, send, nil, m) {
 		if k != s.self {
 			n := len(message) / 2
-			s.pairs.into, s.pairs.from = message[:n], message[n:]
-			s.team.Pieces(n, manyWords, s.tasks.takePredecessors)
+			s.into, s.from = message[:n], message[n:]
+			s.team.Do(n, manyWords, (*takePredecessors)(s))
 		}
 	}
 	s.watch.lap(m)

@@ -95,8 +95,8 @@ func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.
 	p.synchronize(0)
 	end := time.Now()
 	for _, r := range p.ranks {
-		if r.started.Before(start) {
-			start = r.started
+		if r.watch.started.Before(start) {
+			start = r.watch.started
 		}
 	}
 	if err := FirstError(p.errs); err != nil {

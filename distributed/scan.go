@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/internal/parents"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
@@ -25,13 +26,12 @@ type worker struct {
 	found       [batch]Row    // rows with a column in the frontier
 	column      [batch]Column // that column
 	sources     [touchAhead]source
-	long        []source            // with long lists
-	discovered  []uint32            // rows, top-down
-	edges       int64               // adjacency entries read, and of the frontier in addEdges
-	members     int                 // in a part of a bitmap, or before it; discovered bottom-up
-	copied      copied              // of the output's template
-	corrections parents.Corrections // by correct
-	touched     uint32              // not used; keeps the compiler from dropping reads
+	long        []source // with long lists
+	discovered  []uint32 // rows, top-down
+	edges       int64    // adjacency entries read, and of the frontier in addEdges
+	members     int      // in a part of a bitmap, or before it; discovered bottom-up
+	corrections parents.Corrections
+	touched     uint32 // not used; keeps the compiler from dropping reads
 	_           [64]byte
 }
 
@@ -58,7 +58,7 @@ type candidate struct {
 }
 
 const (
-	aloneMembers = 64      // a frontier of fewer words in messages is left to one worker
+	fewMembers   = 64      // a frontier of fewer words in messages is left to one worker
 	touchAhead   = 32      // sources whose lists are fetched together
 	wordsPiece   = 64      // words of rows that a worker takes at a time, bottom-up
 	manyWords    = 1 << 10 // words that a worker takes at a time where it does little with each
@@ -67,33 +67,39 @@ const (
 	piecesShare  = 8       // pieces for each worker that there should be at least
 )
 
+// scan is what top-down scans share.
+type scan struct {
+	cuts int      // parts of each block of a frontier that workers share out
+	long []source // vertices with long lists
+}
+
 // cut returns part k of n about equally long parts of a slice.
 func cut[E any](all []E, k, n int) []E { return all[len(all)*k/n : len(all)*(k+1)/n] }
 
 // eachPart calls task for the parts of n blocks with size words in all, which are cut into s.cuts parts each. At most
-// alone words are left to one worker.
-func (s *Rank) eachPart(n, size, alone int, task func(worker, from, to int)) {
+// few words are left to one worker.
+func (s *Rank) eachPart(n, size, few int, task team.Task) {
 	s.cuts = 1
-	if size <= alone || s.team.Size() == 1 {
-		task(0, 0, n)
+	if size <= few || s.team.Size() == 1 {
+		task.Piece(0, 0, n)
 		return
 	}
 	s.cuts = max(piecesShare*s.team.Size()/n, 1)
-	s.team.Pieces(n*s.cuts, 1, task)
+	s.team.Do(n*s.cuts, 1, task)
 }
 
 // scanTopDown discovers the unvisited rows in the lists of the frontier's vertices, and makes these their parents. The
-// frontier is in n blocks with size words in all. tasks.topDown scans parts of the blocks, whose short lists lead
-// anywhere, and then tasks.long the long lists by segment: all that lead to a range of rows are scanned by one worker.
-func (s *Rank) scanTopDown(n, size int) {
-	s.eachPart(n, size, aloneMembers, s.tasks.topDown)
+// frontier is in n blocks with size words in all. The task short scans parts of the blocks, whose short lists lead
+// anywhere, and then long scans the long lists by segment: all that lead to a range of rows are scanned by one worker.
+func (s *Rank) scanTopDown(n, size int, short, long team.Task) {
+	s.eachPart(n, size, fewMembers, short)
 	for k := range s.workers {
 		x := &s.workers[k]
 		s.long, x.long = append(s.long, x.long...), x.long[:0]
 	}
 	if len(s.long) > 0 {
 		s.discovered.toBitmap()
-		s.team.Pieces(s.ranges, 1, s.tasks.long)
+		s.team.Do(s.ranges, 1, long)
 		s.long = s.long[:0]
 	}
 	s.takeDiscovered()
@@ -243,10 +249,10 @@ func (s *Rank) takeDiscovered() {
 	}
 	if !d.listed || n >= s.width/32 || s.form == "bitmaps" {
 		d.toBitmap()
-		if n <= manyWords {
-			s.addDiscovered(0, 0, len(s.workers))
+		if add := (*addDiscovered)(s); n <= manyWords {
+			add.Piece(0, 0, len(s.workers))
 		} else {
-			s.team.Pieces(len(s.workers), 1, s.tasks.addDiscovered)
+			s.team.Do(len(s.workers), 1, add)
 		}
 		return
 	}
@@ -257,8 +263,11 @@ func (s *Rank) takeDiscovered() {
 	}
 }
 
-// addDiscovered adds the rows that workers from..to-1 have discovered to the bitmap discovered.
-func (s *Rank) addDiscovered(_, from, to int) {
+// addDiscovered adds what workers have discovered to the bitmap discovered.
+type addDiscovered Rank
+
+// Piece adds the rows of workers from..to-1.
+func (s *addDiscovered) Piece(_, from, to int) {
 	d := s.discovered.bits
 	for k := from; k < to; k++ {
 		x := &s.workers[k]

@@ -17,24 +17,6 @@ func (b bitmap) count() int {
 	return n
 }
 
-// addRange adds the numbers from..to-1, if there are any.
-func (b bitmap) addRange(from, to int) {
-	if from >= to {
-		return
-	}
-	first, last := from>>5, (to-1)>>5
-	head, tail := ^uint32(0)<<(from&31), ^uint32(0)>>(31-(to-1)&31)
-	if first == last {
-		b[first] |= head & tail
-		return
-	}
-	b[first] |= head
-	for w := first + 1; w < last; w++ {
-		b[w] = ^uint32(0)
-	}
-	b[last] |= tail
-}
-
 // set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
 // bitmap.
 type set struct {

@@ -4,7 +4,11 @@
 // (local.go) and MPI (package mpi). Messages are counted by their senders.
 package comm
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tepsbench/teps/internal/team"
+)
 
 // Group is a rank's end of a group of ranks.
 //
@@ -23,9 +27,9 @@ type Group interface {
 	// replaces values, at most MaxReduce of them, by their sums over all ranks.
 	Alltoallv(send, receive [][]uint32, values []int64)
 
-	// Meanwhile lets calls that wait for other ranks call task, again and again until it returns false. A call should
-	// take less than a microsecond. nil: only wait. All ranks pass a task or all pass nil.
-	Meanwhile(task func() (more bool))
+	// WhileIdle lets calls that wait for other ranks call work.Idle(0), again and again until there is no more. nil: only
+	// wait. All ranks pass work or all pass nil.
+	WhileIdle(work team.Idler)
 }
 
 // MaxReduce is the largest number of values that are added up in one call.

@@ -33,7 +33,7 @@ type local struct {
 	group *localGroup
 	rank  int
 	calls int
-	aside func() (more bool) // the task of Meanwhile, until it returns false
+	idle  team.Idler // of WhileIdle, until it has no more to do
 }
 
 // NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine. The ranks have the given
@@ -82,7 +82,7 @@ func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 		}
 		c.group.barrier.open(sums)
 	} else {
-		c.group.barrier.await(turn, &c.aside)
+		c.group.barrier.await(turn, &c.idle)
 	}
 	copy(values, c.group.barrier.sums[:])
 	for k := range receive {
@@ -90,7 +90,7 @@ func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 	}
 }
 
-func (c *local) Meanwhile(task func() (more bool)) { c.aside = task }
+func (c *local) WhileIdle(work team.Idler) { c.idle = work }
 
 func (c *local) Split(color, key int) Group {
 	g := c.group
@@ -102,7 +102,7 @@ func (c *local) Split(color, key int) Group {
 		}
 	}
 	if turn, last := g.barrier.arrive(); !last {
-		g.barrier.await(turn, &c.aside)
+		g.barrier.await(turn, &c.idle)
 	} else {
 		sizes := map[uint32]int{}
 		for _, other := range all {
@@ -163,12 +163,12 @@ func (b *barrier) open(sums [MaxReduce]int64) {
 	}
 }
 
-// await returns when the barrier has opened after the turn. A rank with a processor of its own calls aside meanwhile,
-// until it returns false.
-func (b *barrier) await(turn uint32, aside *func() (more bool)) {
-	for *aside != nil && b.spins > 0 && b.turn.Load() == turn {
-		if !(*aside)() {
-			*aside = nil
+// await returns when the barrier has opened after the turn. A rank with a processor of its own does idle
+// work until then, which becomes nil when there is no more.
+func (b *barrier) await(turn uint32, idle *team.Idler) {
+	for *idle != nil && b.spins > 0 && b.turn.Load() == turn {
+		if _, more := (*idle).Idle(0); !more {
+			*idle = nil
 		}
 	}
 	for k := range b.spins + b.yields {

@@ -78,8 +78,8 @@ type group struct {
 	requests   []C.MPI_Request
 	pins       runtime.Pinner // long messages
 	shared     shared
-	yielded    *time.Time  // when the process last yielded
-	aside      func() bool // the task of Meanwhile, until it returns false
+	yielded    *time.Time // when the process last yielded
+	idle       team.Idler // of WhileIdle, until it has no more to do
 }
 
 // eagerWords makes blocks of 192 bytes. Blocks of up to 200 are what Open MPI exchanges in log2(size) steps.
@@ -170,15 +170,20 @@ func (g *group) Split(color, key int) comm.Group {
 	return newGroup(part, g.system, g.yielded)
 }
 
-func (g *group) Meanwhile(task func() (more bool)) { g.aside = task }
+func (g *group) WhileIdle(work team.Idler) { g.idle = work }
+
+// doIdle does a little of the idle work.
+func (g *group) doIdle() {
+	if _, more := g.idle.Idle(0); !more {
+		g.idle = nil
+	}
+}
 
 // wait waits until all requests are complete.
 func (g *group) wait() {
 	n, first := C.int(len(g.requests)), unsafe.SliceData(g.requests)
-	for g.aside != nil && C.teps_complete(n, first) == 0 {
-		if !g.aside() {
-			g.aside = nil
-		}
+	for g.idle != nil && C.teps_complete(n, first) == 0 {
+		g.doIdle()
 	}
 	C.teps_waitall(n, first) // returns at once if they are complete
 	g.requests = g.requests[:0]

@@ -67,10 +67,8 @@ func (g *group) meet() {
 	for k, memory := range s.peers {
 		for look := 0; int32(atomic.LoadUint32(&memory[0])-s.calls) < 0; look++ {
 			switch {
-			case g.aside != nil:
-				if !g.aside() {
-					g.aside = nil
-				}
+			case g.idle != nil:
+				g.doIdle()
 			case look > spins:
 				g.yield()
 				team.YieldProcessor()

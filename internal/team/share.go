@@ -66,7 +66,7 @@ func (t *Team) takeAll(worker int, turn uint64) {
 				t.left[i>>6].And(^(1 << (i & 63)))
 			}
 			from := piece * t.pieceSize
-			t.task(worker, from, min(from+t.pieceSize, t.items))
+			t.task.Piece(worker, from, min(from+t.pieceSize, t.items))
 		}
 	}
 }

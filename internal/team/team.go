@@ -31,8 +31,8 @@ type Team struct {
 
 	// Of one turn: written before it is opened, and read by members that have joined it.
 	items, pieceSize, pieces int
-	task                     func(worker, from, to int) // nil: stop
-	wanted                   int                        // workers with a share
+	task                     Task // nil: stop
+	wanted                   int  // workers with a share
 
 	_      [64]byte
 	turn   atomic.Uint64 // number of the turn << turnBits | workers that may join; no workers: closed
@@ -41,9 +41,9 @@ type Team struct {
 	_      [60]byte
 	left   []atomic.Uint64 // bitmap of the shares with pieces that nobody has taken
 	_      [40]byte
-	offer  atomic.Uint64 // number of the call of Meanwhile; 0: none is in effect
-	offers uint64        // calls of Meanwhile
-	aside  func(worker int) (did, more bool)
+	offer  atomic.Uint64 // number of the call of WhileIdle; 0: none is in effect
+	offers uint64        // calls of WhileIdle
+	idle   Idler
 }
 
 const turnBits = 16
@@ -52,7 +52,7 @@ const turnBits = 16
 type member struct {
 	joined   atomic.Bool // works on the turn, or is about to look whether it is still open
 	parked   atomic.Bool
-	aside    atomic.Bool // calls the task of Meanwhile, or is about to look whether it still may
+	idle     atomic.Bool // calls the Idler, or is about to look whether it still may
 	wake     chan struct{}
 	place    int    // of spread
 	finished uint64 // the offer that has nothing left for this worker
@@ -140,7 +140,7 @@ func (t *Team) close() {
 // waitFor waits until a member has unset a flag.
 func (t *Team) waitFor(flag *atomic.Bool) {
 	for look := 0; flag.Load(); look++ {
-		if !t.tryMeanwhile(0) && !t.Pause(look) {
+		if !t.tryIdle(0) && !t.Pause(look) {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
@@ -181,17 +181,32 @@ func (t *Team) Split(n, grain int, task func(worker, from, to int)) {
 	})
 }
 
-// Pieces calls task for pieces of n items that cannot be split evenly beforehand, and returns when all calls have
-// returned. A piece begins at a multiple of size and has size items; the last one may have fewer. Every worker first
-// takes the pieces of its own share, the same one in every call, so that what it wrote in one level is still in its
-// cache in the next, and then helps the others with theirs. Fewer pieces than workers are left to as many workers as
-// there are pieces. Pieces does not allocate.
-func (t *Team) Pieces(n, size int, task func(worker, from, to int)) {
+// Task is a step that the workers of a team share.
+type Task interface {
+	// Piece works on items from..to-1. worker is the worker that makes the call.
+	Piece(worker, from, to int)
+}
+
+// Func is a function as a Task.
+type Func func(worker, from, to int)
+
+// Piece is Task.Piece.
+func (f Func) Piece(worker, from, to int) { f(worker, from, to) }
+
+// Pieces is Do for a function.
+func (t *Team) Pieces(n, size int, task func(worker, from, to int)) { t.Do(n, size, Func(task)) }
+
+// Do lets the workers share a task in pieces of n items that cannot be split evenly beforehand, and returns when all
+// calls of Piece have returned. A piece begins at a multiple of size and has size items; the last one may have fewer.
+// Every worker first takes the pieces of its own share, the same one in every call, so that what it wrote in one level
+// is still in its cache in the next, and then helps the others with theirs. Fewer pieces than workers are left to as
+// many workers as there are pieces. Do does not allocate.
+func (t *Team) Do(n, size int, task Task) {
 	pieces := (n + size - 1) / size
 	wanted := min(pieces, t.size)
 	if wanted <= 1 || t.size == 1 {
 		for from := 0; from < n; from += size {
-			task(0, from, min(from+size, n))
+			task.Piece(0, from, min(from+size, n))
 		}
 		return
 	}

@@ -8,7 +8,7 @@ const (
 	spins        = 10_000 // some 20 us, when every worker has a processor
 	spinsCrowded = 100    // when another worker needs this processor
 	yields       = 4_000  // some 2 ms if nothing else wants the processor
-	spinsOfPart  = 500    // that take as long as a call of what Meanwhile gives a worker to do
+	spinsOfPart  = 500    // that take as long as a call of an Idler
 )
 
 // Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
@@ -71,7 +71,7 @@ func (t *Team) await(i int, last uint64) uint64 {
 		if turn, ok := next(); ok {
 			return turn
 		}
-		if t.tryMeanwhile(i) {
+		if t.tryIdle(i) {
 			look = min(look+spinsOfPart, spins) // yields as early as if it only waited, and does not park
 		}
 		if t.Pause(look) {

@@ -5,14 +5,24 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/team"
 )
+
+// counter is idle work that ends after some calls.
+type counter struct{ left *int }
+
+func (c counter) Idle(int) (did, more bool) {
+	*c.left--
+	return true, *c.left > 0
+}
 
 // Group makes every call of a comm.Group except Split and checks what it receives. All ranks of the group call it.
 func Group[G interface {
 	Rank() int
 	Size() int
 	Alltoallv(send, receive [][]uint32, sums []int64)
-	Meanwhile(task func() (more bool))
+	WhileIdle(work team.Idler)
 }](c G) error {
 	size, self := c.Size(), c.Rank()
 	receive := make([][]uint32, size)
@@ -22,10 +32,10 @@ func Group[G interface {
 	}
 	for round := range 5 {
 		left := 100 * (1 + self) // ranks end their tasks at different times
-		if task := func() bool { left--; return left > 0 }; round&1 == 0 {
-			c.Meanwhile(task)
+		if round&1 == 0 {
+			c.WhileIdle(counter{&left})
 		} else {
-			c.Meanwhile(nil)
+			c.WhileIdle(nil)
 		}
 		toAll := func(rank int) []uint32 {
 			return slices.Repeat([]uint32{uint32(rank), uint32(round)}, lengths[(rank+round)%len(lengths)])
@@ -60,7 +70,7 @@ func Group[G interface {
 			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
 		}
 		if left < 0 {
-			return fmt.Errorf("rank %d: Meanwhile called a task after it had returned false", self)
+			return fmt.Errorf("rank %d: Idle was called after there was no more", self)
 		}
 	}
 	return nil

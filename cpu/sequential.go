@@ -1,11 +1,8 @@
 package cpu
 
-import (
-	"github.com/tepsbench/teps/cpu/layout"
-	"github.com/tepsbench/teps/graph"
-)
+import "github.com/tepsbench/teps/cpu/layout"
 
-// The steps of one worker in local order (local.go): a queue, and a byte for each vertex.
+// Sequential expansion in local order (local.go): one worker, a queue, and a byte for each vertex.
 //
 // Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average
 // every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
@@ -24,44 +21,43 @@ import (
 // entries of targets and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
 
 const (
-	expansions      = 1 << 16 // vertices that are expanded before the caller looks for a canceled search
-	narrowFrontier  = 8       // vertices; a frontier of fewer is narrow
-	fetchedTogether = 64      // vertices whose lists are read before any is expanded
-	fetchedAhead    = 16      // vertices that are expanded while as many rows are fetched
+	narrowFrontier  = 8  // vertices; a frontier of fewer is narrow
+	fetchedTogether = 64 // vertices whose lists are read before any is expanded
+	fetchedAhead    = 16 // vertices that are expanded while as many rows are fetched
 	// Vertices are published by as many: workers that write close behind the one that expands take its cache lines.
 	publishedPiece = 1 << 10
 )
 
-// stepsAlone expands the frontier and those that follow until one is wide, or for a while. It returns the number of
-// vertices in the next frontier.
-func (s *search) stepsAlone(state *graph.SwitchState) (next int) {
-	l, p := &s.local, &s.local.parts[0]
+// expandSequentially expands the frontier and those that follow until one is wide, or for a while. It returns the
+// number of vertices in the next frontier.
+func (l *local) expandSequentially() (next int) {
+	p := &l.parts[0]
 	for begun := p.end; ; {
 		p.head = p.end
 		limit, entries := p.tail, 0
-		counted := len(s.levels) > maxLevels // and not reported: where one ends does not matter
+		counted := l.levels.full() // and not reported: where one ends does not matter
 		if counted {
 			limit = p.head + publishedPiece
 		}
 		switch narrow := counted || limit-p.head < narrowFrontier; {
-		case s.g.Lists.Packed:
+		case l.targets == nil:
 			p.end = p.tail
-			entries = s.expandPacked(p)
-		case narrow && s.g.Rows != nil:
-			p.end, p.tail, entries = l.expandRows(s.g, p.queue, p.head, limit, p.tail, false)
+			entries = l.expandPacked(p)
+		case narrow && l.g.Rows != nil:
+			p.end, p.tail, entries = l.expandRows(p.queue, p.head, limit, p.tail, false)
 		case narrow:
 			p.end, p.tail, entries = l.expandLists(p.queue, p.head, limit, p.tail)
 		default:
 			p.end = p.tail
-			entries = s.expandWide(p)
+			entries = l.expandWide(p)
 		}
-		state.Frontier = int64(p.end - p.head)
-		s.recordLevel(state, entries)
+		l.state.Frontier = int64(p.end - p.head)
+		l.recordLevel(entries)
 		if p.end-p.published >= publishedPiece {
 			p.publish()
 		}
 		next = p.tail - p.end
-		if next == 0 || s.isWide(next) || p.end-begun >= expansions {
+		if next == 0 || l.isWide(next) || p.end-begun >= expansions {
 			return next
 		}
 	}
@@ -92,8 +88,8 @@ func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, new
 
 // expandWide does the same for the frontier of p, and fetches what it needs for some vertices at a time: lists before
 // the vertices are expanded, and rows, whose place is known, while others are.
-func (s *search) expandWide(p *part) (entries int) {
-	l, rows := &s.local, s.g.Rows
+func (l *local) expandWide(p *part) (entries int) {
+	rows := l.g.Rows
 	piece := fetchedTogether
 	if rows != nil {
 		piece = fetchedAhead
@@ -103,7 +99,7 @@ func (s *search) expandWide(p *part) (entries int) {
 		if rows != nil {
 			if to := min(head+2*fetchedAhead, p.tail); to > p.fetched {
 				from := max(p.fetched, head)
-				prefetch(&rows[0], 1<<s.g.RowBits, &p.queue[from], to-from)
+				prefetch(&rows[0], 1<<l.g.RowBits, &p.queue[from], to-from)
 				p.fetched = to
 			}
 		}
@@ -112,7 +108,7 @@ func (s *search) expandWide(p *part) (entries int) {
 			l.fetched += fetchLists(p.queue[head:end], l.at, l.targets, l.seen)
 			_, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
 		default:
-			_, p.tail, n = l.expandRows(s.g, p.queue, head, end, p.tail, s.g.RowBits == 2)
+			_, p.tail, n = l.expandRows(p.queue, head, end, p.tail, l.g.RowBits == 2)
 		}
 		entries += n
 		head = end
@@ -133,8 +129,8 @@ func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {
 }
 
 // expandRows is expandLists with rows, or in rows of four without a branch for each neighbor.
-func (l *local) expandRows(g *layout.Graph, queue []uint64, head, limit, tail int, fours bool) (
-	newHead, newTail, entries int) {
+func (l *local) expandRows(queue []uint64, head, limit, tail int, fours bool) (newHead, newTail, entries int) {
+	g := l.g
 	for head < tail && head < limit {
 		n := 0
 		if fours {
@@ -220,10 +216,10 @@ func expandByBranch(rows []uint32, bits uint, seen []uint8, queue []uint64, head
 }
 
 // expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbor.
-func (s *search) expandPacked(p *part) (entries int) {
-	seen := s.local.seen
+func (l *local) expandPacked(p *part) (entries int) {
+	seen := l.seen
 	for _, e := range p.queue[p.head:p.end] {
-		list := s.unpack(&s.workers[0], uint32(e))
+		list := l.unpack(&l.workers[0], uint32(e))
 		entries += len(list)
 		for _, v := range list {
 			p.queue[p.tail] = e<<32 | uint64(v)

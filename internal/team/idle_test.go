@@ -8,6 +8,10 @@ import (
 	"go.uber.org/goleak"
 )
 
+type idleFunc func(worker int) (did, more bool)
+
+func (f idleFunc) Idle(worker int) (did, more bool) { return f(worker) }
+
 // idle returns a team of size workers that counts as having a processor for each.
 func idle(size int) *Team {
 	t := prepare(size)
@@ -16,7 +20,7 @@ func idle(size int) *Team {
 	return t
 }
 
-func TestWaitingWorkersWorkMeanwhile(t *testing.T) {
+func TestWaitingWorkersWorkWhileIdle(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const size, parts = 3, 50
 	team := idle(size)
@@ -25,17 +29,17 @@ func TestWaitingWorkersWorkMeanwhile(t *testing.T) {
 	left.Store(size - 1)
 	done := make([]int, size) // without atomics: each worker has its own
 	team.Wake()
-	team.Meanwhile(func(worker int) (did, more bool) {
+	team.WhileIdle(idleFunc(func(worker int) (did, more bool) {
 		done[worker]++
 		if done[worker] == parts {
 			left.Add(-1)
 		}
 		return true, done[worker] < parts
-	})
+	}))
 	for left.Load() > 0 { // the caller works on nothing: it does not wait for the team
 		runtime.Gosched()
 	}
-	team.EndMeanwhile()
+	team.EndIdle()
 	if done[0] != 0 || done[1] != parts || done[2] != parts {
 		t.Errorf("workers were called %v times, want 0, %d and %d", done, parts, parts)
 	}
@@ -47,15 +51,15 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 	defer team.Stop()
 	for offer := range 300 {
 		done := make([]int, size)
-		team.Meanwhile(func(worker int) (did, more bool) {
+		team.WhileIdle(idleFunc(func(worker int) (did, more bool) {
 			done[worker]++
 			return true, done[worker] < parts
-		})
+		}))
 		var pieces atomic.Int32
 		for range offer % 5 {
 			team.Pieces(16, 1, func(_, _, _ int) { pieces.Add(1) })
 		}
-		team.EndMeanwhile()
+		team.EndIdle()
 		for worker, n := range done { // a call that is still running is a data race here
 			if n > parts {
 				t.Fatalf("worker %d was called %d times, want at most %d", worker, n, parts)
@@ -65,7 +69,7 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 		team.Run(func(int) {})
 		for worker, n := range done {
 			if n != 0 {
-				t.Fatalf("worker %d was called %d times after EndMeanwhile", worker, n)
+				t.Fatalf("worker %d was called %d times after EndIdle", worker, n)
 			}
 		}
 		if got, want := int(pieces.Load()), offer%5*16; got != want {
@@ -74,11 +78,11 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestMeanwhileLeavesCrowdedProcessorsAlone(t *testing.T) {
+func TestWhileIdleLeavesCrowdedProcessorsAlone(t *testing.T) {
 	team := prepare(3)
 	team.crowded = true
-	team.Meanwhile(func(int) (did, more bool) { return true, true })
-	if team.tryMeanwhile(1) {
+	team.WhileIdle(idleFunc(func(int) (did, more bool) { return true, true }))
+	if team.tryIdle(1) {
 		t.Error("a worker of a crowded team did not leave its processor to others")
 	}
 }

@@ -1,0 +1,139 @@
+package parents
+
+import (
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
+)
+
+// Output is the step of a search that writes the parents of a list of places (labels, or the labels that a rank owns),
+// inside the clock. It owns what workers do for it:
+//
+//   - from Begin on, workers that wait copy the template (Ahead);
+//   - Write copies the rest, region by region, and corrects each region while it is in a cache;
+//   - Erase, and Correct after the engine has written the template's parents of the vertices that it reached, are for
+//     searches that reach few vertices.
+//
+// So every search confirms or replaces every entry.
+type Output struct {
+	team     *team.Team
+	template []uint32 // [places]
+	widen    func(into []graph.Vertex, labels []uint32)
+	workers  []shares
+	region   int
+
+	parent        []graph.Vertex // the parent of place k is parent[first+k*stride]
+	first, stride int
+}
+
+// shares is what a worker contributes to the output. The padding keeps two workers off one cache line.
+type shares struct {
+	corrections   *Corrections
+	from, to, end int // copied ahead: places from..to-1 of the worker's share, which ends at end
+	_             [32]byte
+}
+
+// aheadPlaces is the number of places that a worker copies between two looks for a task, in less than a microsecond.
+const aheadPlaces = 128
+
+// NewOutput returns the output of searches with a template of labels below bound. corrections are those of the workers,
+// which they fill during a search.
+func NewOutput(t *team.Team, template []uint32, bound int64, corrections []*Corrections) *Output {
+	o := &Output{team: t, template: template, widen: Widen(bound), workers: make([]shares, t.Size())}
+	for w := range o.workers {
+		o.workers[w].corrections = corrections[w]
+	}
+	o.region = corrections[0].Region()
+	return o
+}
+
+// Begin begins the output of a search to parent, where place k has entry first+k*stride.
+func (o *Output) Begin(parent []graph.Vertex, first, stride int) {
+	o.parent, o.first, o.stride = parent, first, stride
+}
+
+// BeginWorker drops what a worker did for the search before. It is called between Begin and Ahead.
+func (o *Output) BeginWorker(worker int) {
+	x := &o.workers[worker]
+	x.corrections.Reset()
+	x.from, x.end = o.team.First(worker, len(o.template), o.region)
+	x.to = x.from
+}
+
+// End gives the array back to the caller.
+func (o *Output) End() { o.parent = nil }
+
+// Ahead copies the template while workers wait.
+func (o *Output) Ahead() team.Idler { return (*ahead)(o) }
+
+type ahead Output
+
+// Idle copies a little of the template in the worker's share of the places.
+func (a *ahead) Idle(worker int) (did, more bool) {
+	o := (*Output)(a)
+	x := &o.workers[worker]
+	from, to := x.to, min(x.to+aheadPlaces, x.end)
+	o.copy(from, to)
+	x.to = to
+	return true, to < x.end
+}
+
+// Write writes the template, and the corrections of all workers over it.
+func (o *Output) Write() { o.team.Do(len(o.template), o.region, (*write)(o)) }
+
+type write Output
+
+// Piece writes places from..to-1, which are a region.
+func (w *write) Piece(_, from, to int) {
+	o := (*Output)(w)
+	begin := from // of what has not been copied
+	for k := range o.workers {
+		if x := &o.workers[k]; x.from <= from {
+			begin = max(begin, min(x.to, to))
+		}
+	}
+	o.copy(begin, to)
+	for k := range o.workers {
+		o.workers[k].corrections.Apply(from, o.parent[o.first:], o.stride)
+	}
+}
+
+// copy writes the template of places from..to-1.
+func (o *Output) copy(from, to int) {
+	if from >= to {
+		return // perhaps because there are more ranks than labels; then first is not an entry
+	}
+	if o.stride == 1 {
+		o.widen(o.parent[o.first+from:o.first+to], o.template[from:to])
+		return
+	}
+	for k, label := range o.template[from:to] {
+		o.parent[o.first+(from+k)*o.stride] = ToVertex(label)
+	}
+}
+
+// Erase makes all places unreached.
+func (o *Output) Erase() { o.team.Do(len(o.template), o.region, (*erase)(o)) }
+
+type erase Output
+
+// Piece makes places from..to-1 unreached.
+func (e *erase) Piece(_, from, to int) {
+	for k := from; k < to; k++ {
+		e.parent[e.first+k*e.stride] = graph.Unreached
+	}
+}
+
+// Correct writes the corrections of all workers.
+func (o *Output) Correct() {
+	for first := 0; first < len(o.template); first += o.region {
+		for k := range o.workers {
+			o.workers[k].corrections.Apply(first, o.parent[o.first:], o.stride)
+		}
+	}
+}
+
+// Set writes a parent, or graph.Unreached, at once.
+func (o *Output) Set(place int, parent graph.Vertex) { o.parent[o.first+place*o.stride] = parent }
+
+// Template returns the template's parent of a place: a label, or None.
+func (o *Output) Template(place uint32) uint32 { return o.template[place] }
