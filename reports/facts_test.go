@@ -6,79 +6,9 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/machine"
-	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
-
-// factsOf are all facts about a run and its record, a line each.
-func factsOf(r Result) string {
-	var b strings.Builder
-	for _, table := range append(r.Runs[0].Facts(), r.Facts()...) {
-		for _, row := range table.Rows {
-			fmt.Fprintf(&b, "%s: %s = %s\n", table.Name, row[0].Text, row[1].Text)
-		}
-	}
-	return b.String()
-}
-
-func TestFactsSayWhatIsKnown(t *testing.T) {
-	r := samples.Result([]string{"cuda"}, 18)
-	r.Machine.ClockMHz, r.Machine.GPUs = 3250, []machine.GPU{{Name: "H200", PCI: "10de:2335", Address: "0000:18:00.0"}}
-	run := samples.WithMeters(r.Runs[0], power.GPU)
-	run.Sessions, run.Rebuilt = 2, &record.Kernel1{Construction: plugins.Construction{Elapsed: 2e9}}
-	run.Description.Unavailable = "there is no driver"
-	run.Description.Devices = []plugins.Device{{Kind: "gpu", Name: "H200", MemoryBytes: 139 << 30,
-		Details: []plugins.Fact{{Name: "clock", Value: "1980 MHz"}}}}
-	run.Construction.Details = []plugins.Fact{{Name: "grid", Value: "132 blocks"}}
-	run.Energy.Meters[0].Faults = []power.Fault{{Text: "a reading failed"}}
-	r.Runs = []record.Run{run}
-	r.Plan.Validate = 1
-	got := factsOf(all(t, r).Results[0])
-	for _, want := range []string{
-		"Engine: gpu = H200, 139 GiB, clock 1980 MHz", "Engine: not available because = there is no driver",
-		"Engine: sessions = 2: the run was interrupted and resumed", "Kernel 1: grid = 132 blocks",
-		"Kernel 1: again for the energy loop = in 2.000 s, when the run was resumed", "Machine: clock = 3250 MHz",
-		"Machine: GPU = H200, 10de:2335, 0000:18:00.0", "validate 1 search;",
-		"% of the loop in 600 updates; a reading failed",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the facts lack %q:\n%s", want, got)
-		}
-	}
-	r.Runs[0] = record.Run{}
-	for line := range strings.Lines(factsOf(all(t, r).Results[0])) {
-		if strings.HasSuffix(line, " = –\n") || strings.HasSuffix(line, " = \n") {
-			t.Errorf("a fact without a value: %s", line)
-		}
-	}
-}
-
-func TestHeadlineNamesAFewOfManyFaults(t *testing.T) {
-	r := samples.Result([]string{"a", "b", "c", "d", "e", "f", "g", "good"}, 16)
-	for i := range 7 {
-		r.Runs[i].State, r.Runs[i].Failure = record.Failed, "it crashed"
-	}
-	r.Runs[6].Roots[0].Rule = 1
-	h := all(t, r).Results[0].Headline()
-	if len(h.Faults) != maxFaults || h.Faults[0].Word != "INVALID" ||
-		!strings.HasPrefix(h.Faults[0].Why, "g at scale 16: ") ||
-		!strings.HasSuffix(h.Faults[maxFaults-1].Why, "Nor is there a result of 2 other runs.") {
-		t.Errorf("the faults are %+v", h.Faults)
-	}
-	if !strings.HasPrefix(h.Verdict.Why, "good at scale 16: ") || h.Rate == "" {
-		t.Errorf("the headline is %+v", h)
-	}
-	r.Runs = r.Runs[:1]
-	if h := all(t, r).Results[0].Headline(); h.Rate != "" || h.Verdict.Word != "FAILED" || len(h.Faults) != 0 {
-		t.Errorf("the headline of a failed run is %+v", h)
-	}
-	r.Runs = nil
-	if h := all(t, r).Results[0].Headline(); h.Verdict.Word != "NO RESULT" {
-		t.Errorf("the headline of an empty record is %+v", h)
-	}
-}
 
 // A variant has one label on scales and on other graphs.
 func TestVariantsHaveOneLabelOnAllGraphs(t *testing.T) {

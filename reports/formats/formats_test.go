@@ -172,19 +172,6 @@ func reportOf(t testing.TB, records ...record.Result) reports.Report {
 	return r
 }
 
-func TestWriteAllWritesAPartialResult(t *testing.T) {
-	dir := t.TempDir()
-	if err := WriteAll(dir, reportOf(t, partial()["interrupted"])); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"graph500.txt", "report.html", "gteps-over-scale.svg", "roots.svg",
-		"levels-cpu-s17.svg", "levels-distributed-s17.svg"} {
-		if len(data(t, filepath.Join(dir, name))) == 0 {
-			t.Errorf("%s is empty", name)
-		}
-	}
-}
-
 func data(t *testing.T, path string) []byte {
 	t.Helper()
 	out, err := os.ReadFile(path)
@@ -407,61 +394,6 @@ func BenchmarkWriteAll(b *testing.B) {
 	for b.Loop() {
 		if err := WriteAll(dir, r); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// Four variants of one engine differ after their 40th letter. Every rendering shows the difference.
-func TestVariantsDifferInEveryRendering(t *testing.T) {
-	ends := []string{"=north", "=south", "=east", "=west"}
-	var names []string
-	for _, end := range ends {
-		names = append(names, "distributed:ranks=16,partition=2d,messages=adaptive,owner"+end)
-	}
-	r := samples.Result(names, 26)
-	for i := range r.Runs {
-		r.Runs[i] = samples.WithMeters(r.Runs[i], power.Node)
-	}
-	report := reportOf(t, r)
-	said := map[string]string{}
-	for _, f := range All() {
-		var b strings.Builder
-		if err := f.Write(&b, report); err != nil {
-			t.Fatal(err)
-		}
-		said[f.Name] = b.String()
-	}
-	var listed []text.Listed
-	for _, run := range r.Runs {
-		one := r
-		one.Runs = []record.Run{run}
-		listed = append(listed, text.List("a", one, nil))
-	}
-	var list strings.Builder
-	if err := text.ListTable(&list, listed, 0); err != nil {
-		t.Fatal(err)
-	}
-	said["list"] = list.String()
-	p, err := plot.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"gteps-over-scale", "roots", "directions"} {
-		f, err := parts.Figure(report, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		svg, err := p.Draw(".svg", f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said[name] = string(svg)
-	}
-	for name, text := range said {
-		for _, end := range ends {
-			if !strings.Contains(text, end) {
-				t.Errorf("%s does not show the variant that ends in %s", name, end)
-			}
 		}
 	}
 }

@@ -142,26 +142,6 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 	}
 }
 
-func TestProfileIsATableOfLaunches(t *testing.T) {
-	share, rate, level := 0.5, 2.5e11, 1
-	r := reports.Summary{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: []plugins.Level{{Frontier: 1}},
-		Profile: []record.Launch{{Kernel: "search", Occupancy: &share}, {Kernel: "step", Level: &level, L2: &rate}}}}}}
-	table := Profile(r)
-	got := ""
-	for _, row := range append([][]reports.Cell{table.Head}, table.Rows...) {
-		for _, cell := range row {
-			got += cell.Text + "|"
-		}
-	}
-	want := "level|kernel|occupancy|L2, GB/s||search|50.0 %||1|step||250|"
-	if got = strings.ReplaceAll(got, reports.Missing, ""); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if rows := Profile(reports.Summary{}).Rows; len(rows) > 0 {
-		t.Errorf("a run without a profile has %v", rows)
-	}
-}
-
 func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
 	if _, err := Figure(all(t, samples.Result([]string{"cpu"}, 16)), "rates"); err == nil ||
 		!strings.Contains(err.Error(), `no figure "rates"; they have gteps-over-scale, roots`) {

@@ -11,28 +11,9 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
-	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
-
-func TestEveryFigureHasATableWithItsNumbers(t *testing.T) {
-	r := all(t, samples.Ranked())
-	parts := Of(r, r.All)
-	if len(parts) != 5 {
-		t.Errorf("%d parts, want all five", len(parts))
-	}
-	for _, c := range parts {
-		if len(c.Figures) == 0 && !c.TableOnly || len(c.Table.Rows) == 0 || c.Title == "" || c.Explanation == "" {
-			t.Errorf("%q lacks figures, rows or words", c.Title)
-		}
-		for _, row := range c.Table.Rows {
-			if len(row) != len(c.Table.Head) {
-				t.Errorf("%s: %d cells under %d", c.Title, len(row), len(c.Table.Head))
-			}
-		}
-	}
-}
 
 func TestDirectionsAreMeansOverSearches(t *testing.T) {
 	ms := time.Millisecond
@@ -258,32 +239,6 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 	}
 }
 
-// What all lines have in common is said once.
-func TestScalingNamesACommonGraphAtTheAxis(t *testing.T) {
-	r := samples.Result(nil, 18)
-	r.Runs = []record.Run{scaled("one", "1", 1), scaled("two", "2", 1.5)}
-	f := scalingFigure(scalingLines(all(t, r).All))
-	if len(f.Panels) != 1 || f.Panels[0].X.Title != "Number of threads, scale 18" || f.Legend[0].Label != "cpu" {
-		t.Errorf("%d panels, the axis is %q and the line %q", len(f.Panels), f.Panels[0].X.Title, f.Legend[0].Label)
-	}
-}
-
-func TestConstructionTableRelatesKernel1ToTuplesAndSearches(t *testing.T) {
-	run := samples.Run("cpu", 0, 16, 4)
-	run.Construction.Elapsed = 100 * time.Millisecond
-	run.Construction.Bytes = 8 << 20
-	run.Statistics.Time.Median = 0.001
-	row := constructionTable([]reports.Summary{{Run: run, Label: "cpu"}}).Rows[0]
-	if row[4].Text != "10.5" || row[5].Text != "100" || row[7].Text != "8.00" {
-		t.Errorf("the row is %v: want 10.5 million tuples a second, 100 searches, 8 bytes a tuple", row)
-	}
-	run.Graph = nil
-	if row := constructionTable([]reports.Summary{{Run: run, Label: "cpu"}}).Rows[0]; row[4].Text != reports.Missing ||
-		row[7].Text != reports.Missing {
-		t.Errorf("without a graph the row is %v", row)
-	}
-}
-
 // all is a report of everything.
 func all(t *testing.T, records ...record.Result) reports.Report {
 	t.Helper()
@@ -292,26 +247,6 @@ func all(t *testing.T, records ...record.Result) reports.Report {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func TestRunWithoutAPowerFigureSaysWhy(t *testing.T) {
-	run := samples.WithMeters(samples.Run("cpu", 0, 18, 4), power.Package)
-	run.Compliance.Power = "not measured: no meter in use covers the loop"
-	run.Energy.Figures, run.Energy.Meters[0].NoLoop = nil, "the loop was too short"
-	runs := []reports.Summary{{Run: run, Label: "cpu"}}
-	if got := energyTable(runs).Rows[0][2].Text; got != run.Compliance.Power {
-		t.Errorf("got %q, want %q", got, run.Compliance.Power)
-	}
-	run.Energy.Meters[0].Used, run.Energy.Meters[0].Why = false, "it covers a part of another"
-	want := "measured energy of package; 10800 J ± 60 J over 100.0 % of the loop in 600 updates; not used: it covers a " +
-		"part of another; the loop was too short"
-	if got := runs[0].Facts()[3].Rows[0][1].Text; got != want {
-		t.Errorf("the meter: %q, want %q", got, want)
-	}
-	runs[0].Roots[0].Violation = "a cycle"
-	if got := energyTable(runs).Rows[0][2].Text; !strings.Contains(got, "failed validation") {
-		t.Errorf("of a wrong search the table says %q", got)
-	}
 }
 
 // references are publications by name.

@@ -62,32 +62,6 @@ func TestPhasesHaveDistinctColors(t *testing.T) {
 	}
 }
 
-func TestFiguresOfRanksHaveTheirLegends(t *testing.T) {
-	figures := map[string]reports.Figure{}
-	for _, f := range Figures(all(t, samples.Ranked())) {
-		figures[f.Name] = f
-	}
-	keys := func(name string) string {
-		var out []string
-		for _, key := range figures[name].Legend {
-			out = append(out, key.Label)
-		}
-		return strings.Join(out, ", ")
-	}
-	for name, want := range map[string]string{
-		"phases": "expand, scan, reduce, output",
-		"strong-scaling": "distributed 1D, scale 17, distributed 2D, scale 17, distributed 1D, scale 16, distributed " +
-			"2D, scale 16",
-	} {
-		if got := keys(name); got != want {
-			t.Errorf("the legend of %s is %q, want %q", name, got, want)
-		}
-	}
-	if part := ranks(all(t, samples.Result([]string{"cpu"}, 16)).All, nil); len(part.Figures) != 0 {
-		t.Error("an engine without ranks has figures of ranks")
-	}
-}
-
 // A figure with no room for all runs has a note; the table has all runs.
 func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 	of := func(runs, ranks int) (withRanks, metered record.Result) {
@@ -124,15 +98,5 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 				t.Errorf("%d runs: the figure of %s says %q, want %q", c.runs, s.figure, s.says, s.want)
 			}
 		}
-	}
-}
-
-func TestRanksTableHasEveryRun(t *testing.T) {
-	r := samples.Result(nil, 16)
-	for i := range 230 {
-		r.Runs = append(r.Runs, samples.WithRanks(samples.Run("engine-"+strconv.Itoa(i), i, 16, 1), 2, "2d"))
-	}
-	if rows := len(ranksTable(rankedRuns(all(t, r).All)).Rows); rows != 230 {
-		t.Errorf("%d rows for 230 runs", rows)
 	}
 }

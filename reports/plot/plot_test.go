@@ -3,7 +3,6 @@ package plot
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"image"
 	"maps"
 	"math"
@@ -23,8 +22,6 @@ import (
 	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
-
-var update = flag.Bool("update", false, "write the golden drawings instead of comparing with them")
 
 func plotter(t *testing.T) Plotter {
 	t.Helper()
@@ -74,7 +71,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join("testdata", name+".svg")
-			if *update {
+			if *samples.Update {
 				if err := os.WriteFile(path, got, 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -1,0 +1,76 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports/testdata/samples"
+)
+
+// dump writes tables as text.
+func dump(b *strings.Builder, tables ...Table) {
+	for _, t := range tables {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s\n", t.Name)
+		for _, row := range append([][]Cell{t.Head}, t.Rows...) {
+			var cells []string
+			for _, cell := range row {
+				if cell.Class != "" && cell.Class != "num" {
+					cell.Text += " (" + cell.Class + ")"
+				}
+				cells = append(cells, cell.Text)
+			}
+			b.WriteString(strings.Join(cells, " | ") + "\n")
+		}
+		b.WriteString(t.Note + "\n")
+	}
+}
+
+// The headlines, first tables and facts of records are as they were.
+func TestModelIsAsItWas(t *testing.T) {
+	faults := samples.FewRoots([]string{"a", "b", "c", "d", "e", "f", "g", "good"}, 16)
+	for i := range 7 {
+		faults.Runs[i].State, faults.Runs[i].Failure = record.Failed, "it crashed"
+	}
+	faults.Runs[6].Roots[0].Rule = 1
+	noResult := faults
+	noResult.Runs = faults.Runs[:1]
+	metered := samples.Store(9, 1)
+	for i := range metered {
+		for k, run := range metered[i].Runs {
+			metered[i].Runs[k] = samples.WithMeters(run, "wall")
+		}
+	}
+	for name, records := range map[string][]record.Result{
+		"several": samples.Several(), "unofficial": samples.Unofficial(), "detailed": {samples.Detailed()},
+		"sweep": samples.Sweep(), "faults": {faults, noResult, {}}, "metered": metered,
+	} {
+		r := all(t, records...)
+		var b strings.Builder
+		for i, result := range r.Results {
+			h := result.Headline()
+			fmt.Fprintf(&b, "\n%s %s: %s GTEPS, %s\n%+v\n", result.Mark, result.Name(), h.Rate, h.Of, h)
+			dump(&b, result.RunTable(true))
+			if i > 2 {
+				break
+			}
+			for _, run := range result.Runs {
+				dump(&b, run.Facts()...)
+			}
+			dump(&b, result.Facts()...)
+		}
+		dump(&b, r.RecordTable(), VariantTable(r.Variants()))
+		samples.Golden(t, name, b.String())
+	}
+	references, err := References("habr-2014", "bisson-2014")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	dump(&b, Report{References: references}.ReferenceTable())
+	samples.Golden(t, "references", b.String())
+}
