@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"sync/atomic"
-
-	"github.com/tepsbench/teps/graph"
 )
 
 // Levels from parents, in time linear in the vertices however deep the tree is.
@@ -20,41 +18,36 @@ import (
 // the bitmap of inner vertices. A walk without a level after as many steps as there are vertices is in a cycle (rule
 // 1); one that reaches an unreached vertex is in a tree that is not connected to the root (rule 2).
 
-// deriveLevels fills v.levels, v.words, v.parent32 and v.pending from parent, and Reached and Depth of t. It returns
-// whether parent obeys rules 1 and 2 and its levels fit 32 bits. The error is ctx.Err().
-func (v *Validator) deriveLevels(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, t *Tree) (whole bool, err error) {
-	clear(v.inner)
-	whole, err = v.overVertices(ctx, func(first, last int64) bool {
-		return v.markInner(root, parent, first, last)
-	})
-	if err != nil || !whole || parent[root] != root {
-		return false, err
-	}
-
-	v.levels[root] = 0
-	whole, err = v.overVertices(ctx, func(first, last int64) bool {
-		return v.walkInner(parent, first, last)
-	})
-	if err != nil || !whole {
-		return false, err
-	}
-
+// deriveLevels fills levels, words, parent32 and pending from the parents, and Reached and Depth of the tree. The error
+// is a Violation of rule 1 or 2, or ctx.Err().
+func (s *search) deriveLevels(ctx context.Context) error {
 	var reached, depth atomic.Int64
-	whole, err = v.overVertices(ctx, func(first, last int64) bool {
-		n, deepest, whole := v.finishLevels(root, parent, first, last)
-		reached.Add(n)
-		for old := depth.Load(); deepest > old && !depth.CompareAndSwap(old, deepest); old = depth.Load() {
-		}
-		return whole
-	})
-	t.Reached, t.Depth = reached.Load(), int(depth.Load())
-	return whole, err
+	clear(s.inner)
+	whole, err := s.overVertices(ctx, s.markInner)
+	if whole = whole && s.parent[s.root] == s.root; whole {
+		s.levels[s.root] = 0
+		whole, err = s.overVertices(ctx, s.walkInner)
+	}
+	if whole {
+		whole, err = s.overVertices(ctx, func(first, last int64) bool {
+			n, deepest, whole := s.finishLevels(first, last)
+			reached.Add(n)
+			for old := depth.Load(); deepest > old && !depth.CompareAndSwap(old, deepest); old = depth.Load() {
+			}
+			return whole
+		})
+	}
+	s.tree.Reached, s.tree.Depth = reached.Load(), int(depth.Load())
+	if whole || err != nil {
+		return err
+	}
+	return s.explainTree()
 }
 
 // markInner clears the levels of the vertices first..last-1 and marks their parents as inner. It returns whether each
 // parent is a vertex or Unreached, and only the root is its own parent.
-func (v *Validator) markInner(root graph.Vertex, parent []graph.Vertex, first, last int64) bool {
+func (s *search) markInner(first, last int64) bool {
+	v, root, parent := s.Validator, s.root, s.parent
 	levels := v.levels[first:last]
 	for i, p := range parent[first:last] {
 		levels[i] = -1
@@ -73,7 +66,8 @@ func (v *Validator) markInner(root graph.Vertex, parent []graph.Vertex, first, l
 
 // walkInner gives a level to each inner vertex in first..last-1, and to all between it and the root. It returns false
 // if one is not connected to the root or too far from it for 32 bits.
-func (v *Validator) walkInner(parent []graph.Vertex, first, last int64) bool {
+func (s *search) walkInner(first, last int64) bool {
+	v, parent := s.Validator, s.parent
 	for w := first / 64; w*64 < last; w++ {
 		for word := v.inner[w]; word != 0; word &= word - 1 {
 			start := w*64 + int64(bits.TrailingZeros64(word))
@@ -103,8 +97,8 @@ func (v *Validator) walkInner(parent []graph.Vertex, first, last int64) bool {
 
 // finishLevels gives a level to the leaves in first..last-1 and prepares the scan of the tuples for every vertex there.
 // It returns the number of reached vertices, their largest level, and false if a parent has no level.
-func (v *Validator) finishLevels(
-	root graph.Vertex, parent []graph.Vertex, first, last int64) (reached, depth int64, whole bool) {
+func (s *search) finishLevels(first, last int64) (reached, depth int64, whole bool) {
+	v, root, parent := s.Validator, s.root, s.parent
 	var lost, deepest int32
 	for base := first; base < last; base += 64 {
 		inner, pending := v.inner[base/64], uint64(0)
@@ -159,14 +153,4 @@ func clearBit(bitmap []uint64, i uint64) {
 	if atomic.LoadUint64(word)&bit != 0 {
 		atomic.AndUint64(word, ^bit)
 	}
-}
-
-// firstBit returns the lowest bit that is set in bitmap, or -1.
-func firstBit(bitmap []uint64) int64 {
-	for i, word := range bitmap {
-		if word != 0 {
-			return int64(i)*64 + int64(bits.TrailingZeros64(word))
-		}
-	}
-	return -1
 }

@@ -3,7 +3,7 @@ package validate
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
+	"math"
 	"math/bits"
 	"sync/atomic"
 
@@ -16,7 +16,7 @@ import (
 // Each vertex has a word of 16 bits: its level plus two in the high byte, or 0 for an unreached vertex, and the lowest
 // bits of its parent's label in the low byte. So two words show whether the levels of a tuple are in order and, with
 // one false alarm in 256, whether one end is the parent of the other. Trees with more levels than fit a byte and labels
-// of more than 32 bits are left to the plain loop of validate_plain.go.
+// of more than 32 bits are left to scanPlain.
 //
 // A thread works on a block of tuples in separate loops, each with hardly a branch that cannot be predicted, so that
 // the cache misses of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as
@@ -65,36 +65,91 @@ type group struct {
 }
 
 // scanTuples checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
-// and fills Tuples and SelfLoops of t. deriveLevels must have run.
-func (v *Validator) scanTuples(ctx context.Context, root graph.Vertex, parent []graph.Vertex, t *Tree) error {
-	for i := range v.scanners {
-		v.scanners[i].missed, v.scanners[i].selfLoops, v.scanners[i].nHits = 0, 0, 0
+// and counts the tuples and self-loops of the component. The vertices must have levels.
+func (s *search) scanTuples(ctx context.Context) error {
+	for i := range s.scanners {
+		s.scanners[i].missed, s.scanners[i].selfLoops, s.scanners[i].nHits = 0, 0, 0
 	}
-	useWords := t.Depth <= maxWordLevel && v.parent32 != nil
-	var broken breaches
-	_, err := v.overTuples(ctx, func(thread int, edges []graph.Edge, first int64) bool {
-		s := &v.scanners[thread]
-		if useWords && s.scanWords(edges, v.words, v.parent32, v.pending) {
+	useWords := s.tree.Depth <= maxWordLevel && s.parent32 != nil
+	broken := breaches{noTuple(), noTuple(), noTuple()}
+	err := s.overTuples(ctx, func(scan *scanner, edges []graph.Edge, first int64) bool {
+		if useWords && scan.scanWords(edges, s.words, s.parent32, s.pending) {
 			return true
 		}
-		if v.scanPlain(s, parent, edges, first, &broken) && useWords {
-			broken.changed.put(first) // back to what it was
+		if s.scanPlain(scan, edges, first, &broken) && useWords {
+			broken.changed.put(first) // back to its former value
 		}
-		return broken.far.get() < 0 // later ranges cannot have an earlier breach of a lower rule
+		return broken.far.Load() == math.MaxInt64 // later ranges cannot have an earlier breach of a lower rule
 	})
+	if err == nil {
+		err = s.explainTuple(&broken)
+	}
 	if err != nil {
 		return err
 	}
-	if err := v.explainTuple(root, &broken); err != nil {
-		return err
-	}
-	t.Tuples = v.tuples()
-	for i := range v.scanners {
-		t.Tuples -= v.scanners[i].missed
-		t.SelfLoops += v.scanners[i].selfLoops
-		v.scanners[i].markTreeEdges(v.parent32, v.pending)
+	s.tree.Tuples = s.tuples()
+	for i := range s.scanners {
+		scan := &s.scanners[i]
+		s.tree.Tuples -= scan.missed
+		s.tree.SelfLoops += scan.selfLoops
+		scan.markTreeEdges(s.parent32, s.pending)
 	}
 	return nil
+}
+
+// breaches are the first tuples that break a rule.
+type breaches struct {
+	far       lowest // rule 3: both ends are reached, on levels that differ by more than one
+	unspanned lowest // rule 4: one end is reached, the other is not
+	changed   lowest // the tuple, or one soon after it, has changed since the validator was made
+}
+
+// lowest is the smallest number that any thread has put into it.
+type lowest struct{ *atomic.Int64 }
+
+func noTuple() lowest {
+	l := lowest{new(atomic.Int64)}
+	l.Store(math.MaxInt64)
+	return l
+}
+
+// put makes l at most n.
+func (l lowest) put(n int64) {
+	for old := l.Load(); n < old && !l.CompareAndSwap(old, n); old = l.Load() {
+	}
+}
+
+// scanPlain is the pass without tricks: full levels, full labels, one tuple after the other, from number first on. It
+// is for trees with more levels and graphs with more vertices than words can hold, and finds the tuple where scanWords
+// failed. At a tuple that breaks a rule it returns false and adds it to broken.
+func (s *search) scanPlain(scan *scanner, edges []graph.Edge, first int64, broken *breaches) bool {
+	good := true
+	for at := range edges {
+		i := first + int64(at)
+		a, b := edges[at].Ends()
+		if int64(max(a, b)) >= s.vertices {
+			broken.changed.put(i)
+			return false
+		}
+		levelA, levelB := s.levels[a], s.levels[b]
+		switch {
+		case (levelA < 0) != (levelB < 0):
+			broken.unspanned.put(i)
+			good = false // a later tuple may break rule 3
+		case levelA-levelB > 1 || levelB-levelA > 1:
+			broken.far.put(i)
+			return false
+		case levelA < 0:
+			scan.missed++
+		case a == b:
+			scan.selfLoops++
+		case levelA > levelB && s.parent[a] == b:
+			clearBit(s.pending, uint64(a))
+		case levelB > levelA && s.parent[b] == a:
+			clearBit(s.pending, uint64(b))
+		}
+	}
+	return good
 }
 
 // scanWords works on any number of tuples, and may leave hits for the next call. It returns false if a tuple breaks
@@ -199,113 +254,3 @@ func (s *scanner) markTreeEdges(parent []uint32, pending []uint64) {
 		clearBit(pending, hit>>32)
 	}
 }
-
-// The pass over the tuples without tricks: full levels, full labels, one tuple after the other. It is for trees with
-// more levels and graphs with more vertices than scanWords can handle.
-
-// breaches are the first tuples that break a rule.
-type breaches struct {
-	far       lowest // rule 3: both ends are reached, on levels that differ by more than one
-	unspanned lowest // rule 4: one end is reached, the other is not
-	changed   lowest // the tuple, or one soon after it, is not what it was when the validator was made
-}
-
-// scanPlain works on tuples from number first on. At a tuple that breaks a rule it returns false and adds it to broken.
-func (v *Validator) scanPlain(
-	s *scanner, parent []graph.Vertex, edges []graph.Edge, first int64, broken *breaches) bool {
-	good := true
-	for at := range edges {
-		i := first + int64(at)
-		a, b := edges[at].Ends()
-		if int64(max(a, b)) >= v.vertices {
-			broken.changed.put(i)
-			return false
-		}
-		levelA, levelB := v.levels[a], v.levels[b]
-		switch {
-		case (levelA < 0) != (levelB < 0):
-			broken.unspanned.put(i)
-			good = false // a later tuple may break rule 3
-		case levelA-levelB > 1 || levelB-levelA > 1:
-			broken.far.put(i)
-			return false
-		case levelA < 0:
-			s.missed++
-		case a == b:
-			s.selfLoops++
-		case levelA > levelB && parent[a] == b:
-			clearBit(v.pending, uint64(a))
-		case levelB > levelA && parent[b] == a:
-			clearBit(v.pending, uint64(b))
-		}
-	}
-	return good
-}
-
-// checkLabels fills joined, with room for the tuples of a source, or returns an error for the first
-// tuple with a label that is not a vertex.
-func (v *Validator) checkLabels(ctx context.Context, room []graph.Edge) error {
-	var bad lowest
-	good, err := v.overParts(ctx, room, func(_ int, edges []graph.Edge, first int64) bool {
-		for i := range edges {
-			a, b := edges[i].Ends()
-			if int64(max(a, b)) >= v.vertices {
-				bad.put(first + int64(i))
-				return false
-			}
-			if a != b {
-				setBit(v.joined, uint64(a))
-				setBit(v.joined, uint64(b))
-			}
-		}
-		return true
-	})
-	if good || err != nil {
-		return err
-	}
-	return fmt.Errorf("graph: making a validator for %d vertices: tuple %d is %v: "+
-		"pass a number of vertices larger than every label", v.vertices, bad.get(), v.tuple(bad.get()))
-}
-
-// Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the
-// tuples that join two of them. Root and Depth of the Tree stay 0. The error is a *Violation if a tuple joins a reached
-// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if root or the length of parent does
-// not fit the graph.
-func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Tree, err error) {
-	if err := v.checkSearch(root, parent); err != nil {
-		return Tree{}, err
-	}
-	var reached atomic.Int64
-	_, err = v.overVertices(ctx, func(first, last int64) bool {
-		var n int64
-		for u := first; u < last; u++ {
-			v.levels[u], v.words[u] = -1, 0
-			if parent[u] >= 0 { // all reached vertices count as one level
-				v.levels[u], v.words[u] = 0, packWord(0, parent[u])
-				n++
-			}
-		}
-		reached.Add(n)
-		return true
-	})
-	if err == nil {
-		err = v.scanTuples(ctx, root, parent, &t)
-	}
-	if err != nil {
-		return Tree{}, err
-	}
-	t.Reached = reached.Load()
-	return t, nil
-}
-
-// lowest is the smallest number, 0 or more, that any thread has put into it.
-type lowest struct{ inverse atomic.Int64 } // of the bits of the number; 0 for none
-
-// put makes l at most n.
-func (l *lowest) put(n int64) {
-	for old := l.inverse.Load(); (old == 0 || old < ^n) && !l.inverse.CompareAndSwap(old, ^n); old = l.inverse.Load() {
-	}
-}
-
-// get returns the number, or -1 for none.
-func (l *lowest) get() int64 { return ^l.inverse.Load() }

@@ -41,7 +41,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -109,123 +109,187 @@ type Validator struct {
 	joined   []uint64 // bitmap of the vertices that a tuple joins to another one
 	inner    []uint64 // bitmap of the vertices that are a parent
 	pending  []uint64 // bitmap of the vertices whose tree edge was not among the tuples so far
-	words    []uint16 // of each vertex: level and a few bits of the parent (validate_tuples.go)
+	words    []uint16 // of each vertex: level and a few bits of the parent (tuples.go)
 	parent32 []uint32 // low half of each parent; nil when labels need more than 32 bits
 
 	vertexGrain int64 // vertices that a thread takes at a time; a multiple of 64, so that no two share a bitmap word
 	tupleGrain  int64 // tuples that a thread takes at a time
 }
 
-// New returns a validator for searches of edges, whose labels must be below vertices, on the given number of
-// threads (0 or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It
-// returns an error for a number of vertices that is out of range and for a label that is too large.
+// New returns a validator for searches of edges, whose labels must be below vertices, on the given number of threads (0
+// or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It returns an
+// error for a number of vertices that is out of range and for a label that is too large.
 func New(edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
-	return newValidator(context.Background(), nil, edges, vertices, threads)
-}
-
-// NewFromSource is New for the tuples of a source, which are in no memory: it makes them once, in room
-// for some of them at a time, which it does not keep, and the validator makes them again for each search. The error is
-// ctx.Err() if ctx ended first.
-func NewFromSource(ctx context.Context, s graph.Source, room []graph.Edge, threads int) (*Validator, error) {
-	return newValidator(ctx, s, room, s.Vertices(), threads)
-}
-
-func newValidator(
-	ctx context.Context, s graph.Source, edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
-	if vertices < 1 || vertices > int64(graph.MaxVertex)+1 {
-		return nil, fmt.Errorf("graph: making a validator for %d vertices: want 1 to 2^%d", vertices, graph.VertexBits)
+	v, err := newValidator(vertices, threads)
+	if err == nil {
+		v.edges, err = edges, v.checkLabels(context.Background(), edges, 0)
 	}
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	v := &Validator{
-		source:   s,
-		vertices: vertices,
-		scanners: make([]scanner, threads),
-		levels:   hugePages(make([]int32, vertices)),
-		joined:   hugePages(make([]uint64, (vertices+63)/64)),
-		inner:    hugePages(make([]uint64, (vertices+63)/64)),
-		pending:  hugePages(make([]uint64, (vertices+63)/64)),
-		words:    hugePages(make([]uint16, vertices)),
-
-		vertexGrain: 1 << 14,
-		tupleGrain:  1 << 16,
-	}
-	if vertices <= math.MaxUint32 {
-		v.parent32 = hugePages(make([]uint32, vertices))
-	}
-	if s == nil {
-		v.edges = edges
-	}
-	if err := v.checkLabels(ctx, edges); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
-// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for
-// each thread, or 800 KB if a source makes the tuples. It does not depend on their number.
+// NewFromSource is New for the tuples of a source. It makes them once, in room for some of them at a time, and the
+// validator makes them again for each search. The error is ctx.Err() if ctx ended first.
+func NewFromSource(ctx context.Context, s graph.Source, room []graph.Edge, threads int) (*Validator, error) {
+	v, err := newValidator(s.Vertices(), threads)
+	if err != nil {
+		return nil, err
+	}
+	v.source = s
+	for first := int64(0); first < s.Tuples(); first += int64(len(room)) {
+		part := room[:min(int64(len(room)), s.Tuples()-first)]
+		if err = s.Generate(ctx, part, first, threads); err == nil {
+			err = v.checkLabels(ctx, part, first)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func newValidator(vertices int64, threads int) (*Validator, error) {
+	if vertices < 1 || vertices > int64(graph.MaxVertex)+1 {
+		return nil, fmt.Errorf("making a validator for %d vertices: want 1 to 2^%d", vertices, graph.VertexBits)
+	}
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	bitmap := func() []uint64 { return hugePages(make([]uint64, (vertices+63)/64)) }
+	v := &Validator{
+		vertices: vertices, scanners: make([]scanner, threads), levels: hugePages(make([]int32, vertices)),
+		joined: bitmap(), inner: bitmap(), pending: bitmap(), words: hugePages(make([]uint16, vertices)),
+		vertexGrain: 1 << 14, tupleGrain: 1 << 16,
+	}
+	if vertices <= math.MaxUint32 {
+		v.parent32 = hugePages(make([]uint32, vertices))
+	}
+	return v, nil
+}
+
+// checkLabels adds the ends of a part of the list, which begins with tuple base, to joined. It returns an error for the
+// first tuple with a label that is not a vertex.
+func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int64) error {
+	bad := noTuple()
+	_, err := graph.Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(_ int, first, last int64) bool {
+		for i := range part[first:last] {
+			a, b := part[first:last][i].Ends()
+			if int64(max(a, b)) >= v.vertices {
+				bad.put(first + int64(i))
+				return false
+			}
+			if a != b {
+				setBit(v.joined, uint64(a))
+				setBit(v.joined, uint64(b))
+			}
+		}
+		return true
+	})
+	if i := bad.Load(); i != math.MaxInt64 {
+		return fmt.Errorf("making a validator for %d vertices: tuple %d is %v: pass a number of vertices larger than every "+
+			"label", v.vertices, base+i, part[i])
+	}
+	return err
+}
+
+// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for each
+// thread, or 800 KB if a source makes the tuples. It does not depend on their number.
 func Bytes(vertices int64) int64 {
 	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
 	return perVertex*vertices + perWord*((vertices+63)/64)
-}
-
-// Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
-// is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
-func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
-	if err := v.checkSearch(root, parent); err != nil {
-		return Tree{}, err
-	}
-	t := Tree{Root: root}
-	whole, err := v.deriveLevels(ctx, root, parent, &t)
-	if err != nil {
-		return Tree{}, err
-	}
-	if !whole {
-		return Tree{}, v.explainTree(root, parent)
-	}
-	if err := v.scanTuples(ctx, root, parent, &t); err != nil {
-		return Tree{}, err
-	}
-	if child := firstBit(v.pending); child >= 0 {
-		return Tree{}, v.explainEdge(root, graph.Vertex(child), parent)
-	}
-	return t, nil
 }
 
 // Joined returns a bitmap of the vertices that a tuple joins to another one: bit v%64 of word v/64 is that of vertex v.
 // The caller may change it.
 func (v *Validator) Joined() []uint64 { return v.joined }
 
-// Overwrite fills a parent array with Unwritten before a search. It does not wait for other calls.
+// Overwrite fills a parent array with graph.Unwritten before a search.
 func (v *Validator) Overwrite(parent []graph.Vertex) {
-	v.inParallel(func(first, last int64) {
+	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
 		for i := range parent[first:last] {
 			parent[first:last][i] = graph.Unwritten
 		}
-	})
-}
-
-func (v *Validator) inParallel(work func(first, last int64)) {
-	ctx, threads := context.Background(), len(v.scanners)
-	_, _ = graph.Parallel(ctx, threads, v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
-		work(first, last)
 		return true
 	})
 }
 
-func (v *Validator) checkSearch(root graph.Vertex, parent []graph.Vertex) error {
-	if int64(len(parent)) != v.vertices {
-		return fmt.Errorf("graph: validating %d parents of a graph of %d vertices: want one parent for each vertex",
-			len(parent), v.vertices)
+// search is a call: the result of a search that is being validated.
+type search struct {
+	*Validator
+	root   graph.Vertex
+	parent []graph.Vertex
+	tree   Tree
+}
+
+// Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
+// is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
+func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
+	s := search{v, root, parent, Tree{Root: root}}
+	err := s.check()
+	if err == nil {
+		err = s.deriveLevels(ctx)
 	}
-	if !v.isVertex(root) {
-		return fmt.Errorf("graph: validating a search from root %d: want a vertex below %d", root, v.vertices)
+	if err == nil {
+		err = s.scanTuples(ctx)
+	}
+	if err == nil {
+		err = s.explainPending()
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	return s.tree, nil
+}
+
+// Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the
+// tuples that join two of them. Root and Depth of the Tree stay 0. The error is a *Violation if a tuple joins a reached
+// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if root or the length of parent does
+// not fit the graph.
+func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
+	s := search{v, root, parent, Tree{}}
+	if err := s.check(); err != nil {
+		return Tree{}, err
+	}
+	var reached atomic.Int64
+	_, err := v.overVertices(ctx, func(first, last int64) bool {
+		var n int64
+		for u := first; u < last; u++ {
+			v.levels[u], v.words[u] = -1, 0
+			if parent[u] >= 0 { // all reached vertices count as one level
+				v.levels[u], v.words[u] = 0, packWord(0, parent[u])
+				n++
+			}
+		}
+		reached.Add(n)
+		return true
+	})
+	if err == nil {
+		err = s.scanTuples(ctx)
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	s.tree.Reached = reached.Load()
+	return s.tree, nil
+}
+
+// check returns an error for a root or an array that does not fit the graph.
+func (s *search) check() error {
+	if int64(len(s.parent)) != s.vertices {
+		return fmt.Errorf("validating %d parents of a graph of %d vertices: want one parent for each vertex",
+			len(s.parent), s.vertices)
+	}
+	if !s.isVertex(s.root) {
+		return fmt.Errorf("validating a search from root %d: want a vertex below %d", s.root, s.vertices)
 	}
 	return nil
 }
 
-// overVertices calls work for ranges of all vertices, as Parallel does.
+func (v *Validator) isVertex(p graph.Vertex) bool { return p >= 0 && int64(p) < v.vertices }
+
+// overVertices calls work for ranges of all vertices, as graph.Parallel does.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
 	return graph.Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		return work(first, last)
@@ -234,66 +298,27 @@ func (v *Validator) overVertices(ctx context.Context, work func(first, last int6
 
 // tuples returns the length of the list.
 func (v *Validator) tuples() int64 {
-	if v.source == nil {
-		return int64(len(v.edges))
+	if v.source != nil {
+		return v.source.Tuples()
 	}
-	return v.source.Tuples()
+	return int64(len(v.edges))
 }
 
-// tuple returns tuple i.
-func (v *Validator) tuple(i int64) graph.Edge {
-	if v.source == nil {
-		return v.edges[i]
-	}
-	var one [1]graph.Edge
-	_ = v.source.Generate(context.Background(), one[:], i, 1) // its only error is that of the context
-	return one[0]
-}
-
-// overTuples calls work for ranges of all tuples, as Parallel does: edges are those from number first on. Threads make
-// the tuples of a source one range after the other.
+// overTuples calls work for ranges of all tuples, as graph.Parallel does: edges are those from number first on. Threads
+// make the tuples of a source, one range after the other.
 func (v *Validator) overTuples(
-	ctx context.Context, work func(thread int, edges []graph.Edge, first int64) bool) (bool, error) {
-	if v.source == nil {
-		return v.overPart(ctx, v.edges, 0, work)
-	}
-	var failed error
-	var once sync.Once
-	good, err := graph.Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
+	ctx context.Context, work func(s *scanner, edges []graph.Edge, first int64) bool) error {
+	failed := make([]error, len(v.scanners))
+	_, err := graph.Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
 		s := &v.scanners[thread]
+		if v.source == nil {
+			return work(s, v.edges[first:last], first)
+		}
 		if s.made == nil {
 			s.made = make([]graph.Edge, v.tupleGrain)
 		}
-		made := s.made[:last-first]
-		if err := v.source.Generate(ctx, made, first, 1); err != nil {
-			once.Do(func() { failed = err })
-			return false
-		}
-		return work(thread, made, first)
+		failed[thread] = v.source.Generate(ctx, s.made[:last-first], first, 1)
+		return failed[thread] == nil && work(s, s.made[:last-first], first)
 	})
-	return good, cmp.Or(err, failed)
-}
-
-// overParts is overTuples for the first pass, in which a source makes many tuples at a time, in room.
-func (v *Validator) overParts(ctx context.Context, room []graph.Edge,
-	work func(thread int, edges []graph.Edge, first int64) bool) (good bool, err error) {
-	if v.source == nil {
-		return v.overPart(ctx, v.edges, 0, work)
-	}
-	good = true
-	for first := int64(0); first < v.source.Tuples() && good && err == nil; first += int64(len(room)) {
-		part := room[:min(int64(len(room)), v.source.Tuples()-first)]
-		if err = v.source.Generate(ctx, part, first, len(v.scanners)); err == nil {
-			good, err = v.overPart(ctx, part, first, work)
-		}
-	}
-	return good && err == nil, err
-}
-
-// overPart calls work for ranges of a part of the list that begins with tuple base.
-func (v *Validator) overPart(ctx context.Context, part []graph.Edge, base int64,
-	work func(thread int, edges []graph.Edge, first int64) bool) (bool, error) {
-	return graph.Parallel(ctx, len(v.scanners), int64(len(part)), v.tupleGrain, func(thread int, first, last int64) bool {
-		return work(thread, part[first:last], base+first)
-	})
+	return cmp.Or(err, cmp.Or(failed...))
 }
