@@ -25,9 +25,9 @@ ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the directory
 of teps (programs teps-engine-NAME and shared libraries teps-engine-NAME.so),
 and each program or library given as PATH.
 
-Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and dynamic
-parallelism (topdown=dynamic of cuda) are options; their descriptions say what
-turning them on was measured to cost.`,
+Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and
+dynamic parallelism (topdown=dynamic of cuda) are options; their descriptions
+say what turning them on was measured to cost.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
 		RunE: func(c *cobra.Command, args []string) error {

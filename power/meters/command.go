@@ -105,13 +105,12 @@ func (m *commandMeter) awaitReading(ctx context.Context, limit time.Duration) er
 		return ctx.Err()
 	case <-time.After(limit):
 	}
-	err := fmt.Errorf("it printed no line %s within %v", lineFormat, limit)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fault != nil {
-		err = fmt.Errorf("%w; %w", err, m.fault)
+		return fmt.Errorf("it printed no line %s within %v; %w", lineFormat, limit, m.fault)
 	}
-	return err
+	return fmt.Errorf("it printed no line %s within %v", lineFormat, limit)
 }
 
 // take takes a line that arrived at a moment.
@@ -144,44 +143,35 @@ func (m *commandMeter) take(text string, now time.Time) {
 // 3339; without one, the time of arrival counts. Watts follow.
 const lineFormat = `"timestamp,watts"`
 
-// parseLine returns the reading of a line that arrived at a moment.
+// parseLine returns the reading of a line that arrived at a moment. A time stamp must be close to that moment.
 func parseLine(text string, now time.Time) (power.Reading, error) {
 	stamp, value, found := strings.Cut(text, ",")
-	if !found {
-		return power.Reading{}, errors.New("a line is not " + lineFormat)
-	}
-	at, err := parseTime(strings.TrimSpace(stamp), now)
-	if err != nil {
-		return power.Reading{}, err
-	}
-	watts, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || !(watts >= 0 && watts < 1e9) {
-		return power.Reading{}, errors.New("the second field of a line is not a power in watts")
-	}
-	return power.Reading{Time: at, Value: watts}, nil
-}
-
-// parseTime returns the moment of a time stamp, which must be close to now; now for none.
-func parseTime(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return now, nil
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if number, wrong := strconv.ParseFloat(text, 64); wrong == nil {
+	stamp = strings.TrimSpace(stamp)
+	watts, wrong := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if number, wrong := strconv.ParseFloat(stamp, 64); wrong == nil {
 		for number >= 1e10 && number < 1e20 { // the year 2286
 			number /= 1e3
 		}
 		seconds, fraction := math.Modf(number)
 		at, err = time.Unix(int64(seconds), int64(fraction*1e9)), nil
+	} else if stamp == "" {
+		at, err = now, nil
 	}
 	switch {
+	case !found:
+		err = errors.New("a line is not " + lineFormat)
 	case err != nil:
-		return at, errors.New("the first field of a line is not a time stamp")
+		err = errors.New("the first field of a line is not a time stamp")
 	case at.Sub(now).Abs() > maxClockError:
-		return at, fmt.Errorf("a time stamp is more than %v off this machine's clock (set the meter's clock, or print no "+
+		err = fmt.Errorf("a time stamp is more than %v off this machine's clock (set the meter's clock, or print no "+
 			"time stamps)", maxClockError)
+	case wrong != nil || !(watts >= 0 && watts < 1e9):
+		err = errors.New("the second field of a line is not a power in watts")
+	default:
+		return power.Reading{Time: at, Value: watts}, nil
 	}
-	return at, nil
+	return power.Reading{}, err
 }
 
 // ended describes how the program ended.

@@ -2,6 +2,7 @@ package meters
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,20 +42,19 @@ const (
 	nvmlGPULost      nvmlCode = 15
 )
 
+// nvmlErrors explains codes that users can do something about.
+var nvmlErrors = map[nvmlCode]string{
+	nvmlNoSupport: "this GPU, or this kind of virtual GPU, does not support it",
+	nvmlNoPermission: "this user may not read it; a container needs the devices /dev/nvidia* and the driver's " +
+		`"utility" capability`,
+	9:           "the driver is not loaded; nvidia-smi must work first",
+	12:          "libnvidia-ml.so.1 and the driver have different versions, as after an update; reboot",
+	18:          "libnvidia-ml.so.1 and the driver have different versions, as after an update; reboot",
+	nvmlGPULost: "the GPU has fallen off the bus",
+}
+
 func (c nvmlCode) Error() string {
-	switch c {
-	case nvmlNoSupport:
-		return "this GPU, or this kind of virtual GPU, does not support it"
-	case nvmlNoPermission:
-		return `this user may not read it; a container needs the devices /dev/nvidia* and the driver's "utility" capability`
-	case 9:
-		return "the driver is not loaded; nvidia-smi must work first"
-	case 12, 18:
-		return "libnvidia-ml.so.1 and the driver have different versions, as after an update; reboot"
-	case nvmlGPULost:
-		return "the GPU has fallen off the bus"
-	}
-	return fmt.Sprintf("NVML returned code %d", int32(c))
+	return cmp.Or(nvmlErrors[c], fmt.Sprintf("NVML returned code %d", int32(c)))
 }
 
 // failure returns c as an error, which wraps power.ErrGone if the GPU is lost; nil if there is none.
