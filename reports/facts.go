@@ -145,31 +145,30 @@ func (r Result) softwareFacts() Table {
 	return g
 }
 
-// PhasesText lists phases with their times.
-func PhasesText(phases []plugins.Phase) string {
+// list joins the texts of all.
+func list[T any](all []T, text func(T) string) string {
 	var out []string
-	for _, phase := range phases {
-		out = append(out, Name(phase.Name)+" "+units.Seconds(phase.Elapsed.Seconds()))
+	for _, one := range all {
+		out = append(out, text(one))
 	}
 	return strings.Join(out, ", ")
+}
+
+// PhasesText lists phases with their times.
+func PhasesText(phases []plugins.Phase) string {
+	return list(phases, func(p plugins.Phase) string { return Name(p.Name) + " " + units.Seconds(p.Elapsed.Seconds()) })
 }
 
 // CountersText lists counters with their values.
 func CountersText(counters []plugins.Counter) string {
-	var out []string
-	for _, c := range counters {
-		out = append(out, Name(c.Name)+" "+units.Integer(c.Value))
-	}
-	return strings.Join(out, ", ")
+	return list(counters, func(c plugins.Counter) string { return Name(c.Name) + " " + units.Integer(c.Value) })
 }
 
 // OptionsText lists options by name: alpha=15, threads=2.
 func OptionsText(options map[string]string) string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		out = append(out, Name(name)+"="+Sentence(options[name]))
-	}
-	return strings.Join(out, ", ")
+	return list(slices.Sorted(maps.Keys(options)), func(name string) string {
+		return Name(name) + "=" + Sentence(options[name])
+	})
 }
 
 // claimsText says what an engine claims about its clock and its types.

@@ -105,45 +105,41 @@ func (s *Summary) average() {
 	}
 }
 
-// median is the median of a quantity over all.
-func median[T any](all []T, of func(T) float64) float64 {
-	var values []float64
+// medians is the first of all with the median over all of each number. numbers returns places in its argument, a copy.
+func medians[T any](all []T, numbers func(*T) []*float64) T {
+	out := all[0]
+	places := numbers(&out)
+	values := make([][]float64, len(places))
 	for _, one := range all {
-		values = append(values, of(one))
+		for i, x := range numbers(&one) {
+			values[i] = append(values[i], *x)
+		}
 	}
-	return units.Median(values)
-}
-
-// medianSpread has the median of each number over all.
-func medianSpread(all []record.Spread) record.Spread {
-	over := func(of func(record.Spread) float64) float64 { return median(all, of) }
-	out := record.Spread{
-		Min:           over(func(s record.Spread) float64 { return s.Min }),
-		FirstQuartile: over(func(s record.Spread) float64 { return s.FirstQuartile }),
-		Median:        over(func(s record.Spread) float64 { return s.Median }),
-		ThirdQuartile: over(func(s record.Spread) float64 { return s.ThirdQuartile }),
-		Max:           over(func(s record.Spread) float64 { return s.Max }),
-		Mean:          over(func(s record.Spread) float64 { return s.Mean }),
-	}
-	if !slices.ContainsFunc(all, func(s record.Spread) bool { return s.StdDev == nil }) {
-		deviation := over(func(s record.Spread) float64 { return *s.StdDev })
-		out.StdDev = &deviation
+	for i, place := range places {
+		*place = units.Median(values[i])
 	}
 	return out
 }
 
-// medianFigure has the medians over all power figures of the same power as f.
+func medianSpread(all []record.Spread) record.Spread {
+	return medians(all, func(s *record.Spread) []*float64 {
+		var deviation float64
+		if s.StdDev != nil {
+			deviation = *s.StdDev
+			s.StdDev = &deviation
+		}
+		return []*float64{&s.Min, &s.FirstQuartile, &s.Median, &s.ThirdQuartile, &s.Max, &s.Mean, &deviation}
+	})
+}
+
+// medianFigure has the medians over all figures of the same power as f.
 func medianFigure(f record.PowerFigure, all []record.PowerFigure) record.PowerFigure {
 	same := slices.DeleteFunc(slices.Clone(all), func(g record.PowerFigure) bool {
 		return g.Of != f.Of || g.Method != f.Method
 	})
-	over := func(of func(record.PowerFigure) float64) float64 { return median(same, of) }
-	f.MTEPSPerWatt = over(func(f record.PowerFigure) float64 { return f.MTEPSPerWatt })
-	f.Watts = over(func(f record.PowerFigure) float64 { return f.Watts })
-	f.Joules = over(func(f record.PowerFigure) float64 { return f.Joules })
-	f.JoulesPerSearch = over(func(f record.PowerFigure) float64 { return f.JoulesPerSearch })
-	f.Uncertainty = over(func(f record.PowerFigure) float64 { return f.Uncertainty })
-	return f
+	return medians(same, func(f *record.PowerFigure) []*float64 {
+		return []*float64{&f.MTEPSPerWatt, &f.Watts, &f.Joules, &f.JoulesPerSearch, &f.Uncertainty}
+	})
 }
 
 // labelWidth is the width in columns of the name of an engine or a graph in figures and tables.

@@ -2,11 +2,11 @@ package parts
 
 import (
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"math"
 	"unicode/utf8"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
 
 // maxRows is the number of runs with a row of their own in a figure.

@@ -1,10 +1,10 @@
 package parts
 
 import (
-	"github.com/tepsbench/teps/reports"
 	"math"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
 
 func construction(runs []reports.Summary, _ []reports.Reference) reports.Part {

@@ -2,12 +2,12 @@ package parts
 
 import (
 	"fmt"
-	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/reports"
 	"math"
 	"strconv"
 
 	"github.com/tepsbench/teps/graph/stats"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
 
 // Degrees draws how many vertices of a graph have which degree. Both axes are logarithmic.

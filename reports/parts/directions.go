@@ -2,7 +2,6 @@ package parts
 
 import (
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {

@@ -1,22 +1,33 @@
 package parts
 
 import (
-	"github.com/tepsbench/teps/reports"
 	"slices"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 // Every power figure has a scope and a method, and a report shows both with the number: the power of one GPU is not
 // that of a system, and an estimate is not a measurement.
 
 func energy(runs []reports.Summary, references []reports.Reference) reports.Part {
+	perWatt := quantity{"MTEPS per watt", func(r reports.Summary) float64 {
+		p, _ := r.PowerFigure()
+		return p.MTEPSPerWatt
+	}, false, func(r reports.ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }}
+	const note = "Rate of the energy loop over its mean power, idle power included. Component power (gpu, package, " +
+		"dram) leaves out the rest of the machine and is not system power."
+	overScales := reports.Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph",
+		Notes: []string{note}}
+	overGraphs := reports.Figure{Name: "mteps-per-watt-over-graphs",
+		Title: "Search rate per watt on each graph, for each engine",
+		Notes: []string{note + " Depth: mean of the largest levels."}}
 	metered := meteredRuns(runs)
-	figures := []reports.Figure{perWattFigure(metered, references), graphsFigure(metered, references, perWattOnGraphs())}
 	return reports.Part{
 		Title: "Energy: search rate per watt", Table: energyTable(runs), Wide: true, TableOnly: true,
-		Figures:     append(figures, powerFigures(runs)...),
+		Figures: append([]reports.Figure{scaleFigure(overScales, metered, references, perWatt),
+			graphsFigure(overGraphs, metered, references, perWatt)}, powerFigures(runs)...),
 		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",
 	}
 }
@@ -46,50 +57,6 @@ func meteredRuns(runs []reports.Summary) (out []reports.Summary) {
 		}
 	}
 	return out
-}
-
-// mtepsPerWatt is the figure of a metered run.
-func mtepsPerWatt(r reports.Summary) float64 {
-	p, _ := r.PowerFigure()
-	return p.MTEPSPerWatt
-}
-
-const perWattNote = "Rate of the energy loop over its mean power, idle power included. Component power (gpu, " +
-	"package, dram) leaves out the rest of the machine and is not system power."
-
-// perWattOnGraphs is the quantity of the figure of MTEPS/W over graphs.
-func perWattOnGraphs() graphQuantity {
-	return graphQuantity{
-		figure: "mteps-per-watt-over-graphs", title: "Search rate per watt on each graph, for each engine",
-		axis: "MTEPS per watt", note: perWattNote, measured: mtepsPerWatt,
-		published: func(r reports.ReferenceRow) float64 { return r.MTEPSPerWatt },
-	}
-}
-
-// perWattFigure draws MTEPS/W over the size of the graph, and published ones next to them. A line is one engine and
-// one kind of power.
-func perWattFigure(metered []reports.Summary, references []reports.Reference) reports.Figure {
-	all := seriesOf(metered, func(r reports.Summary) bool { return r.Source == "" })
-	if len(all) == 0 {
-		return reports.Figure{}
-	}
-	f := reports.Figure{Name: "mteps-per-watt", Title: "Search rate per watt over the size of the graph"}
-	f.Note(perWattNote)
-	panel, scales, values := reports.Panel{Height: 3.2}, scalesOf(all), newSpan()
-	watts := func(r reports.ReferenceRow) (mean, low, high float64) { return r.MTEPSPerWatt, 0, 0 }
-	addPublished(&f, &panel, published(references, watts), 0.08, &scales, &values)
-	var lines []curve
-	for _, s := range all {
-		line := s.overScales(mtepsPerWatt)
-		for _, p := range line.points {
-			values.add(p.Y)
-		}
-		lines, panel.Shapes = append(lines, line), append(panel.Shapes, line.draw()...)
-	}
-	f.Legend = append(legend(lines), f.Legend...)
-	panel.X, panel.Y = scaleAxis(scales), valueAxis("MTEPS per watt", values)
-	f.Panels = []reports.Panel{panel}
-	return f
 }
 
 // energyTable has a line for each power figure, and one that gives the reason for each run without.

@@ -2,7 +2,6 @@ package parts
 
 import (
 	"cmp"
-	"github.com/tepsbench/teps/reports"
 	"math"
 	"path/filepath"
 	"slices"
@@ -10,36 +9,15 @@ import (
 	"unicode"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
-
-// graphQuantity is what a figure over graphs shows of a run and of a publication; 0 is not known.
-type graphQuantity struct {
-	figure, title, axis, note string
-	measured                  func(reports.Summary) float64
-	published                 func(reports.ReferenceRow) float64
-}
-
-// rateOnGraphs is the quantity of the figure of rates over graphs.
-func rateOnGraphs() graphQuantity {
-	return graphQuantity{
-		figure: "rates-over-graphs", title: "Search rate in GTEPS on each graph, for each engine",
-		axis: "Search rate (GTEPS)", note: "Mark: harmonic mean over the roots.",
-		measured: func(r reports.Summary) float64 {
-			if s := r.Rates(); s != nil {
-				return s.TEPS.Mean / 1e9
-			}
-			return 0
-		},
-		published: func(r reports.ReferenceRow) float64 { return r.GTEPS },
-	}
-}
 
 // maxGraphRows is the number of rows of the figure.
 const maxGraphRows = 60
 
 // graphsFigure draws a mark for each run on a graph without a scale, graph by graph, and published values on the same
 // graphs below it.
-func graphsFigure(runs []reports.Summary, references []reports.Reference, q graphQuantity) reports.Figure {
+func graphsFigure(f reports.Figure, runs []reports.Summary, references []reports.Reference, q quantity) reports.Figure {
 	var named []reports.Summary // on graphs without a scale
 	look := map[string]reports.Look{}
 	for _, s := range seriesOf(runs, func(r reports.Summary) bool { return r.Source != "" && q.measured(r) > 0 }) {
@@ -54,8 +32,6 @@ func graphsFigure(runs []reports.Summary, references []reports.Reference, q grap
 		order[r.Source] = i
 	}
 	slices.SortStableFunc(named, func(a, b reports.Summary) int { return order[a.Source] - order[b.Source] })
-	f := reports.Figure{Name: q.figure, Title: q.title}
-	f.Note(q.note + " Depth: mean of the largest levels.")
 	var rows []row
 	for i, r := range named {
 		if i == 0 || named[i-1].Source != r.Source {
@@ -113,13 +89,14 @@ func sizeText(r reports.Summary) string {
 
 // publishedOn are the rows of published values on the graph of a run, or on one of its kind and size.
 func publishedOn(f *reports.Figure, run reports.Summary, references []reports.Reference,
-	value func(reports.ReferenceRow) float64) (out []row) {
+	of func(reports.ReferenceRow) (mean, low, high float64)) (out []row) {
 	for _, reference := range references {
 		for _, line := range reference.Rows {
-			if value(line) == 0 || !isOf(line, run) {
+			value, _, _ := of(line)
+			if value == 0 || !isOf(line, run) {
 				continue
 			}
-			perTuple, text := value(line)/line.PerTuple, reports.Exactly(value(line))
+			perTuple, text := value/line.PerTuple, reports.Exactly(value)
 			f.Note("Gray, hollow: published by others for their machines, on this graph or one of its kind and size.")
 			if line.PerTuple > 1 {
 				text = units.Significant(perTuple, 3) + " (" + text + " / " + reports.Exactly(line.PerTuple) + ")"

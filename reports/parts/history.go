@@ -3,13 +3,13 @@ package parts
 import (
 	"cmp"
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
 
 // A history is one engine with the options that the user set, on one graph and one machine, over days and builds.

@@ -3,7 +3,6 @@ package parts
 import (
 	"cmp"
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 const (

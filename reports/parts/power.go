@@ -2,11 +2,11 @@ package parts
 
 import (
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"slices"
 
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 const maxPowerLines = 8 // meters in a figure

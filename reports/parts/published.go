@@ -2,11 +2,12 @@ package parts
 
 import (
 	"fmt"
-	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/reports"
 )
 
 // publishedValue is a published mean, or a range from low to high, that can be drawn over scales.

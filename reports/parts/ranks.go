@@ -1,12 +1,12 @@
 package parts
 
 import (
-	"github.com/tepsbench/teps/reports"
 	"slices"
 	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/reports"
 )
 
 func ranks(runs []reports.Summary, _ []reports.Reference) reports.Part {

@@ -1,7 +1,6 @@
 package parts
 
 import (
-	"github.com/tepsbench/teps/reports"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 

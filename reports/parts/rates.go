@@ -3,7 +3,6 @@ package parts
 import (
 	"cmp"
 	"fmt"
-	"github.com/tepsbench/teps/reports"
 	"maps"
 	"math"
 	"slices"
@@ -11,12 +10,21 @@ import (
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 )
 
 func rates(runs []reports.Summary, references []reports.Reference) reports.Part {
+	overScales := reports.Figure{Name: "gteps-over-scale",
+		Title: "Search rate in GTEPS over the size of the graph, for each engine"}
+	overScales.Note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
+		inputs(runs) + ".")
+	overGraphs := reports.Figure{Name: "rates-over-graphs",
+		Title: "Search rate in GTEPS on each graph, for each engine",
+		Notes: []string{"Mark: harmonic mean over the roots. Depth: mean of the largest levels."}}
 	return reports.Part{
 		Title: "Search rates", Table: ratesTable(runs), Figures: []reports.Figure{
-			scaleFigure(runs, references), graphsFigure(runs, references, rateOnGraphs()), rootsFigure(runs)},
+			scaleFigure(overScales, runs, references, searchRate()),
+			graphsFigure(overGraphs, runs, references, searchRate()), rootsFigure(runs)},
 		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
 			"spread belongs to the result as much as the mean.",
 	}
@@ -49,24 +57,6 @@ func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) []runSeri
 	return out
 }
 
-// overScales is the series as a line over scales.
-func (s runSeries) overScales(value func(reports.Summary) float64) curve {
-	c := curve{label: s.label, look: s.look}
-	for _, r := range s.runs {
-		c.points = append(c.points, xy(float64(r.Scale), value(r)))
-	}
-	return c
-}
-
-// scalesOf are the smallest and the largest scale of series.
-func scalesOf(all []runSeries) span {
-	scales := newSpan()
-	for _, s := range all {
-		scales.add(float64(s.runs[0].Scale), float64(s.runs[len(s.runs)-1].Scale))
-	}
-	return scales
-}
-
 // inGTEPS converts a spread of TEPS.
 func inGTEPS(s record.Spread) record.Spread {
 	return record.Spread{Min: s.Min / 1e9, FirstQuartile: s.FirstQuartile / 1e9, Median: s.Median / 1e9,
@@ -75,39 +65,68 @@ func inGTEPS(s record.Spread) record.Spread {
 
 const maxSeries = 12 // lines over scales that can be distinguished
 
-// scaleFigure draws a box for each run with a mark at its harmonic mean, and published rates next to them.
-func scaleFigure(runs []reports.Summary, references []reports.Reference) reports.Figure {
-	all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == "" && r.Rates() != nil })
+// quantity is what figures over scales and over graphs show of a run and of a publication; 0 is not known.
+type quantity struct {
+	axis      string
+	measured  func(reports.Summary) float64
+	boxes     bool // of the rates of roots
+	published func(reports.ReferenceRow) (mean, low, high float64)
+}
+
+// searchRate is the quantity of the figures of rates.
+func searchRate() quantity {
+	return quantity{"Search rate (GTEPS)", func(r reports.Summary) float64 {
+		if s := r.Rates(); s != nil {
+			return s.TEPS.Mean / 1e9
+		}
+		return 0
+	}, true, func(r reports.ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }}
+}
+
+// scaleFigure draws a mark for each run on a graph with a scale, around it a box if the quantity has them, and
+// published values next to them.
+func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.Reference, q quantity) reports.Figure {
+	all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == "" && q.measured(r) > 0 })
 	if len(all) == 0 {
 		return reports.Figure{}
 	}
-	f := reports.Figure{Name: "gteps-over-scale",
-		Title: "Search rate in GTEPS over the size of the graph, for each engine"}
-	f.Note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
-		inputs(runs) + ".")
-	noteGraphs(&f, runs)
+	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return r.Source != "" }) {
+		f.Note("Runs on graphs without a scale are left out; the table has them.")
+	}
 	if len(all) > maxSeries {
 		slices.SortStableFunc(all, func(a, b runSeries) int { return len(b.runs) - len(a.runs) })
 	}
 	all = limited(&f, all, maxSeries, "engines, those with the most scales; the table has all")
-	panel, scales, rates := reports.Panel{Height: 3.6}, scalesOf(all), newSpan()
-	var means []curve
+	panel, scales, values := reports.Panel{Height: 3.2}, newSpan(), newSpan()
+	var lines []curve
 	for _, s := range all {
-		means = append(means, s.overScales(func(r reports.Summary) float64 { return r.Rates().TEPS.Mean / 1e9 }))
+		line := curve{label: s.label, look: s.look}
+		for _, r := range s.runs {
+			line.points = append(line.points, xy(float64(r.Scale), q.measured(r)))
+			scales.add(float64(r.Scale))
+			values.add(q.measured(r))
+		}
+		lines = append(lines, line)
 	}
-	f.Legend = legend(means)
-	rate := func(r reports.ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }
-	step := min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
-	addPublished(&f, &panel, published(references, rate), step*float64(len(all))/2, &scales, &rates)
+	f.Legend = legend(lines)
+	step, half := 0.0, 0.08
+	if q.boxes {
+		panel.Height += 0.4
+		step = min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
+		half = step * float64(len(all)) / 2
+	}
+	addPublished(&f, &panel, published(references, q.published), half, &scales, &values)
 	for i, s := range all {
-		c := means[i]
+		c := lines[i]
 		for k, r := range s.runs {
-			teps := inGTEPS(r.Rates().TEPS)
-			rates.add(teps.Min, teps.Max)
 			c.points[k].X += (float64(i) - float64(len(all)-1)/2) * step
+			if !q.boxes {
+				continue
+			}
+			teps := inGTEPS(r.Rates().TEPS)
+			values.add(teps.Min, teps.Max)
 			panel.Shapes = append(panel.Shapes, reports.Box{At: c.points[k].X, Half: step * 0.4, Spread: teps,
-				Color: s.look.Color,
-				About: reports.About{Key: s.label, Text: s.label + ", " + spreadText(teps)}})
+				Color: s.look.Color, About: reports.About{Key: s.label, Text: s.label + ", " + spreadText(teps)}})
 		}
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 		for k, r := range s.runs {
@@ -118,16 +137,9 @@ func scaleFigure(runs []reports.Summary, references []reports.Reference) reports
 			}
 		}
 	}
-	panel.X, panel.Y = scaleAxis(scales), valueAxis("Search rate (GTEPS)", rates)
+	panel.X, panel.Y = scaleAxis(scales), valueAxis(q.axis, values)
 	f.Panels = []reports.Panel{panel}
 	return f
-}
-
-// noteGraphs says that a figure over scales has no runs on other graphs.
-func noteGraphs(f *reports.Figure, runs []reports.Summary) {
-	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return r.Source != "" }) {
-		f.Note("Runs on graphs without a scale are left out; the table has them.")
-	}
 }
 
 // inputs says what was searched.

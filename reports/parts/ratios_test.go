@@ -1,10 +1,10 @@
 package parts
 
 import (
-	"github.com/tepsbench/teps/reports"
 	"testing"
 
 	"github.com/tepsbench/teps/record"
+	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
