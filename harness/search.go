@@ -45,12 +45,15 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 	}, nil
 }
 
+// idleSearches is the number of untimed searches from a vertex without neighbors.
+const idleSearches = 5
+
 // idle measures what a call costs when there is nothing to search: the part of it outside the engine's clock, in
 // seconds, which the searches may leave out too. It is the median of untimed searches from a vertex without neighbors,
 // or 0 if there is none.
 func (e *engineRun) idle(ctx context.Context) (float64, error) {
 	var rest []float64
-	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < record.IdleSearches {
+	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < idleSearches {
 		found, err := e.search(ctx, e.in.isolated)
 		if err != nil {
 			return 0, fmt.Errorf("vertex %d, which has no neighbors: %w", e.in.isolated, err)

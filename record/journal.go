@@ -21,7 +21,6 @@ type Entry struct {
 	Root        *RootRecord          `json:"root,omitempty"`
 	Confirm     *Confirmation        `json:"confirm,omitempty"`
 	Energy      *EnergyRecord        `json:"energy,omitempty"`
-	Profile     *Profile             `json:"profile,omitempty"`
 	End         *End                 `json:"end,omitempty"`
 }
 
@@ -87,7 +86,7 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 		case e.Graph != nil:
 			err = r.setGraph(e)
 		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil ||
-			e.Profile != nil || e.End != nil:
+			e.End != nil:
 			err = r.apply(e)
 		} // other kinds are of newer versions
 		if err != nil {
@@ -209,11 +208,6 @@ func (r *Run) apply(e Entry) error {
 		}
 	case e.Energy != nil:
 		r.Energy = e.Energy
-	case e.Profile != nil:
-		if e.Profile.Root < 0 || e.Profile.Root >= len(r.Roots) {
-			return fmt.Errorf("the profile is of root %d, which was not searched", e.Profile.Root)
-		}
-		r.Roots[e.Profile.Root].Profile = e.Profile.Launches
 	case e.End != nil:
 		r.State, r.Failure, r.Void = e.End.State, e.End.Failure, e.End.Void
 	}

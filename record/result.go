@@ -127,8 +127,6 @@ type RootRecord struct {
 	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed says that the CPU did, too, and agreed.
 	ValidatedBy string `json:"validated_by,omitempty"`
 	Confirmed   bool   `json:"confirmed,omitempty"`
-
-	Profile []Launch `json:"profile,omitempty"` // of the same search in another run, under a profiler (ImportProfile)
 }
 
 // Compliance states which rules of Graph500 a run follows, each checked by the program.

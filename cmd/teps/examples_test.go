@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"github.com/tepsbench/teps/record"
 )
 
 // TestExamplesInHelpWork runs the examples in the help of every command, on small graphs and for a short time.
@@ -32,8 +30,6 @@ func TestExamplesInHelpWork(t *testing.T) {
 		"nightly.yaml": "engine: cpu\nroots: 2\n",
 		"roads.mtx":    "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 1\n",
 		"roads.mtx.gz": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
-		"ncu.csv": "Kernel Name,gpu__time_duration.sum\n,ns\n" +
-			strings.Repeat("wake,1\nsearch,9\n", record.IdleSearches+1+2), // a warm-up and the roots of results/a
 		"threads.yaml": "engines: [{name: cpu, set: {threads: [1, 2]}}]\nscales: 6\nroots: 2\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {

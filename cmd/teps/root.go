@@ -136,7 +136,7 @@ teps completion --help says how a shell completes engines, options and files.`,
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
 		graphCommand(),
-		reportCommand(), compareCommand(), listCommand(), profileCommand(), conformCommand(engines),
+		reportCommand(), compareCommand(), listCommand(), conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines),
 	)
 	root.InitDefaultHelpCmd()

@@ -45,7 +45,7 @@ func Write(w io.Writer, r reports.Report) error {
 		"script": func() template.JS { return template.JS(pageScript) },
 		"gteps":  reports.GTEPS, "draw": p.draw, "compared": p.compared,
 		"variants": reports.VariantTable, "several": parts.OfSeveral, "parts": parts.Of, "figures": parts.LevelFigures,
-		"levels": parts.Levels, "profile": parts.Profile, "roots": parts.Roots,
+		"levels": parts.Levels, "roots": parts.Roots,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("page: read the built-in template: %w", err)

@@ -95,7 +95,6 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 		for i, run := range r.All {
 			if f, found := levels[i]; found {
 				written(&b, reports.Part{Figures: []reports.Figure{f}, Table: Levels(run)})
-				written(&b, reports.Part{Table: Profile(run)})
 			}
 		}
 		if first := r.Results[0].Runs[0]; len(first.Roots) < 5 {

@@ -277,32 +277,6 @@ func Levels(r reports.Summary) reports.Table {
 	return t
 }
 
-// Profile lists the launches of kernels of the median root, as a profiler measured them. The table is empty without a
-// profile.
-func Profile(r reports.Summary) reports.Table {
-	root, _ := medianRoot(r)
-	t := reports.NewTable("#level|kernel|#time on the device|#load efficiency|#warp efficiency|#occupancy|"+
-		"#L2, GB/s|#DRAM, GB/s",
-		"")
-	t.Name = "Profile of the same search: " + r.Label + ", " + r.GraphName()
-	share := func(x *float64) string {
-		return reports.Optional(x, func(x float64) string { return reports.Percentage(x, 1) })
-	}
-	rate := func(x *float64) string {
-		return reports.Optional(x, func(x float64) string { return units.Significant(x/1e9, 3) })
-	}
-	for _, l := range root.Profile[:min(len(root.Profile), maxLevels)] {
-		t.Add(reports.Optional(l.Level, strconv.Itoa), l.Kernel, reports.Optional(l.Time, units.Seconds),
-			share(l.LoadEfficiency),
-			share(l.WarpEfficiency), share(l.Occupancy), rate(l.L2), rate(l.DRAM))
-	}
-	if n := len(root.Profile); n > maxLevels {
-		t.Note = fmt.Sprintf("The first %d of %d launches; the record has all.", maxLevels, n)
-	}
-	t.DropEmpty()
-	return t
-}
-
 // graphFile is the run's graph as a part of the name of a file: s20, or a name.
 func graphFile(r reports.Summary) string {
 	if r.Source != "" {

@@ -116,11 +116,6 @@ func Detailed() record.Result {
 		run.Roots[i].Interference = &machine.Interference{Period: run.Roots[i].Time, Waited: run.Roots[i].Time / 2}
 	}
 	run.Roots[1].Levels[0].Counters = []plugins.Counter{{Name: "culled", Value: 7}}
-	share, rate, level := 0.5, 2.5e11, 1
-	for i := range run.Roots {
-		run.Roots[i].Profile = []record.Launch{{Kernel: "search", Occupancy: &share}, {Kernel: "step", Level: &level,
-			L2: &rate}}
-	}
 	file := r.Runs[1]
 	file.GraphID = record.GraphID{Source: "roads.mtx.gz"}
 	file.Graph = &record.GraphRecord{Vertices: 1000, Tuples: 5000, SHA256: "ab12", RootsFound: 3,
