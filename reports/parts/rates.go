@@ -18,6 +18,7 @@ func rates(runs []reports.Summary, references []reports.Reference) reports.Part 
 		Title: "Search rate in GTEPS over the size of the graph, for each engine"}
 	overScales.Note("Mark: harmonic mean. Box: quartiles; line in it: median. Whiskers: slowest and fastest root. " +
 		inputs(runs) + ".")
+	noteRepeats(&overScales, runs)
 	overGraphs := reports.Figure{Name: "rates-over-graphs",
 		Title: "Search rate in GTEPS on each graph, for each engine",
 		Notes: []string{"Mark: harmonic mean over the roots. Depth: mean of the largest levels."}}
@@ -142,6 +143,13 @@ func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.
 	return f
 }
 
+// noteRepeats says what a figure shows of runs that were repeated.
+func noteRepeats(f *reports.Figure, runs []reports.Summary) {
+	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return len(r.Rated) > 1 }) {
+		f.Note("Marks and boxes of repeated runs are medians over the runs; points are the roots of all.")
+	}
+}
+
 // inputs says what was searched.
 func inputs(runs []reports.Summary) string {
 	factors := map[string]bool{}
@@ -194,6 +202,7 @@ func rootsFigure(runs []reports.Summary) reports.Figure {
 	f := reports.Figure{Name: "roots", Title: "Search rates of single roots in GTEPS, for each engine and graph"}
 	f.Note("Point: one root. Box: quartiles; thick line: median. Whiskers: slowest and fastest root. " +
 		"Diamond: harmonic mean.")
+	noteRepeats(&f, runs)
 	rows = limited(&f, rows, maxRows, "runs; the table has all")
 	values := newSpan()
 	var boxes []row
