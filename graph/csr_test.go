@@ -56,44 +56,8 @@ func TestNewCSRRejectsLabelsBeyondTheVertices(t *testing.T) {
 	}
 }
 
-func TestSearchLevelsOfNamedGraphs(t *testing.T) {
-	for name, c := range map[string]struct {
-		edges  []Edge
-		root   Vertex
-		levels []int64
-	}{
-		"one vertex":             {nil, 0, []int64{0}},
-		"one vertex, self-loop":  {tuples(0, 0), 0, []int64{0}},
-		"path from its end":      {tuples(0, 1, 2, 1, 2, 3), 0, []int64{0, 1, 2, 3}},
-		"path from its middle":   {tuples(0, 1, 2, 1, 2, 3), 2, []int64{2, 1, 0, 1}},
-		"star from a leaf":       {tuples(0, 1, 0, 2, 0, 3), 3, []int64{1, 2, 2, 0}},
-		"cycle of five":          {tuples(0, 1, 1, 2, 2, 3, 3, 4, 4, 0), 0, []int64{0, 1, 2, 2, 1}},
-		"two components":         {tuples(0, 1, 2, 3), 3, []int64{-1, -1, 1, 0}},
-		"isolated root":          {tuples(1, 2), 0, []int64{0, -1, -1}},
-		"duplicates, self-loops": {tuples(0, 1, 1, 0, 1, 1, 1, 2, 1, 2), 0, []int64{0, 1, 2}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := mustCSR(t, c.edges, int64(len(c.levels)))
-			parent, level, err := g.Search(c.root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(level, c.levels) {
-				t.Errorf("levels %v, want %v", level, c.levels)
-			}
-			for v, p := range parent {
-				switch {
-				case Vertex(v) == c.root && p != c.root, level[v] < 0 && p != Unreached:
-					t.Errorf("parent of %d is %d", v, p)
-				case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbors(p), Vertex(v))):
-					t.Errorf("parent of %d is %d, which is not a neighbor one level above", v, p)
-				}
-			}
-		})
-	}
-}
-
-// Levels are distances: Search agrees with Bellman's relaxation over the tuples, which uses neither a queue nor a CSR.
+// Levels are distances, and parents are one level above: Search agrees with Bellman's relaxation over the tuples, which
+// uses neither a queue nor a CSR.
 func TestSearchLevelsAreDistances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vertices := rapid.Int64Range(1, 24).Draw(t, "vertices")
@@ -118,13 +82,20 @@ func TestSearchLevelsAreDistances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, level, err := g.Search(root)
+		parent, level, err := g.Search(root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for v := range level {
 			if want := distance[v]; level[v] != want && !(want >= far && level[v] == -1) {
 				t.Fatalf("level of %d from %d: %d, want %d", v, root, level[v], want)
+			}
+			p := parent[v]
+			switch {
+			case Vertex(v) == root && p != root, level[v] < 0 && p != Unreached:
+				t.Fatalf("parent of %d from %d is %d", v, root, p)
+			case level[v] > 0 && (level[p] != level[v]-1 || !slices.Contains(g.Neighbors(p), Vertex(v))):
+				t.Fatalf("parent of %d from %d is %d, which is not a neighbor one level above", v, root, p)
 			}
 		}
 	})

@@ -2,10 +2,8 @@ package graph
 
 import (
 	"context"
-	"encoding/binary"
 	"flag"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"testing"
 
@@ -130,17 +128,6 @@ func hashOf(edges []Edge, basis uint64) uint64 {
 		}
 	}
 	return hash
-}
-
-func TestHashOfTheseTestsIsFNV1a(t *testing.T) {
-	e := MakeEdge(0x123456789abc, 0xfedcba987654)
-	standard := fnv.New64a()
-	if err := binary.Write(standard, binary.LittleEndian, [3]uint32{e.lowU, e.lowV, e.high}); err != nil {
-		t.Fatal(err)
-	}
-	if got := hashOf([]Edge{e}, fnvBasis); got != standard.Sum64() {
-		t.Errorf("got %x, hash/fnv says %x", got, standard.Sum64())
-	}
 }
 
 // generate makes count tuples on all threads.

@@ -2,9 +2,7 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -195,23 +193,6 @@ func TestBatchJumpFits64Bits(t *testing.T) {
 	}
 }
 
-func TestRemaindersAreComparedWithoutDivision(t *testing.T) {
-	a := newArcs(oddsA, oddsB, oddsC)
-	check := func(draw uint64) {
-		r := draw % oddsAll
-		l := labels{}.choose(draw*a.unit, a.differ, a.turn, a.v)
-		differ, v := r < 3800, r < 1900 || r >= 9500
-		if (l.differ == 1) != differ || (l.v == 1) != v {
-			t.Errorf("draw %d, remainder %d: %+v", draw, r, l)
-		}
-	}
-	for r := range uint64(oddsAll) {
-		check(rejectedDraw + r)
-		check(mrgModulus - 1 - r)
-		check(123456*oddsAll + r)
-	}
-}
-
 // Any part of a list, made by any number of threads, is that part of the whole.
 func TestGenerateDoesNotDependOnTheSplit(t *testing.T) {
 	k := Kronecker{14, 16, 2, 3}
@@ -228,35 +209,6 @@ func TestGenerateDoesNotDependOnTheSplit(t *testing.T) {
 			t.Fatalf("%d tuples from %d on differ from the list", count, first)
 		}
 	})
-}
-
-func TestOtherRecipesGiveOtherLists(t *testing.T) {
-	k := Kronecker{10, 16, 2, 3}
-	list := generate(t, k, 0, k.Tuples())
-	for _, other := range []Kronecker{
-		{10, 16, 3, 2}, {10, 16, 2, 4}, {10, 16, 1, 3}, {10, 16, 2 | 1<<62, 3}, {11, 16, 2, 3},
-	} {
-		if slices.Equal(generate(t, other, 0, k.Tuples()), list) {
-			t.Errorf("%+v gives the list of %+v", other, k)
-		}
-	}
-	longer := Kronecker{10, 20, 2, 3}
-	if got := generate(t, longer, 0, longer.Tuples()); int64(len(got)) != 20<<10 || !slices.Equal(got[:len(list)], list) {
-		t.Error("a list with a larger edgefactor does not begin with the shorter list")
-	}
-}
-
-func TestScramblingIsAPermutation(t *testing.T) {
-	for scale := MinScale; scale <= 16; scale++ {
-		g := newGenerator(Kronecker{scale, 16, 2, 3})
-		seen := make([]bool, 1<<scale)
-		for label := range uint64(1) << scale {
-			seen[g.scramble(label)] = true
-		}
-		if slices.Contains(seen, false) {
-			t.Errorf("scale %d: some label is never reached", scale)
-		}
-	}
 }
 
 func TestCheckBoundsTheRecipe(t *testing.T) {
@@ -282,76 +234,5 @@ func TestCheckBoundsTheRecipe(t *testing.T) {
 		if err := c.k.Generate(context.Background(), nil, 0, 1); err == nil {
 			t.Errorf("%+v: Generate accepts it", c.k)
 		}
-	}
-}
-
-func TestGenerateRejectsTuplesBeyondTheList(t *testing.T) {
-	k := Kronecker{4, 16, 2, 3}
-	for _, c := range []struct {
-		first   int64
-		count   int
-		threads int
-	}{{-1, 1, 1}, {256, 1, 1}, {0, 257, 1}, {1, 256, 1}, {1 << 62, 1, 1}} {
-		if err := k.Generate(context.Background(), make([]Edge, c.count), c.first, c.threads); err == nil {
-			t.Errorf("%+v was accepted", c)
-		}
-	}
-	if err := k.Generate(context.Background(), nil, 256, 0); err != nil {
-		t.Errorf("nothing at the end of the list: %v", err)
-	}
-}
-
-// endingContext ends after a number of calls of Err.
-type endingContext struct {
-	context.Context
-	asked, ends int
-}
-
-func (c *endingContext) Err() error {
-	if c.asked++; c.asked > c.ends {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestGenerateStopsAfterTheBlockInWhichItsContextEnds(t *testing.T) {
-	k := Kronecker{30, 16, 2, 3}
-	for _, blocks := range []int{0, 1, 3} {
-		edges := make([]Edge, 8*generateBlock)
-		ctx := &endingContext{context.Background(), 0, blocks}
-		if err := k.Generate(ctx, edges, 0, 1); !errors.Is(err, context.Canceled) {
-			t.Errorf("%d blocks: got %v, want %v", blocks, err, context.Canceled)
-		}
-		made := blocks * generateBlock
-		if want := generate(t, k, 0, int64(made)); !slices.Equal(edges[:made], want) {
-			t.Errorf("%d blocks: what was made before the end is wrong", blocks)
-		}
-		if slices.ContainsFunc(edges[made:], func(e Edge) bool { return e != Edge{} }) {
-			t.Errorf("%d blocks: generation went on", blocks)
-		}
-	}
-}
-
-func TestReversingTwoLabelsInOneWord(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		scale := rapid.IntRange(1, 32).Draw(t, "scale")
-		g := newGenerator(Kronecker{scale, 1, rapid.Uint64().Draw(t, "seed1"), 3})
-		u := rapid.Uint64Range(0, 1<<scale-1).Draw(t, "u")
-		v := rapid.Uint64Range(u, 1<<scale-1).Draw(t, "v")
-		want := MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v)))
-		if got := g.edge(labels{u ^ v, v}); got != want {
-			t.Fatalf("labels %d, %d: %v, want %v", u, v, got, want)
-		}
-		flip := uint64(1) << bits.Len64(u^v) >> 1 // the same labels before the flip
-		if got := g.edge(labels{u ^ v, v ^ flip}); got != want {
-			t.Fatalf("labels %d, %d before the flip: %v, want %v", u^flip, v^flip, got, want)
-		}
-	})
-}
-
-// BenchmarkGenerateSetUp measures a call of Generate before its first tuple.
-func BenchmarkGenerateSetUp(b *testing.B) {
-	for b.Loop() {
-		newGenerator(Kronecker{20, 16, 2, 3})
 	}
 }

@@ -79,41 +79,6 @@ func TestSkipEqualsRepeatedSteps(t *testing.T) {
 	})
 }
 
-// Skip(a) and Skip(b) lead to the same place as Skip(a+b), for distances of up to 192 bits. If the sum overflows, the
-// carry is skipped as 2^191 twice.
-func TestSkipsAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		start := anyStream(t)
-		distance := func(name string) [3]uint64 {
-			return [3]uint64{
-				rapid.Uint64Range(0, 1<<62).Draw(t, name+" high"), rapid.Uint64().Draw(t, name+" middle"),
-				rapid.Uint64().Draw(t, name+" low"),
-			}
-		}
-		a, b := distance("a"), distance("b")
-		number := func(d [3]uint64) *big.Int {
-			n := new(big.Int)
-			for _, word := range d {
-				n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(word))
-			}
-			return n
-		}
-		sum := new(big.Int).Add(number(a), number(b))
-		var words [3]uint64
-		for i := range words {
-			words[i] = new(big.Int).Rsh(sum, uint(64*(2-i))).Uint64() // the low 64 bits
-		}
-
-		twice, once := start, start
-		twice.Skip(a[0], a[1], a[2])
-		twice.Skip(b[0], b[1], b[2])
-		once.Skip(words[0], words[1], words[2])
-		if twice != once {
-			t.Fatalf("skipping %x and %x leads to %v, skipping %x to %v", a, b, twice, words, once)
-		}
-	})
-}
-
 // 2^31-1 is prime and the recurrence's polynomial is primitive, so the period is (2^31-1)^5 - 1 and not a divisor of
 // it.
 func TestPeriodIsMaximal(t *testing.T) {

@@ -180,29 +180,3 @@ func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 		checkVerdict(t, s, parent)
 	})
 }
-
-// FuzzValidate makes a small graph and parents from any bytes: the validator must agree with the slow checker.
-func FuzzValidate(f *testing.F) {
-	f.Add([]byte{3, 0, 0, 0, 1, 3, 0, 1, 1, 2})
-	f.Add([]byte{1, 0, 0})
-	f.Add([]byte{5, 2, 255, 254, 2, 2, 3, 2, 3, 3, 4, 4, 4})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) < 3 {
-			return
-		}
-		n := int64(data[0]%16) + 1
-		s := sample{"", nil, n, graph.Vertex(data[1]) % graph.Vertex(n)}
-		parent := make([]graph.Vertex, n)
-		data = data[2:]
-		for v := range parent {
-			if len(data) > 0 {
-				parent[v], data = graph.Vertex(int8(data[0])), data[1:]
-			}
-		}
-		for ; len(data) >= 2; data = data[2:] {
-			u, v := graph.Vertex(data[0])%graph.Vertex(n), graph.Vertex(data[1])%graph.Vertex(n)
-			s.edges = append(s.edges, graph.MakeEdge(u, v))
-		}
-		checkVerdict(t, s, parent)
-	})
-}

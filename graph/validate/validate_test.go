@@ -206,63 +206,6 @@ func otherParents(csr *graph.CSR, root graph.Vertex, level []int64, rng *rand.Ra
 	return parent
 }
 
-func TestTreesOfTheSmallestGraphs(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		edges    []graph.Edge
-		vertices int64
-		root     graph.Vertex
-		parent   []graph.Vertex
-		want     Tree
-	}{
-		{"one vertex, no tuples", nil, 1, 0, []graph.Vertex{0}, Tree{Reached: 1}},
-		{"one vertex with a self-loop", tuples(0, 0), 1, 0, []graph.Vertex{0}, Tree{Reached: 1, Tuples: 1, SelfLoops: 1}},
-		{"isolated root", tuples(0, 1), 3, 2, []graph.Vertex{-1, -1, 2}, Tree{Root: 2, Reached: 1}},
-		{"isolated root with self-loops", tuples(0, 1, 2, 2, 2, 2), 3, 2, []graph.Vertex{-1, -1, 2},
-			Tree{Root: 2, Reached: 1, Tuples: 2, SelfLoops: 2}},
-		{"duplicates in both orientations", tuples(0, 1, 1, 0, 0, 1), 2, 1, []graph.Vertex{1, 1},
-			Tree{Root: 1, Reached: 2, Depth: 1, Tuples: 3}},
-		{"self-loops outside the component", tuples(0, 1, 2, 2), 3, 0, []graph.Vertex{0, 0, -1},
-			Tree{Reached: 2, Depth: 1, Tuples: 1}},
-		{"root is the largest label", tuples(4, 3), 5, 4, []graph.Vertex{-1, -1, -1, 4, 4},
-			Tree{Root: 4, Reached: 2, Depth: 1, Tuples: 1}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := mustValidator(t, c.edges, c.vertices, 2).Validate(context.Background(), c.root, c.parent)
-			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
-				t.Errorf("error %v (-want +got):\n%s", err, diff)
-			}
-			if got.NEdge() != c.want.Tuples-c.want.SelfLoops {
-				t.Errorf("nedge is %d", got.NEdge())
-			}
-		})
-	}
-}
-
-func TestGiantComponentOfTheReferenceGraph(t *testing.T) {
-	for _, c := range []struct {
-		scale         int
-		root          graph.Vertex
-		reached       int64
-		nedge, tuples int64
-	}{
-		{10, 458, 897, 16_239, 16_383},
-		{16, 29348, 46_803, 1_048_079, 1_048_570},
-	} {
-		t.Run(fmt.Sprintf("scale %d", c.scale), func(t *testing.T) {
-			edges, vertices := kroneckerTuples(t, c.scale, 2)
-			parent, _, err := mustCSR(t, edges, vertices).Search(c.root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := mustValidator(t, edges, vertices, 2).Validate(context.Background(), c.root, parent)
-			if err != nil || got.Reached != c.reached || got.NEdge() != c.nedge || got.Tuples != c.tuples {
-				t.Errorf("got %+v with nedge %d, error %v", got, got.NEdge(), err)
-			}
-		})
-	}
-}
-
 func TestPathOfAMillionLevelsTakesLinearTime(t *testing.T) {
 	const n = 1 << 20
 	labels := rand.New(rand.NewPCG(1, 9)).Perm(n)
@@ -388,5 +331,35 @@ func TestValidatorBytesMatchesAllocations(t *testing.T) {
 	held := 4*cap(v.levels) + 8*cap(v.joined) + 8*cap(v.inner) + 8*cap(v.pending) + 2*cap(v.words) + 4*cap(v.parent32)
 	if got := Bytes(n); got < int64(held) || got > int64(held)+1000 {
 		t.Errorf("holds %d bytes, but says %d", held, got)
+	}
+}
+
+// failing is a source whose tuples cannot be made.
+type failing struct{ listSource }
+
+var errMade = errors.New("no tuples")
+
+func (failing) Generate(context.Context, []graph.Edge, int64, int) error { return errMade }
+
+func TestSourcesThatDoNotFit(t *testing.T) {
+	room, one := make([]graph.Edge, 2), tuples(0, 1)
+	if _, err := NewFromSource(t.Context(), failing{listSource{edges: one, vertices: 2}}, room, 1); err != errMade {
+		t.Errorf("a source that fails: %v", err)
+	}
+	if _, err := NewFromSource(t.Context(), listSource{}, room, 1); err == nil {
+		t.Error("a source without vertices is accepted")
+	}
+	v, err := NewFromSource(t.Context(), listSource{edges: one, vertices: 2}, room, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.source = failing{listSource{edges: one, vertices: 2}}
+	parent := []graph.Vertex{0, 0}
+	if _, err := v.Validate(t.Context(), 0, parent); err != errMade {
+		t.Errorf("a source that fails later: %v", err)
+	}
+	v.Overwrite(parent)
+	if parent[0] != graph.Unwritten || parent[1] != graph.Unwritten {
+		t.Errorf("overwritten parents are %d", parent)
 	}
 }
