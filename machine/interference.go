@@ -10,8 +10,7 @@ import (
 // Interference is what kept a process from computing for some time. What the system does not report is zero.
 type Interference struct {
 	Period float64 `json:"period,omitempty"` // that it was measured for, seconds
-	// Waited is how long a thread was ready to run and had no processor, in seconds: the longest such time of a thread
-	// that ran at least a quarter as long as the busiest one.
+	// Waited is the longest run queue wait of a thread that ran at least a quarter as long as the busiest one, in seconds.
 	Waited float64 `json:"waited,omitempty"`
 	// Stolen is the time of the machine's processors that its hypervisor gave to others, seconds.
 	Stolen   float64 `json:"stolen,omitempty"`

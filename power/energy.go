@@ -31,21 +31,25 @@ const maxPeriod = 10 * time.Second
 // It is an error if there are no readings, if the counter did not move, or if the readings cover less
 // than nine tenths of the interval.
 func (s Series) Energy(from, to time.Time) (Amount, error) {
-	length := to.Sub(from)
-	if length <= 0 {
-		return Amount{}, s.noEnergy("the interval is empty")
+	length, why := to.Sub(from), ""
+	switch {
+	case length <= 0:
+		why = "the interval is empty"
+	case len(s.Readings) == 0:
+		why = "the meter showed nothing"
+	default:
+		a, covered := s.energy(from, to)
+		a.Coverage = covered.Seconds() / length.Seconds()
+		a.Watts = a.Joules / covered.Seconds()
+		if a.Coverage >= minCoverage {
+			return a, nil
+		}
+		why = fmt.Sprintf("readings cover %.1f %% of the interval, and %g %% are needed", 100*a.Coverage, 100*minCoverage)
 	}
-	if len(s.Readings) == 0 {
-		return Amount{}, s.noEnergy("the meter showed nothing")
+	if n := len(s.Faults); n > 0 {
+		why += " (" + s.Faults[n-1].Text + ")"
 	}
-	a, covered := s.energy(from, to)
-	a.Coverage = covered.Seconds() / length.Seconds()
-	if a.Coverage < minCoverage {
-		return Amount{}, s.noEnergy(fmt.Sprintf("readings cover %.1f %% of the interval, and %g %% are needed",
-			100*a.Coverage, 100*minCoverage))
-	}
-	a.Watts = a.Joules / covered.Seconds()
-	return a, nil
+	return Amount{}, fmt.Errorf("power: %s: the energy is not known: %s", s.Info.Name, why)
 }
 
 // energy returns the energy of the part of an interval that the readings cover, and how long that part is.
@@ -66,20 +70,12 @@ func (s Series) Mean() float64 {
 	return 0
 }
 
-// period is the time between two updates of the meter.
-func (s Series) period() time.Duration { return cmp.Or(s.Info.Period, min(s.Period, maxPeriod)) }
-
-func (s Series) noEnergy(why string) error {
-	if n := len(s.Faults); n > 0 {
-		why += " (" + s.Faults[n-1].Text + ")"
-	}
-	return fmt.Errorf("power: %s: the energy is not known: %s", s.Info.Name, why)
-}
-
 // A stretch is a part of the readings of a counter without a break. It has at least one update.
 type stretch struct {
 	readings []Reading
-	updates  []Reading // when the value changed, and to what
+	// updates are the readings that show more than those before. An update happens shortly before its reading; that
+	// shifts both ends of an interval alike.
+	updates  []Reading
 	step     float64
 	from, to time.Time // where the energy is bounded on both sides
 }
@@ -96,7 +92,12 @@ func (s Series) stretches() []stretch {
 		}
 		part := stretch{readings: s.Readings[first:i], step: s.Info.Step}
 		first = i
-		if part.updates = updates(part.readings); len(part.updates) == 0 {
+		for k := 1; k < len(part.readings); k++ {
+			if part.readings[k].Value > part.readings[k-1].Value {
+				part.updates = append(part.updates, part.readings[k])
+			}
+		}
+		if len(part.updates) == 0 {
 			continue
 		}
 		n := len(part.readings) - 1
@@ -105,17 +106,6 @@ func (s Series) stretches() []stretch {
 		}
 		part.from, part.to = part.readings[0].end(), part.readings[n-1].begin()
 		all = append(all, part)
-	}
-	return all
-}
-
-// updates returns the readings of a counter that show more than those before. An update happens shortly before its
-// reading; that shifts both ends of an interval alike.
-func updates(readings []Reading) (all []Reading) {
-	for i := 1; i < len(readings); i++ {
-		if readings[i].Value > readings[i-1].Value {
-			all = append(all, readings[i])
-		}
 	}
 	return all
 }
@@ -184,7 +174,7 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 	if !end.After(begin) {
 		return a, 0
 	}
-	period := s.period()
+	period := cmp.Or(s.Info.Period, min(s.Period, maxPeriod)) // between two updates
 	joules, bound := 0.0, 0.0
 	for i := 0; i+1 < len(s.Readings); i++ {
 		left, right := overlap(begin, end, moments[i], moments[i+1])

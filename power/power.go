@@ -61,8 +61,8 @@ type Info struct {
 	Device string `json:"device,omitempty"`
 	// Period is the time between two updates of the meter. Zero: not known.
 	Period time.Duration `json:"period_ns,omitempty"`
-	// Pace is the minimum time between two reads of a meter that is slow to read. Zero: it may be read at any time.
-	Pace time.Duration `json:"-"`
+	// MinInterval is the minimum time between two reads of a meter that is slow to read. Zero: it may be read at any time.
+	MinInterval time.Duration `json:"-"`
 	// Step is the smallest change that the meter shows, in joules or watts. Zero: not known.
 	Step float64 `json:"step,omitempty"`
 	// Error is the relative error stated by the maker of the meter, such as 0.05. Zero: not stated.

@@ -42,7 +42,7 @@ type track struct {
 	broken  bool // a reading after a break was dropped
 }
 
-// Record starts reading meters, each every Interval or at its own pace. The meters of a source
+// Record starts reading meters, each every Interval or at its own interval. The meters of a source
 // are read one after the other, because reads at the same time would be slower and their times less exact. The sources
 // do not wait for each other, so a meter that hangs holds up only its own source. The meters stay open when the
 // recorder stops.
@@ -51,17 +51,17 @@ type track struct {
 func Record(ctx context.Context, meters []Meter) *Recorder {
 	r := &Recorder{stopped: make(chan struct{}), ended: make(chan struct{})}
 	ctx, r.cancel = context.WithCancel(ctx)
-	sources, paces := map[string][]*track{}, map[string]time.Duration{}
+	sources, intervals := map[string][]*track{}, map[string]time.Duration{}
 	for _, m := range meters {
 		info := m.Info()
 		t := &track{meter: m, series: Series{Info: info}}
 		r.tracks = append(r.tracks, t)
 		sources[info.Source] = append(sources[info.Source], t)
-		paces[info.Source] = max(Interval, info.Pace, paces[info.Source])
+		intervals[info.Source] = max(Interval, info.MinInterval, intervals[info.Source])
 	}
 	var running sync.WaitGroup
 	for name, tracks := range sources {
-		running.Go(func() { r.run(ctx, tracks, paces[name]) })
+		running.Go(func() { r.run(ctx, tracks, intervals[name]) })
 	}
 	go func() {
 		running.Wait()
@@ -101,14 +101,14 @@ func Margin(meters []Meter) time.Duration {
 		if info.Period == 0 {
 			info.Period = time.Second
 		}
-		slowest = max(slowest, info.Period, info.Pace)
+		slowest = max(slowest, info.Period, info.MinInterval)
 	}
 	return min(2*slowest+readLimit/4, 10*time.Second)
 }
 
 // run reads the meters of a source until the recorder is stopped, and then once more.
-func (r *Recorder) run(ctx context.Context, tracks []*track, pace time.Duration) {
-	ticker := time.NewTicker(pace)
+func (r *Recorder) run(ctx context.Context, tracks []*track, interval time.Duration) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for last := false; ; {
 		for _, t := range tracks {

@@ -39,14 +39,14 @@ func steady(name string, watts float64) Meter {
 	return &scripted{info: Info{Name: name, Source: "steady", Quantity: Power}, read: read}
 }
 
-func TestRecorderReadsEveryMeterAtItsPace(t *testing.T) {
+func TestRecorderReadsEveryMeterAtItsInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := func(context.Context, int) ([]Reading, error) {
 			begin := time.Now()
 			time.Sleep(300 * time.Millisecond)
 			return []Reading{{Time: begin.Add(150 * time.Millisecond), Value: 250, Window: 300 * time.Millisecond}}, nil
 		}
-		slow := &scripted{info: Info{Name: "bmc", Source: "ipmi", Quantity: Power, Pace: time.Second}, read: answer}
+		slow := &scripted{info: Info{Name: "bmc", Source: "ipmi", Quantity: Power, MinInterval: time.Second}, read: answer}
 		begin := time.Now()
 		r := Record(t.Context(), []Meter{steady("a", 10), slow, steady("b", 20)})
 		time.Sleep(10*time.Second - time.Millisecond)
@@ -116,7 +116,7 @@ func TestStopDoesNotWaitForAMeterThatHangs(t *testing.T) {
 		}
 		r := Record(t.Context(), []Meter{
 			steady("good", 10), &scripted{info: Info{Name: "hangs", Source: "nvml"}, read: hang},
-			&scripted{info: Info{Name: "slow, hangs", Source: "ipmi", Pace: time.Second}, read: hang},
+			&scripted{info: Info{Name: "slow, hangs", Source: "ipmi", MinInterval: time.Second}, read: hang},
 		})
 		time.Sleep(time.Second + time.Millisecond)
 		begin := time.Now()
@@ -210,7 +210,7 @@ func TestRecorderEndsWithItsContext(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		slow := &scripted{info: Info{Name: "slow", Source: "ipmi", Pace: time.Second}, read: wait}
+		slow := &scripted{info: Info{Name: "slow", Source: "ipmi", MinInterval: time.Second}, read: wait}
 		r := Record(ctx, []Meter{steady("a", 1), slow})
 		time.Sleep(100 * time.Millisecond)
 		cancel()
@@ -238,7 +238,7 @@ func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
 	for want, infos := range map[time.Duration][]Info{
 		600 * time.Millisecond:  {{Period: time.Millisecond}},
 		2500 * time.Millisecond: {{Period: time.Millisecond}, {}},
-		6500 * time.Millisecond: {{Period: time.Second, Pace: 3 * time.Second}},
+		6500 * time.Millisecond: {{Period: time.Second, MinInterval: 3 * time.Second}},
 		10 * time.Second:        {{Period: time.Minute}},
 	} {
 		var meters []Meter

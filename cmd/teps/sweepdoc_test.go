@@ -56,6 +56,17 @@ func TestSweepsDocumentWorks(t *testing.T) {
 		}
 	}
 
+	// Engines that are built without CUDA describe themselves, so that their options are checked.
+	build := exec.Command("go", "build", "-o", work+"/", "../teps-engine-cuda", "../teps-engine-cuda-literature")
+	succeed(t, build)
+	literature, err := filepath.Abs("../../docs/literature.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := do("teps sweep " + literature + " --dry-run"); !strings.Contains(out, "19 of 77 runs to do") {
+		t.Errorf("the dry run of %s prints\n%s", literature, out)
+	}
+
 	// The tables name every field there is.
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[sweepFile](), reflect.TypeFor[planFlags](), reflect.TypeFor[engineEntry](),

@@ -185,17 +185,3 @@ func TestCtrlCOnATerminalLeavesItClean(t *testing.T) {
 	}
 	nothingLeft(t, temp)
 }
-
-// The text of a report fits the terminal that it is written to.
-func TestATextFitsItsTerminal(t *testing.T) {
-	cmd, _ := teps(t, "report", filepath.FromSlash("../../docs/results/runs/peers-h200"), "--format", "text")
-	text, code := onTerminal(t, cmd).end(t, cmd)
-	if code != exitValid || !strings.Contains(text, "GTEPS") {
-		t.Fatalf("exit code %d:\n%s", code, text)
-	}
-	for _, line := range left(text) {
-		if n := len([]rune(line)); n > 100 {
-			t.Errorf("%d columns: %q", n, line)
-		}
-	}
-}

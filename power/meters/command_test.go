@@ -5,9 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -109,39 +107,6 @@ func TestCommandWithoutReadingsIsAbsent(t *testing.T) {
 	if len(meters) != 0 || len(absences) != 1 || !absences[0].Asked ||
 		!strings.Contains(absences[0].Reason, "/no/such/program: the program does not start") {
 		t.Errorf("no program: got %v", absences)
-	}
-}
-
-// alive reports whether a process runs; one that has died and was not waited for does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err != nil || !strings.Contains(string(stat), ") Z ")
-}
-
-func TestCommandThatIgnoresSIGTERMIsKilledWithItsChildren(t *testing.T) {
-	file := t.TempDir() + "/pids"
-	m, err := start(t, "trap '' TERM\nsleep 1000 &\necho $$ $! > "+file+"\necho ,5\nwhile :; do sleep 1000; done",
-		10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-	for _, field := range strings.Fields(string(text)) {
-		pid, _ := strconv.Atoi(field)
-		for begin := time.Now(); alive(pid); time.Sleep(time.Millisecond) {
-			if time.Since(begin) > 20*time.Second {
-				t.Fatalf("process %d still runs", pid)
-			}
-		}
 	}
 }
 

@@ -44,7 +44,7 @@ func openIPMI(ctx context.Context, r Request) ([]power.Meter, error) {
 	m := &polled{
 		info: power.Info{
 			Name: "ipmi:dcmi", Source: "ipmi", Scope: power.Node, Method: power.Measured, Quantity: power.Power,
-			Period: ipmiPeriod, Pace: ipmiPeriod, Step: 1, Detail: tool + " dcmi power reading, " + device,
+			Period: ipmiPeriod, MinInterval: ipmiPeriod, Step: 1, Detail: tool + " dcmi power reading, " + device,
 		},
 		show: func(ctx context.Context) (float64, error) { return askDCMI(ctx, tool) },
 	}
@@ -69,10 +69,7 @@ func askDCMI(ctx context.Context, tool string) (float64, error) {
 		return 0, fmt.Errorf("ipmitool did not answer in time: %w", ctx.Err())
 	}
 	watts, explanation := parseDCMI(out.String())
-	if explanation == nil && err != nil {
-		explanation = fmt.Errorf("ipmitool: %w", err)
-	}
-	return watts, explanation
+	return watts, cmp.Or(explanation, err)
 }
 
 // parseDCMI returns the power in watts from what ipmitool printed.

@@ -71,7 +71,8 @@ func TestIPMIAsksItsTool(t *testing.T) {
 	if len(meters) != 1 {
 		t.Fatalf("got %d meters, %v, want 1", len(meters), err)
 	}
-	if i := meters[0].Info(); i.Scope != power.Node || i.Period != time.Second || i.Pace != time.Second || i.Step != 1 {
+	i := meters[0].Info()
+	if i.Scope != power.Node || i.Period != time.Second || i.MinInterval != time.Second || i.Step != 1 {
 		t.Errorf("%+v", i)
 	}
 	if w := only(t, meters[0]); w != 220 {

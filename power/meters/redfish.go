@@ -25,7 +25,7 @@ const (
 	redfishUser     = "TEPS_REDFISH_USER"
 	redfishPassword = "TEPS_REDFISH_PASSWORD"
 
-	redfishPace      = time.Second
+	redfishInterval  = time.Second
 	redfishOpenLimit = 10 * time.Second
 	redfishMaxAnswer = 4 << 20 // bytes
 )
@@ -91,7 +91,7 @@ func openRedfish(ctx context.Context, r Request, insecure bool) (meters []power.
 			m := &polled{
 				info: power.Info{
 					Name: "redfish:" + base.Host + "/" + path.Base(member.ID), Source: "redfish", Scope: r.Scope,
-					Method: power.Measured, Quantity: power.Power, Pace: redfishPace, Detail: c.server.String() + link.ID,
+					Method: power.Measured, Quantity: power.Power, MinInterval: redfishInterval, Detail: c.server.String() + link.ID,
 				},
 				show:  func(ctx context.Context) (float64, error) { return c.watts(ctx, link.ID) },
 				close: func() { c.http.CloseIdleConnections() },
