@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
 
 // scripted is a meter that reads what a test says; n counts its reads from 0.
@@ -250,3 +251,7 @@ func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }

@@ -1,14 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/regular"
+	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/text"
@@ -167,4 +177,180 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	default:
 		fmt.Fprintf(w, "One page of all runs: teps report %s\n", s.Dir)
 	}
+}
+
+// sweepFile is a sweep as a file describes it; see docs/sweeps.md.
+type sweepFile struct {
+	Engines []engineEntry `yaml:"engines"`
+	Scales  values        `yaml:"scales"`
+	Repeats int           `yaml:"repeats"`
+	Until   string        `yaml:"until"`
+	Store   string        `yaml:"store"`
+	Plan    planFlags     `yaml:",inline"`
+}
+
+// engineEntry is an engine: a text as --engine takes it, or a mapping.
+type engineEntry struct {
+	Name string       `yaml:"name"`
+	Set  optionValues `yaml:"set"`
+}
+
+func (e *engineEntry) UnmarshalYAML(node ast.Node) error {
+	if _, ok := node.(ast.MapNode); !ok {
+		return yaml.NodeToValue(node, &e.Name)
+	}
+	type mapping engineEntry // without this method
+	return yaml.NodeToValue(node, (*mapping)(e), yaml.Strict())
+}
+
+// optionValues are options in the order of the file, each with a value or a list of values.
+type optionValues []sweep.Values
+
+func (o *optionValues) UnmarshalYAML(node ast.Node) error {
+	mapping, ok := node.(ast.MapNode)
+	if !ok {
+		return &yaml.SyntaxError{Message: "want OPTION: VALUES here", Token: node.GetToken()}
+	}
+	for fields := mapping.MapRange(); fields.Next(); {
+		var list values
+		if err := list.UnmarshalYAML(fields.Value()); err != nil {
+			return err
+		}
+		*o = append(*o, sweep.Values{Option: fields.Key().GetToken().Value, Values: list})
+	}
+	return nil
+}
+
+// values is a value or a list of values, as they are written: for YAML itself, 016 is 14.
+type values []string
+
+func (v *values) UnmarshalYAML(node ast.Node) error {
+	nodes := []ast.Node{node}
+	if list, ok := node.(*ast.SequenceNode); ok {
+		nodes = list.Values
+	}
+	*v = nil
+	for _, n := range nodes {
+		if _, ok := n.(ast.ScalarNode); !ok {
+			return &yaml.SyntaxError{Message: "want a value or a list of values here", Token: n.GetToken()}
+		}
+		*v = append(*v, n.GetToken().Value)
+	}
+	return nil
+}
+
+// readSweep reads a sweep file and returns the sweep and the directory of its runs. Outside engines are started to ask
+// for their names. All errors but those of reading are usage errors; those of YAML say the place in the file.
+func readSweep(ctx context.Context, engines catalog, host harness.Host, path string) (sweep.Sweep, string, error) {
+	f := sweepFile{Repeats: 1}
+	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
+	f.Store = filepath.Join(defaultStore, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	data, err := regular.Read(path, maxSweepFile)
+	if err != nil {
+		return sweep.Sweep{}, "", usage("read the sweep file: %w; teps sweep --help shows one", err)
+	}
+	if err := parseYAML(data, &f); err != nil {
+		return sweep.Sweep{}, "", usage("%s:%.1000s", path, yamlError(err))
+	}
+	s, err := f.sweep(ctx, engines, host)
+	if err != nil {
+		err = usage("%s: %w", path, err)
+	}
+	return s, f.Store, err
+}
+
+// maxSweepFile bounds a sweep file, and with it how deeply its values can be nested: within this size the parser needs
+// at most some seconds and some megabytes for any text.
+const maxSweepFile = 32 << 10
+
+// parseYAML is strict: an unknown field is an error. A panic of the parser is one, too.
+func parseYAML(data []byte, to any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("this is not the YAML of a sweep: the parser failed with: %v", r)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(data, to, yaml.Strict())
+}
+
+// yamlError is an error of parseYAML in one line, which begins with the place in the file where it is known:
+// 3:1: unknown field "scale".
+func yamlError(err error) string {
+	const hint = "; docs/sweeps.md lists the fields"
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		return " " + err.Error() + hint
+	}
+	message := at.GetMessage()
+	if kind := (*yaml.TypeError)(nil); errors.As(err, &kind) {
+		message = fmt.Sprintf("want %s here", cmp.Or(valuesOf[strings.ToLower(kind.DstType.Name())], "a single value"))
+	}
+	return fmt.Sprintf("%d:%d: %s%s", at.GetToken().Position.Line, at.GetToken().Position.Column, message, hint)
+}
+
+func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Host) (s sweep.Sweep, err error) {
+	if len(f.Engines) == 0 {
+		return s, usage("want at least one engine, such as engines: [cpu]")
+	}
+	if f.Scales != nil {
+		f.Plan.scale = strings.Join(f.Scales, ",")
+	}
+	s.Repeats = f.Repeats
+	if percent, ok := strings.CutSuffix(f.Until, "%"); f.Until != "" {
+		if s.Within, err = strconv.ParseFloat(strings.TrimSpace(percent), 64); err != nil || !ok || !(s.Within > 0) {
+			return s, usage("until: %s: want how precise the rate should be, such as 2%%", f.Until)
+		}
+		s.Within /= 100
+	}
+	if s.Plan, err = f.Plan.settings(f.Scales != nil); err != nil {
+		return s, err
+	}
+	if err := harness.CheckFiles(ctx, s.Plan); err != nil {
+		return s, err
+	}
+	if s.Plan.HostDevice, err = hostDevice(ctx, f.Plan.HostDevice, host); err != nil {
+		return s, err
+	}
+	for i, g := range s.Plan.Graphs { // a file that changes is another graph
+		if g.Path == "" || g.Path == record.StandardInput {
+			continue
+		}
+		if s.Plan.Graphs[i].Checksum, err = rpc.Checksum(g.Path); err != nil {
+			return s, err
+		}
+	}
+	for _, entry := range f.Engines {
+		e, err := entry.engine(ctx, engines, host)
+		if err != nil {
+			return s, err
+		}
+		s.Engines = append(s.Engines, e)
+	}
+	return s, s.Check()
+}
+
+// engine joins the options in the name and those of the mapping.
+func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.Host) (sweep.Engine, error) {
+	chosen, err := engines.parse(e.Name)
+	if err != nil {
+		return sweep.Engine{}, err
+	}
+	chosen.name(ctx, host)
+	if chosen.Path != "" { // from here on the engine is refused if its file changes
+		if chosen.Checksum, err = rpc.Checksum(chosen.Path); err != nil {
+			return sweep.Engine{}, err
+		}
+	}
+	var options []sweep.Values
+	for _, name := range chosen.given {
+		options = append(options, sweep.Values{Option: name, Values: []string{chosen.Options[name]}})
+	}
+	for _, v := range e.Set {
+		if chosen.Options[v.Option] != "" {
+			return sweep.Engine{}, usage("engine %s: option %s is set twice", e.Name, v.Option)
+		}
+		options = append(options, v)
+	}
+	chosen.Options = nil
+	return sweep.Engine{Spec: chosen.EngineSpec, Options: options, Labeled: chosen.labeled}, nil
 }

@@ -6,10 +6,14 @@
 package meters
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/power"
@@ -85,4 +89,157 @@ func scopeNames() string {
 		names = append(names, string(s))
 	}
 	return strings.Join(names, ", ")
+}
+
+// Config says which meters to find. Its zero value finds all meters of this machine.
+type Config struct {
+	// Root is the directory that holds the machine's sys, proc and dev. Empty: "/".
+	Root string
+	// Specs are specifications of meters as Help explains them. Empty: all that can be found in this machine ("auto").
+	Specs []string
+	// Sources are the known sources. Empty: Sources().
+	Sources []Source
+}
+
+// Find opens meters, and says for every source without a meter why it has none. A source that the user asked for and
+// that is absent is an Absence with Asked set, not an error. The error is for a specification that is wrong, or the
+// end of ctx; then no meter is left open. The caller closes the meters.
+func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power.Absence, err error) {
+	if len(c.Sources) == 0 {
+		c.Sources = Sources()
+	}
+	specs, err := parseAll(c.Sources, c.Specs)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := map[string]bool{}
+	for _, s := range specs {
+		found, reasons := s.find(ctx, cmp.Or(c.Root, "/"))
+		for _, m := range found {
+			info := m.Info()
+			if names[info.Name] { // asked for twice
+				_ = m.Close()
+				continue
+			}
+			names[info.Name] = true
+			meters = append(meters, m)
+		}
+		if s.asked && len(found) == 0 {
+			absences = append(absences, power.Absence{Source: s.text, Reason: reasons[0].Error(), Asked: true})
+			continue
+		}
+		for _, reason := range reasons {
+			absences = append(absences, power.Absence{Source: s.Name, Reason: reason.Error()})
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, errors.Join(err, power.Close(meters))
+	}
+	return meters, absences, nil
+}
+
+// opened is a meter with what the user stated about it.
+type opened struct {
+	power.Meter
+	info power.Info
+}
+
+func (o opened) Info() power.Info { return o.info }
+
+// A spec is a specification of meters, as Help explains it.
+type spec struct {
+	Source
+	text  string // as the user wrote it
+	scope power.Scope
+	value string
+	error float64 // relative, stated by the user; zero: not stated
+	asked bool    // not found by auto
+}
+
+// find opens the meters of one specification. The reasons say why there are no others.
+func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reasons []error) {
+	found, err := s.Open(ctx, Request{Root: root, Scope: s.scope, Value: s.value})
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		reasons = joined.Unwrap()
+	} else if err != nil {
+		reasons = []error{err}
+	}
+	for _, m := range found {
+		info := m.Info()
+		if s.local() && s.scope != "" && info.Scope != s.scope {
+			_ = m.Close()
+			continue
+		}
+		info.Error, info.ScopeStated = s.error, !s.local()
+		meters = append(meters, opened{m, info})
+	}
+	if s.asked && len(meters) == 0 {
+		reasons = append(reasons, fmt.Errorf("none of its %d meters has the scope %s", len(found), s.scope))
+	}
+	return meters, reasons
+}
+
+// parseAll parses specifications; none at all means auto.
+func parseAll(sources []Source, texts []string) (all []spec, err error) {
+	if len(texts) == 0 {
+		texts = []string{auto}
+	}
+	for _, text := range texts {
+		if text == auto {
+			for _, s := range sources {
+				if s.local() {
+					all = append(all, spec{Source: s, text: s.Name})
+				}
+			}
+			continue
+		}
+		s, err := parse(sources, text)
+		if err != nil {
+			name, _, _ := strings.Cut(text, "=") // the value may hold a password
+			return nil, fmt.Errorf("power meter %q: %w", name, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// parse parses SOURCE[:SCOPE[@ERROR]][=VALUE].
+func parse(sources []Source, text string) (s spec, err error) {
+	head, value, _ := strings.Cut(strings.TrimSpace(text), "=")
+	head, relative, hasError := strings.Cut(head, "@")
+	name, scope, _ := strings.Cut(head, ":")
+	names := []string{auto}
+	for _, source := range sources {
+		names = append(names, source.Name)
+	}
+	i := slices.Index(names, name)
+	if i < 1 {
+		return s, fmt.Errorf("unknown source %q; the sources are %s", name, strings.Join(names, ", "))
+	}
+	s = spec{Source: sources[i-1], text: text, value: strings.TrimSpace(value), asked: true}
+	s.scope = cmp.Or(power.Scope(scope), s.Scope)
+	switch {
+	case s.scope != "" && !slices.Contains(power.Scopes(), s.scope):
+		err = fmt.Errorf("unknown scope %q; the scopes are %s", s.scope, scopeNames())
+	case s.local() && s.value != "":
+		err = errors.New("the source takes no value")
+	case !s.local() && s.value == "":
+		err = errors.New("the value is missing")
+	case !s.local() && s.scope == "":
+		err = errors.New("state what the meter covers")
+	case s.Check != nil:
+		err = s.Check(s.value)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%w; write for example %s", err, cmp.Or(s.Example, s.Name+":package"))
+	}
+	if hasError {
+		number, isPercent := strings.CutSuffix(strings.TrimSpace(relative), "%")
+		percent, err := strconv.ParseFloat(number, 64)
+		if err != nil || !isPercent || !(percent > 0 && percent < 100) {
+			return s, fmt.Errorf("%q is not the error of a meter; write for example @2%%", relative)
+		}
+		s.error = percent / 100
+	}
+	return s, nil
 }

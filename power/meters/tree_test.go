@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"go.uber.org/goleak"
 
 	"github.com/tepsbench/teps/power"
 )
@@ -96,3 +97,5 @@ func byName(meters []power.Meter) map[string]power.Meter {
 }
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
