@@ -23,8 +23,8 @@ func options(defaultRanks int) []plugins.Option {
 			Meaning: "number of workers of each rank"},
 		{Name: "partition", Kind: plugins.Choice, Default: "1d-replicated",
 			Choices: []string{"1d-replicated", "2d", "1d"},
-			Meaning: "1d-replicated: a rank stores all edges to its vertices and gets every frontier; 2d: a grid of ranks " +
-				"over the adjacency matrix; 1d: a rank sends discovered vertices to their owners"},
+			Meaning: "1d-replicated: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
+				"adjacency matrix; 1d: 1D by source, and discovered vertices are sent to their owners"},
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
@@ -76,7 +76,7 @@ func (c Configuration) details(kind string) []plugins.Fact {
 	partition := fmt.Sprintf("2D, grid of %dx%d", c.Grid.R, c.Grid.C)
 	switch {
 	case c.OneD:
-		partition = "1D, vertices by owner; discovered vertices are sent to their owners"
+		partition = "1D, edges by source; discovered vertices are sent to their owners"
 	case c.Grid.C == 1:
 		partition = "1D, edges by destination; every rank gets every frontier"
 	}

@@ -18,7 +18,7 @@ func builtins() catalog {
 	}
 }
 
-// defaultEngines is what `teps run` runs: the CPU engine and both partitions of the distributed engine.
+// defaultEngines is what `teps run` runs: the engine cpu and the engine distributed in two dimensions and in one.
 func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d=distributed"}
+	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-replicated=distributed"}
 }
