@@ -129,7 +129,9 @@ func (r Result) softwareFacts() Table {
 	g.Fact("started", dated(r.Started, time.RFC3339))
 	g.Fact("note", Sentence(r.Environment["TEPS_NOTE"]))
 	g.Fact("command", Clean(strings.Join(r.Command, " "), 4*SentenceLength))
-	g.Fact("teps", Joined(", ", Name(r.Software.Version), Clean(r.Software.Commit, 2*NameLength)))
+	if r.Software.Version != "" {
+		g.Fact("teps", Sentence(r.Software.Build()))
+	}
 	g.Fact("compiler", Name(r.Software.Compiler))
 	checksum := map[bool]string{true: "checksummed", false: "without a checksum"}[r.Checksummed()]
 	g.Fact("record", Joined(", ", Clean(r.ID, 2*NameLength), Name(r.Schema), checksum))

@@ -102,6 +102,7 @@ func Detailed() record.Result {
 	r.Machine.MemorySpeed, r.Machine.SMT = &machine.MemorySpeed{Bandwidth: 2e10, RandomReads: 3e7, Threads: 2},
 		"notsupported"
 	r.Machine.Load = &machine.Load{Busy: 0.5, Processors: 2, Average: 1}
+	r.Software.Commit = ""
 	r.Plan.Validate, r.Environment = 1, map[string]string{"TEPS_NOTE": "quiet"}
 	run := WithMeters(r.Runs[0], power.GPU)
 	run.Sessions, run.Rebuilt = 2, &record.Kernel1{Construction: plugins.Construction{Elapsed: 2e9}}
