@@ -10,14 +10,12 @@ import (
 // readDIMACS reads the formats of the ninth DIMACS challenge (p sp, arcs "a U V WEIGHT") and of graph coloring (p edge
 // or p col, edges "e U V"). Vertices count from 1. An arc is a tuple, also if the opposite arc is there.
 func readDIMACS(in *input) error {
-	header, err := in.headerLine('c')
+	words, sizes, err := in.sizes('c', 2, 2, 4, "a line such as p sp VERTICES ARCS")
 	if err != nil {
 		return err
 	}
-	words := strings.Fields(string(header))
-	sizes, ok := parseInts(words[min(2, len(words)):], 2)
-	if !ok || words[0] != "p" || sizes[0] > int64(graph.MaxVertex)+1 {
-		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", truncate(header))
+	if words[0] != "p" {
+		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", strings.Join(words, " "))
 	}
 	lines := pairs{comments: "cn", word: 'e', first: 1, below: anyOrder} // n: the weight of a vertex
 	form, what := "e U V", "edges"
@@ -28,10 +26,9 @@ func readDIMACS(in *input) error {
 		in.info.Symmetrized = true
 	case "edge", "col":
 	default:
-		return atLine(in.line, "want p sp, p edge or p col: %q", truncate(header))
+		return atLine(in.line, "want p sp, p edge or p col: %q", strings.Join(words, " "))
 	}
 	n := sizes[0]
-	in.info.Vertices, in.info.FirstLabel = n, 1
 	lines.limit = uint64(n)
 	lines.wrong = func(b *block, start int) error { return b.atLine(start, "want "+form) }
 	lines.other = func(b *block, start int, _, _ uint64) (graph.Edge, error) {

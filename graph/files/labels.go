@@ -29,11 +29,15 @@ type seen struct {
 
 // edge makes a tuple of two labels.
 func (s *seen) edge(u, v uint64) graph.Edge {
-	if max(u, v) >= firstLarge {
-		return graph.MakeEdge(s.vertex(u), s.vertex(v))
+	if high := max(u, v); high < firstLarge {
+		s.limit = max(s.limit, high+1)
+		return graph.MakeEdge(graph.Vertex(u), graph.Vertex(v))
 	}
-	s.limit = max(s.limit, u+1, v+1)
-	return graph.MakeEdge(graph.Vertex(u), graph.Vertex(v))
+	return s.largeEdge(u, v)
+}
+
+func (c *collected) largeEdge(u, v uint64) graph.Edge {
+	return graph.MakeEdge(c.vertex(u), c.vertex(v))
 }
 
 // labeled is parallel for a format that does not state its number of vertices. It numbers the labels that parse has

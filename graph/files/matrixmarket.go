@@ -40,22 +40,14 @@ func readMatrixMarket(in *input) error {
 		return atLine(1, "want general, symmetric, skew-symmetric or hermitian, not %q", words[4])
 	}
 
-	size, err := in.headerLine('%')
+	_, sizes, err := in.sizes('%', 0, 3, 3, "the numbers of rows, columns and entries")
 	if err != nil {
 		return err
 	}
-	numbers, ok := parseInts(strings.Fields(string(size)), 3)
-	if !ok {
-		return atLine(in.line, "want the numbers of rows, columns and entries: %q", truncate(size))
+	n, entries := sizes[0], sizes[2]
+	if n != sizes[1] {
+		return atLine(in.line, "%d rows and %d columns: a graph needs a square matrix", n, sizes[1])
 	}
-	n, entries := numbers[0], numbers[2]
-	if n != numbers[1] {
-		return atLine(in.line, "%d rows and %d columns: a graph needs a square matrix", n, numbers[1])
-	}
-	if n > int64(graph.MaxVertex)+1 {
-		return atLine(in.line, "%d vertices: want at most 2^%d", n, graph.VertexBits)
-	}
-	in.info.Vertices, in.info.FirstLabel = n, 1
 
 	lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), below: below,
 		wrong: func(b *block, start int) error {
@@ -97,16 +89,27 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 	}
 }
 
-// parseInts reads exactly n numbers that fit an int64.
-func parseInts(words []string, n int) (numbers []int64, ok bool) {
-	for _, w := range words {
-		u, err := strconv.ParseUint(w, 10, 63)
-		if err != nil {
-			return nil, false
-		}
-		numbers = append(numbers, int64(u))
+// sizes reads the header line that states the sizes of a graph whose vertices count from 1: some words and n numbers,
+// which begin with the number of vertices. The line has at most limit fields. want describes it.
+func (in *input) sizes(comment byte, words, n, limit int, want string) (all []string, sizes []int64, err error) {
+	line, err := in.headerLine(comment)
+	if err != nil {
+		return nil, nil, err
 	}
-	return numbers, len(numbers) == n
+	all = strings.Fields(string(line))
+	for _, w := range all[min(words, len(all)):min(words+n, len(all))] {
+		if size, err := strconv.ParseUint(w, 10, 63); err == nil {
+			sizes = append(sizes, int64(size))
+		}
+	}
+	switch {
+	case len(sizes) < n || len(all) > limit:
+		return nil, nil, atLine(in.line, "want %s: %q", want, truncate(line))
+	case sizes[0] > int64(graph.MaxVertex)+1:
+		return nil, nil, atLine(in.line, "%d vertices: want at most 2^%d", sizes[0], graph.VertexBits)
+	}
+	in.info.Vertices, in.info.FirstLabel = sizes[0], 1
+	return all, sizes, nil
 }
 
 // truncate shortens a line that is quoted.

@@ -13,14 +13,9 @@ import (
 // of sizes, line v lists the neighbors of vertex v. Each edge is in the lists of both its ends. METIS itself does not
 // allow self-loops; here they are listed once.
 func readMETIS(in *input) error {
-	header, err := in.headerLine('%')
+	words, sizes, err := in.sizes('%', 0, 2, 4, "the numbers of vertices and edges, and maybe fmt and ncon")
 	if err != nil {
 		return err
-	}
-	words := strings.Fields(string(header))
-	sizes, ok := parseInts(words[:min(2, len(words))], 2)
-	if !ok || len(words) > 4 || sizes[0] > int64(graph.MaxVertex)+1 {
-		return atLine(in.line, "want the numbers of vertices and edges, and maybe fmt and ncon: %q", truncate(header))
 	}
 	// Each line begins with skip numbers, and each neighbor has a weight if weighted.
 	skip, weighted, err := metisFmt(in.line, words[2:])
@@ -28,7 +23,6 @@ func readMETIS(in *input) error {
 		return err
 	}
 	n := sizes[0]
-	in.info.Vertices, in.info.FirstLabel = n, 1
 
 	var both symmetry
 	var vertices int64

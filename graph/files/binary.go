@@ -132,37 +132,25 @@ func (l *serialized) read(kind entryKind) error {
 	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
 
-// readOffsets reads the beginnings of the lists and the end of the last one.
+// readOffsets reads the beginnings of the lists and the end of the last one. It takes memory for what the file holds.
 func (l *serialized) readOffsets() ([]int64, error) {
 	var offsets []int64
-	buffer := make([]byte, 1<<16)
-	for left := l.vertices + 1; left > 0; {
-		part := buffer[:min(int64(len(buffer)), left*8)]
-		if n, err := io.ReadFull(l.r, part); err != nil {
-			if err != io.EOF && err != io.ErrUnexpectedEOF {
-				return nil, l.readError(err)
-			}
-			return nil, l.atByte(l.offset+int64(n), "the file ends within its offsets: %d are missing", left-int64(n/8))
+	var word [8]byte
+	for v, low := int64(0), int64(0); v <= l.vertices; v++ {
+		if n, err := io.ReadFull(l.r, word[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, l.atByte(l.offset+int64(n), "the file ends within its offsets: %d are missing", l.vertices+1-v)
+		} else if err != nil {
+			return nil, l.readError(err)
+		}
+		offset := int64(binary.LittleEndian.Uint64(word[:]))
+		if offset < low || offset > l.entries || v == 0 && offset != 0 || v == l.vertices && offset != l.entries {
+			return nil, l.atByte(l.offset, "offset %d of vertex %d: want ascending offsets from 0 to %d", offset, v, l.entries)
 		}
 		if offsets == nil && l.size > 0 && l.info.Compression == "" { // the header has been compared with the size
-			offsets = make([]int64, 0, left)
+			offsets = make([]int64, 0, l.vertices+1)
 		}
-		for ; len(part) > 0; part = part[8:] {
-			offset, low := int64(binary.LittleEndian.Uint64(part)), int64(0)
-			if len(offsets) > 0 {
-				low = offsets[len(offsets)-1]
-			}
-			left--
-			if offset < low || offset > l.entries || len(offsets) == 0 && offset != 0 || left == 0 && offset != l.entries {
-				return nil, l.atByte(l.offset, "offset %d of vertex %d: want ascending offsets from 0 to %d",
-					offset, len(offsets), l.entries)
-			}
-			offsets = append(offsets, offset)
-			l.offset += 8
-		}
-		if err := l.ctx.Err(); err != nil {
-			return nil, err
-		}
+		offsets, low = append(offsets, offset), offset
+		l.offset += 8
 	}
 	return offsets, nil
 }
@@ -176,4 +164,29 @@ func (l *serialized) addLoops() error {
 		}
 	}
 	return l.add(edges)
+}
+
+// readPacked reads tuples as graph.Edge describes them.
+func readPacked(in *input) error {
+	return in.readTuples(graph.EdgeBytes, func(t []byte) (u, v uint64) {
+		low, high := binary.LittleEndian.Uint64(t), uint64(binary.LittleEndian.Uint32(t[8:]))
+		return low&(1<<32-1) | high<<48>>16, low>>32 | high>>16<<32
+	})
+}
+
+// readPacked16 reads tuples of two 64-bit numbers.
+func readPacked16(in *input) error {
+	return in.readTuples(16, func(t []byte) (u, v uint64) {
+		return binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint64(t[8:])
+	})
+}
+
+func (in *input) readTuples(bytes int, ends func([]byte) (u, v uint64)) error {
+	records := blocks{record: bytes, exact: true, limit: -1}
+	return in.labeled(records, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
+		for t := b.data; len(t) > 0; t = t[bytes:] {
+			edges = append(edges, seen.edge(ends(t)))
+		}
+		return edges, nil
+	})
 }
