@@ -110,9 +110,9 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 			{"topdown": "dynamic"}, {"alpha": "1e9", "beta": "1e9"}, {"lists": "host"},
 			{"gpus": *flagGPUs}, {"gpus": *flagGPUs, "transfer": "staged"}, {"gpus": *flagGPUs, "direction": "bottomup"},
 			{"gpus": *flagGPUs, "direction": "topdown", "hubs": "3"}, {"gpus": "0,0,0", "levels": "stepped"},
-			{"gpus": *flagGPUs, "partition": "1d"}, {"gpus": *flagGPUs, "partition": "1d", "transfer": "staged"},
+			{"gpus": *flagGPUs, "partition": "1d-source"}, {"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged"},
 			{"gpus": "0,0,0,0", "partition": "2d"}, {"gpus": "0,0,0,0", "partition": "2d", "transfer": "staged"},
-			{"gpus": "0,0,0", "partition": "1d", "alpha": "1e9", "beta": "1e9"},
+			{"gpus": "0,0,0", "partition": "1d-source", "alpha": "1e9", "beta": "1e9"},
 			{"gpus": "0,0,0,0", "partition": "2d", "messages": "bitmaps", "levels": "stepped"},
 		} {
 			t.Run(strings.ReplaceAll(fmt.Sprint(name, set), " ", "-"), func(t *testing.T) {

@@ -47,11 +47,11 @@ func variants() (sets []map[string]string) {
 			{"gpus": *flagGPUs},
 			{"gpus": *flagGPUs, "transfer": "staged"},
 			{"gpus": "0,0,0", "direction": "topdown"},
-			{"gpus": *flagGPUs, "partition": "1d"},
-			{"gpus": *flagGPUs, "partition": "1d", "transfer": "staged"},
+			{"gpus": *flagGPUs, "partition": "1d-source"},
+			{"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged"},
 			{"gpus": "0,0,0,0", "partition": "2d"},
-			{"gpus": "0,0,0", "partition": "1d", "direction": "topdown", "messages": "lists"},
-			{"gpus": *flagGPUs, "partition": "1d", "transfer": "staged", "messages": "bitmaps"},
+			{"gpus": "0,0,0", "partition": "1d-source", "direction": "topdown", "messages": "lists"},
+			{"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged", "messages": "bitmaps"},
 		}
 	}
 	for _, topDown := range []string{"scan", "dynamic"} {

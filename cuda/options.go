@@ -33,9 +33,9 @@ func options() []plugins.Option {
 		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
 			"with commas; a number that occurs twice makes two ranks on that GPU"},
-		choice("partition", "edges on several GPUs: 1d-replicated: those to a GPU's vertices, and every frontier; "+
+		choice("partition", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; "+
 			"2d: a grid; 1d: those from a GPU's vertices, and top-down steps send what they find to its owner",
-			"1d-replicated", "2d", "1d"),
+			"1d-dest", "2d", "1d-source"),
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
 		choice("messages", "1d and 2d: top-down steps send vertices as lists with parents, or as bitmaps and fetch parents; "+
@@ -112,7 +112,7 @@ func configure(set plugins.Settings) (c configuration, err error) {
 // gridRows returns how many rows the grid of a partition has, where rows is the option.
 func gridRows(partition string, rows, gpus int) (int, error) {
 	switch {
-	case partition == "1d":
+	case partition == "1d-source":
 		return 1, nil
 	case partition != "2d":
 		return gpus, nil

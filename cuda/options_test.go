@@ -74,7 +74,7 @@ func TestPartitionMakesAGrid(t *testing.T) {
 		partition        string
 		rows, gpus, want int // rows
 	}{
-		{"1d-replicated", 0, 4, 4}, {"1d", 0, 4, 1}, {"2d", 0, 1, 1}, {"2d", 0, 2, 2}, {"2d", 0, 4, 2}, {"2d", 0, 6, 3},
+		{"1d-dest", 0, 4, 4}, {"1d-source", 0, 4, 1}, {"2d", 0, 1, 1}, {"2d", 0, 2, 2}, {"2d", 0, 4, 2}, {"2d", 0, 6, 3},
 		{"2d", 0, 7, 7}, {"2d", 0, 16, 4}, {"2d", 1, 4, 1}, {"2d", 4, 4, 4},
 	} {
 		got, err := gridRows(test.partition, test.rows, test.gpus)

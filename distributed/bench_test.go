@@ -23,7 +23,7 @@ import (
 //
 //	go test -c -o distributed.test ./distributed
 //	./distributed.test -test.run '^$' -test.bench Search -test.benchtime 1x -distributed.scale 22 -distributed.passes 5 \
-//		-distributed.set cpu:threads=16,ranks=4:threads=4,ranks=16:partition=1d
+//		-distributed.set cpu:threads=16,ranks=4:threads=4,ranks=16:partition=1d-source
 //
 // The engines take turns: a pass searches from every root once. Minimum, median and maximum of the passes' harmonic
 // means of tuples per second are printed, the median of the ratios to the first engine's passes, and for a search the
@@ -36,8 +36,8 @@ var (
 	flagRoots  = flag.Int("distributed.roots", 64, "roots")
 	flagPause  = flag.Duration("distributed.pause", 0, "pause before every search, as validation is one in whole runs")
 	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
-		"ranks=2:partition=1d", "engines that take turns, with commas: options name=value with colons, after cpu or mpi "+
-		"if it is that engine")
+		"ranks=2:partition=1d-source", "engines that take turns, with commas: options name=value with colons, after cpu or "+
+		"mpi if it is that engine")
 )
 
 func BenchmarkSearch(b *testing.B) {

@@ -15,7 +15,7 @@ package distributed
 //     "Distributed Memory Breadth-First Search Revisited", MTAAP 2013. There the visited vertices of a grid row are
 //     passed around in C steps; here they are exchanged at once, as in Checconi et al., "Breaking the Speed and
 //     Scalability Barriers for Graph Exploration on Distributed-Memory Machines", SC 2012.
-//   - A grid of one column is a partition in one dimension by destination (partition=1d-replicated): every rank has the
+//   - A grid of one column is a partition in one dimension by destination (partition=1d-dest): every rank has the
 //     lists of its own vertices in both directions and receives all frontiers, and there is nothing to fold.
 //   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (Satish et al.,
 //     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).

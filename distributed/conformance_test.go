@@ -18,12 +18,12 @@ var flagProduct = flag.Bool("distributed.product", false,
 func TestConformance(t *testing.T) {
 	sets := []map[string]string{
 		{"ranks": "4", "partition": "2d", "rows": "2"},
-		{"ranks": "3", "partition": "1d-replicated", "threads": "2", "messages": "lists"},
+		{"ranks": "3", "partition": "1d-dest", "threads": "2", "messages": "lists"},
 		{"ranks": "6", "partition": "2d", "rows": "2", "owner": "modulo", "messages": "lists",
 			"direction": "auto", "alpha": "0"},
 		{"ranks": "6", "partition": "2d", "rows": "2", "fold": "prefix"},
 		{"ranks": "4", "partition": "2d", "fold": "prefix", "messages": "lists", "direction": "topdown"},
-		{"ranks": "3", "partition": "1d", "owner": "modulo", "threads": "2", "messages": "bitmaps",
+		{"ranks": "3", "partition": "1d-source", "owner": "modulo", "threads": "2", "messages": "bitmaps",
 			"direction": "auto", "beta": "1e9"},
 	}
 	if *flagProduct {

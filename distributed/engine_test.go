@@ -29,7 +29,7 @@ func combinations() (sets []map[string]string) {
 					set["threads"] = strconv.Itoa(2 + len(sets)%2)
 				}
 				if rows == 0 {
-					set["partition"] = []string{"1d", "1d-replicated"}[ranks%2]
+					set["partition"] = []string{"1d-source", "1d-dest"}[ranks%2]
 				} else {
 					set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
 					set["fold"] = []string{"alltoall", "prefix"}[len(sets)%7%2]
@@ -103,7 +103,8 @@ func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
 		for _, set := range []map[string]string{
 			{"ranks": "1"}, {"ranks": "3", "threads": "2"}, {"ranks": "4", "owner": "modulo", "messages": "bitmaps"},
 			{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "2d", "rows": "1"},
-			{"ranks": "3", "partition": "1d", "threads": "2"}, {"ranks": "4", "partition": "1d", "messages": "lists"},
+			{"ranks": "3", "partition": "1d-source", "threads": "2"},
+			{"ranks": "4", "partition": "1d-source", "messages": "lists"},
 		} {
 			set["direction"] = direction
 			e := distributed.New()
@@ -132,7 +133,7 @@ func TestRanksWithoutLabels(t *testing.T) {
 		tuples := kronecker(t, c.scale, 16)
 		truth := truthOf(t, tuples, c.scale)
 		for _, more := range []map[string]string{
-			{}, {"partition": "1d"}, {"partition": "2d"}, {"owner": "modulo"},
+			{}, {"partition": "1d-source"}, {"partition": "2d"}, {"owner": "modulo"},
 		} {
 			set := maps.Clone(more)
 			set["ranks"] = strconv.Itoa(c.ranks)
@@ -193,7 +194,7 @@ func TestKernel1CanBeCanceledAnywhere(t *testing.T) {
 	tuples := kronecker(t, scale, 16)
 	truth := truthOf(t, tuples, scale)
 	for _, set := range []map[string]string{
-		{"ranks": "4", "partition": "2d"}, {"ranks": "3", "partition": "1d"}, {"ranks": "2", "threads": "2"},
+		{"ranks": "4", "partition": "2d"}, {"ranks": "3", "partition": "1d-source"}, {"ranks": "2", "threads": "2"},
 	} {
 		e := distributed.New()
 		defer e.Close()

@@ -21,10 +21,10 @@ func options(defaultRanks int) []plugins.Option {
 			Min: plugins.Bound(1), Max: plugins.Bound(MaxRanks), Meaning: "number of ranks"},
 		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(MaxThreads),
 			Meaning: "number of workers of each rank"},
-		{Name: "partition", Kind: plugins.Choice, Default: "1d-replicated",
-			Choices: []string{"1d-replicated", "2d", "1d"},
-			Meaning: "1d-replicated: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
-				"adjacency matrix; 1d: 1D by source, and discovered vertices are sent to their owners"},
+		{Name: "partition", Kind: plugins.Choice, Default: "1d-dest",
+			Choices: []string{"1d-dest", "2d", "1d-source"},
+			Meaning: "1d-dest: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
+				"adjacency matrix; 1d-source: 1D by source, and discovered vertices are sent to their owners"},
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
@@ -41,9 +41,9 @@ func options(defaultRanks int) []plugins.Option {
 
 // Configuration is the options of a search, with defaults filled in.
 type Configuration struct {
-	Grid    Grid // one column if partition is 1d or 1d-replicated
+	Grid    Grid // one column unless partition is 2d
 	Threads int  // workers of each rank
-	OneD    bool // partition is 1d
+	OneD    bool // partition is 1d-source
 	Prefix  bool // fold=prefix
 	Modulo  bool
 	Form    Form
@@ -54,7 +54,7 @@ type Configuration struct {
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
-		OneD:    s.Text("partition") == "1d",
+		OneD:    s.Text("partition") == "1d-source",
 		Prefix:  s.Text("fold") == "prefix",
 		Modulo:  s.Text("owner") == "modulo",
 		Form:    Form(s.Text("messages")),

@@ -113,7 +113,7 @@ func TestAdaptiveMessagesAreAtMostAsLongAsEitherForm(t *testing.T) {
 	const scale = 12
 	tuples := kronecker(t, scale, 16)
 	for _, ranks := range []int{2, 6, 16} {
-		for _, partition := range []string{"1d-replicated", "1d", "2d"} {
+		for _, partition := range []string{"1d-dest", "1d-source", "2d"} {
 			bytes := map[string]float64{}
 			for _, form := range []string{"adaptive", "lists", "bitmaps"} {
 				bytes[form] = measureTraffic(t, tuples, scale, map[string]string{
@@ -133,7 +133,7 @@ func TestTwoDimensionsSendLessWithManyRanks(t *testing.T) {
 	tuples := kronecker(t, scale, 16)
 	previous := 0.0
 	for _, ranks := range []int{64, 256} {
-		one := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "1d"})
+		one := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "1d-source"})
 		two := measureTraffic(t, tuples, scale, map[string]string{"ranks": strconv.Itoa(ranks), "partition": "2d"})
 		ratio := one.modeled / two.modeled
 		if ratio < 2 || ratio < previous {
@@ -162,7 +162,7 @@ func TestManyRanks(t *testing.T) {
 func TestRecordsAddUp(t *testing.T) {
 	tuples := kronecker(t, 12, 16)
 	for _, options := range []map[string]string{
-		{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "1d"}, {"ranks": "3"},
+		{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "1d-source"}, {"ranks": "3"},
 	} {
 		e := distributed.New()
 		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
@@ -225,7 +225,7 @@ func TestConstructRefuses(t *testing.T) {
 		is   error
 	}{
 		{"rows=4 does not divide ranks=6", options("2d", "6", "4"), plugins.ErrOption},
-		{"rows=2 needs partition=2d", options("1d", "4", "2"), plugins.ErrOption},
+		{"rows=2 needs partition=2d", options("1d-source", "4", "2"), plugins.ErrOption},
 		{"relabel the vertices", plugins.Input{Tuples: []graph.Edge{graph.MakeEdge(1, 1<<40)}}, plugins.ErrTuples},
 	} {
 		if _, err := e.Construct(t.Context(), c.in); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {

@@ -20,5 +20,5 @@ func builtins() catalog {
 
 // defaultEngines is what `teps run` runs: the engine cpu and the engine distributed in two dimensions and in one.
 func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-replicated=distributed"}
+	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
 }

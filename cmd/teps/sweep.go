@@ -38,7 +38,7 @@ describes the fields of a file. A complete one:
   engines:
     - name: cpu
       set: {threads: [1, 2], adjacency: [csr, packed]}
-    - distributed:partition=1d
+    - distributed:partition=1d-source
   scales: 16-18
   graph: [grid2d:1000, roads.mtx]
   repeats: 12        # at most; without until: all

@@ -125,7 +125,7 @@ func partitions() (sets []map[string]string) {
 				"owner": []string{"block", "modulo"}[len(sets)%2],
 			}
 			if rows == 0 {
-				set["partition"] = []string{"1d", "1d-replicated"}[ranks%2]
+				set["partition"] = []string{"1d-source", "1d-dest"}[ranks%2]
 			} else {
 				set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
 			}

@@ -193,7 +193,7 @@ func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 // A sweep over ranks and scales has lines of several lengths: the longest diagonal of weak scaling comes first.
 func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 	r := samples.Result(nil, 16)
-	for i, partition := range []string{"1d-replicated", "2d"} {
+	for i, partition := range []string{"1d-dest", "2d"} {
 		for k, ranks := range []int{1, 2, 4, 8} {
 			for scale := 16; scale <= 19; scale++ {
 				run := samples.Run("e"+strconv.Itoa(ranks)+partition, i+k, scale, 4)
