@@ -33,28 +33,6 @@ const hostile = `<script>alert("1")</script>&'` + "\x1b[31m\x00\n\u202e\xff" + `
 
 // partial are results that failures of all kinds leave behind.
 func partial() map[string]record.Result {
-	interrupted := samples.Result([]string{"cpu", "distributed"}, 16, 17)
-	interrupted.Runs[3].State, interrupted.Runs[3].Valid = record.Interrupted, false
-	interrupted.Runs[3].Roots = interrupted.Runs[3].Roots[:5]
-	interrupted.Runs[3].Statistics = record.Summarize(interrupted.Runs[3].Roots)
-
-	failed := samples.Result([]string{"cpu"}, 16, 17)
-	failed.Runs[1] = record.Run{Engine: failed.Runs[1].Engine, GraphID: record.GraphID{Scale: 17}, State: record.Failed,
-		Failure: "rpc: the engine's process ended: signal 9"}
-
-	invalid := samples.Result([]string{"cpu"}, 16)
-	invalid.Runs[0].Roots[3].Rule, invalid.Runs[0].Roots[3].Violation, invalid.Runs[0].Valid = 4,
-		"vertex 5 is reachable and was not reached", false
-
-	unchecked := samples.Result([]string{"cpu"}, 16)
-	for i := range unchecked.Runs[0].Roots {
-		root := &unchecked.Runs[0].Roots[i]
-		*root = record.RootRecord{Index: root.Index, Root: root.Root, Time: root.Time, Wall: root.Wall}
-	}
-	unchecked.Runs[0].Statistics = nil
-	unchecked.Runs[0].Compliance = record.Compliance{Rules: []record.Check{{Rule: "every search validated",
-		Detail: "0 of 64"}}}
-
 	notFinite := samples.Result([]string{"cpu"}, 16)
 	notFinite.Runs[0].Statistics.TEPS.Min = math.Inf(-1)
 	notFinite.Runs[0].Statistics.Time.Max = math.NaN()
@@ -113,7 +91,7 @@ func partial() map[string]record.Result {
 
 	return map[string]record.Result{
 		"nothing at all": {}, "no runs": samples.Result(nil), "zero run": {Runs: make([]record.Run, 3)},
-		"interrupted": interrupted, "failed engine": failed, "invalid": invalid, "unchecked": unchecked,
+		"unofficial": samples.Unofficial()[0],
 		"not finite": notFinite, "rates beyond belief": damaged,
 		"levels beyond their search": instant,
 		"hostile names":              evil, "five thousand levels": deep, "forty engines": many,

@@ -140,8 +140,7 @@ func rowPanel(x reports.Axis, height float64, rows []row) reports.Panel {
 		panel.Shapes = append(panel.Shapes, r.draw(place)...)
 		if r.text != "" {
 			panel.Shapes = append(panel.Shapes, reports.Text{At: xy(r.end, place), Text: r.text, Color: reports.Ink(),
-				Size: 8,
-				Left: true, DX: 5, DY: -3})
+				Size: 8, Left: true, DX: 5, DY: -3})
 		}
 	}
 	panel.Y = rowAxis(names)
@@ -160,8 +159,7 @@ func barRow(name, text string, parts []float64, colors ...reports.Color) row {
 	for k, v := range parts {
 		if v > 0 && reports.Finite(v) {
 			bars = append(bars, reports.Bar{Across: true, Half: 0.32, From: r.end, To: r.end + v,
-				Color: colors[min(k, len(colors)-1)],
-				About: reports.About{Text: name + ": " + units.Significant(v, 4)}})
+				Color: colors[min(k, len(colors)-1)], About: reports.About{Text: name + ": " + units.Significant(v, 4)}})
 			r.end += v
 		}
 	}

@@ -22,10 +22,7 @@ func onGraph(engine, source string, tuples int64, gteps float64) record.Run {
 }
 
 func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
-	for _, v := range published(references(t, "habr-2014", "merrill-2012"), func(r reports.ReferenceRow) (_, _,
-		_ float64) {
-		return r.GTEPS, r.Min, r.Max
-	}) {
+	for _, v := range published(references(t, "habr-2014", "merrill-2012"), searchRate().published) {
 		if !v.divided || !strings.HasSuffix(v.label, ", divided by 2") {
 			t.Errorf("%s counts both directions", v.label)
 		}

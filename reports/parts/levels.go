@@ -90,8 +90,8 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		seconds.add(ms)
 		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color,
 			About: reports.About{Text: fmt.Sprintf(
-				"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), reports.Percentage(ms/1e3,
-					root.Time))}})
+				"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed),
+				reports.Percentage(ms/1e3, root.Time))}})
 		if len(levels) <= maxShares {
 			times = append(times, reports.Text{At: xy(at, ms), Text: reports.Percentage(ms/1e3, root.Time),
 				Color: reports.Faint(), Size: 8, DY: 2})
@@ -139,8 +139,8 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == reports.EngineName(c.Name) })
 			if k < 0 {
 				k = len(curves)
-				curves = append(curves, curve{label: reports.EngineName(c.Name), look: reports.Looks(2 +
-					k)}) // after frontier and entries
+				curves = append(curves, curve{label: reports.EngineName(c.Name),
+					look: reports.Looks(2 + k)}) // after frontier and entries
 			}
 			curves[k].points = append(curves[k].points, xy(float64(i), float64(c.Value)))
 			values.add(float64(c.Value))

@@ -101,8 +101,7 @@ func phaseBands(phases []record.EnergyPhase, top float64) []reports.Shape {
 		}
 		out = append(out, reports.Line{Points: []reports.Point{xy(to, 0), xy(to, top)}, Color: reports.Faint(), Width: 0.5},
 			reports.Text{At: xy(from, top), Text: reports.Clean(phase.Name, 12), Color: reports.Faint(), Size: 8,
-				Left: true, Room: to - from, DX: 3,
-				DY: -10})
+				Left: true, Room: to - from, DX: 3, DY: -10})
 	}
 	return out
 }

@@ -22,8 +22,8 @@ type publishedValue struct {
 var vendors = strings.NewReplacer("NVIDIA ", "", "Intel ", "", "IBM ", "")
 
 // published picks the values of Kronecker graphs with a scale. of returns the mean, minimum and maximum of a row.
-func published(references []reports.Reference, of func(reports.ReferenceRow) (mean, low,
-	high float64)) (out []publishedValue) {
+func published(references []reports.Reference,
+	of func(reports.ReferenceRow) (mean, low, high float64)) (out []publishedValue) {
 	for _, r := range references {
 		for _, row := range r.Rows {
 			v := publishedValue{label: r.Short + ": " + vendors.Replace(row.System), scale: row.Scale}

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
-	"github.com/tepsbench/teps/power"
-	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
@@ -56,47 +54,24 @@ func TestPhasesHaveDistinctColors(t *testing.T) {
 			drawn = append(drawn, colors[bar.Color])
 		}
 	}
-	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn,
-		want) {
+	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn, want) {
 		t.Errorf("the bar has the phases %q, want %q", drawn, want)
 	}
 }
 
 // A figure with no room for all runs has a note; the table has all runs.
 func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
-	of := func(runs, ranks int) (withRanks, metered record.Result) {
-		withRanks, metered = samples.Result(nil, 16), samples.Result(nil, 16)
+	for runs, drawn := range map[int]int{2: 2, 25: 16} {
+		r := samples.Result(nil, 16)
 		for i := range runs {
-			name := "engine-" + strconv.Itoa(i)
-			withRanks.Runs = append(withRanks.Runs, samples.WithRanks(samples.Run(name, i, 16, 4), ranks, "2d"))
-			metered.Runs = append(metered.Runs, samples.WithMeters(samples.Run(name, i, 16, 4), power.Node))
+			r.Runs = append(r.Runs, samples.WithRanks(samples.Run("engine-"+strconv.Itoa(i), i, 16, 4), 4, "2d"))
 		}
-		return withRanks, metered
-	}
-	notes := func(f reports.Figure) string { return strings.Join(f.Notes, " ") }
-	for _, c := range []struct {
-		runs         int
-		ranks        string
-		phasesHeight int
-	}{
-		{2, "", 2},
-		{25, "The first 16 of 25 runs", 16},
-	} {
-		a, b := of(c.runs, 4)
-		part := ranks(all(t, a).All, nil)
-		if len(part.Figures) != 1 || len(part.Table.Rows) != c.runs ||
-			len(part.Figures[0].Panels[0].Y.Ticks) != c.phasesHeight {
-			t.Fatalf("%d runs: %d figures, %d rows", c.runs, len(part.Figures), len(part.Table.Rows))
-		}
-		if energy := energy(all(t, b).All, nil).Figures; len(energy) != 2+c.runs {
-			t.Fatalf("%d metered runs: %d figures", c.runs, len(energy))
-		}
-		for _, s := range []struct{ figure, says, want string }{
-			{"phases", notes(part.Figures[0]), c.ranks},
-		} {
-			if !strings.Contains(s.says, s.want) || s.want == "" && strings.Contains(s.says, "The first") {
-				t.Errorf("%d runs: the figure of %s says %q, want %q", c.runs, s.figure, s.says, s.want)
-			}
+		part := ranks(all(t, r).All, nil)
+		f := part.Figures[0]
+		if says := strings.Contains(strings.Join(f.Notes, " "), "The first 16 of 25 runs"); says != (runs > drawn) ||
+			len(part.Table.Rows) != runs || len(f.Panels[0].Y.Ticks) != drawn {
+			t.Errorf("%d runs: %d are drawn, %d in the table, the figure says %q", runs, len(f.Panels[0].Y.Ticks),
+				len(part.Table.Rows), f.Notes)
 		}
 	}
 }

@@ -174,8 +174,8 @@ func scalingLines(runs []reports.Summary) []scalingLine {
 	}
 	slices.SortFunc(lines, func(a, b scalingLine) int {
 		weak := map[bool]int{true: 1}
-		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size, strings.Compare(a.name,
-			b.name))
+		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size,
+			strings.Compare(a.name, b.name))
 	})
 	return lines
 }
