@@ -12,7 +12,7 @@ import (
 	"github.com/shirou/gopsutil/v3/load"
 )
 
-// Interference is what kept a process from computing for some time. What the system does not report is zero.
+// Interference is the time that a process lost to others. A field that the system does not report is zero.
 type Interference struct {
 	Period float64 `json:"period,omitempty"` // that it was measured for, seconds
 	// Waited is the longest run queue wait of a thread that ran at least a quarter as long as the busiest one, in seconds.
@@ -87,7 +87,7 @@ func (m *Moment) Since(before *Moment) *Interference {
 	return i
 }
 
-// Load is what the machine was doing just before a run.
+// Load is the work of the machine just before a run.
 type Load struct {
 	Busy       float64 `json:"busy"` // processors that other work used during a short sample
 	Processors int     `json:"processors"`
@@ -130,7 +130,7 @@ func measureLoad(ctx context.Context, proc, sys string, wait func()) *Load {
 	return l
 }
 
-// Warnings say what will make results slow or uncertain, and what to do about it, a line each.
+// Warnings are the reasons why results will be slow or uncertain, each in a line with a remedy.
 func (m Machine) Warnings() (all []string) {
 	if l := m.Load; l != nil {
 		// Work on processors that a run does not use costs nothing.

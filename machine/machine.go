@@ -15,7 +15,7 @@ import (
 	"github.com/shirou/gopsutil/v3/mem"
 )
 
-// Machine is what the system reports about the computer, as it stands in a record. A fact that the system does not
+// Machine is the description of the computer by its system, as in a record. A fact that the system does not
 // report has its zero value and is left out of the record.
 type Machine struct {
 	Hostname    string  `json:"hostname,omitempty"`

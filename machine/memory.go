@@ -21,8 +21,8 @@ import (
 )
 
 // AvailableMemory returns how many bytes a process can take without pushing others out, and the source of the number.
-// It is the minimum of what the system reports as available (MemAvailable on Linux) and of what the control groups of
-// this process still allow. Swap does not count.
+// It is the minimum of the available memory of the system (MemAvailable on Linux) and the remaining memory of the
+// control groups of this process. Swap does not count.
 func AvailableMemory(ctx context.Context) (bytes int64, source string, err error) {
 	return availableUnder(ctx, "/proc", "/sys")
 }
@@ -82,7 +82,7 @@ func controlGroups(proc, sys tree) (groups []controlGroup) {
 	return groups
 }
 
-// room returns the bytes that the group still allows, math.MaxInt64 without a limit. Page cache that has not been used
+// room returns the bytes left in the group, math.MaxInt64 without a limit. Page cache that has not been used
 // lately counts as room, because the kernel reclaims it first.
 func (g controlGroup) room() int64 {
 	limits, usage, cache := []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"
@@ -108,10 +108,10 @@ func (g controlGroup) room() int64 {
 	return max(0, limit-used)
 }
 
-// MemorySpeed is how fast all processors together read memory that lies outside their caches: the floor under the time
-// of a search.
+// MemorySpeed is the speed at which all processors read memory outside their caches: a lower bound on the time of a
+// search.
 type MemorySpeed struct {
-	Bandwidth   float64 `json:"bandwidth"`    // bytes a second, each thread reading a part of its own in order
+	Bandwidth   float64 `json:"bandwidth"`    // bytes a second, each thread reads a separate part in order
 	RandomReads float64 `json:"random_reads"` // words of 8 bytes a second, from independent random places in all of it
 	Bytes       int64   `json:"bytes"`        // that were read
 	Threads     int     `json:"threads"`

@@ -1,4 +1,4 @@
-// Package power records what power meters show, and computes the energy of an interval of time with a bound on its
+// Package power records power meters, and computes the energy of an interval of time with a bound on its
 // error. Package meters, below it, finds the meters of a machine.
 //
 // A meter has a scope (the part of the machine that it covers), a method (measured or estimated) and a quantity (a
@@ -40,7 +40,7 @@ const (
 	Estimated Method = "estimated" // by a model in hardware
 )
 
-// Quantity is what the readings of a meter mean.
+// Quantity is the meaning of the readings of a meter.
 type Quantity string
 
 const (
@@ -55,7 +55,7 @@ type Info struct {
 	Scope    Scope    `json:"scope"`
 	Method   Method   `json:"method"`
 	Quantity Quantity `json:"quantity"`
-	// ScopeStated reports that the user stated Scope, because the meter does not know what it covers.
+	// ScopeStated reports that the user stated Scope, because the meter does not know its scope.
 	ScopeStated bool `json:"-"`
 	// Device is the name of the metered device as engines report it (the UUID of a GPU). Empty: not known.
 	Device string `json:"device,omitempty"`
@@ -70,7 +70,7 @@ type Info struct {
 	Detail string  `json:"detail,omitempty"` // file, command or model, to help a person find the source
 }
 
-// Reading is what a meter showed at one moment.
+// Reading is the value of a meter at one moment.
 type Reading struct {
 	// Time is the meter's own time stamp if it has one. Otherwise it is the middle of the read call.
 	Time  time.Time
@@ -115,7 +115,7 @@ type Fault struct {
 	Count int    `json:"count"` // how often it happened
 }
 
-// Series is what a meter showed while it was recorded.
+// Series is the recording of a meter.
 type Series struct {
 	Info     Info
 	Readings []Reading // in the order of their times
@@ -163,10 +163,9 @@ func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Dur
 	return inside, largest
 }
 
-// observedPeriod returns the time between two updates as seen in readings: between two changes of what the meter
-// showed or, if the meter stamps its readings (they have no window), between two readings. Every update of a counter
-// is a change, so the median is the period. Power may stay the same over many updates, so the tenth percentile is
-// closer.
+// observedPeriod returns the time between two updates as seen in readings: between two changes of the value or, if the
+// meter stamps its readings (they have no window), between two readings. Every update of a counter is a change, so the
+// median is the period. Power may stay the same over many updates, so the tenth percentile is closer.
 func observedPeriod(q Quantity, readings []Reading) time.Duration {
 	var between []time.Duration
 	previous := time.Time{}

@@ -33,7 +33,7 @@ type Recorder struct {
 	mu      sync.Mutex    // guards the tracks
 }
 
-// A track is a meter and what it has shown so far.
+// A track is a meter and its recording so far.
 type track struct {
 	meter   Meter
 	series  Series
@@ -85,7 +85,7 @@ func (r *Recorder) Stop() []Series {
 		if t.reading {
 			t.fault(hangs)
 		}
-		t.gone = true // what a read returns from now on does not count
+		t.gone = true // the results of later reads do not count
 		t.series.Period = observedPeriod(t.series.Info.Quantity, t.series.Readings)
 		all[i] = t.series
 	}

@@ -25,9 +25,8 @@ the spread between roots does not hide a difference. A run is named by its
 directory. Several runs joined by commas are repeats of one measurement, and so
 are the runs in a directory such as a store.
 
-It prints harmonic means, the ratio to A with a 95 % interval, and what the
-sides do not have in common. docs/comparing.md describes the method and what it
-can detect.
+It prints harmonic means, the ratio to A with a 95 % interval, and all other
+differences of the sides. docs/comparing.md describes the method and its power.
 
 With --fail-if slower=5% the exit code is 1 if another side is certainly slower
 than A by more than 5 % for any engine and graph, that is, if the whole interval
@@ -71,7 +70,7 @@ it, a difference is not a failure.`,
 	return c
 }
 
-// loadSides reads what is compared: a side for each argument, or the engines of a single one.
+// loadSides reads the sides to compare: one for each argument, or the engines of a single run.
 func loadSides(args []string) (sides []compare.Side, err error) {
 	for i, arg := range args {
 		side := compare.Side{Name: arg}

@@ -15,8 +15,8 @@ import (
 	"github.com/tepsbench/teps/reports/parts"
 )
 
-// complete tells shells what the flags and arguments of all commands take. No engine is started for that: only those
-// that are built in describe their options.
+// complete registers the completions of flags and arguments with the shells. It starts no engine: only built-in engines
+// complete their options.
 func complete(root *cobra.Command, engines catalog) {
 	const (
 		anything = cobra.ShellCompDirectiveDefault

@@ -26,15 +26,15 @@ func conformCommand(engines catalog) *cobra.Command {
 		Use:   "conform ENGINE",
 		Short: "Test whether an engine keeps its contract",
 		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a
-shared library. Each case runs in a process of its own: small graphs with exact
+shared library. Each case runs in a separate process: small graphs with exact
 levels and Kronecker graphs; reuse, canceling, errors and wrong input; clocks
 that leave out work; many searches, random cancels, restarts and growing memory.
-A case that fails prints what was searched, what was wanted and what came back.`,
+A case that fails prints its input, the wanted answer and the given one.`,
 		Example: `  teps conform cpu
   teps conform ./teps-engine-mine --case 'graph/*' --case search/refused
   teps conform ./libmine.so --set mine.threads=2
   teps conform cpu --graph grid2d:300              search this graph instead
-  teps conform --list                              the cases and what each wants`,
+  teps conform --list                              all cases, each in a line`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cases, err := enginetest.Select(patterns...)
 			if err != nil {
@@ -80,7 +80,7 @@ A case that fails prints what was searched, what was wanted and what came back.`
 		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
 	c.Flags().BoolVar(&list, "list", false, "print the cases instead of running them")
 	c.Flags().DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the engine logs")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the log of the engine")
 	c.Flags().SortFlags = false
 	return c
 }

@@ -206,11 +206,11 @@ func byName(chosen []choice, name string) (*choice, error) {
 func enginesCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:   "engines [PATH...]",
-		Short: "List the engines, what they need and every option",
-		Long: `engines starts every engine, asks it to describe itself, and shows what --set
-ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the directory
-of teps (programs teps-engine-NAME and shared libraries teps-engine-NAME.so),
-and each program or library given as PATH.
+		Short: "List the engines with their memory and options",
+		Long: `engines starts every engine, and prints its description and the options that
+--set ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the
+directory of teps (programs teps-engine-NAME and shared libraries
+teps-engine-NAME.so), and each program or library given as PATH.
 
 Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and
 dynamic parallelism (topdown=dynamic of cuda) are options; their descriptions
@@ -242,7 +242,7 @@ say what turning them on was measured to cost.`,
 	}
 }
 
-// print starts the engine and prints what it says about itself.
+// print starts the engine and prints its description.
 func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error {
 	d, err := harness.Describe(ctx, host, e.EngineSpec)
 	if err != nil {

@@ -21,8 +21,8 @@ engine and scale (harmonic mean), and whether they are complete and valid. A
 column that is the same in all lines is left out. With --engine only runs of
 that engine count. Without --sort the order is that of the directories.
 
-A record that was cut off, edited or written by a newer teps gets a line that
-says what is wrong. The others are still shown, and the exit code is 1.`,
+A record that was cut off, edited or written by a newer teps gets a line with
+the reason. All others are listed, and the exit code is 1.`,
 		Example: `  teps list
   teps list results docs/results
   teps list --engine cuda --sort gteps    the fastest first

@@ -25,9 +25,9 @@ func machineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "machine",
 		Short: "Show this machine as a record describes it, and its power meters",
-		Long: `machine shows processor, memory, system and build as every record has them, and
-how much memory a run can use. It reads every power meter for a second, and
-explains why the other sources have none.
+		Long: `machine shows the processor, memory, system and build as in a record, and the
+memory available to a run. It reads every power meter for a second, and explains
+why the other sources have none.
 
 ` + meters.Help(meters.Sources()),
 		Example: `  teps machine

@@ -37,7 +37,7 @@ func reportCommand() *cobra.Command {
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and
 the page go into each run's directory, the official text to standard output.
-A directory of runs stands for all of them; alone, it gets the plots and the
+A directory of runs stands for all of them; a single one gets the plots and the
 page of all its runs.
 
 With --out it writes one page of all runs instead. With --format it writes one
@@ -219,8 +219,7 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 	return err
 }
 
-// checkTarget refuses the path of a flag where no file can or may be put in place of what is there, and makes its
-// directory.
+// checkTarget makes the directory of a file that a flag names. It refuses a path at which no file may be written.
 func checkTarget(flag, path string) error {
 	info, err := os.Lstat(path)
 	switch {

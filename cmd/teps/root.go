@@ -88,7 +88,7 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 func init() {
-	// pflag prints the names of its own types for lists.
+	// pflag prints the names of its types for lists.
 	cobra.AddTemplateFunc("plain", strings.NewReplacer(" stringArray ", " string      ", " strings ", " string  ").Replace)
 }
 

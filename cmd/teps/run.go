@@ -21,7 +21,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// defaultStore is the directory in which runs without a directory of their own are put.
+// defaultStore is the directory for the directories of runs without --out.
 const defaultStore = "teps-results"
 
 type runFlags struct {
@@ -73,7 +73,7 @@ is for runs that have become slower.
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
 	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what host and engines log")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the logs of the host and the engines")
 	flags.SortFlags = false
 	return c
 }
@@ -92,7 +92,7 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
 	if f.out == "-" {
-		return usage("--out -: want a directory; the official text is printed in any case")
+		return usage("--out -: want a directory; the official text is always printed")
 	}
 	plan, err := f.plan(c.Context(), engines, host, c.Flags().Changed("scale"))
 	if err != nil {
@@ -191,5 +191,5 @@ func verdict(r record.Result) error {
 	return nil
 }
 
-// commandLine is what the user typed, without the program's directory: others may see the record.
+// commandLine is the command line of the user, without the program's directory: others may see the record.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }

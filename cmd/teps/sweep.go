@@ -31,8 +31,8 @@ func sweepCommand(engines catalog) *cobra.Command {
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x graphs x repeats from a file",
 		Long: `sweep measures every combination that a file describes. Each one is an ordinary
-run with a directory of its own. The same command, given again, measures only
-what is missing: after Ctrl-C, a crash, or a change of the file. docs/sweeps.md
+run with its own directory. The same command, given again, measures the missing
+runs only: after Ctrl-C, a crash, or a change of the file. docs/sweeps.md
 describes the fields of a file. A complete one:
 
   engines:
@@ -43,7 +43,7 @@ describes the fields of a file. A complete one:
   graph: [grid2d:1000, roads.mtx]
   repeats: 12        # at most; without until: all
   until: 2%          # ends them once the rate is known so well`,
-		Example: `  teps sweep threads.yaml --dry-run       what would be measured
+		Example: `  teps sweep threads.yaml --dry-run       the list of the runs
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -53,7 +53,7 @@ describes the fields of a file. A complete one:
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVarP(&dryRun, "dry-run", "n", false, "show what would be measured, and measure nothing")
+	flags.BoolVarP(&dryRun, "dry-run", "n", false, "list the runs without measuring")
 	flags.BoolVarP(&quiet, "quiet", "q", false, "no progress, only the final table and errors")
 	flags.SortFlags = false
 	return c
@@ -159,7 +159,7 @@ func stateOf(states map[sweep.State]int, n int) string {
 	return string(sweep.Done)
 }
 
-// writeTable shows a line for each variant and graph and what is to do, with the memory of the runs in a dry run.
+// writeTable prints a line for each variant and graph and the number of runs to do, in a dry run with their memory.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	t, todo := reports.VariantTable(variantsOf(s, dryRun)), len(s.ToDo())
 	_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
@@ -169,7 +169,7 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	}
 	switch {
 	case todo > 0 && dryRun:
-		fmt.Fprintf(w, "%d of %d runs to do. Memory is what the engines estimate.\n", todo, len(s.Jobs))
+		fmt.Fprintf(w, "%d of %d runs to do. Memory is the estimate of the engines.\n", todo, len(s.Jobs))
 	case todo > 0:
 		fmt.Fprintf(w, "%d of %d runs to do.\n", todo, len(s.Jobs))
 	case dryRun:

@@ -23,7 +23,7 @@ func hwmonSource() Source {
 	return Source{Name: "hwmon", Help: "sensors of drivers: GPUs, boards, ACPI meters", Open: openHwmon}
 }
 
-// hwmonCoverage returns what a driver's sensors cover, and how; by default, they measure some device.
+// hwmonCoverage returns the scope and the method of a driver's sensors; by default, they measure some device.
 func hwmonCoverage(driver string) (power.Scope, power.Method) {
 	switch driver {
 	case "amdgpu", "i915", "xe", "nouveau":
@@ -62,8 +62,8 @@ func openHwmon(_ context.Context, r Request) (meters []power.Meter, _ error) {
 	return meters, errors.Join(reasons...)
 }
 
-// hwmonFiles returns the files of a chip that show power or energy, one for each sensor: of the energy and power with
-// the same number, the energy, which is counted, and of power, rather the mean than that of a moment.
+// hwmonFiles returns the files of a chip that show power or energy, one for each number of a sensor: the counter of
+// energy if there is one, otherwise the mean power, otherwise the present power.
 func hwmonFiles(files fs.FS, chip string) (all []string) {
 	known := map[string]bool{}
 	for _, kind := range []string{"energy*_input", "power*_average", "power*_input"} {

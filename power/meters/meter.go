@@ -45,7 +45,7 @@ func (m *polled) Read(ctx context.Context) ([]power.Reading, error) {
 	return []power.Reading{r}, err
 }
 
-// A total turns what a counter shows into joules since the meter was opened, which never decrease.
+// A total turns the values of a counter into joules since the meter was opened, which never decrease.
 type total struct {
 	wrap     float64 // the counter starts again at zero after this much; zero: never
 	maxPower float64 // more than the device can draw
@@ -56,7 +56,7 @@ type total struct {
 	sum     float64
 }
 
-// add adds what the counter showed and completes the reading r with the sum. If the energy since the last call is not
+// add adds a value of the counter and completes the reading r with the sum. If the energy since the last call is not
 // known, because the counter was reset or may have wrapped more than once, it is left out of the sum, r.Break is set
 // and the error says why.
 func (t *total) add(shown float64, r *power.Reading) (err error) {

@@ -32,7 +32,7 @@ func nvmlSource() Source {
 	}}
 }
 
-// nvmlCode is what a function of NVML returns: nvmlReturn_t.
+// nvmlCode is the result of a function of NVML: nvmlReturn_t.
 type nvmlCode int32
 
 const (

@@ -34,11 +34,11 @@ func Sources() []Source {
 // A Source is a kind of meter.
 type Source struct {
 	Name string
-	Help string // what it reads, in one line
+	Help string // its readings, in one line
 	// Example shows how to ask for a source that needs a value, such as an address. Empty: the source needs none,
 	// because it searches this machine.
 	Example string
-	// Scope is what the meters of a source with a value cover unless the user states it. Empty: the user must.
+	// Scope is the default scope of the meters of a source with a value. Empty: the user must state it.
 	Scope power.Scope
 	// Check rejects values that cannot be right, before any meter is opened. Nil: all values may be.
 	Check func(value string) error
@@ -47,7 +47,7 @@ type Source struct {
 	Open func(ctx context.Context, r Request) ([]power.Meter, error)
 }
 
-// Request is what a source needs to open its meters.
+// Request is the input of Source.Open.
 type Request struct {
 	Root  string // directory that holds the machine's sys, proc and dev: "/" unless it is a test
 	Scope power.Scope
@@ -138,7 +138,7 @@ func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power
 	return meters, absences, nil
 }
 
-// opened is a meter with what the user stated about it.
+// opened is a meter with the scope and error that the user stated.
 type opened struct {
 	power.Meter
 	info power.Info
