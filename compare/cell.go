@@ -137,14 +137,13 @@ func (p pair) unfit() string {
 	return ""
 }
 
-// rates returns, for each run, the rate of each root in tuples a second. A search whose tuples were not counted has
-// none.
+// rates returns, for each run, the rate of each root in tuples a second; 0: its tuples were not counted.
 func rates(runs []record.Run) []map[graph.Vertex]float64 {
 	all := make([]map[graph.Vertex]float64, len(runs))
 	for i, run := range runs {
 		all[i] = map[graph.Vertex]float64{}
 		for _, r := range run.Roots {
-			if r.NEdge != nil && *r.NEdge > 0 && r.Time > 0 {
+			if r.NEdge != nil && r.Time > 0 {
 				all[i][r.Root] = float64(*r.NEdge) / r.Time
 			}
 		}

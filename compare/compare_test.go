@@ -243,6 +243,71 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 	}
 }
 
+// Options of different engines are not comparable; those of an engine that has not described itself may be.
+func TestOptionsAreComparedWithinAnEngineOnly(t *testing.T) {
+	described := func(id, name string) record.Result {
+		r := made(id, "cpu", ramp(8, 1)...)
+		r.Runs[0].Options = map[string]string{"threads": id}
+		if r.Runs[0].Description = nil; name != "" {
+			r.Runs[0].Description = &plugins.Description{Name: name, Version: "1.0"}
+		}
+		return r
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"cpu", "cpu", true}, {"cpu", "gpu", false}, {"", "gpu", true}, {"cpu", "", true}, {"", "", true}} {
+		cell := compared(t, one(described("1", c.a)), one(described("2", c.b)))
+		got := slices.ContainsFunc(cell.Differences, func(d Difference) bool { return d.What == "option threads" })
+		if got != c.want {
+			t.Errorf("engines %q and %q: option threads is listed: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestEnginesOfOneStoreAreSides(t *testing.T) {
+	first, second := made("a", "cpu", ramp(8, 1)...), made("b", "cpu", ramp(8, 1)...)
+	first.Runs = append(first.Runs, made("", "gpu", ramp(8, 2)...).Runs...)
+	sides := Engines([]record.Result{first, second})
+	if len(sides) != 2 || sides[0].Name != "cpu" || sides[1].Name != "gpu" ||
+		len(sides[0].Results) != 2 || len(sides[1].Results) != 1 || len(first.Runs) != 2 {
+		t.Fatalf("got %+v", sides)
+	}
+	for _, side := range sides {
+		for _, r := range side.Results {
+			if len(r.Runs) != 1 || r.Runs[0].Engine.Name != side.Name {
+				t.Errorf("side %s has runs %+v", side.Name, r.Runs)
+			}
+		}
+	}
+	c := Of(sides[0], sides[1])
+	if len(c.Warnings) != 0 || len(c.Cells) != 1 || c.Cells[0].Verdict != Faster {
+		t.Errorf("two engines of one run: got %q, %+v", c.Warnings, c.Cells)
+	}
+}
+
+// A single ratio keeps its interval; several have a geometric mean and extremes. Cells without a ratio do not count.
+func TestOverallIsTheGeometricMean(t *testing.T) {
+	cells := []Cell{{}, {Typical: &Ratio{2, 1, 3}}, {Typical: &Ratio{8, 7, 9}}}
+	for n, want := range []Ratio{{}, {}, {2, 1, 3}, {4, 2, 8}} {
+		got, compared := Comparison{Cells: cells[:n]}.Overall()
+		near(t, "mean", got.Estimate, want.Estimate)
+		if compared != max(n-1, 0) || got.Low != want.Low || got.High != want.High {
+			t.Errorf("%d cells: got %+v of %d, want %+v", n, got, compared, want)
+		}
+	}
+}
+
+// A search without tuples or without a time has no rate.
+func TestImpossibleRatesDoNotCount(t *testing.T) {
+	a, b := made("a", "cpu", ramp(10, 1)...), made("b", "cpu", ramp(10, 1)...)
+	b.Runs[0].Roots[0].NEdge = new(int64(0))
+	b.Runs[0].Roots[1].Time = 0
+	if c := compared(t, one(a), one(b)); c.Common != 8 || c.Verdict != Same {
+		t.Errorf("got %+v", c)
+	}
+}
+
 func TestCommittedRecordsAreCompared(t *testing.T) {
 	c := of(one(committed(t, "runs/peers-s22")), one(committed(t, "runs/s16-22")))
 	n := 0
