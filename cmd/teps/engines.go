@@ -64,7 +64,7 @@ func (c catalog) parse(text string) (choice, error) {
 	for _, option := range options {
 		name, value, ok := strings.Cut(option, "=")
 		if !ok || name == "" {
-			return choice{}, usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=1d", text)
+			return choice{}, usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=2d", text)
 		}
 		chosen.setOption(name, value)
 	}

@@ -203,7 +203,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 	}
 	figures := scaling(all(t, r).All, nil).Figures
 	for i, want := range []string{
-		"distributed 1D-replicated, scale 19", "distributed 1D-replicated, 2¹⁶ vertices per thread",
+		"distributed 1D-dest, scale 19", "distributed 1D-dest, 2¹⁶ vertices per thread",
 	} {
 		if got := figures[i].Legend[0].Label; got != want {
 			t.Errorf("the first line of %s is %q, want %q", figures[i].Name, got, want)
