@@ -54,12 +54,3 @@ func TestWriteEdgesWritesThePackedForm(t *testing.T) {
 		t.Errorf("want % x, got % x", want, out.Bytes())
 	}
 }
-
-func BenchmarkChecksum(b *testing.B) {
-	edges := listOf(b, parse(b, "kron:20"))
-	seed := maphash.MakeSeed()
-	b.SetBytes(int64(len(edges)) * EdgeBytes)
-	for b.Loop() {
-		Checksum(seed, edges)
-	}
-}

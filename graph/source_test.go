@@ -292,18 +292,3 @@ func TestGeneratingStopsWithItsContext(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSources(b *testing.B) {
-	for _, spec := range []string{"kron:20", "rmat:20:16:0.45,0.15,0.15", "uniform:1M:16M", "grid2d:3000", "star:16M"} {
-		b.Run(spec, func(b *testing.B) {
-			s := parse(b, spec)
-			edges := make([]Edge, s.Tuples())
-			b.SetBytes(s.Tuples() * EdgeBytes)
-			for b.Loop() {
-				if err := s.Generate(context.Background(), edges, 0, 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -90,14 +90,3 @@ func TestExampleOfLDBC(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
-
-// A sample of METIS with two weights a vertex.
-func TestWeightedSampleOfMETIS(t *testing.T) {
-	g, err := Load(context.Background(), meshes+"test.mgraph", Options{Format: METIS})
-	if os.IsNotExist(err) {
-		t.Skip("needs libmetis-doc of Debian")
-	}
-	if err != nil || g.Vertices() != 766 || g.Tuples() != 1314 {
-		t.Errorf("%v, %+v", err, g)
-	}
-}

@@ -222,19 +222,24 @@ func writeEdgeList(out *output, name string) error {
 func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
 
 // edges writes lines of two labels.
-func (out *output) edges(end string) error {
-	label := out.label()
+func (out *output) edges(end string) error { return out.pairs("", out.label(), end) }
+
+// pairs writes lines of two vertices, each as name appends it.
+func (out *output) pairs(begin string, name func(text []byte, v graph.Vertex) []byte, end string) error {
 	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
-		return append(label(append(label(text, u), ' '), v), end...)
+		text = append(name(append(text, begin...), u), ' ')
+		return append(name(text, v), end...)
 	})
 }
+
+// fromOne appends the number of a vertex in formats that count from 1.
+func fromOne(text []byte, v graph.Vertex) []byte { return strconv.AppendInt(text, int64(v)+1, 10) }
 
 func writeMatrixMarket(out *output, _ string) error {
 	n := out.source.Vertices()
 	fmt.Fprintf(out, "%s matrix coordinate pattern symmetric\n%d %d %d\n", bannerMM, n, n, out.source.Tuples())
 	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
-		text = append(strconv.AppendInt(text, int64(max(u, v))+1, 10), ' ')
-		return append(strconv.AppendInt(text, int64(min(u, v))+1, 10), '\n')
+		return append(fromOne(append(fromOne(text, max(u, v)), ' '), min(u, v)), '\n')
 	})
 }
 
@@ -244,10 +249,7 @@ func writeDIMACS(out *output, name string) error {
 		kind, line, end = "edge", "e ", "\n"
 	}
 	fmt.Fprintf(out, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
-	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
-		text = append(strconv.AppendInt(append(text, line...), int64(u)+1, 10), ' ')
-		return append(strconv.AppendInt(text, int64(v)+1, 10), end...)
-	})
+	return out.pairs(line, fromOne, end)
 }
 
 // writeLDBC writes NAME.e, NAME.v and NAME.properties.
