@@ -108,6 +108,10 @@ func TestOnlyCommonRootsCount(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	near(t, "harmonic means", c.TEPSB/c.TEPSA, 0.5)
+	c = compared(t, one(made("a", "cpu", ramp(64, 1)...)), one(made("b", "cpu", ramp(64, 0.5)[:MinPairs]...)))
+	if c.Verdict != Slower || c.Common != MinPairs {
+		t.Errorf("as few roots as there may be: got %+v", c)
+	}
 }
 
 func TestRunsThatCannotBeCompared(t *testing.T) {
@@ -212,6 +216,7 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 	a.Machine.Governor = "" // not recorded, so not known to differ
 	b.Machine.Governor = "powersave"
 	b.Machine.Threads = 4
+	a.Machine.CacheBytes, b.Machine.CacheBytes = 3<<20, 5<<20
 	b.Plan.WarmUps, b.Plan.Validate = 3, record.AllRoots
 	a.Environment = map[string]string{"GOGC": "off"}
 	b.Machine.GPUs = []machine.GPU{{PCI: "10de:2335"}, {PCI: "10de:2335"}}
@@ -223,7 +228,7 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 	difference := func(what, a, b string) Difference { return Difference{what, []string{a}, []string{b}} }
 	c := of(one(a), one(b))
 	if diff := cmp.Diff([]Difference{
-		difference("threads", "2", "4"),
+		difference("threads", "2", "4"), difference("last-level cache in MiB", "3", "5"),
 		difference("GPUs", "10de:2335", "10de:2335, 10de:2335"),
 		difference("roots to validate", "0", "all"), difference("warm-up searches", "0", "3"),
 		difference("variable GOGC", "off", "not set"),

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 )
 
 // The process that a test stops, as Ctrl-Z and the pause of a virtual machine do.
@@ -86,6 +88,35 @@ func TestSuspendedMachineAccusesNoEngine(t *testing.T) {
 	if run := result.Runs[0]; !run.Valid || !run.Compliance.Compliant || run.Roots[2].Repeats != 1 {
 		t.Errorf("state %s, %q, %+v, repeats of the search: %d", run.State, run.Failure, run.Compliance.Rules,
 			run.Roots[2].Repeats)
+	}
+}
+
+// The searches of a run count if the machine was suspended during the energy loop; the energy does not.
+func TestSuspendedMachineHasNoEnergy(t *testing.T) {
+	var asleep atomic.Int64
+	repeat := func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
+		asleep.Store(int64(time.Hour))
+		time.Sleep(d)
+		return 5, nil
+	}
+	engine := &looping{serial: &serial{}, repeat: repeat}
+	store := createStore(t, energyPlan(loopTime))
+	r := newRun(metering(engine, counter("node", power.Node, 70)), store, Silent{})
+	clocks := r.still.clocks
+	r.still.clocks = func() (time.Duration, time.Time) {
+		monotonic, wall := clocks()
+		return monotonic, wall.Add(time.Duration(asleep.Load()))
+	}
+	if err := r.graphs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	result, err := store.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := result.Runs[0]
+	if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "stood still during the energy loop") {
+		t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
 	}
 }
 
