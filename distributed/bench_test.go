@@ -34,7 +34,6 @@ var (
 	flagScale  = flag.Int("distributed.scale", 16, "scale of the benchmark's Kronecker graph")
 	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("distributed.roots", 64, "roots")
-	flagPause  = flag.Duration("distributed.pause", 0, "pause before every search, as validation is one in whole runs")
 	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
 		"ranks=2:partition=1d-source", "engines that take turns, with commas: options name=value with colons, after cpu or "+
 		"mpi if it is that engine")
@@ -52,8 +51,7 @@ func BenchmarkSearch(b *testing.B) {
 	var all []*series
 	for name := range strings.SplitSeq(*flagSet, ",") {
 		runtime.GC() // of the tuples as sent
-		s := &series{name: name, engine: distributed.New(), phases: map[string]*plugins.Phase{},
-			bytes: map[string]int64{}}
+		s := &series{name: name, engine: distributed.New(), phases: map[string]*sum{}}
 		switch {
 		case strings.HasPrefix(name, "cpu"):
 			s.engine = cpu.New()
@@ -61,21 +59,11 @@ func BenchmarkSearch(b *testing.B) {
 			s.engine = mpi.New()
 		}
 		defer s.engine.Close()
-		options := map[string]string{}
-		for pair := range strings.SplitSeq(name, ":") {
-			if name, value, ok := strings.Cut(pair, "="); ok {
-				options[name] = value
-			}
-		}
-		built, err := s.engine.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: options})
+		built, err := s.engine.Construct(b.Context(), plugins.Input{Tuples: tuples, Options: optionsOf(name)})
 		if err != nil {
 			b.Fatal(err)
 		}
-		fmt.Printf("%s kernel 1: %v, holds %d MB", name, built.Elapsed.Round(time.Millisecond), built.Bytes>>20)
-		for _, p := range built.Phases {
-			fmt.Printf(", %s %v", p.Name, p.Elapsed.Round(time.Millisecond))
-		}
-		fmt.Println()
+		fmt.Printf("%s kernel 1: %v, holds %d MB\n", name, built.Elapsed.Round(time.Millisecond), built.Bytes>>20)
 		for i, root := range roots {
 			if _, err := s.engine.Search(b.Context(), root, parent); err != nil {
 				b.Fatal(err)
@@ -124,91 +112,74 @@ type series struct {
 	name     string
 	engine   plugins.Engine
 	rates    []float64 // GTEPS, harmonic means of passes
-	searches int
+	searches int64
 	names    []string // of phases, in order
-	phases   map[string]*plugins.Phase
-	bytes    map[string]int64 // of phases
+	phases   map[string]*sum
 	messages int64
 	edges    int64
-	times    []time.Duration // of searches
 	expand   []time.Duration // [rank] of all searches
+}
+
+// sum adds up a phase over all searches.
+type sum struct {
+	elapsed, slowest time.Duration
+	bytes            int64
 }
 
 // pass searches from every root once. An untimed search comes first, after a pause in which the ranks of the series
 // before have gone to sleep.
 func (s *series) pass(b *testing.B, roots []graph.Vertex, counts []int64, parent []graph.Vertex) {
 	time.Sleep(20 * time.Millisecond)
-	if _, err := s.engine.Search(b.Context(), roots[0], parent); err != nil {
-		b.Fatal(err)
-	}
 	seconds := 0.0
-	for i, root := range roots {
-		time.Sleep(*flagPause)
-		t, err := s.engine.Search(b.Context(), root, parent)
+	for i := -1; i < len(roots); i++ {
+		found, err := s.engine.Search(b.Context(), roots[max(i, 0)], parent)
 		if err != nil {
 			b.Fatal(err)
 		}
-		seconds += t.Elapsed.Seconds() / float64(counts[i])
-		s.add(t)
+		if i >= 0 {
+			seconds += found.Elapsed.Seconds() / float64(counts[i])
+			s.add(found)
+		}
 	}
 	s.rates = append(s.rates, float64(len(roots))/seconds/1e9)
 }
 
 // add adds the phases of a search. Those of a level are named by its direction too.
-func (s *series) add(t plugins.Traversal) {
+func (s *series) add(found plugins.Traversal) {
 	s.searches++
-	s.times = append(s.times, t.Elapsed)
-	s.expand = slices.Grow(s.expand, len(t.Ranks))[:len(t.Ranks)]
-	for k, rank := range t.Ranks {
+	s.expand = slices.Grow(s.expand, len(found.Ranks))[:len(found.Ranks)]
+	for k, rank := range found.Ranks {
 		s.expand[k] += rank.Phases[distributed.Expand].Elapsed
 	}
 	add := func(prefix string, phases []plugins.Phase) {
 		for _, p := range phases {
 			name := prefix + p.Name
-			sum := s.phases[name]
-			if sum == nil {
-				sum = &plugins.Phase{}
-				s.phases[name], s.names = sum, append(s.names, name)
+			if s.phases[name] == nil {
+				s.phases[name], s.names = &sum{}, append(s.names, name)
 			}
-			sum.Elapsed += p.Elapsed
-			sum.Slowest += p.Slowest
-			if n, ok := p.Bytes.Get(); ok {
-				s.bytes[name] += n
-			}
-			if n, ok := p.Messages.Get(); ok {
-				s.messages += n
-			}
+			all := s.phases[name]
+			all.elapsed, all.slowest, all.bytes = all.elapsed+p.Elapsed, all.slowest+p.Slowest, all.bytes+number(p.Bytes)
+			s.messages += number(p.Messages)
 		}
 	}
-	for _, l := range t.Levels {
+	for _, l := range found.Levels {
 		add(l.Direction.String()+" ", l.Phases)
-		edges, _ := l.Edges.Get()
-		s.edges += edges
+		s.edges += number(l.Edges)
 	}
-	add("", t.Phases)
+	add("", found.Phases)
 }
 
 func (s *series) String() string {
-	slices.Sort(s.times)
-	text := fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n"+
-		"\tsearches: minimum %v median %v maximum %v\n\tmean of a search:", s.name,
-		slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates),
-		s.times[0], s.times[len(s.times)/2], s.times[len(s.times)-1])
-	n, total := time.Duration(s.searches), int64(0)
+	text := fmt.Sprintf("%s: hmean of a pass: minimum %.3f median %.3f maximum %.3f GTEPS\n\tmean of a search:",
+		s.name, slices.Min(s.rates), units.Median(s.rates), slices.Max(s.rates))
 	for _, name := range s.names {
-		p := s.phases[name]
-		text += fmt.Sprintf(" %s %v (%v", name, (p.Elapsed / n).Round(time.Microsecond),
-			(p.Slowest / n).Round(time.Microsecond))
-		if bytes := s.bytes[name]; bytes > 0 {
-			total += bytes
-			text += fmt.Sprintf(", %d KiB", bytes/int64(n)>>10)
-		}
-		text += "),"
+		p, n := s.phases[name], time.Duration(s.searches)
+		text += fmt.Sprintf(" %s %v (%v, %d KiB),", name, (p.elapsed / n).Round(time.Microsecond),
+			(p.slowest / n).Round(time.Microsecond), p.bytes/s.searches>>10)
 	}
-	text += fmt.Sprintf(" %d bytes, %d messages, %d entries\n\texpand of each rank in us:", total/int64(n),
-		s.messages/int64(n), s.edges/int64(n))
+	text += fmt.Sprintf(" %d messages, %d entries\n\texpand of each rank in us:", s.messages/s.searches, s.edges/s.searches)
 	for _, waited := range s.expand {
-		text += fmt.Sprintf(" %d", (waited / n).Microseconds())
+		text += fmt.Sprintf(" %d", waited.Microseconds()/s.searches)
 	}
 	return text
 }

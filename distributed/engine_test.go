@@ -3,9 +3,11 @@ package distributed_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,13 +72,30 @@ func truthOf(t *testing.T, tuples []graph.Edge, scale int) *enginetest.Truth {
 	return truth
 }
 
-// Every partition of 1 to 16 ranks has the oracle's levels and valid parents.
+// oneDirection returns options with which all levels have the same direction, the root's too.
+func oneDirection() (sets []map[string]string) {
+	for _, direction := range []graph.Direction{graph.TopDown, graph.BottomUp} {
+		for _, set := range []map[string]string{
+			{"ranks": "1"}, {"ranks": "3", "threads": "2"}, {"ranks": "4", "owner": "modulo", "messages": "bitmaps"},
+			{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "2d", "rows": "1"},
+			{"ranks": "3", "partition": "1d-source", "threads": "2"},
+			{"ranks": "4", "partition": "1d-source", "messages": "lists"},
+		} {
+			set["direction"] = strings.ReplaceAll(direction.String(), "-", "")
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// Every partition of 1 to 16 ranks has the oracle's levels and valid parents, and every level has the direction that is
+// set.
 func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 	const scale = 9
 	inputs := map[string][]graph.Edge{"dense": kronecker(t, scale, 16), "sparse": kronecker(t, scale, 1)}
 	for name, tuples := range inputs {
 		truth := truthOf(t, tuples, scale)
-		for k, set := range combinations() {
+		for k, set := range append(oneDirection(), combinations()...) {
 			if testing.Short() && k%3 != k/3%3 {
 				continue // every partition once, alternating forms
 			}
@@ -85,44 +104,18 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 				t.Fatalf("%s, %v: %v", name, set, err)
 			}
 			for _, root := range []graph.Vertex{0, 1, 77, 1<<scale - 1} {
-				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
-					t.Errorf("%s, %v, root %d: %v", name, set, root, err)
-				}
-			}
-			e.Close()
-		}
-	}
-}
-
-// With one direction every level has it, the root's too, and all levels are those of the oracle.
-func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
-	const scale = 9
-	tuples := kronecker(t, scale, 4)
-	truth := truthOf(t, tuples, scale)
-	for direction, want := range map[string]graph.Direction{"topdown": graph.TopDown, "bottomup": graph.BottomUp} {
-		for _, set := range []map[string]string{
-			{"ranks": "1"}, {"ranks": "3", "threads": "2"}, {"ranks": "4", "owner": "modulo", "messages": "bitmaps"},
-			{"ranks": "6", "partition": "2d"}, {"ranks": "5", "partition": "2d", "rows": "1"},
-			{"ranks": "3", "partition": "1d-source", "threads": "2"},
-			{"ranks": "4", "partition": "1d-source", "messages": "lists"},
-		} {
-			set["direction"] = direction
-			e := distributed.New()
-			defer e.Close()
-			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-				t.Fatal(err)
-			}
-			for _, root := range []graph.Vertex{1, 77, 1<<scale - 1} {
 				found, err := truth.Search(t.Context(), root, e.Search)
 				if err != nil {
-					t.Errorf("%v, root %d: %v", set, root, err)
+					t.Errorf("%s, %v, root %d: %v", name, set, root, err)
 				}
-				for k, level := range found.Levels {
-					if level.Direction != want {
-						t.Errorf("%v, root %d: level %d is %v", set, root, k, level.Direction)
+				for k, l := range found.Levels {
+					want := set["direction"]
+					if got := strings.ReplaceAll(l.Direction.String(), "-", ""); want != "" && want != "auto" && got != want {
+						t.Errorf("%s, %v, root %d: level %d is %v", name, set, root, k, got)
 					}
 				}
 			}
+			e.Close()
 		}
 	}
 }
@@ -225,4 +218,31 @@ func TestKernel1CanBeCanceledAnywhere(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+var flagProduct = flag.Bool("distributed.product", false,
+	"run the conformance suite over every grid of 1 to 16 ranks and every option (half an hour)")
+
+// By default the conformance suite runs with a few sets of options that include every value of every option; with
+// -distributed.product, over every partition of 1 to 16 ranks with every form of messages.
+func TestConformance(t *testing.T) {
+	sets := []map[string]string{
+		{"ranks": "4", "partition": "2d", "rows": "2"},
+		{"ranks": "3", "partition": "1d-dest", "threads": "2", "messages": "lists"},
+		{"ranks": "6", "partition": "2d", "rows": "2", "owner": "modulo", "messages": "lists",
+			"direction": "auto", "alpha": "0"},
+		{"ranks": "6", "partition": "2d", "rows": "2", "fold": "prefix"},
+		{"ranks": "4", "partition": "2d", "fold": "prefix", "messages": "lists", "direction": "topdown"},
+		{"ranks": "3", "partition": "1d-source", "owner": "modulo", "threads": "2", "messages": "bitmaps",
+			"direction": "auto", "beta": "1e9"},
+	}
+	if *flagProduct {
+		sets = combinations()
+	} else if testing.Short() {
+		sets = sets[:1]
+	}
+	if !testing.Short() {
+		sets = append(sets, nil) // the defaults, and each option alone
+	}
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return distributed.New(), nil }, sets...)
 }

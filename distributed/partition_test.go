@@ -1,12 +1,24 @@
 package distributed
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/plugins"
 )
+
+// Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
+// -rapid.seed=0, more of them with -rapid.checks=N.
+func init() {
+	if err := flag.Set("rapid.seed", "500"); err != nil {
+		panic(err)
+	}
+}
 
 // holder returns the rank that stores the edges from vertices of owner u to vertices of owner v, the block of v among
 // that rank's rows, and the block of u among its columns.
@@ -97,5 +109,15 @@ func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestRanksThatDoNotFitAreRefused(t *testing.T) {
+	err := fits(t.Context(), Grid{MaxRanks, 1}, 1, 1<<40)
+	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "use fewer ranks or a smaller graph") {
+		t.Errorf("got %v, want %v and what to do", err, plugins.ErrMemory)
+	}
+	if err := fits(t.Context(), Grid{1, 1}, 1, 1<<10); err != nil {
+		t.Errorf("a small graph: %v", err)
 	}
 }
