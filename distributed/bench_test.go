@@ -177,7 +177,8 @@ func (s *series) String() string {
 		text += fmt.Sprintf(" %s %v (%v, %d KiB),", name, (p.elapsed / n).Round(time.Microsecond),
 			(p.slowest / n).Round(time.Microsecond), p.bytes/s.searches>>10)
 	}
-	text += fmt.Sprintf(" %d messages, %d entries\n\texpand of each rank in us:", s.messages/s.searches, s.edges/s.searches)
+	text += fmt.Sprintf(" %d messages, %d entries\n\texpand of each rank in us:",
+		s.messages/s.searches, s.edges/s.searches)
 	for _, waited := range s.expand {
 		text += fmt.Sprintf(" %d", waited.Microseconds()/s.searches)
 	}

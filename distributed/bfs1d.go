@@ -13,10 +13,10 @@ package distributed
 //	          block 2      2        2        2        may be any rank
 //
 // Method:
-//   - Top-down levels send discovered vertices to their owners, which may be any rank: the 1D algorithm of Buluç, Madduri,
-//     "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, and the first implementation of Bisson,
-//     Bernaschi, Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler Architecture", IEEE TPDS 2016,
-//     section 2.1. With owner=modulo vertices are assigned to ranks as there.
+//   - Top-down levels send discovered vertices to their owners, which may be any rank: the 1D algorithm of Buluç and
+//     Madduri, "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, and the first implementation of
+//     Bisson, Bernaschi, Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler Architecture", IEEE
+//     TPDS 2016, section 2.1. With owner=modulo vertices are assigned to ranks as there.
 //   - Bottom-up levels (Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012, section IV)
 //     send the frontier to all ranks. Each rank searches the lists of its own unvisited vertices.
 //   - Owners fetch parents once at the end, as in bfs2d.go.

@@ -283,7 +283,7 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 }
 
 // A grid row of C ranks passes a prefix on C-1 times and sends the union C-1 times, where all to all it may take C(C-1)
-// messages. A vertex is assigned to one rank, the first of the row that has discovered it, so its owner gets one parent.
+// messages. A vertex is assigned to the first rank of the row that has discovered it, so its owner gets one parent.
 func TestFoldByPrefix(t *testing.T) {
 	const scale = 12
 	tuples := kronecker(t, scale, 16)

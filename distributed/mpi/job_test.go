@@ -141,47 +141,41 @@ func TestLauncherThatEndsDuringASearch(t *testing.T) {
 	}
 }
 
+// A launcher that fails is an error with its cause and its last output. One that hangs is ended with the context.
 func TestLaunchersThatFailAreErrors(t *testing.T) {
-	for name, c := range map[string]struct{ script, want string }{
-		"ends": {"#!/bin/sh\necho 'no slots are left' >&2\nexit 7\n",
+	for name, c := range map[string]struct {
+		script string
+		is     error
+		want   string
+	}{
+		"ends": {"echo 'no slots are left' >&2\nexit 7", plugins.ErrUnavailable,
 			"mpirun ended (exit status 7); its last output: no slots are left"},
-		"prints garbage": {"#!/bin/sh\necho garbage garbage garbage\n", "mpirun ended"},
-		"has another version": {
-			"#!/bin/sh\necho '{\"Version\":\"teps-rank/1\"}'\nexec sleep 60\n",
-			`is of version "teps-rank/1"`},
-		"is killed": {"#!/bin/sh\nkill -9 $$\n", "signal: killed"},
+		"prints garbage":      {"echo garbage garbage garbage", plugins.ErrUnavailable, "mpirun ended"},
+		"has another version": {`echo '{"Version":"teps-rank/1"}'; exec sleep 60`, plugins.ErrUnavailable, `"teps-rank/1"`},
+		"is killed":           {"kill -9 $$", plugins.ErrUnavailable, "signal: killed"},
+		"hangs":               {"exec sleep 60", context.DeadlineExceeded, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withLauncher(t, c.script)
+			withLauncher(t, "#!/bin/sh\n"+c.script+"\n")
 			e := New()
 			defer e.Close()
-			_, err := e.Construct(t.Context(), plugins.Input{})
-			if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
+			ctx := t.Context()
+			if c.is == context.DeadlineExceeded {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
+				defer cancel()
+			}
+			start := time.Now()
+			if _, err := e.Construct(ctx, plugins.Input{}); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q of %v", err, c.want, c.is)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %v", took)
 			}
 			if left := leftovers(t); len(left) > 0 {
 				t.Errorf("got directories %v, want none", left)
 			}
 		})
-	}
-}
-
-// A launcher that hangs is ended when the context ends.
-func TestHangingLauncherIsEnded(t *testing.T) {
-	withLauncher(t, "#!/bin/sh\nexec sleep 60\n")
-	e := New()
-	defer e.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	if _, err := e.Construct(ctx, plugins.Input{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("it took %v, want about 200 ms", took)
-	}
-	if left := leftovers(t); len(left) > 0 {
-		t.Errorf("got directories %v, want none", left)
 	}
 }
 

@@ -82,8 +82,6 @@ func TestMPIRanksExchangeMessages(t *testing.T) {
 var (
 	flagProgram = flag.String("mpi.teps-rank", "", "directory with teps-rank (default: the test builds it)")
 	flagHosts   = flag.Int("mpi.hosts", 1, "let ranks share memory as if they were on several hosts (used by a test)")
-	flagProduct = flag.Bool("mpi.product", false,
-		"run all tests over every partition of 1 to 16 ranks (hours)")
 )
 
 // withRank builds teps-rank and puts it into PATH.
@@ -106,37 +104,12 @@ func withRank(t *testing.T) {
 
 func TestMPIConformance(t *testing.T) {
 	withRank(t)
-	sets := []map[string]string{{}} // with as many ranks as the smallest machine has cores
-	if *flagProduct {
-		sets = partitions()
-	}
-	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil }, sets...)
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil },
+		map[string]string{}) // with as many ranks as the smallest machine has cores
 }
 
-// partitions returns options for every partition of 1 to 16 ranks. Forms of messages and owners alternate.
-func partitions() (sets []map[string]string) {
-	for ranks := 1; ranks <= 16; ranks++ {
-		for rows := 0; rows <= ranks; rows++ {
-			if rows > 0 && ranks%rows != 0 {
-				continue
-			}
-			set := map[string]string{
-				"ranks": strconv.Itoa(ranks), "messages": []string{"adaptive", "lists", "bitmaps"}[len(sets)%3],
-				"owner": []string{"block", "modulo"}[len(sets)%2],
-			}
-			if rows == 0 {
-				set["partition"] = []string{"1d-source", "1d-dest"}[ranks%2]
-			} else {
-				set["partition"], set["rows"] = "2d", strconv.Itoa(rows)
-			}
-			sets = append(sets, set)
-		}
-	}
-	return sets
-}
-
-// Partitions of 1 to 16 ranks find valid parents under MPI. Tuples are sent by the host or generated from the recipe,
-// alternately.
+// Partitions find valid parents under MPI. Tuples are sent by the host or generated from the recipe, alternately.
+// Package distributed tests all partitions.
 func TestGridsUnderMPIAreValid(t *testing.T) {
 	withRank(t)
 	recipe := graph.Kronecker{Scale: 9, EdgeFactor: 16, Seed1: 2, Seed2: 3}
@@ -147,10 +120,11 @@ func TestGridsUnderMPIAreValid(t *testing.T) {
 	}
 	e := New()
 	defer e.Close()
-	for k, set := range partitions() {
-		if k%5 != 0 && !*flagProduct {
-			continue // the others differ in nothing that MPI could get wrong
-		}
+	for k, set := range []map[string]string{
+		{"ranks": "1", "partition": "1d-source"}, {"ranks": "4", "partition": "2d", "messages": "lists", "owner": "modulo"},
+		{"ranks": "6", "partition": "2d", "rows": "3", "messages": "bitmaps"}, {"ranks": "9", "owner": "modulo"},
+		{"ranks": "12", "partition": "1d-source", "messages": "lists"}, {"ranks": "16", "partition": "2d", "rows": "16"},
+	} {
 		in := plugins.Input{Tuples: tuples, Options: set}
 		if k%2 == 0 {
 			in = plugins.Input{Recipe: &recipe, Options: set}
