@@ -34,7 +34,7 @@ func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduc
 // topDownStep:
 //  1. Scan: discover the unvisited neighbors of the own frontier. There is nothing to expand.
 //  2. Fold: send discovered vertices to their owners.
-//  3. Update: owners keep those that were not visited as the next frontier.
+//  3. Update: owners make the unvisited ones the next frontier.
 func (s *search1D) topDownStep(l *Level) {
 	list, words := s.frontier.members()
 	s.scanTopDown(1, len(list)+len(words), (*topDown1D)(s.Rank), (*longLists1D)(s.Rank))

@@ -57,7 +57,7 @@ func (s *search2D) expand(l *Level) {
 //  1. Expand: send the frontier down the grid column; each rank now has the frontier among its columns.
 //  2. Scan: discover the unvisited rows of these columns; in grids of one column, large groups of its hubs first.
 //  3. Fold: send discovered rows along the grid row to their owners.
-//  4. Update: owners keep those that were not visited as the next frontier.
+//  4. Update: owners make the unvisited ones the next frontier.
 func (s *search2D) topDownStep(l *Level) {
 	s.expand(l)
 	s.discoverCandidates()
@@ -80,7 +80,7 @@ func (t *topDown2D) Piece(worker, from, to int) {
 	for k := from; k < to; k++ {
 		block := k / s.cuts
 		if block == s.i && s.addressed {
-			continue // discoverCandidates has discovered what this block leads to
+			continue // discoverCandidates has discovered its neighbors
 		}
 		list, words := s.form.decode(s.receive[block], s.width/32)
 		scanPart(s, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
@@ -122,11 +122,11 @@ func (s *search2D) foldAndUpdate(l *Level) {
 	}
 }
 
-// visits are what a rank sends along its grid row before bottom-up steps: the own vertices that were visited since it
-// last did, and behind them the hubs in the frontiers of the grid column. 2D only.
+// visits is the message along the grid row before a bottom-up step: the own vertices visited since the last one, and
+// behind them the hubs in the frontiers of the grid column. 2D only.
 type visits struct {
 	unsent     bitmap // own block and hubs
-	sentVisits bitmap // unsent of the exchange before, which others may still read
+	sentVisits bitmap // the previous message, which other ranks may be reading
 }
 
 // exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, and in the same

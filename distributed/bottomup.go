@@ -32,7 +32,7 @@ type bottomUp Rank
 
 // Piece scans words from..to-1 of the part's rows, which belong to one worker.
 //
-// Most rows that find a parent find it at their first column: those of a group together (groups.go), the others one by
+// Most rows that find a parent find it at their first column: those of a group at once (groups.go), the others one by
 // one. It needs no writing: the template of the output has it already. The first few columns are stored column by
 // column, for 32 rows a word; the rest of the lists is fetched for many rows at once.
 func (b *bottomUp) Piece(k, from, to int) {

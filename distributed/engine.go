@@ -94,7 +94,7 @@ func NewRank(
 	}, nil
 }
 
-// Combine combines the results of kernel 1 on all ranks. kind says what a rank is.
+// Combine combines the results of kernel 1 on all ranks. kind describes a rank.
 func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 	built := plugins.Built{
 		Vertices: ranks[0].Labels, VertexBits: 32, Details: c.details(kind),

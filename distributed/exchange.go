@@ -97,7 +97,7 @@ func (s *Rank) replaceExpanded() {
 	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*replaceParts)(s))
 }
 
-// replaceParts makes expanded's blocks what was received.
+// replaceParts copies the received frontiers to the blocks of expanded.
 type replaceParts Rank
 
 // Piece replaces parts from..to-1 of the blocks.
@@ -147,8 +147,8 @@ func (s *Rank) messagesOf(blocks bitmap, lists, send [][]uint32) {
 	}
 }
 
-// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Others may still
-// read the last frontier and what was discovered, but not those of the level before.
+// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Other ranks may be
+// reading the last frontier and the last discovered set, but no older ones.
 func (s *Rank) takeOwn() {
 	if s.inRow.Size() == 1 {
 		s.sent, s.frontier, s.discovered = s.frontier, s.discovered, s.sent

@@ -31,7 +31,7 @@ func (p Phase) String() string {
 	return [numPhases]string{"expand", "scan", "fold", "update", "reduce", "clear", "predecessors", "output"}[p]
 }
 
-// Measure is what a phase took on one rank.
+// Measure is the time and traffic of a phase on one rank.
 type Measure struct {
 	Elapsed  time.Duration
 	Bytes    int64 // sent to other ranks

@@ -71,7 +71,7 @@ func Configure(s plugins.Settings) Configuration {
 	return c
 }
 
-// details describes a configuration for the record. kind says what a rank is.
+// details describes a configuration for the record. kind describes a rank.
 func (c Configuration) details(kind string) []plugins.Fact {
 	partition := fmt.Sprintf("2D, grid of %dx%d", c.Grid.R, c.Grid.C)
 	switch {

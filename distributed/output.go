@@ -31,7 +31,7 @@ func (s *Rank) endIdle() {
 	s.whileIdle(nil)
 }
 
-// whileIdle says what the rank does while it waits for others.
+// whileIdle sets the work that the rank does while it waits for others.
 func (s *Rank) whileIdle(work team.Idler) {
 	for _, g := range []comm.Group{s.world, s.inColumn, s.inRow} {
 		g.WhileIdle(work)

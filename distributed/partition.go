@@ -2,7 +2,7 @@ package distributed
 
 import "math/bits"
 
-// Which rank stores what.
+// The distribution of labels and of the adjacency matrix over ranks.
 //
 // Labels are distributed over ranks in consecutive blocks or cyclically (Partition). Every rank numbers the vertices
 // that it owns from 0 by descending degree and leaves out isolated ones. Ranks own different numbers of vertices, so
@@ -29,7 +29,7 @@ import "math/bits"
 //
 // The columns that a rank stores are the blocks owned by the ranks of its grid column, and its rows are the blocks
 // owned by the ranks of its grid row. To expand a frontier, it needs those of the R-1 other ranks in its grid column;
-// what it discovers belongs to itself or to the C-1 other ranks in its grid row. It never sends to any other rank.
+// the vertices that it discovers belong to itself or to the C-1 other ranks in its grid row. It sends to no other rank.
 //
 // One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, and its columns are
 // all vertices. The graph is undirected, so the same lists lead from its own vertices to any other.
@@ -129,7 +129,7 @@ func (p *Partition) Slots(rank int) (n int, first, stride int64) {
 	return int((end - first + stride - 1) / stride), first, stride
 }
 
-// Part is what one rank stores of the graph. Kernel 1 writes it; searches only read it.
+// Part is the part of the graph that one rank stores. Kernel 1 writes it; searches only read it.
 type Part struct {
 	Partition Partition
 	grid      Grid

@@ -16,7 +16,7 @@ package distributed
 
 // prefix is the scratch of a fold by prefix; nil bitmaps and empty outboxes without.
 type prefix struct {
-	union bitmap    // [row block] what ranks inRow have discovered in this level
+	union bitmap    // [row block] rows that ranks inRow have discovered in this level
 	toRow [2]outbox // take turns
 }
 
@@ -66,14 +66,14 @@ func (s *Rank) foldByPrefix(m *Measure) {
 }
 
 // nextToRow returns the outbox of the next exchange of foldByPrefix, with empty messages. It takes two in turn. The
-// other outboxes would be used again while ranks of the grid column still read what was expanded.
+// other outboxes would be used again while ranks of the grid column read the expanded frontier.
 func (s *Rank) nextToRow() *outbox {
 	s.toRow[0], s.toRow[1] = s.toRow[1], s.toRow[0]
 	clear(s.toRow[0].send)
 	return &s.toRow[0]
 }
 
-// takeUnion makes union what is in a message.
+// takeUnion copies the set in a message to union.
 func (s *Rank) takeUnion(message []uint32, take bool) {
 	if take {
 		s.union.replace(s.form.decode(message, len(s.union)))

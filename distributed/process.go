@@ -65,7 +65,7 @@ func (p *process) serve(k int) {
 	}
 }
 
-// await waits for a request, together with all ranks, and returns false if the rank is to end. Ranks wait asleep, so
+// await waits with all ranks for a request, and returns false if the rank is to end. Ranks wait asleep, so
 // they meet once more: then all are awake.
 func (p *process) await(k int) bool {
 	p.synchronize(k)

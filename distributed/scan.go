@@ -13,12 +13,13 @@ import (
 // part, and know nothing about messages, ranks or grids. The workers of a rank share them out.
 //
 // Whether a neighbor is visited is almost random, so a branch on it would be mispredicted all the time. Instead, every
-// candidate is written behind those that are kept, and the number of those kept grows only if it is to be kept.
+// candidate is written behind the kept ones, and their number grows only if the candidate is to be kept.
 
 // batch is how many entries or rows are processed at a time; a power of two.
 const batch = 512
 
-// worker is what one worker of a rank writes during a scan. The padding keeps workers off each other's cache lines.
+// worker is the memory that one worker of a rank writes during a scan. The padding keeps workers off each other's
+// cache lines.
 type worker struct {
 	row         [batch]Row    // rows to process, or unvisited ones
 	at          [batch]uint32 // next entry to read
@@ -59,7 +60,7 @@ type candidate struct {
 
 const (
 	fewMembers   = 64      // a frontier of fewer words in messages is left to one worker
-	touchAhead   = 32      // sources whose lists are fetched together
+	touchAhead   = 32      // sources whose lists are fetched at once
 	wordsPiece   = 64      // words of rows that a worker takes at a time, bottom-up
 	manyWords    = 1 << 10 // words that a worker takes at a time where it does little with each
 	clearWords   = 1 << 12 // words that a worker clears at a time
@@ -67,7 +68,7 @@ const (
 	piecesShare  = 8       // pieces for each worker that there should be at least
 )
 
-// scan is what top-down scans share.
+// scan is the memory that the workers of a top-down scan share.
 type scan struct {
 	cuts int      // parts of each block of a frontier that workers share out
 	long []source // vertices with long lists
@@ -181,7 +182,7 @@ func scanLong[V Row | Column](s *Rank, x *worker, all *lists[V], from, to int) {
 }
 
 // keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers
-// may visit rows meanwhile; on amd64 an atomic read costs no more than another.
+// may visit rows at the same time; on amd64 an atomic read costs no more than another.
 func keepUnvisited[V Row | Column](rows []V, visited bitmap, unvisited *[batch]Row) int {
 	n := 0
 	for _, v := range rows {
@@ -228,7 +229,7 @@ func (s *Rank) discoverInRange(rows []Row, label uint32) {
 	}
 }
 
-// discoverShared is discover while other workers discover rows too: one of those that discover a row gets it.
+// discoverShared is discover for rows that several workers may discover at once; one of them gets the row.
 func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
@@ -263,7 +264,7 @@ func (s *Rank) takeDiscovered() {
 	}
 }
 
-// addDiscovered adds what workers have discovered to the bitmap discovered.
+// addDiscovered adds the rows that workers have discovered to the bitmap discovered.
 type addDiscovered Rank
 
 // Piece adds the rows of workers from..to-1.

@@ -17,8 +17,8 @@ import (
 type Rank struct {
 	*Part
 	peers
-	// steps are those of bfs1d.go or bfs2d.go. share adds up numbers over all ranks before a step, with what these send
-	// each other in any case.
+	// steps are those of bfs1d.go or bfs2d.go. share adds up numbers over all ranks before a step, in the same exchange
+	// as the frontier where a step begins with one.
 	steps interface {
 		share(sums []int64, l *Level)
 		topDownStep(*Level)
@@ -53,10 +53,10 @@ type peers struct {
 	firstRow int        // of the part, among the rows of the state: 0; in 1D that of the own block
 }
 
-// frontiers are the frontier of the rank and those that it has received.
+// frontiers are the rank's own frontier and the received ones.
 type frontiers struct {
 	frontier set    // own block
-	sent     set    // own block: the frontier before, which others may still read
+	sent     set    // own block: the previous frontier, which other ranks may be reading
 	expanded bitmap // [column blocks] bottom-up: frontiers of the ranks inColumn
 	hubs     bitmap // those in the frontier, 32 of each rank in turn
 
@@ -69,7 +69,7 @@ type frontiers struct {
 // discoveries are the rows that a rank has discovered, and their parents.
 type discoveries struct {
 	discovered set      // [row blocks] by the scan of this level
-	folded     set      // [row blocks] by that of the level before, which others may still read; grids of several columns
+	folded     set      // [row blocks] by the previous scan, which other ranks may be reading; grids of several columns
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one

@@ -12,8 +12,8 @@ import (
 
 // Group is a rank's end of a group of ranks.
 //
-// A message is a slice of 32-bit words; an empty one is not sent. A rank may change what it has passed to a call only
-// after a later call in which the whole group took part. What it receives is valid until then and must not be changed.
+// A message is a slice of 32-bit words; an empty one is not sent. A rank may change a message that it has sent only
+// after a later call in which the whole group took part. A received message is valid until then and is read-only.
 type Group interface {
 	// Rank returns the caller's rank in the group, Size the number of ranks.
 	Rank() int

@@ -9,11 +9,11 @@ import (
 )
 
 // Ranks that are goroutines of one process. They exchange messages by posting slices on boards between two barriers.
-// Nothing is copied: what is received is the sender's slice. Transfer times of a search are therefore times spent
+// Nothing is copied: a received message is the sender's slice. Transfer times of a search are therefore times spent
 // waiting.
 
-// localGroup is what the ranks of a group share. Two boards alternate: a rank that is one call ahead posts on the other
-// board, and no rank can be two calls ahead.
+// localGroup is the memory that the ranks of a group share. Two boards alternate: a rank that is one call ahead posts
+// on the other board, and no rank can be two calls ahead.
 type localGroup struct {
 	size    int
 	barrier barrier
@@ -21,7 +21,7 @@ type localGroup struct {
 	parts   map[uint32]*localGroup // of the last Split, by color
 }
 
-// post is what one rank passes to a call. The padding keeps ranks off each other's cache lines.
+// post is the arguments of one rank in a call. The padding keeps ranks off each other's cache lines.
 type post struct {
 	send   [][]uint32
 	values [MaxReduce]int64
@@ -64,8 +64,8 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// Alltoallv posts what the rank passes, and reads the board when all ranks have. The last rank to arrive adds up the
-// values. It also drops the messages of the previous call, so that they can be collected: all ranks have read them.
+// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank to arrive
+// adds up the values. It also drops the messages of the previous call, which all ranks have read.
 func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 	c.calls++
 	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
@@ -134,14 +134,14 @@ type barrier struct {
 }
 
 // waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps. Waking a
-// sleeping rank takes about 50 us, longer than most phases of a search. A rank with a processor of its own yields to
+// sleeping rank takes about 50 us, longer than most phases of a search. A rank with its own processor yields to
 // other threads of the system and not to the Go scheduler, in whose queues ranks end up behind each other.
 type waiting struct{ spins, yields int }
 
 const (
 	spins       = 20_000 // about 10 us; 0 if there are more workers than processors
 	yields      = 4000   // about 2 ms if nothing else wants the processor
-	totalYields = 8000   // of all ranks together, if there are more than processors
+	totalYields = 8000   // sum over all ranks, if there are more than processors
 )
 
 // arrive reports whether the caller is the last rank to arrive, which has to open the barrier; others await turn.
@@ -163,7 +163,7 @@ func (b *barrier) open(sums [MaxReduce]int64) {
 	}
 }
 
-// await returns when the barrier has opened after the turn. A rank with a processor of its own does idle
+// await returns when the barrier has opened after the turn. A rank with its own processor does idle
 // work until then, which becomes nil when there is no more.
 func (b *barrier) await(turn uint32, idle *team.Idler) {
 	for *idle != nil && b.spins > 0 && b.turn.Load() == turn {

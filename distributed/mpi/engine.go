@@ -94,8 +94,8 @@ type ranks struct {
 	apart     bool             // some rank shares none: all send their parents
 }
 
-// search returns the time of the slowest rank. The clocks of all ranks start together, and stop when the parents of a
-// rank's labels are in its memory.
+// search returns the time of the slowest rank. The clocks of all ranks start at the same time, and stop when the
+// parents of a rank's labels are in its memory.
 func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	reports, err := g.job.ask(ctx, request{Command: search, Roots: []graph.Vertex{root}, Parents: g.apart})
 	if err != nil {

@@ -64,9 +64,9 @@ import (
 // group is a group of MPI processes.
 //
 // An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, its
-// position in shared memory (share.go), what is to be added up, and the message if it fits. Longer messages that are
+// position in shared memory (share.go), the values to add up, and the message if it fits. Longer messages that are
 // not in shared memory follow between the ranks concerned. So a level takes a single collective call on one host, and
-// nobody waits for a message of unknown length.
+// no rank waits for a message of unknown length.
 type group struct {
 	comm       C.MPI_Comm
 	system     string
@@ -82,7 +82,7 @@ type group struct {
 	idle       team.Idler // of WhileIdle, until it has no more to do
 }
 
-// eagerWords makes blocks of 192 bytes. Blocks of up to 200 are what Open MPI exchanges in log2(size) steps.
+// eagerWords makes blocks of 192 bytes. Open MPI exchanges blocks of up to 200 bytes in log2(size) steps.
 const (
 	eagerWords  = 48
 	eagerHeader = 2 + 2*comm.MaxReduce

@@ -31,7 +31,7 @@ func shareMemory[T any](system string, n int) (memory []T, at address, file *os.
 	return memory, address{system, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)}, file
 }
 
-// openMemory returns what another process has shared, to read it, or nil if that is on another host or refused.
+// openMemory maps memory of another process for reading, or returns nil if it is on another host or refused.
 func openMemory[T any](system string, at address, n int) []T {
 	if at.System != system {
 		return nil

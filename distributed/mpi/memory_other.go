@@ -6,7 +6,7 @@ import "os"
 
 func system() string { return "" }
 
-// Without Linux nothing is shared: the engine receives what it would read there.
+// Only Linux shares memory. Elsewhere ranks send their parents to the engine.
 
 func shareMemory[T any](string, int) (memory []T, at address, file *os.File) {
 	return nil, address{}, nil

@@ -26,8 +26,8 @@ type World interface {
 	System() string
 }
 
-// Connect says hello to the engine. It returns what rank 0 reads requests from and writes reports to: the socket if it
-// can connect to it, otherwise stdin and stdout.
+// Connect says hello to the engine. Rank 0 reads requests from the returned reader and writes reports to the
+// writer: the socket if it can connect to it, otherwise stdin and stdout.
 func Connect(socket string, stdin io.Reader, stdout io.Writer) (io.Reader, io.Writer, error) {
 	connection, dialErr := net.Dial("unix", socket)
 	err := json.NewEncoder(stdout).Encode(hello{Version, dialErr == nil})
@@ -37,7 +37,7 @@ func Connect(socket string, stdin io.Reader, stdout io.Writer) (io.Reader, io.Wr
 	return stdin, stdout, err
 }
 
-// Serve is the life of a rank. It does what the engine at the other end of in and out requests, until the engine says
+// Serve is the life of a rank. It handles requests of the engine at the other end of in and out until the engine says
 // quit or is gone. Only rank 0 uses in and out.
 func Serve(world World, in io.Reader, out io.Writer) error {
 	r := &server{world: world, requests: make(chan received)}
@@ -213,7 +213,7 @@ func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 // after it has slept, and more rarely after a millisecond. A rank has to leave it its processor each time.
 const wakeTime = 2 * time.Millisecond
 
-// wake keeps all ranks busy until they run undisturbed. Their clocks start together.
+// wake keeps all ranks busy until they run undisturbed. Their clocks start at the same time.
 func (r *server) wake() {
 	r.rank.Wake()
 	for start := time.Now(); !r.isOver(start, wakeTime); {
@@ -230,7 +230,7 @@ func (r *server) isOver(start time.Time, limit time.Duration) bool {
 	return over[0] != 0
 }
 
-// repeat searches for a duration. Every search begins as a timed one does, with all ranks together.
+// repeat searches for a duration. Every search begins on all ranks at the same time, as a timed one does.
 func (r *server) repeat(q received) (searches int64, err error) {
 	r.rank.Wake()
 	for start := time.Now(); err == nil && !r.isOver(start, q.Duration); {

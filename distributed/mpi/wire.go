@@ -22,7 +22,7 @@ import (
 // Version changes with every change of the protocol. A teps-rank of another version is refused.
 const Version = "teps-rank/11"
 
-// hello is what rank 0 sends first.
+// hello is the first message of rank 0.
 type hello struct {
 	Version string
 	Socket  bool // the engine's socket is used instead of standard input and output
@@ -34,11 +34,11 @@ const (
 	construct command = iota + 1
 	search
 	repeat
-	cancel // the previous request; it has no answer of its own
+	cancel // the previous request; it has no answer
 	quit
 )
 
-// request is what the engine asks the ranks to do.
+// request is a command of the engine to the ranks.
 type request struct {
 	Command       command
 	Configuration distributed.Configuration
@@ -136,7 +136,7 @@ func pack(value any) []uint32 {
 	return words
 }
 
-// unpack decodes what pack has encoded.
+// unpack decodes a message of pack.
 func unpack(words []uint32, value any) error {
 	data, err := binary.Append(nil, binary.LittleEndian, words)
 	if err != nil {
