@@ -59,7 +59,7 @@ func texts(t *testing.T, suffixes ...string) []string {
 			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci" || d.Name() == "references"):
 			return fs.SkipDir
 		case !d.IsDir() && slices.Contains(suffixes, filepath.Ext(path)) && path != "style_test.go" &&
-			!strings.HasSuffix(path, ".pb.go"):
+			!strings.HasSuffix(path, ".pb.go") && !strings.HasSuffix(path, ".gen.go"):
 			paths = append(paths, filepath.ToSlash(path))
 		}
 		return nil

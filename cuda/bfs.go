@@ -131,7 +131,7 @@ func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time
 // wake launches an empty kernel and waits for it. After the host's work between two searches, which can take long,
 // device and driver respond slowly for some tens of microseconds that have nothing to do with the search.
 func (s *search) wake() error {
-	if err := s.device.Launch(s.device.Stream, "wake", 1, 1); err != nil {
+	if err := s.device.Launch(s.device.Stream, 1, 1, wakeKernel()); err != nil {
 		return err
 	}
 	if err := s.device.Stream.Synchronize(); err != nil {
@@ -209,7 +209,7 @@ func (s *search) topDownStep() error {
 	if blocks == 0 {
 		return nil
 	}
-	return s.device.Launch(s.device.Stream, "top_down_dynamic", blocks, blockThreads, s.status.Queued)
+	return s.device.Launch(s.device.Stream, blocks, blockThreads, topDownDynamicKernel(s.status.Queued))
 }
 
 // record appends the levels of the last launch.
@@ -227,10 +227,10 @@ func (s *search) writeFew() error {
 	d, p := s.device, &s.params
 	blocks := d.Multiprocessors * blocksPerMultiprocessor
 	return errors.Join(
-		d.Launch(d.Stream, "clear_parents", blocks, blockThreads, p.Parent, p.Length),
-		d.Launch(d.Stream, "write_reached", blocks, blockThreads, p.Parent),
-		d.Launch(d.Stream, "write_corrections", blocks, blockThreads, p.Parent),
-		d.Launch(d.Stream, "write_root", 1, 1, p.Parent, p.Root),
+		d.Launch(d.Stream, blocks, blockThreads, clearParentsKernel(p.Parent, p.Length)),
+		d.Launch(d.Stream, blocks, blockThreads, writeReachedKernel(p.Parent)),
+		d.Launch(d.Stream, blocks, blockThreads, writeCorrectionsKernel(p.Parent)),
+		d.Launch(d.Stream, 1, 1, writeRootKernel(p.Parent, p.Root)),
 		d.Stream.Synchronize())
 }
 

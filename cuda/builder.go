@@ -62,14 +62,14 @@ func (b *builder) note(name, value string) {
 }
 
 // call queues a kernel that loops over its work.
-func (b *builder) call(name string, args ...uint64) { b.callBlocks(b.loopBlocks(), name, args...) }
+func (b *builder) call(kernel driver.Call) { b.callBlocks(b.loopBlocks(), kernel) }
 
 // loopBlocks is the number of blocks of a kernel that loops over its work.
 func (b *builder) loopBlocks() int { return b.device.Multiprocessors * 8 }
 
-func (b *builder) callBlocks(blocks int, name string, args ...uint64) {
+func (b *builder) callBlocks(blocks int, kernel driver.Call) {
 	if b.err == nil {
-		b.fail("launch", b.device.Launch(cu.NoStream, name, blocks, blockThreads, args...))
+		b.fail("launch", b.device.Launch(cu.NoStream, blocks, blockThreads, kernel))
 	}
 }
 

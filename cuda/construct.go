@@ -123,9 +123,9 @@ func (b *builder) facts() []plugins.Fact {
 // countDegrees counts the tuples at every label.
 func (b *builder) countDegrees() {
 	b.degree = b.filled("degrees", 4*int64(b.graph.Labels), 0)
-	b.forTuples(func(pairs, n uint64) { b.call("count_degrees", pairs, n, b.degree) })
+	b.forTuples(func(pairs, n uint64) { b.call(countDegreesKernel(pairs, n, b.degree)) })
 	b.clearCounters()
-	b.call("max_degree", b.degree, b.graph.Labels, b.counters)
+	b.call(maxDegreeKernel(b.degree, b.graph.Labels, b.counters))
 	b.maxDegree, b.graph.Vertices = b.counter(0), b.counter(1)
 }
 
@@ -138,7 +138,7 @@ func (b *builder) numberVertices() {
 	g.Vertex = b.filled("vertex of each label", 4*int64(g.Labels), 0xff)
 	keys, buffer := b.numberByDegree(g.Label, g.Vertex)
 	smallest := b.filled("smallest neighbors", 4*vertices, 0xff)
-	b.forTuples(func(pairs, n uint64) { b.call("smallest_neighbors", pairs, n, g.Vertex, smallest) })
+	b.forTuples(func(pairs, n uint64) { b.call(smallestNeighborsKernel(pairs, n, g.Vertex, smallest)) })
 	g.Hubs = uint64(b.c.hubCount(vertices))
 	g.OwnHubs = g.Hubs
 	b.numberByGroup(g.Label, g.Vertex, smallest, &keys, &buffer)
@@ -153,22 +153,22 @@ func (b *builder) numberByDegree(label, vertex uint64) (keys, buffer uint64) {
 	labels := int64(b.graph.Labels)
 	keys = b.array("vertices to sort", 8*labels)
 	buffer = b.array("vertices to sort", 8*labels)
-	b.call("degree_keys", b.degree, b.graph.Labels, b.maxDegree, keys)
+	b.call(degreeKeysKernel(b.degree, b.graph.Labels, b.maxDegree, keys))
 	b.sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
-	b.call("number_vertices", keys, b.graph.Vertices, label, vertex)
+	b.call(numberVerticesKernel(keys, b.graph.Vertices, label, vertex))
 	return keys, buffer
 }
 
 // numberByGroup numbers them by group, where smallest has the first hub among the neighbors of each.
 func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *uint64) {
 	g := &b.graph
-	b.call("group_keys", label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys)
+	b.call(groupKeysKernel(label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys))
 	groups := 2 + 2*g.Hubs // hubs, a group each, ungrouped vertices, the leaves of each
 	b.sort(keys, buffer, int64(g.Vertices), 32, 32+bits.Len64(groups))
-	b.call("number_vertices", *keys, g.Vertices, label, vertex)
+	b.call(numberVerticesKernel(*keys, g.Vertices, label, vertex))
 
 	begin := b.array("begin of each group", 4*int64(groups+1))
-	b.call("group_begins", *keys, g.Vertices, groups, begin)
+	b.call(groupBeginsKernel(*keys, g.Vertices, groups, begin))
 	ungrouped, leaves := 1+g.Hubs, 2+g.Hubs // the group of hub h is 1+h, and its leaves are 2+hubs+h
 	g.GroupBegin, g.LeafBegin = begin+4, begin+4*leaves
 	g.Ungrouped = uint64(readOne[uint32](b, begin, ungrouped))

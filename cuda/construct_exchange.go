@@ -17,7 +17,7 @@ func (t team) exchangeEdges(columns uint64) error {
 	counts := make([][]uint64, len(t)) // by sender and receiver
 	if err := t.do("count edges", func(r *rank) {
 		r.clearCounters()
-		r.forTuples(func(pairs, n uint64) { r.call("count_edges", pairs, n, ranks, columns, r.counters) })
+		r.forTuples(func(pairs, n uint64) { r.call(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
 		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
 	}); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (t team) exchangeEdges(columns uint64) error {
 		if err := t.do("select edges", func(r *rank) {
 			r.clearCounters()
 			r.forTuples(func(pairs, n uint64) {
-				r.call("select_edges", pairs, n, owner.number, ranks, columns, r.buffer, r.counters)
+				r.call(selectEdgesKernel(pairs, n, owner.number, ranks, columns, r.buffer, r.counters))
 			})
 		}); err != nil {
 			return err

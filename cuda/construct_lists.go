@@ -25,11 +25,11 @@ func (b *builder) makeLists() {
 	l := lists{
 		sources: int64(g.Searched), targets: int64(g.Searched), place: b.placeLists, maxRanges: 1 << 16,
 		count: func(width, ranges, counts uint64) {
-			b.callBlocks(int(ranges), "range_entries", g.Label, b.degree, g.Searched, width, counts)
+			b.callBlocks(int(ranges), rangeEntriesKernel(g.Label, b.degree, g.Searched, width, counts))
 		},
 		keys: func(fromTo, bits, keys, written uint64) {
 			b.forTuples(func(pairs, n uint64) {
-				b.call("list_keys", pairs, n, g.Vertex, g.Searched, fromTo, bits, keys, written)
+				b.call(listKeysKernel(pairs, n, g.Vertex, g.Searched, fromTo, bits, keys, written))
 			})
 		},
 	}
@@ -119,7 +119,7 @@ func (b *builder) sortKeys(l *lists, s span, keys, buffer *uint64) driver.Keys {
 func (b *builder) derive() {
 	g := &b.graph
 	b.deriveArrays()
-	b.call("output_template", g.OutputTemplate)
+	b.call(outputTemplateKernel(g.OutputTemplate))
 	g.HubDegree = g.HubEdges
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		g.AverageDegree = (g.Entries - b.hubEntries()) / rest
@@ -168,9 +168,9 @@ func (b *builder) deriveArrays() {
 	}
 	g.Frontier[1], g.Frontier[2] = g.Frontier[0]+uint64(bitmap), g.Frontier[0]+uint64(2*bitmap)
 	b.publish()
-	b.call("first_neighbors", g.FirstNeighbor)
-	b.call("word_hubs", g.WordHub)
-	b.callBlocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), "hub_edges", g.HubEdges)
+	b.call(firstNeighborsKernel(g.FirstNeighbor))
+	b.call(wordHubsKernel(g.WordHub))
+	b.callBlocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), hubEdgesKernel(g.HubEdges))
 }
 
 // publish makes the graph visible to the kernels.
@@ -198,7 +198,7 @@ func (b *builder) align() {
 	room := uint64(max(b.memory.Room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
 	for limit := uint64(alignedRows); ; limit /= 2 {
 		total := g.AlignedBegin + uint64(8*count)
-		b.call("aligned_rows", uint64(count), limit, g.AlignedRows, g.AlignedBegin)
+		b.call(alignedRowsKernel(uint64(count), limit, g.AlignedRows, g.AlignedBegin))
 		b.prefixSums(g.AlignedBegin, uint64(count), total)
 		if readOne[uint64](b, total, 0) <= room || limit == 1 {
 			b.note("rows of aligned blocks", fmt.Sprintf("at most %d", limit))
@@ -215,5 +215,5 @@ func (b *builder) align() {
 	}
 	g.Aligned = b.array("aligned blocks", rowBytes*int64(ends[fit-1]))
 	g.AlignedWords = uint64(fit)
-	b.call("aligned_fill", uint64(fit), g.AlignedRows, g.AlignedBegin, g.Aligned)
+	b.call(alignedFillKernel(uint64(fit), g.AlignedRows, g.AlignedBegin, g.Aligned))
 }

@@ -38,14 +38,14 @@ func (b *builder) packLists(l *lists, ranges rangeEntries) {
 			b.fail("lists", err)
 			l.entries += written
 		}
-		b.call("packed_sizes", offset, buffer, sources, keys)
+		b.call(packedSizesKernel(offset, buffer, sources, keys))
 		b.prefixSums(keys, sources, b.counters)
 		words := b.counter(0)
 		if room = int64(min(keys, buffer)) - int64(l.target+4*used) - 4; int64(4*words) > room {
 			b.fail("lists", fmt.Errorf("the packed lists of vertices %d to %d take %s, and %s are left: %w; %s",
 				s.from, s.to-1, units.Bytes(int64(4*words)), units.Bytes(room), plugins.ErrMemory, advice))
 		}
-		b.call("pack_lists", offset, buffer, sources, used, keys, l.target)
+		b.call(packListsKernel(offset, buffer, sources, used, keys, l.target))
 		if b.err == nil {
 			b.fail("lists", cu.MemcpyDtoD(cu.DevicePtr(offset), cu.DevicePtr(keys), int64(8*sources)))
 		}

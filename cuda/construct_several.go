@@ -202,7 +202,7 @@ func (t team) numberVertices() error {
 		g := &r.graph
 		g.Vertex = r.filled("vertex of each label", 4*int64(ranks*g.Labels), 0xff)
 		r.publish()
-		r.call("number_hubs", r.local, r.section())
+		r.call(numberHubsKernel(r.local, r.section()))
 	}); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (t team) numberVertices() error {
 	t.set(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
 	if err := t.do("numbers", func(r *rank) {
 		r.publish()
-		r.call("number_all", r.local, r.section())
+		r.call(numberAllKernel(r.local, r.section()))
 		r.release(&r.local)
 	}); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (t team) numberVertices() error {
 	}
 	return t.do("labels", func(r *rank) {
 		r.graph.Label = r.filled("label of each vertex", 4*32*int64(r.graph.FrontierWords), 0xff)
-		r.call("label_all", r.graph.Label)
+		r.call(labelAllKernel(r.graph.Label))
 	})
 }
 
@@ -239,9 +239,9 @@ func (t team) numberVertices() error {
 func (r *rank) numberOwn() {
 	g := &r.graph
 	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
-	r.call("count_entries", r.edges, uint64(r.owned), g.Ranks, r.degree)
+	r.call(countEntriesKernel(r.edges, uint64(r.owned), g.Ranks, r.degree))
 	r.clearCounters()
-	r.call("max_degree", r.degree, g.Labels, r.counters)
+	r.call(maxDegreeKernel(r.degree, g.Labels, r.counters))
 	r.maxDegree, g.Vertices = r.counter(0), r.counter(1)
 	g.Place = r.array("place of each vertex", 4*int64(g.Vertices))
 	r.local = r.filled("local number of each label", 4*int64(g.Labels), 0xff)
@@ -251,7 +251,7 @@ func (r *rank) numberOwn() {
 // numberOwnByGroup numbers own labels by the first hub among their neighbors.
 func (r *rank) numberOwnByGroup() {
 	smallest := r.filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
-	r.call("smallest_hubs", r.edges, uint64(r.owned), r.local, smallest)
+	r.call(smallestHubsKernel(r.edges, uint64(r.owned), r.local, smallest))
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
 	r.release(&r.keys, &r.buffer, &r.degree, &smallest)
 }
@@ -291,9 +291,9 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 	owned := uint64(r.owned)
 	return lists{
 		sources: sources, targets: targets, place: r.placeLists, maxRanges: maxRanges,
-		count: func(width, _, counts uint64) { r.call("count_ranges", r.edges, owned, bySource, width, counts) },
+		count: func(width, _, counts uint64) { r.call(countRangesKernel(r.edges, owned, bySource, width, counts)) },
 		keys: func(fromTo, bits, keys, written uint64) {
-			r.call("entry_keys", r.edges, owned, bySource, fromTo, bits, keys, written)
+			r.call(entryKeysKernel(r.edges, owned, bySource, fromTo, bits, keys, written))
 		},
 	}
 }
@@ -306,7 +306,7 @@ func (t team) derive() error {
 		g := &r.graph
 		r.deriveArrays()
 		g.HubReached = r.array("reached hubs", int64(g.Hubs/8))
-		r.call("own_template", g.OutputTemplate)
+		r.call(ownTemplateKernel(g.OutputTemplate))
 		edges[r.number] = readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs))
 		ordinary[r.number] = g.Entries - r.hubEntries()
 	}); err != nil {

@@ -43,7 +43,7 @@ func (b *builder) transfer() {
 	case stays:
 		pairs := b.array("tuples", 8*b.n)
 		b.eachPart(func(at uint64, first, n int64) {
-			b.call("unpack_tuples", at, uint64(n), pairs+uint64(8*first), b.bounds())
+			b.call(unpackTuplesKernel(at, uint64(n), pairs+uint64(8*first), b.bounds()))
 		})
 		b.pairs = pairs
 	default:
@@ -94,7 +94,7 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 	}
 	part := b.array("part of the tuples", 8*min(b.n, size))
 	b.eachPart(func(at uint64, _, n int64) {
-		b.call("unpack_tuples", at, uint64(n), part, b.bounds())
+		b.call(unpackTuplesKernel(at, uint64(n), part, b.bounds()))
 		queue(part, uint64(n))
 	})
 	b.release(&part)
@@ -142,8 +142,8 @@ func (b *builder) generateParts(recipe graph.Kronecker, use func(at uint64, firs
 	}
 	for first := int64(0); first < b.n && b.err == nil; first += maxPart {
 		n := min(b.n-first, maxPart)
-		b.callBlocks(1<<strideBits/blockThreads, "generate", constants, uint64(recipe.Scale), uint64(first), uint64(n),
-			strideBits, part)
+		b.callBlocks(1<<strideBits/blockThreads, generateKernel(constants, uint64(recipe.Scale), uint64(first), uint64(n),
+			strideBits, part))
 		use(part, first, n)
 		b.fail("kernel 1", b.ctx.Err())
 	}

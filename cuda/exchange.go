@@ -181,7 +181,7 @@ func (s *teamSearch) each(f func(r *search) error) (err error) {
 func (s *teamSearch) wake() error {
 	if err := s.each(func(r *search) error {
 		r.params.Launch++ // the number that the messages carry
-		return r.device.Launch(r.device.Stream, "wake_all", 1, blockThreads, r.params.Launch)
+		return r.device.Launch(r.device.Stream, 1, blockThreads, wakeAllKernel(r.params.Launch))
 	}); err != nil {
 		return err
 	}

@@ -95,8 +95,8 @@ func (d *device) start() (err error) {
 	return err
 }
 
-func (d *device) launch(kernel string, args ...uint64) error {
-	return d.gpu.Launch(cu.NoStream, kernel, d.gpu.LoopBlocks(), driver.Threads, args...)
+func (d *device) launch(kernel driver.Call) error {
+	return d.gpu.Launch(cu.NoStream, d.gpu.LoopBlocks(), driver.Threads, kernel)
 }
 
 // maxVertices is how many vertices kernels/validate.cu takes.
@@ -184,13 +184,14 @@ func (d *device) load(tuples, pairs, vertices int64, bring func() error) error {
 
 // unpack turns n tuples on the device into pairs, from number first on.
 func (d *device) unpack(at uint64, n, first int64) error {
-	return d.launch("unpack", at, uint64(n), uint64(first), d.pairs, uint64(d.labels), d.findings)
+	return d.launch(unpackKernel(at, uint64(n), uint64(first), d.pairs, uint64(d.labels), d.findings))
 }
 
 // checkTuples checks all tuples.
 func (d *device) checkTuples(ctx context.Context) error {
 	check := func(n, first int64) error {
-		return d.launch("check_tuples", d.pairs, uint64(n), uint64(first), d.parent, d.jump, d.words, d.tupleOf, d.findings)
+		return d.launch(checkTuplesKernel(d.pairs, uint64(n), uint64(first), d.parent, d.jump, d.words, d.tupleOf,
+			d.findings))
 	}
 	if !d.again {
 		return check(d.tuples, 0)
@@ -230,9 +231,9 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 		}
 		if err := errors.Join(
 			cu.MemsetD32(cu.DevicePtr(d.tupleOf), 0, (n+31)/32),
-			d.launch("make_words", d.parent, d.jump, uint64(n), d.words, d.findings),
+			d.launch(makeWordsKernel(d.parent, d.jump, uint64(n), d.words, d.findings)),
 			d.checkTuples(ctx),
-			d.launch("find_missing", d.parent, d.tupleOf, uint64(n), uint64(root), d.findings),
+			d.launch(findMissingKernel(d.parent, d.tupleOf, uint64(n), uint64(root), d.findings)),
 		); err != nil {
 			return err
 		}
@@ -256,14 +257,14 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 func (d *device) explainTree(root graph.Vertex) error {
 	n := uint64(d.vertices)
 	up, twice := d.jump, d.jump+4*n
-	err := d.launch("cycle_start", d.parent, n, uint64(root), up)
+	err := d.launch(cycleStartKernel(d.parent, n, uint64(root), up))
 	for range 32 {
-		err = errors.Join(err, d.launch("cycle_double", up, n, twice))
+		err = errors.Join(err, d.launch(cycleDoubleKernel(up, n, twice)))
 		up, twice = twice, up
 	}
 	if err := errors.Join(err,
-		d.launch("cycle_lowest", up, n, d.findings),
-		d.launch("find_orphan", d.parent, n, d.findings)); err != nil {
+		d.launch(cycleLowestKernel(up, n, d.findings)),
+		d.launch(findOrphanKernel(d.parent, n, d.findings))); err != nil {
 		return err
 	}
 	f, err := d.found()

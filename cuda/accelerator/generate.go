@@ -51,6 +51,6 @@ func (d *device) use(recipe graph.Kronecker) (err error) {
 
 // generate makes n tuples of the recipe in use on the device, from number first on.
 func (d *device) generate(at uint64, first, n int64) error {
-	return d.gpu.Launch(cu.NoStream, "generate", 1<<strideBits/driver.Threads, driver.Threads, d.constants,
-		uint64(d.recipe.Scale), uint64(first), uint64(n), strideBits, at)
+	return d.gpu.Launch(cu.NoStream, 1<<strideBits/driver.Threads, driver.Threads, generateKernel(d.constants,
+		uint64(d.recipe.Scale), uint64(first), uint64(n), strideBits, at))
 }

@@ -17,7 +17,8 @@ func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.V
 		return false, err
 	}
 	read := func(at uint64, first, bytes int64) error {
-		return d.launch("read_parents", at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump, d.findings)
+		return d.launch(readParentsKernel(at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump,
+			d.findings))
 	}
 	if err = d.pin(parent); d.pinned.Device != 0 {
 		err = errors.Join(err, read(d.pinned.Device, 0, int64(8*n)))
@@ -28,7 +29,7 @@ func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.V
 		return false, err
 	}
 	for bits := 0; bits < 33; bits++ { // a path of 2^31 vertices takes 31 rounds, and a cycle has no end
-		if err := d.launch("jump_levels", d.jump, n, uint64(root), d.findings); err != nil {
+		if err := d.launch(jumpLevelsKernel(d.jump, n, uint64(root), d.findings)); err != nil {
 			return false, err
 		}
 		f, err := d.found()

@@ -56,14 +56,20 @@ func (m Module) Variable(name string) (uint64, error) {
 	return uint64(at), nil
 }
 
+// Call is a kernel with its arguments of 8 bytes each. The functions of kernels.gen.go make them.
+type Call struct {
+	Kernel string
+	Args   []uint64
+}
+
 // Launch queues a kernel on a stream.
-func (m Module) Launch(stream cu.Stream, name string, blocks, threads int, args ...uint64) error {
-	f, err := m.Lookup(name)
+func (m Module) Launch(stream cu.Stream, blocks, threads int, call Call) error {
+	f, err := m.Lookup(call.Kernel)
 	if err != nil {
 		return err
 	}
-	if err := LaunchKernel(stream, f, blocks, threads, args); err != nil {
-		return fmt.Errorf("kernel %s: %w", name, err)
+	if err := LaunchKernel(stream, f, blocks, threads, call.Args); err != nil {
+		return fmt.Errorf("kernel %s: %w", call.Kernel, err)
 	}
 	*m.launches++
 	return nil

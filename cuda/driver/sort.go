@@ -24,9 +24,9 @@ func (d *GPU) Sort(ctx context.Context, memory *Allocator, keys, buffer *uint64,
 	place, err := memory.OnDevice("places of digits", 8*int64(places+1))
 	for shift := low; shift < high && err == nil; shift += digitBits {
 		err = errors.Join(
-			d.Launch(cu.NoStream, "sort_count", blocks, Threads, *keys, uint64(n), uint64(shift), place),
+			d.Launch(cu.NoStream, blocks, Threads, sortCountKernel(*keys, uint64(n), uint64(shift), place)),
 			d.PrefixSums(place, places, place+8*places),
-			d.Launch(cu.NoStream, "sort_scatter", blocks, Threads, *keys, *buffer, uint64(n), uint64(shift), place),
+			d.Launch(cu.NoStream, blocks, Threads, sortScatterKernel(*keys, *buffer, uint64(n), uint64(shift), place)),
 			ctx.Err())
 		*keys, *buffer = *buffer, *keys
 	}
@@ -38,7 +38,7 @@ func (d *GPU) Sort(ctx context.Context, memory *Allocator, keys, buffer *uint64,
 
 // PrefixSums replaces n numbers of 64 bits by their exclusive prefix sums, and writes their total.
 func (d *GPU) PrefixSums(numbers, n, total uint64) error {
-	return d.Launch(cu.NoStream, "prefix_sums", 1, SumThreads, numbers, n, total)
+	return d.Launch(cu.NoStream, 1, SumThreads, prefixSumsKernel(numbers, n, total))
 }
 
 // Keys are N sorted keys of 64 bits (source-From)<<TargetBits | target, for sources from From to To-1.
@@ -60,10 +60,10 @@ func (d *GPU) MakeLists(memory *Allocator, keys Keys, entries, target, offset ui
 	total := unique + uint64(8*blocks)
 	bits := uint64(keys.TargetBits)
 	if err := errors.Join(
-		d.Launch(cu.NoStream, "count_unique", blocks, Threads, keys.Address, keys.N, unique),
+		d.Launch(cu.NoStream, blocks, Threads, countUniqueKernel(keys.Address, keys.N, unique)),
 		d.PrefixSums(unique, uint64(blocks), total),
-		d.Launch(cu.NoStream, "write_lists", blocks, Threads, keys.Address, keys.N, bits, keys.From, entries, unique, target,
-			offset)); err != nil {
+		d.Launch(cu.NoStream, blocks, Threads, writeListsKernel(keys.Address, keys.N, bits, keys.From, entries, unique,
+			target, offset))); err != nil {
 		return 0, err
 	}
 	var n [1]uint64
@@ -71,7 +71,7 @@ func (d *GPU) MakeLists(memory *Allocator, keys Keys, entries, target, offset ui
 		return 0, err
 	}
 	return n[0], errors.Join(
-		d.Launch(cu.NoStream, "end_lists", blocks, Threads, keys.Address, keys.N, bits, keys.From, keys.To, entries+n[0],
-			offset),
+		d.Launch(cu.NoStream, blocks, Threads, endListsKernel(keys.Address, keys.N, bits, keys.From, keys.To, entries+n[0],
+			offset)),
 		memory.Free(unique))
 }

@@ -44,7 +44,7 @@ struct Mailbox {
   Message from[MAX_RANKS][2];
 };
 
-// Exchange mirrors type deviceExchange of mirror.go.
+// Exchange: generate.py makes type deviceExchange of it.
 struct Exchange {
   u64 staged;                 // 1: through the host
   u64 patience;               // nanoseconds that a GPU waits for another one

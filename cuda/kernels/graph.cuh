@@ -38,7 +38,7 @@ constexpr u32 LEAF = 1u << 31;     // in Graph::vertex, on several GPUs: a leaf,
 constexpr int MAX_RANKS = 16;      // GPUs that search a graph together
 constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have the same owner: a sector of memory
 
-// Graph mirrors type deviceGraph of mirror.go: fields of 8 bytes with the same names in the same order. Where it says
+// Graph has fields of 8 bytes; generate.py makes type deviceGraph of it. Where it says
 // own, and several GPUs search, there are only those of this GPU, by their local numbers.
 struct Graph {
   u64 rank, ranks;    // this GPU, and the number of GPUs

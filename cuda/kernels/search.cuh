@@ -14,7 +14,7 @@ constexpr int REDUCE = 4;  // wait for the other GPUs
 constexpr int PHASES = 5;
 constexpr int FOLDED = 0, EXPANDED = 1;  // what is sent, by phase
 
-// LevelRecord describes one level; mirrors type deviceLevel of mirror.go.
+// LevelRecord describes one level; generate.py makes type deviceLevel of it.
 struct LevelRecord {
   u64 bottomUp;     // 1: bottom-up, 0: top-down
   u64 frontier;     // its vertices, leaves included
@@ -26,7 +26,7 @@ struct LevelRecord {
   u64 messages[2];       // to each other one, all that it has sent before a barrier is one message
 };
 
-// Status is what a launch reports to the host, in pinned host memory; mirrors type deviceStatus of mirror.go.
+// Status is what a launch reports to the host, in pinned host memory; generate.py makes type deviceStatus of it.
 struct Status {
   u64 done;         // 1: the last frontier was empty
   u64 lost;         // several GPUs: 1 + the GPU that this one has waited for in vain, 0: none
@@ -41,7 +41,7 @@ struct Status {
   LevelRecord level[LEVELS];
 };
 
-// SearchParams are the parameters of kernel search; mirrors type searchParams of mirror.go.
+// SearchParams are the parameters of kernel search; generate.py makes type searchParams of it.
 struct SearchParams {
   u64 root;            // label
   u32 newSearch;       // 1: start at root; 0: continue the paused search

@@ -143,7 +143,7 @@ func (b *base) transfer(tuples []graph.Edge) {
 	for from := 0; from < len(tuples) && b.err == nil; from += chunk {
 		part := tuples[from:min(from+chunk, len(tuples))]
 		b.fail(driver.WriteAll(raw, part))
-		b.loop("unpack_tuples", raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters)
+		b.loop(unpackTuplesKernel(raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters))
 		b.fail(b.ctx.Err())
 	}
 	bounds := b.read()
@@ -162,7 +162,7 @@ func (b *base) makeRows() {
 	keys := b.array("keys of rows", 16*b.tuples)
 	b.clearCounters()
 	targetBits := bits.Len64(max(b.labels, 2) - 1)
-	b.loop("list_keys", b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters)
+	b.loop(listKeysKernel(b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters))
 	n := b.read().vertices
 	b.release(&b.pairs)
 	buffer := b.array("keys of rows", 8*uint64(n))
@@ -220,7 +220,7 @@ func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.D
 }
 
 func (b *base) wake() error {
-	return errors.Join(b.gpu.Launch(cu.NoStream, "wake", 1, 1), cu.Synchronize())
+	return errors.Join(b.gpu.Launch(cu.NoStream, 1, 1, wakeKernel()), cu.Synchronize())
 }
 
 // traverse is the loop over levels.
@@ -270,14 +270,14 @@ func (b *base) clearParents(root uint64) {
 
 // countFrontiers counts the vertices of levels from the parents, after the clock (kernels/base.cu).
 func (b *base) countFrontiers(levels []plugins.Level, root uint64) {
-	b.launch("depth_begin", b.labels, b.parent, b.labels, b.depth)
+	b.launch(b.labels, depthBeginKernel(b.parent, b.labels, b.depth))
 	for more := true; more && b.err == nil; {
 		b.clearCounters()
-		b.launch("depth_jump", b.labels, b.depth, b.labels, root, b.counters)
+		b.launch(b.labels, depthJumpKernel(b.depth, b.labels, root, b.counters))
 		more = b.read().vertices > 0
 	}
 	b.fill(b.frontier, 0, 8*uint64(len(levels)))
-	b.launch("depth_count", b.labels, b.depth, b.labels, uint64(len(levels)), b.frontier)
+	b.launch(b.labels, depthCountKernel(b.depth, b.labels, uint64(len(levels)), b.frontier))
 	counts := make([]int64, len(levels))
 	if b.err == nil {
 		b.fail(driver.Read(counts, b.frontier))
@@ -329,16 +329,16 @@ func (b *base) prefixSums(numbers, n, total uint64) {
 }
 
 // launch queues a kernel with a thread for each of n items.
-func (b *base) launch(name string, n uint64, args ...uint64) {
+func (b *base) launch(n uint64, kernel driver.Call) {
 	if b.err == nil && n > 0 {
-		b.fail(b.gpu.Launch(cu.NoStream, name, int((n+driver.Threads-1)/driver.Threads), driver.Threads, args...))
+		b.fail(b.gpu.Launch(cu.NoStream, int((n+driver.Threads-1)/driver.Threads), driver.Threads, kernel))
 	}
 }
 
 // loop queues a kernel that loops over its items.
-func (b *base) loop(name string, args ...uint64) {
+func (b *base) loop(kernel driver.Call) {
 	if b.err == nil {
-		b.fail(b.gpu.Launch(cu.NoStream, name, b.gpu.LoopBlocks(), driver.Threads, args...))
+		b.fail(b.gpu.Launch(cu.NoStream, b.gpu.LoopBlocks(), driver.Threads, kernel))
 	}
 }
 

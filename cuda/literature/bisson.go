@@ -3,7 +3,7 @@
 package literature
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/tepsbench/teps/cuda/driver"
@@ -25,9 +25,8 @@ func bisson(b *base, c configuration) method {
 	} else {
 		bmap = b.array("visited", (b.labels+31)/32*4)
 	}
-	n := uint64(1) // vertices of the frontier
-	kernel := func(name string) string { return fmt.Sprint(name, k) }
-	expand, scatter, keep := kernel("bisson_expand_"), kernel("bisson_scatter_"), kernel("bisson_keep_")
+	n := uint64(1)                 // vertices of the frontier
+	edges := strconv.Itoa(c.edges) // of a thread
 	flag := map[bool]uint64{true: 1}
 	byWarp, appendByWarp := flag[c.searchByWarp], flag[c.appendByWarp]
 	phases := make([]plugins.Phase, 0, 2*maxLevels)
@@ -44,10 +43,10 @@ func bisson(b *base, c configuration) method {
 			l, began := plugins.Level{Frontier: int64(n)}, time.Now()
 			tiles := (n + tile - 1) / tile
 			b.clearCounters()
-			b.launch("bisson_degrees", (n+7)/8, b.row, frontier, n, cumul, sums) // SCANNED
+			b.launch((n+7)/8, bissonDegreesKernel(b.row, frontier, n, cumul, sums)) // SCANNED
 			b.prefixSums(sums, tiles, b.counters)
 			if tiles > 1 {
-				b.launch("bisson_scan", n, n, cumul, sums)
+				b.launch(n, bissonScanKernel(n, cumul, sums))
 			}
 			sum := uint64(b.read().vertices)
 			scanned := time.Now()
@@ -59,13 +58,16 @@ func bisson(b *base, c configuration) method {
 			b.clearCounters()
 			if c.compact {
 				blocks := (threads + driver.Threads - 1) / driver.Threads
-				b.launch(scatter, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap)
-				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap, kept, 0)
+				b.launch(threads, bissonScatterKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent,
+					visitedMap))
+				b.launch(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
+					kept, 0))
 				b.prefixSums(kept, blocks, b.counters)
-				b.launch(keep, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap, kept, dst)
+				b.launch(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
+					kept, dst))
 			} else {
-				b.launch(expand, threads, b.row, b.column, frontier, cumul, n, sum, byWarp, bmap, b.parent, dst, appendByWarp,
-					b.counters)
+				b.launch(threads, bissonExpandKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, bmap, b.parent, dst,
+					appendByWarp, b.counters))
 			}
 			n = uint64(b.read().vertices)
 			if at := len(phases); at < cap(phases) {

@@ -21,16 +21,16 @@ func habr(b *base, c configuration) method {
 	if b.labels <= 1<<16 {
 		packed = 1
 		words := b.array("packed edges", 4*maxV)
-		b.launch("habr_pack", maxV, edges, maxV, words)
+		b.launch(maxV, habrPackKernel(edges, maxV, words))
 		b.release(&edges)
 		edges = words
 	}
 	width := uint64(c.levelBytes())
 	levels := b.array("levels", width*b.labels)
 	modif := b.counters
-	kernel, inline := "habr_"+c.levels, b.parent
+	kernel, inline := habrKernel, b.parent
 	if c.readOnly {
-		kernel = "habr_readonly_" + c.levels
+		kernel = habrReadonlyKernel
 	}
 	if c.last {
 		inline = 0
@@ -42,7 +42,7 @@ func habr(b *base, c configuration) method {
 			b.fill(levels+width*root, 0, width)
 		},
 		step: func(iter uint64) (plugins.Level, bool) {
-			b.launch(kernel, maxV, edges, packed, maxV, levels, iter, inline, modif)
+			b.launch(maxV, kernel(c.levels, edges, packed, maxV, levels, iter, inline, modif))
 			found := uint32(b.read().vertices) == uint32(iter) // modif[0]
 			if found && iter == c.maxLevel() {
 				b.fail(plugins.OptionError("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32",
@@ -53,7 +53,7 @@ func habr(b *base, c configuration) method {
 		frontiers: b.countFrontiers,
 	}
 	if c.last {
-		m.end = func() { b.launch("habr_parents_"+c.levels, maxV, edges, packed, maxV, levels, b.parent) }
+		m.end = func() { b.launch(maxV, habrParentsKernel(c.levels, edges, packed, maxV, levels, b.parent)) }
 	}
 	return m
 }

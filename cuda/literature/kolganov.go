@@ -37,7 +37,7 @@ func kolganov(b *base, c configuration) method {
 		begin: func(root uint64) {
 			state, countQ = c.rule.First(), 1
 			b.fill(levels, 0, 4*b.labels)
-			b.launch("kolganov_begin", 1, number, root, levels, parents, Qcurr)
+			b.launch(1, kolganovBeginKernel(number, root, levels, parents, Qcurr))
 		},
 		step: func(depth uint64) (plugins.Level, bool) {
 			lvl := depth + 2
@@ -45,15 +45,15 @@ func kolganov(b *base, c configuration) method {
 			b.clearCounters()
 			if state == graph.TopDown {
 				if b.err == nil {
-					b.fail(b.gpu.Launch(cu.NoStream, "kolganov_td", int((countQ+masters-1)/masters), masters, Qcurr, countQ, b.row,
-						b.column, lvl, child, maxPending, levels, parents, Qnext, room, b.counters))
+					b.fail(b.gpu.Launch(cu.NoStream, int((countQ+masters-1)/masters), masters, kolganovTdKernel(Qcurr, countQ, b.row,
+						b.column, lvl, child, maxPending, levels, parents, Qnext, room, b.counters)))
 				}
 				Qcurr, Qnext = Qnext, Qcurr
 			} else {
-				b.launch("kolganov_bu", aligned, 0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
-					b.counters)
-				b.launch("kolganov_bu", b.labels-aligned, aligned, b.labels, 1, b.labels, rowsIndices, b.column, lvl, levels,
-					levels, parents, b.counters)
+				b.launch(aligned, kolganovBuKernel(0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
+					b.counters))
+				b.launch(b.labels-aligned, kolganovBuKernel(aligned, b.labels, 1, b.labels, rowsIndices, b.column, lvl, levels,
+					levels, parents, b.counters))
 			}
 			n := b.read() // vis and inLvl
 			l.Edges = plugins.Counted(n.edges)
@@ -70,14 +70,16 @@ func kolganov(b *base, c configuration) method {
 			full := old == graph.TopDown && c.duplicates && countQ > room
 			if full || old == graph.BottomUp && state == graph.TopDown {
 				b.clearCounters()
-				b.launch("kolganov_queue", b.labels, levels, b.labels, lvl, Qcurr, b.counters)
+				b.launch(b.labels, kolganovQueueKernel(levels, b.labels, lvl, Qcurr, b.counters))
 				if full {
 					countQ = uint64(b.read().vertices)
 				}
 			}
 			return l, countQ > 0
 		},
-		end: func() { b.launch("kolganov_parents", b.labels, number, original, b.labels, levels, parents, b.parent) },
+		end: func() {
+			b.launch(b.labels, kolganovParentsKernel(number, original, b.labels, levels, parents, b.parent))
+		},
 	}
 	if c.duplicates {
 		m.frontiers = func(levels []plugins.Level, root uint64) {
@@ -104,11 +106,11 @@ const maxPending = 1 << 15
 func (b *base) transform(c configuration) (number, original uint64) {
 	b.makeRows()
 	plain, degrees := b.array("ranks", 4*b.labels), b.array("ranks", 4*b.labels)
-	b.launch("kolganov_ranks", b.labels, 0, b.labels, plain)
+	b.launch(b.labels, kolganovRanksKernel(0, b.labels, plain))
 	keys, buffer := b.array("keys of degrees", 8*b.labels), b.array("keys of degrees", 8*b.labels)
-	b.launch("kolganov_degrees", b.labels, b.row, b.labels, keys)
+	b.launch(b.labels, kolganovDegreesKernel(b.row, b.labels, keys))
 	b.sort(&keys, &buffer, int64(b.labels), 32, 64)
-	b.launch("kolganov_ranks", b.labels, keys, b.labels, degrees)
+	b.launch(b.labels, kolganovRanksKernel(keys, b.labels, degrees))
 	b.release(&keys)
 	b.release(&buffer)
 	number, rank := plain, plain
@@ -129,9 +131,9 @@ func (b *base) transform(c configuration) (number, original uint64) {
 		if b.err == nil && b.labels > 0 {
 			b.fail(driver.WriteAll(again, order))
 		}
-		b.launch("kolganov_scatter", b.labels, number, rank, b.labels, rankOfNumber)
+		b.launch(b.labels, kolganovScatterKernel(number, rank, b.labels, rankOfNumber))
 		b.relabel(c, again, rankOfNumber)
-		b.launch("kolganov_targets", b.labels, number, b.labels, again)
+		b.launch(b.labels, kolganovTargetsKernel(number, b.labels, again))
 		b.release(&again)
 		b.release(&rankOfNumber)
 	}
@@ -141,7 +143,7 @@ func (b *base) transform(c configuration) (number, original uint64) {
 		}
 	}
 	original = b.array("labels", 4*b.labels)
-	b.launch("kolganov_scatter", b.labels, number, 0, b.labels, original)
+	b.launch(b.labels, kolganovScatterKernel(number, 0, b.labels, original))
 	return number, original
 }
 
@@ -149,7 +151,7 @@ func (b *base) transform(c configuration) (number, original uint64) {
 // their buffer are the largest arrays of kernel 1, so the old rows make room for the buffer.
 func (b *base) relabel(c configuration, number, rank uint64) {
 	keys, targetBits := b.array("keys of rows", 8*b.entries), bits.Len64(max(b.labels, 2)-1)
-	b.launch("kolganov_keys", 32*b.labels, b.row, b.column, b.labels, number, rank, uint64(targetBits), keys)
+	b.launch(32*b.labels, kolganovKeysKernel(b.row, b.column, b.labels, number, rank, uint64(targetBits), keys))
 	b.release(&b.row)
 	b.release(&b.column)
 	buffer := b.array("keys of rows", 8*b.entries)
@@ -170,8 +172,8 @@ func (b *base) relabel(c configuration, number, rank uint64) {
 	}
 	b.release(&keys)
 	numberOfRank := b.array("numbers of ranks", 4*b.labels)
-	b.launch("kolganov_scatter", b.labels, rank, number, b.labels, numberOfRank)
-	b.launch("kolganov_targets", b.entries, column, b.entries, numberOfRank)
+	b.launch(b.labels, kolganovScatterKernel(rank, number, b.labels, numberOfRank))
+	b.launch(b.entries, kolganovTargetsKernel(column, b.entries, numberOfRank))
 	b.release(&numberOfRank)
 	b.row, b.column = row, column
 }
@@ -181,10 +183,10 @@ func (b *base) align(aligned uint64) (rowsIndices, endV uint64) {
 	blocks := (aligned + 31) / 32
 	block := b.array("blocks", 8*(blocks+1))
 	b.clearCounters()
-	b.launch("kolganov_blocks", aligned, b.row, aligned, block)
+	b.launch(aligned, kolganovBlocksKernel(b.row, aligned, block))
 	b.prefixSums(block, blocks, b.counters)
 	rowsIndices, endV = b.array("rowsIndices", 16*b.labels), b.array("endV", 4*uint64(b.read().vertices))
-	b.launch("kolganov_align", b.labels, b.row, b.column, b.labels, aligned, block, rowsIndices, endV)
+	b.launch(b.labels, kolganovAlignKernel(b.row, b.column, b.labels, aligned, block, rowsIndices, endV))
 	b.release(&block)
 	return rowsIndices, endV
 }

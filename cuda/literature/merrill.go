@@ -67,7 +67,7 @@ func merrill(b *base, c configuration) method {
 	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
 	if c.distance {
 		m.end = func() {
-			b.launch("merrill_parents", b.labels, a.row, a.column, b.labels, a.dist, a.parent)
+			b.launch(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent))
 		}
 	}
 	return m

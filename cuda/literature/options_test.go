@@ -3,8 +3,6 @@ package literature
 import (
 	"errors"
 	"math"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -151,44 +149,6 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 	want := []graph.Direction{graph.TopDown, graph.BottomUp, graph.TopDown}
 	if got := slices.Compact(directions); !slices.Equal(got, want) {
 		t.Errorf("got the directions %v, want top-down, bottom-up and top-down again", directions)
-	}
-}
-
-// Kernels are looked up by name when they are launched, so a wrong name would only show on a GPU.
-func TestHostLaunchesKernelsThatExist(t *testing.T) {
-	read := func(paths ...string) string {
-		var all strings.Builder
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Write(text)
-		}
-		return all.String()
-	}
-	names := func(pattern, text string) map[string]bool {
-		all := map[string]bool{}
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-			all[m[1]] = true
-		}
-		return all
-	}
-	host, device := read("base.go"), read("kernels/base.cu")
-	for _, kernel := range kernels {
-		host += read(kernel + ".go")
-		device += read("kernels/" + kernel + ".cu")
-	}
-	launched := names(`(?:launch|loop|kernel|Launch\(cu.NoStream,|kernel, inline :=) ?\(?"(\w+)"`, host)
-	for kernel := range names(`(\w+)<<<`, device) {
-		launched[kernel] = true
-	}
-	defined := names(`(?s)extern "C" __global__ void (?:__launch_bounds__\([^)]*\)[\s\\]+)?(\w+)(?:##\w+)?\(`, device)
-	delete(launched, "unpack_tuples") // of package cuda
-	delete(launched, "list_keys")
-	delete(defined, "habr_readonly_") // kernel
-	if diff := cmp.Diff(defined, launched); diff != "" {
-		t.Errorf("kernels that are defined (-) and launched (+):\n%s", diff)
 	}
 }
 
