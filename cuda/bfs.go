@@ -16,16 +16,16 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// search is kernel 2: a direction-optimizing breadth-first search on a GPU (Beamer, Asanović, Patterson, SC 2012;
-// Kolganov 2018, section 3.2).
+// search is kernel 2 on a GPU. The same search without any of this: serial/bfs.go.
 //
-// Result: the parent of every label, 64 bits each, in device memory when the clock stops; the copy in the host's
-// memory is made afterwards. And the levels, with their times.
+// Result: the parent of every label, 64 bits each, in device memory when the clock stops, and the levels with their
+// times. The parents are copied to the host's memory afterwards.
 //
-// Method: the device runs as many levels as it can in one cooperative launch; kernels/search.cu has both steps, the
-// data structures of either direction, and the invariants between two levels. Meanwhile some threads of every block
-// copy the output template to the parents, and correct it (kernels/output.cuh). So the host usually launches once and
-// waits once. It does more
+// Method: direction-optimizing breadth-first search (Beamer, Asanović, Patterson, SC 2012; Kolganov 2018, section 3.2).
+// The device runs as many levels as it can in one cooperative launch; kernels/search.cu has both steps, the data
+// structures of both directions, and the invariants between two levels. Meanwhile some threads of every block copy the
+// output template to the parents, and correct it (kernels/output.cuh). So the host usually launches once and waits
+// once. It does more
 //
 //   - if a search has more levels than one launch runs: it launches again;
 //   - with topdown=dynamic: it launches the top-down step of each level between two launches of the search;
@@ -49,7 +49,7 @@ type search struct {
 // fewShare is the share of the vertices, 1/fewShare, below which a search has reached few.
 const fewShare = 8
 
-// maxLevels is how many levels a search records, as in package cpu. More would need allocations inside the clock.
+// maxLevels is the number of levels that a search records. More would need allocations inside the clock.
 const maxLevels = 1 << 16
 
 // newSearch allocates what a search needs besides the graph.

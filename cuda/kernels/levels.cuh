@@ -26,7 +26,7 @@ __device__ inline bool isSparse(const LevelState& level, const SearchParams& par
          (graph.columns == 1 || params.messages != BITMAPS);
 }
 
-// nextBottomUp is the direction switch of Beamer, Asanovic and Patterson; graph/direction.go explains it. A frontier
+// nextBottomUp is graph.Switch.Next (graph/direction.go) on the device, with one condition more (fewEdges): a frontier
 // with few edges stays top-down whatever is left to explore. Deep graphs would otherwise change direction again and
 // again before their end.
 __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams& params) {
