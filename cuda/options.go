@@ -20,8 +20,8 @@ func options() []plugins.Option {
 			Min: plugins.Bound(0), Max: plugins.Bound(limit)}
 	}
 	topDown := choice("topdown",
-		"top-down step: edges assigned evenly by prefix sums, or dynamic parallelism, where a thread for each vertex "+
-			"launches a child grid; dynamic searches take 3 to 5 times as long (H200, scales 22 to 26)",
+		"top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread for each vertex launches a "+
+			"child grid, and searches take 3 to 5 times as long (H200, scales 22 to 26)",
 		"scan", "dynamic")
 	topDown.Needs = "gpus=1"
 	aligned := number(plugins.Int, "aligned", "100", 100,
@@ -40,8 +40,8 @@ func options() []plugins.Option {
 			"1d-dest", "2d", "1d-source"),
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
-		choice("messages", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and fetch parents; "+
-			"adaptive: bitmaps if the frontier has many edges", messages...),
+		choice("messages", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
+			"fetch parents; adaptive: bitmaps if the frontier has many edges", messages...),
 		choice("transfer", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
 			"without a link it is staged", "peer", "staged"),
 		topDown,
