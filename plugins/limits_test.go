@@ -2,31 +2,121 @@ package plugins
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/graph"
 )
 
-// The conformance of every engine to the limits, and of the limits to this table, is tested in package rpc.
 func TestLimitsAreDocumented(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "docs", "writing-an-engine.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(data), "## Limits of answers")
-	table, _, _ = strings.Cut(table, "## What to know")
+	table, _, _ = strings.Cut(table, "\n## ")
 	for _, want := range []string{
 		fmt.Sprintf("detail | %d bytes", MaxName), fmt.Sprintf("other text | %d bytes", MaxText),
 		fmt.Sprintf("phases | %d of each", MaxList), fmt.Sprintf("ranks of a search | %d |", MaxRanks),
 		fmt.Sprintf("levels of a search | %d; more than %d must", MaxLevels, fewLevels),
-		fmt.Sprintf("(not stated) to %d", MaxBits),
+		fmt.Sprintf("(not stated) to %d", MaxBits), fmt.Sprintf("0 to 2^%v", math.Log2(MaxNumber)),
 	} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table of limits does not contain %q", want)
 		}
 	}
-	if MaxNumber != 1<<53 || !strings.Contains(table, "0 to 2^53") {
-		t.Error("the largest number is not documented")
+}
+
+// TestEveryImpossibleAnswerIsRefused breaks each limit by one, and checks that the limit itself is accepted.
+func TestEveryImpossibleAnswerIsRefused(t *testing.T) {
+	word := func(n int) string { return strings.Repeat("a", n) }
+	describe := func(change func(d *Description)) error {
+		d := Description{Name: "mine"}
+		change(&d)
+		return d.Check()
+	}
+	named := func(name string) error { return Description{Name: name}.Check() }
+	summary := func(text string) error { return Description{Name: "a", Summary: text}.Check() }
+	memory := func(m Memory) error { return Description{Name: "a", Memory: m}.Check() }
+	options := func(o ...Option) error { return Description{Name: "a", Options: o}.Check() }
+	bounds := func(low, high float64) error {
+		return options(Option{Name: "a", Kind: Int, Min: Bound(low), Max: Bound(high)})
+	}
+	construct := func(c Construction) error { return c.Check() }
+	claims := func(parents, vertices int) error {
+		return construct(Construction{Claims: Claims{ParentBits: parents, VertexBits: vertices}})
+	}
+	parent := slices.Repeat([]graph.Vertex{0}, 100)
+	parent[99] = graph.Unreached
+	search := func(t Traversal) error { return t.Check(parent) }
+	levels := func(n int, l Level) error { return search(Traversal{Levels: slices.Repeat([]Level{l}, n)}) }
+	frontiers := func(f int64) error { return levels(2, Level{Frontier: f}) }
+	phases := func(p ...Phase) error { return search(Traversal{Phases: p}) }
+
+	for i, c := range []struct {
+		err  error
+		want string // empty: no error
+	}{
+		{named(word(128)), ""},
+		{named(word(129)), "name is \"" + word(40) + "\"...; want at most 128 bytes, not 129"},
+		{named("../../etc"), `name is "../../etc"; want a word`},
+		{named("Mine"), `name is "Mine"; want a word`},
+		{named(""), `name is "";`},
+		{named("a\nb"), `name is "a\nb"; want one line`},
+		{named("\xff"), `name is "\xff"; want text in UTF-8`},
+		{summary(word(1024)), ""},
+		{summary(word(1025)), "at most 1024 bytes, not 1025"},
+		{summary("\x1b[2J"), `summary is "\x1b[2J"; want one line`},
+		{memory(Memory{Fixed: 1 << 53, PerTuple: 1 << 53}), ""},
+		{memory(Memory{Fixed: -1}), "memory.fixed is -1; want a number from 0 to 2^53"},
+		{memory(Memory{PerTuple: -1}), "memory.per_tuple is -1"},
+		{memory(Memory{PerTuple: math.Inf(1)}), "memory.per_tuple is +Inf"},
+		{memory(Memory{PerVertex: math.NaN()}), "memory.per_vertex is NaN"},
+		{describe(func(d *Description) { d.Limits.Vertices = 1<<53 + 1 }), "limits.vertices is 9007199254740993"},
+		{describe(func(d *Description) { d.Devices = make([]Device, 256) }), ""},
+		{describe(func(d *Description) { d.Devices = make([]Device, 257) }),
+			"devices has 257 elements; want at most 256"},
+		{options(Option{Name: "a b", Kind: Int}), `options[0].name is "a b"; want a word`},
+		{options(Option{Name: "a", Kind: "any"}), `options[0].kind is "any"; want int, float`},
+		{options(Option{Name: "a", Kind: Choice, Choices: make([]string, 257)}), "options[0].choices has 257 elements"},
+		{bounds(-2, -2), ""},
+		{bounds(3, 2), "options[0].min is 3; want at most max, 2"},
+		{bounds(math.NaN(), 2), "options[0].min is NaN; want a number"},
+		{bounds(0, math.Inf(1)), "options[0].max is +Inf; want a number"},
+
+		{construct(Construction{Elapsed: -1}), "elapsed_ns is -1"},
+		{construct(Construction{Bytes: 1<<53 + 1}), "bytes is 9007199254740993"},
+		{construct(Construction{Entries: Counted(-1)}), "entries is -1"},
+		{claims(64, 64), ""},
+		{claims(0, 65), "vertex_bits is 65; want a number from 0 to 64"},
+		{claims(65, 0), "claims: parent_bits or vertex_bits is 65"},
+		{claims(-1, 0), "claims.parent_bits is -1"},
+		{construct(Construction{Details: []Fact{{Name: "a", Value: "b\nc"}}}), `details[0].value is "b\nc"`},
+
+		{search(Traversal{Elapsed: -1}), "elapsed_ns is -1"},
+		{search(Traversal{Ranks: make([]Rank, 4096)}), ""},
+		{search(Traversal{Ranks: make([]Rank, 4097)}), "ranks has 4097 elements; want at most 4096"},
+		{phases(Phase{Name: word(129)}), "at most 128 bytes, not 129"},
+		{phases(Phase{Bytes: Counted(-1)}), "phases[0].bytes is -1"},
+		{levels(1<<17+1, Level{}), "levels has 131073 elements; want at most 131072"},
+		{levels(100, Level{}), ""},
+		{levels(101, Level{}), "levels has 101 elements; want at most 100, because 99 vertices were reached"},
+		{frontiers(50), ""},
+		{frontiers(51), "sum of the frontiers is 102; want at most the 100 vertices"},
+		{frontiers(math.MaxInt64), "levels[0].frontier is"},
+		{levels(1, Level{Frontier: -5}), "levels[0].frontier is -5"},
+		{levels(1, Level{Edges: Counted(-1)}), "levels[0].edges is -1"},
+		{levels(1, Level{Direction: 9}), "levels[0].direction is"},
+	} {
+		switch {
+		case (c.err != nil) != (c.want != ""):
+			t.Errorf("answer %d: got %v, want %q", i, c.err, c.want)
+		case c.err != nil && (!strings.Contains(c.err.Error(), c.want) || len(c.err.Error()) > 300):
+			t.Errorf("answer %d: got %.300q, want %q", i, c.err, c.want)
+		}
 	}
 }

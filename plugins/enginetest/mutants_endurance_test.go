@@ -13,13 +13,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// searched returns a mutant with another Search.
-func searched(
-	search func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error),
-) *mutant {
-	return &mutant{search: search}
-}
-
 // offHeap returns memory that the race detector does not watch, like that written by a device or a library in C.
 func offHeap(n int64) []vertex {
 	memory, err := syscall.Mmap(-1, 0, int(n)*8, syscall.PROT_READ|syscall.PROT_WRITE,
@@ -35,60 +28,60 @@ func wrongInTheLongRun() map[string]wrong {
 	var opened atomic.Int64
 	return map[string]wrong{
 		"leaves its preparations out of the clock": {func() *mutant {
-			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
+			return &mutant{search: func(c call) (traversal, error) {
+				t, err := c.search()
 				time.Sleep(10*time.Millisecond + 2*t.Elapsed)
 				return t, err
-			})
+			}}
 		}, words{"honest/clock": "is less than half of the call"}},
 		"returns before it has finished": {func() *mutant {
-			m := searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
+			m := &mutant{search: func(c call) (traversal, error) {
+				t, err := c.search()
 				if err == nil {
-					last := parent[len(parent)-1]
-					parent[len(parent)-1] = graph.Unwritten
-					time.AfterFunc(5*time.Millisecond, func() { parent[len(parent)-1] = last })
+					last := c.parent[len(c.parent)-1]
+					c.parent[len(c.parent)-1] = graph.Unwritten
+					time.AfterFunc(5*time.Millisecond, func() { c.parent[len(c.parent)-1] = last })
 				}
 				return t, err
-			})
+			}}
 			m.parents = offHeap
 			return m
 		}, words{"honest/done": "parent["}},
 		"keeps the answer for each root": {func() *mutant {
 			answers := map[vertex][]vertex{}
-			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+			return &mutant{search: func(c call) (traversal, error) {
 				start := time.Now()
-				if answer, known := answers[root]; known && len(answer) == len(parent) {
-					copy(parent, answer)
+				if answer, known := answers[c.root]; known && len(answer) == len(c.parent) {
+					copy(c.parent, answer)
 					return traversal{Elapsed: time.Since(start)}, nil
 				}
 				time.Sleep(2 * time.Millisecond)
-				_, err := right.Search(ctx, root, parent)
-				answers[root] = slices.Clone(parent)
+				_, err := c.search()
+				answers[c.root] = slices.Clone(c.parent)
 				return traversal{Elapsed: time.Since(start)}, err
-			})
+			}}
 		}, words{"honest/nothing-learned": "want the same work each time"}},
 		"wears out after some hundred searches": {func() *mutant {
 			searches := 0
-			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
+			return &mutant{search: func(c call) (traversal, error) {
+				t, err := c.search()
 				if searches++; searches > 700 && err == nil {
-					parent[root] = graph.Unreached
+					c.parent[c.root] = graph.Unreached
 				}
 				return t, err
-			})
+			}}
 		}, words{"stress/many-roots": "search 701: "}},
 		"forgets its root after a canceled search": {func() *mutant {
 			broken := false
-			return searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
+			return &mutant{search: func(c call) (traversal, error) {
+				t, err := c.search()
 				time.Sleep(2 * time.Millisecond) // so that cancels come before the end
-				if err == nil && ctx.Err() == nil && broken {
-					parent[root] = graph.Unreached
+				if err == nil && c.ctx.Err() == nil && broken {
+					c.parent[c.root] = graph.Unreached
 				}
-				broken = ctx.Err() != nil
+				broken = c.ctx.Err() != nil
 				return t, err
-			})
+			}}
 		}, words{"stress/cancel-at-random": "want the root itself"}},
 		"can be opened four times": {func() *mutant {
 			nth := opened.Add(1)
@@ -101,10 +94,10 @@ func wrongInTheLongRun() map[string]wrong {
 		}, words{"close/others": "engine 4 of 8"}},
 		"keeps what it allocates": {func() *mutant {
 			var kept int64
-			m := searched(func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				kept += 8 * int64(len(parent))
-				return right.Search(ctx, root, parent)
-			})
+			m := &mutant{search: func(c call) (traversal, error) {
+				kept += 8 * int64(len(c.parent))
+				return c.search()
+			}}
 			m.memory = func() int64 { return 100<<20 + kept }
 			return m
 		}, words{"stress/memory": "it grew by 15.0 MiB during 60 searches, 256 KiB each"}},

@@ -14,33 +14,26 @@ import (
 // wrongRefusals are mutants that accept what they must refuse, or refuse what they describe.
 func wrongRefusals() map[string]wrong {
 	without := func(drop func(d description, name, value string) bool) func() *mutant {
-		return func() *mutant {
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				d, err := right.Describe(ctx)
-				if err != nil {
-					return construction{}, err
-				}
-				in.Options = maps.Clone(in.Options)
-				maps.DeleteFunc(in.Options, func(name, value string) bool { return drop(d, name, value) })
-				return right.Construct(ctx, in)
-			}}
-		}
+		return constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			d, err := right.Describe(ctx)
+			if err != nil {
+				return construction{}, err
+			}
+			in.Options = maps.Clone(in.Options)
+			maps.DeleteFunc(in.Options, func(name, value string) bool { return drop(d, name, value) })
+			return right.Construct(ctx, in)
+		})
 	}
 	return map[string]wrong{
-		"takes any value of its options": {without(func(d description, name, value string) bool {
-			return slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name && o.Check(value) != nil })
-		}), words{"options/refused": "wraps [\"unusable option\"], got: none"}},
 		"takes any option": {without(func(d description, name, _ string) bool {
 			return !slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name })
 		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
-		"refuses its own default": {func() *mutant {
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				if _, set := in.Options["alpha"]; set {
-					return construction{}, errMutant
-				}
-				return right.Construct(ctx, in)
-			}}
-		}, words{"options/values": "schedule=dynamic,threads=1,work=linear: want a graph, got the error: no reason"}},
+		"refuses its own default": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			if _, set := in.Options["alpha"]; set {
+				return construction{}, errMutant
+			}
+			return right.Construct(ctx, in)
+		}), words{"options/values": "schedule=dynamic,threads=1,work=linear: want a graph, got the error: no reason"}},
 		"is wrong with one of its choices": {func() *mutant {
 			change := false
 			return &mutant{
@@ -48,60 +41,50 @@ func wrongRefusals() map[string]wrong {
 					change = in.Options["work"] == "quadratic"
 					return right.Construct(ctx, in)
 				},
-				search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-					t, err := right.Search(ctx, root, parent)
+				search: func(c call) (traversal, error) {
+					t, err := c.search()
 					if change && err == nil {
-						parent[root] = graph.Unreached
+						c.parent[c.root] = graph.Unreached
 					}
 					return t, err
 				},
 			}
 		}, words{"options/values": "work=quadratic"}},
-		"says bad option without the sentinel": {func() *mutant {
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				c, err := right.Construct(ctx, in)
-				if err != nil {
-					err = fmt.Errorf("%v", err)
-				}
-				return c, err
-			}}
-		}, words{
+		"says bad option without the sentinel": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			c, err := right.Construct(ctx, in)
+			if err != nil {
+				err = fmt.Errorf("%v", err)
+			}
+			return c, err
+		}), words{
 			"options/refused":      "want an error that wraps [\"unusable option\"], got: serial: construct: unknown option",
 			"construct/huge-label": "unusable tuples",
 		}},
-		"takes any root": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				return right.Search(ctx, min(max(root, 0), vertex(len(parent))-1), parent)
-			}}
-		}, words{"search/refused": "root -1 with 100 parents: want an error that wraps [\"root is not a vertex\"]"}},
-		"panics on a root outside": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				parent[root] = root
-				return right.Search(ctx, root, parent)
-			}}
-		}, words{"search/refused": "want no panic"}},
-		"searches into a short array": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				if len(parent) > 0 && len(parent) < 100 {
-					whole := make([]vertex, 100)
-					t, err := right.Search(ctx, root, whole)
-					copy(parent, whole)
-					return t, err
-				}
-				return right.Search(ctx, root, parent)
-			}}
-		}, words{
+		"takes any root": {searching(func(c call) (traversal, error) {
+			return c.right.Search(c.ctx, min(max(c.root, 0), vertex(len(c.parent))-1), c.parent)
+		}), words{"search/refused": "root -1 with 100 parents: want an error that wraps [\"root is not a vertex\"]"}},
+		"panics on a root outside": {searching(func(c call) (traversal, error) {
+			c.parent[c.root] = c.root
+			return c.search()
+		}), words{"search/refused": "want no panic"}},
+		"searches into a short array": {searching(func(c call) (traversal, error) {
+			if len(c.parent) > 0 && len(c.parent) < 100 {
+				whole := make([]vertex, 100)
+				t, err := c.right.Search(c.ctx, c.root, whole)
+				copy(c.parent, whole)
+				return t, err
+			}
+			return c.search()
+		}), words{
 			"search/refused": "root 0 with 99 parents: want an error that wraps [\"parent array is too short\"], got: none",
 		}},
-		"searches without a graph": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
-				if err != nil && root == 3 {
-					return traversal{}, nil
-				}
-				return t, err
-			}}
-		}, words{"search/before-construct": "Search before any Construct: want an error"}},
+		"searches without a graph": {searching(func(c call) (traversal, error) {
+			t, err := c.search()
+			if err != nil && c.root == 3 {
+				return traversal{}, nil
+			}
+			return t, err
+		}), words{"search/before-construct": "Search before any Construct: want an error"}},
 		"takes labels that it cuts": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 			in.Tuples = slices.Clone(in.Tuples)
 			for i, e := range in.Tuples {
@@ -145,8 +128,8 @@ func unrecovering() *mutant {
 			failed = failed || err != nil
 			return c, err
 		},
-		search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-			t, err := right.Search(ctx, root, parent)
+		search: func(c call) (traversal, error) {
+			t, err := c.search()
 			if failed {
 				err = errMutant
 			}

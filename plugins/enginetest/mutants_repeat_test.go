@@ -60,10 +60,10 @@ func wrongInTheLoop() map[string]wrong {
 				looped = looped || duration > time.Millisecond
 				return right.Repeat(ctx, roots, duration)
 			}
-			m.search = func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
+			m.search = func(c call) (traversal, error) {
+				t, err := c.search()
 				if looped && err == nil {
-					parent[root] = graph.Unreached
+					c.parent[c.root] = graph.Unreached
 				}
 				return t, err
 			}

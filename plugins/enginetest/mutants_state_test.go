@@ -14,50 +14,48 @@ import (
 // wrongState are mutants that keep or change what they must not.
 func wrongState() map[string]wrong {
 	return map[string]wrong{
-		"keeps the former search's parents": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				kept := slices.Clone(parent)
-				t, err := right.Search(ctx, root, parent)
-				for v := range parent {
-					if err == nil && parent[v] == graph.Unreached && kept[v] >= 0 {
-						parent[v] = kept[v]
-					}
+		"keeps the former search's parents": {searching(func(c call) (traversal, error) {
+			kept := slices.Clone(c.parent)
+			t, err := c.search()
+			for v := range c.parent {
+				if err == nil && c.parent[v] == graph.Unreached && kept[v] >= 0 {
+					c.parent[v] = kept[v]
 				}
-				return t, err
-			}}
-		}, words{"search/other-component": "want -1 (no path from the root)", "graph/two-components": "pre-filled with"}},
+			}
+			return t, err
+		}), words{"search/other-component": "want -1 (no path from the root)", "graph/two-components": "pre-filled with"}},
 		"finds nothing for the root it just had": {func() *mutant {
 			last := vertex(-1)
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
-				if err == nil && root == last {
-					for v := range parent {
-						parent[v] = graph.Unreached
+			return &mutant{search: func(c call) (traversal, error) {
+				t, err := c.search()
+				if err == nil && c.root == last {
+					for v := range c.parent {
+						c.parent[v] = graph.Unreached
 					}
 				}
-				last = root
+				last = c.root
 				return t, err
 			}}
 		}, words{"search/any-order": "got -1"}},
 		"wears out after a hundred searches": {func() *mutant {
 			searches := 0
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+			return &mutant{search: func(c call) (traversal, error) {
 				if searches++; searches > 90 {
 					return traversal{}, errMutant
 				}
-				return right.Search(ctx, root, parent)
+				return c.search()
 			}}
 		}, words{"search/any-order": "want a search, got the error: no reason"}},
 		"takes the parent array's first length for ever": {func() *mutant {
 			length := 0
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+			return &mutant{search: func(c call) (traversal, error) {
 				if length == 0 {
-					length = len(parent)
+					length = len(c.parent)
 				}
-				if len(parent) != length {
-					return traversal{}, fmt.Errorf("%d entries: %w", len(parent), plugins.ErrParent)
+				if len(c.parent) != length {
+					return traversal{}, fmt.Errorf("%d entries: %w", len(c.parent), plugins.ErrParent)
 				}
-				return right.Search(ctx, root, parent)
+				return c.search()
 			}}
 		}, words{"search/parent-length": "got the error: 40 entries"}},
 		"keeps its first graph": {func() *mutant {
@@ -85,10 +83,10 @@ func wrongState() map[string]wrong {
 					tuples = in.Tuples
 					return right.Construct(ctx, in)
 				},
-				search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+				search: func(c call) (traversal, error) {
 					u, v := tuples[0].Ends()
 					tuples[0] = graph.MakeEdge(v, u)
-					return right.Search(ctx, root, parent)
+					return c.search()
 				},
 			}
 		}, words{"construct/tuples-kept": "want the tuples unchanged by the search from root 0"}},
@@ -99,77 +97,56 @@ func wrongState() map[string]wrong {
 					in = given
 					return right.Construct(ctx, in)
 				},
-				search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+				search: func(c call) (traversal, error) {
 					if in.Tuples != nil {
-						if _, err := right.Construct(ctx, in); err != nil {
+						if _, err := c.right.Construct(c.ctx, in); err != nil {
 							return traversal{}, err
 						}
 					}
-					return right.Search(ctx, root, parent)
+					return c.search()
 				},
 			}
 		}, words{"construct/tuples-let-go": "after the host has overwritten the tuples"}},
-		"ignores its context in searches": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				return right.Search(context.WithoutCancel(ctx), root, parent)
-			}}
-		}, words{
+		"ignores its context in searches": {searching(func(c call) (traversal, error) {
+			return c.right.Search(context.WithoutCancel(c.ctx), c.root, c.parent)
+		}), words{
 			"cancel/before": "context ended before the call: want an error that wraps [\"context canceled\"], got: none",
 		}},
-		"ignores its context in Construct": {given(
-			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-				return context.WithoutCancel(ctx), in
-			}), words{"cancel/before": "want an error that wraps [\"context canceled\"], got: none"}},
-		"takes its time after a canceled search": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				return right.Search(slow(ctx, patience+time.Second/5), root, parent)
-			}}
-		}, words{"cancel/during-search": "want an end within 2s of the cancel"}},
+		"takes its time after a canceled search": {searching(func(c call) (traversal, error) {
+			return c.right.Search(slow(c.ctx, patience+time.Second/5), c.root, c.parent)
+		}), words{"cancel/during-search": "want an end within 2s of the cancel"}},
 		"takes its time after a canceled Construct": {given(
 			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
 				return slow(ctx, patience+time.Second/5), in
 			}), words{"cancel/during-construct": "want an end within 2s of the cancel"}},
-		"says failure instead of the context's error": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
-				if ctx.Err() != nil {
-					err = errMutant
-				}
-				return t, err
-			}}
-		}, words{"cancel/before": "got: no reason", "cancel/during-search": "no reason"}},
+		"says failure instead of the context's error": {searching(func(c call) (traversal, error) {
+			t, err := c.search()
+			if c.ctx.Err() != nil {
+				err = errMutant
+			}
+			return t, err
+		}), words{"cancel/before": "got: no reason", "cancel/during-search": "no reason"}},
 		"is broken by a cancel": {func() *mutant {
 			broken := false
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+			return &mutant{search: func(c call) (traversal, error) {
 				if broken {
 					return traversal{}, errMutant
 				}
-				t, err := right.Search(ctx, root, parent)
-				broken = ctx.Err() != nil
+				t, err := c.search()
+				broken = c.ctx.Err() != nil
 				return t, err
 			}}
 		}, words{"cancel/before": "after a canceled search", "cancel/during-search": "no reason"}},
-		"gives a half-done tree for a canceled search": {func() *mutant {
-			return &mutant{search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
-				t, err := right.Search(ctx, root, parent)
-				if err != nil && ctx.Err() != nil {
-					err = nil
-				}
-				return t, err
-			}}
-		}, words{"cancel/during-search": "canceled after", "cancel/before": "got: none"}},
-		"keeps the graph when Construct fails": {func() *mutant {
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				d, _ := right.Describe(ctx)
-				if _, err := plugins.Resolve(d.Options, in.Options); err != nil {
-					return construction{}, err
-				}
-				if err := ctx.Err(); err != nil {
-					return construction{}, err
-				}
-				return right.Construct(ctx, in)
-			}}
-		}, words{
+		"keeps the graph when Construct fails": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			d, _ := right.Describe(ctx)
+			if _, err := plugins.Resolve(d.Options, in.Options); err != nil {
+				return construction{}, err
+			}
+			if err := ctx.Err(); err != nil {
+				return construction{}, err
+			}
+			return right.Construct(ctx, in)
+		}), words{
 			"options/refused": "got: none",
 			"cancel/before":   "Search after a canceled Construct",
 		}},
@@ -203,11 +180,11 @@ func sharingItsEnd() func() *mutant {
 	closed := false
 	return func() *mutant {
 		return &mutant{
-			search: func(ctx context.Context, right correct, root vertex, parent []vertex) (traversal, error) {
+			search: func(c call) (traversal, error) {
 				if closed {
 					return traversal{}, plugins.ErrClosed
 				}
-				return right.Search(ctx, root, parent)
+				return c.search()
 			},
 			close: func(right correct) error {
 				closed = true

@@ -6,7 +6,6 @@ package rpc
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -46,20 +45,6 @@ func BenchmarkEmptySearch(b *testing.B) {
 	b.Run("rpc", func(b *testing.B) {
 		s := newStage(b)
 		benchmarkSearch(b, s.open("serial"), s.lonely(), s.parents(1))
-	})
-	b.Run("rpc-with-deadline", func(b *testing.B) {
-		s := newStage(b)
-		engine, parent := s.open("serial"), s.parents(1)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-		defer cancel()
-		if _, err := engine.Construct(ctx, s.lonely()); err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if _, err := engine.Search(ctx, 0, parent); err != nil {
-				b.Fatal(err)
-			}
-		}
 	})
 }
 
@@ -124,28 +109,6 @@ func BenchmarkAttach(b *testing.B) {
 				b.StartTimer()
 			}
 			reportPerGiB(b)
-		})
-	}
-}
-
-// BenchmarkScatter writes 2^22 of 2^26 vertices (512 MiB) at random, like a search. The kind of segment determines the
-// size of the pages.
-func BenchmarkScatter(b *testing.B) {
-	for name, kind := range kinds {
-		b.Run("in-memory-like-"+name, func(b *testing.B) {
-			s := makeTestSegment(b, kind, 8<<26/kind.elementBytes()+1)
-			parent := view[graph.Vertex](s.bytes[:8<<26])
-			const writes = 1 << 22
-			for b.Loop() {
-				at := uint64(88172645463325252) // xorshift64, Marsaglia 2003
-				for range writes {
-					at ^= at << 13
-					at ^= at >> 7
-					at ^= at << 17
-					parent[at&uint64(len(parent)-1)] = graph.Vertex(at)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/writes, "ns/write")
 		})
 	}
 }

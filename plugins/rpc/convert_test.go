@@ -63,15 +63,21 @@ func filled[T any]() T {
 	return value
 }
 
-// throughWire marshals and unmarshals a message.
-func throughWire[M proto.Message](t *testing.T, message M) M {
+// marshal returns a message in bytes, with changes.
+func marshal(t testing.TB, message proto.Message, oldnew ...string) []byte {
 	t.Helper()
 	data, err := proto.Marshal(message)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return []byte(strings.NewReplacer(oldnew...).Replace(string(data)))
+}
+
+// throughWire marshals and unmarshals a message.
+func throughWire[M proto.Message](t *testing.T, message M) M {
+	t.Helper()
 	back := message.ProtoReflect().New().Interface()
-	if err := proto.Unmarshal(data, back); err != nil {
+	if err := proto.Unmarshal(marshal(t, message), back); err != nil {
 		t.Fatal(err)
 	}
 	return back.(M)
@@ -169,6 +175,14 @@ func TestFailuresCrossTheWire(t *testing.T) {
 		for _, sentinel := range c.isNot {
 			if errors.Is(got, sentinel) {
 				t.Errorf("%s: has become %v", name, sentinel)
+			}
+		}
+	}
+	for _, sentinel := range failureKinds() {
+		for _, other := range failureKinds() {
+			got, ok := fromStatus(toStatus(sentinel))
+			if !ok || errors.Is(got, other) != (sentinel == other) {
+				t.Errorf("%v has become %v", sentinel, got)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ package rpc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,55 +41,48 @@ func mention(t *testing.T, err error, words ...string) {
 }
 
 func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
-	how := map[string][]string{
-		"panics": {"exit status 2", "panic: boom in "},
-		"exits":  {"exit status 3", "these are my last words"},
-		"faults": {"signal: segmentation fault"},
+	for act, words := range map[string][]string{
+		"panics in describe": {"exit status 2", "panic: boom in describe"},
+		"exits in construct": {"exit status 3", "these are my last words"},
+		"faults in search":   {"signal: segmentation fault"},
+	} {
+		t.Run(act, func(t *testing.T) {
+			s := newStage(t)
+			client := s.open(act)
+			_, which, _ := strings.Cut(act, " in ")
+			err := s.call(context.Background(), client, which)
+			if !errors.Is(err, ErrCrashed) {
+				t.Fatalf("got %v, want ErrCrashed", err)
+			}
+			mention(t, err, words...)
+			if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrCrashed) {
+				t.Errorf("a later call: got %v, want ErrCrashed", err)
+			}
+			if err := client.Close(); err != nil {
+				t.Errorf("closing an engine whose crash was reported: %v", err)
+			}
+			if _, err := client.Describe(context.Background()); !errors.Is(err, plugins.ErrClosed) {
+				t.Errorf("a call after Close: got %v, want ErrClosed", err)
+			}
+			s.works(s.parents(3))
+		})
 	}
-	for verb, words := range how {
-		for _, which := range []string{"describe", "construct", "search"} {
-			t.Run(verb+" in "+which, func(t *testing.T) {
-				s := newStage(t)
-				client := s.open(verb + " in " + which)
-				err := s.call(context.Background(), client, which)
-				if !errors.Is(err, ErrCrashed) {
-					t.Fatalf("got %v, want ErrCrashed", err)
-				}
-				mention(t, err, words...)
-				if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrCrashed) {
-					t.Errorf("a later call: got %v, want ErrCrashed", err)
-				}
-				if err := client.Close(); err != nil {
-					t.Errorf("closing an engine whose crash was reported: %v", err)
-				}
-				if _, err := client.Describe(context.Background()); !errors.Is(err, plugins.ErrClosed) {
-					t.Errorf("a call after Close: got %v, want ErrClosed", err)
-				}
-				s.works(s.parents(3))
-			})
+}
+
+func TestDeathBetweenCallsIsReportedOnce(t *testing.T) {
+	for next, call := range map[string]func(*Client) error{
+		"the next call": func(c *Client) error { _, err := c.Describe(context.Background()); return err },
+		"Close":         (*Client).Close,
+	} {
+		s := newStage(t)
+		client := s.open("serial")
+		kill(t, client.PID())
+		client.process.hasEnded(time.Minute)
+		err := call(client)
+		if !errors.Is(err, ErrCrashed) {
+			t.Fatalf("%s: got %v, want ErrCrashed", next, err)
 		}
-	}
-}
-
-func TestDeathBetweenCallsIsReportedByTheNextCall(t *testing.T) {
-	s := newStage(t)
-	client := s.open("serial")
-	kill(t, client.PID())
-	client.process.hasEnded(time.Minute)
-	_, err := client.Describe(context.Background())
-	if !errors.Is(err, ErrCrashed) {
-		t.Fatalf("got %v, want ErrCrashed", err)
-	}
-	mention(t, err, "signal: killed", "out of memory?")
-}
-
-func TestUnreportedDeathIsReportedByClose(t *testing.T) {
-	s := newStage(t)
-	client := s.open("serial")
-	kill(t, client.PID())
-	client.process.hasEnded(time.Minute)
-	if err := client.Close(); !errors.Is(err, ErrCrashed) {
-		t.Errorf("got %v, want ErrCrashed", err)
+		mention(t, err, "signal: killed", "out of memory?")
 	}
 }
 
@@ -137,8 +129,23 @@ func TestEngineThatWritesToTheTuplesCrashes(t *testing.T) {
 	}
 }
 
+// searching starts a search, waits until it has reached its engine, which writes a note, and returns the note and a
+// channel for the error of the search.
+func (s *stage) searching(ctx context.Context, act string) (client *Client, text string, returned chan error) {
+	s.t.Helper()
+	note := filepath.Join(s.t.TempDir(), "note")
+	client = s.open(act, moreKey+"="+note)
+	parents := s.parents(3)
+	returned = make(chan error, 1)
+	go func() {
+		_, err := client.Search(ctx, 0, parents)
+		returned <- err
+	}()
+	return client, noted(s.t, note, returned), returned
+}
+
 // noted waits until a call has reached its engine, which writes a note, and returns the note.
-func noted(t *testing.T, note string, returned <-chan error) string {
+func noted(t testing.TB, note string, returned <-chan error) string {
 	t.Helper()
 	for {
 		select {
@@ -155,16 +162,9 @@ func noted(t *testing.T, note string, returned <-chan error) string {
 func TestHangingEngineIsKilledWithItsChildren(t *testing.T) {
 	s := newStage(t)
 	s.limits.grace = 300 * time.Millisecond
-	note := filepath.Join(t.TempDir(), "child")
-	client := s.open("hangs with a child", moreKey+"="+note)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	parents, returned := s.parents(3), make(chan error)
-	go func() {
-		_, err := client.Search(ctx, 0, parents)
-		returned <- err
-	}()
-	text := noted(t, note, returned) // the child is there, and its engine hangs
+	client, text, returned := s.searching(ctx, "hangs with a child")
 	start := time.Now()
 	cancel()
 	err := <-returned
@@ -239,15 +239,7 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 
 func TestCloseEndsARunningCall(t *testing.T) {
 	s := newStage(t)
-	note := filepath.Join(t.TempDir(), "waits")
-	client := s.open("waits", moreKey+"="+note)
-	returned := make(chan error)
-	parents := s.parents(3)
-	go func() {
-		_, err := client.Search(context.Background(), 0, parents)
-		returned <- err
-	}()
-	noted(t, note, returned)
+	_, _, returned := s.searching(context.Background(), "waits")
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -258,65 +250,14 @@ func TestCloseEndsARunningCall(t *testing.T) {
 
 func TestConcurrentCallIsRefused(t *testing.T) {
 	s := newStage(t)
-	note := filepath.Join(t.TempDir(), "waits")
-	client := s.open("waits", moreKey+"="+note)
 	ctx, cancel := context.WithCancel(context.Background())
-	returned := make(chan error)
-	parents := s.parents(3)
-	go func() {
-		_, err := client.Search(ctx, 0, parents)
-		returned <- err
-	}()
-	noted(t, note, returned)
+	client, _, returned := s.searching(ctx, "waits")
 	if _, err := client.Describe(context.Background()); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
 	cancel()
 	if err := <-returned; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first call: got %v, want Canceled", err)
-	}
-}
-
-func TestErrorsKeepTheirIdentityAndText(t *testing.T) {
-	s := newStage(t)
-	client := s.open("fails by root")
-	for root, want := range sentinels() {
-		_, err := client.Search(context.Background(), graph.Vertex(root), s.parents(3))
-		for _, sentinel := range sentinels() {
-			if errors.Is(err, sentinel) != (sentinel == want) {
-				t.Errorf("root %d: errors.Is(%v, %v) is %v", root, err, sentinel, sentinel != want)
-			}
-		}
-		if wording := fmt.Sprintf("words of root %d: %v", root, want); err.Error() != wording {
-			t.Errorf("the error says %q, want %q", err, wording)
-		}
-	}
-}
-
-// The engine's side refuses them too, by the same checks as the host's (limits_test.go).
-func TestImpossibleAnswersAreRefused(t *testing.T) {
-	s := newStage(t)
-	for act, want := range map[string]string{
-		"gives a negative time": "elapsed_ns is -1",
-		"gives broken text":     `levels[0].phases[0].name is "\xff\xfe"; want text in UTF-8`,
-	} {
-		client := s.open(act)
-		err := s.call(context.Background(), client, "search")
-		if !errors.Is(err, ErrAnswer) {
-			t.Fatalf("an engine that %s: got %v, want ErrAnswer", act, err)
-		}
-		mention(t, err, "engine gave an impossible answer: ", want)
-		if err := s.call(context.Background(), client, "describe"); err != nil {
-			t.Errorf("an engine that %s must stay usable: %v", act, err)
-		}
-	}
-}
-
-func TestAbsurdTimeIsPassedOn(t *testing.T) {
-	s := newStage(t)
-	traversal, err := s.open("gives an absurd time").Search(context.Background(), 0, s.parents(3))
-	if err != nil || traversal.Elapsed != 1000*time.Hour {
-		t.Errorf("got %v, %v", traversal.Elapsed, err)
 	}
 }
 

@@ -104,11 +104,6 @@ func searching(do func()) actor {
 	}}
 }
 
-// answering returns an engine whose searches give one answer.
-func answering(t traversal) actor {
-	return actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) { return t, nil }}
-}
-
 func forever() {
 	for {
 		time.Sleep(time.Hour)
@@ -145,13 +140,7 @@ func acts() map[string]func() {
 		"shows its input": func() { Serve(inputShown{serial.New()}) },
 
 		"panics in describe":  serve(actor{describe: func() { panic("boom in describe") }}),
-		"panics in construct": serve(actor{construct: func(plugins.Input) { panic("boom in construct") }}),
-		"panics in search":    serve(searching(func() { panic("boom in search") })),
-		"exits in describe":   serve(actor{describe: lastWords}),
 		"exits in construct":  serve(actor{construct: func(plugins.Input) { lastWords() }}),
-		"exits in search":     serve(searching(lastWords)),
-		"faults in describe":  serve(actor{describe: func() { become("kill -SEGV $$") }}),
-		"faults in construct": serve(actor{construct: func(plugins.Input) { become("kill -SEGV $$") }}),
 		"faults in search":    serve(searching(func() { become("kill -SEGV $$") })),
 		"cuts the connection": serve(searching(func() { closeSockets(); forever() })),
 
@@ -183,16 +172,9 @@ func acts() map[string]func() {
 			return traversal{}, fmt.Errorf("%s|%s|%s",
 				os.Getenv(moreKey), os.Getenv("TEPS_TEST_INHERITED"), os.Getenv("PLUGIN_UNIX_SOCKET_GROUP"))
 		}}),
-		"fails by root": serve(actor{search: func(_ context.Context, root graph.Vertex, _ []graph.Vertex) (traversal, error) {
-			return traversal{}, fmt.Errorf("words of root %d: %w", root, sentinels()[root])
-		}}),
 		"reports its mappings": serve(actor{search: reportMappings}),
 
-		"gives a negative time": serve(answering(traversal{Elapsed: -1})),
-		"gives broken text": serve(answering(traversal{Levels: []plugins.Level{{
-			Phases: []plugins.Phase{{Name: "\xff\xfe"}},
-		}}})),
-		"gives an absurd time": serve(answering(traversal{Elapsed: 1000 * time.Hour})),
+		"lies in its answers": func() { serveUntilClosed(serial.New(), liar{}) },
 
 		"prints first":       func() { fmt.Println("Welcome to my engine!"); serve(actor{})() },
 		"prints binary":      func() { os.Stdout.Write(make([]byte, 1<<20)); forever() },
@@ -210,13 +192,6 @@ func acts() map[string]func() {
 				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: &server{engine: serial.New()}}}},
 			})
 		},
-		"speaks versions 1 and 2": func() {
-			both := versions(&service{server: &server{engine: serial.New()}})
-			both[2] = plugin.PluginSet{}
-			plugin.Serve(&plugin.ServeConfig{
-				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer, VersionedPlugins: both,
-			})
-		},
 		"wants another cookie": func() {
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},
@@ -224,14 +199,6 @@ func acts() map[string]func() {
 				VersionedPlugins: versions(&service{server: &server{engine: serial.New()}}),
 			})
 		},
-	}
-}
-
-// sentinels returns all errors of engines that keep their identity.
-func sentinels() []error {
-	return []error{
-		plugins.ErrUnavailable, plugins.ErrOption, plugins.ErrTuples, plugins.ErrMemory, plugins.ErrNotConstructed,
-		plugins.ErrRoot, plugins.ErrParent, plugins.ErrClosed, context.Canceled,
 	}
 }
 

@@ -124,30 +124,6 @@ func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 	}
 }
 
-func TestAttachingLeavesNoMappingBehind(t *testing.T) {
-	mappings := func() int {
-		maps, err := os.ReadFile("/proc/self/maps")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Count(maps, []byte{'\n'})
-	}
-	s := makeTestSegment(t, parentSegment, 3000)
-	before := mappings()
-	for range 300 {
-		m, err := attachFile(s.path, 3000*vertexBytes, true, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.unmap(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if after := mappings(); after > before+50 { // Go's own heap may grow
-		t.Errorf("%d mappings before, %d after", before, after)
-	}
-}
-
 func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
 	var release unix.Utsname
 	if err := unix.Uname(&release); err != nil {

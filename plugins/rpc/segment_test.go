@@ -34,25 +34,6 @@ func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	return s
 }
 
-func TestWhatOneSideWritesTheOtherSees(t *testing.T) {
-	s := makeTestSegment(t, parentSegment, 1000)
-	host := view[graph.Vertex](s.bytes)
-	host[999] = 42
-	m, err := attachFile(s.path, 1000*vertexBytes, true, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.unmap()
-	engine := view[graph.Vertex](m.bytes)
-	if len(engine) != 1000 || engine[999] != 42 {
-		t.Fatalf("the engine sees %d vertices, the last is %d", len(engine), engine[len(engine)-1])
-	}
-	engine[0] = 7
-	if host[0] != 7 {
-		t.Errorf("the host sees %d", host[0])
-	}
-}
-
 func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 	dir := shortFolder(t)
 	t.Setenv("TMPDIR", dir)

@@ -96,14 +96,6 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 	}
 }
 
-func TestCommonVersionIsUsed(t *testing.T) {
-	s := newStage(t)
-	client := s.open("speaks versions 1 and 2")
-	if _, err := client.Describe(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestOpenEndsWithItsContext(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
