@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -85,11 +84,11 @@ func wrongInTheLongRun() map[string]wrong {
 		}, words{"stress/cancel-at-random": "want the root itself"}},
 		"can be opened four times": {func() *mutant {
 			nth := opened.Add(1)
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			return &mutant{construct: func(b build) (construction, error) {
 				if nth > 4 {
 					return construction{}, fmt.Errorf("the device is in use: %w", plugins.ErrUnavailable)
 				}
-				return right.Construct(ctx, in)
+				return b.construct()
 			}}
 		}, words{"close/others": "engine 4 of 8"}},
 		"keeps what it allocates": {func() *mutant {

@@ -14,32 +14,32 @@ import (
 // wrongRefusals are mutants that accept what they must refuse, or refuse what they describe.
 func wrongRefusals() map[string]wrong {
 	without := func(drop func(d description, name, value string) bool) func() *mutant {
-		return constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-			d, err := right.Describe(ctx)
+		return constructing(func(b build) (construction, error) {
+			d, err := b.right.Describe(b.ctx)
 			if err != nil {
 				return construction{}, err
 			}
-			in.Options = maps.Clone(in.Options)
-			maps.DeleteFunc(in.Options, func(name, value string) bool { return drop(d, name, value) })
-			return right.Construct(ctx, in)
+			b.in.Options = maps.Clone(b.in.Options)
+			maps.DeleteFunc(b.in.Options, func(name, value string) bool { return drop(d, name, value) })
+			return b.construct()
 		})
 	}
 	return map[string]wrong{
 		"takes any option": {without(func(d description, name, _ string) bool {
 			return !slices.ContainsFunc(d.Options, func(o plugins.Option) bool { return o.Name == name })
 		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
-		"refuses its own default": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-			if _, set := in.Options["alpha"]; set {
+		"refuses its own default": {constructing(func(b build) (construction, error) {
+			if _, set := b.in.Options["alpha"]; set {
 				return construction{}, errMutant
 			}
-			return right.Construct(ctx, in)
+			return b.construct()
 		}), words{"options/values": "schedule=dynamic,threads=1,work=linear: want a graph, got the error: no reason"}},
 		"is wrong with one of its choices": {func() *mutant {
 			change := false
 			return &mutant{
-				construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-					change = in.Options["work"] == "quadratic"
-					return right.Construct(ctx, in)
+				construct: func(b build) (construction, error) {
+					change = b.in.Options["work"] == "quadratic"
+					return b.construct()
 				},
 				search: func(c call) (traversal, error) {
 					t, err := c.search()
@@ -50,8 +50,8 @@ func wrongRefusals() map[string]wrong {
 				},
 			}
 		}, words{"options/values": "work=quadratic"}},
-		"says bad option without the sentinel": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-			c, err := right.Construct(ctx, in)
+		"says bad option without the sentinel": {constructing(func(b build) (construction, error) {
+			c, err := b.construct()
 			if err != nil {
 				err = fmt.Errorf("%v", err)
 			}
@@ -85,13 +85,12 @@ func wrongRefusals() map[string]wrong {
 			}
 			return t, err
 		}), words{"search/before-construct": "Search before any Construct: want an error"}},
-		"takes labels that it cuts": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-			in.Tuples = slices.Clone(in.Tuples)
-			for i, e := range in.Tuples {
+		"takes labels that it cuts": {given(func(b *build) {
+			b.in.Tuples = slices.Clone(b.in.Tuples)
+			for i, e := range b.in.Tuples {
 				u, v := e.Ends()
-				in.Tuples[i] = graph.MakeEdge(u&7, v&7)
+				b.in.Tuples[i] = graph.MakeEdge(u&7, v&7)
 			}
-			return ctx, in
 		}), words{"construct/huge-label": "Search with 10 parents in a graph of labels up to 2^48-1"}},
 		"lacks a device but accepts graphs": {said(func(d *description) { d.Unavailable = "no device" }),
 			words{"describe/words": "wraps [\"engine is not available here\"], got: none"}},
@@ -106,8 +105,8 @@ func wrongRefusals() map[string]wrong {
 			return &mutant{close: func(plugins.Engine) error { return errMutant }}
 		}, words{"graph/empty": "want no error from Close, got: no reason", "close/ends": "Close"}},
 		"constructs after Close": {reopening(func(m *mutant) {
-			m.construct = func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-				return serial.New().Construct(ctx, in)
+			m.construct = func(b build) (construction, error) {
+				return serial.New().Construct(b.ctx, b.in)
 			}
 		}), words{"close/ends": "Construct after Close"}},
 		"describes itself after Close": {reopening(func(m *mutant) {
@@ -120,8 +119,8 @@ func wrongRefusals() map[string]wrong {
 func unrecovering() *mutant {
 	failed := false
 	return &mutant{
-		construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-			c, err := right.Construct(ctx, in)
+		construct: func(b build) (construction, error) {
+			c, err := b.construct()
 			if failed {
 				err = errMutant
 			}

@@ -60,28 +60,27 @@ func wrongState() map[string]wrong {
 		}, words{"search/parent-length": "got the error: 40 entries"}},
 		"keeps its first graph": {func() *mutant {
 			built := false
-			return &mutant{construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+			return &mutant{construct: func(b build) (construction, error) {
 				if built {
 					return construction{Elapsed: 1, Bytes: 1}, nil
 				}
 				built = true
-				return right.Construct(ctx, in)
+				return b.construct()
 			}}
 		}, words{"construct/again": "after other graphs in the same engine"}},
-		"sorts the tuples in place": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-			slices.SortFunc(in.Tuples, func(a, b graph.Edge) int {
+		"sorts the tuples in place": {given(func(b *build) {
+			slices.SortFunc(b.in.Tuples, func(a, b graph.Edge) int {
 				u, _ := a.Ends()
 				v, _ := b.Ends()
 				return cmp.Compare(u, v)
 			})
-			return ctx, in
 		}), words{"construct/tuples-kept": "want the tuples unchanged by Construct, but tuple"}},
 		"turns a tuple round while searching": {func() *mutant {
 			var tuples []graph.Edge
 			return &mutant{
-				construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-					tuples = in.Tuples
-					return right.Construct(ctx, in)
+				construct: func(b build) (construction, error) {
+					tuples = b.in.Tuples
+					return b.construct()
 				},
 				search: func(c call) (traversal, error) {
 					u, v := tuples[0].Ends()
@@ -93,9 +92,9 @@ func wrongState() map[string]wrong {
 		"reads the tuples again at each search": {func() *mutant {
 			var in plugins.Input
 			return &mutant{
-				construct: func(ctx context.Context, right correct, given plugins.Input) (construction, error) {
-					in = given
-					return right.Construct(ctx, in)
+				construct: func(b build) (construction, error) {
+					in = b.in
+					return b.right.Construct(b.ctx, in)
 				},
 				search: func(c call) (traversal, error) {
 					if in.Tuples != nil {
@@ -115,10 +114,9 @@ func wrongState() map[string]wrong {
 		"takes its time after a canceled search": {searching(func(c call) (traversal, error) {
 			return c.right.Search(slow(c.ctx, patience+time.Second/5), c.root, c.parent)
 		}), words{"cancel/during-search": "want an end within 2s of the cancel"}},
-		"takes its time after a canceled Construct": {given(
-			func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-				return slow(ctx, patience+time.Second/5), in
-			}), words{"cancel/during-construct": "want an end within 2s of the cancel"}},
+		"takes its time after a canceled Construct": {given(func(b *build) {
+			b.ctx = slow(b.ctx, patience+time.Second/5)
+		}), words{"cancel/during-construct": "want an end within 2s of the cancel"}},
 		"says failure instead of the context's error": {searching(func(c call) (traversal, error) {
 			t, err := c.search()
 			if c.ctx.Err() != nil {
@@ -137,15 +135,15 @@ func wrongState() map[string]wrong {
 				return t, err
 			}}
 		}, words{"cancel/before": "after a canceled search", "cancel/during-search": "no reason"}},
-		"keeps the graph when Construct fails": {constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-			d, _ := right.Describe(ctx)
-			if _, err := plugins.Resolve(d.Options, in.Options); err != nil {
+		"keeps the graph when Construct fails": {constructing(func(b build) (construction, error) {
+			d, _ := b.right.Describe(b.ctx)
+			if _, err := plugins.Resolve(d.Options, b.in.Options); err != nil {
 				return construction{}, err
 			}
-			if err := ctx.Err(); err != nil {
+			if err := b.ctx.Err(); err != nil {
 				return construction{}, err
 			}
-			return right.Construct(ctx, in)
+			return b.construct()
 		}), words{
 			"options/refused": "got: none",
 			"cancel/before":   "Search after a canceled Construct",

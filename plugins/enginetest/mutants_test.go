@@ -32,7 +32,7 @@ type words = map[string]string
 type mutant struct {
 	right     plugins.Engine
 	describe  func(d description) description
-	construct func(ctx context.Context, right correct, in plugins.Input) (construction, error)
+	construct func(b build) (construction, error)
 	search    func(c call) (traversal, error)
 	close     func(right correct) error
 	always    func(ctx context.Context) (description, error) // instead of Describe
@@ -82,7 +82,7 @@ func (m *mutant) Describe(ctx context.Context) (description, error) {
 
 func (m *mutant) Construct(ctx context.Context, in plugins.Input) (construction, error) {
 	if m.construct != nil {
-		return m.construct(ctx, m.right, in)
+		return m.construct(build{ctx, m.right, in})
 	}
 	return m.right.Construct(ctx, in)
 }
@@ -111,14 +111,21 @@ type call struct {
 
 func (c call) search() (traversal, error) { return c.right.Search(c.ctx, c.root, c.parent) }
 
+// build is a call of Construct.
+type build struct {
+	ctx   context.Context
+	right correct
+	in    plugins.Input
+}
+
+func (b build) construct() (construction, error) { return b.right.Construct(b.ctx, b.in) }
+
 // searching makes a mutant that has only another Search, and constructing one that has only another Construct.
 func searching(search func(c call) (traversal, error)) func() *mutant {
 	return func() *mutant { return &mutant{search: search} }
 }
 
-func constructing(
-	construct func(ctx context.Context, right correct, in plugins.Input) (construction, error),
-) func() *mutant {
+func constructing(construct func(b build) (construction, error)) func() *mutant {
 	return func() *mutant { return &mutant{construct: construct} }
 }
 
@@ -135,18 +142,18 @@ func after(change func(root vertex, parent []vertex, t *traversal)) func() *muta
 
 // built makes a mutant that changes the report of each Construct.
 func built(change func(c *construction)) func() *mutant {
-	return constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-		c, err := right.Construct(ctx, in)
+	return constructing(func(b build) (construction, error) {
+		c, err := b.construct()
 		change(&c)
 		return c, err
 	})
 }
 
 // given makes a mutant that changes the input of each Construct.
-func given(change func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input)) func() *mutant {
-	return constructing(func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
-		ctx, in = change(ctx, in)
-		return right.Construct(ctx, in)
+func given(change func(b *build)) func() *mutant {
+	return constructing(func(b build) (construction, error) {
+		change(&b)
+		return b.construct()
 	})
 }
 
@@ -278,13 +285,13 @@ func wrongParents() map[string]wrong {
 		"leaves the vertices beyond the labels unwritten": {func() *mutant {
 			var labels int
 			return &mutant{
-				construct: func(ctx context.Context, right correct, in plugins.Input) (construction, error) {
+				construct: func(b build) (construction, error) {
 					labels = 0
-					for _, e := range in.Tuples {
+					for _, e := range b.in.Tuples {
 						u, v := e.Ends()
 						labels = max(labels, int(u)+1, int(v)+1)
 					}
-					return right.Construct(ctx, in)
+					return b.construct()
 				},
 				search: func(c call) (traversal, error) {
 					kept := slices.Clone(c.parent)
@@ -296,9 +303,8 @@ func wrongParents() map[string]wrong {
 				},
 			}
 		}, words{"graph/isolated-end": "an entry that was never written", "graph/empty": "never written"}},
-		"loses the last tuple": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-			in.Tuples = in.Tuples[:max(len(in.Tuples), 1)-1]
-			return ctx, in
+		"loses the last tuple": {given(func(b *build) {
+			b.in.Tuples = b.in.Tuples[:max(len(b.in.Tuples), 1)-1]
 		}), words{"graph/path-64": "want"}},
 		"follows tuples in one direction only": {after(func(root vertex, parent []vertex, _ *traversal) {
 			for v := range parent {
@@ -329,9 +335,8 @@ func wrongParents() map[string]wrong {
 				beyond[len(parent)] = graph.Unreached
 			}
 		}), words{"graph/path": "want nothing written outside of parent[0:10], found -1 at parent[10]"}},
-		"panics without tuples": {given(func(ctx context.Context, in plugins.Input) (context.Context, plugins.Input) {
-			_ = in.Tuples[0]
-			return ctx, in
+		"panics without tuples": {given(func(b *build) {
+			_ = b.in.Tuples[0]
 		}), words{
 			"graph/empty":      "want no panic, got runtime error: index out of range",
 			"graph/one-vertex": "mutants_test.go:",
