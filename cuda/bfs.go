@@ -55,10 +55,10 @@ const maxLevels = 1 << 16
 // newSearch allocates what a search needs besides the graph.
 func (b *builder) newSearch() *search {
 	labels := b.graph.Labels
-	s := &search{device: b.device, memory: b.memory, c: b.c, levels: make([]plugins.Level, 0, maxLevels+1)}
-	s.parents = b.array("parents", parentBytes(int64(labels)))
+	s := &search{device: b.device, memory: b.Memory, c: b.c, levels: make([]plugins.Level, 0, maxLevels+1)}
+	s.parents = b.Array("parents", parentBytes(int64(labels)))
 	status := b.hostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
-	s.status = (*deviceStatus)(b.memory.Host(status))
+	s.status = (*deviceStatus)(b.Memory.Host(status))
 	s.params = searchParams{
 		MaxLevels: launchLevels,
 		Messages:  uint64(b.c.messages),

@@ -54,7 +54,7 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 	if err != nil {
 		return nil, plugins.Built{}, errors.Join(err, d.Close())
 	}
-	b := &builder{ctx: ctx, device: d, memory: m, c: c, tuples: in.Tuples, lent: in.DeviceTuples}
+	b := &builder{Work: driver.NewWork(ctx, d.GPU, m), device: d, c: c, tuples: in.Tuples, lent: in.DeviceTuples}
 	if b.recipe = in.Recipe; len(in.Tuples) > 0 || b.lent != nil {
 		b.recipe = nil
 	} else if b.recipe != nil && c.memory == 0 { // cuda/accelerator, on the same GPU, is to make them for every search
@@ -63,9 +63,9 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 	s := b.run()
 	b.closeLent()
 	elapsed := time.Since(start)
-	if b.err != nil {
-		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report
-		return nil, plugins.Built{}, errors.Join(b.err, m.FreeAll(), d.Close())
+	if b.Err != nil {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.Err is the error to report
+		return nil, plugins.Built{}, errors.Join(b.Err, m.FreeAll(), d.Close())
 	}
 	return s, plugins.Built{
 		Vertices:   int64(b.graph.Labels),
@@ -94,11 +94,11 @@ func (b *builder) run() *search {
 		{"lists", b.makeLists},
 		{"derived arrays", b.derive},
 	} {
-		b.fail("kernel 1", b.ctx.Err())
+		b.Fail("kernel 1", b.Ctx.Err())
 		start := time.Now()
 		phase.do()
-		if b.err == nil {
-			b.fail(phase.name, cu.Synchronize())
+		if b.Err == nil {
+			b.Fail(phase.name, cu.Synchronize())
 		}
 		b.phases = append(b.phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
 	}
@@ -111,8 +111,8 @@ func (b *builder) facts() []plugins.Fact {
 		{Name: plugins.DeviceUUID, Value: b.device.UUID},
 		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
 		{Name: "vertices with neighbor lists", Value: fmt.Sprint(b.graph.Searched)},
-		{Name: "bytes on the device", Value: fmt.Sprint(b.memory.Used)},
-		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.memory.InHost)},
+		{Name: "bytes on the device", Value: fmt.Sprint(b.Memory.Used)},
+		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.Memory.InHost)},
 		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
 		{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
 		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbor, in original " +
@@ -123,9 +123,9 @@ func (b *builder) facts() []plugins.Fact {
 // countDegrees counts the tuples at every label.
 func (b *builder) countDegrees() {
 	b.degree = b.filled("degrees", 4*int64(b.graph.Labels), 0)
-	b.forTuples(func(pairs, n uint64) { b.call(countDegreesKernel(pairs, n, b.degree)) })
+	b.forTuples(func(pairs, n uint64) { b.Loop(countDegreesKernel(pairs, n, b.degree)) })
 	b.clearCounters()
-	b.call(maxDegreeKernel(b.degree, b.graph.Labels, b.counters))
+	b.Loop(maxDegreeKernel(b.degree, b.graph.Labels, b.counters))
 	b.maxDegree, b.graph.Vertices = b.counter(0), b.counter(1)
 }
 
@@ -134,41 +134,41 @@ func (b *builder) countDegrees() {
 func (b *builder) numberVertices() {
 	g := &b.graph
 	vertices := int64(g.Vertices)
-	g.Label = b.array("label of each vertex", 4*vertices)
+	g.Label = b.Array("label of each vertex", 4*vertices)
 	g.Vertex = b.filled("vertex of each label", 4*int64(g.Labels), 0xff)
 	keys, buffer := b.numberByDegree(g.Label, g.Vertex)
 	smallest := b.filled("smallest neighbors", 4*vertices, 0xff)
-	b.forTuples(func(pairs, n uint64) { b.call(smallestNeighborsKernel(pairs, n, g.Vertex, smallest)) })
+	b.forTuples(func(pairs, n uint64) { b.Loop(smallestNeighborsKernel(pairs, n, g.Vertex, smallest)) })
 	g.Hubs = uint64(b.c.hubCount(vertices))
 	g.OwnHubs = g.Hubs
 	b.numberByGroup(g.Label, g.Vertex, smallest, &keys, &buffer)
 	g.Words = uint64(words(int64(g.Searched)))
 	g.Place, g.Ranks, g.Columns, g.FrontierWords, g.AllSearched = g.Label, 1, 1, g.Words, g.Searched
-	b.release(&keys, &buffer, &smallest)
+	b.Release(&keys, &buffer, &smallest)
 }
 
 // numberByDegree numbers the labels that are not isolated by descending degree: label has the label of each number,
 // vertex the number of each label. It returns two arrays for sorting.
 func (b *builder) numberByDegree(label, vertex uint64) (keys, buffer uint64) {
 	labels := int64(b.graph.Labels)
-	keys = b.array("vertices to sort", 8*labels)
-	buffer = b.array("vertices to sort", 8*labels)
-	b.call(degreeKeysKernel(b.degree, b.graph.Labels, b.maxDegree, keys))
-	b.sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
-	b.call(numberVerticesKernel(keys, b.graph.Vertices, label, vertex))
+	keys = b.Array("vertices to sort", 8*labels)
+	buffer = b.Array("vertices to sort", 8*labels)
+	b.Loop(degreeKeysKernel(b.degree, b.graph.Labels, b.maxDegree, keys))
+	b.Sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree))
+	b.Loop(numberVerticesKernel(keys, b.graph.Vertices, label, vertex))
 	return keys, buffer
 }
 
 // numberByGroup numbers them by group, where smallest has the first hub among the neighbors of each.
 func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *uint64) {
 	g := &b.graph
-	b.call(groupKeysKernel(label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys))
+	b.Loop(groupKeysKernel(label, b.degree, smallest, g.Vertices, g.OwnHubs, g.Hubs, *keys))
 	groups := 2 + 2*g.Hubs // hubs, a group each, ungrouped vertices, the leaves of each
-	b.sort(keys, buffer, int64(g.Vertices), 32, 32+bits.Len64(groups))
-	b.call(numberVerticesKernel(*keys, g.Vertices, label, vertex))
+	b.Sort(keys, buffer, int64(g.Vertices), 32, 32+bits.Len64(groups))
+	b.Loop(numberVerticesKernel(*keys, g.Vertices, label, vertex))
 
-	begin := b.array("begin of each group", 4*int64(groups+1))
-	b.call(groupBeginsKernel(*keys, g.Vertices, groups, begin))
+	begin := b.Array("begin of each group", 4*int64(groups+1))
+	b.Loop(groupBeginsKernel(*keys, g.Vertices, groups, begin))
 	ungrouped, leaves := 1+g.Hubs, 2+g.Hubs // the group of hub h is 1+h, and its leaves are 2+hubs+h
 	g.GroupBegin, g.LeafBegin = begin+4, begin+4*leaves
 	g.Ungrouped = uint64(readOne[uint32](b, begin, ungrouped))

@@ -17,7 +17,7 @@ func (t team) exchangeEdges(columns uint64) error {
 	counts := make([][]uint64, len(t)) // by sender and receiver
 	if err := t.do("count edges", func(r *rank) {
 		r.clearCounters()
-		r.forTuples(func(pairs, n uint64) { r.call(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
+		r.forTuples(func(pairs, n uint64) { r.Loop(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
 		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
 	}); err != nil {
 		return err
@@ -27,8 +27,8 @@ func (t team) exchangeEdges(columns uint64) error {
 		for _, c := range counts {
 			r.owned += int64(c[r.number])
 		}
-		r.edges = r.array("edges", 8*r.owned)
-		r.buffer = r.array("edges to send", 8*int64(slices.Max(counts[r.number])))
+		r.edges = r.Array("edges", 8*r.owned)
+		r.buffer = r.Array("edges to send", 8*int64(slices.Max(counts[r.number])))
 	}); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (t team) exchangeEdges(columns uint64) error {
 		if err := t.do("select edges", func(r *rank) {
 			r.clearCounters()
 			r.forTuples(func(pairs, n uint64) {
-				r.call(selectEdgesKernel(pairs, n, owner.number, ranks, columns, r.buffer, r.counters))
+				r.Loop(selectEdgesKernel(pairs, n, owner.number, ranks, columns, r.buffer, r.counters))
 			})
 		}); err != nil {
 			return err
@@ -52,9 +52,9 @@ func (t team) exchangeEdges(columns uint64) error {
 	}
 	last := columns == t[0].graph.Columns
 	return t.do("edges", func(r *rank) {
-		r.release(&r.buffer)
+		r.Release(&r.buffer)
 		if last {
-			r.release(&r.pairs)
+			r.Release(&r.pairs)
 		}
 	})
 }

@@ -25,16 +25,16 @@ func (b *builder) makeLists() {
 	l := lists{
 		sources: int64(g.Searched), targets: int64(g.Searched), place: b.placeLists, maxRanges: 1 << 16,
 		count: func(width, ranges, counts uint64) {
-			b.callBlocks(int(ranges), rangeEntriesKernel(g.Label, b.degree, g.Searched, width, counts))
+			b.Blocks(int(ranges), rangeEntriesKernel(g.Label, b.degree, g.Searched, width, counts))
 		},
 		keys: func(fromTo, bits, keys, written uint64) {
 			b.forTuples(func(pairs, n uint64) {
-				b.call(listKeysKernel(pairs, n, g.Vertex, g.Searched, fromTo, bits, keys, written))
+				b.Loop(listKeysKernel(pairs, n, g.Vertex, g.Searched, fromTo, bits, keys, written))
 			})
 		},
 	}
 	ranges := b.countEntries(&l)
-	b.release(&b.degree)
+	b.Release(&b.degree)
 	if b.choosePacked(ranges.sum()) {
 		b.packLists(&l, ranges)
 	} else {
@@ -42,7 +42,7 @@ func (b *builder) makeLists() {
 	}
 	g.Offset, g.Target, g.Entries = l.offset, l.target, l.entries
 	g.SourceOffset, g.SourceTarget = g.Offset, g.Target
-	b.release(&b.pairs)
+	b.Release(&b.pairs)
 }
 
 // sortLists makes plain lists, span by span.
@@ -50,20 +50,20 @@ func (b *builder) sortLists(l *lists, ranges rangeEntries) {
 	total, maxRange := ranges.sum()
 	l.target = l.place(total, maxRange)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
-	capacity := min(max((b.memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes), total)
-	keys := b.array("keys to sort", 8*capacity)
-	buffer := b.array("keys to sort", 8*capacity)
+	capacity := min(max((b.Memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes), total)
+	keys := b.Array("keys to sort", 8*capacity)
+	buffer := b.Array("keys to sort", 8*capacity)
 	spans := 0
-	for next := int64(0); next < l.sources && b.err == nil; spans++ {
+	for next := int64(0); next < l.sources && b.Err == nil; spans++ {
 		s, err := ranges.span(next, capacity)
-		b.fail("lists", err)
+		b.Fail("lists", err)
 		next = s.to
 		b.appendLists(l, s, &keys, &buffer)
 	}
 	if spans > 1 {
 		b.note("parts in which lists were sorted", fmt.Sprint(spans))
 	}
-	b.release(&keys, &buffer)
+	b.Release(&keys, &buffer)
 }
 
 // countEntries makes room for the offsets, and counts the entries of ranges of sources.
@@ -77,7 +77,7 @@ func (b *builder) countEntries(l *lists) rangeEntries {
 	counts := b.filled("entries of ranges", 8*ranges, 0)
 	l.count(uint64(r.width), uint64(ranges), counts)
 	r.entries = readAll[uint64](b, counts, ranges)
-	b.release(&counts)
+	b.Release(&counts)
 	return r
 }
 
@@ -86,8 +86,8 @@ func (b *builder) countEntries(l *lists) rangeEntries {
 func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 	g := &b.graph
 	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
-	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.memory.Room(), entries, maxRange, rest) {
-		return b.array("neighbor lists", 4*entries)
+	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.Memory.Room(), entries, maxRange, rest) {
+		return b.Array("neighbor lists", 4*entries)
 	}
 	b.note("neighbor lists", "pinned in the host, read by the kernels over the bus")
 	return b.hostArray("neighbor lists", 4*entries)
@@ -96,9 +96,9 @@ func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 // appendLists makes the lists of the sources of s, behind the existing ones.
 func (b *builder) appendLists(l *lists, s span, keys, buffer *uint64) {
 	sorted := b.sortKeys(l, s, keys, buffer)
-	if b.err == nil {
-		written, err := b.device.MakeLists(b.memory, sorted, l.entries, l.target, l.offset)
-		b.fail("lists", err)
+	if b.Err == nil {
+		written, err := b.device.MakeLists(b.Memory, sorted, l.entries, l.target, l.offset)
+		b.Fail("lists", err)
 		l.entries += written
 	}
 }
@@ -110,7 +110,7 @@ func (b *builder) sortKeys(l *lists, s span, keys, buffer *uint64) driver.Keys {
 	b.clearCounters()
 	l.keys(from<<32|to, uint64(targetBits), *keys, b.counters)
 	n := b.counter(0)
-	b.sort(keys, buffer, int64(n), 0, keyBits)
+	b.Sort(keys, buffer, int64(n), 0, keyBits)
 	return driver.Keys{Address: *keys, N: n, TargetBits: targetBits, From: from, To: to}
 }
 
@@ -119,13 +119,13 @@ func (b *builder) sortKeys(l *lists, s span, keys, buffer *uint64) driver.Keys {
 func (b *builder) derive() {
 	g := &b.graph
 	b.deriveArrays()
-	b.call(outputTemplateKernel(g.OutputTemplate))
+	b.Loop(outputTemplateKernel(g.OutputTemplate))
 	g.HubDegree = g.HubEdges
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		g.AverageDegree = (g.Entries - b.hubEntries()) / rest
 	}
 	shift, err := queueShift(g.Searched, g.Entries)
-	b.fail("lists", err)
+	b.Fail("lists", err)
 	g.QueueShift = shift
 	b.align()
 	b.publish()
@@ -164,19 +164,19 @@ func (b *builder) deriveArrays() {
 		{&g.EdgesBefore, "edges before each queued vertex", 8 * all},
 		{&g.Written, "corrections written by each block", 8 * int64(b.device.Multiprocessors)},
 	} {
-		*a.at = b.array(a.what, a.bytes)
+		*a.at = b.Array(a.what, a.bytes)
 	}
 	g.Frontier[1], g.Frontier[2] = g.Frontier[0]+uint64(bitmap), g.Frontier[0]+uint64(2*bitmap)
 	b.publish()
-	b.call(firstNeighborsKernel(g.FirstNeighbor))
-	b.call(wordHubsKernel(g.WordHub))
-	b.callBlocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), hubEdgesKernel(g.HubEdges))
+	b.Loop(firstNeighborsKernel(g.FirstNeighbor))
+	b.Loop(wordHubsKernel(g.WordHub))
+	b.Blocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), hubEdgesKernel(g.HubEdges))
 }
 
 // publish makes the graph visible to the kernels.
 func (b *builder) publish() {
-	if b.err == nil {
-		b.fail("publish the graph", driver.Write(b.device.graph, b.graph))
+	if b.Err == nil {
+		b.Fail("publish the graph", driver.Write(b.device.graph, b.graph))
 	}
 }
 
@@ -193,13 +193,13 @@ func (b *builder) align() {
 	if count == 0 {
 		return
 	}
-	g.AlignedRows = b.array("rows of blocks", 4*count)
-	g.AlignedBegin = b.array("begin of each block", 8*(count+1))
-	room := uint64(max(b.memory.Room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
+	g.AlignedRows = b.Array("rows of blocks", 4*count)
+	g.AlignedBegin = b.Array("begin of each block", 8*(count+1))
+	room := uint64(max(b.Memory.Room()-parentBytes(int64(g.Labels)), 0) / rowBytes)
 	for limit := uint64(alignedRows); ; limit /= 2 {
 		total := g.AlignedBegin + uint64(8*count)
-		b.call(alignedRowsKernel(uint64(count), limit, g.AlignedRows, g.AlignedBegin))
-		b.prefixSums(g.AlignedBegin, uint64(count), total)
+		b.Loop(alignedRowsKernel(uint64(count), limit, g.AlignedRows, g.AlignedBegin))
+		b.PrefixSums(g.AlignedBegin, uint64(count), total)
 		if readOne[uint64](b, total, 0) <= room || limit == 1 {
 			b.note("rows of aligned blocks", fmt.Sprintf("at most %d", limit))
 			break
@@ -213,7 +213,7 @@ func (b *builder) align() {
 	if fit == 0 {
 		return
 	}
-	g.Aligned = b.array("aligned blocks", rowBytes*int64(ends[fit-1]))
+	g.Aligned = b.Array("aligned blocks", rowBytes*int64(ends[fit-1]))
 	g.AlignedWords = uint64(fit)
-	b.call(alignedFillKernel(uint64(fit), g.AlignedRows, g.AlignedBegin, g.Aligned))
+	b.Loop(alignedFillKernel(uint64(fit), g.AlignedRows, g.AlignedBegin, g.Aligned))
 }

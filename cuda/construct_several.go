@@ -40,9 +40,9 @@ func (t team) do(action string, f func(r *rank)) error {
 	var wg sync.WaitGroup
 	for _, r := range t {
 		wg.Go(func() {
-			r.fail(action, r.device.Do(func() error {
+			r.Fail(action, r.device.Do(func() error {
 				f(r)
-				if r.err != nil {
+				if r.Err != nil {
 					return nil
 				}
 				return cu.Synchronize()
@@ -51,8 +51,8 @@ func (t team) do(action string, f func(r *rank)) error {
 	}
 	wg.Wait()
 	for _, r := range t {
-		if r.err != nil {
-			return fmt.Errorf("GPU %d: %w", r.device.Number, r.err)
+		if r.Err != nil {
+			return fmt.Errorf("GPU %d: %w", r.device.Number, r.Err)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*
 		Free:       s.close,
 	}
 	for _, r := range t {
-		built.Bytes += r.memory.Used + r.memory.InHost
+		built.Bytes += r.Memory.Used + r.Memory.InHost
 	}
 	return s, built, nil
 }
@@ -133,22 +133,23 @@ func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team
 	n := len(tuples)
 	for i, number := range c.devices {
 		part := tuples[n*i/len(c.devices) : n*(i+1)/len(c.devices)]
-		b := &builder{ctx: ctx, c: c, tuples: part}
-		if b.device, err = openGPU(number, on[number]); err != nil {
+		d, err := openGPU(number, on[number])
+		if err != nil {
 			return nil, errors.Join(err, t.close())
 		}
+		b := &builder{Work: driver.NewWork(ctx, d.GPU, nil), device: d, c: c, tuples: part}
 		t = append(t, &rank{builder: b, number: uint64(i)})
 	}
 	for _, r := range t {
 		if err := r.device.Do(func() (err error) {
-			r.memory, err = driver.NewAllocator(c.memory, advice)
+			r.Memory, err = driver.NewAllocator(c.memory, advice)
 			return err
 		}); err != nil {
 			return nil, errors.Join(err, t.close())
 		}
 	}
 	for _, r := range t {
-		r.memory.Limit /= int64(on[r.device.Number])
+		r.Memory.Limit /= int64(on[r.device.Number])
 	}
 	return t, nil
 }
@@ -158,10 +159,10 @@ func (t team) close() error {
 	for _, r := range t {
 		all = append(all, r.device.Do(func() error {
 			_ = cu.Synchronize() // nothing may still run when the arrays are freed
-			if r.memory == nil {
+			if r.Memory == nil {
 				return r.device.Close()
 			}
-			return errors.Join(r.memory.FreeAll(), r.device.Close())
+			return errors.Join(r.Memory.FreeAll(), r.device.Close())
 		}))
 	}
 	return errors.Join(all...)
@@ -202,7 +203,7 @@ func (t team) numberVertices() error {
 		g := &r.graph
 		g.Vertex = r.filled("vertex of each label", 4*int64(ranks*g.Labels), 0xff)
 		r.publish()
-		r.call(numberHubsKernel(r.local, r.section()))
+		r.Loop(numberHubsKernel(r.local, r.section()))
 	}); err != nil {
 		return err
 	}
@@ -221,8 +222,8 @@ func (t team) numberVertices() error {
 	t.set(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
 	if err := t.do("numbers", func(r *rank) {
 		r.publish()
-		r.call(numberAllKernel(r.local, r.section()))
-		r.release(&r.local)
+		r.Loop(numberAllKernel(r.local, r.section()))
+		r.Release(&r.local)
 	}); err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (t team) numberVertices() error {
 	}
 	return t.do("labels", func(r *rank) {
 		r.graph.Label = r.filled("label of each vertex", 4*32*int64(r.graph.FrontierWords), 0xff)
-		r.call(labelAllKernel(r.graph.Label))
+		r.Loop(labelAllKernel(r.graph.Label))
 	})
 }
 
@@ -239,11 +240,11 @@ func (t team) numberVertices() error {
 func (r *rank) numberOwn() {
 	g := &r.graph
 	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
-	r.call(countEntriesKernel(r.edges, uint64(r.owned), g.Ranks, r.degree))
+	r.Loop(countEntriesKernel(r.edges, uint64(r.owned), g.Ranks, r.degree))
 	r.clearCounters()
-	r.call(maxDegreeKernel(r.degree, g.Labels, r.counters))
+	r.Loop(maxDegreeKernel(r.degree, g.Labels, r.counters))
 	r.maxDegree, g.Vertices = r.counter(0), r.counter(1)
-	g.Place = r.array("place of each vertex", 4*int64(g.Vertices))
+	g.Place = r.Array("place of each vertex", 4*int64(g.Vertices))
 	r.local = r.filled("local number of each label", 4*int64(g.Labels), 0xff)
 	r.keys, r.buffer = r.numberByDegree(g.Place, r.local)
 }
@@ -251,9 +252,9 @@ func (r *rank) numberOwn() {
 // numberOwnByGroup numbers own labels by the first hub among their neighbors.
 func (r *rank) numberOwnByGroup() {
 	smallest := r.filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
-	r.call(smallestHubsKernel(r.edges, uint64(r.owned), r.local, smallest))
+	r.Loop(smallestHubsKernel(r.edges, uint64(r.owned), r.local, smallest))
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
-	r.release(&r.keys, &r.buffer, &r.degree, &smallest)
+	r.Release(&r.keys, &r.buffer, &r.degree, &smallest)
 }
 
 // makeLists makes the lists of own vertices, and the lists by source, on a grid of several columns from other edges.
@@ -273,7 +274,7 @@ func (t team) makeLists() error {
 		own := r.lists(int64(g.Searched), 32*int64(g.FrontierWords), 0)
 		r.sortLists(&own, r.countEntries(&own))
 		g.Offset, g.Target, g.Entries = own.offset, own.target, own.entries
-		r.release(&r.edges)
+		r.Release(&r.edges)
 	}); err != nil || columns == 1 {
 		return err
 	}
@@ -282,7 +283,7 @@ func (t team) makeLists() error {
 	}
 	return t.do("lists", func(r *rank) {
 		bySource(r)
-		r.release(&r.edges)
+		r.Release(&r.edges)
 	})
 }
 
@@ -291,9 +292,9 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 	owned := uint64(r.owned)
 	return lists{
 		sources: sources, targets: targets, place: r.placeLists, maxRanges: maxRanges,
-		count: func(width, _, counts uint64) { r.call(countRangesKernel(r.edges, owned, bySource, width, counts)) },
+		count: func(width, _, counts uint64) { r.Loop(countRangesKernel(r.edges, owned, bySource, width, counts)) },
 		keys: func(fromTo, bits, keys, written uint64) {
-			r.call(entryKeysKernel(r.edges, owned, bySource, fromTo, bits, keys, written))
+			r.Loop(entryKeysKernel(r.edges, owned, bySource, fromTo, bits, keys, written))
 		},
 	}
 }
@@ -305,8 +306,8 @@ func (t team) derive() error {
 	if err := t.do("derived arrays", func(r *rank) {
 		g := &r.graph
 		r.deriveArrays()
-		g.HubReached = r.array("reached hubs", int64(g.Hubs/8))
-		r.call(ownTemplateKernel(g.OutputTemplate))
+		g.HubReached = r.Array("reached hubs", int64(g.Hubs/8))
+		r.Loop(ownTemplateKernel(g.OutputTemplate))
 		edges[r.number] = readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs))
 		ordinary[r.number] = g.Entries - r.hubEntries()
 	}); err != nil {
@@ -335,9 +336,9 @@ func (t team) derive() error {
 				degrees[h] += e[hub]
 			}
 		}
-		g.HubDegree = r.array("degrees of hubs", 4*int64(g.OwnHubs))
-		if r.err == nil && len(degrees) > 0 {
-			r.fail("degrees of hubs", driver.WriteAll(g.HubDegree, degrees))
+		g.HubDegree = r.Array("degrees of hubs", 4*int64(g.OwnHubs))
+		if r.Err == nil && len(degrees) > 0 {
+			r.Fail("degrees of hubs", driver.WriteAll(g.HubDegree, degrees))
 		}
 		r.align()
 		r.publish()

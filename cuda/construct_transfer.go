@@ -26,24 +26,24 @@ func (b *builder) transfer() {
 	if b.c.adjacency != "csr" && len(b.c.devices) == 1 {
 		times = 15 // packed
 	}
-	stays := times*b.n < b.memory.Room()
+	stays := times*b.n < b.Memory.Room()
 	if b.recipe != nil {
 		b.n, stays = b.recipe.Tuples(), false
 		b.note("tuples", "made again on the device by every phase of kernel 1, from the recipe")
 	} else if !stays && b.lent == nil {
 		b.note("tuples", "copied to the device again by every phase of kernel 1")
 	}
-	b.counters = b.array("counters", 8*counters)
-	b.fail("tuples", checkTuples(b.n, 0, false))
+	b.counters = b.Array("counters", 8*counters)
+	b.Fail("tuples", checkTuples(b.n, 0, false))
 	b.clearCounters()
 	maxLabel, tooLong := uint64(0), false
 	switch {
 	case b.recipe != nil:
 		maxLabel = uint64(b.recipe.Vertices()) - 1
 	case stays:
-		pairs := b.array("tuples", 8*b.n)
+		pairs := b.Array("tuples", 8*b.n)
 		b.eachPart(func(at uint64, first, n int64) {
-			b.call(unpackTuplesKernel(at, uint64(n), pairs+uint64(8*first), b.bounds()))
+			b.Loop(unpackTuplesKernel(at, uint64(n), pairs+uint64(8*first), b.bounds()))
 		})
 		b.pairs = pairs
 	default:
@@ -52,7 +52,7 @@ func (b *builder) transfer() {
 	if b.recipe == nil {
 		maxLabel, tooLong = b.counter(boundsAt), b.counter(boundsAt+1) != 0
 	}
-	b.fail("tuples", checkTuples(b.n, maxLabel, tooLong))
+	b.Fail("tuples", checkTuples(b.n, maxLabel, tooLong))
 	if b.n > 0 {
 		b.graph.Labels = maxLabel + 1
 		b.graph.AllLabels = b.graph.Labels
@@ -65,7 +65,7 @@ func (b *builder) openLent() {
 	if err != nil {
 		err = fmt.Errorf("%w: open the tuples in device memory: %w", plugins.ErrUnavailable, err)
 	}
-	b.fail("tuples", err)
+	b.Fail("tuples", err)
 	b.opened, b.n = at, b.lent.Count
 	b.note("tuples", "in device memory when the clock started")
 }
@@ -73,7 +73,7 @@ func (b *builder) openLent() {
 // closeLent ends openLent. Nothing may read the tuples any longer.
 func (b *builder) closeLent() {
 	if b.opened != 0 {
-		b.fail("tuples", errors.Join(cu.Synchronize(), driver.CloseMemory(b.opened)))
+		b.Fail("tuples", errors.Join(cu.Synchronize(), driver.CloseMemory(b.opened)))
 	}
 }
 
@@ -92,12 +92,12 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 	if b.recipe != nil || b.lent != nil {
 		size = maxPart
 	}
-	part := b.array("part of the tuples", 8*min(b.n, size))
+	part := b.Array("part of the tuples", 8*min(b.n, size))
 	b.eachPart(func(at uint64, _, n int64) {
-		b.call(unpackTuplesKernel(at, uint64(n), part, b.bounds()))
+		b.Loop(unpackTuplesKernel(at, uint64(n), part, b.bounds()))
 		queue(part, uint64(n))
 	})
-	b.release(&part)
+	b.Release(&part)
 }
 
 // maxPart is how many tuples that need no copy are unpacked at a time, and strideBits log2 of the threads that make
@@ -114,38 +114,38 @@ func (b *builder) eachPart(use func(at uint64, first, n int64)) {
 		return
 	}
 	if b.lent != nil {
-		for first := int64(0); first < b.n && b.err == nil; first += maxPart {
+		for first := int64(0); first < b.n && b.Err == nil; first += maxPart {
 			use(b.opened+uint64(graph.EdgeBytes*first), first, min(b.n-first, maxPart))
-			b.fail("kernel 1", b.ctx.Err())
+			b.Fail("kernel 1", b.Ctx.Err())
 		}
 		return
 	}
-	if b.err != nil {
+	if b.Err != nil {
 		return
 	}
-	stage, err := driver.NewStage(b.memory)
+	stage, err := driver.NewStage(b.Memory)
 	if err == nil {
-		err = errors.Join(stage.Upload(b.ctx, driver.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
+		err = errors.Join(stage.Upload(b.Ctx, driver.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
 			use(at, first/graph.EdgeBytes, bytes/graph.EdgeBytes)
-			return b.err
+			return b.Err
 		}), cu.Synchronize(), stage.Close())
 	}
-	b.fail("copy tuples to the device", err)
+	b.Fail("copy tuples to the device", err)
 }
 
 // generateParts makes the tuples of a recipe (accelerator/kernels/generate.cu).
 func (b *builder) generateParts(recipe graph.Kronecker, use func(at uint64, first, n int64)) {
-	constants := b.array("constants of the generator", 8*512)
-	part := b.array("part of the tuples", graph.EdgeBytes*min(b.n, maxPart))
-	if b.err == nil {
-		b.fail("constants of the generator", driver.Write(constants, recipe.Constants()))
+	constants := b.Array("constants of the generator", 8*512)
+	part := b.Array("part of the tuples", graph.EdgeBytes*min(b.n, maxPart))
+	if b.Err == nil {
+		b.Fail("constants of the generator", driver.Write(constants, recipe.Constants()))
 	}
-	for first := int64(0); first < b.n && b.err == nil; first += maxPart {
+	for first := int64(0); first < b.n && b.Err == nil; first += maxPart {
 		n := min(b.n-first, maxPart)
-		b.callBlocks(1<<strideBits/blockThreads, generateKernel(constants, uint64(recipe.Scale), uint64(first), uint64(n),
+		b.Blocks(1<<strideBits/blockThreads, generateKernel(constants, uint64(recipe.Scale), uint64(first), uint64(n),
 			strideBits, part))
 		use(part, first, n)
-		b.fail("kernel 1", b.ctx.Err())
+		b.Fail("kernel 1", b.Ctx.Err())
 	}
-	b.release(&constants, &part)
+	b.Release(&constants, &part)
 }

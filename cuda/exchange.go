@@ -67,8 +67,8 @@ func (t team) newSearch() (*teamSearch, error) {
 				all.Inbox[i] = r.hostArray("vertices found by others", inbox)
 				all.Found[i] = r.hostArray("vertices found for others", found)
 			}
-			if r.err == nil {
-				clear(unsafe.Slice((*byte)(r.memory.Host(all.Mailbox[0])), len(t)*mailboxBytes))
+			if r.Err == nil {
+				clear(unsafe.Slice((*byte)(r.Memory.Host(all.Mailbox[0])), len(t)*mailboxBytes))
 			}
 		})
 		if err != nil {
@@ -80,10 +80,10 @@ func (t team) newSearch() (*teamSearch, error) {
 		}
 	} else if err := t.do("exchange", func(r *rank) {
 		all.Frontier[r.number] = r.graph.Frontier[0]
-		all.List[r.number] = r.array("sparse frontiers", list(r))
+		all.List[r.number] = r.Array("sparse frontiers", list(r))
 		all.Mailbox[r.number] = r.filled("messages", mailboxBytes, 0)
-		all.Inbox[r.number] = r.array("vertices found by others", inbox)
-		all.Found[r.number] = r.array("vertices found for others", found)
+		all.Inbox[r.number] = r.Array("vertices found by others", inbox)
+		all.Found[r.number] = r.Array("vertices found for others", found)
 	}); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (t team) newSearch() (*teamSearch, error) {
 		if err == nil {
 			err = driver.Write(at, all)
 		}
-		r.fail("exchange", err)
-		if r.err != nil {
+		r.Fail("exchange", err)
+		if r.Err != nil {
 			return
 		}
 		one := r.builder.newSearch()
@@ -324,7 +324,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
 	for _, r := range t {
 		name := fmt.Sprintf("bytes on rank %d", r.number)
-		all = append(all, plugins.Fact{Name: name, Value: fmt.Sprint(r.memory.Used)})
+		all = append(all, plugins.Fact{Name: name, Value: fmt.Sprint(r.Memory.Used)})
 		all = append(all, r.notes...)
 	}
 	return all

@@ -40,13 +40,10 @@ type method struct {
 var methods = map[string]func(*base, configuration) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
 	"merrill": merrill, "bisson": bisson, "kolganov": kolganov}
 
-// base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents. After the first
-// error, which is kept in err, its methods do nothing.
+// base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents.
 type base struct {
-	ctx    context.Context
+	driver.Work
 	gpu    *driver.GPU
-	memory *driver.Allocator
-	err    error
 	phases []plugins.Phase
 
 	labels  uint64
@@ -92,11 +89,12 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 		return plugins.Built{}, err
 	}
 	start := time.Now()
-	b := &base{ctx: ctx, gpu: d, tuples: uint64(len(in.Tuples)), levels: make([]plugins.Level, 0, maxLevels+1),
-		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
-	if b.memory, err = driver.NewAllocator(0, "search a smaller graph"); err != nil {
+	m, err := driver.NewAllocator(0, "search a smaller graph")
+	if err != nil {
 		return plugins.Built{}, errors.Join(err, d.Close())
 	}
+	b := &base{Work: driver.NewWork(ctx, d, m), gpu: d, tuples: uint64(len(in.Tuples)), levels: make([]plugins.Level, 0, maxLevels+1),
+		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
 	b.phase("tuples to the device", func() { b.transfer(in.Tuples) })
 	b.parent = b.array("parents", 8*b.labels)
 	b.phase("graph", func() { b.method = methods[c.kernel](b, c) })
@@ -104,12 +102,12 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 		b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
 	}
 	elapsed := time.Since(start)
-	if b.err != nil {
-		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.err is the error to report
-		return plugins.Built{}, errors.Join(b.err, b.memory.FreeAll(), d.Close())
+	if b.Err != nil {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.Err is the error to report
+		return plugins.Built{}, errors.Join(b.Err, b.Memory.FreeAll(), d.Close())
 	}
 	return plugins.Built{
-		Vertices: int64(b.labels), Elapsed: elapsed, Bytes: b.memory.Used, Entries: plugins.Counted(int64(b.entries)),
+		Vertices: int64(b.labels), Elapsed: elapsed, Bytes: b.Memory.Used, Entries: plugins.Counted(int64(b.entries)),
 		VertexBits: 32, Tuning: "thresholds are those of the papers or set by the user before kernel 1",
 		Phases: b.phases,
 		Details: []plugins.Fact{
@@ -124,11 +122,11 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 
 // phase runs a part of kernel 1.
 func (b *base) phase(name string, do func()) {
-	b.fail(b.ctx.Err())
+	b.Fail("", b.Ctx.Err())
 	start := time.Now()
 	do()
-	if b.err == nil {
-		b.fail(cu.Synchronize())
+	if b.Err == nil {
+		b.Fail("", cu.Synchronize())
 	}
 	b.phases = append(b.phases, plugins.Phase{Name: name, Elapsed: time.Since(start)})
 }
@@ -140,19 +138,19 @@ func (b *base) transfer(tuples []graph.Edge) {
 	b.pairs = b.array("tuples", 8*b.tuples)
 	raw := b.array("staged tuples", graph.EdgeBytes*min(b.tuples, chunk))
 	b.clearCounters()
-	for from := 0; from < len(tuples) && b.err == nil; from += chunk {
+	for from := 0; from < len(tuples) && b.Err == nil; from += chunk {
 		part := tuples[from:min(from+chunk, len(tuples))]
-		b.fail(driver.WriteAll(raw, part))
-		b.loop(unpackTuplesKernel(raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters))
-		b.fail(b.ctx.Err())
+		b.Fail("", driver.WriteAll(raw, part))
+		b.Loop(unpackTuplesKernel(raw, uint64(len(part)), b.pairs+uint64(8*from), b.counters))
+		b.Fail("", b.Ctx.Err())
 	}
 	bounds := b.read()
-	b.release(&raw)
+	b.Release(&raw)
 	if largest, high := bounds.vertices, bounds.edges; high != 0 || largest >= maxLabels {
-		b.fail(fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",
+		b.Fail("", fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",
 			uint64(maxLabels-1), plugins.ErrTuples))
 	}
-	if b.err == nil && len(tuples) > 0 {
+	if b.Err == nil && len(tuples) > 0 {
 		b.labels = uint64(bounds.vertices) + 1
 	}
 }
@@ -162,21 +160,21 @@ func (b *base) makeRows() {
 	keys := b.array("keys of rows", 16*b.tuples)
 	b.clearCounters()
 	targetBits := bits.Len64(max(b.labels, 2) - 1)
-	b.loop(listKeysKernel(b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters))
+	b.Loop(listKeysKernel(b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters))
 	n := b.read().vertices
-	b.release(&b.pairs)
+	b.Release(&b.pairs)
 	buffer := b.array("keys of rows", 8*uint64(n))
-	b.sort(&keys, &buffer, n, 0, 2*targetBits)
-	b.release(&buffer)
+	b.Sort(&keys, &buffer, n, 0, 2*targetBits)
+	b.Release(&buffer)
 	b.row = b.array("rows", 8*(b.labels+1))
 	b.column = b.array("columns", 4*uint64(n))
-	if b.err == nil {
-		entries, err := b.gpu.MakeLists(b.memory,
+	if b.Err == nil {
+		entries, err := b.gpu.MakeLists(b.Memory,
 			driver.Keys{Address: keys, N: uint64(n), TargetBits: targetBits, To: b.labels}, 0, b.column, b.row)
-		b.fail(err)
+		b.Fail("", err)
 		b.entries = entries
 	}
-	b.release(&keys)
+	b.Release(&keys)
 }
 
 // run searches from root and copies the parents to parent.
@@ -197,10 +195,10 @@ func (b *base) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex
 			}
 			t.Levels = b.levels
 		}
-		if b.err == nil {
-			b.fail(driver.Read(parent, b.parent))
+		if b.Err == nil {
+			b.Fail("", driver.Read(parent, b.parent))
 		}
-		return b.err
+		return b.Err
 	})
 	return t, err
 }
@@ -225,7 +223,7 @@ func (b *base) wake() error {
 
 // traverse is the loop over levels.
 func (b *base) traverse(ctx context.Context, root uint64) error {
-	b.err = nil
+	b.Err = nil
 	b.levels, b.named = b.levels[:0], b.named[:0]
 	last, launches := time.Now(), b.gpu.Launches()
 	lap := func() (elapsed time.Duration) {
@@ -237,10 +235,10 @@ func (b *base) traverse(ctx context.Context, root uint64) error {
 	b.method.begin(root)
 	b.parts[0] = plugins.Phase{Name: "begin", Elapsed: lap()}
 	b.parts[1] = plugins.Phase{Name: "end"}
-	for depth, found := uint64(0), true; found && b.err == nil; depth++ {
+	for depth, found := uint64(0), true; found && b.Err == nil; depth++ {
 		var level plugins.Level
 		level, found = b.method.step(depth)
-		b.fail(ctx.Err())
+		b.Fail("", ctx.Err())
 		level.Elapsed = lap()
 		n := b.gpu.Launches()
 		b.count(&level, plugins.KernelLaunches, n-launches)
@@ -251,14 +249,14 @@ func (b *base) traverse(ctx context.Context, root uint64) error {
 			b.levels = append(b.levels, level)
 		}
 	}
-	if b.method.end != nil && b.err == nil {
+	if b.method.end != nil && b.Err == nil {
 		b.method.end()
 	}
-	if err := cu.Synchronize(); b.err == nil { // also after an error: nothing may still run when the arrays are used again
-		b.fail(err)
+	if err := cu.Synchronize(); b.Err == nil { // also after an error: nothing may still run when the arrays are used again
+		b.Fail("", err)
 	}
 	b.parts[1].Elapsed += lap()
-	return b.err
+	return b.Err
 }
 
 // clearParents makes root its own parent and all other vertices unreached.
@@ -270,17 +268,17 @@ func (b *base) clearParents(root uint64) {
 
 // countFrontiers counts the vertices of levels from the parents, after the clock (kernels/base.cu).
 func (b *base) countFrontiers(levels []plugins.Level, root uint64) {
-	b.launch(b.labels, depthBeginKernel(b.parent, b.labels, b.depth))
-	for more := true; more && b.err == nil; {
+	b.Each(b.labels, depthBeginKernel(b.parent, b.labels, b.depth))
+	for more := true; more && b.Err == nil; {
 		b.clearCounters()
-		b.launch(b.labels, depthJumpKernel(b.depth, b.labels, root, b.counters))
+		b.Each(b.labels, depthJumpKernel(b.depth, b.labels, root, b.counters))
 		more = b.read().vertices > 0
 	}
 	b.fill(b.frontier, 0, 8*uint64(len(levels)))
-	b.launch(b.labels, depthCountKernel(b.depth, b.labels, uint64(len(levels)), b.frontier))
+	b.Each(b.labels, depthCountKernel(b.depth, b.labels, uint64(len(levels)), b.frontier))
 	counts := make([]int64, len(levels))
-	if b.err == nil {
-		b.fail(driver.Read(counts, b.frontier))
+	if b.Err == nil {
+		b.Fail("", driver.Read(counts, b.frontier))
 	}
 	for i, n := range counts {
 		levels[i].Frontier = n
@@ -288,71 +286,19 @@ func (b *base) countFrontiers(levels []plugins.Level, root uint64) {
 }
 
 func (b *base) close() error {
-	return b.gpu.Do(func() error { return errors.Join(b.memory.FreeAll(), b.gpu.Close()) })
-}
-
-// fail keeps the first error.
-func (b *base) fail(err error) {
-	if b.err == nil {
-		b.err = err
-	}
+	return b.gpu.Do(func() error { return errors.Join(b.Memory.FreeAll(), b.gpu.Close()) })
 }
 
 // array allocates an array on the device.
-func (b *base) array(what string, bytes uint64) (at uint64) {
-	if b.err == nil {
-		at, b.err = b.memory.OnDevice(what, int64(bytes))
-	}
-	return at
-}
-
-// release frees an array and forgets its address.
-func (b *base) release(at *uint64) {
-	if b.err == nil {
-		b.fail(b.memory.Free(*at))
-	}
-	*at = 0
-}
-
-// sort sorts n keys by bits low to high, stably; see driver.GPU.
-func (b *base) sort(keys, buffer *uint64, n int64, low, high int) {
-	if b.err == nil {
-		b.fail(b.gpu.Sort(b.ctx, b.memory, keys, buffer, n, low, high))
-	}
-}
-
-// prefixSums replaces n numbers by their exclusive prefix sums, and writes their total.
-func (b *base) prefixSums(numbers, n, total uint64) {
-	if b.err == nil {
-		b.fail(b.gpu.PrefixSums(numbers, n, total))
-	}
-}
-
-// launch queues a kernel with a thread for each of n items.
-func (b *base) launch(n uint64, kernel driver.Call) {
-	if b.err == nil && n > 0 {
-		b.fail(b.gpu.Launch(cu.NoStream, int((n+driver.Threads-1)/driver.Threads), driver.Threads, kernel))
-	}
-}
-
-// loop queues a kernel that loops over its items.
-func (b *base) loop(kernel driver.Call) {
-	if b.err == nil {
-		b.fail(b.gpu.Launch(cu.NoStream, b.gpu.LoopBlocks(), driver.Threads, kernel))
-	}
-}
+func (b *base) array(what string, bytes uint64) uint64 { return b.Array(what, int64(bytes)) }
 
 // fill queues setting all bytes of an array.
-func (b *base) fill(at uint64, with byte, bytes uint64) {
-	if b.err == nil {
-		b.fail(cu.MemsetD8(cu.DevicePtr(at), with, int64(bytes)))
-	}
-}
+func (b *base) fill(at uint64, with byte, bytes uint64) { b.Fill(at, with, int64(bytes)) }
 
 // set queues setting a word of 32 bits.
 func (b *base) set(at uint64, to uint32) {
-	if b.err == nil {
-		b.fail(cu.MemsetD32(cu.DevicePtr(at), to, 1))
+	if b.Err == nil {
+		b.Fail("", cu.MemsetD32(cu.DevicePtr(at), to, 1))
 	}
 }
 
@@ -369,8 +315,5 @@ func (b *base) clearCounters() { b.fill(b.counters, 0, counterBytes) }
 // read waits for the device and reads the counters.
 func (b *base) read() counters {
 	b.copied[0] = counters{}
-	if b.err == nil {
-		b.fail(driver.Read(b.copied, b.counters))
-	}
-	return b.copied[0]
+	return driver.Get(&b.Work, b.copied, b.counters)[0]
 }

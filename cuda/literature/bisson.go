@@ -43,10 +43,10 @@ func bisson(b *base, c configuration) method {
 			l, began := plugins.Level{Frontier: int64(n)}, time.Now()
 			tiles := (n + tile - 1) / tile
 			b.clearCounters()
-			b.launch((n+7)/8, bissonDegreesKernel(b.row, frontier, n, cumul, sums)) // SCANNED
-			b.prefixSums(sums, tiles, b.counters)
+			b.Each((n+7)/8, bissonDegreesKernel(b.row, frontier, n, cumul, sums)) // SCANNED
+			b.PrefixSums(sums, tiles, b.counters)
 			if tiles > 1 {
-				b.launch(n, bissonScanKernel(n, cumul, sums))
+				b.Each(n, bissonScanKernel(n, cumul, sums))
 			}
 			sum := uint64(b.read().vertices)
 			scanned := time.Now()
@@ -58,15 +58,15 @@ func bisson(b *base, c configuration) method {
 			b.clearCounters()
 			if c.compact {
 				blocks := (threads + driver.Threads - 1) / driver.Threads
-				b.launch(threads, bissonScatterKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent,
+				b.Each(threads, bissonScatterKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent,
 					visitedMap))
-				b.launch(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
+				b.Each(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
 					kept, 0))
-				b.prefixSums(kept, blocks, b.counters)
-				b.launch(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
+				b.PrefixSums(kept, blocks, b.counters)
+				b.Each(threads, bissonKeepKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent, visitedMap,
 					kept, dst))
 			} else {
-				b.launch(threads, bissonExpandKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, bmap, b.parent, dst,
+				b.Each(threads, bissonExpandKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, bmap, b.parent, dst,
 					appendByWarp, b.counters))
 			}
 			n = uint64(b.read().vertices)

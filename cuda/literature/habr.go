@@ -21,8 +21,8 @@ func habr(b *base, c configuration) method {
 	if b.labels <= 1<<16 {
 		packed = 1
 		words := b.array("packed edges", 4*maxV)
-		b.launch(maxV, habrPackKernel(edges, maxV, words))
-		b.release(&edges)
+		b.Each(maxV, habrPackKernel(edges, maxV, words))
+		b.Release(&edges)
 		edges = words
 	}
 	width := uint64(c.levelBytes())
@@ -42,10 +42,10 @@ func habr(b *base, c configuration) method {
 			b.fill(levels+width*root, 0, width)
 		},
 		step: func(iter uint64) (plugins.Level, bool) {
-			b.launch(maxV, kernel(c.levels, edges, packed, maxV, levels, iter, inline, modif))
+			b.Each(maxV, kernel(c.levels, edges, packed, maxV, levels, iter, inline, modif))
 			found := uint32(b.read().vertices) == uint32(iter) // modif[0]
 			if found && iter == c.maxLevel() {
-				b.fail(plugins.OptionError("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32",
+				b.Fail("", plugins.OptionError("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32",
 					c.levels, iter+1))
 			}
 			return plugins.Level{Frontier: 1, Edges: plugins.Counted(int64(maxV))}, found // counted after the clock
@@ -53,7 +53,7 @@ func habr(b *base, c configuration) method {
 		frontiers: b.countFrontiers,
 	}
 	if c.last {
-		m.end = func() { b.launch(maxV, habrParentsKernel(c.levels, edges, packed, maxV, levels, b.parent)) }
+		m.end = func() { b.Each(maxV, habrParentsKernel(c.levels, edges, packed, maxV, levels, b.parent)) }
 	}
 	return m
 }
@@ -66,10 +66,10 @@ func (b *base) permute(edges *uint64, tileBits int) {
 		return // one tile
 	}
 	buffer := b.array("edges to sort", 8*b.tuples)
-	b.sort(edges, &buffer, int64(b.tuples), tileBits, labelBits)
-	b.sort(edges, &buffer, int64(b.tuples), 32+tileBits, 32+labelBits)
-	if b.err == nil {
-		b.fail(cu.Synchronize())
+	b.Sort(edges, &buffer, int64(b.tuples), tileBits, labelBits)
+	b.Sort(edges, &buffer, int64(b.tuples), 32+tileBits, 32+labelBits)
+	if b.Err == nil {
+		b.Fail("", cu.Synchronize())
 	}
-	b.release(&buffer)
+	b.Release(&buffer)
 }

@@ -25,7 +25,7 @@ func kolganov(b *base, c configuration) method {
 	child := uint64(math.MaxUint64)
 	if c.child > 0 {
 		child = uint64(c.child)
-		b.fail(cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
+		b.Fail("", cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
 	}
 	room := uint64(0) // of a queue with duplicates
 	if c.duplicates {
@@ -37,22 +37,22 @@ func kolganov(b *base, c configuration) method {
 		begin: func(root uint64) {
 			state, countQ = c.rule.First(), 1
 			b.fill(levels, 0, 4*b.labels)
-			b.launch(1, kolganovBeginKernel(number, root, levels, parents, Qcurr))
+			b.Each(1, kolganovBeginKernel(number, root, levels, parents, Qcurr))
 		},
 		step: func(depth uint64) (plugins.Level, bool) {
 			lvl := depth + 2
 			l := plugins.Level{Direction: state, Frontier: int64(countQ)}
 			b.clearCounters()
 			if state == graph.TopDown {
-				if b.err == nil {
-					b.fail(b.gpu.Launch(cu.NoStream, int((countQ+masters-1)/masters), masters, kolganovTdKernel(Qcurr, countQ, b.row,
+				if b.Err == nil {
+					b.Fail("", b.gpu.Launch(cu.NoStream, int((countQ+masters-1)/masters), masters, kolganovTdKernel(Qcurr, countQ, b.row,
 						b.column, lvl, child, maxPending, levels, parents, Qnext, room, b.counters)))
 				}
 				Qcurr, Qnext = Qnext, Qcurr
 			} else {
-				b.launch(aligned, kolganovBuKernel(0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
+				b.Each(aligned, kolganovBuKernel(0, aligned, 32, b.labels, rowsIndices, endV, lvl, levels, levels, parents,
 					b.counters))
-				b.launch(b.labels-aligned, kolganovBuKernel(aligned, b.labels, 1, b.labels, rowsIndices, b.column, lvl, levels,
+				b.Each(b.labels-aligned, kolganovBuKernel(aligned, b.labels, 1, b.labels, rowsIndices, b.column, lvl, levels,
 					levels, parents, b.counters))
 			}
 			n := b.read() // vis and inLvl
@@ -70,7 +70,7 @@ func kolganov(b *base, c configuration) method {
 			full := old == graph.TopDown && c.duplicates && countQ > room
 			if full || old == graph.BottomUp && state == graph.TopDown {
 				b.clearCounters()
-				b.launch(b.labels, kolganovQueueKernel(levels, b.labels, lvl, Qcurr, b.counters))
+				b.Each(b.labels, kolganovQueueKernel(levels, b.labels, lvl, Qcurr, b.counters))
 				if full {
 					countQ = uint64(b.read().vertices)
 				}
@@ -78,7 +78,7 @@ func kolganov(b *base, c configuration) method {
 			return l, countQ > 0
 		},
 		end: func() {
-			b.launch(b.labels, kolganovParentsKernel(number, original, b.labels, levels, parents, b.parent))
+			b.Each(b.labels, kolganovParentsKernel(number, original, b.labels, levels, parents, b.parent))
 		},
 	}
 	if c.duplicates {
@@ -106,13 +106,13 @@ const maxPending = 1 << 15
 func (b *base) transform(c configuration) (number, original uint64) {
 	b.makeRows()
 	plain, degrees := b.array("ranks", 4*b.labels), b.array("ranks", 4*b.labels)
-	b.launch(b.labels, kolganovRanksKernel(0, b.labels, plain))
+	b.Each(b.labels, kolganovRanksKernel(0, b.labels, plain))
 	keys, buffer := b.array("keys of degrees", 8*b.labels), b.array("keys of degrees", 8*b.labels)
-	b.launch(b.labels, kolganovDegreesKernel(b.row, b.labels, keys))
-	b.sort(&keys, &buffer, int64(b.labels), 32, 64)
-	b.launch(b.labels, kolganovRanksKernel(keys, b.labels, degrees))
-	b.release(&keys)
-	b.release(&buffer)
+	b.Each(b.labels, kolganovDegreesKernel(b.row, b.labels, keys))
+	b.Sort(&keys, &buffer, int64(b.labels), 32, 64)
+	b.Each(b.labels, kolganovRanksKernel(keys, b.labels, degrees))
+	b.Release(&keys)
+	b.Release(&buffer)
 	number, rank := plain, plain
 	if c.global {
 		number = degrees
@@ -121,29 +121,29 @@ func (b *base) transform(c configuration) (number, original uint64) {
 		rank = degrees
 	}
 	b.relabel(c, number, rank)
-	if c.renumber && b.err == nil {
+	if c.renumber && b.Err == nil {
 		X, A := make([]int64, b.labels+1), make([]uint32, b.entries)
-		b.fail(driver.Read(X, b.row))
-		b.fail(driver.Read(A, b.column))
-		order, err := paper.Order(b.ctx, X, A, runtime.GOMAXPROCS(0))
-		b.fail(err)
+		b.Fail("", driver.Read(X, b.row))
+		b.Fail("", driver.Read(A, b.column))
+		order, err := paper.Order(b.Ctx, X, A, runtime.GOMAXPROCS(0))
+		b.Fail("", err)
 		again, rankOfNumber := b.array("numbers", 4*b.labels), b.array("ranks", 4*b.labels)
-		if b.err == nil && b.labels > 0 {
-			b.fail(driver.WriteAll(again, order))
+		if b.Err == nil && b.labels > 0 {
+			b.Fail("", driver.WriteAll(again, order))
 		}
-		b.launch(b.labels, kolganovScatterKernel(number, rank, b.labels, rankOfNumber))
+		b.Each(b.labels, kolganovScatterKernel(number, rank, b.labels, rankOfNumber))
 		b.relabel(c, again, rankOfNumber)
-		b.launch(b.labels, kolganovTargetsKernel(number, b.labels, again))
-		b.release(&again)
-		b.release(&rankOfNumber)
+		b.Each(b.labels, kolganovTargetsKernel(number, b.labels, again))
+		b.Release(&again)
+		b.Release(&rankOfNumber)
 	}
 	for _, used := range []uint64{plain, degrees} {
 		if used != number {
-			b.release(&used)
+			b.Release(&used)
 		}
 	}
 	original = b.array("labels", 4*b.labels)
-	b.launch(b.labels, kolganovScatterKernel(number, 0, b.labels, original))
+	b.Each(b.labels, kolganovScatterKernel(number, 0, b.labels, original))
 	return number, original
 }
 
@@ -151,30 +151,30 @@ func (b *base) transform(c configuration) (number, original uint64) {
 // their buffer are the largest arrays of kernel 1, so the old rows make room for the buffer.
 func (b *base) relabel(c configuration, number, rank uint64) {
 	keys, targetBits := b.array("keys of rows", 8*b.entries), bits.Len64(max(b.labels, 2)-1)
-	b.launch(32*b.labels, kolganovKeysKernel(b.row, b.column, b.labels, number, rank, uint64(targetBits), keys))
-	b.release(&b.row)
-	b.release(&b.column)
+	b.Each(32*b.labels, kolganovKeysKernel(b.row, b.column, b.labels, number, rank, uint64(targetBits), keys))
+	b.Release(&b.row)
+	b.Release(&b.column)
 	buffer := b.array("keys of rows", 8*b.entries)
-	b.sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
-	b.release(&buffer)
+	b.Sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
+	b.Release(&buffer)
 	row, column := b.array("X", 8*(b.labels+1)), uint64(0)
 	if c.host {
-		if b.err == nil {
-			column, b.err = b.memory.OnHost("A", int64(4*b.entries))
+		if b.Err == nil {
+			column, b.Err = b.Memory.OnHost("A", int64(4*b.entries))
 		}
 	} else {
 		column = b.array("A", 4*b.entries)
 	}
-	if b.err == nil {
-		_, err := b.gpu.MakeLists(b.memory,
+	if b.Err == nil {
+		_, err := b.gpu.MakeLists(b.Memory,
 			driver.Keys{Address: keys, N: b.entries, TargetBits: targetBits, To: b.labels}, 0, column, row)
-		b.fail(err)
+		b.Fail("", err)
 	}
-	b.release(&keys)
+	b.Release(&keys)
 	numberOfRank := b.array("numbers of ranks", 4*b.labels)
-	b.launch(b.labels, kolganovScatterKernel(rank, number, b.labels, numberOfRank))
-	b.launch(b.entries, kolganovTargetsKernel(column, b.entries, numberOfRank))
-	b.release(&numberOfRank)
+	b.Each(b.labels, kolganovScatterKernel(rank, number, b.labels, numberOfRank))
+	b.Each(b.entries, kolganovTargetsKernel(column, b.entries, numberOfRank))
+	b.Release(&numberOfRank)
 	b.row, b.column = row, column
 }
 
@@ -183,10 +183,10 @@ func (b *base) align(aligned uint64) (rowsIndices, endV uint64) {
 	blocks := (aligned + 31) / 32
 	block := b.array("blocks", 8*(blocks+1))
 	b.clearCounters()
-	b.launch(aligned, kolganovBlocksKernel(b.row, aligned, block))
-	b.prefixSums(block, blocks, b.counters)
+	b.Each(aligned, kolganovBlocksKernel(b.row, aligned, block))
+	b.PrefixSums(block, blocks, b.counters)
 	rowsIndices, endV = b.array("rowsIndices", 16*b.labels), b.array("endV", 4*uint64(b.read().vertices))
-	b.launch(b.labels, kolganovAlignKernel(b.row, b.column, b.labels, aligned, block, rowsIndices, endV))
-	b.release(&block)
+	b.Each(b.labels, kolganovAlignKernel(b.row, b.column, b.labels, aligned, block, rowsIndices, endV))
+	b.Release(&block)
 	return rowsIndices, endV
 }

@@ -67,7 +67,7 @@ func merrill(b *base, c configuration) method {
 	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
 	if c.distance {
 		m.end = func() {
-			b.launch(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent))
+			b.Each(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent))
 		}
 	}
 	return m
@@ -112,7 +112,7 @@ func (s *merrillSearch) clear() {
 // step takes a level. If a queue was full, it repeats all levels without duplicates.
 func (s *merrillSearch) step(depth uint64) (plugins.Level, bool) {
 	l, found, full := s.level(depth)
-	if full && s.b.err == nil {
+	if full && s.b.Err == nil {
 		s.args.exact = 1
 		s.args.room = s.room()
 		s.b.clearParents(s.root)
@@ -155,8 +155,8 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	if n.edges > 0 || depth == 0 {
 		l.Frontier = 1 // some; counted after the clock
 	}
-	if s.c.counters && b.err == nil {
-		b.fail(driver.Read(s.culled, a.culled))
+	if s.c.counters && b.Err == nil {
+		b.Fail("", driver.Read(s.culled, a.culled))
 		for i, name := range culledNames {
 			b.count(&l, name, s.culled[i])
 		}
@@ -186,7 +186,7 @@ func (s *merrillSearch) frontiers(levels []plugins.Level, root uint64) {
 func (s *merrillSearch) launch(name string) {
 	const cta, blocksPerMultiprocessor = 128, 16 // CTA
 	blocks := min((s.args.in+cta-1)/cta, uint64(s.b.gpu.Multiprocessors*blocksPerMultiprocessor))
-	if s.b.err == nil {
-		s.b.fail(driver.LaunchArgument(s.b.gpu.Module, cu.NoStream, name, int(blocks), cta, s.args))
+	if s.b.Err == nil {
+		s.b.Fail("", driver.LaunchArgument(s.b.gpu.Module, cu.NoStream, name, int(blocks), cta, s.args))
 	}
 }

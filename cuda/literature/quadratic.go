@@ -15,7 +15,7 @@ func quadratic(b *base, _ configuration) method {
 		},
 		step: func(depth uint64) (l plugins.Level, found bool) {
 			b.clearCounters()
-			b.launch(b.labels, quadraticKernel(b.row, b.column, b.labels, depth, dist, b.parent, b.counters))
+			b.Each(b.labels, quadraticKernel(b.row, b.column, b.labels, depth, dist, b.parent, b.counters))
 			frontier := b.read()
 			l = plugins.Level{Frontier: frontier.vertices, Edges: plugins.Counted(frontier.edges)}
 			return l, l.Frontier > 0

@@ -33,9 +33,9 @@ func romeo(b *base, c configuration) method {
 			b.fill(out, 0, 4*words)
 			l := plugins.Level{Direction: rule.state.Direction, Frontier: rule.state.Frontier}
 			if l.Direction == graph.TopDown {
-				b.launch(32*words, romeoCsrKernel(b.row, b.column, words, in, out, visited, readOnly, b.parent, b.counters))
+				b.Each(32*words, romeoCsrKernel(b.row, b.column, words, in, out, visited, readOnly, b.parent, b.counters))
 			} else {
-				b.launch(32*words, romeoCscKernel(b.row, b.column, b.labels, in, out, visited, readOnly, b.parent, b.counters))
+				b.Each(32*words, romeoCscKernel(b.row, b.column, b.labels, in, out, visited, readOnly, b.parent, b.counters))
 			}
 			found := b.read()
 			l.Edges = plugins.Counted(found.examined)
