@@ -3,10 +3,7 @@
 package cuda
 
 import (
-	"fmt"
 	"unsafe"
-
-	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"

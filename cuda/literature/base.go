@@ -69,7 +69,7 @@ type counters struct{ vertices, edges, examined int64 }
 
 const counterBytes = 3 * 8
 
-// maxLevels is how many levels a search records, as in package cpu. More would need allocations inside the clock.
+// maxLevels is the number of levels that a search records. More would need allocations inside the clock.
 const maxLevels = 1 << 16
 
 func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
@@ -93,8 +93,9 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.
 	if err != nil {
 		return plugins.Built{}, errors.Join(err, d.Close())
 	}
-	b := &base{Work: driver.NewWork(ctx, d, m), gpu: d, tuples: uint64(len(in.Tuples)), levels: make([]plugins.Level, 0, maxLevels+1),
-		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
+	b := &base{Work: driver.NewWork(ctx, d, m), gpu: d, tuples: uint64(len(in.Tuples)),
+		levels: make([]plugins.Level, 0, maxLevels+1),
+		named:  make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
 	b.phase("tuples to the device", func() { b.transfer(in.Tuples) })
 	b.parent = b.array("parents", 8*b.labels)
 	b.phase("graph", func() { b.method = methods[c.kernel](b, c) })

@@ -45,7 +45,8 @@ func kolganov(b *base, c configuration) method {
 			b.clearCounters()
 			if state == graph.TopDown {
 				if b.Err == nil {
-					b.Fail("", b.gpu.Launch(cu.NoStream, int((countQ+masters-1)/masters), masters, kolganovTdKernel(Qcurr, countQ, b.row,
+					b.Fail("", b.gpu.Launch(cu.NoStream, int((countQ+masters-1)/masters), masters, kolganovTdKernel(Qcurr, countQ,
+						b.row,
 						b.column, lvl, child, maxPending, levels, parents, Qnext, room, b.counters)))
 				}
 				Qcurr, Qnext = Qnext, Qcurr
