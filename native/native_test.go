@@ -54,9 +54,7 @@ func loaded(t testing.TB, path string, n int64) (*library, plugins.Engine) {
 	for v := range graph.Vertex(n) {
 		tuples = append(tuples, graph.MakeEdge(max(v-1, 0), v))
 	}
-	if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
-		t.Fatal(err)
-	}
+	must(e.Construct(context.Background(), plugins.Input{Tuples: tuples}))
 	return l, e
 }
 
@@ -97,9 +95,7 @@ func TestMissingLibraryIsAnErrorOfEveryCall(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if err := e.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, e.Close())
 	if _, err := e.Describe(t.Context()); !errors.Is(err, plugins.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
@@ -118,9 +114,7 @@ int teps_search(teps_call *c, const teps_graph *g, int64_t r, int64_t *p) {
 	p[0] = p[1] = r; (void)c; (void)g; %s; return TEPS_OK; }
 void teps_free(teps_graph *g) { memset(g, 0, sizeof *g); }
 `, describe, construct, search)
-	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(source, []byte(code), 0o600))
 	_, e := notLoaded(t, compile(t, source))
 	return e
 }
@@ -204,10 +198,7 @@ func TestTimeAfterTheSearchIsStatedAndDoesNotCount(t *testing.T) {
 		t.Fatalf("got %+v, %v", built.Details, err)
 	}
 	for range 100 { // a call that is interrupted counts whole
-		s, err := e.Search(t.Context(), 1, make([]graph.Vertex, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(e.Search(t.Context(), 1, make([]graph.Vertex, 2)))
 		if s.Elapsed < 20*time.Millisecond {
 			return
 		}
@@ -227,9 +218,7 @@ func TestAllCallsComeFromOneThread(t *testing.T) {
 			}
 			done <- err
 		}()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		check(t, <-done)
 	}
 }
 
@@ -254,10 +243,7 @@ func BenchmarkSearch(b *testing.B) {
 		l, _ := loaded(b, path, 2)
 		var searches int64
 		for b.Loop() {
-			n, err := l.repeat(context.Background(), []graph.Vertex{0}, 20*time.Millisecond)
-			if err != nil {
-				b.Fatal(err)
-			}
+			n := must(l.repeat(context.Background(), []graph.Vertex{0}, 20*time.Millisecond))
 			searches += n
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(searches), "ns/search")
@@ -267,13 +253,26 @@ func BenchmarkSearch(b *testing.B) {
 		parent := make([]graph.Vertex, 2)
 		var clock time.Duration
 		for b.Loop() {
-			t, err := e.Search(context.Background(), 0, parent)
-			if err != nil {
-				b.Fatal(err)
-			}
+			t := must(e.Search(context.Background(), 0, parent))
 			clock += t.Elapsed
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/search")
 		b.ReportMetric(float64(clock.Nanoseconds())/float64(b.N), "ns-on-the-clock")
 	})
+}
+
+// must returns a value of a function that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// check ends the test with an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

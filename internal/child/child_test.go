@@ -35,10 +35,7 @@ func shell(t *testing.T, script string) *exec.Cmd {
 
 func start(t *testing.T, cmd *exec.Cmd) *Process {
 	t.Helper()
-	p, err := Start(cmd, syscall.SIGKILL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(Start(cmd, syscall.SIGKILL, nil))
 	t.Cleanup(func() { p.Kill(); _ = p.Wait() })
 	return p
 }
@@ -115,9 +112,7 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 			begin := time.Now()
 			_ = start(t, cmd).Wait()
 			var pid int
-			if _, err := fmt.Sscan(out.String(), &pid); err != nil {
-				t.Fatal(err)
-			}
+			must(fmt.Sscan(out.String(), &pid))
 			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("the end took %v", d)
 			}
@@ -140,15 +135,10 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 
 func TestKillReachesTheGroup(t *testing.T) {
 	cmd := shell(t, "sleep 1000 & echo $!; wait")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(cmd.StdoutPipe())
 	p := start(t, cmd)
 	var pid int
-	if _, err := fmt.Fscan(out, &pid); err != nil {
-		t.Fatal(err)
-	}
+	must(fmt.Fscan(out, &pid))
 	if p.HasExited() || p.WaitFor(time.Millisecond) || p.Killed() {
 		t.Error("the program has ended already")
 	}
@@ -173,10 +163,7 @@ func TestStopWaitsThenAsksThenKills(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := shell(t, c.script)
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must(cmd.StdoutPipe())
 			p := start(t, cmd)
 			_, _ = bufio.NewReader(out).ReadString('\n') // it has set its trap
 			if !p.Stop(c.leave, c.patience) {
@@ -186,6 +173,18 @@ func TestStopWaitsThenAsksThenKills(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// The kernel signals a program when the thread that started it ends.
+func TestProgramOutlivesTheThreadThatStartedIt(t *testing.T) {
+	started := make(chan *Process)
+	go func() {
+		runtime.LockOSThread() // and never unlocks: the thread ends with the goroutine
+		started <- start(t, exec.Command("sleep", "1000"))
+	}()
+	if p := <-started; p.WaitFor(100 * time.Millisecond) {
+		t.Errorf("the program died with the thread: %s", p.State())
 	}
 }
 
@@ -199,21 +198,13 @@ func TestEndOfContextKills(t *testing.T) {
 }
 
 func TestProgramDiesWithItsParent(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	parent := exec.Command(self)
 	parent.Env = append(os.Environ(), "CHILD_TEST_PARENT=sleep 1000")
-	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(parent.StdoutPipe())
+	check(t, parent.Start())
 	var pid int
-	_, err = fmt.Fscan(out, &pid)
+	_, err := fmt.Fscan(out, &pid)
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
 	if err != nil {
@@ -227,19 +218,12 @@ func TestProgramDiesWithItsParent(t *testing.T) {
 // What this process starts without this package, and what it has inherited, is not an orphan.
 func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	other := exec.Command("sleep", "1000")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, other.Start())
 	defer other.Process.Kill()
 	ended := exec.Command("true")
-	if err := ended.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ended.Start())
 	dies(ended.Process.Pid)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	inherited := exec.Command("/bin/sh", "-c", `setsid sleep 1000 >/dev/null 2>&1 & echo $!; exec "$0"`, self)
 	inherited.Env = append(os.Environ(), "CHILD_TEST_PARENT=true")
 	out, err := inherited.Output()
@@ -256,5 +240,21 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	}
 	if err := ended.Wait(); err != nil {
 		t.Errorf("a child of this process was reaped: %v", err)
+	}
+}
+
+// must returns a value of a function that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// check ends the test with an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,10 +11,7 @@ import (
 
 func newDir(t *testing.T) *Dir {
 	t.Helper()
-	d, err := NewDir("teps-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(NewDir("teps-test-"))
 	return d
 }
 
@@ -43,23 +40,14 @@ func TestDirInAMissingBase(t *testing.T) {
 }
 
 func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
-	base, err := os.MkdirTemp("/tmp", "child-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must(os.MkdirTemp("/tmp", "child-"))
 	defer os.RemoveAll(base)
 	t.Setenv("TMPDIR", base)
 	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dead.Run())
 	stale := filepath.Join(base, fmt.Sprintf("teps-test-%d-1", dead.Process.Pid))
-	if err := os.MkdirAll(filepath.Join(stale, "socket"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(stale, "socket"), 0o700))
+	check(t, os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
 	living := newDir(t)
 	if exists(stale) {
 		t.Error("the directory of a dead process is still there")
@@ -67,9 +55,7 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	// That of a process in another container, which is not visible here but holds the lock.
 	hidden := newDir(t)
 	elsewhere := filepath.Join(base, fmt.Sprintf("teps-test-%d-2", dead.Process.Pid))
-	if err := os.Rename(hidden.Path(), elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(hidden.Path(), elsewhere))
 	third := newDir(t)
 	for _, kept := range []string{living.Path(), elsewhere, filepath.Join(base, "teps-test-x")} {
 		if !exists(kept) {
@@ -82,8 +68,6 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 		t.Error("the unlocked directory of a dead process is still there")
 	}
 	for _, d := range []*Dir{living, third} {
-		if err := d.Remove(); err != nil {
-			t.Error(err)
-		}
+		check(t, d.Remove())
 	}
 }

@@ -37,15 +37,6 @@ func wrongState() map[string]wrong {
 				return t, err
 			}}
 		}, words{"search/any-order": "got -1"}},
-		"wears out after a hundred searches": {func() *mutant {
-			searches := 0
-			return &mutant{search: func(c call) (traversal, error) {
-				if searches++; searches > 90 {
-					return traversal{}, errMutant
-				}
-				return c.search()
-			}}
-		}, words{"search/any-order": "want a search, got the error: no reason"}},
 		"takes the parent array's first length for ever": {func() *mutant {
 			length := 0
 			return &mutant{search: func(c call) (traversal, error) {
@@ -124,17 +115,6 @@ func wrongState() map[string]wrong {
 			}
 			return t, err
 		}), words{"cancel/before": "got: no reason", "cancel/during-search": "no reason"}},
-		"is broken by a cancel": {func() *mutant {
-			broken := false
-			return &mutant{search: func(c call) (traversal, error) {
-				if broken {
-					return traversal{}, errMutant
-				}
-				t, err := c.search()
-				broken = c.ctx.Err() != nil
-				return t, err
-			}}
-		}, words{"cancel/before": "after a canceled search", "cancel/during-search": "no reason"}},
 		"keeps the graph when Construct fails": {constructing(func(b build) (construction, error) {
 			d, _ := b.right.Describe(b.ctx)
 			if _, err := plugins.Resolve(d.Options, b.in.Options); err != nil {

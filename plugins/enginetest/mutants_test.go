@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 // Shorter names for signatures.
 type (
 	correct      = plugins.Engine
-	repeater     = plugins.Repeater
 	description  = plugins.Description
 	vertex       = graph.Vertex
 	traversal    = plugins.Traversal
@@ -38,17 +36,25 @@ type mutant struct {
 	always    func(ctx context.Context) (description, error) // instead of Describe
 	parents   func(n int64) []vertex                         // memory for parents; nil: the Go heap
 	memory    func() int64                                   // of its process; nil: unknown
-	repeat    repetition
+	repeat    func(l loop) (int64, error)
 }
 
-// repetition replaces Repeat of the correct engine.
-type repetition func(ctx context.Context, right repeater, roots []vertex, duration time.Duration) (int64, error)
+// loop is a call of Repeat.
+type loop struct {
+	ctx      context.Context
+	right    plugins.Repeater
+	roots    []vertex
+	duration time.Duration
+}
+
+func (l loop) repeat() (int64, error) { return l.right.Repeat(l.ctx, l.roots, l.duration) }
 
 func (m *mutant) Repeat(ctx context.Context, roots []vertex, duration time.Duration) (int64, error) {
+	l := loop{ctx, m.right.(plugins.Repeater), roots, duration}
 	if m.repeat == nil {
-		return m.right.(plugins.Repeater).Repeat(ctx, roots, duration)
+		return l.repeat()
 	}
-	return m.repeat(ctx, m.right.(plugins.Repeater), roots, duration)
+	return m.repeat(l)
 }
 
 func (m *mutant) Tuples(n int64) ([]graph.Edge, func() error, error) {
@@ -282,27 +288,13 @@ func wrongParents() map[string]wrong {
 				}
 			}
 		}), words{"graph/tree": "which is not adjacent"}},
-		"leaves the vertices beyond the labels unwritten": {func() *mutant {
-			var labels int
-			return &mutant{
-				construct: func(b build) (construction, error) {
-					labels = 0
-					for _, e := range b.in.Tuples {
-						u, v := e.Ends()
-						labels = max(labels, int(u)+1, int(v)+1)
-					}
-					return b.construct()
-				},
-				search: func(c call) (traversal, error) {
-					kept := slices.Clone(c.parent)
-					t, err := c.search()
-					if err == nil {
-						copy(c.parent[labels:], kept[labels:])
-					}
-					return t, err
-				},
+		"leaves unreached vertices unwritten": {after(func(_ vertex, parent []vertex, _ *traversal) {
+			for v, p := range parent {
+				if p == graph.Unreached {
+					parent[v] = graph.Unwritten
+				}
 			}
-		}, words{"graph/isolated-end": "an entry that was never written", "graph/empty": "never written"}},
+		}), words{"graph/isolated-end": "an entry that was never written", "graph/empty": "never written"}},
 		"loses the last tuple": {given(func(b *build) {
 			b.in.Tuples = b.in.Tuples[:max(len(b.in.Tuples), 1)-1]
 		}), words{"graph/path-64": "want"}},
@@ -346,27 +338,24 @@ func wrongParents() map[string]wrong {
 
 // cutBelow makes an engine that stops after the given number of levels.
 func cutBelow(levels int) func() *mutant {
-	return searching(func(c call) (traversal, error) {
-		t, err := c.search()
-		// Only paths are so deep: follow them from the c.root and cut.
-		next := map[vertex][]vertex{}
-		for v, p := range c.parent {
+	return after(func(root vertex, parent []vertex, _ *traversal) {
+		children := map[vertex][]vertex{}
+		for v, p := range parent {
 			if p >= 0 && int(p) != v {
-				next[p] = append(next[p], vertex(v))
+				children[p] = append(children[p], vertex(v))
 			}
 		}
-		frontier := []vertex{c.root}
+		frontier := []vertex{root}
 		for depth := 0; len(frontier) > 0; depth++ {
-			var following []vertex
+			var next []vertex
 			for _, v := range frontier {
 				if depth > levels {
-					c.parent[v] = graph.Unreached
+					parent[v] = graph.Unreached
 				}
-				following = append(following, next[v]...)
+				next = append(next, children[v]...)
 			}
-			frontier = following
+			frontier = next
 		}
-		return t, err
 	})
 }
 

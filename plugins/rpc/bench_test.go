@@ -14,27 +14,20 @@ import (
 
 // lonely returns a graph of one vertex, whose search takes almost no time.
 func (s *stage) lonely() plugins.Input {
-	tuples, _, err := s.Tuples(1)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	tuples := first(s.Tuples(1))
 	tuples[0] = graph.MakeEdge(0, 0)
 	return plugins.Input{Tuples: tuples}
 }
 
 func benchmarkSearch(b *testing.B, engine plugins.Engine, input plugins.Input, parent []graph.Vertex) {
 	ctx := context.Background()
-	if _, err := engine.Construct(ctx, input); err != nil {
-		b.Fatal(err)
-	}
+	must(engine.Construct(ctx, input))
 	if _, err := engine.Search(ctx, 0, parent); err != nil { // maps the parents
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := engine.Search(ctx, 0, parent); err != nil {
-			b.Fatal(err)
-		}
+		must(engine.Search(ctx, 0, parent))
 	}
 }
 
@@ -52,13 +45,9 @@ func BenchmarkStartToFirstCall(b *testing.B) {
 	s := newStage(b)
 	for b.Loop() {
 		client := s.open("serial")
-		if _, err := client.Describe(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		must(client.Describe(context.Background()))
 		b.StopTimer()
-		if err := client.Close(); err != nil {
-			b.Fatal(err)
-		}
+		check(b, client.Close())
 		b.StartTimer()
 	}
 }
@@ -77,14 +66,9 @@ func BenchmarkMakeSegment(b *testing.B) {
 	for name, kind := range kinds {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := newSegment(1, kind, benchBytes/kind.elementBytes(), present)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must(newSegment(1, kind, benchBytes/kind.elementBytes(), present))
 				b.StopTimer()
-				if err := s.release(); err != nil {
-					b.Fatal(err)
-				}
+				check(b, s.release())
 				b.StartTimer()
 			}
 			reportPerGiB(b)
@@ -98,14 +82,9 @@ func BenchmarkAttach(b *testing.B) {
 			n := benchBytes / kind.elementBytes()
 			s := makeTestSegment(b, kind, n)
 			for b.Loop() {
-				m, err := attachFile(s.path, n*kind.elementBytes(), kind == parentSegment, false)
-				if err != nil {
-					b.Fatal(err)
-				}
+				m := must(attachFile(s.path, n*kind.elementBytes(), kind == parentSegment, false))
 				b.StopTimer()
-				if err := m.unmap(); err != nil {
-					b.Fatal(err)
-				}
+				check(b, m.unmap())
 				b.StartTimer()
 			}
 			reportPerGiB(b)

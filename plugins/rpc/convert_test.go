@@ -64,12 +64,8 @@ func filled[T any]() T {
 }
 
 // marshal returns a message in bytes, with changes.
-func marshal(t testing.TB, message proto.Message, oldnew ...string) []byte {
-	t.Helper()
-	data, err := proto.Marshal(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+func marshal(message proto.Message, oldnew ...string) []byte {
+	data := must(proto.Marshal(message))
 	return []byte(strings.NewReplacer(oldnew...).Replace(string(data)))
 }
 
@@ -77,9 +73,7 @@ func marshal(t testing.TB, message proto.Message, oldnew ...string) []byte {
 func throughWire[M proto.Message](t *testing.T, message M) M {
 	t.Helper()
 	back := message.ProtoReflect().New().Interface()
-	if err := proto.Unmarshal(marshal(t, message), back); err != nil {
-		t.Fatal(err)
-	}
+	check(t, proto.Unmarshal(marshal(message), back))
 	return back.(M)
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,15 +30,6 @@ func (s *stage) call(ctx context.Context, client *Client, which string) error {
 	return err
 }
 
-func mention(t *testing.T, err error, words ...string) {
-	t.Helper()
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("the error does not mention %q: %v", word, err)
-		}
-	}
-}
-
 func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
 	for act, words := range map[string][]string{
 		"panics in describe": {"exit status 2", "panic: boom in describe"},
@@ -50,80 +40,38 @@ func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
 			s := newStage(t)
 			client := s.open(act)
 			_, which, _ := strings.Cut(act, " in ")
-			err := s.call(context.Background(), client, which)
-			if !errors.Is(err, ErrCrashed) {
-				t.Fatalf("got %v, want ErrCrashed", err)
-			}
-			mention(t, err, words...)
-			if err := s.call(context.Background(), client, "describe"); !errors.Is(err, ErrCrashed) {
-				t.Errorf("a later call: got %v, want ErrCrashed", err)
-			}
+			wantError(t, s.call(context.Background(), client, which), ErrCrashed, words...)
+			wantError(t, s.call(context.Background(), client, "describe"), ErrCrashed)
 			if err := client.Close(); err != nil {
 				t.Errorf("closing an engine whose crash was reported: %v", err)
 			}
-			if _, err := client.Describe(context.Background()); !errors.Is(err, plugins.ErrClosed) {
-				t.Errorf("a call after Close: got %v, want ErrClosed", err)
-			}
+			wantError(t, second(client.Describe(context.Background())), plugins.ErrClosed)
 			s.works(s.parents(3))
 		})
 	}
 }
 
 func TestDeathBetweenCallsIsReportedOnce(t *testing.T) {
-	for next, call := range map[string]func(*Client) error{
-		"the next call": func(c *Client) error { _, err := c.Describe(context.Background()); return err },
-		"Close":         (*Client).Close,
-	} {
+	describe := func(c *Client) error { return second(c.Describe(context.Background())) }
+	for _, next := range []func(*Client) error{describe, (*Client).Close} {
 		s := newStage(t)
 		client := s.open("serial")
 		kill(t, client.PID())
 		client.process.hasEnded(time.Minute)
-		err := call(client)
-		if !errors.Is(err, ErrCrashed) {
-			t.Fatalf("%s: got %v, want ErrCrashed", next, err)
-		}
-		mention(t, err, "signal: killed", "out of memory?")
-	}
-}
-
-func TestEngineOutlivesTheThreadThatOpenedIt(t *testing.T) {
-	s := newStage(t)
-	opened := make(chan *Client)
-	go func() {
-		runtime.LockOSThread() // and never unlocks: the thread ends with the goroutine
-		client, err := s.Open(context.Background(), s.program("serial"))
-		if err != nil {
-			t.Error(err)
-		}
-		opened <- client
-	}()
-	client := <-opened
-	if client == nil {
-		return
-	}
-	if client.process.hasEnded(200 * time.Millisecond) {
-		t.Fatalf("the engine died with the thread: %s", client.process.ending())
-	}
-	if _, err := client.Describe(context.Background()); err != nil {
-		t.Error(err)
+		wantError(t, next(client), ErrCrashed, "signal: killed", "out of memory?")
 	}
 }
 
 func TestEngineThatClosesTheConnectionIsKilled(t *testing.T) {
 	s := newStage(t)
-	err := s.call(context.Background(), s.open("cuts the connection"), "search")
-	if !errors.Is(err, ErrCrashed) {
-		t.Fatalf("got %v, want ErrCrashed", err)
-	}
-	mention(t, err, "closed the connection")
+	client := s.open("cuts the connection")
+	wantError(t, s.call(t.Context(), client, "search"), ErrCrashed, "closed the connection")
 }
 
 func TestEngineThatWritesToTheTuplesCrashes(t *testing.T) {
 	s := newStage(t)
 	client, g := s.open("writes to tuples"), s.triangle()
-	if _, err := client.Construct(context.Background(), g); !errors.Is(err, ErrCrashed) {
-		t.Errorf("got %v, want ErrCrashed", err)
-	}
+	wantError(t, second(client.Construct(context.Background(), g)), ErrCrashed)
 	if g.Tuples[0] != graph.MakeEdge(0, 1) {
 		t.Errorf("the first tuple has become %v", g.Tuples[0])
 	}
@@ -188,9 +136,7 @@ func TestHangingEngineIsKilledWithItsChildren(t *testing.T) {
 func TestEngineHangingInCloseIsKilled(t *testing.T) {
 	s := newStage(t)
 	s.limits.grace, s.limits.close = 100*time.Millisecond, 200*time.Millisecond
-	if err := s.open("hangs in close").Close(); !errors.Is(err, ErrHung) {
-		t.Errorf("got %v, want ErrHung", err)
-	}
+	wantError(t, s.open("hangs in close").Close(), ErrHung)
 }
 
 func TestEngineHangingInDescribeIsKilled(t *testing.T) {
@@ -240,25 +186,17 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 func TestCloseEndsARunningCall(t *testing.T) {
 	s := newStage(t)
 	_, _, returned := s.searching(context.Background(), "waits")
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-returned; !errors.Is(err, plugins.ErrClosed) {
-		t.Errorf("the call that Close has ended: got %v, want ErrClosed", err)
-	}
+	check(t, s.Close())
+	wantError(t, <-returned, plugins.ErrClosed)
 }
 
 func TestConcurrentCallIsRefused(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	client, _, returned := s.searching(ctx, "waits")
-	if _, err := client.Describe(context.Background()); !errors.Is(err, ErrBusy) {
-		t.Errorf("got %v, want ErrBusy", err)
-	}
+	wantError(t, second(client.Describe(context.Background())), ErrBusy)
 	cancel()
-	if err := <-returned; !errors.Is(err, context.Canceled) {
-		t.Errorf("the first call: got %v, want Canceled", err)
-	}
+	wantError(t, <-returned, context.Canceled)
 }
 
 func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {
@@ -266,12 +204,8 @@ func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	s.KeepOutput(path)
 	client := s.open("chatters")
-	if err := s.call(context.Background(), client, "search"); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.call(context.Background(), client, "search"))
+	check(t, client.Close())
 	for _, want := range []string{
 		`level=INFO msg="on standard output" engine=actor from=stdout`,
 		`level=INFO msg="on standard error" engine=actor from=stderr`,

@@ -3,15 +3,12 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,10 +56,7 @@ func newStage(t testing.TB) *stage {
 	running := goleak.IgnoreCurrent()
 	temp := shortFolder(t)
 	t.Setenv("TMPDIR", temp)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	s := &stage{t: t, journal: &journal{}, self: self}
 	s.Host = NewHost(slog.New(slog.NewTextHandler(s.journal, &slog.HandlerOptions{Level: slog.LevelInfo})))
 	t.Cleanup(func() {
@@ -84,10 +78,7 @@ func newStage(t testing.TB) *stage {
 
 // shortFolder returns a temporary directory with a path short enough for sockets, unlike that of T.TempDir.
 func shortFolder(t testing.TB) string {
-	folder, err := os.MkdirTemp("/tmp", "rpc-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must(os.MkdirTemp("/tmp", "rpc-"))
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	return folder
 }
@@ -131,19 +122,14 @@ func (s *stage) script(text string) Program {
 	s.t.Helper()
 	p := s.program("serial")
 	p.Path = filepath.Join(s.t.TempDir(), "engine")
-	if err := os.WriteFile(p.Path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, os.WriteFile(p.Path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return p
 }
 
 // open opens one of the acts.
 func (s *stage) open(act string, env ...string) *Client {
 	s.t.Helper()
-	client, err := s.Open(context.Background(), s.program(act, env...))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	client := must(s.Open(context.Background(), s.program(act, env...)))
 	s.pids = append(s.pids, client.PID())
 	return client
 }
@@ -151,10 +137,7 @@ func (s *stage) open(act string, env ...string) *Client {
 // triangle returns a small graph in shared memory.
 func (s *stage) triangle() plugins.Input {
 	s.t.Helper()
-	tuples, _, err := s.Tuples(3)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	tuples := first(s.Tuples(3))
 	tuples[0], tuples[1], tuples[2] = graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 0)
 	return plugins.Input{Tuples: tuples}
 }
@@ -162,10 +145,7 @@ func (s *stage) triangle() plugins.Input {
 // parents returns a shared parent array.
 func (s *stage) parents(n int64) []graph.Vertex {
 	s.t.Helper()
-	parents, _, err := s.Parents(n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	parents := first(s.Parents(n))
 	for i := range parents {
 		parents[i] = graph.Unwritten
 	}
@@ -176,32 +156,19 @@ func (s *stage) parents(n int64) []graph.Vertex {
 func (s *stage) works(parent []graph.Vertex) {
 	s.t.Helper()
 	client := s.open("serial")
-	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := client.Search(context.Background(), 1, parent); err != nil {
-		s.t.Fatal(err)
-	}
+	must(client.Construct(context.Background(), s.triangle()))
+	must(client.Search(context.Background(), 1, parent))
 	if got := fmt.Sprint(parent[:3]); got != "[1 1 1]" {
 		s.t.Errorf("parents of the triangle from root 1: %s, want [1 1 1]", got)
 	}
 }
 
 // fakeCertificate looks like one in a handshake line.
-var fakeCertificate = func() string {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		panic(err)
-	}
-	return base64.RawStdEncoding.EncodeToString(der)
-}()
+func fakeCertificate() string {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	return base64.RawStdEncoding.EncodeToString(server.Certificate().Raw)
+}
 
 // closeSockets closes all sockets of this process, like a library that "cleans up" file descriptors.
 func closeSockets() {
@@ -214,3 +181,46 @@ func closeSockets() {
 		}
 	}
 }
+
+// must returns a value of a function that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// shared returns memory of a host, which the test leaves to it.
+func shared[T any](memory []T, _ func() error, err error) []T { return must(memory, err) }
+
+// check ends the test with an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// second returns the error of a call.
+func second[T any](_ T, err error) error { return err }
+
+// wantError checks that an error wraps another one and says some words.
+func wantError(t testing.TB, err, sentinel error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, sentinel) {
+		t.Fatalf("got %v, want %v", err, sentinel)
+	}
+	mention(t, err, words...)
+}
+
+func mention(t testing.TB, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not mention %q: %v", word, err)
+		}
+	}
+}
+
+// first returns the first value of a function that does not fail.
+func first[T, U any](value T, _ U, err error) T { return must(value, err) }

@@ -19,22 +19,13 @@ import (
 // hostAct is a host that opens two engines, one of them behind a script, and is killed during a search. It prints the
 // process IDs of the engines.
 func hostAct() {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
+	self := must(os.Executable())
 	os.Setenv(actKey, "hangs")
 	h := NewHost(slog.Default())
-	parents, _, err := h.Parents(1000)
-	if err != nil {
-		panic(err)
-	}
+	parents := first(h.Parents(1000))
 	script := os.Getenv(moreKey)
 	for _, path := range []string{self, script} {
-		client, err := h.Open(context.Background(), Program{Path: path})
-		if err != nil {
-			panic(err)
-		}
+		client := must(h.Open(context.Background(), Program{Path: path}))
 		fmt.Println(client.PID())
 		go client.Search(context.Background(), graph.Vertex(0), parents)
 	}
@@ -44,25 +35,15 @@ func hostAct() {
 
 func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	temp, note := shortFolder(t), filepath.Join(t.TempDir(), "behind")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	script := filepath.Join(t.TempDir(), "engine")
 	text := fmt.Sprintf("#!/bin/sh\n%s &\necho $! >%s\nwait\n", self, note)
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(script, []byte(text), 0o755))
 	host := exec.Command(self)
 	host.Env = append(os.Environ(), actKey+"=host", moreKey+"="+script, "TMPDIR="+temp)
 	host.Stderr = os.Stderr
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(host.StdoutPipe())
+	check(t, host.Start())
 	var engines []int
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
 		pid, err := strconv.Atoi(lines.Text())
@@ -75,10 +56,7 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	for start := time.Now(); len(behind) == 0 && time.Since(start) < time.Minute; time.Sleep(time.Millisecond) {
 		behind, _ = os.ReadFile(note)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(behind)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := must(strconv.Atoi(strings.TrimSpace(string(behind))))
 	if engines = append(engines, pid); len(engines) != 3 {
 		t.Fatalf("engines %v, want 3", engines)
 	}

@@ -48,7 +48,7 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 			t.Errorf("%s: got %.300v, want ErrAnswer with %q", c.call, err, c.want)
 		}
 	}
-	text := codec{}.Unmarshal(marshal(t, &enginepb.Description{Version: "??"}, "??", "\xff\xfe"), &enginepb.Description{})
+	text := codec{}.Unmarshal(marshal(&enginepb.Description{Version: "??"}, "??", "\xff\xfe"), &enginepb.Description{})
 	if text == nil || !strings.Contains(text.Error(), "field teps.engine.v1.Description.version contains invalid UTF-8") {
 		t.Errorf("invalid UTF-8: got %v", text)
 	}
@@ -63,38 +63,28 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // FuzzAnswers gives the host answers of any bytes. It must refuse or convert them, and what it accepts fits into a
 // record: JSON can hold it, and its size is bounded.
 func FuzzAnswers(f *testing.F) {
-	f.Add(byte(0), marshal(f, descriptionToWire(filled[plugins.Description]())))
-	f.Add(byte(1), marshal(f, constructionToWire(filled[plugins.Construction]())))
-	f.Add(byte(2), marshal(f, traversalToWire(filled[plugins.Traversal]())))
-	f.Add(byte(2), marshal(f, traversalToWire(plugins.Traversal{Elapsed: -1})))
+	f.Add(byte(0), marshal(descriptionToWire(filled[plugins.Description]())))
+	f.Add(byte(1), marshal(constructionToWire(filled[plugins.Construction]())))
+	f.Add(byte(2), marshal(traversalToWire(filled[plugins.Traversal]())))
+	f.Add(byte(2), marshal(traversalToWire(plugins.Traversal{Elapsed: -1})))
 	parent := []graph.Vertex{0, 0, graph.Unreached}
 	f.Fuzz(func(t *testing.T, call byte, data []byte) {
+		wire := []proto.Message{&enginepb.Description{}, &enginepb.Construction{}, &enginepb.Traversal{}}[call%3]
+		if proto.Unmarshal(data, wire) != nil {
+			return
+		}
 		var accepted any
 		var err error
-		switch call % 3 {
-		case 0:
-			var wire enginepb.Description
-			if proto.Unmarshal(data, &wire) != nil {
-				return
-			}
-			accepted, err = descriptionFromWire(&wire)
-		case 1:
-			var wire enginepb.Construction
-			if proto.Unmarshal(data, &wire) != nil {
-				return
-			}
-			accepted, err = constructionFromWire(&wire)
-		case 2:
-			var wire enginepb.Traversal
-			if proto.Unmarshal(data, &wire) != nil {
-				return
-			}
-			accepted, err = traversalFromWire(&wire, parent)
+		switch wire := wire.(type) {
+		case *enginepb.Description:
+			accepted, err = descriptionFromWire(wire)
+		case *enginepb.Construction:
+			accepted, err = constructionFromWire(wire)
+		case *enginepb.Traversal:
+			accepted, err = traversalFromWire(wire, parent)
 		}
 		if err != nil {
 			if !errors.Is(err, ErrAnswer) || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {
@@ -102,10 +92,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			return
 		}
-		text, err := json.Marshal(accepted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(accepted))
 		inBounds(t, reflect.ValueOf(accepted))
 		var again any
 		if err := json.Unmarshal(text, &again); err != nil {

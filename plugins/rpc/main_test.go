@@ -181,10 +181,10 @@ func acts() map[string]func() {
 		"says nothing":       forever,
 		"closes its output":  func() { os.Stdout.Close(); forever() },
 		"exits at once":      lastWords,
-		"lies":               func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate); forever() },
-		"lies and exits":     func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate); os.Exit(4) },
+		"lies":               func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); forever() },
+		"lies and exits":     func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); os.Exit(4) },
 		"has no certificate": func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|"); forever() },
-		"names another host": func() { fmt.Println("1|1|tcp|192.0.2.1:80|grpc|" + fakeCertificate); forever() },
+		"names another host": func() { fmt.Println("1|1|tcp|192.0.2.1:80|grpc|" + fakeCertificate()); forever() },
 		"speaks net/rpc":     func() { fmt.Println("1|1|unix|/nowhere/at/all|netrpc|"); forever() },
 		"speaks version 2": func() {
 			plugin.Serve(&plugin.ServeConfig{

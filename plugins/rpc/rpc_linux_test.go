@@ -23,26 +23,13 @@ func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
 	s := makeTestSegment(t, tupleSegment, 3)
 	tuples := view[graph.Edge](s.bytes)
 	tuples[0] = graph.MakeEdge(0, 1) // the host still writes
-	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.OpenFile(s.path, os.O_RDWR, 0))
 	defer f.Close()
-	if _, err := f.WriteAt([]byte{1}, 0); !errors.Is(err, unix.EPERM) {
-		t.Errorf("write: got %v, want EPERM", err)
-	}
-	_, err = unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if !errors.Is(err, unix.EPERM) {
-		t.Errorf("writable mapping: got %v, want EPERM", err)
-	}
-	m, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wantError(t, second(f.WriteAt([]byte{1}, 0)), unix.EPERM)
+	wantError(t, second(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
+	m := must(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED))
 	defer unix.Munmap(m)
-	if err := unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE); !errors.Is(err, unix.EACCES) {
-		t.Errorf("making a mapping writable: got %v, want EACCES", err)
-	}
+	wantError(t, unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE), unix.EACCES)
 	if tuples[0] != graph.MakeEdge(0, 1) {
 		t.Errorf("the first tuple is %v", tuples[0])
 	}
@@ -63,48 +50,29 @@ func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 	s.works(s.parents(3))
 }
 
-func TestClosingTheHostEndsStoppedEngine(t *testing.T) {
-	s := newStage(t)
-	s.limits.grace, s.limits.close = 100*time.Millisecond, 200*time.Millisecond
-	stop(t, s.open("serial").PID())
-	if err := s.Close(); !errors.Is(err, ErrHung) {
-		t.Errorf("got %v, want ErrHung", err)
-	}
-}
-
 // stop stops a process. Signals take time.
 func stop(t *testing.T, pid int) {
 	t.Helper()
 	signal(t, pid, syscall.SIGSTOP)
 	for stopped := false; !stopped; time.Sleep(time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 		stopped = bytes.Contains(stat, []byte(") T "))
 	}
 }
 
 func TestLengthOfASegmentIsFixed(t *testing.T) {
 	s := makeTestSegment(t, tupleSegment, 10)
-	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.OpenFile(s.path, os.O_RDWR, 0))
 	defer f.Close()
 	for _, size := range []int64{0, 1 << 20} {
-		if err := f.Truncate(size); !errors.Is(err, unix.EPERM) {
-			t.Errorf("truncate to %d: got %v, want EPERM", size, err)
-		}
+		wantError(t, f.Truncate(size), unix.EPERM)
 	}
 }
 
 func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 	s := newStage(t)
 	client := s.open("reports its mappings")
-	if _, err := client.Construct(context.Background(), s.triangle()); err != nil {
-		t.Fatal(err)
-	}
+	must(client.Construct(context.Background(), s.triangle()))
 	first, second := s.parents(100), s.parents(200)
 	for i, c := range []struct {
 		parent []graph.Vertex
@@ -126,13 +94,9 @@ func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 
 func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
 	var release unix.Utsname
-	if err := unix.Uname(&release); err != nil {
-		t.Fatal(err)
-	}
+	check(t, unix.Uname(&release))
 	var major, minor int
-	if _, err := fmt.Sscanf(unix.ByteSliceToString(release.Release[:]), "%d.%d", &major, &minor); err != nil {
-		t.Fatal(err)
-	}
+	must(fmt.Sscanf(unix.ByteSliceToString(release.Release[:]), "%d.%d", &major, &minor))
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || major*100+minor < 601 {
 		t.Skipf("Linux %d.%d without MADV_COLLAPSE", major, minor)
 	}
@@ -156,15 +120,10 @@ func inHugePages(t *testing.T) (kib int, refused error) {
 	if address := uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes))); address%hugePage != 0 {
 		t.Errorf("mapped at %#x", address)
 	}
-	smaps, err := os.ReadFile("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	smaps := must(os.ReadFile("/proc/self/smaps"))
 	_, mapping, _ := bytes.Cut(smaps, []byte("/memfd:teps-parents"))
 	_, huge, _ := bytes.Cut(mapping, []byte("ShmemPmdMapped:"))
-	if _, err := fmt.Sscan(string(huge), &kib); err != nil {
-		t.Fatal(err)
-	}
+	must(fmt.Sscan(string(huge), &kib))
 	whole := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.bytes))), 32<<20)
 	return kib, unix.Madvise(whole, unix.MADV_COLLAPSE)
 }

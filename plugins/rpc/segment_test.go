@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -22,14 +21,9 @@ import (
 // makeTestSegment makes a segment that the test releases.
 func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	t.Helper()
-	s, err := newSegment(1, kind, n, present)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(newSegment(1, kind, n, present))
 	t.Cleanup(func() {
-		if err := s.release(); err != nil {
-			t.Error(err)
-		}
+		check(t, s.release())
 	})
 	return s
 }
@@ -42,21 +36,13 @@ func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := mapFile(f, size, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must(mapFile(f, size, true))
 	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
-	engine, err := attachFile(path, size, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must(attachFile(path, size, false, false))
 	if got := view[graph.Edge](engine.bytes)[2]; got != graph.MakeEdge(5, 6) {
 		t.Errorf("the engine sees %v", got)
 	}
-	if err := errors.Join(engine.unmap(), host.unmap(), discard()); err != nil {
-		t.Error(err)
-	}
+	check(t, errors.Join(engine.unmap(), host.unmap(), discard()))
 	if left := entries(dir); left != "" {
 		t.Errorf("left behind: %s", left)
 	}
@@ -64,10 +50,7 @@ func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 
 func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 	s := makeTestSegment(t, parentSegment, 100)
-	pipe, _, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pipe := first(os.Pipe())
 	defer pipe.Close()
 	fd := func(n int) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), n) }
 	for name, c := range map[string]struct {
@@ -98,14 +81,9 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 	st := newStage(t)
 	client := st.open("serial")
-	if _, err := client.Construct(context.Background(), st.triangle()); err != nil {
-		t.Fatal(err)
-	}
+	must(client.Construct(context.Background(), st.triangle()))
 	parents := st.parents(10)
-	named, err := segmentOf(st.Host, parentSegment, parents, present)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := must(segmentOf(st.Host, parentSegment, parents, present))
 	for name, change := range map[string]func(*enginepb.Segment){
 		"one too many":    func(w *enginepb.Segment) { w.Count = 11 },
 		"negative":        func(w *enginepb.Segment) { w.First = -1 },
@@ -130,23 +108,14 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 	s := newStage(t)
 	input, around, client := s.triangle(), s.parents(10), s.open("serial")
-	if _, err := client.Construct(context.Background(), input); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Search(context.Background(), 2, around[3:6]); err != nil {
-		t.Fatal(err)
-	}
+	must(client.Construct(context.Background(), input))
+	must(client.Search(context.Background(), 2, around[3:6]))
 	if got := fmt.Sprint(around[2:7]); got != fmt.Sprint([]graph.Vertex{graph.Unwritten, 2, 2, 2, graph.Unwritten}) {
 		t.Errorf("the parents and their neighbors: %s", got)
 	}
-	_, err := client.Search(context.Background(), 2, make([]graph.Vertex, 3))
-	if !errors.Is(err, ErrSegment) || !strings.Contains(err.Error(), "Host.Parents") {
-		t.Errorf("a slice of Go's: got %v, want ErrSegment and where to get memory", err)
-	}
-	_, err = client.Construct(context.Background(), plugins.Input{Tuples: slices.Clone(input.Tuples)})
-	if !errors.Is(err, ErrSegment) {
-		t.Errorf("tuples in a slice of Go's: got %v, want ErrSegment", err)
-	}
+	wantError(t, second(client.Search(t.Context(), 2, make([]graph.Vertex, 3))), ErrSegment, "Host.Parents")
+	input.Tuples = slices.Clone(input.Tuples)
+	wantError(t, second(client.Construct(t.Context(), input)), ErrSegment)
 }
 
 func TestImpossibleSizesAreRefused(t *testing.T) {
@@ -163,9 +132,7 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 	if err != nil || len(empty) != 0 {
 		t.Fatalf("no tuples: got %d and %v", len(empty), err)
 	}
-	if err := release(); err != nil {
-		t.Error(err)
-	}
+	check(t, release())
 }
 
 // A file's tuples are read into room that is larger than the machine's memory.
@@ -178,37 +145,21 @@ func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
 			t.Fatal(err)
 		}
 		copy(room, triangle)
-		_, err = s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})
-		if !errors.Is(err, ErrSegment) {
-			t.Errorf("before Trim: got %v, want ErrSegment", err)
-		}
-		if err := s.Trim(room[1:2]); !errors.Is(err, ErrSegment) {
-			t.Errorf("a slice from the middle: got %v, want ErrSegment", err)
-		}
+		wantError(t, second(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})), ErrSegment)
+		wantError(t, s.Trim(room[1:2]), ErrSegment)
 		tuples := room[:n]
-		if err := s.Trim(tuples); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Trim(tuples))
 		if n > 0 {
-			if _, err := s.open("serial").Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
-				t.Error(err)
-			}
+			must(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: tuples}))
 			tuples[0] = triangle[1] // the host may write still
 		}
-		if err := s.Trim(tuples); !errors.Is(err, ErrSegment) {
-			t.Errorf("trimmed twice: got %v, want ErrSegment", err)
-		}
-		zero, err := os.Open("/dev/zero")
-		if err != nil {
-			t.Fatal(err)
-		}
+		wantError(t, s.Trim(tuples), ErrSegment)
+		zero := must(os.Open("/dev/zero"))
 		_, err = zero.Read(unsafe.Slice((*byte)(unsafe.Pointer(&room[1<<20])), 1))
 		if zero.Close(); !errors.Is(err, unix.EFAULT) {
 			t.Errorf("memory behind the tuples can be written (%v)", err)
 		}
-		if err := release(); err != nil {
-			t.Error(err)
-		}
+		check(t, release())
 	}
 }
 
@@ -217,14 +168,8 @@ func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
 func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 	const n = 1 << 10
 	s := makeTestSegment(t, parentSegment, n)
-	attached, err := attachFile(s.path, n*vertexBytes, true, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	zero, err := os.Open("/dev/zero")
-	if err != nil {
-		t.Fatal(err)
-	}
+	attached := must(attachFile(s.path, n*vertexBytes, true, false))
+	zero := must(os.Open("/dev/zero"))
 	defer zero.Close()
 	for name, memory := range map[string][]byte{"host": s.bytes, "engine": attached.bytes} {
 		start := unsafe.Pointer(unsafe.SliceData(memory))
@@ -238,12 +183,8 @@ func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 			}
 		}
 		for _, outside := range []int{-guardBytes, -8, -1, len(memory), len(memory) + 4096, len(memory) + guardBytes - 1} {
-			if err := touch(outside); !errors.Is(err, unix.EFAULT) {
-				t.Errorf("%s: byte %d of an array of %d can be written (%v)", name, outside, len(memory), err)
-			}
+			wantError(t, touch(outside), unix.EFAULT)
 		}
 	}
-	if err := attached.unmap(); err != nil {
-		t.Error(err)
-	}
+	check(t, attached.unmap())
 }

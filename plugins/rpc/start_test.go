@@ -21,9 +21,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	// The header of an ELF program for an IBM S/390: 64 bits, little endian, without any segments.
@@ -31,9 +29,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	copy(foreign, "\x7fELF\x02\x01\x01")
 	foreign[16], foreign[18], foreign[20], foreign[52] = 2, 22, 1, 64
 	fifo := filepath.Join(folder, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(fifo, 0o755))
 
 	for name, c := range map[string]struct{ path, words string }{
 		"no path":              {"", "no path is given"},
@@ -47,11 +43,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 		"another architecture": {write("foreign", string(foreign), 0o755), "built for another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.Open(context.Background(), Program{Path: c.path})
-			if !errors.Is(err, ErrProgram) {
-				t.Fatalf("got %v, want ErrProgram", err)
-			}
-			mention(t, err, c.words)
+			wantError(t, second(s.Open(context.Background(), Program{Path: c.path})), ErrProgram, c.words)
 		})
 	}
 	s.works(s.parents(3))
@@ -82,11 +74,7 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			if act == "says nothing" || act == "closes its output" { // the others end by themselves
 				s.limits.start = 700 * time.Millisecond
 			}
-			_, err := s.Open(context.Background(), p)
-			if !errors.Is(err, c.want) {
-				t.Fatalf("got %v, want %v", err, c.want)
-			}
-			mention(t, err, c.words...)
+			wantError(t, second(s.Open(context.Background(), p)), c.want, c.words...)
 			s.limits.start = usual
 			p = s.program("serial")
 			if _, err := s.Open(context.Background(), p); err != nil {
@@ -100,21 +88,15 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := s.Open(ctx, s.program("says nothing")); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want DeadlineExceeded", err)
-	}
-	if _, err := s.Open(ctx, s.program("serial")); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want DeadlineExceeded", err)
-	}
+	wantError(t, second(s.Open(ctx, s.program("says nothing"))), context.DeadlineExceeded)
+	wantError(t, second(s.Open(ctx, s.program("serial"))), context.DeadlineExceeded)
 }
 
 // A context may end while the system still starts the program.
 func TestProcessKilledBeforeItHasStartedEnds(t *testing.T) {
 	p := &process{cmd: exec.Command("sleep", "1000"), logger: slog.New(slog.DiscardHandler), tail: child.NewTail()}
 	p.kill()
-	if err := p.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Start(t.Context()))
 	if !p.hasEnded(time.Minute) || !p.started().Killed() {
 		t.Error("the process runs on")
 	}
@@ -134,32 +116,18 @@ func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
 	} else if same.Checksum() != client.Checksum() {
 		t.Errorf("checksums of a file and its copy: %s and %s", client.Checksum(), same.Checksum())
 	}
-	file, err := os.OpenFile(copied+"2", os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	original, err := os.ReadFile(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.Write(append(original, 0)); err != nil {
-		t.Fatal(err)
-	}
+	file := must(os.OpenFile(copied+"2", os.O_CREATE|os.O_WRONLY, 0o755))
+	original := must(os.ReadFile(copied))
+	must(file.Write(append(original, 0)))
 	file.Close()
 	p.Path = copied + "2"
-	_, err = s.Open(context.Background(), p)
-	if !errors.Is(err, ErrChecksum) {
-		t.Fatalf("got %v, want ErrChecksum", err)
-	}
-	mention(t, err, strings.ToUpper(client.Checksum()))
+	wantError(t, second(s.Open(context.Background(), p)), ErrChecksum, strings.ToUpper(client.Checksum()))
 }
 
 func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	s := newStage(t)
 	p := s.script("echo >>\"$0\"\nexec " + s.self)
-	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
-		t.Errorf("got %v, want ErrChecksum", err)
-	}
+	wantError(t, second(s.Open(context.Background(), p)), ErrChecksum)
 }
 
 func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
@@ -167,17 +135,12 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	p := s.script("exec " + s.self)
 	touch := func(seconds int64) {
 		t.Helper()
-		if err := os.Chtimes(p.Path, time.Time{}, time.Unix(seconds, 0)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chtimes(p.Path, time.Time{}, time.Unix(seconds, 0)))
 	}
 	touch(1e9)
 	open := func() *Client {
 		t.Helper()
-		client, err := s.Open(context.Background(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must(s.Open(context.Background(), p))
 		return client
 	}
 	touched := open()
@@ -186,44 +149,17 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 		t.Errorf("touched: %v", err)
 	}
 	changed, removed := open(), open()
-	if err := os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755))
 	touch(1e9)
-	if err := changed.Close(); !errors.Is(err, ErrChecksum) {
-		t.Errorf("changed: got %v, want ErrChecksum", err)
-	}
-	if _, err := s.Open(context.Background(), p); !errors.Is(err, ErrChecksum) {
-		t.Errorf("opened again: got %v, want ErrChecksum", err)
-	}
-	if err := os.Remove(p.Path); err != nil {
-		t.Fatal(err)
-	}
-	if err := removed.Close(); !errors.Is(err, ErrChecksum) {
-		t.Errorf("removed: got %v, want ErrChecksum", err)
-	}
-}
-
-func TestWrapperScriptCanBeAnEngine(t *testing.T) {
-	s := newStage(t)
-	client, err := s.Open(context.Background(), s.script(s.self+" &\nwait"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Describe(context.Background()); err != nil {
-		t.Error(err)
-	}
-	if err := client.Close(); err != nil {
-		t.Error(err)
-	}
+	wantError(t, changed.Close(), ErrChecksum)
+	wantError(t, second(s.Open(context.Background(), p)), ErrChecksum)
+	check(t, os.Remove(p.Path))
+	wantError(t, removed.Close(), ErrChecksum)
 }
 
 func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
 	var stdout, stderr strings.Builder
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), actKey+"=serial")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -252,22 +188,10 @@ func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
 	}
 }
 
-func TestEngineIsInAProcessGroupOfItsOwn(t *testing.T) {
-	s := newStage(t)
-	client := s.open("serial")
-	if group, err := syscall.Getpgid(client.PID()); err != nil || group != client.PID() {
-		t.Errorf("engine %d is in group %d (%v)", client.PID(), group, err)
-	}
-}
-
 func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	s := newStage(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Open(context.Background(), s.program("serial")); !errors.Is(err, plugins.ErrClosed) {
-		t.Errorf("Open: got %v, want ErrClosed", err)
-	}
+	check(t, s.Close())
+	wantError(t, second(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
 	if _, _, err := s.Tuples(1); !errors.Is(err, plugins.ErrClosed) {
 		t.Errorf("Tuples: got %v, want ErrClosed", err)
 	}
@@ -289,9 +213,7 @@ func TestUnwritableTemporaryDirectoryIsNamed(t *testing.T) {
 func TestLongTemporaryDirectoryIsReplaced(t *testing.T) {
 	s := newStage(t)
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(long, 0o700))
 	t.Setenv("TMPDIR", long)
 	s.works(s.parents(3))
 }
@@ -300,7 +222,5 @@ func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
 
 func signal(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(pid, s); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Kill(pid, s))
 }
