@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,16 +23,6 @@ func TestSwitchOptionsDescribeARule(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, s.Switch()); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.set, diff)
-		}
-	}
-}
-
-func TestOneDirectionTakesNoThresholds(t *testing.T) {
-	for _, set := range []map[string]string{
-		{"direction": "topdown", "alpha": "3"}, {"direction": "bottomup", "beta": "3"}, {"direction": "sideways"},
-	} {
-		if _, err := Resolve(SwitchOptions("20", "18"), set); !errors.Is(err, ErrOption) {
-			t.Errorf("%v: error is %v, want ErrOption", set, err)
 		}
 	}
 }

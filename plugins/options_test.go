@@ -92,6 +92,7 @@ func TestResolveRefusesCombinations(t *testing.T) {
 		{Name: "rows", Kind: Int, Default: "0", Divides: "ranks", Needs: "partition=2d"},
 		{Name: "shape", Kind: Choice, Default: "any", Choices: []string{"any", "square"}, Needs: "partition=1d|2d"},
 		{Name: "order", Kind: Choice, Default: "any", Choices: []string{"any", "rows"}, Needs: "shape=any"},
+		SwitchOptions("20", "18")[0], SwitchOptions("20", "18")[1],
 		{Name: "corner", Kind: Int, Default: "1", Needs: "corner=0|2"}, // of itself: must not hang
 	}
 	for _, c := range []struct {
@@ -106,6 +107,8 @@ func TestResolveRefusesCombinations(t *testing.T) {
 		{map[string]string{"partition": "1d", "shape": "square"}, ""},
 		{map[string]string{"partition": "0d", "shape": "square"}, "needs partition=1d|2d, but partition is 0d"},
 		{map[string]string{"partition": "0d", "order": "rows"}, "option order=rows needs partition=1d|2d, but"},
+		{map[string]string{"direction": "topdown", "alpha": "3"}, "option alpha=3 needs direction=auto"},
+		{map[string]string{"direction": "sideways"}, "sideways"},
 		{map[string]string{"corner": "2"}, ""},
 	} {
 		_, err := Resolve(options, c.set)

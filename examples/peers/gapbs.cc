@@ -6,25 +6,14 @@
 #define main gapbs_main
 #include "bfs.cc"
 #undef main
-#include <new>
-#include <omp.h>
 
-#include "teps_engine.h"
+#include "openmp.hh"
 
 extern "C" {
 
 int teps_describe(teps_description *description) {
-	*description = teps_description{};
-	description->abi = TEPS_ABI;
-	description->units = omp_get_max_threads();
-	strcpy(description->name, "gapbs");
-	strcpy(description->version, GAPBS_VERSION);
-	strcpy(description->summary, "direction-optimizing search of the GAP Benchmark Suite with OpenMP");
-	strcpy(description->device, "OpenMP threads");
-	description->bytes_fixed = 1 << 20;
-	description->bytes_per_vertex = 64;
-	description->bytes_per_tuple = 32;
-	description->options[0] = {"threads", TEPS_INT, 1, 0, 1024, "0", "", "threads; 0: the default of OpenMP"};
+	describe_openmp(description, "gapbs", GAPBS_VERSION,
+		"direction-optimizing search of the GAP Benchmark Suite with OpenMP", 32);
 	description->options[1] = {"alpha", TEPS_INT, 1, 1, 1 << 30, "15", "", "as in GAPBS: larger values go bottom-up sooner"};
 	description->options[2] = {"beta", TEPS_INT, 1, 1, 1 << 30, "18", "", "as in GAPBS: larger values stay bottom-up longer"};
 	return TEPS_OK;
@@ -35,10 +24,7 @@ struct Searcher {
 	int alpha, beta;
 };
 
-int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) try {
-	int64_t vertices = teps_vertices(tuples, count, 31);
-	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "GAPBS's labels have 31 bits");
-	if (int64_t threads = teps_set_int(call, "threads")) omp_set_num_threads((int)threads);
+static void build(teps_call *call, const teps_tuple *tuples, int64_t count, int64_t vertices, teps_graph *graph) {
 	pvector<EdgePair<NodeID>> edges(count);
 #pragma omp parallel for
 	for (int64_t i = 0; i < count; i++) edges[i] = {(NodeID)tuples[i].low_u, (NodeID)tuples[i].low_v};
@@ -59,9 +45,10 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	graph->bytes = 4 * graph->entries + 8 * (vertices + 1);
 	graph->vertex_bits = 32;
 	strcpy(graph->tuning, "alpha and beta are GAPBS's defaults or set by the user");
-	return TEPS_OK;
-} catch (const std::bad_alloc &) {
-	return teps_fail(call, TEPS_MEMORY, "no memory for %lld tuples", (long long)count);
+}
+
+int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	return build_openmp(call, tuples, count, [=](int64_t vertices) { build(call, tuples, count, vertices, graph); });
 }
 
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) try {

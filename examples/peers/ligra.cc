@@ -4,30 +4,18 @@
 //
 // The clock covers all that BFS.C does, which finds 32-bit parents in original labels, and their copy into teps's array.
 #include <algorithm>
-#include <new>
 #include <vector>
-#include <omp.h>
 
 #define main ligra_main // of ligra.h
 #include "BFS.C"
 #undef main
 
-#include "teps_engine.h"
+#include "openmp.hh"
 
 extern "C" {
 
 int teps_describe(teps_description *description) {
-	*description = teps_description{};
-	description->abi = TEPS_ABI;
-	description->units = omp_get_max_threads();
-	strcpy(description->name, "ligra");
-	strcpy(description->version, LIGRA_VERSION);
-	strcpy(description->summary, "direction-optimizing search with Ligra's edgeMap and OpenMP");
-	strcpy(description->device, "OpenMP threads");
-	description->bytes_fixed = 1 << 20;
-	description->bytes_per_vertex = 64;
-	description->bytes_per_tuple = 8;
-	description->options[0] = {"threads", TEPS_INT, 1, 0, 1024, "0", "", "threads; 0: the default of OpenMP"};
+	describe_openmp(description, "ligra", LIGRA_VERSION, "direction-optimizing search with Ligra's edgeMap and OpenMP", 8);
 	return TEPS_OK;
 }
 
@@ -37,10 +25,7 @@ struct Lists {
 	long entries = 0;
 };
 
-int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) try {
-	int64_t n = teps_vertices(tuples, count, 31);
-	if (n < 0) return teps_fail(call, TEPS_TUPLES, "Ligra's labels have 31 bits here");
-	if (int64_t threads = teps_set_int(call, "threads")) omp_set_num_threads((int)threads);
+static void build(const teps_tuple *tuples, int64_t count, int64_t n, teps_graph *graph) {
 	std::vector<int64_t> end(n + 1);
 	for (int64_t i = 0; i < count; i++) end[tuples[i].low_u]++, end[tuples[i].low_v]++;
 	for (int64_t v = 0; v < n; v++) end[v + 1] += end[v];
@@ -65,9 +50,10 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	graph->bytes = 4 * 2 * count + (4 + (int64_t)sizeof(symmetricVertex)) * n;
 	graph->vertex_bits = 32;
 	strcpy(graph->tuning, "Ligra's threshold: edges / 20");
-	return TEPS_OK;
-} catch (const std::bad_alloc &) {
-	return teps_fail(call, TEPS_MEMORY, "no memory for %lld tuples", (long long)count);
+}
+
+int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	return build_openmp(call, tuples, count, [=](int64_t vertices) { build(tuples, count, vertices, graph); });
 }
 
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {

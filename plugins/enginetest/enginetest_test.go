@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/serial"
 )
@@ -56,28 +55,19 @@ func TestCaseStoppedByTheCallerIsSkipped(t *testing.T) {
 	until := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(); close(until) })
-	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
-	o := caseNamed(t, "graph/path").Run(ctx, open, nil, Limit)
+	o := caseNamed(t, "graph/path").Run(ctx, stuck(until), nil, Limit)
 	if o.Err != nil || o.Skipped != "stopped: context canceled" {
 		t.Errorf("want it skipped as stopped, got %q, error %v", o.Skipped, o.Err)
 	}
 }
 
-// absent is an engine without its device.
-type absent struct{ plugins.Engine }
-
-func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
-	d, err := a.Engine.Describe(ctx)
-	d.Unavailable = "no such device here"
-	return d, err
-}
-
-func (absent) Construct(context.Context, plugins.Input) (plugins.Construction, error) {
-	return plugins.Construction{}, plugins.ErrUnavailable
-}
-
 func TestUnavailableEngineIsSkippedWithItsReason(t *testing.T) {
-	open := func(context.Context) (plugins.Engine, error) { return absent{serial.New()}, nil }
+	open := opening(func() *mutant {
+		return &mutant{
+			describe:  func(d description) description { d.Unavailable = "no such device here"; return d },
+			construct: func(build) (construction, error) { return construction{}, plugins.ErrUnavailable },
+		}
+	})
 	passed, skipped := 0, 0
 	for _, c := range Cases() {
 		switch o := c.Run(t.Context(), open, nil, Limit); {
@@ -104,23 +94,19 @@ func TestOpenerThatFailsIsAFailureWithItsError(t *testing.T) {
 	}
 }
 
-// stuck never returns from a search, whatever its context says.
-type stuck struct {
-	plugins.Engine
-	until chan struct{}
-}
-
-func (s stuck) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
-	<-s.until
-	return plugins.Traversal{}, errors.New("too late")
+// stuck makes an engine that does not return from a search before until is closed, whatever its context says.
+func stuck(until chan struct{}) Opener {
+	return opening(searching(func(call) (traversal, error) {
+		<-until
+		return traversal{}, errors.New("too late")
+	}))
 }
 
 func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
 	until := make(chan struct{})
 	t.Cleanup(func() { close(until) })
-	open := func(context.Context) (plugins.Engine, error) { return stuck{serial.New(), until}, nil }
 	start := time.Now()
-	o := caseNamed(t, "graph/path").Run(t.Context(), open, nil, 50*time.Millisecond)
+	o := caseNamed(t, "graph/path").Run(t.Context(), stuck(until), nil, 50*time.Millisecond)
 	if o.Err == nil || !strings.Contains(o.Err.Error(), "graph/path: time limit of 50ms") {
 		t.Errorf("want a failure that names case and limit, got %v", o.Err)
 	}
@@ -129,37 +115,16 @@ func TestEngineThatHangsFailsTheCaseAtItsLimit(t *testing.T) {
 	}
 }
 
-// shared is an engine that allocates memory and counts what is not released.
-type shared struct {
-	plugins.Engine
-	t    *testing.T
-	live *int
-}
-
-func (s shared) Tuples(n int64) ([]graph.Edge, func() error, error) {
-	*s.live++
-	return make([]graph.Edge, n), func() error { *s.live--; return nil }, nil
-}
-
-func (s shared) Parents(n int64) ([]graph.Vertex, func() error, error) {
-	*s.live++
-	return make([]graph.Vertex, n), func() error { *s.live--; return nil }, nil
-}
-
 func TestAllocatorsMemoryIsUsedAndGivenBack(t *testing.T) {
-	live, used := 0, 0
-	open := func(context.Context) (plugins.Engine, error) { return shared{serial.New(), t, &live}, nil }
 	for _, name := range []string{"graph/path", "construct/again", "search/before-construct", "close/ends"} {
-		o := caseNamed(t, name).Run(t.Context(), func(ctx context.Context) (plugins.Engine, error) {
-			used++
-			return open(ctx)
-		}, nil, Limit)
-		if o.Err != nil || live != 0 {
-			t.Errorf("%s: want no error and no memory left, got %v and %d pieces", name, o.Err, live)
+		var engines []*mutant
+		o := caseNamed(t, name).Run(t.Context(), opening(func() *mutant {
+			engines = append(engines, &mutant{})
+			return engines[len(engines)-1]
+		}), nil, Limit)
+		if o.Err != nil || len(engines) != 1 || engines[0].live != 0 || engines[0].used == 0 {
+			t.Errorf("%s: want one engine and no memory left, got %v and %+v", name, o.Err, engines)
 		}
-	}
-	if used != 4 {
-		t.Errorf("want an engine a case, got %d engines", used)
 	}
 }
 

@@ -66,20 +66,6 @@ func wrongState() map[string]wrong {
 				return cmp.Compare(u, v)
 			})
 		}), words{"construct/tuples-kept": "want the tuples unchanged by Construct, but tuple"}},
-		"turns a tuple round while searching": {func() *mutant {
-			var tuples []graph.Edge
-			return &mutant{
-				construct: func(b build) (construction, error) {
-					tuples = b.in.Tuples
-					return b.construct()
-				},
-				search: func(c call) (traversal, error) {
-					u, v := tuples[0].Ends()
-					tuples[0] = graph.MakeEdge(v, u)
-					return c.search()
-				},
-			}
-		}, words{"construct/tuples-kept": "want the tuples unchanged by the search from root 0"}},
 		"reads the tuples again at each search": {func() *mutant {
 			var in plugins.Input
 			return &mutant{
@@ -141,7 +127,6 @@ func wrongState() map[string]wrong {
 		"goes on after Close": {func() *mutant {
 			return &mutant{close: func(plugins.Engine) error { return nil }}
 		}, words{"close/ends": "Search after Close: want an error that wraps [\"engine is closed\"], got: none"}},
-		"closes more than itself": {sharingItsEnd(), words{"close/others": "engine 2 of 8, one after the other: "}},
 		"says its description in another way each time": {func() *mutant {
 			calls := 0
 			return &mutant{describe: func(d description) description {
@@ -150,24 +135,5 @@ func wrongState() map[string]wrong {
 				return d
 			}}
 		}, words{"describe/stable": "want the same description again, but Version was \"1\" and is \"2\""}},
-	}
-}
-
-// sharingItsEnd makes engines that are all closed when one of them is.
-func sharingItsEnd() func() *mutant {
-	closed := false
-	return func() *mutant {
-		return &mutant{
-			search: func(c call) (traversal, error) {
-				if closed {
-					return traversal{}, plugins.ErrClosed
-				}
-				return c.search()
-			},
-			close: func(right correct) error {
-				closed = true
-				return right.Close()
-			},
-		}
 	}
 }

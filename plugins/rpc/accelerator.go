@@ -45,12 +45,9 @@ func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 	if err != nil {
 		return err
 	}
-	return c.call(ctx, func(ctx context.Context, id uint64) error {
-		_, err := c.engine.Generate(ctx, &enginepb.GenerateRequest{
-			CallId: id, Recipe: recipeToWire(&recipe), Tuples: tuples, First: first,
-		})
-		return err
-	})
+	request := &enginepb.GenerateRequest{Recipe: recipeToWire(&recipe), Tuples: tuples, First: first}
+	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
+	return err
 }
 
 // Lend implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
@@ -59,9 +56,7 @@ func (c *Client) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.Device
 	if err != nil {
 		return nil, err
 	}
-	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.LendReply, error) {
-		return c.engine.Lend(ctx, &enginepb.LendRequest{CallId: id, Tuples: segment})
-	}, lentFromWire)
+	return exchange(ctx, c, c.engine.Lend, &enginepb.LendRequest{Tuples: segment}, lentFromWire)
 }
 
 func lentToWire(t *plugins.DeviceTuples) *enginepb.LendReply {
@@ -85,20 +80,15 @@ func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 	if err != nil {
 		return err
 	}
-	return c.load(ctx, &enginepb.LoadRequest{Tuples: segment, Vertices: vertices})
+	request := &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}
+	_, err = exchange(ctx, c, c.engine.Load, request, nothing)
+	return err
 }
 
 // LoadRecipe implements plugins.Accelerator.
 func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
-	return c.load(ctx, &enginepb.LoadRequest{Recipe: recipeToWire(&recipe)})
-}
-
-func (c *Client) load(ctx context.Context, request *enginepb.LoadRequest) error {
-	return c.call(ctx, func(ctx context.Context, id uint64) error {
-		request.CallId = id
-		_, err := c.engine.Load(ctx, request)
-		return err
-	})
+	_, err := exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{Recipe: recipeToWire(&recipe)}, nothing)
+	return err
 }
 
 // Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
@@ -107,9 +97,8 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph
 	if err != nil {
 		return t, err
 	}
-	v, err := exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Verdict, error) {
-		return c.engine.Validate(ctx, &enginepb.ValidateRequest{CallId: id, Root: int64(root), Parent: array})
-	}, verdictFromWire)
+	request := &enginepb.ValidateRequest{Root: int64(root), Parent: array}
+	v, err := exchange(ctx, c, c.engine.Validate, request, verdictFromWire)
 	switch {
 	case err != nil:
 		return t, err

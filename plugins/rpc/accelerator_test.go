@@ -56,6 +56,7 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
 	a := s.open("accelerates")
 	wantError(t, second(a.Validate(t.Context(), 0, s.parents(4))), plugins.ErrNotConstructed)
+	wantError(t, second(a.Search(t.Context(), 0, s.parents(4))), plugins.ErrUnavailable)
 	wantError(t, second(a.Construct(t.Context(), plugins.Input{})), plugins.ErrUnavailable)
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := first(s.Reserve(recipe.Tuples()))
@@ -95,6 +96,8 @@ func TestDeviceTuples(t *testing.T) {
 	a := s.open("accelerates")
 	tuples := first(s.Tuples(3))
 	tuples[0] = graph.MakeEdge(7, 9)
+	recipe := graph.Kronecker{Scale: 4, EdgeFactor: 1}
+	wantError(t, a.Generate(t.Context(), recipe, tuples, 0), ErrSegment) // a segment that is not a reservation
 	lent, err := a.Lend(t.Context(), tuples)
 	if want := (plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: 3}); err != nil ||
 		!reflect.DeepEqual(lent, &want) {
@@ -123,14 +126,6 @@ func TestAnEngineIsNoAccelerator(t *testing.T) {
 	wantError(t, second(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
 	wantError(t, e.Load(t.Context(), nil, 4), errors.ErrUnsupported)
 	wantError(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)
-}
-
-// An accelerator gets tuples that it may not write to, once they have been trimmed.
-func TestTrimmedTuplesAreNotGenerated(t *testing.T) {
-	s := newStage(t)
-	a := s.open("accelerates")
-	tuples := first(s.Tuples(16))
-	wantError(t, a.Generate(t.Context(), graph.Kronecker{Scale: 4, EdgeFactor: 1}, tuples, 0), ErrSegment)
 }
 
 func TestImpossibleVerdictsAreRefused(t *testing.T) {

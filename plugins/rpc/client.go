@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
@@ -77,9 +82,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	limit := c.host.limits.start
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
 	defer cancel()
-	d, err := exchange(limited, c, func(ctx context.Context, id uint64) (*enginepb.Description, error) {
-		return c.engine.Describe(ctx, &enginepb.DescribeRequest{CallId: id})
-	}, descriptionFromWire)
+	d, err := exchange(limited, c, c.engine.Describe, &enginepb.DescribeRequest{}, descriptionFromWire)
 	if errors.Is(err, ErrHung) && limited.Err() != nil && ctx.Err() == nil {
 		c.host.mu.Lock()
 		defer c.host.mu.Unlock()
@@ -94,11 +97,9 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 	if err != nil {
 		return built, err
 	}
-	built, err = exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Construction, error) {
-		return c.engine.Construct(ctx, &enginepb.ConstructRequest{
-			CallId: id, Tuples: tuples, Recipe: recipeToWire(in.Recipe),
-			DeviceTuples: deviceTuplesToWire(in.DeviceTuples), Options: in.Options,
-		})
+	built, err = exchange(ctx, c, c.engine.Construct, &enginepb.ConstructRequest{
+		Tuples: tuples, Recipe: recipeToWire(in.Recipe),
+		DeviceTuples: deviceTuplesToWire(in.DeviceTuples), Options: in.Options,
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {
 		c.unbuilt.Store(err != nil)
@@ -126,9 +127,10 @@ func (c *Client) Search(
 	if err != nil {
 		return t, err
 	}
-	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.Traversal, error) {
-		return c.engine.Search(ctx, &enginepb.SearchRequest{CallId: id, Root: int64(root), Parent: array})
-	}, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
+	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
+	return exchange(ctx, c, c.engine.Search, request, func(t *enginepb.Traversal) (plugins.Traversal, error) {
+		return traversalFromWire(t, parent)
+	})
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
@@ -136,11 +138,9 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	if err := c.checkGraph(); err != nil {
 		return 0, err
 	}
-	return exchange(ctx, c, func(ctx context.Context, id uint64) (*enginepb.RepeatReply, error) {
-		return c.engine.Repeat(ctx, &enginepb.RepeatRequest{
-			CallId: id, DurationNs: int64(duration),
-			Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }),
-		})
+	return exchange(ctx, c, c.engine.Repeat, &enginepb.RepeatRequest{
+		DurationNs: int64(duration),
+		Roots:      each(roots, func(root graph.Vertex) int64 { return int64(root) }),
 	}, searchesFromWire)
 }
 
@@ -160,7 +160,7 @@ func (c *Client) Close() (err error) {
 	if !c.reported {
 		ctx, cancel := context.WithTimeout(context.Background(), c.host.limits.close)
 		defer cancel()
-		err = c.watched(ctx, func(ctx context.Context, _ uint64) error {
+		err = c.watched(ctx, func(ctx context.Context) error {
 			_, err := c.engine.Close(ctx, &enginepb.CloseRequest{})
 			return err
 		})
@@ -197,4 +197,137 @@ func (c *Client) disconnect() {
 	if connection := c.connection.Load(); connection != nil {
 		_ = connection.Close() // fails only if go-plugin has closed it
 	}
+}
+
+// An engine learns of the end of a call's context by a Cancel message and answers the call itself. Only an engine that
+// does not is killed, with its process group.
+
+// exchange makes a call, unless another one is running, and reads its answer. Close may end it.
+func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
+	call func(context.Context, Q, ...grpc.CallOption) (W, error), request Q, read func(W) (T, error),
+) (answer T, err error) {
+	select {
+	case c.slot <- struct{}{}:
+	default:
+		return answer, ErrBusy
+	}
+	defer func() { <-c.slot }()
+	if c.open.Err() != nil {
+		return answer, plugins.ErrClosed
+	}
+	ctx, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
+	defer context.AfterFunc(c.open, func() { interrupt(plugins.ErrClosed) })()
+	var reply W
+	message := request.ProtoReflect()
+	message.Set(message.Descriptor().Fields().ByName("call_id"), protoreflect.ValueOfUint64(c.lastCall+1))
+	err = c.watched(ctx, func(ctx context.Context) (err error) {
+		reply, err = call(ctx, request)
+		return err
+	})
+	if err != nil {
+		return answer, err
+	}
+	return read(reply)
+}
+
+// watched makes a call and returns the engine's error, or what has happened to the engine.
+func (c *Client) watched(ctx context.Context, do func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.process.started().HasExited() {
+		return c.death()
+	}
+	connection, abort := context.WithCancel(context.Background())
+	defer abort()
+	c.lastCall++
+	start, returned, canceled := time.Now(), make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(canceled)
+		c.cancel(ctx, start, returned, abort)
+	})
+	err := do(connection)
+	close(returned)
+	if !stop() {
+		<-canceled
+	}
+	if err == nil {
+		return nil
+	}
+	return c.explain(ctx, err)
+}
+
+// cancel ends the running call, which began at start, after its context has ended. abort ends it without the engine.
+func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan struct{}, abort func()) {
+	sending, stop := context.WithCancel(context.Background())
+	var message sync.WaitGroup
+	defer message.Wait()
+	defer stop()
+	id := c.lastCall
+	message.Go(func() { _, _ = c.engine.Cancel(sending, &enginepb.CancelRequest{CallId: id}) })
+
+	grace := c.host.limits.grace
+	select {
+	case <-returned:
+		return
+	case <-time.After(grace):
+	}
+	why := ""
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		why = fmt.Sprintf(" (%v)", cause)
+	}
+	c.condemn(fmt.Errorf("%w: no answer %v after the call was canceled%s, %v after its start; killed",
+		ErrHung, grace, why, time.Since(start).Round(time.Millisecond)))
+	select {
+	case <-returned:
+	case <-time.After(killTime):
+		abort() // not even SIGKILL has ended the process
+	}
+}
+
+// explain returns the error of a call that gRPC ended with err.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if answer, ok := fromStatus(err); ok {
+		if errors.Is(answer, context.Canceled) && ctx.Err() != nil {
+			return &engineError{text: answer.Error(), wrapped: []error{ctx.Err(), context.Cause(ctx)}}
+		}
+		return answer
+	}
+	text := printable(status.Convert(err).Message())
+	switch status.Code(err) {
+	case codes.Unimplemented:
+		return fmt.Errorf("the engine does not have this call: %w", errors.ErrUnsupported)
+	case codes.Unavailable, codes.Canceled: // the connection is broken
+	default:
+		if !c.process.started().HasExited() {
+			return fmt.Errorf("%w: %s", ErrAnswer, text)
+		}
+	}
+	if !c.process.hasEnded(noticeTime) {
+		c.process.kill()
+		c.condemn(fmt.Errorf("%w: it closed the connection and was killed: %s; %s", ErrCrashed, text,
+			c.process.lastOutput()))
+	}
+	if err = c.death(); ctx.Err() != nil { // it was canceled, and why
+		err = &engineError{text: err.Error(), wrapped: []error{err, ctx.Err(), context.Cause(ctx)}}
+	}
+	return err
+}
+
+// condemn kills the engine for a reason. The first reason counts.
+func (c *Client) condemn(reason error) {
+	if c.fate == nil {
+		c.fate = reason
+	}
+	c.process.kill()
+}
+
+// death returns the error of every call of an engine whose process has ended or was killed.
+func (c *Client) death() error {
+	if c.fate == nil {
+		c.fate = fmt.Errorf("%w: %s", ErrCrashed, c.process.ending())
+	}
+	c.reported = true
+	return c.fate
 }

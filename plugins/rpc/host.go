@@ -11,8 +11,8 @@
 //	construction, err := engine.Construct(ctx, plugins.Input{Tuples: tuples})
 //
 // Calls travel over gRPC with mutual TLS. Tuples and parents lie in shared memory. Whatever an engine does (crash,
-// hang, answer nonsense), a call ends with an error that names it (errors.go). Engines die with the host, even when it
-// is killed. A temporary directory that a killed host leaves behind is removed by the next one.
+// hang, answer nonsense), a call ends with an error that names the fault (ErrProgram and the others). Engines die with
+// the host, even when it is killed. A temporary directory that a killed host leaves behind is removed by the next one.
 package rpc
 
 import (

@@ -14,6 +14,7 @@ import (
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
@@ -75,4 +76,137 @@ func dieWithHost(parent int) {
 		_ = syscall.Kill(0, syscall.SIGKILL) // this process and what it has started
 	}
 	os.Exit(3)
+}
+
+// server answers the calls of engine.proto with an Engine. A panic of the engine is not recovered: its state is
+// unknown, so the process ends, and the host reports the panic.
+type server struct {
+	enginepb.UnimplementedEngineServer
+	engine plugins.Engine
+
+	call   sync.Mutex // held by the running call, which alone uses kept
+	kept   mapping    // of the last call with a segment that stays mapped
+	keptID uint64     // of its segment; 0: none
+
+	mu       sync.Mutex // guards what follows
+	running  uint64     // ID of the running call; 0: none
+	cancel   context.CancelFunc
+	canceled uint64 // highest ID in a Cancel, which may arrive before its call
+}
+
+// answer makes a call of the engine and checks its answer as the host will. Its context ends with Cancel and with the
+// connection.
+func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (T, error),
+	write func(T) W, read func(W) (T, error),
+) (reply W, err error) {
+	s.call.Lock()
+	defer s.call.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	s.running, s.cancel = id, cancel
+	if id <= s.canceled {
+		cancel()
+	}
+	s.mu.Unlock()
+	result, err := do(ctx)
+	s.mu.Lock()
+	s.running = 0
+	s.mu.Unlock()
+	if err == nil {
+		reply = write(result)
+		_, err = read(reply)
+	}
+	return reply, toStatus(err)
+}
+
+func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*enginepb.CancelReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.canceled = max(s.canceled, request.GetCallId())
+	if s.running != 0 && s.running <= s.canceled {
+		s.cancel()
+	}
+	return &enginepb.CancelReply{}, nil
+}
+
+func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest) (*enginepb.Description, error) {
+	return answer(ctx, s, request.GetCallId(), s.engine.Describe, descriptionToWire, descriptionFromWire)
+}
+
+// Construct maps the tuples for the time of the call: an engine must not use them later.
+func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
+		err = withTuples(request.GetTuples(), func(tuples []graph.Edge) (err error) {
+			c, err = s.engine.Construct(ctx, plugins.Input{
+				Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()),
+				DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
+			})
+			return err
+		})
+		return c, err
+	}, constructionToWire, constructionFromWire)
+}
+
+// withTuples maps the tuples that wire names, for reading, while use runs.
+func withTuples(wire *enginepb.Segment, use func(tuples []graph.Edge) error) error {
+	m, err := attach(wire, tupleSegment, false)
+	if err != nil {
+		return err
+	}
+	defer m.unmap()
+	tuples, err := part[graph.Edge](m, wire, tupleSegment)
+	if err != nil {
+		return err
+	}
+	return use(tuples)
+}
+
+func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
+	var parent []graph.Vertex
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
+		if parent, err = keep[graph.Vertex](s, request.GetParent(), parentSegment); err != nil {
+			return t, err
+		}
+		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
+	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
+}
+
+// keep maps the segment that wire names unless it is mapped already, in place of the last one, and returns the part of
+// it that wire names, for writing.
+func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
+	if wire.GetId() != s.keptID {
+		err := s.drop()
+		if err == nil {
+			s.kept, err = attach(wire, kind, true)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.keptID = wire.GetId()
+	}
+	return part[E](s.kept, wire, kind)
+}
+
+// drop unmaps what keep has mapped.
+func (s *server) drop() error {
+	err := s.kept.unmap()
+	s.kept, s.keptID = mapping{}, 0
+	return err
+}
+
+// Repeat answers UNIMPLEMENTED for an engine that does not repeat.
+func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*enginepb.RepeatReply, error) {
+	repeater, ok := s.engine.(plugins.Repeater)
+	if !ok {
+		return s.UnimplementedEngineServer.Repeat(ctx, request)
+	}
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
+		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
+		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()))
+	}, func(searches int64) *enginepb.RepeatReply { return &enginepb.RepeatReply{Searches: searches} }, searchesFromWire)
+}
+
+func (s *server) Close(context.Context, *enginepb.CloseRequest) (*enginepb.CloseReply, error) {
+	return &enginepb.CloseReply{}, toStatus(s.engine.Close())
 }
