@@ -48,7 +48,7 @@ type library struct {
 }
 
 // New returns an engine of the library at path. The first call loads it: a library may print anything while it is
-// loaded, and whatever is wrong with it is an error of that call. A process can have one library.
+// loaded, and a fault of it is an error of that call. A process can have one library.
 func New(path string) plugins.Engine {
 	l := newLibrary(path)
 	return plugins.New(l.describe, l.build)
@@ -100,7 +100,7 @@ func explainLoad(path, reason string) error {
 	return fmt.Errorf("load %s: %s", path, reason)
 }
 
-// load loads the library, reports its crashes from then on, and asks what it is.
+// load loads the library, reports its crashes from then on, and calls teps_describe.
 func (l *library) load() error {
 	path, err := filepath.Abs(l.path) // dlopen searches for names without a directory
 	if err != nil {
@@ -228,7 +228,7 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	return built, nil
 }
 
-// search is kernel 2, timed by the library if it has a clock of its own.
+// search is kernel 2, timed by the library if it has a clock.
 func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
 	elapsed, err := l.run(ctx, "teps_search", func() C.int {

@@ -1,5 +1,5 @@
 // Package native makes an engine of a shared library with the functions of teps_engine.h: C, C++, CUDA, Fortran, or any
-// other language that can export C functions. It runs inside a process of its own, so that a crash of the library is
+// other language that can export C functions. It runs inside a separate process, so that a crash of the library is
 // the error of one call. Before the process dies, crash.c says in one line what the library did wrong.
 //
 // All calls come from one thread, because OpenMP keeps a team of threads for every thread that calls it. The rest of

@@ -7,7 +7,7 @@
  *     teps conform ./libmine.so
  *     teps run --engine ./libmine.so
  *
- * teps loads the library into a process of its own and makes all calls from one thread, one at a time:
+ * teps loads the library into a separate process and makes all calls from one thread, one at a time:
  *
  *     teps_describe                     first
  *     teps_construct  teps_search ...   kernel 1 once for each graph, kernel 2 many times

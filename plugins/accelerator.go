@@ -11,7 +11,7 @@ import (
 // package graph. It knows no engine, and passes itself to rpc.ServeAccelerator. Calls come one at a time.
 //
 // The host checks samples of its work on the CPU and, after an error, does the work itself, so an accelerator returns
-// an error for whatever it cannot do: ErrUnavailable without the device, ErrMemory if it is too small, ErrTuples for
+// an error for work that it cannot do: ErrUnavailable without the device, ErrMemory if it is too small, ErrTuples for
 // too many vertices.
 type Accelerator interface {
 	// Describe is that of Engine. Options, Memory and Limits do not count.

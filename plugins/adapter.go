@@ -28,11 +28,11 @@ type Built struct {
 
 	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
 	// has length Vertices: the predecessor of each reached vertex, root itself for root, graph.Unreached for the others.
-	// Elapsed may stay 0: then the whole call counts. The host checks a time of its own (CheckClock). After an error that
+	// Elapsed may stay 0: then the whole call counts. The host measures the call too (CheckClock). After an error that
 	// wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
-	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into an array of its own.
+	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into a private array.
 	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
 
 	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
@@ -171,7 +171,7 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.
 		}
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
-	return t, CheckClock("kernel 2", t.Elapsed, elapsed, elapsed) // the host judges what is left out
+	return t, CheckClock("kernel 2", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
 }
 
 // checkGraph returns an error if there is no graph to search.

@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +16,11 @@ import (
 // searcher is kernel 2 of a graph; a test may replace it.
 type searcher func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
 
-// engine is one queue over a plain CSR, with what wrap makes of its search.
+// engine is the search of package graph, with what wrap makes of its search.
 func engine(
 	wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration) (int64, error),
 ) plugins.Engine {
-	build := func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+	build := func(_ context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 		vertices, err := plugins.VerticesOf(in.Tuples, 32)
 		if err != nil {
 			return plugins.Built{}, err
@@ -28,23 +29,10 @@ func engine(
 		if err != nil {
 			return plugins.Built{}, err
 		}
-		search := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			for v := range parent {
-				parent[v] = graph.Unreached
-			}
-			parent[root] = root
-			for queue := []graph.Vertex{root}; len(queue) > 0; queue = queue[1:] {
-				if ctx.Err() != nil {
-					return plugins.Traversal{}, ctx.Err()
-				}
-				for _, v := range rows.Neighbors(queue[0]) {
-					if parent[v] == graph.Unreached {
-						parent[v] = queue[0]
-						queue = append(queue, v)
-					}
-				}
-			}
-			return plugins.Traversal{}, nil
+		search := func(_ context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+			found, _, err := rows.Search(root)
+			copy(parent, found)
+			return plugins.Traversal{}, err
 		}
 		if wrap != nil {
 			search = wrap(search)
@@ -73,46 +61,49 @@ func triangle(t *testing.T, e plugins.Engine) {
 	}
 }
 
-// Each search takes at least 2 ms.
 func TestSearchChecksReportedTime(t *testing.T) {
+	const sleep = 2 * time.Millisecond
 	for _, c := range []struct {
-		name     string
-		reported func(took time.Duration) time.Duration
-		refused  string // by the last of ten searches; empty: none is refused
+		reported, low, high time.Duration
+		refused             string
 	}{
-		{"none", func(time.Duration) time.Duration { return 0 }, ""},
-		{"nearly all of the call", func(took time.Duration) time.Duration { return took * 9 / 10 }, ""},
-		{"longer than the call", func(time.Duration) time.Duration { return time.Hour }, "exceeds"},
-		{"negative", func(time.Duration) time.Duration { return -1 }, "not positive"},
+		{0, sleep, time.Hour, ""}, // the call
+		{sleep, sleep, sleep, ""},
+		{time.Hour, 0, time.Hour, "exceeds"},
+		{-1, -1, 0, "not positive"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var reported time.Duration
-			e := engine(func(search searcher) searcher {
-				return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-					start := time.Now()
-					time.Sleep(2 * time.Millisecond)
-					_, err := search(ctx, root, parent)
-					reported = c.reported(time.Since(start))
-					return plugins.Traversal{Elapsed: reported}, err
-				}
-			}, nil)
-			triangle(t, e)
-			var last error
-			parent := make([]graph.Vertex, 3)
-			for range 10 {
-				var traversal plugins.Traversal
-				traversal, last = e.Search(t.Context(), 0, parent)
-				if last == nil && reported != 0 && traversal.Elapsed != reported {
-					t.Errorf("Elapsed: got %v, want the reported %v", traversal.Elapsed, reported)
-				}
-				if reported == 0 && traversal.Elapsed < 2*time.Millisecond {
-					t.Errorf("Elapsed is %v for a search of 2 ms", traversal.Elapsed)
-				}
+		e := engine(func(search searcher) searcher {
+			return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+				time.Sleep(sleep)
+				_, err := search(ctx, root, parent)
+				return plugins.Traversal{Elapsed: c.reported}, err
 			}
-			if c.refused == "" && last != nil || c.refused != "" && (last == nil || !strings.Contains(last.Error(), c.refused)) {
-				t.Errorf("got the error %v, want %q", last, c.refused)
-			}
-		})
+		}, nil)
+		triangle(t, e)
+		got, err := e.Search(t.Context(), 0, make([]graph.Vertex, 3))
+		if got.Elapsed < c.low || got.Elapsed > c.high || (err != nil) != (c.refused != "") ||
+			err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("reported %v: got %v, %v, want %q", c.reported, got.Elapsed, err, c.refused)
+		}
+	}
+}
+
+func TestCheckClock(t *testing.T) {
+	for _, c := range []struct {
+		elapsed, call, outside time.Duration
+		refused                string
+	}{
+		{1, 1, 0, ""}, {5, 10, 0, ""}, {4, 10, 2, ""},
+		{0, 1, 0, "not positive"}, {2, 1, 0, "exceeds"}, {4, 10, 0, "less than half"}, {3, 10, 2, "less than half"},
+	} {
+		err := plugins.CheckClock("a call", c.elapsed, c.call, c.outside)
+		if errors.Is(err, plugins.ErrClock) != (c.refused != "") ||
+			err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+	if got := plugins.MoveTime(3 << 29); got != 1500*time.Millisecond {
+		t.Errorf("1.5 GiB move in %v, want 1.5 s", got)
 	}
 }
 
@@ -125,7 +116,8 @@ func TestSearchRejectsWritesBeyondTheVertices(t *testing.T) {
 		}
 	}, nil)
 	triangle(t, e)
-	if _, err := e.Search(t.Context(), 0, whole); err == nil || !strings.Contains(err.Error(), "parent[4]") {
+	if _, err := e.Search(t.Context(), 0, whole); err == nil || !strings.Contains(err.Error(), "parent[4]") ||
+		!strings.HasPrefix(err.Error(), "queue: search: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -140,5 +132,34 @@ func TestRepeat(t *testing.T) {
 	triangle(t, e)
 	if n, err := repeat(t.Context(), []graph.Vertex{0}, time.Hour); n != 4711 || err != nil {
 		t.Errorf("own Repeat: %d, %v", n, err)
+	}
+	var searched []graph.Vertex
+	n, err := plugins.InTurn(t.Context(), []graph.Vertex{4, 2}, time.Hour, func(root graph.Vertex) error {
+		if searched = append(searched, root); len(searched) == 4 {
+			return plugins.ErrMemory
+		}
+		return nil
+	})
+	if n != 3 || !errors.Is(err, plugins.ErrMemory) || !slices.Equal(searched, []graph.Vertex{4, 2, 4, 2}) {
+		t.Errorf("got %d searches from %v, %v", n, searched, err)
+	}
+}
+
+func TestGraphThatIsGoneIsFreed(t *testing.T) {
+	calls := 0
+	e := engine(func(searcher) searcher {
+		return func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+			calls++
+			return plugins.Traversal{}, plugins.ErrNotConstructed
+		}
+	}, nil)
+	triangle(t, e)
+	for range 2 {
+		if _, err := e.Search(t.Context(), 0, make([]graph.Vertex, 3)); !errors.Is(err, plugins.ErrNotConstructed) {
+			t.Errorf("got %v, want ErrNotConstructed", err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("%d searches of a graph that is gone", calls-1)
 	}
 }

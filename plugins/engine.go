@@ -8,13 +8,13 @@
 //	Search(root, parent)           kernel 2, timed by the engine; any number of times, from any root
 //	Close                          once, last
 //
-// The host records what the engine says about itself and checks what can be checked. An engine does not report how many
-// edges it traversed or whether it is right: the host derives levels from the parents, counts the tuples of the
-// component, and validates every parent array against the tuples. An engine's Elapsed may not exceed the wall time of
-// the call.
+// The host records the description and reports of an engine and checks them as far as possible. An engine reports
+// neither the number of traversed edges nor its correctness: the host derives levels from the parents, counts the
+// tuples of the component, and validates every parent array against the tuples. An engine's Elapsed may not exceed the
+// wall time of the call.
 //
-// In tests an engine runs inside the host's process, otherwise behind package rpc in a process of its own. Errors keep
-// their identity on the way: errors.Is works with the sentinels below.
+// In tests an engine runs inside the host's process, otherwise in a separate process (package rpc). Errors keep their
+// identity: errors.Is works with the sentinels below.
 package plugins
 
 import (
@@ -29,7 +29,7 @@ import (
 // Engine builds a graph and searches it. Calls come one at a time and must not print to standard output. When ctx ends,
 // a call returns within a second or two with ctx.Err(), and the engine stays usable.
 type Engine interface {
-	// Describe returns what the engine is and which options it takes. It must be quick and must not need the device: an
+	// Describe returns the engine's description and options. It must be quick and must not need the device: an
 	// engine whose GPU, driver or launcher is missing says so in Description.Unavailable.
 	Describe(ctx context.Context) (Description, error)
 
@@ -81,16 +81,16 @@ var (
 	ErrClosed         = errors.New("engine is closed")
 )
 
-// Description is what an engine says about itself.
+// Description describes an engine.
 type Description struct {
 	Name    string `json:"name"`    // one lower-case word
 	Version string `json:"version"` // of the engine, not of the protocol
 	Summary string `json:"summary"` // one sentence: method and hardware
 	// Unavailable says in one sentence what is missing here (no GPU, no driver, no mpirun). Empty: ready to run.
 	Unavailable string   `json:"unavailable,omitempty"`
-	Devices     []Device `json:"devices,omitempty"` // what it would run on
-	Options     []Option `json:"-"`                 // what a user may set; a record has only the values
-	Memory      Memory   `json:"memory"`            // what it needs; a graph that does not fit is refused
+	Devices     []Device `json:"devices,omitempty"` // hardware that it would run on
+	Options     []Option `json:"-"`                 // that a user may set; a record has only the values
+	Memory      Memory   `json:"memory"`            // a graph that does not fit is refused
 	// Limits are the largest graph that the engine takes, so that a larger one is refused before it is generated.
 	Limits Limits `json:"limits,omitzero"`
 	// WantsRecipe asks for Input.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
@@ -155,7 +155,7 @@ type DeviceTuples struct {
 	Count  int64  // of tuples
 }
 
-// Construction is what kernel 1 reports.
+// Construction is the report of kernel 1.
 type Construction struct {
 	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock, from the first look at a tuple
 	Bytes   int64         `json:"bytes"`      // held for searching from now on, adjacency and everything else
@@ -175,7 +175,7 @@ type Claims struct {
 	Tuning                string `json:"tuning"`                   // where thresholds come from; never from timed searches
 }
 
-// Traversal is what kernel 2 reports.
+// Traversal is the report of kernel 2.
 type Traversal struct {
 	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock
 	Levels  []Level       `json:"levels,omitempty"`
@@ -183,7 +183,7 @@ type Traversal struct {
 	Ranks   []Rank        `json:"ranks,omitempty"`  // of an engine that has ranks, in their order
 }
 
-// Rank is what one rank of a distributed engine did in a search.
+// Rank is the report of one rank of a distributed engine about a search.
 type Rank struct {
 	Phases []Phase `json:"phases,omitempty"` // by name, over all levels and outside them
 }
@@ -200,7 +200,7 @@ type Level struct {
 	Counters  []Counter       `json:"counters,omitempty"`
 }
 
-// Counter is how often something happened in a level that only its engine knows: vertices culled, hits of a table.
+// Counter is an engine's count of events in a level, such as culled vertices or hits of a table.
 type Counter struct {
 	Name  string `json:"name"`
 	Value int64  `json:"value"`
@@ -220,7 +220,8 @@ type Phase struct {
 	Messages Count         `json:"messages,omitzero"` // sent to other ranks
 }
 
-// CombinePhases returns the phases of several ranks, which have the same ones in the same order, together.
+// CombinePhases returns the means and sums of the phases of several ranks, which have the same phases in the same
+// order.
 func CombinePhases(ranks [][]Phase) []Phase {
 	all := make([]Phase, len(ranks[0]))
 	for i := range all {

@@ -13,7 +13,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// What an engine may answer at most, so that no engine fills the host's memory or its records.
+// Limits of an engine's answers, so that no engine fills the host's memory or its records.
 // docs/writing-an-engine.md has the same table.
 const (
 	MaxName   = 128     // bytes of a name: of an engine, option, device, phase or detail
@@ -25,7 +25,8 @@ const (
 	MaxBits   = 64      // of a label
 )
 
-// fewLevels need no comparison with the number of vertices that were reached, which takes a look at every vertex.
+// fewLevels is the largest number of levels that is not compared with the number of reached vertices, which takes a
+// look at every vertex.
 const fewLevels = 64
 
 // Check returns an error that names the first field of d with an impossible value.
@@ -97,8 +98,8 @@ func checkFields(answer any) error {
 	return nil
 }
 
-// firstProblem returns the first impossible value in v and what is wrong with it; an empty problem if nothing is. A v
-// that is a text may have textLimit bytes.
+// firstProblem returns the path of the first impossible value in v and the problem, or an empty problem. A v that is a
+// text may have textLimit bytes.
 func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
 	switch v.Kind() {
 	case reflect.Struct:

@@ -142,15 +142,15 @@ func Resolve(options []Option, set map[string]string) (Settings, error) {
 		}
 	}
 	for _, o := range options {
-		if err := s.checkTogether(o, options); err != nil {
+		if err := s.checkCombination(o, options); err != nil {
 			return Settings{}, err
 		}
 	}
 	return s, nil
 }
 
-// checkTogether checks the value of o against those of the other options.
-func (s Settings) checkTogether(o Option, options []Option) error {
+// checkCombination checks the value of o against those of the other options.
+func (s Settings) checkCombination(o Option, options []Option) error {
 	value := s.values[o.Name]
 	if value != o.Default {
 		for needs, checked := o.Needs, 0; needs != "" && checked < len(options); checked++ { // options may need each other

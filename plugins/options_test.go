@@ -3,6 +3,7 @@ package plugins
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,7 +71,7 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 	if err != nil || string(data) != `{"b":0}` {
 		t.Fatalf("got %s, %v", data, err)
 	}
-	var back record
+	back := record{A: Counted(3)}
 	if err := json.Unmarshal([]byte(`{"a":null,"b":7}`), &back); err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +86,26 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 	}
 }
 
+func TestPhasesOfRanksAreCombined(t *testing.T) {
+	got := CombinePhases([][]Phase{
+		{{Name: "scan", Elapsed: 2, Bytes: Counted(5)}, {Name: "send", Elapsed: 1}},
+		{{Name: "scan", Elapsed: 6, Bytes: Counted(7)}, {Name: "send", Elapsed: 3, Messages: Counted(1)}},
+	})
+	want := []Phase{
+		{Name: "scan", Elapsed: 4, Slowest: 6, Bytes: Counted(12)},
+		{Name: "send", Elapsed: 2, Slowest: 3, Messages: Counted(1)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestResolveRefusesCombinations(t *testing.T) {
 	options := []Option{
+		{Name: "shape", Kind: Choice, Default: "any", Choices: []string{"any", "square"}, Needs: "partition=1d|2d"},
 		{Name: "ranks", Kind: Int, Default: "4"},
 		{Name: "partition", Kind: Choice, Default: "2d", Choices: []string{"2d", "1d", "0d"}},
 		{Name: "rows", Kind: Int, Default: "0", Divides: "ranks", Needs: "partition=2d"},
-		{Name: "shape", Kind: Choice, Default: "any", Choices: []string{"any", "square"}, Needs: "partition=1d|2d"},
 		{Name: "order", Kind: Choice, Default: "any", Choices: []string{"any", "rows"}, Needs: "shape=any"},
 		SwitchOptions("20", "18")[0], SwitchOptions("20", "18")[1],
 		{Name: "corner", Kind: Int, Default: "1", Needs: "corner=0|2"}, // of itself: must not hang

@@ -1,6 +1,6 @@
 // Package child runs other programs so that none of them outlives this process: engines, meters, mpirun.
 //
-// Start puts a program into a process group of its own, so that Ctrl-C at a terminal reaches this process alone and a
+// Start puts a program into a new process group, so that Ctrl-C at a terminal reaches only this process and a
 // signal reaches everything that the program has started. When the program ends, the rest of its group is killed, and
 // on Linux so is every process that has left the group (orphans.go). When this process dies, the kernel signals the
 // program (Linux only; elsewhere the program finds its pipes closed).

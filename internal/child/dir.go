@@ -11,7 +11,7 @@ import (
 
 // A Dir is a temporary directory of this process, for sockets. A process that is killed leaves its directory behind.
 // The next NewDir with the same prefix finds it by its name, which holds the ID of the process, and removes it unless
-// somebody holds a lock on it.
+// another process holds a lock on it.
 type Dir struct{ lock *os.File }
 
 const (

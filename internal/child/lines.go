@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Lines is a writer that splits what is written into lines.
+// Lines is a writer that splits its input into lines.
 type Lines struct {
 	line func(line []byte)
 

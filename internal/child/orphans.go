@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// family is what is known about the children of this process.
+// family is the known children of this process.
 var family struct {
 	sync.Mutex              // held while a program starts, so that it is not taken for an orphan
 	running    map[int]bool // process IDs of programs
@@ -47,7 +47,7 @@ func begin(cmd *exec.Cmd) error {
 	return err
 }
 
-// killOrphans kills the processes that the program has left behind, and those that they start meanwhile. It returns
+// killOrphans kills the processes that the program has left behind, and those that they start until then. It returns
 // when they are gone, or after killTime.
 func (p *Process) killOrphans() {
 	family.Lock()

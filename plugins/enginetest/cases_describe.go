@@ -50,7 +50,7 @@ func wellFormedOptions(s *subject) {
 			ok   bool
 			want string
 		}{
-			{!slices.Contains(names, o.Name), "a name of its own"},
+			{!slices.Contains(names, o.Name), "a unique name"},
 			{o.Meaning != "", "a meaning"},
 			{isNumber || o.Min == nil && o.Max == nil, "bounds for numbers only"},
 			{(len(o.Choices) > 0) == (o.Kind == plugins.Choice), "choices for the kind choice, and only there"},

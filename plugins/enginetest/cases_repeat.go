@@ -94,15 +94,15 @@ func repeatAround(s *subject) {
 		return took.Seconds() / float64(searches)
 	}
 	// A busy machine makes any of these times too long, but none too short.
-	alone, other, both := math.Inf(1), math.Inf(1), 0.0
+	quick, other, both := math.Inf(1), math.Inf(1), 0.0
 	for range 3 {
-		alone = min(alone, each(short))
+		quick = min(quick, each(short))
 	}
 	s.persistently(func(int) {
 		other, both = min(other, each(long)), max(both, each(short, long, short, long))
-		if other >= 5*alone && both < other/4 { // half of other would be exact
+		if other >= 5*quick && both < other/4 { // half of other would be exact
 			s.fail("%v: want roots %d and %d in turn, but %.3g ms for each search are too short: "+
-				"a search from %d takes %.3g ms, from %d %.3g ms", in, short, long, both*1e3, short, alone*1e3, long, other*1e3)
+				"a search from %d takes %.3g ms, from %d %.3g ms", in, short, long, both*1e3, short, quick*1e3, long, other*1e3)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func beforeConstruct(s *subject) {
 
 func fromRecipe(s *subject) {
 	if !s.description.MakesTuples {
-		s.skip("the engine takes tuples alone")
+		s.skip("the engine does not make tuples from a recipe")
 	}
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	in := s.kronecker(recipe.Scale, recipe.EdgeFactor, recipe.Seed1, recipe.Seed2)
@@ -82,7 +82,7 @@ func fromRecipe(s *subject) {
 		s.skip(err.Error())
 	}
 	s.must(err, "Construct of the recipe of %v: want a graph, got the error", in)
-	s.when = "from the recipe alone"
+	s.when = "from the recipe"
 	l.searchAll(in.sample()...)
 }
 

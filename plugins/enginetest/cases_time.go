@@ -235,7 +235,7 @@ func cancelAtRandom(s *subject) {
 	}
 }
 
-// memorySlack is how much a process may grow in some dozen searches, for whatever reason.
+// memorySlack is the growth of a process in some dozen searches that is not a leak.
 const memorySlack = 2 << 20
 
 // memoryKept measures the process several times: garbage comes and goes, a leak goes on.

@@ -1,7 +1,7 @@
 // Package enginetest is the conformance suite for engines: the contract of package plugins as a list of cases.
 //
 // A Case does not depend on package testing, so the same list runs under go test (Test) and from a command (Run). Each
-// case opens an engine of its own, so that it cannot disturb another one, and has a time limit, so that an engine that
+// case opens a new engine, so that it cannot disturb another case, and has a time limit, so that an engine that
 // hangs is a failure. A failure says what was searched, what was wanted and what came.
 //
 // Results are compared with the oracle of package graph: the parents must form a tree with exactly the oracle's levels
@@ -30,7 +30,7 @@ const Limit = 2 * time.Minute
 // Cases returns all cases in the order in which they run: those that a reader looks at first come first.
 func Cases() []Case {
 	return slices.Concat([]Case{
-		// What the engine says about itself, also if it is unavailable.
+		// The description, even of an engine that is unavailable.
 		{"describe/words", wellDescribed, anywhere,
 			"Name, version, summary, devices and memory are well formed. If unavailable, Construct is refused."},
 		{"describe/options", wellFormedOptions, anywhere,
@@ -38,11 +38,11 @@ func Cases() []Case {
 		{"describe/stable", sameDescription, anywhere,
 			"Describe returns the same each time, before and after Construct."},
 	}, graphCases(), []Case{
-		// What one search must not take from another, and what a search must refuse.
+		// Searches are independent and refuse wrong arguments.
 		{"search/any-order", anyOrder, always,
 			"Searches are correct in any order of roots, also of the same root again."},
 		{"search/other-component", otherComponent, always,
-			"Nothing of the previous search is left after one of another component."},
+			"No parents of a previous search of another component are left."},
 		{"search/parent-length", parentLength, always, "The parent array may have another length in each search."},
 		{"search/refused", searchRefused, always,
 			"A root outside of parent is refused with ErrRoot, a parent array shorter than the graph with ErrParent."},
@@ -53,14 +53,14 @@ func Cases() []Case {
 			"Repeat searches for the given time and returns the number of searches. Searches after it are correct."},
 		{"repeat/count", repeatCount, always,
 			"Repeat skips no search because its root comes again: it is not much faster than Search."},
-		{"repeat/around", repeatAround, always, "Repeat takes the roots in turn, again and again."},
+		{"repeat/around", repeatAround, always, "Repeat searches from the roots in turn, and again from the first."},
 		{"repeat/cancel", repeatCancel, always,
 			"A Repeat whose context ends returns within two seconds, and the engine stays usable."},
 		{"repeat/refuses", repeatRefuses, always,
-			"Repeat refuses what Search refuses, and an empty list of roots, and no time."},
-		// Kernel 1: one graph after the other, and who owns what.
+			"Repeat refuses the roots that Search refuses, an empty list of roots, and a duration of 0."},
+		// Kernel 1: several graphs in turn, and the ownership of tuples.
 		{"construct/again", constructAgain, always,
-			"Each Construct replaces the graph, with a smaller, a larger, an empty one, and the first again."},
+			"Each Construct replaces the graph with a smaller, a larger, an empty one, or the first again."},
 		{"construct/tuples-kept", tuplesKept, always, "The engine does not change the tuples."},
 		{"construct/tuples-let-go", tuplesLetGo, always, "The host may overwrite the tuples after Construct."},
 		{"construct/huge-label", hugeLabel, always,
@@ -80,8 +80,7 @@ func Cases() []Case {
 			"A Search whose context ends returns within two seconds, and the next one is correct."},
 		{"cancel/during-construct", cancelDuringConstruct, long,
 			"A Construct whose context ends returns within two seconds, and the next one is correct."},
-		// What an engine reports of its own work: times that fit into the call and into each other, levels that agree
-		// with the oracle's, and sizes.
+		// Reports: times within the call and within each other, the oracle's levels, and sizes.
 		{"report/search", searchReport, always,
 			"A search's time is within the call and contains its levels' times; levels are the oracle's."},
 		{"report/construct", constructReport, always,
@@ -98,7 +97,7 @@ func Cases() []Case {
 		{"close/ends", closeEnds, always, "After Close calls return ErrClosed; a second Close is not an error."},
 		{"close/others", closeOthers, long,
 			"An engine can be opened, used and closed many times, and another one of its kind stays usable."},
-		// What goes wrong only once in many times.
+		// Rare faults.
 		{"stress/many-roots", manyRoots, long, "A thousand searches of one graph are correct."},
 		{"stress/cancel-at-random", cancelAtRandom, long,
 			"Searches that are canceled at random moments leave nothing behind."},
@@ -184,7 +183,7 @@ func (c Case) Run(ctx context.Context, open Opener, options map[string]string, l
 		select {
 		case err = <-done: // it has noticed the end of its context
 		case <-time.After(2 * patience):
-			err = errors.New("want an end soon after a cancel; the call is still running and was abandoned")
+			err = errors.New("want an end soon after a cancel; the call has not returned and was abandoned")
 		}
 	}
 

@@ -40,7 +40,7 @@ func wrongReports() map[string]wrong {
 		"claims no tuning": {built(func(c *construction) { c.Claims.Tuning = "" }),
 			words{"report/construct": "Claims.Tuning"}},
 		"makes no tuples from a recipe": {said(func(d *description) { d.MakesTuples = true }),
-			words{"construct/recipe": "from the recipe alone"}},
+			words{"construct/recipe": "from the recipe"}},
 		"has no version": {said(func(d *description) { d.Version = "" }),
 			words{"describe/words": "Description.Version"}},
 		"needs no memory": {said(func(d *description) { d.Memory = plugins.Memory{} }),
@@ -48,7 +48,7 @@ func wrongReports() map[string]wrong {
 		"has a device of no kind": {said(func(d *description) { d.Devices = []plugins.Device{{Name: "x"}} }),
 			words{"describe/words": "device 0"}},
 		"has an option twice": {said(func(d *description) { d.Options = append(d.Options, d.Options[0]) }),
-			words{"describe/options": "a name of its own"}},
+			words{"describe/options": "a unique name"}},
 		"has an impossible default": {said(func(d *description) { d.Options[0].Default = "sideways" }),
 			words{"describe/options": "passes its own check"}},
 		"has an option of no kind": {said(func(d *description) {

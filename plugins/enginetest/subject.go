@@ -26,8 +26,8 @@ type Allocator interface {
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
 }
 
-// Footprint is implemented by engines in processes of their own: the number of bytes that the process shares with no
-// other. known is false if the system does not provide it.
+// Footprint is implemented by engines in other processes. PrivateMemory returns the number of bytes that the process
+// does not share. known is false if the system does not provide it.
 type Footprint interface {
 	PrivateMemory() (bytes int64, known bool)
 }
@@ -37,7 +37,7 @@ type Case struct {
 	Name  string // group/what; unique
 	check func(s *subject)
 	runs  condition
-	About string // one sentence that says what is required
+	About string // the requirement, in one sentence
 }
 
 // condition says when a case runs.

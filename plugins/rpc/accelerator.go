@@ -1,6 +1,6 @@
 package rpc
 
-// Accelerators travel as engines do: the same handshake, process and shared memory, and four calls of their own.
+// An accelerator has the handshake, process and shared memory of an engine, and four more calls.
 
 import (
 	"context"
@@ -163,7 +163,7 @@ func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateReq
 			return none{}, err
 		}
 		err = s.device.Generate(ctx, *recipe, dst, r.GetFirst())
-		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // then nobody may write to the list
+		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete or given up
 			err = errors.Join(err, s.drop())
 		}
 		return none{}, err

@@ -21,9 +21,8 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// Client is an engine or an accelerator in a process of its own. It implements plugins.Engine and
-// plugins.Accelerator. Calls must come one at a time; another
-// call fails with ErrBusy. Close may come at any time and ends a running call.
+// Client is an engine or an accelerator in another process. It implements plugins.Engine and plugins.Accelerator. Calls
+// must come one at a time; another call fails with ErrBusy. Close may come at any time and ends a running call.
 //
 // Errors do not name the engine or the call, which the caller knows. Those of the engine itself keep their text.
 type Client struct {
@@ -38,7 +37,7 @@ type Client struct {
 	shut context.CancelFunc
 
 	unbuilt  atomic.Bool   // the last Construct has failed, perhaps before the engine could drop its graph
-	slot     chan struct{} // holds an element during a call, which alone uses what follows
+	slot     chan struct{} // holds an element during a call; guards the following fields
 	lastCall uint64        // ID of a call
 	fate     error         // why the process has ended or was killed
 	reported bool          // a call has returned fate

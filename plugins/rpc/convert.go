@@ -338,7 +338,7 @@ func fromStatus(err error) (answer error, ok bool) {
 	return nil, false
 }
 
-// What can go wrong with an engine's process. The error of a Client's method wraps one of these or is an error of the
+// Faults of an engine's process. The error of a Client's method wraps one of these or is an error of the
 // engine itself (see package plugins). After ErrCrashed and ErrHung the process is gone, and every later call of that
 // Client fails with the same error. The Host and its memory are not affected, and the program can be opened again.
 var (
@@ -347,7 +347,7 @@ var (
 	ErrHandshake = errors.New("program does not behave as an engine of teps") // printed nonsense or nothing, or ended
 	ErrCrashed   = errors.New("engine has crashed")                           // its process ended or closed the connection
 	ErrHung      = errors.New("engine does not return")                       // after the end of a call's context; killed
-	ErrAnswer    = errors.New("engine gave an impossible answer")             // such as a negative time; still usable
+	ErrAnswer    = errors.New("engine gave an impossible answer")             // such as a negative time; stays usable
 	ErrBusy      = errors.New("engine is in another call")                    // calls must come one at a time
 	ErrSegment   = errors.New("unusable shared memory")                       // could not be made or mapped
 )

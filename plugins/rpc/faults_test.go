@@ -183,20 +183,12 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 	}
 }
 
-func TestCloseEndsARunningCall(t *testing.T) {
+func TestConcurrentCallIsRefusedAndCloseEndsTheRunningOne(t *testing.T) {
 	s := newStage(t)
-	_, _, returned := s.searching(context.Background(), "waits")
+	client, _, returned := s.searching(context.Background(), "waits")
+	wantError(t, second(client.Describe(context.Background())), ErrBusy)
 	check(t, s.Close())
 	wantError(t, <-returned, plugins.ErrClosed)
-}
-
-func TestConcurrentCallIsRefused(t *testing.T) {
-	s := newStage(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	client, _, returned := s.searching(ctx, "waits")
-	wantError(t, second(client.Describe(context.Background())), ErrBusy)
-	cancel()
-	wantError(t, <-returned, context.Canceled)
 }
 
 func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {

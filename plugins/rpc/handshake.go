@@ -62,7 +62,7 @@ func (s *service) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientCo
 	return nil, nil
 }
 
-// checkHandshake returns an error that says what is wrong with the first line of an engine's standard output.
+// checkHandshake explains errors in the first line of an engine's standard output.
 func checkHandshake(line string) error {
 	parts := strings.Split(line, "|")
 	core, err := strconv.Atoi(parts[0])
@@ -78,7 +78,7 @@ func checkHandshake(line string) error {
 	if len(parts) < 6 || parts[4] != string(plugin.ProtocolGRPC) || parts[5] == "" {
 		return fmt.Errorf("%w: its handshake %.200q offers no gRPC with a certificate; use rpc.Serve", ErrHandshake, line)
 	}
-	// Another machine could not map the memory, and nobody there is to receive the host's calls.
+	// Another machine cannot map the shared memory, and the host must not send it calls.
 	host, _, _ := net.SplitHostPort(parts[3])
 	if loopback := net.ParseIP(host); parts[2] != "unix" && (parts[2] != "tcp" || !loopback.IsLoopback()) {
 		return fmt.Errorf("%w: its handshake names the address %.200q; want a Unix socket, or TCP on 127.0.0.1",

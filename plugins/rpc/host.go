@@ -1,4 +1,4 @@
-// Package rpc runs engines in processes of their own: it connects plugins.Engine in the host with plugins.Engine in an
+// Package rpc runs each engine in a separate process: it connects plugins.Engine in the host with plugins.Engine in an
 // engine's program, and is the only package that knows go-plugin and gRPC.
 //
 // The main function of an engine calls Serve. A host makes one Host, gets memory for tuples and parents from it, and
@@ -29,7 +29,7 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// limits are how long the host waits for an engine.
+// limits are time limits of an engine.
 type limits struct {
 	start time.Duration // from the start of the program until it can be called, and for Describe
 	grace time.Duration // from the end of a call's context until the engine is killed
@@ -48,7 +48,7 @@ type Host struct {
 	segments map[*segment]bool
 	lastID   uint64            // of a segment
 	files    map[string]string // checksum of each engine's file when it was first opened, by path
-	silent   map[string]error  // what a hanging Describe ended with, by path of the file
+	silent   map[string]error  // error of a hanging Describe, by path of the file
 }
 
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.

@@ -3,7 +3,7 @@ package rpc
 // A segment is a piece of memory that the host makes and shares with engine processes, so that tuples and parents need
 // not be sent. It is a file: on Linux a memfd, which has no name and is gone with its last user; elsewhere a temporary
 // file. It holds elements and nothing else. Its length never changes once engines can be given it: on Linux the file is
-// sealed, because truncating a file that somebody has mapped kills the reader with SIGBUS. Tuples are sealed against
+// sealed, because truncating a mapped file kills the reader with SIGBUS. Tuples are sealed against
 // writing as well: they are the input of all engines, and what validation checks against.
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// segmentKind is what a segment holds.
+// segmentKind is the type of the elements of a segment.
 type segmentKind string
 
 const (

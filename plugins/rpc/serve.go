@@ -84,7 +84,7 @@ type server struct {
 	enginepb.UnimplementedEngineServer
 	engine plugins.Engine
 
-	call   sync.Mutex // held by the running call, which alone uses kept
+	call   sync.Mutex // held by the running call; guards kept
 	kept   mapping    // of the last call with a segment that stays mapped
 	keptID uint64     // of its segment; 0: none
 
