@@ -1,7 +1,8 @@
 package distributed
 
-// Direction-optimizing breadth-first search over a graph partitioned in two dimensions. The same search without any of
-// this: serial/bfs.go.
+// The same search without any of this: serial/bfs.go.
+//
+// Direction-optimizing breadth-first search over a graph partitioned in two dimensions.
 //
 // The processor grid, here 2x3, and the two exchanges of a rank, here rank 2, in row 0 and column 1:
 //
@@ -62,37 +63,17 @@ func (s *search2D) topDownStep(l *Level) {
 	s.expand(l)
 	s.discoverCandidates()
 	s.visitGroups()
-	size := 0
-	for _, message := range s.receive[:s.grid.R] {
-		size += len(message)
+	s.blocks = s.blocks[:0]
+	for i, message := range s.inColumn.received {
+		if i == s.i && s.addressed {
+			message = nil // discoverCandidates has discovered the neighbors of the own frontier
+		}
+		list, words := s.form.decode(message, s.width/32)
+		s.blocks = append(s.blocks, block{list, words, s.label[i*s.width:]})
 	}
-	s.scanTopDown(s.grid.R, size, (*topDown2D)(s.Rank), (*longLists2D)(s.Rank))
+	s.scanTopDown()
 	s.watch.lap(&l.Phases[Scan])
 	s.foldAndUpdate(l)
-}
-
-// topDown2D scans the lists of the columns of the frontier.
-type topDown2D Rank
-
-// Piece scans those in parts from..to-1 of the blocks of the frontier.
-func (t *topDown2D) Piece(worker, from, to int) {
-	s := (*Rank)(t)
-	for k := from; k < to; k++ {
-		block := k / s.cuts
-		if block == s.i && s.addressed {
-			continue // discoverCandidates has discovered its neighbors
-		}
-		list, words := s.form.decode(s.receive[block], s.width/32)
-		scanPart(s, &s.workers[worker], &s.down, list, words, k%s.cuts, s.label[block*s.width:],
-			uint32(block), uint32(s.grid.R))
-	}
-}
-
-// longLists2D scans the long lists of the columns of the frontier.
-type longLists2D Rank
-
-func (l *longLists2D) Piece(worker, from, to int) {
-	scanLong((*Rank)(l), &l.workers[worker], &l.down, from, to)
 }
 
 // bottomUpStep:

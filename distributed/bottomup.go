@@ -76,7 +76,7 @@ func (b *bottomUp) Piece(k, from, to int) {
 			s.discovered.bits[base+w] = discovered
 			members += bits.OnesCount32(discovered)
 			for left &= s.more[numColumns][w]; left != 0; left &= left - 1 {
-				x.row[n&(batch-1)] = Row(w<<5 + bits.TrailingZeros32(left))
+				x.row[n&(batch-1)] = uint32(w<<5 + bits.TrailingZeros32(left))
 				n++
 			}
 			if n+found > batch-32 {
@@ -94,7 +94,7 @@ func (b *bottomUp) Piece(k, from, to int) {
 func (x *worker) find(n int, word uint32, base int, column []uint32) int {
 	for ; word != 0; word &= word - 1 {
 		v := base + bits.TrailingZeros32(word)
-		x.found[n&(batch-1)], x.column[n&(batch-1)] = Row(v), Column(column[v])
+		x.found[n&(batch-1)], x.column[n&(batch-1)] = uint32(v), column[v]
 		n++
 	}
 	return n
@@ -112,7 +112,7 @@ func (s *Rank) scanRows(x *worker, n, found int) {
 		x.at[k&mask], x.end[k&mask] = s.up.at[v]+numColumns, s.up.at[v+1] // not empty
 	}
 	for k, at := range x.at[:n] { // fetch the lists at once: each is somewhere else in memory
-		x.touched += uint32(targets[at]) + uint32(targets[min(at+fetched, x.end[k&mask]-1)])
+		x.touched += targets[at] + targets[min(at+fetched, x.end[k&mask]-1)]
 	}
 	known := found
 	for k, v := range x.row[:n] {

@@ -22,14 +22,13 @@ var ErrOtherRank = errors.New("another rank has failed")
 // builder is kernel 1 on one rank. Each rank starts with a slice of the tuples, in any order, and ends with its part.
 type builder struct {
 	*Part
+	Configuration
 	ctx      context.Context
 	team     *team.Team
 	memory   *memory.Arena
 	world    comm.Group
 	column   comm.Group // ranks of the same grid column, by row
 	row      comm.Group // ranks of the same grid row, by column
-	modulo   bool
-	oneD     bool
 	tuples   []graph.Edge
 	position int64      // of tuples[0] in the whole list
 	buckets  int        // that each rank's row slots are divided into
@@ -47,7 +46,7 @@ func makePart(
 	position int64,
 ) (p *Part, phases []time.Duration, err error) {
 	b := &builder{
-		Part: &Part{grid: c.Grid}, ctx: ctx, team: t, memory: m, world: world, modulo: c.Modulo, oneD: c.OneD,
+		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: t, memory: m, world: world,
 		tuples: tuples, position: position,
 	}
 	b.i, b.j = c.Grid.Place(world.Rank())
@@ -98,7 +97,7 @@ func (b *builder) measure() error {
 		}
 		labels[worker] = largest
 	})
-	b.Partition = NewPartition(int64(b.largest(slices.Max(labels))), b.world.Size(), b.modulo)
+	b.Partition = NewPartition(int64(b.largest(slices.Max(labels))), b.world.Size(), b.Modulo)
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
 	return FirstError(errs)
@@ -230,14 +229,7 @@ func (b *builder) order() error {
 			numbers, uint32(maxUint32), plugins.ErrTuples)
 	}
 	sorted = b.groupByHub(sorted)
-	labels := make([]uint32, b.width)
-	_, first, stride := b.Partition.Slots(b.world.Rank())
-	b.team.Split(len(sorted), 16, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			labels[v] = uint32(first+int64(sorted[v])*stride) + 1
-		}
-	})
-	blocks := comm.Allgather(b.column, labels)
+	blocks := comm.Allgather(b.column, b.labelsOf(sorted, b.width))
 
 	b.number = memory.Allocate[uint32](b.memory, "numbers", int(b.Partition.Share))
 	b.slot = memory.Allocate[uint32](b.memory, "slots", len(sorted))
@@ -251,12 +243,16 @@ func (b *builder) order() error {
 	}
 	b.setNumbers(b.number, sorted)
 	b.vertices = copy(b.slot, sorted)
-	b.team.Split(len(sorted), 16, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			b.degree[v] = degree[sorted[v]]
-		}
-	})
+	b.each(len(sorted), func(v int) { b.degree[v] = degree[sorted[v]] })
 	return nil
+}
+
+// labelsOf returns the labels + 1 of own slots, and zeros up to a length.
+func (b *builder) labelsOf(slots []uint32, length int) []uint32 {
+	labels := make([]uint32, length)
+	_, first, stride := b.Partition.Slots(b.world.Rank())
+	b.each(len(slots), func(v int) { labels[v] = uint32(first+int64(slots[v])*stride) + 1 })
+	return labels
 }
 
 // combine sends numbers of row slots to the owners of these, and combines those of the rank's own slots.
@@ -267,13 +263,9 @@ func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []
 	}
 	b.row.Alltoallv(send, received, nil)
 	own = slices.Clone(received[0])
-	b.team.Split(len(own), 16, func(_, from, to int) {
-		for _, other := range received[1:] {
-			for slot := from; slot < to; slot++ {
-				own[slot] = of(own[slot], other[slot])
-			}
-		}
-	})
+	for _, other := range received[1:] {
+		b.each(len(own), func(slot int) { own[slot] = of(own[slot], other[slot]) })
+	}
 	return own
 }
 
@@ -282,11 +274,7 @@ func (b *builder) setNumbers(number, sorted []uint32) {
 	for slot := range number {
 		number[slot] = uint32(b.width)
 	}
-	b.team.Split(len(sorted), 1, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			number[sorted[v]] = uint32(v)
-		}
-	})
+	b.each(len(sorted), func(v int) { number[sorted[v]] = uint32(v) })
 }
 
 // makeColumns stores the first entries of all rows column by column, and the first of every own vertex by label.
@@ -307,22 +295,18 @@ func (b *builder) makeColumns() error {
 	for slot := range b.template {
 		b.template[slot] = parents.None
 	}
-	b.team.Split(b.rows, 32, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			list := b.up.of(v)
-			for k := range min(len(list), numColumns+1) {
-				b.more[k].add(uint32(v))
-			}
-			for k := range min(len(list), numColumns) {
-				b.entry[k][v] = uint32(list[k])
-			}
+	b.each(b.rows, func(v int) { // 32 rows have a word of more
+		list := b.up.of(v)
+		for k := range min(len(list), numColumns+1) {
+			b.more[k].add(uint32(v))
+		}
+		for k := range min(len(list), numColumns) {
+			b.entry[k][v] = list[k]
 		}
 	})
-	b.team.Split(len(b.slot), 1, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			if list := b.up.of(b.j*b.width + v); len(list) > 0 {
-				b.template[b.slot[v]] = b.label[list[0]] - 1
-			}
+	b.each(len(b.slot), func(v int) {
+		if list := b.up.of(b.j*b.width + v); len(list) > 0 {
+			b.template[b.slot[v]] = b.label[list[0]] - 1
 		}
 	})
 	b.markGrouped()
@@ -331,29 +315,32 @@ func (b *builder) makeColumns() error {
 
 // translations returns the row of every row slot and the list index of every column slot, which other ranks have
 // numbered.
-func (b *builder) translations() (row []Row, index []listIndex) {
+func (b *builder) translations() (row, index []uint32) {
 	share := int(b.Partition.Share)
-	row = make([]Row, b.grid.C*share)
+	row = make([]uint32, b.grid.C*share)
 	for m, numbers := range comm.Allgather(b.row, b.number) {
-		b.team.Split(share, 16, func(_, from, to int) {
-			for slot := from; slot < to; slot++ {
-				row[m*share+slot] = Row(m*b.width) + Row(numbers[slot]) // isolated vertices have no entries
-			}
+		b.each(share, func(slot int) {
+			row[m*share+slot] = uint32(m*b.width) + numbers[slot] // isolated vertices have no entries
 		})
 	}
 	return row, b.listIndexes(b.number)
 }
 
 // listIndexes returns the list index of every column slot, if all ranks number their vertices like this one.
-func (b *builder) listIndexes(number []uint32) []listIndex {
+func (b *builder) listIndexes(number []uint32) []uint32 {
 	share := int(b.Partition.Share)
-	index := make([]listIndex, b.grid.R*share)
+	index := make([]uint32, b.grid.R*share)
 	for block, numbers := range comm.Allgather(b.column, number) {
-		b.team.Split(share, 16, func(_, from, to int) {
-			for slot := from; slot < to; slot++ {
-				index[block*share+slot] = b.listOf(block, Local(numbers[slot]))
-			}
-		})
+		b.each(share, func(slot int) { index[block*share+slot] = b.listOf(block, numbers[slot]) })
 	}
 	return index
+}
+
+// each calls do for 0..n-1. Workers share out multiples of 32.
+func (b *builder) each(n int, do func(k int)) {
+	b.team.Split(n, 32, func(_, from, to int) {
+		for k := from; k < to; k++ {
+			do(k)
+		}
+	})
 }

@@ -32,7 +32,7 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	s.candidates, s.looked = s.candidates[:0], 0
 	s.addressed = s.frontier.listed && sums[1] <= int64(edgesToRank*n*ranks) && !s.form.isBitmap(n, len(s.frontier.bits))
 	if s.addressed {
-		lists, send := s.nextOutbox(ranks)
+		lists, send := s.inColumn.nextOutbox()
 		s.addressFrontier(lists, uint32(s.inColumn.Rank()))
 		copy(send, lists)
 		s.exchange(s.inColumn, send, sums, m)
@@ -53,18 +53,18 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	first := own * width
 	for part := range slices.Chunk(s.frontier.list, touchAhead) {
 		for _, v := range part { // fetch some lists at once: each is somewhere else in memory
-			x.touched += uint32(s.up.targets[s.up.at[v]])
+			x.touched += s.up.targets[s.up.at[v]]
 		}
 		for _, v := range part {
 			for _, u := range s.up.of(int(v)) {
-				if row := uint32(u) - first; row < width {
+				if row := u - first; row < width {
 					s.looked++
 					if !s.visited.has(row) {
-						s.candidates = append(s.candidates, candidate{Row(row), s.label[first+v]})
+						s.candidates = append(s.candidates, candidate{row, s.label[first+v]})
 					}
 					continue
 				}
-				message := &messages[uint32(u)/width]
+				message := &messages[u/width]
 				if n := len(*message); n > 0 && (*message)[n-1] == v {
 					continue // through another neighbor
 				}
@@ -75,8 +75,8 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 }
 
 // sendToAll sends a set to all ranks of a group and returns the messages of all.
-func (s *Rank) sendToAll(ranks comm.Group, own *set, sums []int64, m *Measure) (received [][]uint32) {
-	lists, send := s.nextOutbox(ranks.Size())
+func (s *Rank) sendToAll(ranks *peers, own *set, sums []int64, m *Measure) (received [][]uint32) {
+	lists, send := ranks.nextOutbox()
 	message := s.messageOf(own, &lists[0])
 	for k := range send {
 		send[k] = message
@@ -85,11 +85,10 @@ func (s *Rank) sendToAll(ranks comm.Group, own *set, sums []int64, m *Measure) (
 }
 
 // exchange sends and counts messages and returns those received.
-func (s *Rank) exchange(ranks comm.Group, send [][]uint32, sums []int64, m *Measure) (received [][]uint32) {
+func (s *Rank) exchange(ranks *peers, send [][]uint32, sums []int64, m *Measure) (received [][]uint32) {
 	m.sent(send, ranks.Rank())
-	received = s.receive[:ranks.Size()]
-	ranks.Alltoallv(send, received, sums)
-	return received
+	ranks.Alltoallv(send, ranks.received, sums)
+	return ranks.received
 }
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
@@ -97,7 +96,6 @@ func (s *Rank) replaceExpanded() {
 	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*replaceParts)(s))
 }
 
-// replaceParts copies the received frontiers to the blocks of expanded.
 type replaceParts Rank
 
 // Piece replaces parts from..to-1 of the blocks.
@@ -105,7 +103,7 @@ func (r *replaceParts) Piece(_, from, to int) {
 	s := (*Rank)(r)
 	for k := from; k < to; k++ {
 		block := s.words(s.expanded, k/s.cuts)
-		list, words := s.form.decode(s.receive[k/s.cuts], len(block))
+		list, words := s.form.decode(s.inColumn.received[k/s.cuts], len(block))
 		if words != nil {
 			copy(cut(block, k%s.cuts, s.cuts), cut(words, k%s.cuts, s.cuts))
 		} else if k%s.cuts == 0 {
@@ -120,7 +118,7 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	if s.inRow.Size() == 1 {
 		return
 	}
-	lists, send := s.nextOutbox(s.inRow.Size())
+	lists, send := s.inRow.nextOutbox()
 	d := &s.discovered
 	if d.listed {
 		for k := range lists {
@@ -181,7 +179,7 @@ func (s *Rank) updateFrontier() {
 		return
 	}
 	next := &s.frontier
-	for k, message := range s.receive[:s.inRow.Size()] {
+	for k, message := range s.inRow.received {
 		if _, words := s.form.decode(message, s.width/32); words != nil && k != s.self {
 			next.toBitmap()
 		}
@@ -190,7 +188,7 @@ func (s *Rank) updateFrontier() {
 		s.team.Do(s.width/32, manyWords, (*update)(s))
 	}
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
-	for k, message := range s.receive[:s.inRow.Size()] {
+	for k, message := range s.inRow.received {
 		list, _ := s.form.decode(message, s.width/32)
 		if k == s.self {
 			continue
@@ -214,7 +212,7 @@ type update Rank
 func (u *update) Piece(_, from, to int) {
 	s := (*Rank)(u)
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
-	for k, message := range s.receive[:s.inRow.Size()] {
+	for k, message := range s.inRow.received {
 		_, words := s.form.decode(message, s.width/32)
 		if words == nil || k == s.self {
 			continue
@@ -230,52 +228,49 @@ func (u *update) Piece(_, from, to int) {
 	}
 }
 
-// pairs are vertices and parents that ranks exchange at the end of a search.
-type pairs struct {
-	asked      []uint32
-	into, from []uint32
-	base       Row // where into's block of rows begins
-}
-
 // fetchPredecessors asks the ranks that discovered this rank's vertices for their parents, once for all levels (Satish
 // et al. 2012; Bisson et al., section 3): one message with the vertices, and one back with a parent for each.
-func (s *Rank) fetchPredecessors() {
-	m := &s.record.Phases[Predecessors]
-	defer s.watch.lap(m)
-	if s.inRow.Size() == 1 {
-		return
-	}
-	lists, send := s.nextOutbox(s.inRow.Size())
+func (s *Rank) fetchPredecessors(m *Measure) {
+	lists, send := s.inRow.nextOutbox()
 	s.messagesOf(s.finder, lists, send)
 	received := s.exchange(s.inRow, send, nil, m)
-	replies, send := s.nextOutbox(s.inRow.Size())
+	lists, send = s.inRow.nextOutbox()
 	for k, message := range received {
-		if k == s.self {
-			continue
+		if k != s.self {
+			list, words := s.form.decode(message, s.width/32)
+			lists[k] = s.appendMembers(append(lists[k][:0], list...), words)
+			s.findPredecessors(lists[k], k)
+			send[k] = lists[k]
 		}
-		list, words := s.form.decode(message, s.width/32)
-		replies[k] = s.appendMembers(append(replies[k][:0], list...), words)
-		s.into, s.base = replies[k], Row(k*s.width)
-		s.team.Do(len(replies[k]), manyWords, (*findPredecessors)(s))
-		send[k] = replies[k]
 	}
 	for k, reply := range s.exchange(s.inRow, send, nil, m) {
 		if k != s.self {
 			s.asked = s.appendMembers(s.asked[:0], s.words(s.finder, k))
-			s.into, s.from = s.asked, reply
-			s.team.Do(len(reply), manyWords, (*takePredecessors)(s))
+			s.takePredecessors(s.asked, reply)
 		}
 	}
 }
 
-// findPredecessors replaces rows of pairs.into by the labels + 1 of their parents. This rank has discovered these rows.
+// pairs are vertices and parents that ranks exchange at the end of a search.
+type pairs struct {
+	asked      []uint32
+	into, from []uint32
+	base       uint32 // where into's block of rows begins
+}
+
+// findPredecessors replaces vertices of a block of rows, which this rank has discovered, by the labels + 1 of their
+// parents.
+func (s *Rank) findPredecessors(vertices []uint32, block int) {
+	s.into, s.base = vertices, uint32(block*s.width)
+	s.team.Do(len(vertices), manyWords, (*findPredecessors)(s))
+}
+
 type findPredecessors Rank
 
-// Piece replaces rows from..to-1.
+// Piece replaces vertices from..to-1.
 func (s *findPredecessors) Piece(_, from, to int) {
 	for k, v := range s.into[from:to] {
-		row := s.base + Row(v)
-		if s.corrected.has(uint32(row)) {
+		if row := s.base + v; s.corrected.has(row) {
 			s.into[from+k] = s.parent[row]
 		} else {
 			// In two dimensions; in one, rows of others are found through lists of the frontier.
@@ -284,7 +279,12 @@ func (s *findPredecessors) Piece(_, from, to int) {
 	}
 }
 
-// takePredecessors takes the parents in pairs.from of the own vertices in pairs.into.
+// takePredecessors takes the parents of own vertices.
+func (s *Rank) takePredecessors(vertices, labels []uint32) {
+	s.into, s.from = vertices, labels
+	s.team.Do(len(vertices), manyWords, (*takePredecessors)(s))
+}
+
 type takePredecessors Rank
 
 // Piece takes those of vertices from..to-1.

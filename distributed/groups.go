@@ -67,12 +67,7 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 // shareHubLabels sets hubLabel. slots are those of the own hubs.
 func (b *builder) shareHubLabels(slots []uint32) {
 	own := b.hubsPerRank()
-	labels := make([]uint32, own)
-	_, first, stride := b.Partition.Slots(b.world.Rank())
-	for v, slot := range slots {
-		labels[v] = uint32(first+int64(slot)*stride) + 1
-	}
-	all := comm.Allgather(b.world, labels)
+	all := comm.Allgather(b.world, b.labelsOf(slots, own))
 	b.hubLabel = make([]uint32, own*len(all))
 	for rank, labels := range all {
 		for w := range own / 32 {
@@ -91,7 +86,7 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 		for k := 0; k+1 < len(entries); k += 2 {
 			if list := index[entries[k+1]]; int(list) < own*b.grid.R {
 				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
-				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | uint32(list)&31
+				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | list&31
 				first[entries[k]] = min(first[entries[k]], hub)
 			}
 		}
@@ -145,33 +140,32 @@ func (s *Rank) visitGroups() {
 	if s.grid.C > 1 || s.addressed {
 		return
 	}
-	group, grouped := s.groupsOf(0), 0
-	each := func(do func(hub int)) {
-		for rank, message := range s.receive[:s.grid.R] {
-			list, words := s.form.decode(message, s.width/32)
-			for _, v := range list {
-				if int(v) < s.hubsPerRank() {
-					do(s.hubAt(rank, int(v>>5)) | int(v&31))
-				}
-			}
-			for w := range min(len(words), s.hubsPerRank()/32) {
-				for word := words[w]; word != 0; word &= word - 1 {
-					do(s.hubAt(rank, w) | bits.TrailingZeros32(word))
-				}
+	clear(s.hubs)
+	own := s.hubsPerRank()
+	for rank, message := range s.inColumn.received {
+		list, words := s.form.decode(message, s.width/32)
+		for _, v := range list {
+			if int(v) < own {
+				s.hubs.add(uint32(s.hubAt(rank, int(v>>5))) | v&31)
 			}
 		}
+		for w := range min(len(words), own/32) {
+			s.hubs[s.hubAt(rank, w)>>5] = words[w]
+		}
 	}
-	each(func(hub int) { grouped += int(group[hub+1] - group[hub]) })
+	groups, grouped := s.groupsOf(0), 0
+	for w, word := range s.hubs {
+		for ; word != 0; word &= word - 1 {
+			grouped += groups.Size(w<<5 + bits.TrailingZeros32(word))
+		}
+	}
 	if grouped < s.vertices/groupedShare {
 		return
 	}
-	clear(s.hubs)
-	each(func(hub int) { s.hubs.add(uint32(hub)) })
 	s.discovered.toBitmap()
 	s.team.Do(s.rows/32, wordsPiece, (*visitGroups)(s))
 }
 
-// visitGroups discovers the groups of the frontier's hubs.
 type visitGroups Rank
 
 // Piece discovers the rows in words from..to-1.

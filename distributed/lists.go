@@ -19,32 +19,30 @@ import (
 func (b *builder) makeLists() error {
 	row, index := b.translations()
 	counts := make([]uint32, b.rows)
-	b.team.Split(len(b.count), 1, func(_, from, to int) {
-		for slot := from; slot < to; slot++ {
-			if n := b.count[slot]; n != 0 {
-				counts[row[slot]] = n
-			}
+	b.each(len(row), func(slot int) {
+		if n := b.count[slot]; n != 0 {
+			counts[row[slot]] = n
 		}
 	})
 	if err := b.listRows(counts, row, index); err != nil {
 		return err
 	}
-	if !b.oneD {
+	if b.down = b.up; !b.OneD {
 		if err := b.listColumns(); err != nil {
 			return err
 		}
 	}
 	b.team.Pieces(len(b.up.targets), entriesPiece, func(_, from, to int) {
 		for k, index := range b.up.targets[from:to] {
-			b.up.targets[from+k] = b.listedColumn(listIndex(index))
+			b.up.targets[from+k] = b.listedColumn(index)
 		}
 	})
 	b.ranges = rangesOf(b.team.Size())
-	if hubs := b.hubsPerRank(); b.team.Size() > 1 && !b.oneD {
-		cutLists(b, &b.down, hubs*b.grid.R, rangesOfWords(counts, b.ranges))
+	if hubs := b.hubsPerRank(); b.team.Size() > 1 && !b.OneD {
+		b.cutLists(hubs*b.grid.R, rangesOfWords(counts, b.ranges))
 	} else if b.team.Size() > 1 {
 		// In one dimension, a range has rows of every rank: of hubs as many entries as the others.
-		cutLists(b, &b.up, hubs, slices.Repeat(rangesOfWords(b.degree, b.ranges), b.grid.R))
+		b.cutLists(hubs, slices.Repeat(rangesOfWords(b.degree, b.ranges), b.grid.R))
 	}
 	if err := b.memory.Err(); err != nil {
 		return err
@@ -59,8 +57,8 @@ const (
 
 // listRows makes up, with list indexes for columns: so the lists of rows come out sorted, hubs first. counts[v] is the
 // number of entries of row v, duplicates counted.
-func (b *builder) listRows(counts []uint32, row []Row, index []listIndex) error {
-	matrix := csr.New[Column](b.memory, b.team, b.rows, b.columns, func(from, to int) (entries int) {
+func (b *builder) listRows(counts []uint32, row, index []uint32) error {
+	matrix := csr.New[uint32](b.memory, b.team, b.rows, b.columns, func(from, to int) (entries int) {
 		for _, n := range counts[from:to] {
 			entries += int(n)
 		}
@@ -92,10 +90,10 @@ func (b *builder) listColumns() error {
 	b.team.Pieces(len(b.up.targets), entriesPiece, func(worker, from, to int) {
 		own := counts[worker]
 		for _, index := range b.up.targets[from:to] {
-			own[csr.Block(uint32(index))]++
+			own[csr.Block(index)]++
 		}
 	})
-	matrix := csr.New[Row](b.memory, b.team, b.columns, b.rows, func(from, to int) (entries int) {
+	matrix := csr.New[uint32](b.memory, b.team, b.columns, b.rows, func(from, to int) (entries int) {
 		for _, own := range counts {
 			for _, n := range own[csr.Block(uint32(from)) : csr.Block(uint32(to-1))+1] {
 				entries += int(n)
@@ -155,8 +153,8 @@ func rangesOfWords(counts []uint32, n int) []uint16 {
 
 // cutLists cuts the long ones of the first n lists of those that top-down levels scan, whose entries are ordered by
 // range. of is the range of each word of rows.
-func cutLists[V Row | Column](b *builder, all *lists[V], n int, of []uint16) {
-	for n > 0 && len(all.of(n-1)) < minSegment*b.ranges {
+func (b *builder) cutLists(n int, of []uint16) {
+	for n > 0 && len(b.down.of(n-1)) < minSegment*b.ranges {
 		n--
 	}
 	b.segmented = uint32(n)
@@ -166,7 +164,7 @@ func cutLists[V Row | Column](b *builder, all *lists[V], n int, of []uint16) {
 	}
 	b.team.Pieces(n, 1<<8, func(_, from, to int) {
 		for u := from; u < to; u++ {
-			list, before := all.of(u), b.segments[u*(b.ranges+1):]
+			list, before := b.down.of(u), b.segments[u*(b.ranges+1):]
 			for k := range b.ranges {
 				before[k+1] = before[k] + uint32(sort.Search(len(list)-int(before[k]), func(i int) bool {
 					return int(of[list[int(before[k])+i]>>5]) > k
@@ -192,16 +190,8 @@ func (b *builder) byDescendingDegree(degree []uint32) []uint32 {
 // sortByKey sorts numbers by ascending key and keeps the order of equal ones.
 func (b *builder) sortByKey(numbers []uint32, largest uint32, key func(uint32) uint32) []uint32 {
 	records, scratch := make([]uint64, len(numbers)), make([]uint64, len(numbers))
-	b.team.Split(len(numbers), 1, func(_, from, to int) {
-		for k, n := range numbers[from:to] {
-			records[from+k] = uint64(key(n))<<32 | uint64(n)
-		}
-	})
+	b.each(len(numbers), func(k int) { records[k] = uint64(key(numbers[k]))<<32 | uint64(numbers[k]) })
 	sorted, _ := csr.SortKeys(b.team, records, scratch, 32, bits.Len32(largest))
-	b.team.Split(len(numbers), 1, func(_, from, to int) {
-		for k, record := range sorted[from:to] {
-			numbers[from+k] = uint32(record)
-		}
-	})
+	b.each(len(numbers), func(k int) { numbers[k] = uint32(sorted[k]) })
 	return numbers
 }

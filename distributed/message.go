@@ -3,6 +3,9 @@ package distributed
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Messages that hold sets of vertices.
@@ -27,32 +30,97 @@ func (f Form) decode(message []uint32, words int) (list []uint32, bits bitmap) {
 	return message, nil
 }
 
-// mail makes messages and counts them.
-type mail struct {
-	form      Form
-	outbox    [3]outbox // take turns
+// peers is a group of ranks with the messages of a search between them. Two outboxes take turns: others may read the
+// messages of one exchange until the next.
+type peers struct {
+	comm.Group
+	outboxes  [2]outbox
 	exchanges int
-	receive   [][]uint32
-	unpacked  struct { // the members of bits, in parts, that are written to list
-		bits  bitmap
-		parts int
-		list  []uint32
-	}
+	received  [][]uint32 // [rank] by the last exchange
 }
 
-// outbox holds the messages of one exchange. Others may read them until the next exchange of the same group, so
-// outboxes take turns.
+// outbox holds the messages of one exchange.
 type outbox struct {
 	lists [][]uint32 // [rank] memory for a list
 	send  [][]uint32 // [rank] the list, or memory of a set
 }
 
-// nextOutbox returns the outbox of the next exchange of a group, with empty messages.
-func (s *Rank) nextOutbox(size int) (lists, send [][]uint32) {
-	s.exchanges++
-	o := &s.outbox[s.exchanges%len(s.outbox)]
+func newPeers(group comm.Group) *peers {
+	p := &peers{Group: group, received: make([][]uint32, group.Size())}
+	for k := range p.outboxes {
+		p.outboxes[k] = outbox{make([][]uint32, group.Size()), make([][]uint32, group.Size())}
+	}
+	return p
+}
+
+// nextOutbox returns the outbox of the next exchange, with empty messages.
+func (p *peers) nextOutbox() (lists, send [][]uint32) {
+	p.exchanges++
+	o := &p.outboxes[p.exchanges&1]
 	clear(o.send)
-	return o.lists[:size], o.send[:size]
+	return o.lists, o.send
+}
+
+// packer counts and lists the members of bitmaps. Its workers share out a long one in parts.
+type packer struct {
+	team    *team.Team
+	bits    bitmap
+	parts   int
+	members []int    // [part] in the part, then before it
+	list    []uint32 // the members; nil while they are counted
+}
+
+// count returns the number of members of a set.
+func (p *packer) count(a *set) int {
+	if a.listed {
+		return len(a.list)
+	}
+	if a.counted == 0 {
+		a.counted = p.countBits(a.bits)
+	}
+	return a.counted
+}
+
+func (p *packer) countBits(b bitmap) (n int) {
+	p.bits, p.list, p.parts = b, nil, 1
+	if len(b) > manyWords {
+		p.parts = len(p.members)
+	}
+	p.team.Do(p.parts, 1, p)
+	for k, members := range p.members[:p.parts] {
+		p.members[k], n = n, n+members
+	}
+	return n
+}
+
+// appendMembers appends the members of a bitmap to a list.
+func (p *packer) appendMembers(list []uint32, b bitmap) []uint32 {
+	at, n := len(list), p.countBits(b)
+	if n == 0 {
+		return list
+	}
+	list = slices.Grow(list, n)[:at+n]
+	p.list = list[at:]
+	p.team.Do(p.parts, 1, p)
+	return list
+}
+
+// Piece counts or lists the members in parts from..to-1.
+func (p *packer) Piece(_, from, to int) {
+	for k := from; k < to; k++ {
+		words := bitmap(cut(p.bits, k, p.parts))
+		if p.list == nil {
+			p.members[k] = words.count()
+			continue
+		}
+		at, first := p.members[k], uint32(len(p.bits)*k/p.parts)<<5
+		for w, word := range words {
+			for ; word != 0; word &= word - 1 {
+				p.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
+				at++
+			}
+		}
+	}
 }
 
 // messageOf returns the message of a set, which is memory of the set or, if a bitmap is sent as a list, that of list.
@@ -68,65 +136,4 @@ func (s *Rank) messageOf(own *set, list *[]uint32) []uint32 {
 	}
 	*list = s.appendMembers((*list)[:0], own.bits)
 	return *list
-}
-
-// count returns the number of members of a set.
-func (s *Rank) count(a *set) int {
-	if a.listed {
-		return len(a.list)
-	}
-	if a.counted == 0 {
-		a.counted = s.countMembers(a.bits)
-	}
-	return a.counted
-}
-
-// countMembers counts the members of a bitmap in parts, one for each worker if it is long.
-func (s *Rank) countMembers(b bitmap) (n int) {
-	s.unpacked.bits, s.unpacked.parts = b, 1
-	if len(b) > manyWords {
-		s.unpacked.parts = s.team.Size()
-	}
-	s.team.Do(s.unpacked.parts, 1, (*countParts)(s))
-	for k := range s.unpacked.parts {
-		x := &s.workers[k]
-		x.members, n = n, n+x.members
-	}
-	return n
-}
-
-// appendMembers appends the members of a bitmap to a list.
-func (s *Rank) appendMembers(list []uint32, b bitmap) []uint32 {
-	at, n := len(list), s.countMembers(b)
-	list = slices.Grow(list, n)[:at+n]
-	s.unpacked.list = list[at:]
-	s.team.Do(s.unpacked.parts, 1, (*listParts)(s))
-	return list
-}
-
-// countParts counts the members of unpacked.bits.
-type countParts Rank
-
-// Piece counts those in parts from..to-1.
-func (s *countParts) Piece(_, from, to int) {
-	for k := from; k < to; k++ {
-		s.workers[k].members = bitmap(cut(s.unpacked.bits, k, s.unpacked.parts)).count()
-	}
-}
-
-// listParts writes the members of unpacked.bits to unpacked.list.
-type listParts Rank
-
-// Piece writes those in parts from..to-1, behind those of earlier parts.
-func (s *listParts) Piece(_, from, to int) {
-	for k := from; k < to; k++ {
-		words, at := cut(s.unpacked.bits, k, s.unpacked.parts), s.workers[k].members
-		first := uint32(len(s.unpacked.bits)*k/s.unpacked.parts) << 5
-		for w, word := range words {
-			for ; word != 0; word &= word - 1 {
-				s.unpacked.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
-				at++
-			}
-		}
-	}
 }

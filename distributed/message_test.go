@@ -11,8 +11,8 @@ import (
 
 // drawSet draws a set in one of its two representations, and returns it as a bitmap, too.
 func drawSet(t *rapid.T, words int) (*set, bitmap) {
-	s := &set{bits: make(bitmap, words)}
-	if s.reset(); rapid.Bool().Draw(t, "bitmap") {
+	s := &set{listed: true, bits: make(bitmap, words)}
+	if rapid.Bool().Draw(t, "bitmap") {
 		s.toBitmap()
 	}
 	all := make(bitmap, words)
@@ -35,7 +35,7 @@ func words(t *rapid.T) int {
 
 // sender returns a rank that can make messages of sets.
 func sender(t *testing.T, workers int) *Rank {
-	s := &Rank{team: team.New(workers), workers: make([]worker, workers)}
+	s := &Rank{packer: packer{team: team.New(workers), members: make([]int, workers)}}
 	t.Cleanup(s.team.Stop)
 	return s
 }

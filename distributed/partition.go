@@ -34,21 +34,16 @@ import "math/bits"
 // One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, and its columns are
 // all vertices. The graph is undirected, so the same lists lead from its own vertices to any other.
 
-// A vertex has a number of a distinct type in each of these spaces, so that one cannot be mistaken for another.
-type (
-	// Label is the global number of a vertex, as in the tuples.
-	Label uint32
-	// Local is the number of a vertex at its owner, 0 <= Local < width.
-	Local uint32
-	// Row is a row of a rank's part of the matrix: block*width + Local. Blocks are in the order of the ranks of its
-	// grid row.
-	Row uint32
-	// Column is a column of a rank's part of the matrix: block*width + Local. Blocks are in the order of the ranks of
-	// its grid column.
-	Column uint32
-	// listIndex is the position of a column's list among those of all columns of the part (Part.listOf).
-	listIndex uint32
-)
+// Label is the global number of a vertex, as in the tuples.
+//
+// In a part, vertices are plain numbers of these spaces:
+//
+//	slot        of a label at its owner, 0 <= slot < Share
+//	Local       number of a vertex at its owner, 0 <= Local < width
+//	Row         of the part: block*width + Local, blocks in the order of the ranks of its grid row
+//	Column      of the part: block*width + Local, blocks in the order of the ranks of its grid column
+//	list index  position of a column's list among those of all columns of the part (Part.listOf)
+type Label uint32
 
 // maxUint32 bounds everything that is counted or numbered in 32 bits.
 const maxUint32 = 1<<32 - 1
@@ -149,10 +144,9 @@ type Part struct {
 	grouped bitmap   // [Row] rows whose first column is the hub of their group
 	remote  bitmap   // [Row] own rows whose group has a hub in another grid column: their first column is not the template
 
-	// The adjacency lists have no duplicates. Parts in one dimension have no lists of columns, because those of rows serve
-	// both directions.
-	up    lists[Column]          // for each row, the columns of its entries, by ascending list index
-	down  lists[Row]             // for each column, by list index, the rows of its entries
+	// The adjacency lists have no duplicates. In one dimension those of rows serve both directions: down is up.
+	up    lists                  // for each row, the columns of its entries, by ascending list index
+	down  lists                  // for each column, by list index, the rows of its entries
 	entry [numColumns][]uint32   // [Row] the first Columns of each list of up; meaningless where it is shorter
 	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
 
@@ -177,23 +171,20 @@ func rangesOf(workers int) int { return 8 * workers }
 const numColumns = 4
 
 // lists are adjacency lists, concatenated: list k is targets[at[k]:at[k+1]].
-type lists[V Row | Column] struct {
-	at      []uint32
-	targets []V
-}
+type lists struct{ at, targets []uint32 }
 
-func (l *lists[V]) of(k int) []V { return l.targets[l.at[k]:l.at[k+1]] }
+func (l *lists) of(k int) []uint32 { return l.targets[l.at[k]:l.at[k+1]] }
 
 // listOf returns the index of a column's list. Lists are in the order of local numbers, that is by descending degree
 // within each block, 32 of every block in turn. So hubs come first, and a word of a bitmap stays a word.
-func (p *Part) listOf(block int, v Local) listIndex {
-	return (listIndex(v)>>5*listIndex(p.grid.R)+listIndex(block))<<5 | listIndex(v)&31
+func (p *Part) listOf(block int, v uint32) uint32 {
+	return (v>>5*uint32(p.grid.R)+uint32(block))<<5 | v&31
 }
 
 // listedColumn is the column of a list.
-func (p *Part) listedColumn(index listIndex) Column {
-	word, r := uint32(index)>>5, uint32(p.grid.R)
-	return Column(word%r*uint32(p.width) + word/r<<5 + uint32(index)&31)
+func (p *Part) listedColumn(index uint32) uint32 {
+	word, r := index>>5, uint32(p.grid.R)
+	return word%r*uint32(p.width) + word/r<<5 + index&31
 }
 
 // words returns block k of a bitmap with consecutive blocks.

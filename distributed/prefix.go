@@ -11,14 +11,8 @@ package distributed
 //     and the newly visited own vertices are the frontier.
 //   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
 //
-// There the grid is square, and what a rank has of the union goes to the transposed rank. Here the frontier is expanded
+// There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is expanded
 // as it is with the other fold, so grids need not be square.
-
-// prefix is the scratch of a fold by prefix; nil bitmaps and empty outboxes without.
-type prefix struct {
-	union bitmap    // [row block] rows that ranks inRow have discovered in this level
-	toRow [2]outbox // take turns
-}
 
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
 // that are assigned to this rank.
@@ -28,12 +22,13 @@ func (s *Rank) foldByPrefix(m *Measure) {
 	clear(s.union)
 	for k := range ranks { // the prefix of rank k arrives; that of the first one is empty
 		if k > 0 {
-			to := s.nextToRow()
+			lists, send := s.inRow.nextOutbox()
 			if self == k-1 {
-				to.send[k] = s.messageOf(&set{bits: s.union}, &to.lists[0])
+				send[k] = s.messageOf(&set{bits: s.union}, &lists[0])
 			}
-			received := s.exchange(s.inRow, to.send, nil, m)
-			s.takeUnion(received[k-1], self == k)
+			if received := s.exchange(s.inRow, send, nil, m); self == k {
+				s.union.replace(s.form.decode(received[k-1], len(s.union)))
+			}
 		}
 		if self == k {
 			for w, word := range d.bits {
@@ -42,15 +37,16 @@ func (s *Rank) foldByPrefix(m *Measure) {
 			}
 		}
 	}
-	to := s.nextToRow()
+	lists, send := s.inRow.nextOutbox()
 	if self == ranks-1 {
-		message := s.messageOf(&set{bits: s.union}, &to.lists[0])
-		for k := range to.send {
-			to.send[k] = message
+		message := s.messageOf(&set{bits: s.union}, &lists[0])
+		for k := range send {
+			send[k] = message
 		}
 	}
-	received := s.exchange(s.inRow, to.send, nil, m)
-	s.takeUnion(received[ranks-1], self < ranks-1)
+	if received := s.exchange(s.inRow, send, nil, m); self < ranks-1 {
+		s.union.replace(s.form.decode(received[ranks-1], len(s.union)))
+	}
 	s.watch.lap(m)
 
 	s.takeOwn()
@@ -60,49 +56,27 @@ func (s *Rank) foldByPrefix(m *Measure) {
 		s.frontier.bits[w] |= word
 		corrected[w] |= word // its parent comes at the end
 	}
-	for w, word := range s.union {
-		s.visited[w] |= word
-	}
-}
-
-// nextToRow returns the outbox of the next exchange of foldByPrefix, with empty messages. It takes two in turn. The
-// other outboxes would be used again while ranks of the grid column read the expanded frontier.
-func (s *Rank) nextToRow() *outbox {
-	s.toRow[0], s.toRow[1] = s.toRow[1], s.toRow[0]
-	clear(s.toRow[0].send)
-	return &s.toRow[0]
-}
-
-// takeUnion copies the set in a message to union.
-func (s *Rank) takeUnion(message []uint32, take bool) {
-	if take {
-		s.union.replace(s.form.decode(message, len(s.union)))
-	}
+	s.visited.includeSet(&set{bits: s.union})
 }
 
 // sendPredecessors sends the parents of the vertices assigned to this rank to their owners, in one message each: the
 // vertices, and behind them the labels + 1 of their parents. An owner that has discovered such a vertex itself may take
 // either parent.
-func (s *Rank) sendPredecessors() {
-	m := &s.record.Phases[Predecessors]
-	lists, send := s.nextOutbox(s.inRow.Size())
+func (s *Rank) sendPredecessors(m *Measure) {
+	lists, send := s.inRow.nextOutbox()
 	for k := range send {
-		if k == s.self {
-			continue
+		if k != s.self {
+			list := s.appendMembers(lists[k][:0], s.words(s.finder, k))
+			n := len(list)
+			list = append(list, list...)
+			s.findPredecessors(list[n:], k)
+			lists[k], send[k] = list, list
 		}
-		list := s.appendMembers(lists[k][:0], s.words(s.finder, k))
-		n := len(list)
-		list = append(list, list...)
-		s.into, s.base = list[n:], Row(k*s.width)
-		s.team.Do(n, manyWords, (*findPredecessors)(s))
-		lists[k], send[k] = list, list
 	}
 	for k, message := range s.exchange(s.inRow, send, nil, m) {
 		if k != s.self {
 			n := len(message) / 2
-			s.into, s.from = message[:n], message[n:]
-			s.team.Do(n, manyWords, (*takePredecessors)(s))
+			s.takePredecessors(message[:n], message[n:])
 		}
 	}
-	s.watch.lap(m)
 }

@@ -21,11 +21,11 @@ const batch = 512
 // worker is the memory that one worker of a rank writes during a scan. The padding keeps workers off each other's
 // cache lines.
 type worker struct {
-	row         [batch]Row    // rows to process, or unvisited ones
+	row         [batch]uint32 // rows to process, or unvisited ones
 	at          [batch]uint32 // next entry to read
 	end         [batch]uint32
-	found       [batch]Row    // rows with a column in the frontier
-	column      [batch]Column // that column
+	found       [batch]uint32 // rows with a column in the frontier
+	column      [batch]uint32 // that column
 	sources     [touchAhead]source
 	long        []source // with long lists
 	discovered  []uint32 // rows, top-down
@@ -53,10 +53,7 @@ type source struct {
 }
 
 // candidate is an unvisited row with a neighbor in the frontier, which has the given label + 1.
-type candidate struct {
-	row   Row
-	label uint32
-}
+type candidate struct{ row, label uint32 }
 
 const (
 	fewMembers   = 64      // a frontier of fewer words in messages is left to one worker
@@ -70,8 +67,16 @@ const (
 
 // scan is the memory that the workers of a top-down scan share.
 type scan struct {
-	cuts int      // parts of each block of a frontier that workers share out
-	long []source // vertices with long lists
+	blocks []block  // of the frontier
+	cuts   int      // parts of each block that workers share out
+	long   []source // vertices with long lists
+}
+
+// block is a part of the frontier, a list or a bitmap. labels are those of its vertices, by number, + 1.
+type block struct {
+	list   []uint32
+	words  bitmap
+	labels []uint32
 }
 
 // cut returns part k of n about equally long parts of a slice.
@@ -89,90 +94,95 @@ func (s *Rank) eachPart(n, size, few int, task team.Task) {
 	s.team.Do(n*s.cuts, 1, task)
 }
 
-// scanTopDown discovers the unvisited rows in the lists of the frontier's vertices, and makes these their parents. The
-// frontier is in n blocks with size words in all. The task short scans parts of the blocks, whose short lists lead
-// anywhere, and then long scans the long lists by segment: all that lead to a range of rows are scanned by one worker.
-func (s *Rank) scanTopDown(n, size int, short, long team.Task) {
-	s.eachPart(n, size, fewMembers, short)
+// scanTopDown discovers the unvisited rows in the lists of the vertices of s.blocks, and makes these their parents.
+// First workers share out the vertices, whose short lists lead anywhere. Then they share out ranges of rows: one worker
+// scans the segments of all long lists that lead to a range.
+func (s *Rank) scanTopDown() {
+	size := 0
+	for _, b := range s.blocks {
+		size += len(b.list) + len(b.words)
+	}
+	s.eachPart(len(s.blocks), size, fewMembers, (*shortLists)(s))
 	for k := range s.workers {
 		x := &s.workers[k]
 		s.long, x.long = append(s.long, x.long...), x.long[:0]
 	}
 	if len(s.long) > 0 {
 		s.discovered.toBitmap()
-		s.team.Do(s.ranges, 1, long)
+		s.team.Do(s.ranges, 1, (*longLists)(s))
 		s.long = s.long[:0]
 	}
 	s.takeDiscovered()
 }
 
-// scanPart scans the lists of part k of the vertices in a list or bitmap. The list of vertex 32*w+b has the index
-// 32*(w*blocks+block)+b, and the label of vertex u is labels[u].
-func scanPart[V Row | Column](
-	s *Rank, x *worker, all *lists[V], members []uint32, words bitmap, k int, labels []uint32, block, blocks uint32,
-) {
-	n := 0
-	add := func(u uint32) {
-		list := (u>>5*blocks+block)<<5 | u&31
-		links := int(all.at[list+1] - all.at[list])
-		x.edges += int64(links)
-		switch {
-		case links == 0:
-		case list < s.segmented && links >= minSegment*s.ranges:
-			x.long = append(x.long, source{list, links, labels[u]})
-		default:
-			x.sources[n&(touchAhead-1)] = source{list, links, labels[u]}
-			if n++; n == touchAhead {
-				scanLists(s, x, all, x.sources[:n])
-				n = 0
+type shortLists Rank
+
+// Piece scans the lists of the vertices in parts from..to-1 of the blocks.
+func (t *shortLists) Piece(worker, from, to int) {
+	s := (*Rank)(t)
+	x := &s.workers[worker]
+	for k := from; k < to; k++ {
+		n, b := 0, &s.blocks[k/s.cuts]
+		add := func(u uint32) {
+			list := (u>>5*uint32(len(s.blocks))+uint32(k/s.cuts))<<5 | u&31 // as in listOf
+			links := int(s.down.at[list+1] - s.down.at[list])
+			x.edges += int64(links)
+			switch {
+			case links == 0:
+			case list < s.segmented && links >= minSegment*s.ranges:
+				x.long = append(x.long, source{list, links, b.labels[u]})
+			default:
+				x.sources[n&(touchAhead-1)] = source{list, links, b.labels[u]}
+				if n++; n == touchAhead {
+					s.scanLists(x, n)
+					n = 0
+				}
+			}
+		}
+		for _, u := range cut(b.list, k%s.cuts, s.cuts) {
+			add(u)
+		}
+		base := len(b.words) * (k % s.cuts) / s.cuts
+		for w, word := range cut(b.words, k%s.cuts, s.cuts) {
+			for ; word != 0; word &= word - 1 {
+				add(uint32((base+w)<<5 + bits.TrailingZeros32(word)))
+			}
+		}
+		s.scanLists(x, n)
+	}
+}
+
+// scanLists makes the first n sources of x the parents of the unvisited rows in their lists.
+func (s *Rank) scanLists(x *worker, n int) {
+	for _, u := range x.sources[:n] { // fetch the lists at once: each is somewhere else in memory
+		x.touched += s.down.targets[s.down.at[u.list]]
+	}
+	for _, u := range x.sources[:n] {
+		for rows := range slices.Chunk(s.down.of(int(u.list)), batch) {
+			unvisited := x.row[:keepUnvisited(rows, s.visited, &x.row)]
+			if s.team.Size() > 1 {
+				s.discoverShared(x, unvisited, u.label)
+			} else {
+				s.discover(x, unvisited, u.label)
 			}
 		}
 	}
-	for _, u := range cut(members, k, s.cuts) {
-		add(u)
-	}
-	base := len(words) * k / s.cuts
-	for w, word := range cut(words, k, s.cuts) {
-		for ; word != 0; word &= word - 1 {
-			add(uint32((base+w)<<5 + bits.TrailingZeros32(word)))
-		}
-	}
-	scanLists(s, x, all, x.sources[:n])
 }
 
-// scanLists scans the lists of sources.
-func scanLists[V Row | Column](s *Rank, x *worker, all *lists[V], sources []source) {
-	for _, u := range sources { // fetch them at once: each is somewhere else in memory
-		x.touched += uint32(all.targets[all.at[u.list]])
-	}
-	for _, u := range sources {
-		scanList(s, x, all.of(int(u.list)), u.label)
-	}
-}
+type longLists Rank
 
-// scanList makes a vertex the parent of the unvisited rows in its list.
-func scanList[V Row | Column](s *Rank, x *worker, list []V, label uint32) {
-	for rows := range slices.Chunk(list, batch) {
-		unvisited := x.row[:keepUnvisited(rows, s.visited, &x.row)]
-		if s.team.Size() > 1 {
-			s.discoverShared(x, unvisited, label)
-		} else {
-			s.discover(x, unvisited, label)
-		}
-	}
-}
-
-// scanLong scans the segments of the long lists that lead to the ranges from..to-1 of rows.
-func scanLong[V Row | Column](s *Rank, x *worker, all *lists[V], from, to int) {
+// Piece scans the segments of the long lists that lead to the ranges from..to-1 of rows.
+func (l *longLists) Piece(worker, from, to int) {
+	s, x := (*Rank)(l), &l.workers[worker]
 	for k := from; k < to; k++ {
 		for part := range slices.Chunk(s.long, touchAhead) {
 			for _, u := range part {
 				if segment := s.segment(u.list, k); segment < u.links {
-					x.touched += uint32(all.of(int(u.list))[segment])
+					x.touched += s.down.of(int(u.list))[segment]
 				}
 			}
 			for _, u := range part {
-				list := all.of(int(u.list))[s.segment(u.list, k):s.segment(u.list, k+1)]
+				list := s.down.of(int(u.list))[s.segment(u.list, k):s.segment(u.list, k+1)]
 				for rows := range slices.Chunk(list, batch) {
 					s.discoverInRange(x.row[:keepUnvisited(rows, s.visited, &x.row)], u.label)
 				}
@@ -183,17 +193,17 @@ func scanLong[V Row | Column](s *Rank, x *worker, all *lists[V], from, to int) {
 
 // keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers
 // may visit rows at the same time; on amd64 an atomic read costs no more than another.
-func keepUnvisited[V Row | Column](rows []V, visited bitmap, unvisited *[batch]Row) int {
+func keepUnvisited(rows []uint32, visited bitmap, unvisited *[batch]uint32) int {
 	n := 0
 	for _, v := range rows {
-		unvisited[n&(batch-1)] = Row(v)
+		unvisited[n&(batch-1)] = v
 		n += int(^atomic.LoadUint32(&visited[v>>5]) >> (v & 31) & 1)
 	}
 	return n
 }
 
 // discover visits rows and gives them a parent, which has the given label.
-func (s *Rank) discover(x *worker, rows []Row, label uint32) {
+func (s *Rank) discover(x *worker, rows []uint32, label uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
 		if s.visited[v>>5]&bit != 0 {
@@ -202,7 +212,7 @@ func (s *Rank) discover(x *worker, rows []Row, label uint32) {
 		s.visited[v>>5] |= bit
 		s.corrected[v>>5] |= bit
 		s.parent[v] = label
-		x.discovered = append(x.discovered, uint32(v))
+		x.discovered = append(x.discovered, v)
 	}
 }
 
@@ -211,13 +221,13 @@ func (s *Rank) discoverCandidates() {
 	x := &s.workers[0]
 	x.edges += s.looked
 	for _, c := range s.candidates {
-		s.discover(x, []Row{c.row}, c.label)
+		s.discover(x, []uint32{c.row}, c.label)
 	}
 }
 
 // discoverInRange is discover for rows of a range that belongs to the worker. There may be many, so discovered is a
 // bitmap.
-func (s *Rank) discoverInRange(rows []Row, label uint32) {
+func (s *Rank) discoverInRange(rows []uint32, label uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
 		if s.visited[v>>5]&bit == 0 {
@@ -230,7 +240,7 @@ func (s *Rank) discoverInRange(rows []Row, label uint32) {
 }
 
 // discoverShared is discover for rows that several workers may discover at once; one of them gets the row.
-func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
+func (s *Rank) discoverShared(x *worker, rows []uint32, label uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
 		if atomic.OrUint32(&s.visited[v>>5], bit)&bit != 0 {
@@ -238,7 +248,7 @@ func (s *Rank) discoverShared(x *worker, rows []Row, label uint32) {
 		}
 		atomic.OrUint32(&s.corrected[v>>5], bit)
 		s.parent[v] = label
-		x.discovered = append(x.discovered, uint32(v))
+		x.discovered = append(x.discovered, v)
 	}
 }
 

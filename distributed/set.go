@@ -26,14 +26,6 @@ type set struct {
 	counted int // members of bits; 0: not counted
 }
 
-// reset makes the set an empty list.
-func (s *set) reset() {
-	if !s.listed {
-		clear(s.bits)
-	}
-	s.listed, s.list, s.counted = true, s.list[:0], 0
-}
-
 // add adds a number, which a list must not have yet.
 func (s *set) add(k uint32) {
 	if s.listed {

@@ -16,7 +16,7 @@ import (
 // Rank under another name.
 type Rank struct {
 	*Part
-	peers
+	world comm.Group
 	// steps are those of bfs1d.go or bfs2d.go. share adds up numbers over all ranks before a step, in the same exchange
 	// as the frontier where a step begins with one.
 	steps interface {
@@ -25,32 +25,27 @@ type Rank struct {
 		bottomUpStep(*Level)
 	}
 	rule    graph.Switch
-	team    *team.Team // the workers of the rank
 	memory  *memory.Arena
 	total   int64 // adjacency entries of all ranks
 	average int64 // degree of the own vertices that are not hubs
 	workers []worker
 
+	inColumn *peers // ranks that get this rank's frontier: its grid column; in 1D all
+	inRow    *peers // ranks that own this rank's rows: its grid row; in 1D all
+	self     int    // own block among the rows
+	firstRow int    // of the part, among the rows of the state: 0; in 1D that of the own block
+	form     Form
+	packer
+
 	visited bitmap // [row blocks]
 	frontiers
 	discoveries
-	visits // of the grid row
-	prefix
+	visits
 	scan
-	mail
 	pairs
 	output *parents.Output
 	record Record
 	watch  stopwatch
-}
-
-// peers are the groups of ranks that a rank exchanges messages with.
-type peers struct {
-	world    comm.Group
-	inColumn comm.Group // ranks that get this rank's frontier: its grid column; in 1D all
-	inRow    comm.Group // ranks that own this rank's rows: its grid row; in 1D all
-	self     int        // own block among the rows
-	firstRow int        // of the part, among the rows of the state: 0; in 1D that of the own block
 }
 
 // frontiers are the rank's own frontier and the received ones.
@@ -73,49 +68,36 @@ type discoveries struct {
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
+	union      bitmap   // [row blocks] by all ranks inRow in this level; nil unless fold=prefix
 }
 
 // newRank allocates the state of searches. It is part of kernel 1.
 func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory.Arena) (*Rank, error) {
 	s := &Rank{
-		Part: p, peers: peers{world: world, inColumn: world, inRow: world, self: world.Rank()}, rule: c.Rule,
-		team: t, memory: m, workers: make([]worker, t.Size()),
+		Part: p, world: world, rule: c.Rule, form: c.Form, memory: m, workers: make([]worker, t.Size()),
+		packer: packer{team: t, members: make([]int, t.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
 	}
 	words := p.width / 32
-	s.form = c.Form
-	s.hubs = memory.Allocate[uint32](m, "bitmap", max(len(p.groupsOf(0)), 1)/32)
+	allocate := func(n int) bitmap { return memory.Allocate[uint32](m, "bitmap", n) }
+	s.hubs = allocate(max(len(p.groupsOf(0)), 1) / 32)
 	if c.OneD {
-		s.steps, s.firstRow = &search1D{s}, s.self*p.width
+		s.steps, s.self, s.firstRow = &search1D{s}, world.Rank(), world.Rank()*p.width
+		s.inColumn = newPeers(world)
+		s.inRow = s.inColumn
 	} else {
-		s.steps = &search2D{s}
-		for _, b := range []*bitmap{&s.unsent, &s.sentVisits} {
-			*b = memory.Allocate[uint32](m, "bitmap", words+len(s.hubs)/p.grid.C)
-		}
-		s.inColumn, s.inRow, s.self = world.Split(p.j, p.i), world.Split(p.i, p.j), p.j
+		s.steps, s.self = &search2D{s}, p.j
+		s.inColumn, s.inRow = newPeers(world.Split(p.j, p.i)), newPeers(world.Split(p.i, p.j))
+		s.unsent, s.sentVisits = allocate(words+len(s.hubs)/p.grid.C), allocate(words+len(s.hubs)/p.grid.C)
 	}
-	blocks := s.inRow.Size()
-	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder} {
-		*b = memory.Allocate[uint32](m, "bitmap", blocks*words)
+	rows := s.inRow.Size() * words
+	if c.Prefix && s.inRow.Size() > 1 {
+		s.union = allocate(rows)
 	}
-	if c.Prefix && blocks > 1 {
-		s.union = memory.Allocate[uint32](m, "bitmap", blocks*words)
-		for k := range s.toRow {
-			s.toRow[k] = outbox{lists: make([][]uint32, 1), send: make([][]uint32, blocks)}
-		}
-	}
-	s.expanded = memory.Allocate[uint32](m, "bitmap", p.grid.R*words)
-	for _, a := range []*set{&s.discovered, &s.folded} {
-		a.bits = memory.Allocate[uint32](m, "bitmap", blocks*words)
-	}
-	for _, a := range []*set{&s.frontier, &s.sent} {
-		a.bits = memory.Allocate[uint32](m, "bitmap", words)
-	}
-	s.parent = memory.Allocate[uint32](m, "parents", blocks*p.width)
-	size := max(blocks, s.inColumn.Size())
-	s.receive = make([][]uint32, size)
-	for k := range s.outbox {
-		s.outbox[k] = outbox{lists: make([][]uint32, size), send: make([][]uint32, size)}
-	}
+	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
+	s.discovered.bits, s.folded.bits = allocate(rows), allocate(rows)
+	s.frontier.bits, s.sent.bits = allocate(words), allocate(words)
+	s.expanded = allocate(p.grid.R * words)
+	s.parent = memory.Allocate[uint32](m, "parents", 32*rows)
 	corrections := make([]*parents.Corrections, len(s.workers))
 	for k := range s.workers {
 		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
@@ -174,11 +156,13 @@ func (s *Rank) Search(
 		s.watch.lap(&level.Phases[Update])
 		s.record.addPhases(level)
 	}
+	m := &s.record.Phases[Predecessors]
 	if s.union != nil {
-		s.sendPredecessors()
-	} else {
-		s.fetchPredecessors()
+		s.sendPredecessors(m)
+	} else if s.inRow.Size() > 1 {
+		s.fetchPredecessors(m)
 	}
+	s.watch.lap(m)
 	s.writeParents(root)
 	return &s.record, nil
 }
@@ -219,9 +203,8 @@ func (e *emptying) Piece(_, from, to int) { clear((*e)[from:to]) }
 func (s *Rank) reset(a *set) {
 	if !a.listed {
 		s.clear(&a.bits)
-		a.listed = true
 	}
-	a.reset()
+	a.listed, a.list, a.counted = true, a.list[:0], 0
 }
 
 // beginLevel adds up the frontier over all ranks and chooses the direction of the level. If ctx has ended on any rank,
