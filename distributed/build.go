@@ -40,36 +40,48 @@ type builder struct {
 
 var buildPhases = [...]string{"measure", "route", "order", "lists"}
 
-// makePart distributes the graph and returns the rank's part and the times of buildPhases.
-func makePart(
-	ctx context.Context, world comm.Group, c Configuration, t *team.Team, m *memory.Arena, tuples []graph.Edge,
-	position int64,
-) (p *Part, phases []time.Duration, err error) {
+// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, with its slice of the tuples and
+// with the position of that slice in the whole list.
+func NewRank(
+	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, tuples []graph.Edge, position int64,
+) (s *Rank, built Construction, err error) {
+	start := time.Now()
 	b := &builder{
-		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: t, memory: m, world: world,
+		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(),
 		tuples: tuples, position: position,
+		// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
+		world: world.Split(0, world.Rank()),
 	}
 	b.i, b.j = c.Grid.Place(world.Rank())
-	for _, phase := range []func() error{b.measure, b.route, b.order, b.makeLists} {
-		start := time.Now()
-		if err := agree(ctx, world, phase()); err != nil {
-			return nil, nil, err
-		}
-		phases = append(phases, time.Since(start))
+	allocate := func() (err error) {
+		s, err = b.newRank(world)
+		return err
 	}
-	return b.Part, phases, nil
+	for _, phase := range []func() error{b.measure, b.route, b.order, b.makeLists, allocate} {
+		begin := time.Now()
+		if err := b.agree(phase()); err != nil {
+			b.team.Stop()
+			b.memory.ReleaseAll()
+			return nil, Construction{}, err
+		}
+		built.Phases = append(built.Phases, time.Since(begin))
+	}
+	built.Phases = built.Phases[:len(buildPhases)]
+	built.Labels, built.Bytes, built.Entries = b.Partition.Labels, b.memory.Held(), int64(len(b.up.targets))
+	built.Elapsed = time.Since(start)
+	return s, built, nil
 }
 
 // agree makes all ranks return an error if any has one.
-func agree(ctx context.Context, world comm.Group, err error) error {
+func (b *builder) agree(err error) error {
 	if err == nil {
-		err = ctx.Err()
+		err = b.ctx.Err()
 	}
 	failed := [1]int64{}
 	if err != nil {
 		failed[0] = 1
 	}
-	comm.Allreduce(world, failed[:])
+	comm.Allreduce(b.world, failed[:])
 	if err == nil && failed[0] != 0 {
 		return ErrOtherRank
 	}

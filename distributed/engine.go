@@ -15,10 +15,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/tepsbench/teps/distributed/comm"
-	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/memory"
-	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -45,21 +41,6 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 	}
 }
 
-func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
-	c := Configure(options)
-	if err := fits(ctx, c.Grid, c.Threads, len(in.Tuples)); err != nil {
-		return plugins.Built{}, err
-	}
-	start := time.Now()
-	p, results, err := startProcess(ctx, c, in.Tuples)
-	if err != nil {
-		return plugins.Built{}, err
-	}
-	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
-	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
-	return built, nil
-}
-
 // Construction is the result of kernel 1 on one rank.
 type Construction struct {
 	Labels  int64 // of the graph
@@ -67,31 +48,6 @@ type Construction struct {
 	Entries int64 // adjacency entries, without duplicates
 	Elapsed time.Duration
 	Phases  []time.Duration
-}
-
-// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, with its slice of the tuples and
-// with the position of that slice in the whole list.
-func NewRank(
-	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, tuples []graph.Edge, position int64,
-) (*Rank, Construction, error) {
-	start := time.Now()
-	t, m := teams.New(c.Threads), memory.New()
-	// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
-	part, phases, err := makePart(ctx, world.Split(0, world.Rank()), c, t, m, tuples, position)
-	var s *Rank
-	if err == nil {
-		s, err = newRank(part, world, c, t, m)
-		err = agree(ctx, world, err)
-	}
-	if err != nil {
-		t.Stop()
-		m.ReleaseAll()
-		return nil, Construction{}, err
-	}
-	return s, Construction{
-		Labels: part.Partition.Labels, Bytes: m.Held(), Entries: int64(len(part.up.targets)),
-		Elapsed: time.Since(start), Phases: phases,
-	}, nil
 }
 
 // Combine combines the results of kernel 1 on all ranks. kind describes a rank.

@@ -29,40 +29,40 @@ type request struct {
 	parent []graph.Vertex
 }
 
-// startProcess runs kernel 1 on all ranks.
-func startProcess(ctx context.Context, c Configuration, tuples []graph.Edge) (*process, []Construction, error) {
-	n := c.Grid.Ranks()
+// build is kernel 1 on all ranks.
+func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
+	c := Configure(options)
+	if err := fits(ctx, c.Grid, c.Threads, len(in.Tuples)); err != nil {
+		return plugins.Built{}, err
+	}
+	start, n := time.Now(), c.Grid.Ranks()
 	p := &process{
 		worlds: comm.NewLocal(n, c.Threads), ranks: make([]*Rank, n), records: make([]*Record, n), errs: make([]error, n),
 	}
-	teams := team.NewTeams(n * c.Threads)
-	results := make([]Construction, n)
+	teams, results := team.NewTeams(n*c.Threads), make([]Construction, n)
 	construct := func(k int) {
-		from, to := len(tuples)*k/n, len(tuples)*(k+1)/n
-		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, teams, tuples[from:to], int64(from))
+		from, to := len(in.Tuples)*k/n, len(in.Tuples)*(k+1)/n
+		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, teams, in.Tuples[from:to], int64(from))
 	}
 	var constructed sync.WaitGroup
+	constructed.Add(n - 1)
 	for k := 1; k < n; k++ {
-		constructed.Add(1)
 		p.ended.Go(func() {
 			construct(k)
 			constructed.Done()
-			if p.errs[k] == nil { // on all ranks or on none
-				p.serve(k)
+			for ok := p.errs[k] == nil; ok && p.await(k); { // all ranks or none have an error of kernel 1
+				p.do(k)
 			}
 		})
 	}
 	construct(0)
 	constructed.Wait()
-	return p, results, FirstError(p.errs)
-}
-
-// serve is the life of a rank other than 0 after kernel 1.
-func (p *process) serve(k int) {
-	for p.await(k) {
-		p.do(k)
-		p.synchronize(k)
+	if err := FirstError(p.errs); err != nil {
+		return plugins.Built{}, err
 	}
+	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
+	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
+	return built, nil
 }
 
 // await waits with all ranks for a request, and returns false if the rank is to end. Ranks wait asleep, so
@@ -80,9 +80,11 @@ func (p *process) await(k int) bool {
 // synchronize waits for all ranks.
 func (p *process) synchronize(k int) { comm.Allreduce(p.worlds[k], nil) }
 
+// do searches on rank k, and waits for all ranks.
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)
 	p.records[k], p.errs[k] = p.ranks[k].Search(p.request.ctx, p.request.root, p.request.parent, first, stride)
+	p.synchronize(k)
 }
 
 // search is kernel 2. Its clock starts when all ranks are awake, and before any of them does anything for the root: the
@@ -92,7 +94,6 @@ func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.
 	p.await(0)
 	start := time.Now()
 	p.do(0)
-	p.synchronize(0)
 	end := time.Now()
 	for _, r := range p.ranks {
 		if r.watch.started.Before(start) {

@@ -8,7 +8,6 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
-	"github.com/tepsbench/teps/internal/team"
 )
 
 // Rank is one rank with its part of the graph and its search. bfs2d.go lists the invariants that hold between two
@@ -72,15 +71,16 @@ type discoveries struct {
 }
 
 // newRank allocates the state of searches. It is part of kernel 1.
-func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory.Arena) (*Rank, error) {
+func (b *builder) newRank(world comm.Group) (*Rank, error) {
+	p, m := b.Part, b.memory
 	s := &Rank{
-		Part: p, world: world, rule: c.Rule, form: c.Form, memory: m, workers: make([]worker, t.Size()),
-		packer: packer{team: t, members: make([]int, t.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
+		Part: p, world: world, rule: b.Rule, form: b.Form, memory: m, workers: make([]worker, b.team.Size()),
+		packer: packer{team: b.team, members: make([]int, b.team.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
 	}
 	words := p.width / 32
 	allocate := func(n int) bitmap { return memory.Allocate[uint32](m, "bitmap", n) }
 	s.hubs = allocate(max(len(p.groupsOf(0)), 1) / 32)
-	if c.OneD {
+	if b.OneD {
 		s.steps, s.self, s.firstRow = &search1D{s}, world.Rank(), world.Rank()*p.width
 		s.inColumn = newPeers(world)
 		s.inRow = s.inColumn
@@ -90,7 +90,7 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		s.unsent, s.sentVisits = allocate(words+len(s.hubs)/p.grid.C), allocate(words+len(s.hubs)/p.grid.C)
 	}
 	rows := s.inRow.Size() * words
-	if c.Prefix && s.inRow.Size() > 1 {
+	if b.Prefix && s.inRow.Size() > 1 {
 		s.union = allocate(rows)
 	}
 	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
@@ -104,17 +104,15 @@ func newRank(p *Part, world comm.Group, c Configuration, t *team.Team, m *memory
 		corrections[k] = &s.workers[k].corrections
 	}
 	slots, _, _ := p.Partition.Slots(world.Rank())
-	s.output = parents.NewOutput(t, p.template[:slots], p.Partition.Labels, corrections)
+	s.output = parents.NewOutput(b.team, p.template[:slots], p.Partition.Labels, corrections)
 	s.record.Levels = make([]Level, 0, 64)
 	sum := [1]int64{int64(len(p.up.targets))}
 	comm.Allreduce(world, sum[:])
 	s.total = sum[0]
-	if rest := p.degree[p.hubsPerRank():]; p.vertices > p.hubsPerRank() {
-		for _, d := range rest {
-			s.average += int64(d)
-		}
-		s.average /= int64(p.vertices - p.hubsPerRank())
+	for _, d := range p.degree[p.hubsPerRank():] {
+		s.average += int64(d)
 	}
+	s.average /= int64(max(p.vertices-p.hubsPerRank(), 1))
 	return s, m.Err()
 }
 
