@@ -2,8 +2,8 @@ package distributed
 
 // The same search without any of this: serial/bfs.go.
 //
-// Direction-optimizing breadth-first search over a graph partitioned in one dimension: rank k owns the vertices of block
-// k and stores all their edges, row k of the matrix. The matrix is symmetric, so the same lists lead from its own
+// Direction-optimizing breadth-first search over a graph partitioned in one dimension: rank k owns the vertices of
+// block k and stores all their edges, row k of the matrix. The matrix is symmetric, so the same lists lead from its own
 // vertices to all others (Part.up). For 3 ranks:
 //
 //	           from u:  block 0  block 1  block 2

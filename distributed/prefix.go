@@ -11,8 +11,8 @@ package distributed
 //     and the newly visited own vertices are the frontier.
 //   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
 //
-// There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is expanded
-// as it is with the other fold, so grids need not be square.
+// There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is
+// expanded as it is with the other fold, so grids need not be square.
 
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
 // that are assigned to this rank.
