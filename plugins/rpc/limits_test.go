@@ -49,15 +49,22 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 	if text == nil || !strings.Contains(text.Error(), "field teps.engine.v1.Description.version contains invalid UTF-8") {
 		t.Errorf("invalid UTF-8: got %v", text)
 	}
+	lent := func(count int64, handle int) error {
+		return second(lentFromWire(lentToWire(&plugins.DeviceTuples{Handle: make([]byte, handle), Count: count})))
+	}
 	for _, bad := range []error{
+		lent(1, 0), lent(-1, 1), lent(1, maxHandle+1),
+		second(verdictFromWire(&enginepb.Verdict{Reached: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Depth: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: 6})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: 1, Vertices: make([]int64, 3)})),
 		second(descriptionFromWire(&enginepb.Description{Name: "a b"})),
 		second(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
 		second(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
 		second(traversalFromWire(&enginepb.Traversal{ElapsedNs: -1}, nil)),
 	} {
-		if !errors.Is(bad, ErrAnswer) {
-			t.Errorf("got %v, want ErrAnswer", bad)
-		}
+		wantError(t, bad, ErrAnswer)
 	}
 }
 

@@ -168,30 +168,16 @@ func acts() map[string]func() {
 			slog.Warn("through slog", "number", 42)
 			return traversal{}, nil
 		}}),
-		"shows its environment": serve(actor{search: func(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
-			return traversal{}, fmt.Errorf("%s|%s|%s",
-				os.Getenv(moreKey), os.Getenv("TEPS_TEST_INHERITED"), os.Getenv("PLUGIN_UNIX_SOCKET_GROUP"))
-		}}),
 		"reports its mappings": serve(actor{search: reportMappings}),
 
 		"lies in its answers": func() { serveUntilClosed(serial.New(), liar{}) },
 
-		"prints first":       func() { fmt.Println("Welcome to my engine!"); serve(actor{})() },
-		"prints binary":      func() { os.Stdout.Write(make([]byte, 1<<20)); forever() },
-		"says nothing":       forever,
-		"closes its output":  func() { os.Stdout.Close(); forever() },
-		"exits at once":      lastWords,
-		"lies":               func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); forever() },
-		"lies and exits":     func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); os.Exit(4) },
-		"has no certificate": func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|"); forever() },
-		"names another host": func() { fmt.Println("1|1|tcp|192.0.2.1:80|grpc|" + fakeCertificate()); forever() },
-		"speaks net/rpc":     func() { fmt.Println("1|1|unix|/nowhere/at/all|netrpc|"); forever() },
-		"speaks version 2": func() {
-			plugin.Serve(&plugin.ServeConfig{
-				HandshakeConfig: handshakeConfig(), GRPCServer: plugin.DefaultGRPCServer,
-				VersionedPlugins: map[int]plugin.PluginSet{2: {serviceName: &service{server: &server{engine: serial.New()}}}},
-			})
-		},
+		"prints first":      func() { fmt.Println("Welcome to my engine!"); serve(actor{})() },
+		"says nothing":      forever,
+		"closes its output": func() { os.Stdout.Close(); forever() },
+		"exits at once":     lastWords,
+		"lies":              func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); forever() },
+		"lies and exits":    func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); os.Exit(4) },
 		"wants another cookie": func() {
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},

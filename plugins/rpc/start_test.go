@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,37 +51,46 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 }
 
 func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
-	for act, c := range map[string]struct {
-		want  error
-		words []string
-	}{
-		"prints first":         {ErrHandshake, []string{`"Welcome to my engine!`, "print nothing before rpc.Serve"}},
-		"prints binary":        {ErrHandshake, []string{`\x00`}},
-		"says nothing":         {ErrHandshake, []string{"did not answer within 700ms", "killed"}},
-		"closes its output":    {ErrHandshake, []string{"did not answer within 700ms"}},
-		"exits at once":        {ErrHandshake, []string{"exit status 3", "these are my last words"}},
-		"lies":                 {ErrHandshake, []string{"does not answer"}},
-		"lies and exits":       {ErrHandshake, []string{"exit status 4"}},
-		"has no certificate":   {ErrHandshake, []string{"certificate"}},
-		"names another host":   {ErrHandshake, []string{`the address "tcp 192.0.2.1:80"; want a Unix socket`}},
-		"speaks net/rpc":       {ErrHandshake, []string{"offers no gRPC"}},
-		"speaks version 2":     {ErrHandshake, []string{"it implements version 2"}},
-		"wants another cookie": {ErrHandshake, []string{"exit status 1", "This binary is a plugin"}},
+	for act, words := range map[string][]string{
+		"prints first":         {`"Welcome to my engine!`, "print nothing before rpc.Serve"},
+		"says nothing":         {"did not answer within 700ms", "killed"},
+		"closes its output":    {"did not answer within 700ms"},
+		"exits at once":        {"exit status 3", "these are my last words"},
+		"lies":                 {"does not answer"},
+		"lies and exits":       {"exit status 4"},
+		"wants another cookie": {"exit status 1", "This binary is a plugin"},
 	} {
 		t.Run(act, func(t *testing.T) {
 			s := newStage(t)
-			p := s.program(act)
 			usual := s.limits.start
 			if act == "says nothing" || act == "closes its output" { // the others end by themselves
 				s.limits.start = 700 * time.Millisecond
 			}
-			wantError(t, second(s.Open(context.Background(), p)), c.want, c.words...)
+			wantError(t, second(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
 			s.limits.start = usual
-			p = s.program("serial")
-			if _, err := s.Open(context.Background(), p); err != nil {
-				t.Errorf("another engine afterwards: %v", err)
-			}
+			must(s.Open(context.Background(), s.program("serial")))
 		})
+	}
+}
+
+func TestHandshakeIsChecked(t *testing.T) {
+	for line, words := range map[string]string{
+		"1|1|unix|/a/socket|grpc|certificate":   "",
+		"1|1|tcp|127.0.0.1:80|grpc|certificate": "",
+		"\x00":                                  `not the handshake but "\x00"`,
+		"1|1|unix":                              "not the handshake",
+		"1|2|unix|/a/socket|grpc|certificate":   "it implements version 2",
+		"2|1|unix|/a/socket|grpc|certificate":   "go-plugin: 2",
+		"1|1|unix|/a/socket|grpc|":              "no gRPC with a certificate",
+		"1|1|unix|/a/socket|netrpc|certificate": "no gRPC with a certificate",
+		"1|1|tcp|192.0.2.1:80|grpc|certificate": `the address "tcp 192.0.2.1:80"; want a Unix socket`,
+		"1|1|udp|127.0.0.1:80|grpc|certificate": "want a Unix socket",
+	} {
+		if err := checkHandshake(line); words != "" {
+			wantError(t, err, ErrHandshake, words)
+		} else if err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 }
 
@@ -153,14 +163,9 @@ func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
 }
 
 func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
-	s := newStage(t)
-	t.Setenv("TEPS_TEST_INHERITED", "inherited")
-	t.Setenv("PLUGIN_UNIX_SOCKET_GROUP", "no-such-group")
-	t.Setenv(moreKey, "of the host")
-	client := s.open("shows its environment")
-	_, err := client.Search(context.Background(), 0, s.parents(1))
-	if want := "of the host|inherited|"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	got := environment([]string{"A=1", "PLUGIN_UNIX_SOCKET_GROUP=outer", cookieKey + "=outer"}, []string{"PLUGIN_B=2"})
+	if want := []string{"A=1", "PLUGIN_B=2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -174,24 +179,6 @@ func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("a second Close: %v", err)
 	}
-}
-
-func TestUnwritableTemporaryDirectoryIsNamed(t *testing.T) {
-	s := newStage(t)
-	t.Setenv("TMPDIR", "/proc/1")
-	_, err := s.Open(context.Background(), s.program("serial"))
-	if err == nil {
-		t.Fatal("want an error")
-	}
-	mention(t, err, "/proc/1", "TMPDIR", "33 bytes")
-}
-
-func TestLongTemporaryDirectoryIsReplaced(t *testing.T) {
-	s := newStage(t)
-	long := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
-	check(t, os.Mkdir(long, 0o700))
-	t.Setenv("TMPDIR", long)
-	s.works(s.parents(3))
 }
 
 func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
