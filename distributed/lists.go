@@ -104,19 +104,15 @@ func (b *builder) listColumns() error {
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	b.team.Pieces(len(b.up.targets), entriesPiece, func(worker, from, to int) {
+	b.team.Pieces(b.rows, 32, func(worker, from, to int) {
 		var transposed [entriesBatch]uint64
-		v := sort.Search(b.rows, func(v int) bool { return int(b.up.at[v+1]) > from }) // the row of the next entry
-		for from < to {
-			part := b.up.targets[from:min(from+entriesBatch, to)]
-			for k, index := range part {
-				for int(b.up.at[v+1]) <= from+k {
-					v++
+		for v := from; v < to; v++ {
+			for part := range slices.Chunk(b.up.of(v), entriesBatch) {
+				for k, index := range part {
+					transposed[k&(entriesBatch-1)] = uint64(index)<<32 | uint64(v)
 				}
-				transposed[k&(entriesBatch-1)] = uint64(index)<<32 | uint64(v)
+				matrix.Writer(worker).Put(transposed[:len(part)])
 			}
-			matrix.Writer(worker).Put(transposed[:len(part)])
-			from += len(part)
 		}
 	})
 	b.down.at, b.down.targets = matrix.Lists(b.stopped)
@@ -137,13 +133,9 @@ func rangesOfWords(counts []uint32, n int) []uint16 {
 	for _, c := range counts {
 		total += int(c)
 	}
-	of := make([]uint16, 0, len(counts)/32)
-	k, sum := 0, 0
+	of, sum := make([]uint16, 0, len(counts)/32), 0
 	for rows := range slices.Chunk(counts, 32) {
-		for k < n-1 && sum >= total*(k+1)/n {
-			k++
-		}
-		of = append(of, uint16(k))
+		of = append(of, uint16(min(sum*n/max(total, 1), n-1)))
 		for _, c := range rows {
 			sum += int(c)
 		}
@@ -176,12 +168,10 @@ func (b *builder) cutLists(n int, of []uint16) {
 
 // byDescendingDegree returns the slots with nonzero degree by descending degree and then ascending slot.
 func (b *builder) byDescendingDegree(degree []uint32) []uint32 {
-	var largest uint32
-	slots := make([]uint32, 0, len(degree))
+	largest, slots := slices.Max(degree), make([]uint32, 0, len(degree))
 	for slot, d := range degree {
 		if d != 0 {
 			slots = append(slots, uint32(slot))
-			largest = max(largest, d)
 		}
 	}
 	return b.sortByKey(slots, largest, func(slot uint32) uint32 { return largest - degree[slot] })

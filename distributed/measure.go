@@ -73,14 +73,9 @@ type Record struct {
 // take more memory than the graph.
 const maxLevels = 1 << 12
 
-// add appends a level and returns it.
-func (r *Record) add(l Level) *Level {
-	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)], l)
-	return &r.Levels[len(r.Levels)-1]
-}
-
-// addPhases adds the phases of a level to those of the search.
-func (r *Record) addPhases(l *Level) {
+// add appends a level.
+func (r *Record) add(l *Level) {
+	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)], *l)
 	for p, m := range l.Phases {
 		r.Phases[p].add(m)
 	}
@@ -88,7 +83,7 @@ func (r *Record) addPhases(l *Level) {
 
 // addReduction adds the time of the last exchange, in which the ranks learned that the frontier is empty, to the last
 // level.
-func (r *Record) addReduction(none Level) {
+func (r *Record) addReduction(none *Level) {
 	last := &r.Levels[len(r.Levels)-1].Phases[Reduce]
 	for _, m := range none.Phases {
 		last.add(m)

@@ -135,16 +135,15 @@ func (s *Rank) Search(
 	state := s.begin(root)
 	s.beginOutput(parent, first, stride)
 	for {
-		var begun Level
-		if err := s.beginLevel(ctx, &begun, &state); err != nil {
+		level := &Level{}
+		if err := s.beginLevel(ctx, level, &state); err != nil {
 			s.endIdle()
 			return nil, err
 		}
 		if state.Frontier == 0 {
-			s.record.addReduction(begun)
+			s.record.addReduction(level)
 			break
 		}
-		level := s.record.add(begun)
 		if level.Direction == graph.BottomUp {
 			s.steps.bottomUpStep(level)
 		} else {
@@ -152,7 +151,7 @@ func (s *Rank) Search(
 		}
 		level.Edges = s.takeEdges()
 		s.watch.lap(&level.Phases[Update])
-		s.record.addPhases(level)
+		s.record.add(level)
 	}
 	m := &s.record.Phases[Predecessors]
 	if s.union != nil {

@@ -33,24 +33,13 @@ func main() {
 	stdout := takeStdout()
 	world, finish, err := mpi.Start(*ranks, *threads)
 	if err == nil {
-		err = serve(world, *socket, stdout)
+		err = mpi.Serve(world, *socket, os.Stdin, stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "teps-rank: %v\n", err)
 		os.Exit(1)
 	}
 	finish()
-}
-
-func serve(world mpi.World, socket string, stdout *os.File) error {
-	if world.Rank() != 0 {
-		return mpi.Serve(world, nil, nil)
-	}
-	in, out, err := mpi.Connect(socket, os.Stdin, stdout)
-	if err != nil {
-		return err
-	}
-	return mpi.Serve(world, in, out)
 }
 
 // dieWithParent makes the kernel kill this rank when mpirun, or its daemon on this host, dies.

@@ -72,19 +72,17 @@ func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 	own := &board[c.rank]
 	own.send = send
 	copy(own.values[:], values)
-	if turn, last := c.group.barrier.arrive(); last {
-		var sums [MaxReduce]int64
+	barrier := &c.group.barrier
+	barrier.pass(&c.idle, func() {
+		barrier.sums = [MaxReduce]int64{}
 		for k := range board {
 			for i := range values {
-				sums[i] += board[k].values[i]
+				barrier.sums[i] += board[k].values[i]
 			}
 			previous[k].send = nil
 		}
-		c.group.barrier.open(sums)
-	} else {
-		c.group.barrier.await(turn, &c.idle)
-	}
-	copy(values, c.group.barrier.sums[:])
+	})
+	copy(values, barrier.sums[:])
 	for k := range receive {
 		receive[k] = board[k].send[c.rank]
 	}
@@ -101,9 +99,7 @@ func (c *local) Split(color, key int) Group {
 			before++
 		}
 	}
-	if turn, last := g.barrier.arrive(); !last {
-		g.barrier.await(turn, &c.idle)
-	} else {
+	g.barrier.pass(&c.idle, func() {
 		sizes := map[uint32]int{}
 		for _, other := range all {
 			sizes[other[0]]++
@@ -112,8 +108,7 @@ func (c *local) Split(color, key int) Group {
 		for color, size := range sizes {
 			g.parts[color] = newLocalGroup(size, g.barrier.waiting)
 		}
-		g.barrier.open([MaxReduce]int64{})
-	}
+	})
 	return &local{group: g.parts[uint32(color)], rank: before}
 }
 
@@ -144,16 +139,16 @@ const (
 	totalYields = 8000   // sum over all ranks, if there are more than processors
 )
 
-// arrive reports whether the caller is the last rank to arrive, which has to open the barrier; others await turn.
-func (b *barrier) arrive() (turn uint32, last bool) {
-	turn = b.turn.Load()
-	return turn, b.arrived.Add(1) == b.size
-}
-
-// open releases all ranks, which find sums in the barrier until they arrive again. A rank that goes to sleep first says
-// so and then looks at the turn; open does both in the other order. So one of the two sees what the other did.
-func (b *barrier) open(sums [MaxReduce]int64) {
-	b.sums = sums
+// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes to
+// sleep first says so and then looks at the turn; the last rank does both in the other order. So one of the two sees what
+// the other did.
+func (b *barrier) pass(idle *team.Idler, last func()) {
+	turn := b.turn.Load()
+	if b.arrived.Add(1) < b.size {
+		b.await(turn, idle)
+		return
+	}
+	last()
 	b.arrived.Store(0)
 	b.turn.Add(1)
 	if b.sleepers.Load() > 0 {

@@ -105,8 +105,7 @@ func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Ve
 	var records []*distributed.Record
 	for rank, r := range reports {
 		n, label, stride := g.partition.Slots(rank)
-		switch {
-		case g.apart:
+		if g.apart {
 			words, err := g.job.wire.receiveWords(n)
 			if err != nil {
 				return plugins.Traversal{}, g.check(g.job.failure())
@@ -115,9 +114,7 @@ func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Ve
 				parent[label] = graph.Vertex(p) - 1
 				label += stride
 			}
-		case stride == 1 && n > 0:
-			copy(parent[label:], g.parents[rank][:n])
-		default:
+		} else {
 			for _, p := range g.parents[rank][:n] {
 				parent[label] = p
 				label += stride

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"os"
@@ -26,23 +25,20 @@ type World interface {
 	System() string
 }
 
-// Connect says hello to the engine. Rank 0 reads requests from the returned reader and writes reports to the
-// writer: the socket if it can connect to it, otherwise stdin and stdout.
-func Connect(socket string, stdin io.Reader, stdout io.Writer) (io.Reader, io.Writer, error) {
-	connection, dialErr := net.Dial("unix", socket)
-	err := json.NewEncoder(stdout).Encode(hello{Version, dialErr == nil})
-	if dialErr == nil {
-		return connection, connection, err
-	}
-	return stdin, stdout, err
-}
-
-// Serve is the life of a rank. It handles requests of the engine at the other end of in and out until the engine says
-// quit or is gone. Only rank 0 uses in and out.
-func Serve(world World, in io.Reader, out io.Writer) error {
+// Serve is the life of a rank. It handles requests of the engine until the engine says quit or is gone. Rank 0 says
+// hello to the engine on stdout. Then it talks to it through the socket if it can connect to it, otherwise through stdin
+// and stdout. Other ranks use none of these.
+func Serve(world World, socket string, stdin io.Reader, stdout io.Writer) error {
 	r := &server{world: world, requests: make(chan received)}
 	if world.Rank() == 0 {
-		r.wire = newWire(in, out)
+		r.wire = newWire(stdin, stdout)
+		connection, dialErr := net.Dial("unix", socket)
+		if err := r.wire.send(hello{Version, dialErr == nil}); err != nil {
+			return err
+		}
+		if dialErr == nil {
+			r.wire = newWire(connection, connection)
+		}
 		go r.listen()
 	}
 	for {
