@@ -47,17 +47,15 @@ func (s *search1D) topDownStep(l *Level) {
 func (s *search1D) bottomUpStep(l *Level) {
 	s.expandFrontier(&l.Phases[Expand])
 	s.replaceExpanded()
-	s.team.Do(len(s.expanded), manyWords, (*visitExpanded)(s.Rank))
+	s.do(len(s.expanded), manyWords, (*Rank).visitExpanded)
 	s.scanBottomUp()
 	s.watch.lap(&l.Phases[Scan])
 	s.takeOwn()
 }
 
-// visitExpanded makes the frontier visited: later levels need not send these vertices to their owners.
-type visitExpanded Rank
-
-// Piece works on words from..to-1.
-func (s *visitExpanded) Piece(_, from, to int) {
+// visitExpanded makes words from..to-1 of the frontier visited: later levels need not send these vertices to their
+// owners.
+func (s *Rank) visitExpanded(_, from, to int) {
 	for w := from; w < to; w++ {
 		s.visited[w] |= s.expanded[w]
 	}

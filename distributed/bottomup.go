@@ -21,22 +21,18 @@ func (s *Rank) scanBottomUp() {
 	for k := range s.workers {
 		s.workers[k].members = 0
 	}
-	s.team.Do(words, size, (*bottomUp)(s))
+	s.do(words, size, (*Rank).bottomUp)
 	for k := range s.workers {
 		s.discovered.counted += s.workers[k].members
 	}
 }
 
-// bottomUp is a bottom-up scan.
-type bottomUp Rank
-
-// Piece scans words from..to-1 of the part's rows, which belong to one worker.
+// bottomUp scans words from..to-1 of the part's rows, which belong to one worker.
 //
 // Most rows that find a parent find it at their first column: those of a group at once (groups.go), the others one by
 // one. It needs no writing: the template of the output has it already. The first few columns are stored column by
 // column, for 32 rows a word; the rest of the lists is fetched for many rows at once.
-func (b *bottomUp) Piece(k, from, to int) {
-	s := (*Rank)(b)
+func (s *Rank) bottomUp(k, from, to int) {
 	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
 	n, found, members := 0, 0, 0

@@ -93,14 +93,11 @@ func (s *Rank) exchange(ranks *peers, send [][]uint32, sums []int64, m *Measure)
 
 // replaceExpanded makes expanded the frontiers that the ranks inColumn have sent.
 func (s *Rank) replaceExpanded() {
-	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*replaceParts)(s))
+	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*Rank).replaceParts)
 }
 
-type replaceParts Rank
-
-// Piece replaces parts from..to-1 of the blocks.
-func (r *replaceParts) Piece(_, from, to int) {
-	s := (*Rank)(r)
+// replaceParts replaces parts from..to-1 of the blocks.
+func (s *Rank) replaceParts(_, from, to int) {
 	for k := from; k < to; k++ {
 		block := s.words(s.expanded, k/s.cuts)
 		list, words := s.form.decode(s.inColumn.received[k/s.cuts], len(block))
@@ -185,7 +182,7 @@ func (s *Rank) updateFrontier() {
 		}
 	}
 	if !next.listed {
-		s.team.Do(s.width/32, manyWords, (*update)(s))
+		s.do(s.width/32, manyWords, (*Rank).updateWords)
 	}
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.inRow.received {
@@ -205,12 +202,8 @@ func (s *Rank) updateFrontier() {
 	}
 }
 
-// update is the part of updateFrontier for bitmaps.
-type update Rank
-
-// Piece works on words from..to-1.
-func (u *update) Piece(_, from, to int) {
-	s := (*Rank)(u)
+// updateWords is the part of updateFrontier for words from..to-1 of bitmaps.
+func (s *Rank) updateWords(_, from, to int) {
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for k, message := range s.inRow.received {
 		_, words := s.form.decode(message, s.width/32)
@@ -262,13 +255,11 @@ type pairs struct {
 // parents.
 func (s *Rank) findPredecessors(vertices []uint32, block int) {
 	s.into, s.base = vertices, uint32(block*s.width)
-	s.team.Do(len(vertices), manyWords, (*findPredecessors)(s))
+	s.do(len(vertices), manyWords, (*Rank).findPiece)
 }
 
-type findPredecessors Rank
-
-// Piece replaces vertices from..to-1.
-func (s *findPredecessors) Piece(_, from, to int) {
+// findPiece replaces vertices from..to-1.
+func (s *Rank) findPiece(_, from, to int) {
 	for k, v := range s.into[from:to] {
 		if row := s.base + v; s.corrected.has(row) {
 			s.into[from+k] = s.parent[row]
@@ -282,13 +273,11 @@ func (s *findPredecessors) Piece(_, from, to int) {
 // takePredecessors takes the parents of own vertices.
 func (s *Rank) takePredecessors(vertices, labels []uint32) {
 	s.into, s.from = vertices, labels
-	s.team.Do(len(vertices), manyWords, (*takePredecessors)(s))
+	s.do(len(vertices), manyWords, (*Rank).takePiece)
 }
 
-type takePredecessors Rank
-
-// Piece takes those of vertices from..to-1.
-func (s *takePredecessors) Piece(_, from, to int) {
+// takePiece takes those of vertices from..to-1.
+func (s *Rank) takePiece(_, from, to int) {
 	parent := s.parent[s.self*s.width:]
 	for k, v := range s.into[from:to] {
 		parent[v] = s.from[from+k]

@@ -163,14 +163,11 @@ func (s *Rank) visitGroups() {
 		return
 	}
 	s.discovered.toBitmap()
-	s.team.Do(s.rows/32, wordsPiece, (*visitGroups)(s))
+	s.do(s.rows/32, wordsPiece, (*Rank).visitWords)
 }
 
-type visitGroups Rank
-
-// Piece discovers the rows in words from..to-1.
-func (g *visitGroups) Piece(_, from, to int) {
-	s := (*Rank)(g)
+// visitWords discovers the rows of these groups in words from..to-1.
+func (s *Rank) visitWords(_, from, to int) {
 	var room [wordsPiece]uint32
 	groups := bitmap(room[:to-from])
 	hubs.Add(s.groupsOf(0), groups, from, s.hubs)

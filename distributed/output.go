@@ -43,9 +43,9 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	s.endIdle()
 	if s.words(s.visited, s.self).count()*fewReached < s.vertices {
 		s.output.Erase()
-		s.team.Do(s.width/32, wordsPiece, (*writeReached)(s))
+		s.do(s.width/32, wordsPiece, (*Rank).writeReached)
 	} else {
-		s.team.Do(s.width/32, wordsPiece, (*correct)(s))
+		s.do(s.width/32, wordsPiece, (*Rank).correct)
 		s.output.Write()
 	}
 	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
@@ -56,12 +56,8 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	s.record.Elapsed = s.watch.last.Sub(s.watch.started)
 }
 
-// correct records the parents of the own vertices for which the template is wrong.
-type correct Rank
-
-// Piece works on the vertices of words from..to-1.
-func (c *correct) Piece(worker, from, to int) {
-	s := (*Rank)(c)
+// correct records the parents of the own vertices in words from..to-1 for which the template is wrong.
+func (s *Rank) correct(worker, from, to int) {
 	fix, visited, corrected := &s.workers[worker].corrections, s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	parent := s.parent[s.self*s.width:]
 	for w := from; w < to; w++ {
@@ -79,12 +75,8 @@ func (c *correct) Piece(worker, from, to int) {
 	}
 }
 
-// writeReached writes the parents of the visited own vertices.
-type writeReached Rank
-
-// Piece writes those of words from..to-1.
-func (r *writeReached) Piece(_, from, to int) {
-	s := (*Rank)(r)
+// writeReached writes the parents of the visited own vertices in words from..to-1.
+func (s *Rank) writeReached(_, from, to int) {
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for w := from; w < to; w++ {
 		for word := visited[w]; word != 0; word &= word - 1 {

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/internal/parents"
-	"github.com/tepsbench/teps/internal/team"
 )
 
 // The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
@@ -82,16 +81,28 @@ type block struct {
 // cut returns part k of n about equally long parts of a slice.
 func cut[E any](all []E, k, n int) []E { return all[len(all)*k/n : len(all)*(k+1)/n] }
 
-// eachPart calls task for the parts of n blocks with size words in all, which are cut into s.cuts parts each. At most
+// do lets the workers share out 0..n-1 in pieces. It allocates nothing if step is a method expression.
+func (s *Rank) do(n, piece int, step step) {
+	s.step = step
+	s.team.Do(n, piece, s)
+}
+
+// step is a part of a level that workers share out. It does from..to-1.
+type step func(s *Rank, worker, from, to int)
+
+// Piece does a piece of the current step.
+func (s *Rank) Piece(worker, from, to int) { s.step(s, worker, from, to) }
+
+// eachPart calls step for the parts of n blocks with size words in all, which are cut into s.cuts parts each. At most
 // few words are left to one worker.
-func (s *Rank) eachPart(n, size, few int, task team.Task) {
+func (s *Rank) eachPart(n, size, few int, step step) {
 	s.cuts = 1
 	if size <= few || s.team.Size() == 1 {
-		task.Piece(0, 0, n)
+		step(s, 0, 0, n)
 		return
 	}
 	s.cuts = max(piecesShare*s.team.Size()/n, 1)
-	s.team.Do(n*s.cuts, 1, task)
+	s.do(n*s.cuts, 1, step)
 }
 
 // scanTopDown discovers the unvisited rows in the lists of the vertices of s.blocks, and makes these their parents.
@@ -102,24 +113,21 @@ func (s *Rank) scanTopDown() {
 	for _, b := range s.blocks {
 		size += len(b.list) + len(b.words)
 	}
-	s.eachPart(len(s.blocks), size, fewMembers, (*shortLists)(s))
+	s.eachPart(len(s.blocks), size, fewMembers, (*Rank).shortLists)
 	for k := range s.workers {
 		x := &s.workers[k]
 		s.long, x.long = append(s.long, x.long...), x.long[:0]
 	}
 	if len(s.long) > 0 {
 		s.discovered.toBitmap()
-		s.team.Do(s.ranges, 1, (*longLists)(s))
+		s.do(s.ranges, 1, (*Rank).longLists)
 		s.long = s.long[:0]
 	}
 	s.takeDiscovered()
 }
 
-type shortLists Rank
-
-// Piece scans the lists of the vertices in parts from..to-1 of the blocks.
-func (t *shortLists) Piece(worker, from, to int) {
-	s := (*Rank)(t)
+// shortLists scans the short lists of the vertices in parts from..to-1 of the blocks.
+func (s *Rank) shortLists(worker, from, to int) {
 	x := &s.workers[worker]
 	for k := from; k < to; k++ {
 		n, b := 0, &s.blocks[k/s.cuts]
@@ -169,11 +177,9 @@ func (s *Rank) scanLists(x *worker, n int) {
 	}
 }
 
-type longLists Rank
-
-// Piece scans the segments of the long lists that lead to the ranges from..to-1 of rows.
-func (l *longLists) Piece(worker, from, to int) {
-	s, x := (*Rank)(l), &l.workers[worker]
+// longLists scans the segments of the long lists that lead to the ranges from..to-1 of rows.
+func (s *Rank) longLists(worker, from, to int) {
+	x := &s.workers[worker]
 	for k := from; k < to; k++ {
 		for part := range slices.Chunk(s.long, touchAhead) {
 			for _, u := range part {
@@ -260,10 +266,10 @@ func (s *Rank) takeDiscovered() {
 	}
 	if !d.listed || n >= s.width/32 || s.form == "bitmaps" {
 		d.toBitmap()
-		if add := (*addDiscovered)(s); n <= manyWords {
-			add.Piece(0, 0, len(s.workers))
+		if n <= manyWords {
+			s.addDiscovered(0, 0, len(s.workers))
 		} else {
-			s.team.Do(len(s.workers), 1, add)
+			s.do(len(s.workers), 1, (*Rank).addDiscovered)
 		}
 		return
 	}
@@ -274,11 +280,8 @@ func (s *Rank) takeDiscovered() {
 	}
 }
 
-// addDiscovered adds the rows that workers have discovered to the bitmap discovered.
-type addDiscovered Rank
-
-// Piece adds the rows of workers from..to-1.
-func (s *addDiscovered) Piece(_, from, to int) {
+// addDiscovered adds the rows that workers from..to-1 have discovered to the bitmap discovered.
+func (s *Rank) addDiscovered(_, from, to int) {
 	d := s.discovered.bits
 	for k := from; k < to; k++ {
 		x := &s.workers[k]

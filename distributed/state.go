@@ -11,8 +11,7 @@ import (
 )
 
 // Rank is one rank with its part of the graph and its search. bfs2d.go lists the invariants that hold between two
-// levels. The steps that workers share are types with a method Piece (team.Task); those without data of their own are a
-// Rank under another name.
+// levels.
 type Rank struct {
 	*Part
 	world comm.Group
@@ -25,6 +24,7 @@ type Rank struct {
 	}
 	rule    graph.Switch
 	memory  *memory.Arena
+	step    step
 	total   int64 // adjacency entries of all ranks
 	average int64 // degree of the own vertices that are not hubs
 	workers []worker
@@ -210,7 +210,7 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	list, words := s.frontier.members()
 	sums := [3]int64{int64(s.count(&s.frontier)), 0, 0}
 	if s.frontier.listed || p.Direction == graph.TopDown { // the rule needs no edges after a bottom-up level
-		s.team.Do(len(list)+len(words), degreesPiece, (*addEdges)(s))
+		s.do(len(list)+len(words), degreesPiece, (*Rank).addEdges)
 		sums[1] = s.takeEdges()
 	}
 	if ctx.Err() != nil {
@@ -234,12 +234,9 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	return nil
 }
 
-// addEdges adds up the degrees of the frontier's vertices.
-type addEdges Rank
-
-// Piece adds those in its list or words from..to-1 to the edges of a worker. In words only those of hubs are exact,
-// which have most of the edges; the others get the mean.
-func (s *addEdges) Piece(worker, from, to int) {
+// addEdges adds the degrees in the frontier's list or words from..to-1 to the edges of a worker. In words only those of
+// hubs are exact, which have most of the edges; the others get the mean.
+func (s *Rank) addEdges(worker, from, to int) {
 	x := &s.workers[worker]
 	if s.frontier.listed {
 		for _, v := range s.frontier.list[from:to] {
