@@ -139,9 +139,9 @@ const (
 	totalYields = 8000   // sum over all ranks, if there are more than processors
 )
 
-// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes to
-// sleep first says so and then looks at the turn; the last rank does both in the other order. So one of the two sees what
-// the other did.
+// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes
+// to sleep first says so and then looks at the turn; the last rank does both in the other order. So one of the two sees
+// what the other did.
 func (b *barrier) pass(idle *team.Idler, last func()) {
 	turn := b.turn.Load()
 	if b.arrived.Add(1) < b.size {

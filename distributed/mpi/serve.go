@@ -26,8 +26,8 @@ type World interface {
 }
 
 // Serve is the life of a rank. It handles requests of the engine until the engine says quit or is gone. Rank 0 says
-// hello to the engine on stdout. Then it talks to it through the socket if it can connect to it, otherwise through stdin
-// and stdout. Other ranks use none of these.
+// hello to the engine on stdout. Then it talks to it through the socket if it can connect to it, otherwise through
+// stdin and stdout. Other ranks use none of these.
 func Serve(world World, socket string, stdin io.Reader, stdout io.Writer) error {
 	r := &server{world: world, requests: make(chan received)}
 	if world.Rank() == 0 {
