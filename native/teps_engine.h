@@ -43,7 +43,7 @@ enum {
 	TEPS_OPTION = 2,      /* the value of an option cannot be used */
 	TEPS_TUPLES = 3,      /* a label is beyond the engine's limits */
 	TEPS_MEMORY = 4,      /* the graph does not fit */
-	TEPS_CANCELED = 9,   /* because call->canceled was set */
+	TEPS_CANCELED = 9,    /* because call->canceled was set */
 	TEPS_FAILED = 100     /* anything else */
 };
 
@@ -104,8 +104,8 @@ typedef struct {
 	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
 	char message[512];          /* out: the error; see teps_fail */
 	/* teps_search may set the following. */
-	int64_t elapsed_ns;         /* out: the own time of the search, 90 % of the call or more; 0 (better): that of the call */
-	int64_t after_ns;           /* out: time of the call after that, for what graph->afterwards says; needs elapsed_ns */
+	int64_t elapsed_ns;         /* out: time of the search on the library's clock, at least 90 % of the call; 0 (better): the call */
+	int64_t after_ns;           /* out: time after elapsed_ns for the work that graph->afterwards names; needs elapsed_ns */
 	int64_t level_count;        /* out: number of levels set; 0: not counted */
 	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;
@@ -120,7 +120,7 @@ typedef struct {
 	int32_t vertex_bits; /* width of a vertex label in the library */
 	int32_t reserved;
 	char tuning[128];    /* the origin of thresholds, which must not be timed searches; empty: there are none */
-	char afterwards[128]; /* what teps_search does after its own time, as "copies parents from the device"; for the record */
+	char afterwards[128]; /* work of teps_search after elapsed_ns, such as "copies parents from the device"; for the record */
 } teps_graph;
 
 /* Describes the engine, quickly and without using a device. A missing device is reported in unavailable. */

@@ -204,8 +204,11 @@ func closeOthers(s *subject) {
 	in := random(300, 500, 40)
 	l := s.load(in)
 	for i := range 8 {
-		err := s.withAnother(func(other *subject) { other.load(path(20)).searchAll(0, 19) })
-		s.must(err, "engine %d of 8, one after the other", i+1)
+		e, err := s.open(s.ctx)
+		s.must(err, "opening engine %d of 8", i+1)
+		other := &subject{ctx: s.ctx, engine: e, open: s.open, options: s.options}
+		err = attempt(func() { other.load(path(20)).searchAll(0, 19) })
+		s.must(errors.Join(err, other.release()), "engine %d of 8, one after the other", i+1)
 	}
 	s.when = "after other engines were closed"
 	l.searchAll(in.sample()...)

@@ -92,6 +92,11 @@ func TestOpenerThatFailsIsAFailureWithItsError(t *testing.T) {
 	if !errors.Is(o.Err, broken) {
 		t.Errorf("want the opener's error, got %v", o.Err)
 	}
+	silent := &mutant{always: func(context.Context) (description, error) { return description{}, broken }}
+	o = Cases()[0].Run(t.Context(), opening(func() *mutant { return silent }), nil, Limit)
+	if !errors.Is(o.Err, broken) || !strings.Contains(o.Err.Error(), "want a description from Describe") {
+		t.Errorf("want Describe's error, got %v", o.Err)
+	}
 }
 
 // stuck makes an engine that does not return from a search before until is closed, whatever its context says.

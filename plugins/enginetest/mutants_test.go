@@ -253,8 +253,8 @@ func TestEveryGraphCaseSeesOneMissingVertex(t *testing.T) {
 		}
 		parent[missing] = graph.Unreached
 	}))
-	for _, c := range Cases() {
-		if strings.HasPrefix(c.Name, "graph/") {
+	for _, c := range append(Cases(), GraphCase("line", 3, edges(0, 1, 1, 2))) {
+		if strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "given/") {
 			o := c.Run(t.Context(), open, nil, Limit)
 			if o.Err == nil || !strings.Contains(o.Err.Error(), "got -1 (unreached)") {
 				t.Errorf("case %s: want it failed for a missing vertex, got %v", c.Name, o.Err)
@@ -304,23 +304,6 @@ func wrongParents() map[string]wrong {
 				}
 			}
 		}), words{"graph/isolated-end": "an entry that was never written", "graph/empty": "never written"}},
-		"loses the last tuple": {given(func(b *build) {
-			b.in.Tuples = b.in.Tuples[:max(len(b.in.Tuples), 1)-1]
-		}), words{"graph/path-64": "want"}},
-		"follows tuples in one direction only": {after(func(root vertex, parent []vertex, _ *traversal) {
-			for v := range parent {
-				if v < int(root) {
-					parent[v] = graph.Unreached
-				}
-			}
-		}), words{"graph/one-edge": "root 1", "graph/path": "want a neighbor at level 0, got -1"}},
-		"cuts labels to 16 bits": {after(func(root vertex, parent []vertex, _ *traversal) {
-			for v, p := range parent {
-				if p >= 0 {
-					parent[v] = p & 0xffff
-				}
-			}
-		}), words{"graph/high-labels": "want"}},
 		"writes one entry too many": {after(func(_ vertex, parent []vertex, _ *traversal) {
 			if beyond := parent[:cap(parent)]; len(beyond) > len(parent) {
 				beyond[len(parent)] = graph.Unreached

@@ -128,15 +128,6 @@ func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.V
 	s.wantError(what, err, sentinels...)
 }
 
-// withAnother opens a second engine of the same kind, checks it and closes it.
-func (s *subject) withAnother(check func(other *subject)) error {
-	e, err := s.open(s.ctx)
-	s.must(err, "opening another engine")
-	other := &subject{ctx: s.ctx, engine: e, open: s.open, options: s.options}
-	err = attempt(func() { check(other) })
-	return errors.Join(err, other.release())
-}
-
 // release closes the engine and then frees memory.
 func (s *subject) release() error {
 	var failed error

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
@@ -104,3 +105,20 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// An engine that passes the conformance suite inside a process also passes it behind the connection.
+func TestEngineConformsThroughAChildProcess(t *testing.T) {
+	s := newStage(t)
+	enginetest.Test(t, func(ctx context.Context) (plugins.Engine, error) {
+		client, err := s.Open(ctx, s.program("serial"))
+		if err != nil {
+			return nil, err
+		}
+		return client, nil
+	})
+}
+
+var (
+	_ enginetest.Allocator = (*Client)(nil)
+	_ enginetest.Footprint = (*Client)(nil)
+)
