@@ -19,22 +19,12 @@ func wrongRefusals() map[string]wrong {
 			delete(b.in.Options, "no-such-option")
 			return b.construct()
 		}), words{"options/refused": "Construct with no-such-option=1: want an error"}},
-		"is wrong with one of its choices": {func() *mutant {
-			change := false
-			return &mutant{
-				construct: func(b build) (construction, error) {
-					change = b.in.Options["work"] == "quadratic"
-					return b.construct()
-				},
-				search: func(c call) (traversal, error) {
-					t, err := c.search()
-					if change && err == nil {
-						c.parent[c.root] = graph.Unreached
-					}
-					return t, err
-				},
+		"refuses one of its choices": {constructing(func(b build) (construction, error) {
+			if b.in.Options["work"] == "quadratic" {
+				return construction{}, errMutant
 			}
-		}, words{"options/values": "work=quadratic"}},
+			return b.construct()
+		}), words{"options/values": "work=quadratic: want a graph, got the error: no reason"}},
 		"says bad option without the sentinel": {constructing(func(b build) (construction, error) {
 			c, err := b.construct()
 			if err != nil {
@@ -103,22 +93,21 @@ func wrongRefusals() map[string]wrong {
 // unrecovering makes an engine that returns only errors after its first error.
 func unrecovering() *mutant {
 	failed := false
+	after := func(err error) error {
+		if failed {
+			return errMutant
+		}
+		failed = err != nil
+		return err
+	}
 	return &mutant{
 		construct: func(b build) (construction, error) {
 			c, err := b.construct()
-			if failed {
-				err = errMutant
-			}
-			failed = failed || err != nil
-			return c, err
+			return c, after(err)
 		},
 		search: func(c call) (traversal, error) {
 			t, err := c.search()
-			if failed {
-				err = errMutant
-			}
-			failed = failed || err != nil
-			return t, err
+			return t, after(err)
 		},
 	}
 }

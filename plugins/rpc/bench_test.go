@@ -59,27 +59,19 @@ func reportPerGiB(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*(1<<30)/benchBytes, "s/GiB")
 }
 
-// kinds are the kinds of segments, by the names of benchmarks.
-var kinds = map[string]segmentKind{"tuples": tupleSegment, "parents": parentSegment}
-
-func BenchmarkMakeSegment(b *testing.B) {
-	for name, kind := range kinds {
-		b.Run(name, func(b *testing.B) {
+func BenchmarkSegment(b *testing.B) {
+	for name, kind := range map[string]segmentKind{"tuples": tupleSegment, "parents": parentSegment} {
+		n := benchBytes / kind.elementBytes()
+		b.Run("make-"+name, func(b *testing.B) {
 			for b.Loop() {
-				s := must(newSegment(1, kind, benchBytes/kind.elementBytes(), present))
+				s := must(newSegment(1, kind, n, present))
 				b.StopTimer()
 				check(b, s.release())
 				b.StartTimer()
 			}
 			reportPerGiB(b)
 		})
-	}
-}
-
-func BenchmarkAttach(b *testing.B) {
-	for name, kind := range kinds {
-		b.Run(name, func(b *testing.B) {
-			n := benchBytes / kind.elementBytes()
+		b.Run("attach-"+name, func(b *testing.B) {
 			s := makeTestSegment(b, kind, n)
 			for b.Loop() {
 				m := must(attachFile(s.path, n*kind.elementBytes(), kind == parentSegment, false))
