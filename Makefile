@@ -1,8 +1,11 @@
 # The usual targets. Everything but cuda needs nothing but Go.
 .PHONY: build test check cuda clean
 
+# In a clone programs name their commit, whatever GOFLAGS says, and so do their records.
+VCS := $(if $(wildcard .git/HEAD),-buildvcs=true,)
+
 build: ## the program teps, here
-	go build ./cmd/teps
+	go build $(VCS) ./cmd/teps
 
 test: ## all tests that need nothing but Go
 	go test ./...
@@ -14,4 +17,4 @@ cuda: ## the engines for NVIDIA GPUs, here; needs a CUDA toolkit
 	bash cuda/build.sh
 
 clean:
-	rm -f teps teps-rank teps-engine-cuda teps-engine-cuda-literature
+	rm -f teps teps-rank teps-engine-cuda teps-engine-cuda-literature teps-host-cuda

@@ -80,7 +80,9 @@ test)
 	;;
 '' | -o)
 	kernels
-	golang build -o "${2:-.}/" ./cmd/teps-engine-cuda ./cmd/teps-host-cuda ./cmd/teps-engine-cuda-literature
+	vcs=() # in a clone programs name their commit, and so do their records
+	if [ -e .git/HEAD ]; then vcs=(-buildvcs=true); fi
+	golang build "${vcs[@]}" -o "${2:-.}/" ./cmd/teps-engine-cuda ./cmd/teps-host-cuda ./cmd/teps-engine-cuda-literature
 	;;
 *)
 	sed -n '2,8s/^# //p' "$0" >&2
