@@ -3,8 +3,12 @@ package distributed_test
 import (
 	"errors"
 	"sync"
+	"testing"
 
+	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // onAll calls f for all ranks of a group at once.
@@ -18,63 +22,86 @@ func onAll(ranks []comm.Group, f func(comm.Group) error) error {
 	return errors.Join(errs...)
 }
 
-// partnered is a group that records with which ranks its member exchanges messages between two reductions, which end a
-// level.
+// partnered is a group that records to which ranks its member sends messages between two reductions, which end a level.
 type partnered struct {
 	comm.Group
-	world    []int // world ranks of the members
-	partners *partners
+	world []int // world ranks of the members
+	*partners
 }
 
+// partners is the record of one rank.
 type partners struct {
-	mu    sync.Mutex
-	level map[int]map[int]bool // by rank: those it has sent to in this level
-	max   int                  // number of them
-}
-
-func recordPartners(c comm.Group, p *partners) *partnered {
-	world := make([]int, c.Size())
-	for k := range world {
-		world[k] = k
-	}
-	return &partnered{c, world, p}
+	level map[int]bool // ranks that it has sent to in this level
+	max   int          // number of them in a level
 }
 
 func (p *partnered) Split(color, key int) comm.Group {
-	part := p.Group.Split(color, key)
-	members := make([]int, part.Size())
-	for k, message := range comm.Allgather(part, []uint32{uint32(p.world[p.Rank()])}) {
-		members[k] = int(message[0])
+	part := &partnered{Group: p.Group.Split(color, key), partners: p.partners}
+	for _, message := range comm.Allgather(part.Group, []uint32{uint32(p.world[p.Rank()])}) {
+		part.world = append(part.world, int(message[0]))
 	}
-	return &partnered{part, members, p.partners}
+	return part
 }
 
 func (p *partnered) Alltoallv(send, receive [][]uint32, values []int64) {
-	p.add(send)
-	p.Group.Alltoallv(send, receive, values)
-	if send == nil || values != nil {
-		p.endLevel()
-	}
-}
-
-// add records messages, which may be empty.
-func (p *partnered) add(send [][]uint32) {
-	p.partners.mu.Lock()
-	defer p.partners.mu.Unlock()
-	self := p.world[p.Rank()]
-	if p.partners.level[self] == nil {
-		p.partners.level[self] = map[int]bool{}
-	}
-	for k, other := range p.world {
-		if send != nil && k != p.Rank() && len(send[k]) > 0 {
-			p.partners.level[self][other] = true
+	for k, message := range send {
+		if k != p.Rank() && len(message) > 0 {
+			p.level[p.world[k]] = true
 		}
 	}
-	p.partners.max = max(p.partners.max, len(p.partners.level[self]))
+	p.max = max(p.max, len(p.level))
+	p.Group.Alltoallv(send, receive, values)
+	if send == nil || values != nil {
+		clear(p.level)
+	}
 }
 
-func (p *partnered) endLevel() {
-	p.partners.mu.Lock()
-	defer p.partners.mu.Unlock()
-	delete(p.partners.level, p.world[p.Rank()])
+// In two dimensions a rank sends messages to (R-1)+(C-1) others in a level, in one dimension to P-1.
+func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
+	tuples := kronecker(t, 10, 16)
+	for _, c := range []distributed.Configuration{
+		{Grid: distributed.Grid{R: 4, C: 4}}, {Grid: distributed.Grid{R: 2, C: 8}}, {Grid: distributed.Grid{R: 5, C: 3}},
+		{Grid: distributed.Grid{R: 4, C: 4}, Prefix: true}, // through the last rank of a grid row, which sends to all others
+		{Grid: distributed.Grid{R: 7, C: 1}}, {Grid: distributed.Grid{R: 1, C: 7}},
+		{Grid: distributed.Grid{R: 16, C: 1}, OneD: true}, {Grid: distributed.Grid{R: 7, C: 1}, OneD: true},
+	} {
+		c.Threads = 1
+		for _, alpha := range []float64{0, 15} {
+			c.Rule = graph.Switch{Alpha: alpha, Beta: 64}
+			size, want := c.Grid.Ranks(), c.Grid.R-1+c.Grid.C-1
+			if c.OneD {
+				want = size - 1
+			}
+			worlds, records, members := comm.NewLocal(size, 1), make([]*partners, size), []int{}
+			for k := range size {
+				members, records[k] = append(members, k), &partners{level: map[int]bool{}}
+			}
+			for k, world := range worlds {
+				worlds[k] = &partnered{world, members, records[k]}
+			}
+			teams, parent := team.NewTeams(size), make([]graph.Vertex, 1<<10)
+			if err := onAll(worlds, func(world comm.Group) error {
+				k := world.Rank()
+				rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
+					tuples[len(tuples)*k/size:len(tuples)*(k+1)/size], 0)
+				if err != nil {
+					return err
+				}
+				records[k].max = 0 // in kernel 1 all exchange messages
+				clear(records[k].level)
+				_, first, stride := rank.Partition.Slots(k)
+				_, err = rank.Search(t.Context(), 1, parent, first, stride)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			most := 0
+			for _, record := range records {
+				most = max(most, record.max)
+			}
+			if most != want {
+				t.Errorf("%+v: a rank sent messages to %d others in a level, want %d", c, most, want)
+			}
+		}
+	}
 }

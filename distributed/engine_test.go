@@ -2,14 +2,12 @@ package distributed_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
@@ -63,6 +61,16 @@ func kronecker(t testing.TB, scale, edgeFactor int) []graph.Edge {
 	return tuples
 }
 
+// open constructs a graph.
+func open(t *testing.T, tuples []graph.Edge, options map[string]string) plugins.Engine {
+	t.Helper()
+	e := distributed.New()
+	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
+		t.Fatalf("%v: %v", options, err)
+	}
+	return e
+}
+
 func truthOf(t *testing.T, tuples []graph.Edge, scale int) *enginetest.Truth {
 	t.Helper()
 	truth, err := enginetest.NewTruth(tuples, 1<<scale)
@@ -99,10 +107,7 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 			if testing.Short() && k%3 != k/3%3 {
 				continue // every partition once, alternating forms
 			}
-			e := distributed.New()
-			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-				t.Fatalf("%s, %v: %v", name, set, err)
-			}
+			e := open(t, tuples, set)
 			for _, root := range []graph.Vertex{0, 1, 77, 1<<scale - 1} {
 				found, err := truth.Search(t.Context(), root, e.Search)
 				if err != nil {
@@ -130,10 +135,7 @@ func TestRanksWithoutLabels(t *testing.T) {
 		} {
 			set := maps.Clone(more)
 			set["ranks"] = strconv.Itoa(c.ranks)
-			e := distributed.New()
-			if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-				t.Fatal(err)
-			}
+			e := open(t, tuples, set)
 			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
 				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 					t.Errorf("scale %d, %v, root %d: %v", c.scale, set, root, err)
@@ -152,12 +154,8 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 		for v := range graph.Vertex(c.vertices - 1) {
 			tuples = append(tuples, graph.MakeEdge(v, v+1))
 		}
-		e := distributed.New()
+		e := open(t, tuples, map[string]string{"ranks": "2", "beta": "1e9"})
 		defer e.Close()
-		options := map[string]string{"ranks": "2", "beta": "1e9"}
-		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: options}); err != nil {
-			t.Fatal(err)
-		}
 		parent := make([]graph.Vertex, c.vertices)
 		got, err := e.Search(t.Context(), 0, parent)
 		if err != nil {
@@ -167,55 +165,12 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 			t.Errorf("path of %d vertices: got %d levels, want %d", c.vertices, len(got.Levels), c.levels)
 		}
 		var messages int64
-		for _, rank := range got.Ranks {
-			for _, phase := range rank.Phases {
-				if n, known := phase.Messages.Get(); known {
-					messages += n
-				}
-			}
+		for _, sent := range sentBy(got) {
+			messages += sent.messages
 		}
 		// The two ranks share one edge, and send its ends to each other.
 		if messages != 2 {
 			t.Errorf("path of %d vertices: got %d messages, want 2", c.vertices, messages)
-		}
-	}
-}
-
-// Kernel 1 can be canceled at any point, on all ranks, and the engine stays usable.
-func TestKernel1CanBeCanceledAnywhere(t *testing.T) {
-	const scale = 14
-	tuples := kronecker(t, scale, 16)
-	truth := truthOf(t, tuples, scale)
-	for _, set := range []map[string]string{
-		{"ranks": "4", "partition": "2d"}, {"ranks": "3", "partition": "1d-source"}, {"ranks": "2", "threads": "2"},
-	} {
-		e := distributed.New()
-		defer e.Close()
-		construct := func(ctx context.Context) error {
-			_, err := e.Construct(ctx, plugins.Input{Tuples: tuples, Options: set})
-			return err
-		}
-		start := time.Now()
-		if err := construct(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		usual, steps := time.Since(start), 30
-		if testing.Short() {
-			steps = 8
-		}
-		for i := range steps {
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(usual*time.Duration(i)/time.Duration(steps), cancel)
-			if err := construct(ctx); err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatalf("%v, canceled after %d/%d of the usual time: %v", set, i, steps, err)
-			}
-			cancel()
-		}
-		if err := construct(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := truth.Search(t.Context(), 1, e.Search); err != nil {
-			t.Error(err)
 		}
 	}
 }

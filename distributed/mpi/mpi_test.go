@@ -21,8 +21,6 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/testdata/checks"
-	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -104,41 +102,18 @@ func withRank(t *testing.T) {
 
 func TestMPIConformance(t *testing.T) {
 	withRank(t)
-	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil },
-		map[string]string{}) // with as many ranks as the smallest machine has cores
-}
-
-// Partitions find valid parents under MPI. Tuples are sent by the host or generated from the recipe, alternately.
-// Package distributed tests all partitions.
-func TestGridsUnderMPIAreValid(t *testing.T) {
-	withRank(t)
-	recipe := graph.Kronecker{Scale: 9, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	_, tuples := enginetest.Generated(t, "kron:9")
-	validator, err := validate.New(tuples, recipe.Vertices(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := New()
-	defer e.Close()
-	for k, set := range []map[string]string{
-		{"ranks": "1", "partition": "1d-source"}, {"ranks": "4", "partition": "2d", "messages": "lists", "owner": "modulo"},
-		{"ranks": "6", "partition": "2d", "rows": "3", "messages": "bitmaps"}, {"ranks": "9", "owner": "modulo"},
-		{"ranks": "12", "partition": "1d-source", "messages": "lists"}, {"ranks": "16", "partition": "2d", "rows": "16"},
-	} {
-		in := plugins.Input{Tuples: tuples, Options: set}
-		if k%2 == 0 {
-			in = plugins.Input{Recipe: &recipe, Options: set}
-		}
-		if _, err := e.Construct(t.Context(), in); err != nil {
-			t.Fatalf("%v: %v", set, err)
-		}
-		parent := make([]graph.Vertex, recipe.Vertices())
-		for _, root := range []graph.Vertex{0, 77} {
-			if _, err := e.Search(t.Context(), root, parent); err != nil {
-				t.Fatalf("%v, root %d: %v", set, root, err)
+	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
+	enginetest.Test(t, open, map[string]string{}) // with as many ranks as the smallest machine has cores
+	for _, c := range enginetest.Cases() {
+		for _, set := range []map[string]string{
+			{"ranks": "6", "partition": "2d", "rows": "3", "fold": "prefix", "messages": "bitmaps"},
+			{"ranks": "3", "partition": "1d-source", "owner": "modulo", "messages": "lists"},
+		} {
+			if c.Name != "graph/kronecker-10" && c.Name != "construct/recipe" {
+				continue
 			}
-			if _, err := validator.Validate(t.Context(), root, parent); err != nil {
-				t.Errorf("%v, root %d: %v", set, root, err)
+			if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil || o.Skipped != "" {
+				t.Errorf("%s, %v: %v %s", c.Name, set, o.Err, o.Skipped)
 			}
 		}
 	}
@@ -216,54 +191,6 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 		if _, err := os.Stat(file); err == nil {
 			t.Errorf("%s remains", file)
 		}
-	}
-}
-
-// A rank that is killed during a search is an error of that search. No process remains, and the engine can build and
-// search again.
-func TestKilledRankIsAnErrorAndLeavesNothing(t *testing.T) {
-	withRank(t)
-	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("processes are found in /proc")
-	}
-	const labels = 1 << 20 // levels, too: the search must not end before the rank is killed
-	var path []graph.Edge
-	for v := graph.Vertex(1); v < labels; v++ {
-		path = append(path, graph.MakeEdge(v-1, v))
-	}
-	e := New()
-	defer e.Close()
-	parent := make([]graph.Vertex, labels)
-	in := plugins.Input{Tuples: path, Options: map[string]string{"ranks": "3"}}
-	if _, err := e.Construct(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	launchers := childrenOf(os.Getpid())
-	if len(launchers) != 1 {
-		t.Fatalf("got child processes %v, want mpirun", launchers)
-	}
-	pids := childrenOf(launchers[0])
-	if len(pids) != 3 {
-		t.Fatalf("got ranks %v, want 3", pids)
-	}
-	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pids[2], syscall.SIGKILL) })
-	start := time.Now()
-	_, err := e.Search(t.Context(), 0, parent)
-	if err == nil || !strings.Contains(err.Error(), "mpirun ended") {
-		t.Fatalf("got %v, want an error about the end of mpirun", err)
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the error took %v", took)
-	}
-	awaitEnd(t, pids)
-	if _, err := e.Search(t.Context(), 0, parent); !errors.Is(err, plugins.ErrNotConstructed) {
-		t.Errorf("search without ranks: got %v, want %v", err, plugins.ErrNotConstructed)
-	}
-	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: path[:10]}); err != nil {
-		t.Fatalf("construct again: %v", err)
-	}
-	if _, err := e.Search(t.Context(), 0, parent); err != nil {
-		t.Errorf("search again: %v", err)
 	}
 }
 
