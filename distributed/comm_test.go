@@ -95,12 +95,12 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			most := 0
+			largest := 0
 			for _, record := range records {
-				most = max(most, record.max)
+				largest = max(largest, record.max)
 			}
-			if most != want {
-				t.Errorf("%+v: a rank sent messages to %d others in a level, want %d", c, most, want)
+			if largest != want {
+				t.Errorf("%+v: a rank sent messages to %d others in a level, want %d", c, largest, want)
 			}
 		}
 	}

@@ -73,10 +73,8 @@ func (s *Rank) sendPredecessors(m *Measure) {
 			lists[k], send[k] = list, list
 		}
 	}
-	for k, message := range s.exchange(s.inRow, send, nil, m) {
-		if k != s.self {
-			n := len(message) / 2
-			s.takePredecessors(message[:n], message[n:])
-		}
+	for _, message := range s.exchange(s.inRow, send, nil, m) {
+		n := len(message) / 2
+		s.takePredecessors(message[:n], message[n:])
 	}
 }

@@ -21,7 +21,7 @@ func (b bitmap) count() int {
 // bitmap.
 type set struct {
 	listed  bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
-	list    []uint32 // without duplicates
+	list    []uint32 // without duplicates; empty if not listed
 	bits    bitmap
 	counted int // members of bits; 0: not counted
 }
@@ -37,12 +37,10 @@ func (s *set) add(k uint32) {
 
 // toBitmap makes a list a bitmap.
 func (s *set) toBitmap() {
-	if s.listed {
-		for _, k := range s.list {
-			s.bits.add(k)
-		}
-		s.listed, s.list = false, s.list[:0]
+	for _, k := range s.list {
+		s.bits.add(k)
 	}
+	s.listed, s.list = false, s.list[:0]
 }
 
 // members returns the members as a list or as a bitmap.
