@@ -183,7 +183,7 @@ func TestWaysThatAreRoads(t *testing.T) {
 	z := zlib.NewWriter(&zipped)
 	_, _ = z.Write(make([]byte, maxBlob+1))
 	_ = z.Close()
-	unpacked := []byte{2<<3 | 0, 2, 8<<3 | 0, 10, 8<<3 | 0, 4} // a way with key 2 and the nodes 5 and 7, as bare fields
+	unpacked := []byte{2 << 3, 2, 8 << 3, 10, 8 << 3, 4} // a way with key 2 and the nodes 5 and 7, as bare fields
 	group := append([]byte{2<<3 | 2, byte(len(unpacked) + 2), 3<<3 | 2, byte(len(unpacked))}, unpacked...)
 	table := marshal(&osmpb.PrimitiveBlock{Stringtable: &osmpb.StringTable{S: [][]byte{nil, nil, []byte("highway")}}})
 	for name, c := range map[string]struct {

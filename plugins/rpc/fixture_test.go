@@ -190,9 +190,6 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// shared returns memory of a host, which the test leaves to it.
-func shared[T any](memory []T, _ func() error, err error) []T { return must(memory, err) }
-
 // check ends the test with an error.
 func check(t testing.TB, err error) {
 	t.Helper()
