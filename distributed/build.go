@@ -325,19 +325,6 @@ func (b *builder) makeColumns() error {
 	return nil
 }
 
-// translations returns the row of every row slot and the list index of every column slot, which other ranks have
-// numbered.
-func (b *builder) translations() (row, index []uint32) {
-	share := int(b.Partition.Share)
-	row = make([]uint32, b.grid.C*share)
-	for m, numbers := range comm.Allgather(b.row, b.number) {
-		b.each(share, func(slot int) {
-			row[m*share+slot] = uint32(m*b.width) + numbers[slot] // isolated vertices have no entries
-		})
-	}
-	return row, b.listIndexes(b.number)
-}
-
 // listIndexes returns the list index of every column slot, if all ranks number their vertices like this one.
 func (b *builder) listIndexes(number []uint32) []uint32 {
 	share := int(b.Partition.Share)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/csr"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/plugins"
@@ -17,9 +18,13 @@ import (
 
 // makeLists makes the lists of the rank's rows and columns.
 func (b *builder) makeLists() error {
-	row, index := b.translations()
-	counts := make([]uint32, b.rows)
-	b.each(len(row), func(slot int) {
+	share := int(b.Partition.Share)
+	row, counts := make([]uint32, b.grid.C*share), make([]uint32, b.rows) // row of each row slot, entries of each row
+	for m, numbers := range comm.Allgather(b.row, b.number) {
+		b.each(share, func(slot int) { row[m*share+slot] = uint32(m*b.width) + numbers[slot] })
+	}
+	index := b.listIndexes(b.number)
+	b.each(len(row), func(slot int) { // isolated vertices have no entries and no row
 		if n := b.count[slot]; n != 0 {
 			counts[row[slot]] = n
 		}
@@ -37,7 +42,7 @@ func (b *builder) makeLists() error {
 			b.up.targets[from+k] = b.listedColumn(index)
 		}
 	})
-	b.ranges = rangesOf(b.team.Size())
+	b.ranges = rangesPerWorker * b.team.Size()
 	if hubs := b.hubsPerRank(); b.team.Size() > 1 && !b.OneD {
 		b.cutLists(hubs*b.grid.R, rangesOfWords(counts, b.ranges))
 	} else if b.team.Size() > 1 {

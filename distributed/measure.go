@@ -94,11 +94,6 @@ func (r *Record) addReduction(none *Level) {
 // stopwatch assigns the time between its laps to phases.
 type stopwatch struct{ started, last time.Time }
 
-func (s *stopwatch) start() {
-	s.started = time.Now()
-	s.last = s.started
-}
-
 func (s *stopwatch) lap(m *Measure) {
 	now := time.Now()
 	m.Elapsed += now.Sub(s.last)

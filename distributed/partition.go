@@ -163,9 +163,8 @@ func (p *Part) segment(list uint32, k int) int { return int(p.segments[int(list)
 // minSegment is the mean number of entries in the segments of a list that makes it worth scanning by segment.
 const minSegment = 4
 
-// rangesOf returns the number of ranges for a rank's workers: some for each, because a frontier leads to more rows of
-// one range than of another.
-func rangesOf(workers int) int { return 8 * workers }
+// rangesPerWorker is how many ranges each worker has: a frontier leads to more rows of one range than of another.
+const rangesPerWorker = 8
 
 // numColumns is how many entries of each row are also stored column by column.
 const numColumns = 4

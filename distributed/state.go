@@ -3,6 +3,7 @@ package distributed
 import (
 	"context"
 	"math/bits"
+	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
@@ -166,7 +167,8 @@ func (s *Rank) Search(
 
 // begin starts the clock, clears everything and makes root the frontier of its owner.
 func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
-	s.watch.start()
+	now := time.Now()
+	s.watch = stopwatch{now, now}
 	s.record = Record{Levels: s.record.Levels[:0]}
 	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder, &s.unsent} {
 		s.clear(b)

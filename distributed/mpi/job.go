@@ -91,20 +91,6 @@ func commandLine(options plugins.Settings, ranks int, program, socket string) []
 		"-socket", socket)
 }
 
-// environment returns variables of Open MPI, unless the user has set them. Ranks choose their processors themselves
-// (Start). A rank that waits lets others have its processor, which costs nothing where ranks are alone.
-func environment() (set []string) {
-	for name, value := range map[string]string{
-		"OMPI_MCA_hwloc_base_binding_policy": "none",
-		"OMPI_MCA_mpi_yield_when_idle":       "1",
-	} {
-		if os.Getenv(name) == "" {
-			set = append(set, name+"="+value)
-		}
-	}
-	return set
-}
-
 const (
 	dirPrefix = "teps-mpi-" // of the names of jobs' temporary directories
 	dirMiB    = 16          // what mpirun writes there, and some more; where it cannot, Open MPI 4 hangs
@@ -130,8 +116,11 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("There are not enough slots", "ssh: ", "Host key verification failed")}
 	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path()) // mpirun leaves files there if it fails early
-	cmd.Env = append(cmd.Env, environment()...)
+	// Ranks choose their processors themselves (Start). A rank that waits lets others have its processor, which costs
+	// nothing where each has its own. The user's values come later and win. If mpirun fails early, it leaves files in
+	// TMPDIR.
+	cmd.Env = []string{"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}
+	cmd.Env = append(append(cmd.Env, os.Environ()...), "TMPDIR="+dir.Path())
 	cmd.Stderr = j.output
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
