@@ -1,26 +1,14 @@
 package distributed_test
 
 import (
-	"errors"
-	"sync"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/team"
 )
-
-// onAll calls f for all ranks of a group at once.
-func onAll(ranks []comm.Group, f func(comm.Group) error) error {
-	errs := make([]error, len(ranks))
-	var all sync.WaitGroup
-	for k, c := range ranks {
-		all.Go(func() { errs[k] = f(c) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
 
 // partnered is a group that records to which ranks its member sends messages between two reductions, which end a level.
 type partnered struct {
@@ -80,7 +68,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 				worlds[k] = &partnered{world, members, records[k]}
 			}
 			teams, parent := team.NewTeams(size), make([]graph.Vertex, 1<<10)
-			if err := onAll(worlds, func(world comm.Group) error {
+			if err := checks.OnAll(worlds, func(world comm.Group) error {
 				k := world.Rank()
 				rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
 					tuples[len(tuples)*k/size:len(tuples)*(k+1)/size], 0)

@@ -1,28 +1,15 @@
 package comm
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed/testdata/checks"
 )
 
-// onAll calls f for all ranks of a group at once.
-func onAll(ranks []Group, f func(Group) error) error {
-	errs := make([]error, len(ranks))
-	var all sync.WaitGroup
-	for k, c := range ranks {
-		all.Go(func() { errs[k] = f(c) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
-
 func TestLocalRanksExchangeMessages(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 4, 7, 16} {
-		if err := onAll(NewLocal(size, 1), checks.Group[Group]); err != nil {
+		if err := checks.OnAll(NewLocal(size, 1), checks.Group[Group]); err != nil {
 			t.Errorf("%d ranks: %v", size, err)
 		}
 	}
@@ -30,7 +17,7 @@ func TestLocalRanksExchangeMessages(t *testing.T) {
 
 func TestSplitGroupsExchangeMessages(t *testing.T) {
 	for _, g := range []struct{ rows, columns int }{{1, 1}, {2, 3}, {3, 2}, {1, 5}, {4, 4}} {
-		if err := onAll(NewLocal(g.rows*g.columns, 1), func(c Group) error {
+		if err := checks.OnAll(NewLocal(g.rows*g.columns, 1), func(c Group) error {
 			i, j := c.Rank()%g.rows, c.Rank()/g.rows
 			column, row := c.Split(j, i), c.Split(i, j)
 			if column.Size() != g.rows || column.Rank() != i || row.Size() != g.columns || row.Rank() != j {

@@ -2,12 +2,25 @@
 package checks
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/tepsbench/teps/internal/team"
 )
+
+// OnAll calls f for all ranks of a group at once.
+func OnAll[G any](ranks []G, f func(G) error) error {
+	errs := make([]error, len(ranks))
+	var all sync.WaitGroup
+	for k, c := range ranks {
+		all.Go(func() { errs[k] = f(c) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
 
 // counter is idle work that ends after some calls.
 type counter struct{ left *int }
