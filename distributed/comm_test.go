@@ -1,6 +1,8 @@
 package distributed_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
@@ -90,6 +92,45 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 			if largest != want {
 				t.Errorf("%+v: a rank sent messages to %d others in a level, want %d", c, largest, want)
 			}
+		}
+	}
+}
+
+// countdown is a context that ends after a number of looks at it.
+type countdown struct {
+	context.Context
+	left *int
+}
+
+func (c countdown) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A context that ends on one rank, at any point of kernel 1 or of a search, stops all ranks.
+func TestContextOfOneRankStopsAll(t *testing.T) {
+	tuples, parent := kronecker(t, 6, 16), make([]graph.Vertex, 1<<6)
+	c := distributed.Configuration{Grid: distributed.Grid{R: 1, C: 2}, Threads: 1, Rule: graph.Switch{Alpha: 15, Beta: 64}}
+	for looks, ended := 0, true; ended; looks++ {
+		teams, left := team.NewTeams(2), looks
+		err := checks.OnAll(comm.NewLocal(2, 1), func(world comm.Group) error {
+			ctx := t.Context()
+			if world.Rank() == 0 {
+				ctx = countdown{ctx, &left}
+			}
+			rank, _, err := distributed.NewRank(ctx, world, c, teams, tuples, 0)
+			if err != nil {
+				return err
+			}
+			defer rank.Free()
+			_, first, stride := rank.Partition.Slots(world.Rank())
+			_, err = rank.Search(ctx, 1, parent, first, stride)
+			return err
+		})
+		if ended = err != nil; ended && (!errors.Is(err, context.Canceled) || !errors.Is(err, distributed.ErrOtherRank)) {
+			t.Fatalf("after %d looks: got %v, want one rank canceled and the other stopped", looks, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,10 +129,9 @@ func TestRanksWithoutLabels(t *testing.T) {
 	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {6, 128}, {10, 48}} {
 		tuples := kronecker(t, c.scale, 16)
 		truth := truthOf(t, tuples, c.scale)
-		for _, more := range []map[string]string{
+		for _, set := range []map[string]string{
 			{}, {"partition": "1d-source"}, {"partition": "2d"}, {"owner": "modulo"},
 		} {
-			set := maps.Clone(more)
 			set["ranks"] = strconv.Itoa(c.ranks)
 			e := open(t, tuples, set)
 			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {

@@ -69,19 +69,3 @@ func TestMessagesDecodeToTheSetSent(t *testing.T) {
 		})
 	}
 }
-
-func TestAdaptiveMessagesAreTheShortest(t *testing.T) {
-	s := sender(t, 1)
-	rapid.Check(t, func(t *rapid.T) {
-		own, _ := drawSet(t, words(t))
-		length := func(f Form) int {
-			s.form = f
-			return len(s.messageOf(own, &[]uint32{}))
-		}
-		list, adaptive, words := length("lists"), length("adaptive"), length("bitmaps")
-		if adaptive != min(list, words) {
-			t.Fatalf("%d members of %d: adaptive %d words, list %d, bitmap %d",
-				s.count(own), 32*len(own.bits), adaptive, list, words)
-		}
-	})
-}

@@ -8,24 +8,18 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// MaxRanks is the largest number of ranks that an engine starts.
-const MaxRanks = 4096
-
-// MaxThreads is the largest number of workers of a rank.
-const MaxThreads = 1024
-
 // options returns the options of the search, for ranks of any kind.
 func options(defaultRanks int) []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "ranks", Kind: plugins.Int, Default: strconv.Itoa(defaultRanks),
-			Min: plugins.Bound(1), Max: plugins.Bound(MaxRanks), Meaning: "number of ranks"},
-		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(MaxThreads),
+			Min: plugins.Bound(1), Max: plugins.Bound(plugins.MaxRanks), Meaning: "number of ranks"},
+		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),
 			Meaning: "number of workers of each rank"},
 		{Name: "partition", Kind: plugins.Choice, Default: "1d-dest",
 			Choices: []string{"1d-dest", "2d", "1d-source"},
 			Meaning: "1d-dest: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
 				"adjacency matrix; 1d-source: 1D by source, and discovered vertices are sent to their owners"},
-		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks),
+		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(plugins.MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
 		{Name: "fold", Kind: plugins.Choice, Default: "alltoall", Choices: []string{"alltoall", "prefix"},

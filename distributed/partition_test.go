@@ -1,15 +1,12 @@
 package distributed
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/tepsbench/teps/plugins"
 )
 
 // Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
@@ -98,15 +95,5 @@ func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestRanksThatDoNotFitAreRefused(t *testing.T) {
-	err := fits(t.Context(), Grid{MaxRanks, 1}, 1, 1<<40)
-	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "use fewer ranks or a smaller graph") {
-		t.Errorf("got %v, want %v and what to do", err, plugins.ErrMemory)
-	}
-	if err := fits(t.Context(), Grid{1, 1}, 1, 1<<10); err != nil {
-		t.Errorf("a small graph: %v", err)
 	}
 }

@@ -164,6 +164,8 @@ func TestConstructRefuses(t *testing.T) {
 	}{
 		{"rows=4 does not divide ranks=6", options("2d", "6", "4"), plugins.ErrOption},
 		{"rows=2 needs partition=2d", options("1d-source", "4", "2"), plugins.ErrOption},
+		{"use fewer ranks or a smaller graph",
+			plugins.Input{Options: map[string]string{"ranks": "4096", "threads": "1024"}}, plugins.ErrMemory},
 		{"relabel the vertices", plugins.Input{Tuples: []graph.Edge{graph.MakeEdge(1, 1<<40)}}, plugins.ErrTuples},
 	} {
 		if _, err := e.Construct(t.Context(), c.in); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
