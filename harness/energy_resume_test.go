@@ -46,20 +46,6 @@ func stopping(cancel context.CancelFunc) func(context.Context, []graph.Vertex, t
 	}
 }
 
-func resumeUnder(t *testing.T, ctx context.Context, host *inside, dir string) record.Result {
-	t.Helper()
-	store, err := record.Resume(dir, someSoftware, someMachine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	r, err := Execute(ctx, host, store, Silent{})
-	if err != nil && !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func rule(t *testing.T, r record.Run, words string) record.Check {
 	t.Helper()
 	for _, c := range r.Compliance.Rules {
@@ -88,12 +74,12 @@ func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	engine.repeat = stopping(cancel) // and once more
-	if run := resumeUnder(t, ctx, host, store.Dir()).Runs[0]; run.State != record.Interrupted || run.Energy != nil ||
+	if run := resume(t, ctx, host, store.Dir()).Runs[0]; run.State != record.Interrupted || run.Energy != nil ||
 		run.Sessions != 1 {
 		t.Fatalf("stopped again: %s, %d sessions, energy %+v", run.State, run.Sessions, run.Energy)
 	}
 	engine.repeat = nil
-	run := resume(t, host, store.Dir()).Runs[0]
+	run := resume(t, t.Context(), host, store.Dir()).Runs[0]
 	if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || run.Sessions != 1 ||
 		run.Energy.Failed() ||
 		len(run.Energy.Figures) != 1 {
@@ -120,7 +106,7 @@ func TestResumeOfEnergyLoopKeepsConstructionAndCompliance(t *testing.T) {
 		t.Errorf("loaded: %v, %+v", err, loaded.Runs[0].Rebuilt)
 	}
 	calls := engine.calls
-	if run := resume(t, host, store.Dir()).Runs[0]; run.State != record.Complete || engine.calls != calls {
+	if run := resume(t, t.Context(), host, store.Dir()).Runs[0]; run.State != record.Complete || engine.calls != calls {
 		t.Errorf("a complete run was metered again")
 	}
 }
@@ -134,9 +120,8 @@ func TestResumeWithMissingSearchesIsNotCompliant(t *testing.T) {
 	engine.after = func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
 		if n == 1+64 { // the last search of all
 			cancel()
-			return ctx.Err()
 		}
-		return nil
+		return ctx.Err()
 	}
 	_, store, err := runs(t, ctx, host, energyPlan(loopTime))
 	if !errors.Is(err, context.Canceled) {
@@ -144,9 +129,9 @@ func TestResumeWithMissingSearchesIsNotCompliant(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	engine.after, engine.repeat = nil, stopping(cancel)
-	resumeUnder(t, ctx, host, store.Dir())
+	resume(t, ctx, host, store.Dir())
 	engine.repeat = nil
-	run := resume(t, host, store.Dir()).Runs[0]
+	run := resume(t, t.Context(), host, store.Dir()).Runs[0]
 	searched, looped := construction(run)
 	if run.State != record.Complete || run.Sessions != 2 || searched != "2" || looped != "3" || run.Compliance.Compliant ||
 		rule(t, run, "Kernel 1 was timed").Holds {
@@ -178,14 +163,14 @@ func TestFailureBeforeRepeatedLoopKeepsSearches(t *testing.T) {
 			sound := host.engines["a"]
 			build := engine.build
 			disturb(host, engine)
-			run := resume(t, host, store.Dir()).Runs[0]
+			run := resume(t, t.Context(), host, store.Dir()).Runs[0]
 			if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || !run.Energy.Failed() ||
 				!strings.Contains(run.Energy.Failure, fault.Error()) {
 				t.Errorf("%s %q, valid %v, compliant %v, energy %+v", run.State, run.Failure, run.Valid, run.Compliance.Compliant,
 					run.Energy)
 			}
 			host.engines["a"], engine.build, engine.repeat = sound, build, nil
-			run = resume(t, host, store.Dir()).Runs[0]
+			run = resume(t, t.Context(), host, store.Dir()).Runs[0]
 			if run.State != record.Complete || !run.Compliance.Compliant || run.Energy.Failed() || len(run.Energy.Figures) != 1 {
 				t.Errorf("after another resume: %s, compliant %v, energy %+v", run.State, run.Compliance.Compliant, run.Energy)
 			}

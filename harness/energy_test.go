@@ -252,25 +252,6 @@ func TestEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 	}
 }
 
-// note collects the notes of a run.
-type note struct {
-	Silent
-	notes []string
-}
-
-func (n *note) Note(text string) { n.notes = append(n.notes, text) }
-
-// noted executes plan on host and returns the notes of the run as well.
-func noted(t *testing.T, host *inside, plan record.Plan) (record.Result, []string) {
-	t.Helper()
-	n := &note{}
-	r, err := Execute(t.Context(), host, createStore(t, plan), n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, n.notes
-}
-
 func TestRunWithoutMeterIsCompleteWithOneNote(t *testing.T) {
 	engine := &looping{serial: &serial{}}
 	host := metering(engine)
@@ -304,7 +285,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 	fault := errors.New("the GPU has fallen off the bus")
 	for name, c := range map[string]struct {
 		repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
-		after  func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error
+		after  hook
 		says   string
 	}{
 		"dies": {
@@ -321,18 +302,8 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 			time.Sleep(d)
 			return 0, nil
 		}, says: "did not finish a search"},
-		"wrong after": {after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
-			if n == 1+64+2 {
-				parent[root] = graph.Unreached
-			}
-			return nil
-		}, says: "1 of 4 searches after the energy loop are wrong"},
-		"dies after": {after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
-			if n == 1+64+2 {
-				return fault
-			}
-			return nil
-		}, says: "fallen off"},
+		"wrong after": {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
+		"dies after":  {after: failIn(1+64+2, fault), says: "fallen off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -356,7 +327,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 				t.Errorf("power: %s", run.Compliance.Power)
 			}
 			engine.serial, engine.repeat = &serial{}, nil
-			again := resume(t, host, store.Dir()).Runs[0]
+			again := resume(t, t.Context(), host, store.Dir()).Runs[0]
 			if again.State != record.Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 ||
 				again.Roots[63].Time != run.Roots[63].Time {
 				t.Errorf("after the resume: %s, %+v", again.State, again.Energy)
@@ -402,14 +373,7 @@ func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 }
 
 func TestRunWithWrongSearchesIsNotMetered(t *testing.T) {
-	engine := &looping{
-		serial: &serial{after: func(n int, root graph.Vertex, parent []graph.Vertex, _ *plugins.Traversal) error {
-			if n == 10 {
-				parent[root] = graph.Unreached
-			}
-			return nil
-		}},
-	}
+	engine := &looping{serial: &serial{after: loseRoot(10)}}
 	r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -417,24 +381,5 @@ func TestRunWithWrongSearchesIsNotMetered(t *testing.T) {
 	if run := r.Runs[0]; run.Valid || engine.calls != 0 ||
 		!strings.Contains(run.Energy.Failure, "1 of 64 searches are wrong") {
 		t.Errorf("valid %v, %d loops, %+v", run.Valid, engine.calls, run.Energy)
-	}
-}
-
-func TestPrepareRejectsWrongMeters(t *testing.T) {
-	host := metering(&serial{})
-	plan := energyPlan(time.Second)
-	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
-		return nil, nil, errors.New(`there is no source "coal"`)
-	}
-	if err := Prepare(t.Context(), host, plan); !errors.Is(err, record.ErrUsage) ||
-		!strings.Contains(err.Error(), `there is no source "coal"`) {
-		t.Errorf("wrong specification: %v", err)
-	}
-	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
-		return nil, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
-	}
-	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, record.ErrUsage) ||
-		!strings.Contains(err.Error(), "meter ipmi is not available: ipmitool") {
-		t.Errorf("unavailable meter: %v", err)
 	}
 }

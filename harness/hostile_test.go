@@ -1,7 +1,9 @@
 package harness
 
 import (
-	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,33 +12,20 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// tampering is an engine that keeps its input and changes it.
-type tampering struct {
-	*serial
-	tuples      []graph.Edge
-	inConstruct func([]graph.Edge)
-	inSearch    func(n int, tuples []graph.Edge, parents []graph.Vertex)
-	searches    int
-}
-
-func (e *tampering) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
-	built, err := e.serial.Construct(ctx, in)
-	if e.tuples = in.Tuples; e.inConstruct != nil {
-		e.inConstruct(in.Tuples)
+// tampering returns an engine that changes its tuples in one search, or before kernel 1 if search is 0.
+func tampering(search int, change func([]graph.Edge)) *serial {
+	var tuples []graph.Edge
+	return &serial{
+		input: func(in plugins.Input) {
+			if tuples = in.Tuples; search == 0 {
+				change(tuples)
+			}
+		},
+		after: report(search, func(*plugins.Traversal) { change(tuples) }),
 	}
-	return built, err
 }
 
-func (e *tampering) Search(
-	ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
-	t, err := e.serial.Search(ctx, root, parents)
-	if e.searches++; e.inSearch != nil {
-		e.inSearch(e.searches, e.tuples, parents)
-	}
-	return t, err
-}
-
-func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
+func TestEngineThatChangesTheTuples(t *testing.T) {
 	relabel := func(tuples []graph.Edge) {
 		for i, e := range tuples {
 			u, v := e.Ends()
@@ -48,26 +37,23 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 			tuples[i] = graph.MakeEdge(0, graph.Vertex(i%256))
 		}
 	}
-	for name, e := range map[string]*tampering{
-		"relabels in place": {inConstruct: relabel},
-		"zeros":             {inConstruct: func(tuples []graph.Edge) { clear(tuples) }},
-		"swaps two tuples": {inConstruct: func(tuples []graph.Edge) {
+	for name, c := range map[string]struct {
+		search int // that changes them; 0: kernel 1
+		change func(tuples []graph.Edge)
+	}{
+		"relabels in place": {0, relabel},
+		"zeros":             {0, func(tuples []graph.Edge) { clear(tuples) }},
+		"swaps two tuples": {0, func(tuples []graph.Edge) {
 			tuples[0], tuples[len(tuples)-1] = tuples[len(tuples)-1], tuples[0]
 		}},
-		"sets one bit in the last searches": {inSearch: func(n int, tuples []graph.Edge, _ []graph.Vertex) {
-			if n > 60 {
-				u, v := tuples[77].Ends()
-				tuples[77] = graph.MakeEdge(u|1<<20, v)
-			}
+		"sets one bit in a late search": {61, func(tuples []graph.Edge) {
+			u, v := tuples[77].Ends()
+			tuples[77] = graph.MakeEdge(u|1<<20, v)
 		}},
-		"makes a star between searches": {inSearch: func(n int, tuples []graph.Edge, _ []graph.Vertex) {
-			if n == 9 {
-				star(tuples)
-			}
-		}},
+		"makes a star between searches": {9, star},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e.serial = &serial{}
+			e := tampering(c.search, c.change)
 			host := hostOf(map[string]plugins.Engine{"a": e, "b": &serial{}})
 			r, store, err := runs(t, t.Context(), host, planOf(8, "a", "b"))
 			if err != nil {
@@ -81,8 +67,8 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 			if !good.Valid || !good.Compliance.Compliant {
 				t.Errorf("the engine after it: state %s, valid %v, %q", good.State, good.Valid, good.Failure)
 			}
-			e.inConstruct, e.inSearch = nil, nil
-			again := resume(t, host, store.Dir()).Runs[0]
+			e.input, e.after = nil, nil
+			again := resume(t, t.Context(), host, store.Dir()).Runs[0]
 			if !again.Valid || again.Void || again.Sessions != 1 || len(again.Roots) != 64 {
 				t.Errorf("resumed without changes: state %s, %d sessions, %d roots", again.State, again.Sessions, len(again.Roots))
 			}
@@ -90,7 +76,7 @@ func TestEngineThatChangesTheTuplesFailsAlone(t *testing.T) {
 	}
 }
 
-func TestTuplesThatAreChangedWithoutAnEngineEndTheRun(t *testing.T) {
+func TestTuplesThatChangeWithoutAnEngineEndTheRun(t *testing.T) {
 	in, err := NewInput(t.Context(), hostOf[*serial](nil), planOf(8), record.GraphID{Scale: 8}, Silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +90,11 @@ func TestTuplesThatAreChangedWithoutAnEngineEndTheRun(t *testing.T) {
 // An engine that keeps its parent array cannot see or change the results of another one.
 func TestParentsAreOfOneEngineOnly(t *testing.T) {
 	var kept []graph.Vertex
-	a := &tampering{serial: &serial{}, inSearch: func(_ int, _ []graph.Edge, parents []graph.Vertex) { kept = parents }}
-	b := &tampering{serial: &serial{}, inSearch: func(_ int, _ []graph.Edge, parents []graph.Vertex) {
+	a := &serial{after: func(_ int, _ graph.Vertex, parents []graph.Vertex, _ *plugins.Traversal) error {
+		kept = parents
+		return nil
+	}}
+	b := &serial{after: func(_ int, _ graph.Vertex, parents []graph.Vertex, _ *plugins.Traversal) error {
 		before := kept[0]
 		parents[0]++
 		if kept[0] != before {
@@ -115,6 +104,7 @@ func TestParentsAreOfOneEngineOnly(t *testing.T) {
 		for v := range kept {
 			kept[v] = graph.Unwritten
 		}
+		return nil
 	}}
 	r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": a, "b": b}), planOf(8, "a", "b"))
 	if err != nil {
@@ -124,5 +114,41 @@ func TestParentsAreOfOneEngineOnly(t *testing.T) {
 		if !run.Valid {
 			t.Errorf("%s: %s %s", run.Engine.Name, run.State, run.Failure)
 		}
+	}
+}
+
+// The record of a run that is damaged on the disk fails the run, which keeps its searches.
+func TestRecordDamagedDuringARunFailsIt(t *testing.T) {
+	store := createStore(t, planOf(7, "a"))
+	e := &serial{after: report(4, func(*plugins.Traversal) {
+		path := filepath.Join(store.Dir(), record.JournalFile)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, []byte(strings.Replace(string(text), `"nedge":`, `"nedge":9`, 1)), 0o600)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})}
+	r, err := Execute(t.Context(), hostOf(map[string]*serial{"a": e}), store, Silent{})
+	if err == nil || !strings.Contains(err.Error(), "changed or damaged during the run") ||
+		!r.Runs[0].Sound() || len(r.Runs[0].Roots) != 64 {
+		t.Errorf("got %v, want an error about the record; %+v", err, r.Runs[0].State)
+	}
+}
+
+// stingy is a Host without memory for parents.
+type stingy struct{ *inside }
+
+func (stingy) Parents(int64) ([]graph.Vertex, func() error, error) {
+	return nil, nil, errors.New("out of memory")
+}
+
+func TestEngineWithoutMemoryForParentsFails(t *testing.T) {
+	host := stingy{hostOf(map[string]*serial{"a": {}})}
+	r, err := Execute(t.Context(), host, createStore(t, planOf(8, "a")), Silent{})
+	if err != nil || r.Runs[0].State != record.Failed ||
+		r.Runs[0].Failure != "memory for 256 parents: out of memory" || host.lent != 0 {
+		t.Errorf("got %v, %q, %d blocks of memory were not released", err, r.Runs[0].Failure, host.lent)
 	}
 }

@@ -1,23 +1,166 @@
 package harness
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 )
 
-func createStore(t *testing.T, plan record.Plan) *record.Store {
+// planOn returns a plan of the graph that text names.
+func planOn(t *testing.T, text string, engines ...string) record.Plan {
 	t.Helper()
-	manifest := record.NewManifest(nil, plan, someSoftware, someMachine)
-	store, err := record.Create(filepath.Join(t.TempDir(), "run"), manifest)
+	p := planOf(8, engines...)
+	p.Scales, p.Roots = []int{}, 4
+	if err := p.AddGraph(text); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A compressed file is small until it is read.
+func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	for range 1 << 8 {
+		_, _ = z.Write(bytes.Repeat([]byte("1 2\n"), 1<<16))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	looks, given := 0, int64(0)
+	available := func(context.Context) (int64, string, error) {
+		looks++
+		return 150<<20 - given, "a test", nil
+	}
+	room := make([]graph.Edge, 1<<20)
+	memory := func(n int) ([]graph.Edge, error) {
+		given += int64(n) * graph.EdgeBytes
+		return room[:n], nil
+	}
+	_, err := files.LoadFrom(t.Context(), &zipped, "a.el.gz",
+		files.Options{Memory: whileThereIsRoom(t.Context(), available, memory)})
+	if !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), "a.el.gz: not enough memory: the tuples take more than 1") ||
+		!strings.HasSuffix(err.Error(), " available (a test)") {
+		t.Errorf("%v", err)
+	}
+	if looks != 3 || given > 150<<20 {
+		t.Errorf("%d looks, %d bytes were given", looks, given)
+	}
+}
+
+// A header may announce more vertices than fit any machine. Such a file is refused like one that cannot be read.
+func TestFileOfTooManyVerticesIsRefused(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.mtx")
+	writeFile(t, name, "%%MatrixMarket matrix coordinate pattern symmetric\n281474976710656 281474976710656 1\n2 1\n")
+	_, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": &serial{}}), planOn(t, name, "a"))
+	var unread *ReadError
+	if !errors.As(err, &unread) || !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), "a.mtx: not enough memory: 281474976710656 vertices need ") {
+		t.Errorf("got %v, want a ReadError about memory", err)
+	}
+}
+
+// An engine that changes the tuples makes the harness read the file again for the next one.
+func TestFileIsReadAgainAfterAnEngineChangedTheTuples(t *testing.T) {
+	const text = "0 1\n1 2\n2 3\n3 4\n"
+	name := filepath.Join(t.TempDir(), "a.el")
+	for about, c := range map[string]struct{ before, want string }{
+		"the same":       {text, ""},
+		"another file":   {strings.Replace(text, "3 4", "3 5", 1), name + ": the file has changed since the run began"},
+		"a longer file":  {text + "4 5\n", name + ": the file has changed since the run began"},
+		"a shorter file": {"0 1\n", name + ": the file has changed since the run began"},
+		"no graph":       {"x\n", name + ":1: want two vertices"},
+	} {
+		writeFile(t, name, text)
+		clearing := tampering(0, func(tuples []graph.Edge) {
+			clear(tuples)
+			writeFile(t, name, c.before)
+		})
+		host := hostOf(map[string]plugins.Engine{"a": clearing, "b": &serial{}})
+		r, _, err := runs(t, t.Context(), host, planOn(t, name, "a", "b"))
+		switch {
+		case c.want == "" && (err != nil || r.Runs[0].Valid || !r.Runs[1].Valid):
+			t.Errorf("%s: %v, %+v", about, err, r.Runs)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")):
+			t.Errorf("%s: got %v, want %s", about, err, c.want)
+		}
+	}
+}
+
+func TestStandardInputIsReadOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.el")
+	writeFile(t, name, "0 1\n1 2\n")
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
-	return store
+	defer file.Close()
+	defer func(stdin *os.File) { os.Stdin = stdin }(os.Stdin)
+	os.Stdin = file
+	clearing := tampering(0, func(tuples []graph.Edge) { clear(tuples) })
+	host := hostOf(map[string]plugins.Engine{"a": clearing, "b": &serial{}})
+	r, _, err := runs(t, t.Context(), host, planOn(t, record.StandardInput, "a", "b"))
+	if err == nil || !strings.Contains(err.Error(), "standard input cannot be read again") {
+		t.Errorf("%v", err)
+	}
+	if g := r.Runs[0].Graph; g == nil || g.Tuples != 2 || len(g.File.SHA256) != 64 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
+	plan := planOn(t, "path:64", "a")
+	plan.Energy = loopTime
+	engine := &looping{serial: &serial{}}
+	r, store, err := runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	if f, found := run.Energy.Headline(); !run.Valid || run.Compliance.Compliant || !found || f.MTEPSPerWatt <= 0 ||
+		run.Energy.Loop.NEdge != 63*run.Energy.Loop.Searches {
+		t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
+	}
+	if again, err := record.Load(store.Dir()); err != nil || again.Runs[0].Graph.Recipe != (graph.Kronecker{}) ||
+		again.Runs[0].Energy == nil {
+		t.Errorf("loaded: %v", err)
+	}
+}
+
+// An engine that wants the recipe of a graph without one gets the tuples only.
+func TestGraphWithoutARecipe(t *testing.T) {
+	e := &serial{
+		describe: func(d *plugins.Description) { d.WantsRecipe = true },
+		input: func(in plugins.Input) {
+			if in.Recipe != nil {
+				t.Errorf("got recipe %+v", in.Recipe)
+			}
+		},
+	}
+	r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOn(t, "star:64", "a"))
+	if err != nil || !r.Runs[0].Valid {
+		t.Errorf("%v, %+v", err, r.Runs)
+	}
 }
 
 func TestInputServesSeveralRuns(t *testing.T) {
@@ -34,21 +177,5 @@ func TestInputServesSeveralRuns(t *testing.T) {
 	}
 	if err := in.Close(); err != nil || host.lent != 0 {
 		t.Errorf("close: error %v, %d blocks of memory were not released", err, host.lent)
-	}
-}
-
-// stingy is a Host without memory for parents.
-type stingy struct{ *inside }
-
-func (stingy) Parents(int64) ([]graph.Vertex, func() error, error) {
-	return nil, nil, errors.New("out of memory")
-}
-
-func TestEngineWithoutMemoryForParentsFails(t *testing.T) {
-	host := stingy{hostOf(map[string]*serial{"a": {}})}
-	r, err := Execute(t.Context(), host, createStore(t, planOf(8, "a")), Silent{})
-	if err != nil || r.Runs[0].State != record.Failed ||
-		r.Runs[0].Failure != "memory for 256 parents: out of memory" || host.lent != 0 {
-		t.Errorf("got %v, %q, %d blocks of memory were not released", err, r.Runs[0].Failure, host.lent)
 	}
 }

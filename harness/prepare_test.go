@@ -6,12 +6,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -35,7 +37,7 @@ func TestEstimateMemory(t *testing.T) {
 	}
 }
 
-func TestEstimateSaturates(t *testing.T) {
+func TestEstimateIsBounded(t *testing.T) {
 	for _, r := range []graph.Kronecker{recipe(42, 16), recipe(graph.MaxScale, 150_000), recipe(1, math.MaxInt64/48)} {
 		if err := r.Check(); err != nil {
 			t.Fatalf("the test's recipe: %v", err)
@@ -45,10 +47,7 @@ func TestEstimateSaturates(t *testing.T) {
 			t.Errorf("scale %d, edgefactor %d: want saturated numbers, got %+v, total %d", r.Scale, r.EdgeFactor, n, n.Total())
 		}
 	}
-}
-
-func TestEstimateOfMalformedFormulaIsZero(t *testing.T) {
-	for _, x := range []float64{math.NaN(), -1, math.Inf(-1)} {
+	for _, x := range []float64{math.NaN(), -1, math.Inf(-1)} { // malformed formulas
 		if n := EstimateMemory(recipe(10, 16), plugins.Memory{PerVertex: x}); n.Engine != 0 {
 			t.Errorf("per vertex %g: want 0, got %d", x, n.Engine)
 		}
@@ -62,77 +61,47 @@ func planAt(scales ...int) record.Plan {
 }
 
 func TestMemoryErrorNamesNeedsAndLargestScale(t *testing.T) {
-	engines := map[string]plugins.Memory{
-		"cpu":   {PerTuple: 6.5, PerVertex: 8},
-		"small": {Fixed: 1},
+	both := map[string]plugins.Memory{"cpu": {PerTuple: 6.5, PerVertex: 8}, "small": {Fixed: 1}}
+	equal := map[string]plugins.Memory{}
+	for _, name := range strings.Fields("a b c d e f g h i j") {
+		equal[name] = plugins.Memory{PerTuple: 100}
 	}
-	err := fitsInto(planAt(18, 30, 26), engines, 19*units.GiB+units.GiB/10, "MemAvailable")
-	if !errors.Is(err, plugins.ErrMemory) {
-		t.Fatalf("want a plugins.ErrMemory, got %v", err)
-	}
-	for _, part := range []string{
-		"scale 30 needs ", " GiB (tuples 192 GiB, parents 8.00 GiB, validator ", ", engine cpu 112 GiB), ",
-		"but this machine has 19.1 GiB available (MemAvailable); ",
-		"the largest scale that fits is 25",
+	exact := EstimateMemory(recipe(18, 16), plugins.Memory{PerTuple: 3}).Total()
+	regenerated, wide := planAt(30), planAt(34)
+	regenerated.Regenerate, wide.EdgeFactor = true, 32
+	for name, c := range map[string]struct {
+		plan      record.Plan
+		engines   map[string]plugins.Memory
+		available int64
+		want      []string // parts of the error; none: it fits
+	}{
+		"one engine of two": {planAt(18, 30, 26), both, 19*units.GiB + units.GiB/10, []string{
+			"scale 30 needs ", " GiB (tuples 192 GiB, parents 8.00 GiB, validator ", ", engine cpu 112 GiB), ",
+			"but this machine has 19.1 GiB available (a test); ", "the largest scale that fits is 25",
+		}},
+		"the advised scale": {planAt(25), both, 19 * units.GiB, nil},
+		"without tuples":    {regenerated, map[string]plugins.Memory{"small": {Fixed: 1}}, 19 * units.GiB, nil},
+		"mebibytes": {planAt(18), map[string]plugins.Memory{"cpu": {}}, 40 * units.MiB, []string{
+			" MiB (tuples 48.0 MiB, parents 2.00 MiB, validator ", "has 40.0 MiB available (a test)",
+			"largest scale that fits is 17",
+		}},
+		"edge factor 32": {wide, both, 19 * units.GiB, []string{"at edge factor 32, the largest scale that fits is 24"}},
+		"no scale fits": {
+			planAt(10), map[string]plugins.Memory{"gpu": {Fixed: 8 * units.GiB}}, units.GiB, []string{"no scale fits"},
+		},
+		"equal needs": {planAt(22), equal, units.GiB, []string{"engine a "}},
+		"exactly":     {planAt(12, 18), map[string]plugins.Memory{"cpu": {PerTuple: 3}}, exact, nil},
+		"a byte less": {planAt(12, 18), map[string]plugins.Memory{"cpu": {PerTuple: 3}}, exact - 1, []string{"is 17"}},
 	} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("want %q in the error, got: %v", part, err)
+		err := fitsInto(c.plan, c.engines, c.available, "a test")
+		if fits := len(c.want) == 0; fits != (err == nil) || !fits && !errors.Is(err, plugins.ErrMemory) {
+			t.Errorf("%s: got %v", name, err)
 		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("want one line, got: %v", err)
-	}
-	without := planAt(30)
-	without.Regenerate = true
-	if err := fitsInto(without, map[string]plugins.Memory{"small": {Fixed: 1}}, 19*units.GiB, "MemAvailable"); err != nil {
-		t.Errorf("without tuples: %v", err)
-	}
-	again := planAt(25)
-	if err := fitsInto(again, engines, 19*units.GiB, "MemAvailable"); err != nil {
-		t.Errorf("the recommended scale is refused: %v", err)
-	}
-}
-
-func TestMemoryErrorOfSmallGraphUsesMebibytes(t *testing.T) {
-	err := fitsInto(planAt(18), map[string]plugins.Memory{"cpu": {}}, 40*units.MiB, "cgroup v2 limit of /x")
-	for _, part := range []string{
-		" MiB (tuples 48.0 MiB, parents 2.00 MiB, validator ", "has 40.0 MiB available (cgroup v2 limit of /x)",
-		"largest scale that fits is 17",
-	} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("want %q in the error, got: %v", part, err)
+		for _, part := range c.want {
+			if text := fmt.Sprint(err); !strings.Contains(text, part) || strings.Contains(text, "\n") {
+				t.Errorf("%s: got %v, want a line with %q", name, err, part)
+			}
 		}
-	}
-}
-
-func TestMemoryErrorOfHugeEdgeFactorNamesLargestScale(t *testing.T) {
-	engines := map[string]plugins.Memory{"cpu": {PerTuple: 6.5, PerVertex: 8}}
-	plan := planAt(18)
-	plan.EdgeFactor = 1_000_000
-	err := fitsInto(plan, engines, 19*units.GiB, "MemAvailable")
-	_, advice, ok := strings.Cut(fmt.Sprint(err), "at edge factor 1000000, the largest scale that fits is ")
-	var scale int
-	if n, _ := fmt.Sscanf(advice, "%d", &scale); !ok || n != 1 {
-		t.Fatalf("want a smaller scale advised, got %v", err)
-	}
-	if plan.Scales = []int{scale}; fitsInto(plan, engines, 19*units.GiB, "x") != nil {
-		t.Errorf("the advised scale %d is refused", scale)
-	}
-	if plan.Scales = []int{scale + 1}; fitsInto(plan, engines, 19*units.GiB, "x") == nil {
-		t.Errorf("scale %d fits, but %d was reported as the largest", scale+1, scale)
-	}
-	plan = planAt(34)
-	plan.EdgeFactor = 32
-	if err := fitsInto(plan, engines, 19*units.GiB, "x"); err == nil ||
-		!strings.Contains(err.Error(), "largest scale that fits is 24") {
-		t.Errorf("want a smaller scale advised, got %v", err)
-	}
-}
-
-func TestMemoryErrorWhenNoScaleFits(t *testing.T) {
-	err := fitsInto(planAt(10), map[string]plugins.Memory{"gpu": {Fixed: 8 * units.GiB}}, units.GiB, "MemAvailable")
-	if err == nil || !strings.Contains(err.Error(), "no scale fits") {
-		t.Errorf("got %v, want an error that no scale fits", err)
 	}
 }
 
@@ -146,25 +115,77 @@ func TestCheckMemoryRejectsLargestGraph(t *testing.T) {
 	}
 }
 
-func TestMemoryErrorIsDeterministic(t *testing.T) {
-	engines := map[string]plugins.Memory{}
-	for _, name := range strings.Fields("a b c d e f g h i j") {
-		engines[name] = plugins.Memory{PerTuple: 100}
+func TestPrepareRejectsWrongMeters(t *testing.T) {
+	host := metering(&serial{})
+	plan := energyPlan(time.Second)
+	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
+		return nil, nil, errors.New(`there is no source "coal"`)
 	}
-	for range 50 {
-		if err := fitsInto(planAt(22), engines, units.GiB, "x"); err == nil || !strings.Contains(err.Error(), "engine a ") {
-			t.Fatalf("want the first of engines with equal needs, got %v", err)
-		}
+	if err := Prepare(t.Context(), host, plan); !errors.Is(err, record.ErrUsage) ||
+		!strings.Contains(err.Error(), `there is no source "coal"`) {
+		t.Errorf("wrong specification: %v", err)
+	}
+	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
+		return nil, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
+	}
+	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, record.ErrUsage) ||
+		!strings.Contains(err.Error(), "meter ipmi is not available: ipmitool") {
+		t.Errorf("unavailable meter: %v", err)
 	}
 }
 
-func TestPlanThatFitsExactlyIsAccepted(t *testing.T) {
-	engines := map[string]plugins.Memory{"cpu": {PerTuple: 3}}
-	exact := EstimateMemory(recipe(18, 16), engines["cpu"]).Total()
-	if err := fitsInto(planAt(12, 18), engines, exact, "x"); err != nil {
-		t.Errorf("exactly enough: %v", err)
+func TestPrepareRejectsImpossiblePlans(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*record.Plan)
+		want   string
+		usage  bool
+	}{
+		"scale 99": {func(p *record.Plan) { p.Scales = []int{99} }, "scale", true},
+		"unknown option": {
+			func(p *record.Plan) { p.Engines[0].Options = map[string]string{"sped": "1"} }, "speed", true,
+		},
+		"bad option": {
+			func(p *record.Plan) { p.Engines[0].Options = map[string]string{"speed": "0"} }, "at least 1", true,
+		},
+		"more than the memory": {func(p *record.Plan) { p.Scales = []int{8, 40} }, "scale 40", false},
+		"unknown engine":       {func(p *record.Plan) { p.Engines[0].Name = "z" }, "no engine z", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := hostOf(map[string]*serial{"a": {}})
+			plan := planOf(8, "a")
+			c.change(&plan)
+			err := Prepare(t.Context(), host, plan)
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, record.ErrUsage) != c.usage {
+				t.Errorf("got %v (usage %v), want an error with %q (usage %v)", err, errors.Is(err, record.ErrUsage), c.want,
+					c.usage)
+			}
+		})
 	}
-	if err := fitsInto(planAt(12, 18), engines, exact-1, "x"); err == nil {
-		t.Error("one byte less than needed was accepted")
+	if err := Prepare(t.Context(), hostOf(map[string]*serial{"a": {}}), planOf(8, "a", "missing")); err != nil {
+		t.Errorf("one engine of two that does not start: %v", err)
+	}
+}
+
+func TestPrepareRejectsGraphBeyondLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits plugins.Limits
+		want   string
+	}{
+		{
+			plugins.Limits{Vertices: 1<<8 - 1},
+			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
+		},
+		{
+			plugins.Limits{Tuples: 1<<12 - 1},
+			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
+		},
+		{plugins.Limits{Vertices: 1 << 8, Tuples: 1 << 12}, ""},
+	} {
+		e := &serial{describe: func(d *plugins.Description) { d.Limits = c.limits }}
+		err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+		if c.want == "" && err != nil ||
+			c.want != "" && (!errors.Is(err, plugins.ErrTuples) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("limits %+v: got %v, want %q", c.limits, err, c.want)
+		}
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 )
@@ -105,47 +103,22 @@ func TestFewerRootsAreAPrefix(t *testing.T) {
 	}
 }
 
-func TestRootsDoNotDependOnThreads(t *testing.T) {
-	k := graph.Kronecker{Scale: 12, EdgeFactor: 3, Seed1: 2, Seed2: 3}
-	edges := kroneckerTuples(t, k)
-	want, wantRejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, threads := range []int{1, 3, 7, 64} {
-		runtime.GOMAXPROCS(threads)
-		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
-		if diff := cmp.Diff(want, roots); diff != "" || rejected != wantRejected {
-			t.Errorf("%d threads: %d rejected, want %d; roots (-want +got):\n%s", threads, rejected, wantRejected, diff)
-		}
-	}
-}
-
-func TestNoRootsWithoutNeighbors(t *testing.T) {
+func TestRootsOfAlmostEmptyGraphs(t *testing.T) {
 	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	for name, edges := range map[string][]graph.Edge{
-		"no tuples":       nil,
-		"only self-loops": {graph.MakeEdge(5, 5), graph.MakeEdge(5, 5), graph.MakeEdge(7, 7)},
+	for name, c := range map[string]struct {
+		edges []graph.Edge
+		want  []graph.Vertex
+	}{
+		"no tuples":       {},
+		"only self-loops": {edges: []graph.Edge{graph.MakeEdge(5, 5), graph.MakeEdge(5, 5), graph.MakeEdge(7, 7)}},
+		"two vertices among a million": {
+			[]graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}, []graph.Vertex{1, 1<<20 - 1},
+		},
 	} {
-		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
-		if len(roots) != 0 || rejected != 0 {
+		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, c.edges), 64)
+		slices.Sort(roots)
+		if !slices.Equal(roots, c.want) || (rejected > 0) != (len(c.want) > 0) {
 			t.Errorf("%s: roots %v, %d rejected", name, roots, rejected)
 		}
-	}
-}
-
-func TestTwoRootsAmongAMillionVertices(t *testing.T) {
-	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	edges := []graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}
-	roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
-	slices.Sort(roots)
-	if !slices.Equal(roots, []graph.Vertex{1, 1<<20 - 1}) || rejected < 2 {
-		t.Errorf("roots %v after %d rejected draws", roots, rejected)
-	}
-}
-
-func BenchmarkDrawRoots(b *testing.B) {
-	k := graph.Kronecker{Scale: 20, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	edges := kroneckerTuples(b, k)
-	for b.Loop() {
-		DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(b, k, edges), 64)
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -19,14 +22,48 @@ var (
 	someMachine  = machine.Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
 )
 
+// hook follows the n-th search from a vertex with neighbors. The first is the warm-up.
+type hook = func(n int, root graph.Vertex, parents []graph.Vertex, t *plugins.Traversal) error
+
 // serial is an engine that uses the oracle, with hooks to make it misbehave.
 type serial struct {
 	csr      *graph.CSR
 	searches int
-	after    func(n int, root graph.Vertex, parent []graph.Vertex, t *plugins.Traversal) error // the n-th search from 1
 	describe func(*plugins.Description)
+	input    func(plugins.Input) // comes before kernel 1
 	build    func(*plugins.Construction) error
-	closed   *int
+	after    hook
+	closed   int
+}
+
+// failIn returns a hook that fails in search n.
+func failIn(n int, err error) hook {
+	return func(at int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {
+		if at == n {
+			return err
+		}
+		return nil
+	}
+}
+
+// loseRoot returns a hook that makes the parents of search n wrong, or those of all searches if n is 0.
+func loseRoot(n int) hook {
+	return func(at int, root graph.Vertex, parents []graph.Vertex, _ *plugins.Traversal) error {
+		if n == 0 || at == n {
+			parents[root] = graph.Unreached
+		}
+		return nil
+	}
+}
+
+// report returns a hook that changes what search n reports.
+func report(n int, change func(*plugins.Traversal)) hook {
+	return func(at int, _ graph.Vertex, _ []graph.Vertex, t *plugins.Traversal) error {
+		if at == n {
+			change(t)
+		}
+		return nil
+	}
 }
 
 func (s *serial) Describe(context.Context) (plugins.Description, error) {
@@ -41,6 +78,9 @@ func (s *serial) Describe(context.Context) (plugins.Description, error) {
 }
 
 func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
+	if s.input != nil {
+		s.input(g)
+	}
 	start := time.Now()
 	var err error
 	if len(g.Tuples) == 0 && g.Recipe != nil {
@@ -55,6 +95,7 @@ func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Constr
 	if err == nil {
 		s.csr, err = graph.NewCSR(g.Tuples, int64(n))
 	}
+	time.Sleep(time.Microsecond) // in a bubble of synctest nothing else takes time
 	c := plugins.Construction{Elapsed: time.Since(start), Claims: plugins.Claims{
 		OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 64, Tuning: "nothing to tune"}}
 	if err == nil && s.build != nil {
@@ -75,6 +116,7 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 	for i := copy(parent, found); i < len(parent); i++ {
 		parent[i] = graph.Unreached
 	}
+	time.Sleep(time.Microsecond)
 	t := plugins.Traversal{Elapsed: time.Since(start)}
 	if len(s.csr.Neighbors(root)) == 0 {
 		return t, nil // it measures what a call costs
@@ -86,9 +128,7 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 }
 
 func (s *serial) Close() error {
-	if s.closed != nil {
-		*s.closed++
-	}
+	s.closed++
 	return nil
 }
 
@@ -142,4 +182,93 @@ func (h *inside) release() error {
 		return errors.New("released twice")
 	}
 	return nil
+}
+
+// Silent is a Progress that shows nothing.
+type Silent struct{}
+
+func (Silent) Step(string, int64) Step { return silentStep{} }
+func (Silent) Left(time.Duration)      {}
+func (Silent) Note(string)             {}
+
+type silentStep struct{}
+
+func (silentStep) Add(int64)         {}
+func (silentStep) End(string, error) {}
+
+// note collects the notes of a run.
+type note struct {
+	Silent
+	notes []string
+}
+
+func (n *note) Note(text string) { n.notes = append(n.notes, text) }
+
+// planOf returns the official plan at a small scale.
+func planOf(scale int, engines ...string) record.Plan {
+	p := record.DefaultPlan()
+	p.Scales = []int{scale}
+	for _, name := range engines {
+		p.Engines = append(p.Engines, record.EngineSpec{Name: name, Builtin: name})
+	}
+	return p
+}
+
+func createStore(t *testing.T, plan record.Plan) *record.Store {
+	t.Helper()
+	store, err := record.Create(filepath.Join(t.TempDir(), "run"),
+		record.NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// runs executes plan on host in a new directory.
+func runs(t *testing.T, ctx context.Context, host *inside, plan record.Plan) (record.Result, *record.Store, error) {
+	t.Helper()
+	store := createStore(t, plan)
+	r, err := Execute(ctx, host, store, Silent{})
+	if closing := store.Close(); closing != nil {
+		t.Fatal(closing)
+	}
+	if host.lent != 0 {
+		t.Errorf("%d blocks of memory were not released", host.lent)
+	}
+	return r, store, err
+}
+
+// noted executes plan on host and returns the notes of the run as well.
+func noted(t *testing.T, host *inside, plan record.Plan) (record.Result, []string) {
+	t.Helper()
+	n := &note{}
+	r, err := Execute(t.Context(), host, createStore(t, plan), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, n.notes
+}
+
+// resume continues a run, which ctx may interrupt.
+func resume(t *testing.T, ctx context.Context, host *inside, dir string) record.Result {
+	t.Helper()
+	store, err := record.Resume(dir, someSoftware, someMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r, err := Execute(ctx, host, store, Silent{})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// inBubble runs a test whose clock no other program delays.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Second) // until goroutines that look at the time have ended
+		test(t)
+	})
 }
