@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 )
 
 const (
@@ -242,41 +242,48 @@ func checkDirectory(t *testing.T, schemas map[string]*jsonschema.Schema, dir str
 	return values
 }
 
-func TestCommittedRecordsMatchSchema(t *testing.T) {
+// Records of earlier versions match the schema and are read.
+func TestCommittedRecordsAreRead(t *testing.T) {
 	schemas := compiled(t)
-	records, values := 0, 0
-	for _, root := range []string{resultsFolder} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Name() == ManifestFile {
-				records++
-				values += checkDirectory(t, schemas, filepath.Dir(path))
-			}
-			return err
-		})
+	folders, err := Runs(resultsFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, searches, confirmed := 0, 0, 0
+	for _, dir := range folders {
+		values += checkDirectory(t, schemas, dir)
+		r, err := Load(dir)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+		}
+		for _, run := range r.Runs {
+			searches += len(run.Roots)
+			for _, root := range run.Roots {
+				if root.Confirmed {
+					confirmed++
+				}
+			}
 		}
 	}
-	if records < 5 || values < 800 {
-		t.Errorf("validated only %d records with %d values", records, values)
+	if len(folders) < 5 || values < 800 || searches < 500 || confirmed < 2 {
+		t.Errorf("read only %d records with %d values, %d searches, %d of them confirmed", len(folders), values, searches,
+			confirmed)
 	}
 }
 
 func TestWrittenFilesMatchSchema(t *testing.T) {
-	schemas := compiled(t)
-	if n := checkDirectory(t, schemas, finishedRun(t)); n < 7 {
-		t.Errorf("%d values were validated, want run.json, result.json and the lines of 4 roots", n)
-	}
-	// A machine with every fact.
-	s, err := Create(t.TempDir(), NewManifest([]string{"teps"}, somePlan(), ThisSoftware(), fullMachine))
+	m, entries := officialRun()
+	m.Machine = fullMachine
+	s, err := Create(t.TempDir(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	if _, err := s.Finish(); err != nil {
-		t.Fatal(err)
+	energy := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, 50))
+	s.append(t, entries[1:68]...)
+	s.append(t, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Energy: energy}, entries[68])
+	if n := checkDirectory(t, compiled(t), s.finish(t)); n != 2+70 {
+		t.Errorf("%d values were validated, want run.json, result.json and a line for each of 70 entries", n)
 	}
-	checkDirectory(t, schemas, s.Dir())
 }
 
 // fullMachine has a value for every fact.
@@ -292,41 +299,30 @@ var fullMachine = machine.Machine{
 
 func TestSchemaRejectsOtherFiles(t *testing.T) {
 	schemas := compiled(t)
-	manifest, err := os.ReadFile(filepath.Join(finishedRun(t), ManifestFile))
+	data, err := os.ReadFile(filepath.Join(finishedRun(t), ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
+	manifest, entry := string(data), `{"engine":"a","scale":6,`
+	root := `"root":{"index":0,"root":1,"time":1,"wall":1,"validated":true`
 	for name, c := range map[string]struct{ file, text string }{
-		"an unknown member":  {ManifestFile, strings.Replace(string(manifest), `"id"`, `"more": 1, "id"`, 1)},
-		"another major form": {ManifestFile, strings.Replace(string(manifest), Schema, `teps/3`, 1)},
-		"a time that is none": {
-			ManifestFile, regexp.MustCompile(`"started": "[^"]*"`).ReplaceAllString(string(manifest), `"started": "today"`),
-		},
-		"a number as text": {ManifestFile, strings.Replace(string(manifest), `"seed1": 2`, `"seed1": "2"`, 1)},
-		"no plan":          {ManifestFile, strings.Replace(string(manifest), `"plan"`, `"planned"`, 1)},
-		"an entry of two kinds": {
-			JournalFile,
-			`{"engine":"a","scale":6,"end":{"state":"complete"},"root":{"index":0,"root":1,"time":1,"wall":1,"validated":true}}`,
-		},
+		"an unknown member":       {ManifestFile, replace(`"id"`, `"more": 1, "id"`)(manifest)},
+		"another major form":      {ManifestFile, replace(Schema, "teps/3")(manifest)},
+		"a number as text":        {ManifestFile, replace(`"seed1": 2`, `"seed1": "2"`)(manifest)},
+		"a time that is none":     {ManifestFile, replace(`"started": "`, `"started": "to`)(manifest)},
+		"no plan":                 {ManifestFile, replace(`"plan"`, `"planned"`)(manifest)},
+		"an entry of two kinds":   {JournalFile, entry + `"end":{"state":"complete"},` + root + `}}`},
 		"an entry without a kind": {JournalFile, `{"engine":"a","scale":6}`},
-		"an unknown state":        {JournalFile, `{"engine":"a","scale":6,"end":{"state":"happy"}}`},
-		"an unknown rule": {
-			JournalFile, `{"engine":"a","scale":6,"root":{"index":0,"root":1,"time":1,"wall":1,"validated":true,"rule":6}}`,
-		},
-		"a result without runs": {ResultFile, string(manifest)},
+		"an unknown state":        {JournalFile, entry + `"end":{"state":"happy"}}`},
+		"an unknown rule":         {JournalFile, entry + root + `,"rule":6}}`},
+		"a result without runs":   {ResultFile, manifest},
 	} {
-		t.Run(name, func(t *testing.T) {
-			value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if schemas[c.file].Validate(value) == nil {
-				t.Error("the schema accepts it")
-			}
-		})
-	}
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(manifest))
-	if err != nil || schemas[ManifestFile].Validate(whole) != nil {
-		t.Errorf("the unchanged manifest: %v", err)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if schemas[c.file].Validate(value) == nil {
+			t.Errorf("the schema accepts %s", name)
+		}
 	}
 }

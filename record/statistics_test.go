@@ -56,20 +56,18 @@ func TestStatisticsOfFourSearches(t *testing.T) {
 	}
 }
 
-func TestStatisticsOfOneSearch(t *testing.T) {
-	s := Summarize([]RootRecord{{Time: 2, NEdge: nedge(8)}})
-	if s.Time.StdDev != nil || s.TEPS.StdDev != nil {
+func TestStatisticsOfFewSearches(t *testing.T) {
+	s := Summarize([]RootRecord{
+		{Time: 2, NEdge: nedge(8)}, {Time: 1}, {Time: 0, NEdge: nedge(8)}, {Time: 1, NEdge: nedge(0)},
+	})
+	if s.NBFS != 1 || s.Time.StdDev != nil || s.TEPS.StdDev != nil {
 		t.Errorf("a standard deviation of one value: %+v", s)
 	}
 	near(t, "harmonic mean", s.TEPS.Mean, 4)
-}
-
-func TestStatisticsSkipUncountedSearches(t *testing.T) {
-	if s := Summarize([]RootRecord{{Time: 1}}); s != nil {
-		t.Errorf("statistics without a counted root: %+v", s)
-	}
-	if s := Summarize(nil); s != nil {
-		t.Errorf("statistics of nothing: %+v", s)
+	for _, roots := range [][]RootRecord{nil, {{Time: 1}}} {
+		if s := Summarize(roots); s != nil {
+			t.Errorf("statistics without a counted root: %+v", s)
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,20 +38,31 @@ func newStore(t *testing.T) *Store {
 	return s
 }
 
-func (s *Store) addRoots(t *testing.T, n int) {
+func (s *Store) append(t *testing.T, entries ...Entry) {
 	t.Helper()
-	for i := range n {
-		err := s.Append(
-			Entry{
-				Engine:  "one",
-				GraphID: GraphID{Scale: 6},
-				Root:    &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)},
-			},
-		)
-		if err != nil {
+	for _, e := range entries {
+		if err := s.Append(e); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func (s *Store) addRoots(t *testing.T, n int) {
+	t.Helper()
+	for i := range n {
+		root := &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)}
+		s.append(t, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: root})
+	}
+}
+
+// finish writes the result, closes the store and returns its directory.
+func (s *Store) finish(t *testing.T) string {
+	t.Helper()
+	if _, err := s.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	return s.Dir()
 }
 
 func journalOf(s *Store) string { return filepath.Join(s.Dir(), JournalFile) }
@@ -106,10 +119,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 				t.Errorf("cut off %d bytes, want %d", resumed.Torn(), len(tail))
 			}
 			root := &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1}
-			err = resumed.Append(Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: root})
-			if err != nil {
-				t.Fatal(err)
-			}
+			resumed.append(t, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: root})
 			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 {
 				t.Fatalf("after the resume: %d roots, error %v", len(r.Runs[0].Roots), err)
 			}
@@ -155,9 +165,7 @@ func TestRecordDamagedDuringTheRunIsAnError(t *testing.T) {
 		want   string
 	}{
 		"a digit":       {JournalFile, replace(`"time":1`, `"time":2`), "was edited"},
-		"a lost line":   {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "was edited"},
 		"an added line": {JournalFile, func(s string) string { return s + "{}\n" }, "more lines than the run wrote"},
-		"bytes at end":  {JournalFile, func(s string) string { return s + "{" }, "more lines than the run wrote"},
 		"zeros":         {JournalFile, func(s string) string { return s[:9] + "\x00\x00" + s[11:] }, "line 1 is damaged"},
 		"the plan":      {ManifestFile, replace(`"seed1": 2`, `"seed1": 5`), "was edited"},
 	} {
@@ -219,48 +227,41 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 }
 
-func TestLoadRejectsOtherSchemasAndDirectories(t *testing.T) {
-	s := newStore(t)
-	s.Close()
-	path := filepath.Join(s.Dir(), ManifestFile)
-	good, _ := os.ReadFile(path)
-	for name, c := range map[string]struct{ content, want string }{
-		"newer schema": {strings.Replace(string(good), Schema, "teps/3", 1), "teps/3"},
-		"foreign file": {`{"schema":"other"}`, "not a record of teps"},
-		"no schema":    {`{}`, "not a record of teps"},
-		"long schema":  {`{"schema":"` + strings.Repeat("long\u0085", 1<<12) + `"}`, "want \"teps/2"},
-		"torn":         {string(good[:len(good)/2]), "damaged"},
-		"empty":        {"", "damaged"},
+// Errors quote parts of a record, in one line of bounded length.
+func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
+	long := strings.Repeat("long\u0085", 1<<12)
+	for name, c := range map[string]struct{ file, content, want string }{
+		"newer schema": {ManifestFile, `{"schema":"teps/3"}`, "teps/3"},
+		"long schema":  {ManifestFile, `{"schema":"` + long + `"}`, "want \"teps/2"},
+		"empty":        {ManifestFile, "", "damaged"},
+		"wrong member": {ManifestFile, `{"schema":"teps/2","id":5}`, "damaged"},
+		"wrong plan":   {ManifestFile, `{"schema":"teps/2","plan":{}}`, "its plan is not valid"},
+		"foreign graph": {
+			JournalFile, `{"engine":"one","source":"` + long + `","end":{"state":"complete"}}` + "\n", "not in the plan",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			os.WriteFile(path, []byte(c.content), 0o666)
-			if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want an error with %q", err, c.want)
-			} else if text := err.Error(); len(text) > 1100 || strings.ContainsAny(text, "\n\u0085") {
-				t.Errorf("an error of %d bytes, or of several lines: %.1200q", len(text), text)
+			s := newStore(t)
+			edit(t, filepath.Join(s.Dir(), c.file), func(string) string { return c.content })
+			_, err := Load(s.Dir())
+			if text := fmt.Sprint(err); !strings.Contains(text, c.want) || len(text) > 1100 ||
+				strings.ContainsAny(text, "\n\u0085") {
+				t.Errorf("got %.1200q, want a line with %q", text, c.want)
 			}
 		})
 	}
-	if _, err := Load(t.TempDir()); !errors.Is(err, ErrUsage) {
-		t.Errorf("an empty directory: %v, want ErrUsage", err)
-	}
-}
-
-func TestJournalOfALongUnknownEngineIsRejectedInALine(t *testing.T) {
 	s := newStore(t)
-	s.Close()
-	name := strings.Repeat("line\\n", 1<<12)
-	entry := `{"engine":"one","source":"` + name + `","end":{"state":"complete"}}` + "\n"
-	if err := os.WriteFile(filepath.Join(s.Dir(), JournalFile), []byte(entry), 0o666); err != nil {
-		t.Fatal(err)
+	os.Remove(journalOf(s))
+	if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), "restore the file") {
+		t.Errorf("a record without a journal: %v", err)
 	}
-	_, err := Load(s.Dir())
-	if err == nil {
-		t.Fatal("a journal of a graph that is not in the plan was read")
-	}
-	text := err.Error()
-	if !strings.Contains(text, "not in the plan") || strings.Contains(text, "\n") || len(text) > 1100 {
-		t.Errorf("an error of %d bytes: %.1200q", len(text), text)
+	for _, dir := range []string{t.TempDir(), filepath.Join(s.Dir(), ManifestFile)} {
+		if _, err := Load(dir); !errors.Is(err, ErrUsage) {
+			t.Errorf("%s: %v, want ErrUsage", dir, err)
+		}
+		if _, err := Resume(dir, someSoftware, someMachine); !errors.Is(err, ErrUsage) {
+			t.Errorf("resume %s: %v, want ErrUsage", dir, err)
+		}
 	}
 }
 
@@ -288,51 +289,46 @@ func TestResumeRejectsOtherMachineAndBuild(t *testing.T) {
 	}
 }
 
-func TestCreateInDirectoryWithEmptyJournal(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, JournalFile), nil, 0o666); err != nil {
-		t.Fatal(err)
+func TestCreateInOtherDirectories(t *testing.T) {
+	file, begun, lost := filepath.Join(t.TempDir(), "threads.yaml"), t.TempDir(), t.TempDir()
+	for path, content := range map[string]string{
+		file: "", filepath.Join(begun, JournalFile): "", filepath.Join(lost, JournalFile): "{}\n",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	s, err := Create(dir, NewManifest(nil, somePlan(), someSoftware, someMachine))
+	for _, dir := range []string{file, filepath.Join(file, "run"), lost} {
+		if _, err := Create(dir, Manifest{}); !errors.Is(err, ErrUsage) ||
+			!strings.Contains(err.Error(), "choose another directory") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if _, err := Create("/proc/teps", Manifest{}); err == nil {
+		t.Error("/proc was accepted as a directory")
+	}
+	s, err := Create(begun, NewManifest(nil, somePlan(), someSoftware, someMachine))
 	if err != nil {
 		t.Fatalf("an empty journal without a manifest: %v", err)
 	}
 	s.Close()
 }
 
-func TestCreateRejectsFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "threads.yaml")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{file, filepath.Join(file, "run")} {
-		if _, err := Create(dir, Manifest{}); !errors.Is(err, ErrUsage) ||
-			!strings.Contains(err.Error(), "results directory") {
-			t.Errorf("%s: %v", dir, err)
+// A run that has measured nothing leaves nothing behind, but files of others stay.
+func TestDiscard(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		s := newStore(t)
+		if foreign {
+			if err := os.WriteFile(filepath.Join(s.Dir(), "notes"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-}
-
-func TestAFileThatIsNotWrittenIsNamedOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "missing", "page.html")
-	if err := WriteFile(path, nil); err == nil || err.Error() != "write "+path+": no such file or directory" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestADirectoryThatIsAFileHoldsNoRun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(file); !errors.Is(err, ErrUsage) {
-		t.Errorf("got %v, want a usage error", err)
-	}
-}
-
-func TestCreateFailsInUnwritableDirectory(t *testing.T) {
-	if _, err := Create("/proc/teps", Manifest{}); err == nil {
-		t.Error("/proc was accepted as a directory")
+		if err := s.Discard(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(s.Dir()); os.IsNotExist(err) == foreign {
+			t.Errorf("with a file of another program %v: %v", foreign, err)
+		}
 	}
 }
 
@@ -377,7 +373,59 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 			t.Errorf("got %q, want %q", got, content)
 		}
 	}
+	missing := filepath.Join(dir, "missing", "page.html")
+	if err := WriteFile(missing, nil); err == nil || err.Error() != "write "+missing+": no such file or directory" {
+		t.Errorf("got %v", err)
+	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestRunsFindsNestedDirectories(t *testing.T) {
+	store := t.TempDir()
+	put := func(path, content string) {
+		t.Helper()
+		path = filepath.Join(store, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("b/run.json", "{}")
+	put("a/deep/er/run.json", "{}")
+	put("a/deep/er/inside/run.json", "{}") // in the directory of another run
+	put("lost/roots.jsonl", "{}\n")        // its run.json is missing
+	put("begun/roots.jsonl", "")           // killed at its start
+	put("other/result.txt", "")
+	put(".discarded/run.json", "{}")
+	folders, err := Runs(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a/deep/er", "a/deep/er/inside", "b", "lost"}
+	for i := range want {
+		want[i] = filepath.Join(store, filepath.FromSlash(want[i]))
+	}
+	if !slices.Equal(folders, want) {
+		t.Errorf("found %q\nwant %q", folders, want)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(store, link); err != nil {
+		t.Skip(err)
+	}
+	if linked, err := Runs(link); err != nil || len(linked) != len(want) ||
+		linked[0] != filepath.Join(link, "a", "deep", "er") {
+		t.Errorf("behind a link: %q, %v", linked, err)
+	}
+	if one, err := Runs(want[2]); err != nil || !slices.Equal(one, want[2:3]) {
+		t.Errorf("the directory of a run: %q, %v", one, err)
+	}
+	for _, no := range []string{"missing", "b/run.json"} {
+		if _, err := Runs(filepath.Join(store, no)); !errors.Is(err, ErrUsage) {
+			t.Errorf("%s: %v, want ErrUsage", no, err)
+		}
 	}
 }
