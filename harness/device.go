@@ -115,7 +115,7 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 // lend copies the tuples to the device for kernel 1 of an engine that accepts them there, and returns nil where that is
 // not possible.
 func (e *engineRun) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
-	if e.plan.HostDevice == nil || !e.about.TakesDeviceTuples || len(e.in.tuples) == 0 {
+	if e.plan.HostDevice == nil || !e.description.TakesDeviceTuples || len(e.in.tuples) == 0 {
 		return nil
 	}
 	if e.in.device == nil || e.in.device.open == nil {

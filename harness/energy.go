@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -154,15 +156,15 @@ func (e *engineRun) energyLoop(
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(nedge)}
-	before := e.still.count()
+	before := e.suspensions.count()
 	start, err = time.Now(), errors.ErrUnsupported
-	if repeater, ok := e.opened.(plugins.Repeater); ok {
+	if repeater, ok := e.engine.(plugins.Repeater); ok {
 		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		loop.Kind, start = record.LoopByCalls, time.Now()
 		loop.Searches, err = plugins.InTurn(limited, e.in.roots, e.plan.Energy, func(root graph.Vertex) error {
-			_, err := e.opened.Search(limited, root, e.parents)
+			_, err := e.engine.Search(limited, root, e.parents)
 			return err
 		})
 	}
@@ -170,24 +172,19 @@ func (e *engineRun) energyLoop(
 	switch {
 	case err != nil:
 		return start, nil, callError(ctx, limited.Err() != nil, "the energy loop", timeout, err)
-	case e.still.count() > before:
+	case e.suspensions.count() > before:
 		return start, nil, errors.New("teps stood still during the energy loop; resume the run to repeat it")
 	case elapsed < e.plan.Energy:
 		return start, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, e.plan.Energy)
 	case loop.Searches < 1:
 		return start, nil, fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
 	}
-	loop.Elapsed, loop.NEdge = elapsed.Seconds(), sumInTurn(nedge, loop.Searches)
+	loop.Elapsed = elapsed.Seconds()
+	for i := range loop.Searches {
+		loop.NEdge += nedge[i%int64(len(nedge))]
+	}
 	loop.TEPS = float64(loop.NEdge) / loop.Elapsed
 	return start, loop, nil
-}
-
-// sumInTurn adds up n values taken from nedge in turn.
-func sumInTurn(nedge []int64, n int64) (sum int64) {
-	for i := range n {
-		sum += nedge[i%int64(len(nedge))]
-	}
-	return sum
 }
 
 // searchAfterLoop searches from some roots, spread over the order of the draw, and validates.
@@ -215,4 +212,41 @@ func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, err
 			after.Searches-after.Valid, after.Searches, after.Violation)
 	}
 	return after, nil
+}
+
+// uses reports whether figures of this engine are made from a meter, and why not.
+func (e *engineRun) uses(m power.Info) (used bool, why string) {
+	switch {
+	case m.Scope != power.GPU || m.ScopeStated:
+		return true, ""
+	}
+	devices := e.devices()
+	switch {
+	case len(devices) == 0:
+		return false, "the engine does not report the GPU it runs on"
+	case m.Device == "":
+		return false, "the meter does not report which GPU it is for"
+	case !slices.ContainsFunc(devices, func(id string) bool { return strings.EqualFold(id, m.Device) }):
+		return false, "the engine runs on another GPU"
+	}
+	return true, ""
+}
+
+// devices returns the identities of the devices that the engine runs on: those reported by kernel 1, or else all that
+// it described.
+func (e *engineRun) devices() (ids []string) {
+	add := func(facts []plugins.Fact) {
+		for _, f := range facts {
+			if f.Name == plugins.DeviceUUID {
+				ids = append(ids, f.Value)
+			}
+		}
+	}
+	if add(e.built.Details); len(ids) > 0 {
+		return ids
+	}
+	for _, d := range e.description.Devices {
+		add(d.Details)
+	}
+	return ids
 }

@@ -10,7 +10,7 @@ import (
 
 // Nothing is estimated before all kinds of work of all engines have been seen. Then an engine's own speed counts, in
 // proportion to the tuples, and the energy loop as long as it is.
-func TestPaceEstimatesTheRestOfARun(t *testing.T) {
+func TestEstimateOfTheRestOfARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := record.DefaultPlan()
 		plan.Scales, plan.Roots, plan.Energy = []int{10, 11}, 4, time.Minute
@@ -22,7 +22,7 @@ func TestPaceEstimatesTheRestOfARun(t *testing.T) {
 			}
 		}
 		runs[3].State = record.Complete
-		p := newPace(plan, runs)
+		p := newEstimate(plan, runs)
 		ten, tuples := record.GraphID{Scale: 10}, int64(16<<10)
 		did := func(kind, engine string, d time.Duration, want time.Duration) {
 			t.Helper()
@@ -50,12 +50,12 @@ func TestPaceEstimatesTheRestOfARun(t *testing.T) {
 }
 
 // The size of a file is not known before it is read.
-func TestPaceOfAFileIsUnknown(t *testing.T) {
+func TestEstimateOfAFileIsUnknown(t *testing.T) {
 	plan := record.DefaultPlan()
 	plan.Scales, plan.Graphs = nil, []record.GraphSpec{{Name: "roads.mtx", Path: "roads.mtx"}}
 	plan.Engines = []record.EngineSpec{{Name: "a"}}
 	id := plan.GraphIDs()[0]
-	p := newPace(plan, []record.Run{{Engine: plan.Engines[0], GraphID: id}})
+	p := newEstimate(plan, []record.Run{{Engine: plan.Engines[0], GraphID: id}})
 	start := time.Now().Add(-time.Second)
 	p.speed[[2]string{"search", "a"}] = [2]float64{1, 100}
 	p.speed[[2]string{"construct", "a"}] = [2]float64{1, 100}

@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"os"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -39,11 +43,13 @@ type Input struct {
 // Input.
 func NewInput(
 	ctx context.Context, host Host, plan record.Plan, id record.GraphID, progress Progress) (in *Input, err error) {
-	in = &Input{
-		id: id, spec: plan.Graph(id), seed: maphash.MakeSeed(), release: func() error { return nil },
-	}
+	in = &Input{id: id, spec: plan.Graph(id), seed: maphash.MakeSeed()}
 	if in.source, err = plan.Generator(id); err != nil {
 		return nil, err
+	}
+	if in.source != nil {
+		in.graph.Vertices = in.source.Vertices()
+		in.graph.Recipe, _ = in.source.(graph.Kronecker)
 	}
 	if err := in.prepare(ctx, host, plan, progress); err != nil {
 		var unread *ReadError // which names the file
@@ -58,27 +64,24 @@ func NewInput(
 // Close returns the memory.
 func (in *Input) Close() error {
 	in.device.close()
-	return in.release()
-}
-
-// ExecuteOn is Execute for a plan of one graph, on an input for it that other runs may share.
-func ExecuteOn(
-	ctx context.Context, host Host, store *record.Store, in *Input, progress Progress) (record.Result, error) {
-	result, err := store.Result()
-	if err == nil {
-		err = newRun(host, store, progress).graph(ctx, in, result.Runs)
+	if in.release == nil {
+		return nil
 	}
-	result, finishErr := store.Finish()
-	return result, errors.Join(err, finishErr)
+	return in.release()
 }
 
 // prepare makes the tuples, draws the roots and makes the validator.
 func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
 	start := time.Now()
-	if err := in.load(ctx, host, plan, progress); err != nil {
-		return err
+	switch {
+	case plan.Regenerate:
+		err = in.regenerate(ctx, host, plan, progress)
+	case in.source == nil:
+		err = in.read(ctx, host, progress)
+	default:
+		err = in.generate(ctx, host, plan, progress)
 	}
-	if !in.graph.Regenerated {
+	if err == nil && !plan.Regenerate {
 		in.graph.Tuples, in.graph.Generation = int64(len(in.tuples)), time.Since(start).Seconds()
 		in.validator, err = validate.New(in.tuples, in.graph.Vertices, 0)
 	}
@@ -95,32 +98,27 @@ func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progr
 	return nil
 }
 
-// load makes the tuples, in memory that it borrows the first time.
-func (in *Input) load(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
-	if in.source == nil {
-		return in.read(ctx, host, progress)
+// borrow takes memory for n tuples from a method of Host.
+func (in *Input) borrow(lend func(int64) ([]graph.Edge, func() error, error), n int64) error {
+	tuples, release, err := lend(n)
+	if err != nil {
+		return fmt.Errorf("memory for %d tuples: %w", n, err)
 	}
-	in.graph.Vertices = in.source.Vertices()
+	in.tuples, in.release = tuples, release
+	return nil
+}
+
+// generate makes the tuples in memory that is shared with engines. The device makes those of a Kronecker graph.
+func (in *Input) generate(ctx context.Context, host Host, plan record.Plan, progress Progress) error {
 	kronecker, ok := in.source.(graph.Kronecker)
-	if ok {
-		in.graph.Recipe = kronecker
-	}
-	if plan.Regenerate {
-		return in.regenerate(ctx, host, plan, kronecker, progress)
-	}
-	if in.tuples != nil {
+	if !ok || plan.HostDevice == nil {
+		if err := in.borrow(host.Tuples, in.source.Tuples()); err != nil {
+			return err
+		}
 		return in.fill(ctx, in.source, progress)
 	}
-	lend, generate := host.Tuples, ok && plan.HostDevice != nil
-	if generate {
-		lend = host.Reserve // which the device may write to
-	}
-	if in.tuples, in.release, err = lend(in.source.Tuples()); err != nil {
-		in.release = func() error { return nil }
-		return fmt.Errorf("memory for %d tuples: %w", in.source.Tuples(), err)
-	}
-	if !generate {
-		return in.fill(ctx, in.source, progress)
+	if err := in.borrow(host.Reserve, in.source.Tuples()); err != nil { // memory that a device may write to
+		return err
 	}
 	in.device = openDevice(ctx, host, plan, progress)
 	if err := in.fill(ctx, onDevice{Kronecker: kronecker, device: in.device}, progress); err != nil {
@@ -137,8 +135,8 @@ const partTuples = 1 << 25
 
 // regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbors. The
 // device makes them this time, and the CPU for searches that it validates.
-func (in *Input) regenerate(
-	ctx context.Context, host Host, plan record.Plan, recipe graph.Kronecker, progress Progress) (err error) {
+func (in *Input) regenerate(ctx context.Context, host Host, plan record.Plan, progress Progress) (err error) {
+	recipe := in.graph.Recipe
 	in.graph.Tuples, in.graph.Regenerated = recipe.Tuples(), true
 	room, release, err := host.Reserve(min(partTuples, recipe.Tuples()))
 	if err != nil {
@@ -192,22 +190,161 @@ func (in *Input) fill(ctx context.Context, s graph.Source, progress Progress) (e
 	return nil
 }
 
+// read loads the tuples from the graph's file into memory that is shared with engines. It is reserved first, because
+// their number is known at the end of the file.
+func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
+	available, _, err := machine.AvailableMemory(ctx)
+	if err != nil {
+		available = 1 << 40
+	}
+	if err := in.borrow(host.Reserve, available/graph.EdgeBytes); err != nil {
+		return err
+	}
+	full := fmt.Errorf("more than %d tuples: %w", len(in.tuples), plugins.ErrMemory)
+	g, used, err := in.readInto(ctx, full, progress)
+	if err != nil {
+		return err
+	}
+	info := g.Info
+	in.tuples = in.tuples[:used]
+	if err := host.Trim(in.tuples); err != nil {
+		return err
+	}
+	in.graph.Vertices = info.Vertices
+	in.graph.File = &record.FileRecord{
+		Format: string(info.Format), Compression: info.Compression, Bytes: info.Bytes, SHA256: info.SHA256,
+		Symmetrized: info.Symmetrized, Relabeled: info.Labels != nil || info.FirstLabel != 0,
+	}
+	if in.graph.File.Relabeled {
+		in.label = info.Label
+	}
+	available, source, err := machine.AvailableMemory(ctx)
+	needs := EstimateMemory(g, plugins.Memory{})
+	if more := needs.Parents + needs.Validator; err == nil && more > available {
+		return &ReadError{fmt.Errorf("%s: %w: %d vertices need %s besides the tuples, without an engine, but this machine "+
+			"has %s available (%s)", in.spec.Name, plugins.ErrMemory, info.Vertices, units.Bytes(more),
+			units.Bytes(available), source)}
+	}
+	return in.fill(ctx, nil, progress)
+}
+
+// readInto reads the graph's file into the tuples, and returns how many it has. A file with more fails with the error
+// full.
+func (in *Input) readInto(ctx context.Context, full error, progress Progress) (g *files.Graph, used int, err error) {
+	g, err = ReadFile(ctx, in.spec, files.Options{SHA256: true, Memory: func(n int) ([]graph.Edge, error) {
+		if n > len(in.tuples)-used {
+			return nil, full
+		}
+		used += n
+		return in.tuples[used-n : used : used], nil
+	}}, progress)
+	return g, used, err
+}
+
+var errChanged = errors.New("the file has changed since the run began")
+
 // changed reports whether the tuples are no longer those that were made. It reads them all, which takes a few
 // milliseconds for each 100 MB, so it is never called inside a clock.
 func (in *Input) changed() bool { return graph.Checksum(in.seed, in.tuples) != in.sum }
 
 // restore makes the tuples again, for the engines that come after one that has changed them.
 func (in *Input) restore(ctx context.Context, progress Progress) error {
-	if in.spec.Path == record.StandardInput {
-		return errors.New("standard input cannot be read again for the engines that remain; name a file")
-	}
 	in.graph.GeneratedBy = ""
-	if err := in.load(ctx, nil, record.Plan{}, progress); err != nil {
-		return err
+	var err error
+	switch {
+	case in.spec.Path == record.StandardInput:
+		err = errors.New("standard input cannot be read again for the engines that remain; name a file")
+	case in.source != nil:
+		err = in.fill(ctx, in.source, progress)
+	default:
+		g, _, readErr := in.readInto(ctx, errChanged, progress)
+		if err = readErr; err == nil && g.Info.SHA256 != in.graph.File.SHA256 {
+			err = &ReadError{fmt.Errorf("%s: %w", in.spec.Path, errChanged)}
+		}
 	}
-	if in.changed() {
-		return errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +
+	if err == nil && in.changed() {
+		err = errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +
 			"then resume the run")
 	}
-	return nil
+	return err
+}
+
+// labelOf returns the label of a root in the graph's file, or nil if that is its number.
+func (in *Input) labelOf(root graph.Vertex) *uint64 {
+	if in.label == nil {
+		return nil
+	}
+	label := in.label(root)
+	return &label
+}
+
+// ReadError is the error of a file that cannot be read as a graph, or that has one too large for this machine. Its text
+// names the file and the place in it.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// ReadFile reads the file of a graph into memory, graph.EdgeBytes a tuple, while there is enough of it. Errors other
+// than that of ctx are a ReadError.
+func ReadFile(
+	ctx context.Context, spec record.GraphSpec, options files.Options, progress Progress,
+) (g *files.Graph, err error) {
+	size, summary := int64(0), ""
+	if info, err := os.Stat(spec.Path); err == nil {
+		size = info.Size()
+	}
+	step := progress.Step(spec.Name+": read", size)
+	defer func() {
+		if step.End(summary, err); err != nil && ctx.Err() == nil {
+			err = &ReadError{err}
+		}
+	}()
+	seen := int64(0)
+	options.Progress = func(done, _ int64) {
+		step.Add(done - seen)
+		seen = done
+	}
+	options.Memory = withinMemory(ctx, machine.AvailableMemory, options.Memory)
+	options.SHA256 = options.SHA256 || spec.Checksum != ""
+	if spec.Path == record.StandardInput {
+		g, err = files.LoadFrom(ctx, os.Stdin, spec.Name, options)
+	} else {
+		g, err = files.Load(ctx, spec.Path, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if spec.Checksum != "" && g.Info.SHA256 != spec.Checksum {
+		return nil, fmt.Errorf("%s: its SHA-256 is %s, and not %s as when the plan was made", spec.Path, g.Info.SHA256,
+			spec.Checksum)
+	}
+	if g.Info.Vertices == 0 {
+		return nil, fmt.Errorf("%s: the graph has no vertices", spec.Name)
+	}
+	summary = fmt.Sprintf("%s, %s", g.Info.Format, units.Bytes(g.Info.Bytes))
+	return g, nil
+}
+
+// withinMemory returns memory for tuples that fails before none is available. How much a file takes is not known
+// before its end, if it is compressed not even roughly.
+func withinMemory(
+	ctx context.Context, available func(context.Context) (int64, string, error),
+	memory func(n int) ([]graph.Edge, error),
+) func(n int) ([]graph.Edge, error) {
+	const interval = 64 << 20 // bytes between two looks
+	var taken, next int64
+	return func(n int) ([]graph.Edge, error) {
+		if taken += int64(n) * graph.EdgeBytes; taken > next {
+			next = taken + interval
+			if left, source, err := available(ctx); err == nil && left < interval {
+				return nil, fmt.Errorf("%w: the tuples take more than %s, and this machine has %s available (%s)",
+					plugins.ErrMemory, units.Bytes(taken), units.Bytes(left), source)
+			}
+		}
+		if memory == nil {
+			return make([]graph.Edge, n), nil
+		}
+		return memory(n)
+	}
 }

@@ -57,7 +57,7 @@ func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
 		return room[:n], nil
 	}
 	_, err := files.LoadFrom(t.Context(), &zipped, "a.el.gz",
-		files.Options{Memory: whileThereIsRoom(t.Context(), available, memory)})
+		files.Options{Memory: withinMemory(t.Context(), available, memory)})
 	if !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
 		!strings.HasPrefix(err.Error(), "a.el.gz: not enough memory: the tuples take more than 1") ||
 		!strings.HasSuffix(err.Error(), " available (a test)") {

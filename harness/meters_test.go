@@ -33,7 +33,7 @@ func TestMetersOfGPUsMatchTheEngine(t *testing.T) {
 		{nil, nil, power.Info{Name: "x", Source: "command", Scope: power.GPU, ScopeStated: true}, true, ""},
 		{nil, nil, power.Info{Name: "package", Source: "rapl", Scope: power.Package}, true, ""},
 	} {
-		r := engineRun{about: &plugins.Description{Devices: c.devices}, built: plugins.Construction{Details: c.built}}
+		r := engineRun{description: plugins.Description{Devices: c.devices}, built: plugins.Construction{Details: c.built}}
 		if used, why := r.uses(c.meter); used != c.used || !strings.Contains(why, c.why) {
 			t.Errorf("%s: used %v, %q", c.meter.Name, used, why)
 		}

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -30,6 +33,37 @@ func Execute(ctx context.Context, host Host, store *record.Store, progress Progr
 	return result, errors.Join(err, finishErr)
 }
 
+// ExecuteOn is Execute for a plan of one graph, on an input for it that other runs may share.
+func ExecuteOn(
+	ctx context.Context, host Host, store *record.Store, in *Input, progress Progress) (record.Result, error) {
+	result, err := store.Result()
+	if err == nil {
+		err = newRun(host, store, progress).graph(ctx, in, result.Runs)
+	}
+	result, finishErr := store.Finish()
+	return result, errors.Join(err, finishErr)
+}
+
+// run is one execution of a plan.
+type run struct {
+	host        Host
+	store       *record.Store
+	plan        record.Plan
+	progress    Progress
+	suspensions suspensions
+	rest        *estimate // nil: this run is a part of something longer
+}
+
+func newRun(host Host, store *record.Store, progress Progress) *run {
+	if keeper, ok := host.(interface{ KeepOutput(path string) }); ok {
+		keeper.KeepOutput(filepath.Join(store.Dir(), record.OutputFile))
+	}
+	return &run{
+		host: host, store: store, plan: store.Manifest().Plan, progress: progress,
+		suspensions: suspensions{clocks: systemClocks()},
+	}
+}
+
 // graphs runs every graph that is not complete.
 func (r *run) graphs(ctx context.Context) error {
 	result, err := r.store.Result()
@@ -43,11 +77,11 @@ func (r *run) graphs(ctx context.Context) error {
 	for _, note := range notes {
 		r.progress.Note(note)
 	}
-	r.pace = newPace(r.plan, result.Runs)
+	r.rest = newEstimate(r.plan, result.Runs)
 	for i, id := range r.plan.GraphIDs() {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]
 		if !slices.ContainsFunc(runs, func(r record.Run) bool { return r.State != record.Complete }) {
-			r.pace.skip(id, "")
+			r.skip(id, "")
 			continue
 		}
 		start := time.Now()
@@ -65,7 +99,7 @@ func (r *run) graphs(ctx context.Context) error {
 
 // graph runs every engine that has not completed the graph of in.
 func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
-	defer r.still.watch()()
+	defer r.suspensions.watch()()
 	for _, earlier := range runs {
 		if earlier.Graph != nil && !earlier.Graph.Same(&in.graph) {
 			return fmt.Errorf("%s has changed since the run began; restore it, or start another run", in.id)
@@ -82,15 +116,32 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, metered: earlier.Energy != nil,
 			searched: len(earlier.Roots) > 0 && len(earlier.Roots) == len(in.roots),
 		}
-		if err := e.end(ctx, e.engine(ctx)); err != nil {
+		if err := e.end(ctx, e.execute(ctx)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// engine runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
-func (e *engineRun) engine(ctx context.Context) (err error) {
+// engineRun is one engine on one graph.
+type engineRun struct {
+	*run
+	in       *Input
+	spec     record.EngineSpec
+	done     []record.RootRecord // searches of earlier sessions and of this one
+	searched bool                // earlier sessions have searched from all roots
+	metered  bool                // earlier sessions have measured the energy
+
+	engine      plugins.Engine
+	description plugins.Description
+	built       plugins.Construction
+	parents     []graph.Vertex // the result of the last search; lent to this engine only
+	device      *hostDevice    // validates; open while roots are searched
+	confirm     map[int]bool   // searches that both the device and the CPU validate
+}
+
+// execute runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
+func (e *engineRun) execute(ctx context.Context) (err error) {
 	parents, release, err := e.host.Parents(e.in.graph.Vertices)
 	if err != nil {
 		return fmt.Errorf("memory for %d parents: %w", e.in.graph.Vertices, err)
@@ -98,15 +149,15 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	defer func() { err = cmp.Or(err, release()) }()
 	e.parents = parents
 	start := time.Now()
-	if e.opened, err = e.host.Open(ctx, e.spec); err != nil {
+	if e.engine, err = e.host.Open(ctx, e.spec); err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, closeEngine(e.opened)) }()
+	defer func() { err = cmp.Or(err, closeEngine(e.engine)) }()
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
 	e.did(e.in, "construct", e.spec.Name, start)
-	if err := e.roots(ctx); err != nil {
+	if err := e.searchAll(ctx); err != nil {
 		return err
 	}
 	if e.plan.Energy == 0 || e.metered {
@@ -116,47 +167,69 @@ func (e *engineRun) engine(ctx context.Context) (err error) {
 	return e.energy(ctx)
 }
 
-// roots searches from every root that earlier sessions have not searched from.
-func (e *engineRun) roots(ctx context.Context) (err error) {
-	roots, first := e.in.roots, len(e.done)
-	if first == len(roots) {
-		return nil
+// end records how the engine ended. It returns an error only if that ends the whole run.
+func (e *engineRun) end(ctx context.Context, err error) error {
+	changed := e.in.changed()
+	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree)}
+	var storeErr *record.StoreError
+	switch {
+	case errors.As(err, &storeErr):
+		return err
+	case changed:
+		end.State, end.Failure = record.Failed, errTuplesChanged.Error()
+	case err != nil && ctx.Err() != nil && !end.Void:
+		end.State = record.Interrupted
+	case err != nil && e.searched && e.plan.Energy > 0 && !e.metered: // the searches are kept
+		if err := e.recordEnergy(&record.EnergyRecord{}, err); err != nil {
+			return err
+		}
+	case err != nil:
+		end.State, end.Failure = record.Failed, err.Error()
 	}
-	n, noun := len(roots)-first, "roots"
-	if n == 1 {
-		noun = "root"
+	if err := e.record(record.Entry{End: &end}); err != nil {
+		return err
 	}
-	step := e.step("search", int64(n))
-	invalid := 0
-	defer func() { step.End(fmt.Sprintf("%d %s, %d invalid", n, noun, invalid), err) }()
-	e.prepareDevice(ctx)
-	defer e.device.close()
-	for range e.plan.WarmUps {
-		if _, err := e.search(ctx, roots[0]); err != nil {
-			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)
-		}
+	e.skip(e.in.id, e.spec.Name)
+	if end.Failure != "" {
+		e.note("failed: %s", end.Failure)
 	}
-	for i := first; i < len(roots); i++ {
-		start := time.Now()
-		found, err := e.search(ctx, roots[i])
-		if err == nil {
-			found.Index = i
-			err = e.check(ctx, &found)
-		}
-		if err == nil {
-			err = e.record(record.Entry{Root: &found})
-		}
-		if err != nil {
-			return fmt.Errorf("root %d (%d of %d): %w", roots[i], i+1, len(roots), err)
-		}
-		e.done = append(e.done, found)
-		if found.Broken() {
-			if invalid++; invalid <= maxNotes { // the record has all of them
-				e.note("root %d is invalid: %s", found.Root, found.Violation)
-			}
-		}
-		e.did(e.in, "search", e.spec.Name, start)
-		step.Add(1)
+	if changed && ctx.Err() == nil {
+		return e.in.restore(ctx, e.progress)
 	}
-	return nil
+	return ctx.Err()
+}
+
+// errTuplesChanged is the failure of an engine that has changed its input. Its searches were checked against other
+// tuples than the generator's, so a resume repeats all of them.
+var errTuplesChanged = errors.New("the engine changed the tuples, which it may only read, so its searches do not count")
+
+// did counts a part of the run and shows an estimate of the rest.
+func (r *run) did(in *Input, kind, engine string, since time.Time) {
+	if r.rest != nil {
+		r.rest.did(in.id, kind, engine, in.graph.Tuples, since)
+		r.progress.Left(r.rest.left())
+	}
+}
+
+// skip leaves out what remains of an engine on a graph or, without an engine, of the graph.
+func (r *run) skip(id record.GraphID, engine string) {
+	if r.rest != nil {
+		r.rest.skip(id, engine)
+		r.progress.Left(r.rest.left())
+	}
+}
+
+// step starts a step of the engine's progress.
+func (e *engineRun) step(name string, total int64) Step {
+	return e.progress.Step(fmt.Sprintf("%s: %s: %s", e.in.id, e.spec.Name, name), total)
+}
+
+func (e *engineRun) note(format string, args ...any) {
+	e.progress.Note(fmt.Sprintf("%s: %s: ", e.in.id, e.spec.Name) + fmt.Sprintf(format, args...))
+}
+
+// record appends an entry of this engine and graph.
+func (e *engineRun) record(entry record.Entry) error {
+	entry.Engine, entry.GraphID = e.spec.Name, e.in.id
+	return e.store.Append(entry)
 }

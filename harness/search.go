@@ -14,12 +14,59 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
+const maxNotes = 3 // about wrong searches
+
+// searchAll searches from every root that earlier sessions have not searched from.
+func (e *engineRun) searchAll(ctx context.Context) (err error) {
+	roots, first := e.in.roots, len(e.done)
+	if first == len(roots) {
+		return nil
+	}
+	n, noun := len(roots)-first, "roots"
+	if n == 1 {
+		noun = "root"
+	}
+	step := e.step("search", int64(n))
+	invalid := 0
+	defer func() { step.End(fmt.Sprintf("%d %s, %d invalid", n, noun, invalid), err) }()
+	e.prepareDevice(ctx)
+	defer e.device.close()
+	for range e.plan.WarmUps {
+		if _, err := e.search(ctx, roots[0]); err != nil {
+			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)
+		}
+	}
+	for i := first; i < len(roots); i++ {
+		start := time.Now()
+		found, err := e.search(ctx, roots[i])
+		if err == nil {
+			found.Index = i
+			err = e.check(ctx, &found)
+		}
+		if err == nil {
+			err = e.record(record.Entry{Root: &found})
+		}
+		if err != nil {
+			return fmt.Errorf("root %d (%d of %d): %w", roots[i], i+1, len(roots), err)
+		}
+		e.done = append(e.done, found)
+		if found.Broken() {
+			if invalid++; invalid <= maxNotes { // the record has all of them
+				e.note("root %d is invalid: %s", found.Root, found.Violation)
+			}
+		}
+		e.did(e.in, "search", e.spec.Name, start)
+		step.Add(1)
+	}
+	return nil
+}
+
 // search is kernel 2 from one root. All entries of the parent array are overwritten first, outside the clock, so that
 // an entry that the engine does not write is detected.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
 	var t plugins.Traversal
 	outside := maxDelay + plugins.MoveTime(int64(len(e.parents))*8)
-	process, _ := e.opened.(interface{ PID() int })
+	process, _ := e.engine.(interface{ PID() int })
 	now := func() *machine.Moment {
 		if process == nil {
 			return nil
@@ -32,7 +79,7 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 		e.in.validator.Overwrite(e.parents)
 	}
 	search := func(ctx context.Context) (_ time.Duration, err error) {
-		t, err = e.opened.Search(ctx, root, e.parents)
+		t, err = e.engine.Search(ctx, root, e.parents)
 		return t.Elapsed, err
 	}
 	wall, repeats, err := e.timed(ctx, "search", outside, prepare, search)

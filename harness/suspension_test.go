@@ -20,9 +20,9 @@ func suspend(t *testing.T, host *inside, plan record.Plan, monotonic bool,
 	t.Helper()
 	store := createStore(t, plan)
 	r := newRun(host, store, Silent{})
-	clocks := r.still.clocks
+	clocks := r.suspensions.clocks
 	var slept atomic.Int64
-	r.still.clocks = func() (time.Duration, time.Time) {
+	r.suspensions.clocks = func() (time.Duration, time.Time) {
 		mono, wall := clocks()
 		d := time.Duration(slept.Load())
 		if monotonic {

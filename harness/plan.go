@@ -5,16 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -60,6 +64,132 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		return err
 	}
 	return limits
+}
+
+// CheckFiles returns a record.ErrUsage if a file of the plan is missing, and a plugins.ErrMemory if one is so large
+// that its graph can hardly fit: a tuple takes 12 bytes, and seldom more than 24 in a file.
+func CheckFiles(ctx context.Context, plan record.Plan) error {
+	available, source, err := machine.AvailableMemory(ctx)
+	if err != nil {
+		available = math.MaxInt64
+	}
+	for _, g := range plan.Graphs {
+		if g.Path == "" || g.Path == record.StandardInput {
+			continue
+		}
+		info, err := os.Stat(g.Path)
+		switch {
+		case graph.IsGenerator(g.Name+":") && err != nil:
+			return record.Usage("graph %s: want it with numbers, such as %[1]s:1000; teps run --help lists the generators",
+				g.Name)
+		case errors.Is(err, fs.ErrNotExist):
+			return record.Usage("graph %s does not exist, as a file or a generator; teps run --help lists the generators",
+				g.Name)
+		case err != nil:
+			return record.Usage("graph %s: %w", g.Name, err)
+		case info.IsDir():
+			return record.Usage("graph %s is a directory; name a file", g.Name)
+		case !info.Mode().IsRegular():
+			return record.Usage("graph %s is a pipe or a device; give - to read standard input", g.Name)
+		case info.Size()/2 > available:
+			return fmt.Errorf("%w: %s has %s, and its tuples take about half as much, but this machine has %s available (%s)",
+				plugins.ErrMemory, g.Name, units.Bytes(info.Size()), units.Bytes(available), source)
+		}
+	}
+	return nil
+}
+
+// CheckMeters checks that the meters named by a plan with an energy loop work. A wrong one is a record.ErrUsage.
+// The lack of any meter is not an error. The notes are what a user should know before the loop: that there is no meter,
+// that none of them measures, or that the loop is short.
+func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []string, err error) {
+	if plan.Energy == 0 {
+		return nil, nil
+	}
+	meters, absent, err := host.Meters(ctx, plan.Meters)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, record.Usage("%w", err)
+	}
+	measured, period := false, time.Duration(0)
+	for _, m := range meters {
+		measured = measured || m.Info().Method == power.Measured
+		period = max(period, m.Info().Period)
+	}
+	if err := power.Close(meters); err != nil {
+		return nil, fmt.Errorf("power meters: %w", err)
+	}
+	if len(meters) == 0 {
+		notes = append(notes, "no power meter found, so energy is not measured; see teps machine")
+		return notes, missingMeter(absent)
+	}
+	if !measured {
+		notes = append(notes, "no meter here measures power, so all figures will be marked as estimated")
+	}
+	if plan.Energy < max(10*period, record.LevelOneTime) {
+		note := fmt.Sprintf("an energy loop of %s is short; GreenGraph500 requires 1 min",
+			units.Duration(plan.Energy))
+		if period > 0 { // a meter need not state it
+			note += ", and the slowest meter is updated every " + units.Duration(period)
+		}
+		notes = append(notes, note)
+	}
+	return notes, missingMeter(absent)
+}
+
+// missingMeter returns an error if a meter that the plan names is absent.
+func missingMeter(absent []power.Absence) error {
+	for _, a := range absent {
+		if a.Asked {
+			return fmt.Errorf("meter %s is not available: %s", a.Source, a.Reason)
+		}
+	}
+	return nil
+}
+
+// Describe opens an engine only to get its description. Errors do not name the engine.
+func Describe(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
+	engine, err := host.Open(ctx, spec)
+	if err != nil {
+		return plugins.Description{}, err
+	}
+	d, err := describe(ctx, engine)
+	return d, cmp.Or(err, closeEngine(engine))
+}
+
+// Available is Describe with an error also for an engine that cannot run here, a plugins.ErrUnavailable.
+func Available(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
+	d, err := Describe(ctx, host, spec)
+	if err == nil && d.Unavailable != "" {
+		err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
+	}
+	return d, err
+}
+
+func describe(ctx context.Context, engine plugins.Engine) (plugins.Description, error) {
+	d, err := engine.Describe(ctx)
+	if err != nil {
+		err = fmt.Errorf("describe: %w", err)
+	}
+	return d, err
+}
+
+func closeEngine(engine plugins.Engine) error {
+	if err := engine.Close(); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}
+
+// Resolve returns the options in effect for an engine, and a record.ErrUsage if one of them is wrong.
+func Resolve(spec record.EngineSpec, d plugins.Description) (plugins.Settings, error) {
+	settings, err := plugins.Resolve(d.Options, spec.Options)
+	if err != nil {
+		return settings, record.Usage("engine %s: %w (teps engines lists all options)", spec.Name, err)
+	}
+	return settings, nil
 }
 
 // checkLimits refuses a graph that an engine must refuse for its size; the error is a plugins.ErrTuples. The size of a
@@ -118,40 +248,6 @@ func smallerScale(plan record.Plan, scale int, fits func(graph.Source) bool) int
 	for scale--; scale >= graph.MinScale && !fits(plan.Recipe(scale)); scale-- {
 	}
 	return scale
-}
-
-// Describe opens an engine only to get its description. Errors do not name the engine.
-func Describe(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
-	engine, err := host.Open(ctx, spec)
-	if err != nil {
-		return plugins.Description{}, err
-	}
-	d, err := describe(ctx, engine)
-	return d, cmp.Or(err, closeEngine(engine))
-}
-
-// Available is Describe with an error also for an engine that cannot run here, a plugins.ErrUnavailable.
-func Available(ctx context.Context, host Host, spec record.EngineSpec) (plugins.Description, error) {
-	d, err := Describe(ctx, host, spec)
-	if err == nil && d.Unavailable != "" {
-		err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
-	}
-	return d, err
-}
-
-func describe(ctx context.Context, engine plugins.Engine) (plugins.Description, error) {
-	d, err := engine.Describe(ctx)
-	if err != nil {
-		err = fmt.Errorf("describe: %w", err)
-	}
-	return d, err
-}
-
-func closeEngine(engine plugins.Engine) error {
-	if err := engine.Close(); err != nil {
-		return fmt.Errorf("close: %w", err)
-	}
-	return nil
 }
 
 // Needs is the memory of one engine on one graph, in bytes, at the peak of a run. It is known before anything is
@@ -244,19 +340,4 @@ func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int
 		"but this machine has %s available (%s); %s", plugins.ErrMemory,
 		of, units.Bytes(worst.Total()), units.Bytes(worst.Tuples), units.Bytes(worst.Parents),
 		units.Bytes(worst.Validator), engine, units.Bytes(worst.Engine), units.Bytes(available), source, advice)
-}
-
-// admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,
-// parents and validator have theirs.
-func (e *engineRun) admit(ctx context.Context) error {
-	g := e.in.graph
-	if !within(e.about.Limits, g.Vertices, g.Tuples) {
-		return tooLarge(e.spec.Name, e.about.Limits, e.in.id)
-	}
-	available, source, err := machine.AvailableMemory(ctx)
-	if needs := engineMemory(g.Vertices, g.Tuples, e.about.Memory); err == nil && needs > available {
-		return fmt.Errorf("%w: engine %s needs %s for %s, but this machine has %s available (%s)", plugins.ErrMemory,
-			e.spec.Name, units.Bytes(needs), e.in.id, units.Bytes(available), source)
-	}
-	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// pace estimates how long the rest of a run takes, from what was measured in it: seconds for each tuple. There is no
+// estimate says how long the rest of a run takes, from what was measured in it: seconds for each tuple. There is no
 // estimate until each engine has been measured in every kind of work that is left for it: one engine may be much slower
 // than another.
-type pace struct {
+type estimate struct {
 	parts  []part // that remain
 	energy time.Duration
 	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind and engine
@@ -24,9 +24,9 @@ type part struct {
 	n            int
 }
 
-// newPace is the pace of the runs that are not complete. Runs are in the order of the plan.
-func newPace(plan record.Plan, runs []record.Run) *pace {
-	p := &pace{energy: plan.Energy, speed: map[[2]string][2]float64{}}
+// newEstimate is the estimate of the runs that are not complete. Runs are in the order of the plan.
+func newEstimate(plan record.Plan, runs []record.Run) *estimate {
+	p := &estimate{energy: plan.Energy, speed: map[[2]string][2]float64{}}
 	for i, run := range runs {
 		one := part{graph: run.GraphID}
 		if source, err := plan.Generator(run.GraphID); err == nil && source != nil {
@@ -51,7 +51,7 @@ func newPace(plan record.Plan, runs []record.Run) *pace {
 }
 
 // did counts a part that was done once, on a graph of that many tuples, since a time.
-func (p *pace) did(g record.GraphID, kind, engine string, tuples int64, since time.Time) {
+func (p *estimate) did(g record.GraphID, kind, engine string, tuples int64, since time.Time) {
 	for i := range p.parts {
 		if one := &p.parts[i]; one.graph == g {
 			one.tuples = tuples
@@ -66,14 +66,14 @@ func (p *pace) did(g record.GraphID, kind, engine string, tuples int64, since ti
 }
 
 // skip leaves out what remains of an engine on a graph or, without an engine, of the graph.
-func (p *pace) skip(g record.GraphID, engine string) {
+func (p *estimate) skip(g record.GraphID, engine string) {
 	p.parts = slices.DeleteFunc(p.parts, func(one part) bool {
 		return one.graph == g && (engine == "" || one.engine == engine)
 	})
 }
 
 // left is the time that the rest will take, or 0 if that is unknown.
-func (p *pace) left() time.Duration {
+func (p *estimate) left() time.Duration {
 	total := 0.0
 	for _, one := range p.parts {
 		s := p.speed[[2]string{one.kind, one.engine}]

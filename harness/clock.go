@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tepsbench/teps/plugins"
+)
+
+// timed makes a call that the engine times, checks that time, and returns the time of the call on the host's clock. It
+// repeats a call that was delayed: this process was suspended, or the call took much longer than the engine says. The
+// fourth delay of one call is an error. Each call is prepared outside the clock.
+func (e *engineRun) timed(ctx context.Context, what string, outside time.Duration, prepare func(),
+	call func(context.Context) (elapsed time.Duration, err error)) (wall time.Duration, repeats int, err error) {
+	for ; ; repeats++ {
+		prepare()
+		before := e.suspensions.count()
+		limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
+		start := time.Now()
+		elapsed, err := call(limited)
+		wall = time.Since(start)
+		late := limited.Err() != nil
+		cancel()
+		suspended := e.suspensions.count() > before && ctx.Err() == nil && (err == nil || late)
+		clockErr := plugins.CheckClock(what, elapsed, wall, outside)
+		delayed := err == nil && clockErr != nil && elapsed > 0 && elapsed <= wall
+		switch {
+		case (suspended || delayed) && repeats < maxRepeats:
+			continue
+		case err != nil:
+			return 0, 0, callError(ctx, late, what, e.plan.Timeout, err)
+		case repeats > 0 && clockErr == nil:
+			e.note("%s was repeated, because it was delayed", what)
+		}
+		return wall, repeats, clockErr
+	}
+}
+
+// callError describes the error of a call that was limited in time: the end of ctx, a timeout, or the engine's own.
+func callError(ctx context.Context, late bool, what string, timeout time.Duration, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case late && endsWithContext(err):
+		return fmt.Errorf("%s exceeded the timeout of %v", what, timeout)
+	case late: // and the engine, which did not return, is gone
+		return fmt.Errorf("%s exceeded the timeout of %v: %w", what, timeout, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// endsWithContext reports whether an error says nothing but that a context has ended.
+func endsWithContext(err error) bool {
+	return strings.HasSuffix(err.Error(), context.Canceled.Error()) ||
+		strings.HasSuffix(err.Error(), context.DeadlineExceeded.Error())
+}
+
+const (
+	suspensionLimit = 2 * time.Second // longer than a very busy machine delays a goroutine that has nothing to do
+	maxRepeats      = 3               // of one call
+	maxDelay        = time.Second     // slack of a call, allowed for a busy machine
+)
+
+// suspensions counts the times that this process did not run for a while: a user stopped it (Ctrl-Z, a debugger), or
+// the machine was suspended or its virtual machine paused. A call of an engine then takes longer, or seems to.
+type suspensions struct {
+	clocks   func() (monotonic time.Duration, wall time.Time) // since some moment; no monotonic part
+	mu       sync.Mutex
+	lastMono time.Duration // when the process last ran
+	lastWall time.Time
+	n        int // so far
+}
+
+// systemClocks returns the clocks of this machine.
+func systemClocks() func() (time.Duration, time.Time) {
+	start := time.Now()
+	return func() (time.Duration, time.Time) {
+		now := time.Now()
+		return now.Sub(start), now.Round(0)
+	}
+}
+
+// watch looks at the time until stop is called.
+func (s *suspensions) watch() (stop func()) {
+	s.mu.Lock()
+	s.lastMono, s.lastWall = s.clocks()
+	s.mu.Unlock()
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+			s.count()
+		}
+	}()
+	return stop
+}
+
+// count returns the number of suspensions so far. The monotonic clock does not advance while a machine is suspended,
+// so the wall clock counts too.
+func (s *suspensions) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mono, wall := s.clocks()
+	if max(mono-s.lastMono, wall.Sub(s.lastWall)) > suspensionLimit {
+		s.n++
+	}
+	s.lastMono, s.lastWall = mono, wall
+	return s.n
+}

@@ -1,0 +1,103 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// construct is kernel 1.
+func (e *engineRun) construct(ctx context.Context) (err error) {
+	settings, err := e.describe(ctx)
+	if err != nil {
+		return err
+	}
+	step := e.step("construct", 0)
+	defer func() {
+		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
+	}()
+	input := plugins.Input{Tuples: e.in.tuples, Options: e.spec.Options}
+	if recipe, ok := e.in.source.(graph.Kronecker); ok && (e.in.graph.Regenerated || e.description.WantsRecipe) {
+		input.Recipe = &recipe
+	}
+	if input.DeviceTuples = e.lend(ctx); input.DeviceTuples != nil {
+		input.Tuples = nil
+	}
+	wall, repeats, err := e.build(ctx, input)
+	if input.DeviceTuples != nil {
+		e.takeBack(ctx)
+		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
+			input.Tuples, input.DeviceTuples = e.in.tuples, nil
+			wall, repeats, err = e.build(ctx, input)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if e.in.changed() {
+		return errTuplesChanged
+	}
+	idle, idleErr := e.idle(ctx)
+	k := record.Kernel1{
+		Options: settings.All(), Construction: e.built, Wall: wall.Seconds(), Repeats: repeats, Idle: idle,
+		DeviceTuples: input.DeviceTuples != nil,
+	}
+	if program, ok := e.engine.(interface{ Checksum() string }); ok && e.spec.Path != "" {
+		k.Checksum = program.Checksum()
+	}
+	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
+}
+
+// describe asks the engine for its description, and checks that the engine can run here with its options. A graph from
+// a file must also be within its limits and the memory.
+func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, err error) {
+	if e.description, err = describe(ctx, e.engine); err != nil {
+		return settings, err
+	}
+	if err := e.record(record.Entry{Description: &e.description}); err != nil {
+		return settings, err
+	}
+	if e.description.Unavailable != "" {
+		return settings, fmt.Errorf("%w: %s", plugins.ErrUnavailable, e.description.Unavailable)
+	}
+	if settings, err = Resolve(e.spec, e.description); err != nil || e.in.source != nil {
+		return settings, err
+	}
+	return settings, e.admit(ctx)
+}
+
+// build makes the call of kernel 1. An engine that asked for the recipe may start programs and generate tuples before
+// its clock starts; such a run is not compliant.
+func (e *engineRun) build(ctx context.Context, input plugins.Input) (wall time.Duration, repeats int, err error) {
+	outside := maxDelay + plugins.MoveTime(e.in.graph.Tuples*graph.EdgeBytes)
+	if e.description.WantsRecipe {
+		outside = e.plan.Timeout
+	}
+	return e.timed(ctx, "kernel 1", outside, func() {}, func(ctx context.Context) (_ time.Duration, err error) {
+		e.built, err = e.engine.Construct(ctx, input)
+		return e.built.Elapsed, err
+	})
+}
+
+// admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,
+// parents and validator have theirs.
+func (e *engineRun) admit(ctx context.Context) error {
+	g := e.in.graph
+	if !within(e.description.Limits, g.Vertices, g.Tuples) {
+		return tooLarge(e.spec.Name, e.description.Limits, e.in.id)
+	}
+	available, source, err := machine.AvailableMemory(ctx)
+	if needs := engineMemory(g.Vertices, g.Tuples, e.description.Memory); err == nil && needs > available {
+		return fmt.Errorf("%w: engine %s needs %s for %s, but this machine has %s available (%s)", plugins.ErrMemory,
+			e.spec.Name, units.Bytes(needs), e.in.id, units.Bytes(available), source)
+	}
+	return nil
+}
