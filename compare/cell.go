@@ -143,7 +143,7 @@ func rates(runs []record.Run) []map[graph.Vertex]float64 {
 	for i, run := range runs {
 		all[i] = map[graph.Vertex]float64{}
 		for _, r := range run.Roots {
-			if r.NEdge != nil && r.Time > 0 {
+			if r.NEdge != nil && *r.NEdge > 0 && r.Time > 0 {
 				all[i][r.Root] = float64(*r.NEdge) / r.Time
 			}
 		}

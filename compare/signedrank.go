@@ -12,9 +12,9 @@ import (
 type shift struct{ estimate, low, high, p float64 }
 
 // signedRank is Wilcoxon's signed-rank test of paired differences (Wilcoxon 1945, Biometrics Bulletin 1): two-sided,
-// exact, ties included, and without the differences of zero. The estimate is that of
-// Hodges and Lehmann, the median of the means of all pairs of differences. The interval inverts the test (Hollander,
-// Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., sections 3.1-3.3).
+// exact, ties included, and without the differences of zero. The estimate is that of Hodges and Lehmann, the median of
+// the means of all pairs of differences. The interval inverts the test (Hollander, Wolfe and Chicken, Nonparametric
+// Statistical Methods, 3rd ed., sections 3.1-3.3).
 //
 // The test assumes that a difference is as likely to be d as -d where nothing differs. That is true of two
 // measurements of the same thing under the same conditions, whatever their distribution.
@@ -58,8 +58,11 @@ func pairMeans(values []float64) []float64 {
 	return means
 }
 
-// pValue returns the two-sided p of differences.
+// pValue returns the two-sided p of differences; 1 if one of them is not a number.
 func pValue(differences []float64) float64 {
+	if slices.ContainsFunc(differences, math.IsNaN) {
+		return 1
+	}
 	d := slices.DeleteFunc(slices.Clone(differences), func(x float64) bool { return x == 0 })
 	slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	n := len(d)

@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -188,14 +187,11 @@ func (g *GraphRecord) Same(other *GraphRecord) bool {
 // MeanDepth is the mean of the largest levels of the validated searches, the search depth of Merrill, Garland and
 // Grimshaw, 2012; NaN if none was validated.
 func (r Run) MeanDepth() float64 {
-	sum, n := 0, 0
+	sum, n := 0.0, 0.0
 	for _, root := range r.Roots {
 		if root.Depth != nil {
-			sum, n = sum+*root.Depth, n+1
+			sum, n = sum+float64(*root.Depth), n+1
 		}
 	}
-	if n == 0 {
-		return math.NaN()
-	}
-	return float64(sum) / float64(n)
+	return sum / n
 }
