@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
@@ -23,10 +22,9 @@ type slow struct {
 	lent           []graph.Edge
 	lends          int // of a list
 
-	noTuples, wrongTuple, noLoad bool
-	failsAfter                   int // searches; 0: never
-	lie                          func(*validate.Tree, error) error
-	fault                        func(ctx context.Context, call string) error // comes first
+	wrongTuple bool
+	lie        func(*validate.Tree, error) error
+	fault      func(ctx context.Context, call string) error // comes first
 }
 
 func (s *slow) fails(ctx context.Context, call string) error {
@@ -41,9 +39,6 @@ func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge
 		clear(dst)
 		return err
 	}
-	if s.noTuples {
-		return errors.New("the bus is gone")
-	}
 	err := k.Generate(ctx, dst, first, 0)
 	if s.wrongTuple {
 		for i := range dst {
@@ -56,9 +51,6 @@ func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge
 func (s *slow) Load(ctx context.Context, tuples []graph.Edge, vertices int64) (err error) {
 	if err := s.fails(ctx, "load"); err != nil {
 		return err
-	}
-	if s.noLoad {
-		return plugins.ErrMemory
 	}
 	s.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
 	return err
@@ -89,9 +81,7 @@ func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.V
 	if err := s.fails(ctx, "validate"); err != nil {
 		return validate.Tree{}, err
 	}
-	if s.validated++; s.failsAfter > 0 && s.validated > s.failsAfter {
-		return validate.Tree{}, errors.New("the device has disappeared")
-	}
+	s.validated++
 	tree, err := s.validator.Validate(ctx, root, parent)
 	if s.lie != nil {
 		err = s.lie(&tree, err)
@@ -101,26 +91,36 @@ func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.V
 
 func (s *slow) Close() error { return nil }
 
+// deviceRun executes the plan of an engine with a device, if there is one. It returns the run, its notes, and how many
+// searches the device validated and the CPU confirmed.
+func deviceRun(t *testing.T, device *slow, plan record.Plan, after hook) (
+	run record.Run, notes []string, by, confirmed int) {
+	t.Helper()
+	e := &serial{after: after, describe: func(d *plugins.Description) { d.MakesTuples = true }}
+	h := hostOf(map[string]*serial{"serial": e})
+	if device != nil {
+		h.engines["device"] = func() (plugins.Engine, error) { return device, device.fails(t.Context(), "open") }
+	}
+	result, notes := noted(t, h, plan)
+	for _, r := range result.Runs[0].Roots {
+		if r.ValidatedBy == "device" {
+			by++
+		}
+		if r.Confirmed {
+			confirmed++
+		}
+	}
+	return result.Runs[0], notes, by, confirmed
+}
+
 // TestHostDeviceFaults has a device fail in every call that it is given. The run has all searches, valid, and one note.
 func TestHostDeviceFaults(t *testing.T) {
-	execute := func(t *testing.T, device *slow, regenerate bool, timeout time.Duration) (record.Run, []string) {
-		e := &serial{describe: func(d *plugins.Description) { d.MakesTuples = true }}
-		h := hostOf(map[string]*serial{"serial": e})
-		plan := planOf(8, "serial")
-		plan.Regenerate, plan.Timeout = regenerate, timeout
-		if device != nil {
-			h.engines["device"] = func() (plugins.Engine, error) {
-				return device, device.fails(t.Context(), "open")
-			}
-			plan.HostDevice = &record.EngineSpec{Name: "device"}
-		}
-		result, notes := noted(t, h, plan)
-		return result.Runs[0], notes
-	}
-	const minute = time.Minute
-	without, _ := execute(t, nil, false, minute)
-	for _, call := range []string{"open 1", "generate 1", "load 1", "validate 1", "validate 2", "validate 40",
-		"validate 64"} {
+	plan := planOf(8, "serial")
+	without, _, _, _ := deviceRun(t, nil, plan, nil)
+	plan.HostDevice = &record.EngineSpec{Name: "device"}
+	for call, byDevice := range map[string]int{
+		"open 1": 64, "generate 1": 64, "load 1": 0, "validate 1": 0, "validate 2": 1, "validate 40": 39, "validate 64": 63,
+	} {
 		for name, fault := range map[string]func(context.Context) error{
 			"disappears":          func(context.Context) error { return errors.New("GPU is lost") },
 			"has too little room": func(context.Context) error { return fmt.Errorf("%w: GPU is lost", plugins.ErrMemory) },
@@ -130,64 +130,62 @@ func TestHostDeviceFaults(t *testing.T) {
 			},
 		} {
 			for _, regenerate := range []bool{false, true} {
-				timeout := minute
-				if name == "hangs" {
-					timeout = 2 * time.Second
-				}
-				if name == "hangs" && (regenerate || !slices.Contains([]string{"generate 1", "load 1", "validate 2"}, call)) {
-					continue // which take two seconds each; opening has a limit of its own
+				hangs := name == "hangs"
+				if hangs && call == "open 1" {
+					continue // which has a limit of its host
 				}
 				t.Run(fmt.Sprintf("%s in %s, regenerate %v", name, call, regenerate), func(t *testing.T) {
-					t.Parallel()
-					calls := map[string]int{}
-					device := &slow{fault: func(ctx context.Context, c string) error {
-						if calls[c]++; fmt.Sprint(c, " ", calls[c]) == call {
-							return fault(ctx)
+					inBubble(t, func(t *testing.T) {
+						plan := plan
+						plan.Regenerate = regenerate
+						calls := map[string]int{}
+						device := &slow{fault: func(ctx context.Context, c string) error {
+							if calls[c]++; fmt.Sprint(c, " ", calls[c]) == call {
+								return fault(ctx)
+							}
+							return nil
+						}}
+						got, notes, by, _ := deviceRun(t, device, plan, nil)
+						if got.State != record.Complete || !got.Valid || got.Compliance.Compliant == regenerate || by != byDevice {
+							t.Errorf("%v, valid %v, compliant %v, %d by the device: %s", got.State, got.Valid,
+								got.Compliance.Compliant, by, got.Failure)
 						}
-						return nil
-					}}
-					got, notes := execute(t, device, regenerate, timeout)
-					if got.State != record.Complete || !got.Valid || got.Compliance.Compliant == regenerate {
-						t.Errorf("%v, valid %v, compliant %v: %s", got.State, got.Valid, got.Compliance.Compliant, got.Failure)
-					}
-					if len(notes) != 1 || !strings.Contains(notes[0], "GPU is lost") ||
-						strings.Contains(notes[0], "timeout of 2s") != (name == "hangs") {
-						t.Errorf("notes %q", notes)
-					}
-					for i, r := range got.Roots {
-						if w := without.Roots[i]; r.Root != w.Root || *r.NEdge != *w.NEdge || *r.Depth != *w.Depth || !r.Validated {
-							t.Errorf("got %+v, want %+v", r, w)
+						if len(notes) != 1 || !strings.Contains(notes[0], "GPU is lost") ||
+							strings.Contains(notes[0], "timeout of 10m") != hangs {
+							t.Errorf("notes %q", notes)
 						}
-					}
+						for i, r := range got.Roots {
+							if w := without.Roots[i]; r.Root != w.Root || *r.NEdge != *w.NEdge || *r.Depth != *w.Depth || !r.Validated {
+								t.Errorf("got %+v, want %+v", r, w)
+							}
+						}
+					})
 				})
 			}
 		}
 	}
 }
 
-// TestHostDevice runs the protocol with devices that work, fail and lie. Nothing is lost with a device that fails.
+// TestHostDevice runs the protocol with devices that work and lie, or without the device of the plan.
 func TestHostDevice(t *testing.T) {
 	for name, c := range map[string]struct {
-		device               *slow
-		regenerate           bool
-		breaks               bool // the engine returns wrong parents
-		note, failure        string
-		byDevice, confirmed  int
-		generated, withoutIt bool
+		device              *slow
+		regenerate          bool
+		breaks              bool // the engine returns wrong parents
+		note, failure       string
+		byDevice, confirmed int
+		generated           bool
 	}{
 		"works":           {device: &slow{}, byDevice: 64, confirmed: 2, generated: true},
 		"keeps no tuples": {device: &slow{}, regenerate: true, byDevice: 64, confirmed: 1, generated: true},
-		"keeps no tuples and disappears": {device: &slow{failsAfter: 3}, regenerate: true, note: "disappeared", byDevice: 3,
-			confirmed: 1, generated: true},
-		"keeps no tuples and is not there": {regenerate: true, note: "no engine", withoutIt: true},
 		"finds wrong parents without tuples": {device: &slow{}, regenerate: true, breaks: true, byDevice: 64, confirmed: 64,
 			generated: true},
-		"wrong parents":      {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},
-		"is not there":       {note: "no engine", withoutIt: true},
-		"makes no tuples":    {device: &slow{noTuples: true}, note: "the bus is gone", byDevice: 64, confirmed: 2},
-		"makes wrong tuples": {device: &slow{wrongTuple: true}, note: "not those of the", byDevice: 64, confirmed: 2},
-		"is too small":       {device: &slow{noLoad: true}, note: "not enough memory", generated: true},
-		"disappears":         {device: &slow{failsAfter: 1}, note: "disappeared", byDevice: 1, confirmed: 1, generated: true},
+		"wrong parents":                    {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},
+		"is not there":                     {note: "no engine"},
+		"keeps no tuples and is not there": {regenerate: true, note: "no engine"},
+		"makes wrong tuples": {
+			device: &slow{wrongTuple: true}, note: "not those of the", byDevice: 64, confirmed: 2,
+		},
 		"miscounts": {device: &slow{lie: func(t *validate.Tree, err error) error { t.Tuples++; return err }},
 			failure: "disagree", generated: true},
 		"accepts wrong parents": {device: &slow{lie: func(*validate.Tree, error) error { return nil }}, breaks: true,
@@ -197,62 +195,38 @@ func TestHostDevice(t *testing.T) {
 		}}, failure: "disagree", generated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &serial{}
-			if c.breaks {
-				e.after = loseRoot(0)
-			}
-			if c.regenerate {
-				e.describe = func(d *plugins.Description) { d.MakesTuples = true }
-			}
-			h := hostOf(map[string]*serial{"serial": e})
-			if c.device != nil {
-				h.engines["device"] = func() (plugins.Engine, error) { return c.device, nil }
-			}
 			plan := planOf(9, "serial")
 			plan.HostDevice, plan.Regenerate = &record.EngineSpec{Name: "device"}, c.regenerate
-			result, notes := noted(t, h, plan)
-			run := result.Runs[0]
+			var after hook
+			if c.breaks {
+				after = loseRoot(0)
+			}
+			run, notes, byDevice, confirmed := deviceRun(t, c.device, plan, after)
 			if c.failure != "" {
 				if run.State != record.Failed || !run.Void || !strings.Contains(run.Failure, c.failure) {
 					t.Fatalf("the run is %v, void %v: %s", run.State, run.Void, run.Failure)
 				}
 				return
 			}
-			if run.State != record.Complete || run.Valid == c.breaks {
-				t.Fatalf("the run is %v, valid %v: %s", run.State, run.Valid, run.Failure)
+			if run.State != record.Complete || run.Valid == c.breaks || run.Graph.Regenerated != c.regenerate ||
+				run.Graph.Tuples != 16<<9 || c.regenerate && run.Compliance.Compliant {
+				t.Fatalf("the run is %v, valid %v: %s; %+v", run.State, run.Valid, run.Failure, run.Graph)
 			}
-			if c.regenerate && (run.Compliance.Compliant || !run.Graph.Regenerated || run.Graph.Tuples != 16<<9) {
-				t.Errorf("%+v, compliant %v", run.Graph, run.Compliance.Compliant)
+			if byDevice != c.byDevice || confirmed != c.confirmed || (run.Graph.GeneratedBy == "device") != c.generated {
+				t.Errorf("%d validated by the device and %d by both, want %d and %d; generated by %q", byDevice, confirmed,
+					c.byDevice, c.confirmed, run.Graph.GeneratedBy)
 			}
-			byDevice, confirmed := 0, 0
-			for _, r := range run.Roots {
-				if r.ValidatedBy == "device" {
-					byDevice++
-				}
-				if r.Confirmed {
-					confirmed++
-				}
-			}
-			if byDevice != c.byDevice || confirmed != c.confirmed {
-				t.Errorf("%d validated by the device and %d by both, want %d and %d", byDevice, confirmed, c.byDevice,
-					c.confirmed)
-			}
-			if got := run.Graph.GeneratedBy == "device"; got != c.generated {
-				t.Errorf("generated by the device: %v", got)
-			}
-			found, want := 0, 0
-			if c.note != "" {
+			want := 0
+			switch {
+			case c.device == nil:
+				want = 2 // for the tuples and for the searches
+			case c.breaks:
+				want = maxNotes // about wrong searches
+			case c.note != "":
 				want = 1
 			}
-			if c.withoutIt {
-				want = 2 // for the tuples and for the searches
-			}
-			for _, note := range notes {
-				if strings.HasPrefix(note, "host device device: ") && strings.Contains(note, c.note) && c.note != "" {
-					found++
-				}
-			}
-			if found != want {
+			if all := strings.Join(notes, ""); len(notes) != want || !strings.Contains(all, c.note) ||
+				strings.Contains(all, "host device device: ") != (c.note != "") {
 				t.Errorf("notes %q", notes)
 			}
 		})

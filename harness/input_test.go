@@ -69,14 +69,20 @@ func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
 }
 
 // A header may announce more vertices than fit any machine. Such a file is refused like one that cannot be read.
-func TestFileOfTooManyVerticesIsRefused(t *testing.T) {
+func TestFileThatCannotBeReadIsRefused(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.mtx")
-	writeFile(t, name, "%%MatrixMarket matrix coordinate pattern symmetric\n281474976710656 281474976710656 1\n2 1\n")
-	_, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": &serial{}}), planOn(t, name, "a"))
-	var unread *ReadError
-	if !errors.As(err, &unread) || !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
-		!strings.HasPrefix(err.Error(), "a.mtx: not enough memory: 281474976710656 vertices need ") {
-		t.Errorf("got %v, want a ReadError about memory", err)
+	const header = "%%MatrixMarket matrix coordinate pattern symmetric\n"
+	for text, want := range map[string]string{
+		header + "281474976710656 281474976710656 1\n2 1\n": "a.mtx: not enough memory: 281474976710656 vertices need ",
+		header + "2 2 1\nx\n":                               name + ":3: ",
+		header + "0 0 0\n":                                  "a.mtx: the graph has no vertices",
+	} {
+		writeFile(t, name, text)
+		_, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": {}}), planOn(t, name, "a"))
+		var unread *ReadError
+		if !errors.As(err, &unread) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want a ReadError that begins with %q", err, want)
+		}
 	}
 }
 
@@ -129,22 +135,24 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 }
 
 func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
-	plan := planOn(t, "path:64", "a")
-	plan.Energy = loopTime
-	engine := &looping{serial: &serial{}}
-	r, store, err := runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := r.Runs[0]
-	if f, found := run.Energy.Headline(); !run.Valid || run.Compliance.Compliant || !found || f.MTEPSPerWatt <= 0 ||
-		run.Energy.Loop.NEdge != 63*run.Energy.Loop.Searches {
-		t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
-	}
-	if again, err := record.Load(store.Dir()); err != nil || again.Runs[0].Graph.Recipe != (graph.Kronecker{}) ||
-		again.Runs[0].Energy == nil {
-		t.Errorf("loaded: %v", err)
-	}
+	inBubble(t, func(t *testing.T) {
+		plan := planOn(t, "path:64", "a")
+		plan.Energy = loopTime
+		engine := &looping{serial: &serial{}}
+		r, store, err := runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := r.Runs[0]
+		if f, found := run.Energy.Headline(); !run.Valid || run.Compliance.Compliant || !found || f.MTEPSPerWatt <= 0 ||
+			run.Energy.Loop.NEdge != 63*run.Energy.Loop.Searches {
+			t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
+		}
+		if again, err := record.Load(store.Dir()); err != nil || again.Runs[0].Graph.Recipe != (graph.Kronecker{}) ||
+			again.Runs[0].Energy == nil {
+			t.Errorf("loaded: %v", err)
+		}
+	})
 }
 
 // An engine that wants the recipe of a graph without one gets the tuples only.

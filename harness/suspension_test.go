@@ -68,16 +68,18 @@ func TestSuspensionRepeatsTheCall(t *testing.T) {
 
 // The searches of a run count if the machine was suspended during the energy loop; the energy does not.
 func TestSuspensionVoidsTheEnergyLoop(t *testing.T) {
-	engine := &looping{serial: &serial{}}
-	host := metering(engine, counter("node", power.Node, 70))
-	run := suspend(t, host, energyPlan(loopTime), false, func(sleep func(time.Duration)) {
-		engine.repeat = func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
-			sleep(time.Hour)
-			time.Sleep(d)
-			return 5, nil
+	inBubble(t, func(t *testing.T) {
+		engine := &looping{serial: &serial{}}
+		host := metering(engine, counter("node", power.Node, 70))
+		run := suspend(t, host, energyPlan(loopTime), false, func(sleep func(time.Duration)) {
+			engine.repeat = func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
+				sleep(time.Hour)
+				time.Sleep(d)
+				return 5, nil
+			}
+		})
+		if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "stood still during the energy loop") {
+			t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
 		}
 	})
-	if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "stood still during the energy loop") {
-		t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -166,26 +168,67 @@ func TestPrepareRejectsImpossiblePlans(t *testing.T) {
 	}
 }
 
-func TestPrepareRejectsGraphBeyondLimits(t *testing.T) {
+func TestGraphBeyondLimits(t *testing.T) {
+	const scale, path = "scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
+		"path:64 is too large for engine a, which takes at most "
+	other := planOf(8, "a")
+	if err := other.AddGraph("path:64"); err != nil {
+		t.Fatal(err)
+	}
+	other.Scales = []int{}
 	for _, c := range []struct {
+		plan   record.Plan
 		limits plugins.Limits
 		want   string
 	}{
-		{
-			plugins.Limits{Vertices: 1<<8 - 1},
-			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
-		},
-		{
-			plugins.Limits{Tuples: 1<<12 - 1},
-			"scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
-		},
-		{plugins.Limits{Vertices: 1 << 8, Tuples: 1 << 12}, ""},
+		{planOf(8, "a"), plugins.Limits{Vertices: 1<<8 - 1}, scale},
+		{planOf(8, "a"), plugins.Limits{Tuples: 1<<12 - 1}, scale},
+		{planOf(8, "a"), plugins.Limits{Vertices: 1 << 8, Tuples: 1 << 12}, ""},
+		{other, plugins.Limits{Vertices: 63}, path + "63 vertices"},
+		{other, plugins.Limits{Tuples: 62}, path + "62 tuples"},
+		{other, plugins.Limits{Vertices: 64, Tuples: 62}, path + "64 vertices and 62 tuples"},
+		{other, plugins.Limits{Vertices: 64, Tuples: 63}, ""},
 	} {
 		e := &serial{describe: func(d *plugins.Description) { d.Limits = c.limits }}
-		err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
+		err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), c.plan)
 		if c.want == "" && err != nil ||
 			c.want != "" && (!errors.Is(err, plugins.ErrTuples) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("limits %+v: got %v, want %q", c.limits, err, c.want)
 		}
+	}
+	// The size of a file is known once it is read. Then the engine fails.
+	name := filepath.Join(t.TempDir(), "a.el")
+	writeFile(t, name, "0 1\n1 2\n")
+	for _, engine := range []*serial{
+		{describe: func(d *plugins.Description) { d.Limits.Vertices = 2 }},
+		{describe: func(d *plugins.Description) { d.Memory.Fixed = math.MaxInt64 }},
+	} {
+		r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": engine}), planOn(t, name, "a"))
+		if err != nil || r.Runs[0].State != record.Failed || !strings.Contains(r.Runs[0].Failure, "a.el") {
+			t.Errorf("%v, %q", err, r.Runs[0].Failure)
+		}
+	}
+}
+
+// Wrong paths are refused before anything is read.
+func TestCheckFiles(t *testing.T) {
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		filepath.Join(dir, "missing"): "does not exist", dir: "is a directory", "/dev/null": "is a pipe or a device",
+		filepath.Join(dir, "grid2d"): "want it with numbers", "-": "",
+	} {
+		err := CheckFiles(t.Context(), planOn(t, path, "a"))
+		if want == "" && err != nil ||
+			want != "" && (!errors.Is(err, record.ErrUsage) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", path, err, want)
+		}
+	}
+	sparse := filepath.Join(dir, "huge.el")
+	writeFile(t, sparse, "")
+	if err := os.Truncate(sparse, 1<<46); err != nil {
+		t.Skip(err)
+	}
+	if err := CheckFiles(t.Context(), planOn(t, sparse, "a")); !errors.Is(err, plugins.ErrMemory) {
+		t.Errorf("a file of 64 TiB: %v", err)
 	}
 }
