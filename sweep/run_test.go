@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,10 @@ func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
 	return make([]graph.Vertex, n), func() error { return nil }, nil
 }
 
-func (h *inside) Meters(context.Context, []string) ([]power.Meter, []power.Absence, error) {
+func (h *inside) Meters(_ context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+	if len(specifications) > 0 {
+		return nil, nil, fmt.Errorf("unknown source %q", specifications[0])
+	}
 	return nil, nil, nil
 }
 
@@ -303,7 +307,7 @@ func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 	return d, err
 }
 
-func TestPrepareRefusesWhatDoesNotFitIntoMemory(t *testing.T) {
+func TestPrepareRefusesImpossibleJobs(t *testing.T) {
 	s := someSweep()
 	s.Plan.Scales = []int{6, 33, 34}
 	_, err := Prepare(t.Context(), &inside{}, s, t.TempDir())
@@ -311,21 +315,40 @@ func TestPrepareRefusesWhatDoesNotFitIntoMemory(t *testing.T) {
 		!strings.Contains(err.Error(), "smaller graphs") {
 		t.Errorf("the refusal: %v", err)
 	}
+	metered := someSweep()
+	metered.Plan.Energy, metered.Plan.Meters = time.Second, []string{"coal"}
+	_, err = Prepare(t.Context(), &inside{}, metered, t.TempDir())
+	if !errors.Is(err, record.ErrUsage) || !strings.Contains(err.Error(), "coal") {
+		t.Errorf("an unknown meter: %v", err)
+	}
 	s.Engines[0].Options[0].Values[0] = "many"
 	if _, err := Prepare(t.Context(), &inside{}, s, t.TempDir()); !errors.Is(err, record.ErrUsage) {
 		t.Errorf("a value that no engine takes: %v", err)
 	}
 }
 
-func TestJobWithoutRootsTellsWhy(t *testing.T) {
-	s := someSweep()
-	s.Plan.EdgeFactor, s.Plan.Scales = 1, []int{1}
-	host := &inside{}
-	out := prepared(t, host, s, t.TempDir())
-	measured(t, out, host)
-	for _, j := range out.Jobs {
-		if j.State == Done || !strings.Contains(j.Reason, "no vertex of the graph has a neighbor") {
-			t.Errorf("%s is %s because %q", describe(j), j.State, j.Reason)
+func TestStateOfAJob(t *testing.T) {
+	good := record.RootRecord{Validated: true}
+	wrong := record.RootRecord{Rule: 1, Violation: "no tree"}
+	for _, c := range []struct {
+		run    record.Run
+		state  State
+		reason string
+	}{
+		{record.Run{State: record.Complete, Roots: []record.RootRecord{good}}, Done, ""},
+		{record.Run{State: record.Complete, Roots: []record.RootRecord{good, wrong}}, Invalid,
+			"1 of 2 searches are wrong: no tree"},
+		{record.Run{State: record.Complete}, Invalid,
+			"no vertex of the graph has a neighbor, so it has no root to search from"},
+		{record.Run{State: record.Interrupted, Roots: []record.RootRecord{good}}, Missing, ""},
+		{record.Run{State: record.Failed, Failure: "on fire"}, Failed, "on fire"},
+		{record.Run{
+			State: record.Complete, Roots: []record.RootRecord{good}, Energy: &record.EnergyRecord{Failure: "on fire"},
+		}, Failed, "energy: on fire"},
+	} {
+		var j Job
+		if j.keep(c.run); j.State != c.state || j.Reason != c.reason || j.Run.Roots != nil {
+			t.Errorf("%+v: %s, %q; want %s, %q", c.run, j.State, j.Reason, c.state, c.reason)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -38,6 +39,12 @@ func someSweep() Sweep {
 	}
 }
 
+func init() { // property tests draw the same cases in every run; -rapid.seed=0 draws others
+	if err := flag.Set("rapid.seed", "500"); err != nil {
+		panic(err)
+	}
+}
+
 // describe is a job in a few letters.
 func describe(j *Job) string {
 	return fmt.Sprintf("%d %s #%d", j.Graph().Scale, j.Engine().Name, j.Repeat)
@@ -46,6 +53,9 @@ func describe(j *Job) string {
 func TestRepeatsAlternateTheOrder(t *testing.T) {
 	s := someSweep()
 	s.Plan.Scales = []int{6}
+	if text := s.String(); text != "10 runs (variants: 5, graphs: 1, repeats: 2)" {
+		t.Error(text)
+	}
 	var got []string
 	for _, j := range s.jobs() {
 		got = append(got, describe(j))
@@ -93,7 +103,11 @@ func TestCheckRefusesImpossibleSweeps(t *testing.T) {
 		"a scale twice": {func(s *Sweep) { s.Plan.Scales = []int{6, 6} }, "scale 6 is named twice"},
 		"no engine":     {func(s *Sweep) { s.Engines = nil }, "no engine"},
 		"too many":      {func(s *Sweep) { s.Repeats = MaxJobs }, "more than"},
-		"too few":       {func(s *Sweep) { s.Within = 0.02 }, "6 repeats or more"},
+		"a wrong share": {func(s *Sweep) { s.Within = 1 }, "want a share"},
+		"standard input": {
+			func(s *Sweep) { s.Plan.Graphs = []record.GraphSpec{{Name: "standard input", Path: "-"}} }, "only once",
+		},
+		"too few": {func(s *Sweep) { s.Within = 0.02 }, "6 repeats or more"},
 		"a product beyond an int": {func(s *Sweep) {
 			for range 70 {
 				s.Engines[0].Options = append(s.Engines[0].Options, Values{"o", []string{"1", "2", "3"}})

@@ -16,31 +16,16 @@ import (
 
 // meteredAs returns a meter that showed the given watts over a loop of ten seconds.
 func meteredAs(name, source string, scope power.Scope, watts, idle float64) Metered {
-	m := Metered{
-		Meter: power.Info{
-			Name:     name,
-			Source:   source,
-			Scope:    scope,
-			Method:   power.Measured,
-			Quantity: power.Energy,
-			Error:    0.01,
-		}, Used: true,
-		Loop: &power.Amount{
-			Joules:      float64(watts * 10),
-			Watts:       float64(watts),
-			Uncertainty: float64(watts * 0.1),
-			Coverage:    1,
-			LargestGap:  100 * time.Millisecond,
-			Updates:     100,
-		},
-	}
-	if idle > 0 {
-		m.Idle = &power.Amount{
-			Joules:      float64(idle * 10),
-			Watts:       float64(idle),
-			Uncertainty: float64(idle * 0.1),
-			Coverage:    1,
+	amount := func(watts float64) *power.Amount {
+		return &power.Amount{
+			Joules: watts * 10, Watts: watts, Uncertainty: watts * 0.1, Coverage: 1, LargestGap: 100 * time.Millisecond,
 		}
+	}
+	m := Metered{Used: true, Loop: amount(watts), Meter: power.Info{
+		Name: name, Source: source, Scope: scope, Method: power.Measured, Quantity: power.Energy, Error: 0.01,
+	}}
+	if idle > 0 {
+		m.Idle = amount(idle)
 	}
 	return m
 }
@@ -66,38 +51,27 @@ func TestFiguresAndSums(t *testing.T) {
 	hole.Loop.Coverage = 0.95
 	other := meteredAs("gpu-1", "nvml", power.GPU, 300, 100)
 	other.Used = false
+	pkg, gpu := meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("gpu-0", "nvml", power.GPU, 600, 100)
+	second, dram := meteredAs("package-1", "rapl", power.Package, 40, 20), meteredAs("dram-0", "rapl", power.DRAM, 10, 5)
 	for name, c := range map[string]struct {
 		meters []Metered
 		want   []string
 	}{
-		"packages and memory": {[]Metered{
-			meteredAs("package-0", "rapl", power.Package, 50, 20), core, meteredAs("dram-0", "rapl", power.DRAM, 10, 5),
-			meteredAs("package-1", "rapl", power.Package, 40, 20),
+		"packages and memory": {
+			[]Metered{pkg, core, dram, second}, []string{"package-0", "dram-0", "package-1", sumOfPackages},
 		},
-			[]string{"package-0", "dram-0", "package-1", sumOfPackages}},
-		"one package": {[]Metered{meteredAs("package-0", "rapl", power.Package, 50, 20)}, []string{"package-0"}},
-		"a part is not covered": {
-			[]Metered{
-				meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("package-1", "rapl", power.Package, 50, 20), hole,
-			},
-			[]string{"package-0", "package-1"},
-		},
+		"one package":           {[]Metered{pkg}, []string{"package-0"}},
+		"a part is not covered": {[]Metered{pkg, second, hole}, []string{"package-0", "package-1"}},
 		"two sources": {
-			[]Metered{meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("cpu", "hwmon", power.Package, 50, 20)},
+			[]Metered{pkg, meteredAs("cpu", "hwmon", power.Package, 50, 20)},
 			[]string{"package-0", "cpu"},
 		},
 		"GPUs": {
-			[]Metered{meteredAs("gpu-0", "nvml", power.GPU, 600, 100), meteredAs("gpu-2", "nvml", power.GPU, 600, 100), other},
+			[]Metered{gpu, meteredAs("gpu-2", "nvml", power.GPU, 600, 100), other},
 			[]string{"gpu-0", "gpu-2", sumOfGPUs},
 		},
-		"a GPU and a package": {
-			[]Metered{meteredAs("gpu-0", "nvml", power.GPU, 600, 100), meteredAs("package-0", "rapl", power.Package, 50, 20)},
-			[]string{"gpu-0", "package-0"},
-		},
-		"psys is in no sum": {
-			[]Metered{meteredAs("psys", "rapl", power.SoC, 90, 30), meteredAs("package-0", "rapl", power.Package, 50, 20)},
-			[]string{"psys", "package-0"},
-		},
+		"a GPU and a package": {[]Metered{gpu, pkg}, []string{"gpu-0", "package-0"}},
+		"psys is in no sum":   {[]Metered{meteredAs("psys", "rapl", power.SoC, 90, 30), pkg}, []string{"psys", "package-0"}},
 		"nodes are not added up": {
 			[]Metered{meteredAs("bmc", "ipmi", power.Node, 500, 200), meteredAs("pdu", "command", power.Wall, 550, 220)},
 			[]string{"bmc", "pdu"},
@@ -183,69 +157,53 @@ func TestHeadlinePrefersMeasuredSystems(t *testing.T) {
 }
 
 func TestGreenLevels(t *testing.T) {
-	small := &GraphRecord{Recipe: graph.Kronecker{Scale: 24, EdgeFactor: 16}, Vertices: 1 << 24, Tuples: 1 << 28}
+	graphOf := func(scale, edgeFactor int) *GraphRecord {
+		k := graph.Kronecker{Scale: scale, EdgeFactor: edgeFactor}
+		return &GraphRecord{Recipe: k, Vertices: k.Vertices(), Tuples: k.Tuples()}
+	}
+	small := graphOf(24, 16)
 	for name, c := range map[string]struct {
 		graph   *GraphRecord
 		change  func(*EnergyRecord, *Metered)
 		class   string
 		level   int
-		missing []string
+		missing string
 	}{
-		"level 1": {
-			small, func(*EnergyRecord, *Metered) {}, SmallData, 1, []string{"the whole run, kernel 1 included"},
-		},
-		"big data": {
-			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 16}, Vertices: 1 << 30, Tuples: 1 << 34},
-			func(*EnergyRecord, *Metered) {},
-			BigData, 1, nil,
-		},
-		"many vertices, few tuples": {
-			&GraphRecord{Recipe: graph.Kronecker{Scale: 30, EdgeFactor: 8}, Vertices: 1 << 30, Tuples: 1 << 33},
-			func(*EnergyRecord, *Metered) {},
-			SmallData, 1, nil,
-		},
+		"level 1":                   {small, nil, SmallData, 1, "the whole run, kernel 1 included"},
+		"big data":                  {graphOf(30, 16), nil, BigData, 1, ""},
+		"many vertices, few tuples": {graphOf(30, 8), nil, SmallData, 1, ""},
+		"few vertices, many tuples": {graphOf(29, 32), nil, SmallData, 1, ""},
 		"short": {
-			small, func(e *EnergyRecord, _ *Metered) { e.Loop.Elapsed = 59.9 }, SmallData, 0,
-			[]string{"a loop of at least 60 s"},
+			small, func(e *EnergyRecord, _ *Metered) { e.Loop.Elapsed = 59.9 }, SmallData, 0, "a loop of at least 60 s",
 		},
-		"slow": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Loop.LargestGap = 2 * time.Second }, SmallData, 0,
-			[]string{"a reading every second", "2 s"},
-		},
-		"inexact": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0.06 }, SmallData, 0,
-			[]string{"at most 5 %", "states 6 %"},
-		},
-		"not stated": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0 }, SmallData, 0,
-			[]string{"at most 5 %", "states none; it can be added"},
-		},
+		"slow": {small, func(_ *EnergyRecord, m *Metered) { m.Loop.LargestGap = 2 * time.Second }, SmallData, 0,
+			"a reading every second (the longest time between two was 2 s"},
+		"inexact": {small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0.06 }, SmallData, 0,
+			"at most 5 % (this one states 6 %"},
+		"not stated": {small, func(_ *EnergyRecord, m *Metered) { m.Meter.Error = 0 }, SmallData, 0,
+			"at most 5 % (this one states none; it can be added"},
 		"hole": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Loop.Coverage = 0.995 }, SmallData, 0, []string{"over the whole loop"},
+			small, func(_ *EnergyRecord, m *Metered) { m.Loop.Coverage = 0.995 }, SmallData, 0, "over the whole loop",
 		},
 		"component": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Scope = power.GPU }, SmallData, 0,
-			[]string{"a meter of the whole system"},
+			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Scope = power.GPU }, SmallData, 0, "a meter of the whole system",
 		},
-		"estimated": {
-			small, func(_ *EnergyRecord, m *Metered) { m.Meter.Method = power.Estimated }, SmallData, 0,
-			[]string{"a meter of the whole system"},
-		},
+		"estimated": {small, func(_ *EnergyRecord, m *Metered) { m.Meter.Method = power.Estimated }, SmallData, 0,
+			"a meter of the whole system"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := tenSeconds(meteredAs("pdu", "command", power.Wall, 400, 200))
 			e.Loop.Elapsed = 60
-			c.change(e, &e.Meters[0])
+			if c.change != nil {
+				c.change(e, &e.Meters[0])
+			}
 			e.Figures = e.figures()
 			green := e.green(c.graph)
 			if green.Class != c.class || green.Level != c.level {
 				t.Errorf("%+v", green)
 			}
-			all := strings.Join(green.Missing, "; ")
-			for _, part := range c.missing {
-				if !strings.Contains(all, part) {
-					t.Errorf("missing %q, want %q", all, part)
-				}
+			if all := strings.Join(green.Missing, "; "); !strings.Contains(all, c.missing) {
+				t.Errorf("missing %q, want %q", all, c.missing)
 			}
 			text := powerText(
 				Run{Energy: &EnergyRecord{Loop: e.Loop, Figures: e.Figures, Green: green, Meters: e.Meters}, Graph: c.graph})
