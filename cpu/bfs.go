@@ -10,7 +10,7 @@ import (
 
 // Kernel 2: a breadth-first search from one root. The same search without any of this: serial/bfs.go.
 //
-// What is returned: the parent of every vertex, in original labels, and the size, direction and time of every level.
+// Result: the parent of every vertex, in original labels, and the size, direction and time of every level.
 //
 // Method: the direction-optimizing search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
 // Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every

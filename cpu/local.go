@@ -21,7 +21,7 @@ import (
 // the vertices in them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbors
 // elsewhere go to a list, the borders, and the owners of these neighbors look at them at the beginning of the next
 // step. In local order edges are short and blocks are much longer, so that few vertices are on a border. Nothing is
-// atomic, and nothing is discovered twice. But a look at an entry takes half as long again as in a sequential
+// atomic, and nothing is discovered twice. But a look at an entry takes 1.5 times as long as in a sequential
 // expansion, so two workers would gain nothing.
 
 const (

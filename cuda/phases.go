@@ -7,7 +7,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// What several GPUs record of a search, in the words of the engine of ranks (package distributed).
+// Phases of a multi-GPU search, named as in package distributed.
 
 // Phases of a level, in the order of kernels/search.cuh. Each GPU's times go from the last barrier to the arrival of
 // its last block at the next one, and "reduce" is the wait for the other GPUs. Vertices that are sent one by one leave

@@ -7,7 +7,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// What a rank measures during a search: time, bytes and messages of each phase of each level. Every message that
+// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message that
 // leaves the rank is counted. Reductions, and how ranks learn which of them have something to receive, are timed but
 // not counted: these are a few numbers, sent in whatever way the communication layer chooses.
 

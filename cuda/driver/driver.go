@@ -2,7 +2,7 @@
 
 package driver
 
-// What package cu lacks, or does in a way that an engine cannot use:
+// Functions that package cu lacks, or has in a form that an engine cannot use:
 //
 //   - cu initializes the driver when the program starts, and ends the program on a machine without one. The program
 //     therefore defines its own cuInit, which loads the driver's library by name, keeps the result, and reports

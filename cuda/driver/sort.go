@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// What follows runs kernels of kernels/sort.cu and kernels/lists.cu, which the image of the GPU has to contain.
+// The functions below run kernels of kernels/sort.cu and kernels/lists.cu, which the image of the GPU must contain.
 
 // LoopBlocks is the number of blocks of a kernel that loops over its work.
 func (d *GPU) LoopBlocks() int { return d.Multiprocessors * 8 }

@@ -143,7 +143,7 @@ func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	}, searchesFromWire)
 }
 
-// Close implements plugins.Engine. It cancels a running call, closes the engine and ends its process in any case. It
+// Close implements plugins.Engine. It cancels a running call, closes the engine and always ends its process. It
 // returns the engine's error, how its process has ended if no call has returned that, or one that wraps ErrChecksum if
 // the engine's file has changed meanwhile.
 func (c *Client) Close() (err error) {
