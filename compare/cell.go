@@ -18,19 +18,19 @@ type pair struct {
 }
 
 // match pairs runs by the label of their engine and by graph, first in the order of a, then what only b has. If each
-// side has a single label, these two belong together even if they differ.
+// side has a single label, these two are matched even if they differ.
 func match(a, b Side) (all []*pair) {
 	of := [2][]string{labels(a.Results), labels(b.Results)}
-	alone := len(of[0]) == 1 && len(of[1]) == 1
+	single := len(of[0]) == 1 && len(of[1]) == 1
 	for i, result := range slices.Concat(a.Results, b.Results) {
 		for _, run := range result.Runs {
 			k := slices.IndexFunc(all, func(p *pair) bool {
-				return p.graph == run.GraphID && (alone || p.engine == run.Engine.Name)
+				return p.graph == run.GraphID && (single || p.engine == run.Engine.Name)
 			})
 			if k < 0 {
 				k = len(all)
 				p := &pair{[2]string{a.Name, b.Name}, run.Engine.Name, run.Engine.Name, run.GraphID, nil, nil}
-				if alone {
+				if single {
 					p.engine, p.engineB = of[0][0], of[1][0]
 				}
 				all = append(all, p)

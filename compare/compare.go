@@ -20,7 +20,7 @@ const Confidence = 0.95
 // MinPairs is the smallest number of pairs for which the test can find a difference at this confidence.
 const MinPairs = 6
 
-// Side is what is compared with another side: results of one measurement, which are repeats if there are several.
+// Side is one side of a comparison: the results of one measurement, which are repeats if there are several.
 type Side struct {
 	Name    string
 	Results []record.Result
@@ -50,7 +50,7 @@ const (
 	Undecided Verdict = "cannot tell"
 )
 
-// Unit is what is paired.
+// Unit is the kind of values that are paired.
 type Unit string
 
 const (
@@ -101,9 +101,9 @@ func Engines(results []record.Result) (sides []Side) {
 			if i < 0 {
 				i, sides = len(sides), append(sides, Side{Name: label})
 			}
-			alone := result
-			alone.Runs = slices.DeleteFunc(slices.Clone(result.Runs), func(r record.Run) bool { return r.Engine.Name != label })
-			sides[i].Results = append(sides[i].Results, alone)
+			part := result
+			part.Runs = slices.DeleteFunc(slices.Clone(result.Runs), func(r record.Run) bool { return r.Engine.Name != label })
+			sides[i].Results = append(sides[i].Results, part)
 		}
 	}
 	return sides

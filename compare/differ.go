@@ -13,7 +13,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// facts are what runs should have in common: names and values in turn. A value of 0 or "" was not recorded.
+// facts are the names and values, in turn, that runs should have in common. A value of 0 or "" was not recorded.
 type facts []any
 
 // differences returns the facts that are not the same in all of a and b. A fact that one side did not record is not

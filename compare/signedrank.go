@@ -32,7 +32,7 @@ func signedRank(differences []float64, confidence float64) shift {
 	return s
 }
 
-// Interval estimates what repeated measurements scatter around, by the logarithms of positive values (Hodges and
+// Interval estimates the center of repeated measurements from the logarithms of positive values (Hodges and
 // Lehmann), with an interval of Confidence. It is infinite for fewer than MinPairs values.
 func Interval(values []float64) Ratio {
 	logs := make([]float64, len(values))

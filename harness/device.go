@@ -14,10 +14,10 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// hostDevice is the device that does the host's own work, if a plan names one: it makes tuples, and validates parents.
-// It is open from the tuples to the last search of the first engine, with no more than the list for kernel 1 in its
-// memory while that one builds its graph, and then while roots are searched, those after the energy loop too. It takes
-// no power during that loop. What it does is confirmed by samples on the CPU.
+// hostDevice is the accelerator of a plan for the host's own work: it makes tuples and validates parents. It is open
+// from the generation of the tuples to the last search of the first engine, and then while roots are searched. While
+// an engine builds its graph, the device holds at most the list for kernel 1. It is closed during the energy loop,
+// where it would take power. The CPU confirms its work by samples.
 //
 // A device that fails is closed, with one note, and the CPU does the rest.
 type hostDevice struct {
@@ -27,7 +27,7 @@ type hostDevice struct {
 	open     plugins.Accelerator // nil: there is none, or it has failed
 }
 
-// openDevice opens the plan's device. Close it in any case.
+// openDevice opens the plan's device. The caller closes it, even if it has failed.
 func openDevice(ctx context.Context, host Host, plan record.Plan, progress Progress) *hostDevice {
 	d := &hostDevice{plan: plan, progress: progress}
 	if plan.HostDevice == nil {

@@ -51,7 +51,7 @@ func (e *engineRun) recordEnergy(out *record.EnergyRecord, err error) error {
 	return e.record(record.Entry{Energy: out})
 }
 
-// meter runs the energy loop and records all meters meanwhile.
+// meter runs the energy loop while all meters are recorded.
 func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 	nedge, err := edgesOf(e.done)
 	if err != nil {
@@ -173,7 +173,7 @@ func (e *engineRun) energyLoop(
 	case err != nil:
 		return start, nil, callError(ctx, limited.Err() != nil, "the energy loop", timeout, err)
 	case e.suspensions.count() > before:
-		return start, nil, errors.New("teps stood still during the energy loop; resume the run to repeat it")
+		return start, nil, errors.New("teps was suspended during the energy loop; resume the run to repeat it")
 	case elapsed < e.plan.Energy:
 		return start, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, e.plan.Energy)
 	case loop.Searches < 1:

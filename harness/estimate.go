@@ -7,9 +7,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// estimate says how long the rest of a run takes, from what was measured in it: seconds for each tuple. There is no
-// estimate until each engine has been measured in every kind of work that is left for it: one engine may be much slower
-// than another.
+// estimate predicts the time of the rest of a run from measured seconds per tuple. It is unknown until each engine has
+// been measured in every kind of work that remains for it, because engines differ in speed.
 type estimate struct {
 	parts  []part // that remain
 	energy time.Duration

@@ -23,8 +23,8 @@ type Host interface {
 	Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error)
 	// Tuples and Parents lend n elements, until release is called.
 	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
-	// Reserve lends room for up to n tuples, whose memory is taken as it is written. Trim gives back what lies behind
-	// tuples, a slice from the beginning of the room; engines can be given them from then on.
+	// Reserve lends room for up to n tuples, whose memory is taken as it is written. Trim gives back the
+	// memory behind tuples, a slice from the beginning of the room; engines can be given them from then on.
 	Reserve(n int64) (room []graph.Edge, release func() error, err error)
 	Trim(tuples []graph.Edge) error
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)

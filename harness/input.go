@@ -20,9 +20,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Input is what all engines on one graph share: the tuples, the roots and the validator. It can serve several runs, one
-// after the other. Each engine has a parent array of its own, so that nothing that an earlier one left behind can reach
-// the results of another.
+// Input is the tuples, the roots and the validator of a graph, shared by all engines. It can serve several runs in
+// sequence. Each engine gets its own parent array, so that no engine can change the results of another.
 type Input struct {
 	id        record.GraphID
 	source    graph.Source // nil: a file
@@ -130,7 +129,7 @@ func (in *Input) generate(ctx context.Context, host Host, plan record.Plan, prog
 	return host.Trim(in.tuples)
 }
 
-// partTuples is how many tuples are made again at a time.
+// partTuples is the number of tuples that are regenerated at a time.
 const partTuples = 1 << 25
 
 // regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbors. The

@@ -99,9 +99,9 @@ func CheckFiles(ctx context.Context, plan record.Plan) error {
 	return nil
 }
 
-// CheckMeters checks that the meters named by a plan with an energy loop work. A wrong one is a record.ErrUsage.
-// The lack of any meter is not an error. The notes are what a user should know before the loop: that there is no meter,
-// that none of them measures, or that the loop is short.
+// CheckMeters checks that the meters named by a plan with an energy loop work. A wrong one is a record.ErrUsage. The
+// lack of any meter is not an error. The notes warn the user before the loop: there is no meter, all meters estimate,
+// or the loop is short.
 func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []string, err error) {
 	if plan.Energy == 0 {
 		return nil, nil
@@ -232,7 +232,7 @@ type generated struct {
 	source graph.Source
 }
 
-// largest returns the graphs of a plan that are generated, but only the largest of its scales.
+// largest returns the generated graphs of a plan; of its scales, only the largest.
 func largest(plan record.Plan) (all []generated) {
 	for _, id := range plan.GraphIDs() {
 		source, err := plan.Generator(id)
@@ -265,7 +265,7 @@ func (n Needs) Total() int64 {
 	return saturate(float64(n.Tuples) + float64(n.Parents) + float64(n.Validator) + float64(n.Engine))
 }
 
-// EstimateMemory returns what a run on the graph of a source needs, with an engine that needs m. A number that
+// EstimateMemory returns the memory of a run on the graph of a source, with an engine that needs m. A number that
 // overflows is MaxInt64. The source must pass Check.
 func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	return Needs{

@@ -21,8 +21,8 @@ import (
 //	    for each root:  search, validate and append to the journal      (kernel 2, timed)
 //	    energy loop:    search from the roots in turn while power is metered, if the plan asks for it
 //
-// An engine that fails ends its own part only, and what it measured is kept; such failures, and wrong searches, are in
-// the Result. When ctx ends, the run stops in a state from which it can be resumed. The error is that of the run as a
+// An engine that fails ends its own part only, and its searches are kept; such failures, and wrong searches, are in the
+// Result. When ctx ends, the run stops in a state from which it can be resumed. The error is that of the run as a
 // whole: the store cannot be written, there is no memory for the tuples, or ctx has ended.
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
 	err := newRun(host, store, progress).graphs(ctx)

@@ -95,9 +95,8 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 // idleSearches is the number of untimed searches from a vertex without neighbors.
 const idleSearches = 5
 
-// idle measures what a call costs when there is nothing to search: the part of it outside the engine's clock, in
-// seconds, which the searches may leave out too. It is the median of untimed searches from a vertex without neighbors,
-// or 0 if there is none.
+// idle measures the cost of a call: the part outside the engine's clock, in seconds, which the searches may leave out,
+// too. It is the median of untimed searches from a vertex without neighbors, or 0 if there is none.
 func (e *engineRun) idle(ctx context.Context) (float64, error) {
 	var rest []float64
 	for int64(e.in.isolated) < e.in.graph.Vertices && len(rest) < idleSearches {
@@ -133,7 +132,7 @@ func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
 	return keep(r, tree, err)
 }
 
-// keep records what the validator found: the component or a violation.
+// keep records the validator's result: the component or a violation.
 func keep(r *record.RootRecord, tree validate.Tree, err error) error {
 	var violation *validate.Violation
 	if errors.As(err, &violation) {

@@ -78,7 +78,7 @@ func TestSuspensionVoidsTheEnergyLoop(t *testing.T) {
 				return 5, nil
 			}
 		})
-		if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "stood still during the energy loop") {
+		if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "suspended during the energy loop") {
 			t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
 		}
 	})

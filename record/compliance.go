@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
@@ -147,12 +148,12 @@ func (r Run) checkClock(check checker, p Plan) {
 			"neighbors come before, to measure what a call costs", p.WarmUps)
 }
 
-// longCall is the time of a call, in seconds, to which what a call costs adds little.
+// longCall is the time of a call, in seconds, that makes the cost of the call itself negligible.
 const longCall = 3e-3
 
-// idle returns the part of a call outside the engine's clock when there is nothing to search, in seconds: as measured,
-// but at most what a call to another process and moving the parents cost anywhere. That is the bound for calls that
-// teps itself times, so that a busy machine does not make them look wrong.
+// idle returns the part of an idle call outside the engine's clock, in seconds: as measured, but at most the cost of a
+// call to another process and of moving the parents. Calls that teps itself times get the bound, so that a busy machine
+// does not make them look wrong.
 func (r Run) idle() float64 {
 	limit := 2e-3 + plugins.MoveTime(8*r.Graph.Vertices).Seconds()
 	if r.Idle == 0 || r.Engine.timedByTeps() {
@@ -161,10 +162,10 @@ func (r Run) idle() float64 {
 	return min(r.Idle, limit)
 }
 
-// checkRest checks that a call takes little longer than the engine's time of it, all in seconds: by a quarter of that
-// time and what may lie outside it. A rest within these bounds may still hide most of a short call. Then distinct says
-// whether it can be set apart from what any call costs. If teps itself times the calls, that does not matter, and the
-// rest may be as long as the time.
+// checkRest bounds the rest of a call, which is the host's time less the engine's, in seconds: a quarter of the
+// engine's time, and the work allowed outside its clock. A rest within these bounds may hide most of a short call,
+// unless it is distinct from the cost of any call. If teps itself times the calls, the rest may be as long as the
+// engine's time.
 func (r Run) checkRest(check checker, what string, engine, rest, outside float64, distinct bool) {
 	allowed := outside + engine/4
 	if r.Engine.timedByTeps() {
@@ -214,6 +215,39 @@ func (r Run) checkOrigin(check checker, m Manifest) {
 		m.Machine.CPU != "" && m.Machine.Threads > 0 && m.Machine.MemoryBytes > 0 && m.Machine.OS != "",
 		"%s, %d threads, %s, %d MiB, %s", cmp.Or(m.Machine.CPU, "missing"), m.Machine.Threads, clock,
 		m.Machine.MemoryBytes>>20, cmp.Or(m.Machine.OS, "missing"))
+}
+
+// powerText is the compliance statement's line on power.
+func powerText(r Run) string {
+	e := r.Energy
+	switch {
+	case e == nil:
+		return "not measured; no power class or level is stated"
+	case e.Failure != "":
+		return "not measured: " + e.Failure
+	case e.Loop == nil:
+		return "not measured: there is no power meter here; no power class or level is stated"
+	}
+	f, found := e.Headline()
+	if !found {
+		why := "no meter in use covers the loop"
+		if i := slices.IndexFunc(e.Meters, Metered.ShowedNothing); i >= 0 {
+			why = e.Meters[i].Meter.Name + " showed 0 J over the whole loop"
+		}
+		return fmt.Sprintf("not measured: %s; GreenGraph500 class %s, no level", why, e.Green.Class)
+	}
+	kind, level, rebuilt := "component power, which is not the system's: ", "no EEHPC level", ""
+	if f.System {
+		kind = "system power: "
+	}
+	if e.Green.Level > 0 {
+		level = fmt.Sprintf("EEHPC level %d", e.Green.Level)
+	}
+	if r.Rebuilt != nil {
+		rebuilt = "; the loop searched a graph that a resume built again"
+	}
+	return fmt.Sprintf("%.4g MTEPS/W, %s, meter %s; GreenGraph500 class %s, %s%s",
+		f.MTEPSPerWatt, kind+f.Label(), f.Of, e.Green.Class, level, rebuilt)
 }
 
 func yes(b bool) string {

@@ -42,7 +42,7 @@ func (id GraphID) Cell() string {
 type GraphSpec struct {
 	// Name is that of a generator (graph.ParseSource) or of the file, unique in a plan.
 	Name string `json:"name"`
-	// Path is the file; empty for a generator, StandardInput for what it says.
+	// Path is the file, or StandardInput; empty for a generator.
 	Path string `json:"path,omitempty"`
 	// Checksum is the SHA-256 that the file must have; empty: any.
 	Checksum string `json:"checksum,omitempty"`

@@ -56,7 +56,7 @@ type stored struct {
 	torn    int    // bytes of a torn last line
 }
 
-// read reads and checks the files of a run. result.json comes first, because the journal may grow meanwhile.
+// read reads and checks the files of a run. result.json comes first, because the journal may grow during the read.
 func read(dir string) (s stored, err error) {
 	path := filepath.Join(dir, JournalFile)
 	result, resultErr := regular.Read(filepath.Join(dir, ResultFile), maxFile)
@@ -175,7 +175,7 @@ func Runs(dir string) (runs []string, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path != root && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
-			return fs.SkipDir // another user's, or deleted meanwhile
+			return fs.SkipDir // another user's, or deleted since
 		case err != nil:
 			return err
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):

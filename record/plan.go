@@ -27,7 +27,7 @@ const (
 	OfficialSeed2      = 3
 )
 
-// Plan is what a run is asked to do, with every default filled in.
+// Plan is the request of a run, with every default filled in.
 type Plan struct {
 	Engines    []EngineSpec  `json:"engines"`
 	Scales     []int         `json:"scales"`           // of Kronecker graphs
@@ -42,7 +42,7 @@ type Plan struct {
 	Energy     time.Duration `json:"energy_ns,omitempty"`   // length of the energy loop; 0: energy is not measured
 	Meters     []string      `json:"meters,omitempty"`      // specifications of power meters; empty: all that are found
 	HostDevice *EngineSpec   `json:"host_device,omitempty"` // accelerator of the host's own work; nil: the CPU does it
-	Regenerate bool          `json:"regenerate,omitempty"`  // keep no tuples: who needs them makes them again
+	Regenerate bool          `json:"regenerate,omitempty"`  // do not store the tuples; regenerate them on demand
 }
 
 // EngineSpec names an engine and the options set for it.

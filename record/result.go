@@ -1,4 +1,4 @@
-// Package record defines what a run is asked to do (Plan) and what it measured (Result), and stores both in a directory
+// Package record defines the request of a run (Plan) and its measurements (Result), and stores both in a directory
 // (Store). It derives the statistics, the compliance statement and the energy figures of a run.
 package record
 
@@ -14,9 +14,9 @@ import (
 // Names of the files in a run's directory.
 const (
 	ManifestFile = "run.json"    // Manifest; written first
-	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; what a resume starts from
+	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; the start of a resume
 	ResultFile   = "result.json" // Result; written last, and again by each resume
-	OutputFile   = "engines.log" // what engines have printed, if anything
+	OutputFile   = "engines.log" // output of the engines, if there is any
 )
 
 // Result is everything that a run measured. result.json contains one, and every report is made from one. Times are in
@@ -32,7 +32,7 @@ type Result struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Manifest describes what was run, where and with which software. run.json contains it from the start of a run.
+// Manifest describes the plan of a run, its machine and its software. run.json contains it from the start of a run.
 type Manifest struct {
 	Schema   string          `json:"schema"`
 	ID       string          `json:"id"` // unique to this run
@@ -68,15 +68,15 @@ type Run struct {
 	ConstructRepeats int `json:"construct_repeats,omitempty"`
 	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
 	DeviceTuples bool `json:"device_tuples,omitempty"`
-	// Idle is the part of a call outside the engine's clock when there is nothing to search (Kernel1), seconds.
+	// Idle is the part of an idle call outside the engine's clock (Kernel1), seconds.
 	Idle float64 `json:"idle,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
 	Rebuilt *Kernel1     `json:"rebuilt,omitempty"`
 	Roots   []RootRecord `json:"roots,omitempty"` // in the order of the draw
-	// Unchecked counts the searches after which nobody has compared the tuples with those that were generated, because
-	// teps was killed. Validation used the tuples as they were then.
+	// Unchecked counts the searches after which the tuples were not compared with the generated ones, because teps was
+	// killed. Validation used the tuples as they were then.
 	Unchecked  int           `json:"unchecked,omitempty"`
 	State      State         `json:"state"`
 	Failure    string        `json:"failure,omitempty"`
@@ -121,7 +121,7 @@ type RootRecord struct {
 	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
 	Depth      *int            `json:"depth,omitempty"`      // largest level
 
-	// Interference is what kept the engine's process from searching; nil if the system does not report it.
+	// Interference is the run queue wait and similar delays of the engine's process; nil if the system reports none.
 	Interference *machine.Interference `json:"interference,omitempty"`
 
 	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed says that the CPU did, too, and agreed.
@@ -151,9 +151,8 @@ func (r *RootRecord) SetTree(tree validate.Tree) {
 // Broken reports whether validation found the search wrong.
 func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
 
-// Delay is the time by which the search was delayed at the least, in seconds, because a thread of its engine had no
-// processor. What may have passed outside the engine's clock does not count: while the host overwrites the parents, a
-// thread that waits for the call may have no processor.
+// Delay is a lower bound on the time, in seconds, that the search waited for a processor. Waiting that may have passed
+// outside the engine's clock does not count, such as that of a thread while the host overwrites the parents.
 func (r RootRecord) Delay() float64 {
 	if r.Interference == nil {
 		return 0

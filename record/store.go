@@ -119,7 +119,7 @@ func (s *Store) closeAfter(err *error) {
 	}
 }
 
-// Manifest returns what the run was started with.
+// Manifest returns the run's manifest.
 func (s *Store) Manifest() Manifest { return s.result.Manifest }
 
 // Dir returns the directory.
@@ -128,7 +128,7 @@ func (s *Store) Dir() string { return s.dir }
 // Torn returns the number of bytes of a torn last line that Resume removed.
 func (s *Store) Torn() int { return s.torn }
 
-// Result returns what has been measured so far.
+// Result returns the measurements so far.
 func (s *Store) Result() (Result, error) { return replay(s.result.Manifest, s.entries) }
 
 // Close releases the directory.
@@ -201,8 +201,8 @@ func (s *Store) Append(e Entry) error {
 	return nil
 }
 
-// Finish writes result.json, and reads the record once more: it is an error if what is on the disk is not what was
-// measured.
+// Finish writes result.json, and reads the record once more. A difference between the disk and the measurements is an
+// error.
 func (s *Store) Finish() (Result, error) {
 	r, err := s.Result()
 	if err != nil {

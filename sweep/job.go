@@ -49,7 +49,7 @@ func (j *Job) Engine() record.EngineSpec { return j.Plan.Engines[0] }
 // Graph is the job's graph.
 func (j *Job) Graph() record.GraphID { return j.Plan.GraphIDs()[0] }
 
-// notInFileNames matches what not every system and shell takes in the name of a file.
+// notInFileNames matches characters that some systems or shells refuse in the name of a file.
 var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
 
 // name names the job's directory. The name ends in a checksum of everything that makes two measurements the same: the
@@ -116,7 +116,7 @@ func (j *Job) keep(run record.Run) {
 	j.Run = &run
 }
 
-// reason tells why a run has no valid result.
+// reason returns the cause why a run has no valid result; empty if it has one.
 func reason(run record.Run) string {
 	first := slices.IndexFunc(run.Roots, record.RootRecord.Broken)
 	switch {

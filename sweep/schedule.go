@@ -84,7 +84,7 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	return out, out.checkMemory(ctx)
 }
 
-// skipPrecise makes a job that is to do Precise if the repeats that are done are, and reports whether they are.
+// skipPrecise marks a missing job as Precise if its variant's rate is known well enough, and reports whether it is.
 func (s *Schedule) skipPrecise(j *Job) bool {
 	var rates []float64
 	for _, other := range s.Jobs {
@@ -119,7 +119,7 @@ func (s *Schedule) enter(j *Job, d plugins.Description) error {
 	return nil
 }
 
-// ToDo returns the jobs that are still to be measured.
+// ToDo returns the jobs that remain.
 func (s *Schedule) ToDo() []*Job {
 	return slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return j.State != Missing })
 }

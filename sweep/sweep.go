@@ -1,5 +1,5 @@
 // Package sweep measures many combinations: engines, values of their options, graphs and repeats. Each is a job: an
-// ordinary run in a directory of its own. A job that is complete is not measured again.
+// ordinary run in its own directory. A job that is complete is not measured again.
 package sweep
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Sweep describes what to measure.
+// Sweep describes the measurements.
 type Sweep struct {
 	Engines []Engine
 	Plan    record.Plan // of every run, without its engine; its graphs are those of the sweep
@@ -64,7 +64,7 @@ func (s Sweep) variants() (all []record.EngineSpec) {
 	return all
 }
 
-// Check returns a record.ErrUsage that tells what is wrong with the sweep and what to change.
+// Check returns a record.ErrUsage that names the mistake in the sweep and its correction.
 func (s Sweep) Check() error {
 	switch {
 	case s.Repeats < 1:
@@ -87,7 +87,7 @@ func (s Sweep) Check() error {
 	return whole.Check()
 }
 
-// jobs returns what to measure, graph by graph, so that the input of each is generated once. Every variant is measured
+// jobs returns the jobs, graph by graph, so that the input of each graph is generated once. Every variant is measured
 // once, then every variant again in the opposite order, and so on: a machine that slows down steadily then affects all
 // variants alike.
 func (s Sweep) jobs() (jobs []*Job) {
