@@ -243,8 +243,7 @@ func TestRunWithoutMeterIsCompleteWithOneNote(t *testing.T) {
 	for _, run := range r.Runs {
 		e := run.Energy
 		if run.State != record.Complete || !run.Valid || e == nil || e.Failed() || e.Loop != nil || len(e.Absent) != 1 ||
-			len(e.Figures) != 0 ||
-			e.Green != nil {
+			len(e.Figures) != 0 || e.Green != nil {
 			t.Errorf("state %s, %+v", run.State, e)
 		}
 		if !strings.HasPrefix(run.Compliance.Power, "not measured") {
@@ -336,12 +335,6 @@ func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 		}
 		if m := e.Meters[0]; m.NoLoop == "" && m.Loop.Coverage > 0.9 || len(m.Faults) == 0 {
 			t.Errorf("the dead meter: %+v", m)
-		}
-		if e.Green.Level != 0 || !strings.Contains(e.Green.Missing[0], "a meter of the whole system") {
-			t.Errorf("green %+v", e.Green)
-		}
-		if !strings.Contains(run.Compliance.Power, "component power, which is not the system's: package") {
-			t.Errorf("power: %s", run.Compliance.Power)
 		}
 	})
 }

@@ -120,6 +120,19 @@ func TestExcessOverIdleMustExceedItsUncertainty(t *testing.T) {
 	}
 }
 
+// A meter may show nothing while the engine is idle. A loop that failed has no figures, whatever the meters showed.
+func TestFiguresOfIdleMetersAndFailedLoops(t *testing.T) {
+	m := meteredAs("node", "ipmi", power.Node, 100, 50)
+	m.Idle = &power.Amount{Coverage: 1}
+	e := tenSeconds(m)
+	if f := e.figures()[0]; *f.IdleWatts != 0 || f.MTEPSPerWattOverIdle == nil || *f.MTEPSPerWattOverIdle != 20 {
+		t.Errorf("%+v", f)
+	}
+	if e.Failure = "it died"; e.figures() != nil || e.green(nil) != nil {
+		t.Errorf("figures %v, %+v", e.figures(), e.green(nil))
+	}
+}
+
 // Time that a meter does not cover is assumed to be like the rest, and counts as uncertainty in full.
 func TestUncoveredTimeIsUncertainty(t *testing.T) {
 	m := meteredAs("node", "ipmi", power.Node, 100, 50)

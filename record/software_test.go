@@ -60,6 +60,12 @@ func TestSoftwareOf(t *testing.T) {
 			t.Errorf("commit %q: %q, want %q", commit, got, want)
 		}
 	}
+	for program, want := range map[string]string{"": "", "abc": "", "0123456789abcdef": ", program 0123456789ab"} {
+		got := Software{Version: "1.0.0", Commit: "abc", Compiler: "go", Program: program}.String()
+		if got != "1.0.0 (commit abc), go"+want {
+			t.Errorf("program %q: %q", program, got)
+		}
+	}
 	if got := ThisSoftware(); got.Version == "" || !strings.HasPrefix(got.Compiler, compiler) {
 		t.Errorf("of this test program: %+v", got)
 	}

@@ -224,6 +224,14 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	if n := states(s); n[Done] != 20 || len(begun) != 12 {
 		t.Errorf("after removing what was bad: %v; %d measured", n, len(begun))
 	}
+	// An unreadable record is kept, too.
+	path := filepath.Join(dir, s.Jobs[0].Folder)
+	must(t, os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
+	s = prepared(t, host, someSweep(), dir)
+	if n := states(s); n[Done] != 19 || n[Unreadable] != 1 || len(measured(t, s, host)) != 0 ||
+		!strings.Contains(s.Jobs[0].Reason, "remove "+path+" to measure it again") {
+		t.Errorf("states %v: %s", n, s.Jobs[0].Reason)
+	}
 }
 
 func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
@@ -254,23 +262,6 @@ func TestRunReportsAStoreThatCannotBeMade(t *testing.T) {
 	err := s.Run(t.Context(), host, nil, silent{}, ignore)
 	if err == nil || !strings.Contains(err.Error(), "choose another store") {
 		t.Errorf("a file as the store: %v", err)
-	}
-}
-
-func TestUnreadableRecordIsKept(t *testing.T) {
-	dir, host := t.TempDir(), &inside{}
-	s := prepared(t, host, someSweep(), dir)
-	measured(t, s, host)
-	path := filepath.Join(dir, s.Jobs[0].Folder)
-	must(t, os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
-	s, err := Prepare(t.Context(), host, someSweep(), dir)
-	must(t, err)
-	begun := measured(t, s, host)
-	if n := states(s); n[Done] != 19 || n[Unreadable] != 1 || len(begun) != 0 {
-		t.Errorf("states %v, measured %v", n, begun)
-	}
-	if why := s.Jobs[0].Reason; !strings.Contains(why, "remove "+path+" to measure it again") {
-		t.Errorf("the reason: %s", why)
 	}
 }
 
