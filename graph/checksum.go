@@ -19,8 +19,8 @@ func WriteEdges(w io.Writer, edges []Edge) error {
 	return err
 }
 
-// Checksum returns a checksum of the tuples and their order, at the speed of memory. It depends on the seed, which
-// others cannot know, so nobody can find other tuples with the same checksum.
+// Checksum returns a checksum of the tuples and their order, computed at memory speed. Without the seed, nobody can
+// construct other tuples that have the same checksum.
 func Checksum(seed maphash.Seed, edges []Edge) (sum uint64) {
 	const block = 1 << 16 // tuples
 	sums := make([]uint64, (len(edges)+block-1)/block)

@@ -8,7 +8,7 @@ import "fmt"
 // and a self-loop is in the list of its vertex twice. So the length of a list is the degree of its vertex with
 // duplicates, and len(Targets) is twice the number of tuples. The neighbors of a vertex are not sorted.
 //
-// Search and tests use it; engines build layouts of their own.
+// Search and tests use it; engines build their own layouts.
 type CSR struct {
 	Offsets []int64  // NumVertices()+1 positions in Targets, ascending, from 0 to len(Targets)
 	Targets []Vertex // neighbors, list after list
@@ -54,8 +54,8 @@ func (g *CSR) NumVertices() int64 { return int64(len(g.Offsets)) - 1 }
 // Neighbors returns the list of v, which must be a vertex. The caller must not change it.
 func (g *CSR) Neighbors(v Vertex) []Vertex { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
 
-// Search is the textbook breadth-first search with one queue, one vertex after the other. Everything faster is compared
-// with it, so it stays simple and is never optimized.
+// Search is the textbook breadth-first search with one queue. It is the reference for every faster search, so it stays
+// simple.
 //
 // Both results have one entry for each vertex of g: the parent (see the package comment) and the level, which is 0 for
 // root, one more than the parent's level for other reached vertices, and -1 for unreached ones. It returns an error if

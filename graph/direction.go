@@ -23,7 +23,7 @@ func (d Direction) String() string {
 // MarshalText writes the direction as String does.
 func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text that MarshalText writes.
 func (d *Direction) UnmarshalText(text []byte) error {
 	for _, known := range []Direction{TopDown, BottomUp} {
 		if string(text) == known.String() {
@@ -43,22 +43,21 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // shrinks and is below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbors it grows
 // slowly, and most unvisited vertices are far from it, so that a bottom-up step looks at nearly all of their edges.
 //
-// The engine cuda has the same rule on the device (nextBottomUp in cuda/kernels/levels.cuh), with one condition more: a
-// frontier with few edges stays top-down whatever is left to explore, because a change of direction costs a GPU more
-// than such a step.
+// The engine cuda applies the rule on the device (nextBottomUp in cuda/kernels/levels.cuh) with one more condition: a
+// frontier with few edges stays top-down, because changing direction costs a GPU more than such a step.
 type Switch struct {
 	Alpha float64 // larger: bottom-up sooner; 0: never
 	Beta  float64 // larger: back to top-down later; 0: at once
-	Steps Steps   // which steps a search may take at all
+	Steps Steps   // the steps that a search may take
 }
 
-// Steps says which steps a search may take.
+// Steps limits the directions that a search may take.
 type Steps uint8
 
 const (
 	BothDirections Steps = iota // the first step is top-down, and the rule chooses the others
 	OnlyTopDown
-	OnlyBottomUp // the first step too
+	OnlyBottomUp // including the first step
 )
 
 // First returns the direction of the first step.
@@ -69,7 +68,7 @@ func (s Switch) First() Direction {
 	return TopDown
 }
 
-// SwitchState is what a search knows between two steps. Edges are adjacency entries: every edge counts at both ends.
+// SwitchState is the state of a search between two steps. Edges are adjacency entries: every edge counts at both ends.
 type SwitchState struct {
 	Direction       Direction // of the last step
 	Frontier        int64     // vertices that it discovered

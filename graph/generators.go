@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// made is a source with a function that fills a part of the list on one thread. Its size has been checked.
+// made is a source whose function fills a part of the list on one thread. Its size has been checked.
 type made struct {
 	name             string
 	vertices, tuples int64
@@ -25,12 +25,12 @@ func (m made) Generate(ctx context.Context, dst []Edge, first int64, threads int
 	return generateParts(ctx, m, dst, first, threads, m.fill)
 }
 
-// gridParser makes lattices of side^dimensions vertices without wrap-around: a path, the graph of the 5-point stencil,
-// or that of the 7-point stencil. Vertex x + side*y + side^2*z is joined to the vertices next to it; labels are in this
-// natural order, not permuted. The list has each edge once, first those along x, then along y, then along z.
+// gridParser makes lattices of side^dimensions vertices without wrap-around: a path, or the graph of the 5-point or
+// 7-point stencil. Vertex x + side*y + side^2*z is joined to its nearest neighbors; labels are in this natural order,
+// not permuted. The list has each edge once: the edges along x, then y, then z.
 //
-// A stencil's matrix has each edge twice and a diagonal: 2*tuples + vertices non-zeros, 124,980,000 for grid2d:5000 and
-// 188,460,000 for grid3d:300. The diagonal, self-loops that no search follows, is not in the list.
+// A stencil's matrix also has each edge a second time and a diagonal: 2*tuples + vertices nonzeros, 124,980,000 for
+// grid2d:5000 and 188,460,000 for grid3d:300.
 func gridParser(kind string, dimensions int) func([]string, uint64, uint64) (Source, error) {
 	return func(fields []string, _, _ uint64) (Source, error) {
 		n, err := numbers(fields, 1)
@@ -83,9 +83,9 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 	}}, nil
 }
 
-// parseUniform makes random graphs after Erdős and Rényi, G(n, M): both ends of each tuple are drawn from all vertices
-// alike, so there may be self-loops and duplicates, as in the uniform graphs of the GAP benchmark suite. The ends of
-// tuple i are made from the outputs 2i and 2i+1 of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+// parseUniform makes random graphs after Erdős and Rényi, G(n, M): both ends of each tuple are drawn uniformly from all
+// vertices, including self-loops and duplicates, as in the uniform graphs of the GAP benchmark suite. The ends of tuple
+// i come from the outputs 2i and 2i+1 of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
 // generators", OOPSLA 2014).
 func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 	n, err := numbers(fields, 2)
@@ -108,7 +108,7 @@ func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 	}}, nil
 }
 
-// splitMix is the output of SplitMix64 whose state before was z.
+// splitMix returns the output of SplitMix64 for the state z.
 func splitMix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -116,8 +116,8 @@ func splitMix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// parseRMAT makes Kronecker graphs with other odds of the quadrants (Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive
-// model for graph mining", 2004), as the Graph500 reference makes its own, with permuted labels:
+// parseRMAT makes Kronecker graphs with other quadrant probabilities (Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive
+// model for graph mining", 2004), with permuted labels, as the Graph500 reference makes its own:
 // rmat:S:E:0.57,0.19,0.19 has the tuples of kron:S:E.
 func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	if len(fields) != 3 {
@@ -142,7 +142,7 @@ func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	}
 	a, b, c := odds[0], odds[1], odds[2]
 	if a < 1 || a+b+c > oddsAll {
-		return nil, errors.New("of the odds, A must be more than 0, B and C at least 0, and all three together at most 1")
+		return nil, errors.New("of the odds, A must be more than 0, B and C at least 0, and their sum at most 1")
 	}
 	g := newGenerator(k)
 	g.arcs = newArcs(a, b, c)

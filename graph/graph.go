@@ -1,14 +1,12 @@
-// Package graph defines the terms that all packages share (vertex, tuple, parent, level, direction) and what results
-// are checked with: the Graph500 reference generator, a plain CSR, a serial breadth-first search and the validator.
-//
-// It imports only the standard library and does not know about engines, processes, clocks or files.
+// Package graph defines the terms that all packages share (vertex, tuple, parent, level, direction), the Graph500
+// reference generator, a plain CSR and a serial breadth-first search. It imports only the standard library.
 //
 // # Parent arrays
 //
 // The result of a search is a parent array: one Vertex for each vertex of the graph, in the original labels of the
 // tuple list (Graph500 specification 2.0, section "Kernel 2"). parent[root] == root; parent[v] is the predecessor of a
-// reached vertex v; every other entry is Unreached. Several arrays can be right for one root, so two parent arrays are
-// never compared: levels are compared, and parents are validated.
+// reached vertex v; every other entry is Unreached. Several arrays can be correct for one root, so tests compare levels
+// and validate parents.
 package graph
 
 import "fmt"
@@ -20,8 +18,7 @@ type Vertex int64
 const (
 	// Unreached is the parent of a vertex that the search did not reach.
 	Unreached Vertex = -1
-	// Unwritten fills a parent array before a search, so that an entry that the engine did not write can be detected.
-	// It is never a valid result.
+	// Unwritten fills a parent array before a search, to detect entries that the engine did not write.
 	Unwritten Vertex = -1 << 63
 
 	// VertexBits is the width of a label in an Edge.

@@ -10,10 +10,10 @@ import (
 // The reference's Kronecker generator, bit for bit (Graph500 specification 2.0, section "Generating the edge list";
 // Leskovec, Chakrabarti, Kleinberg, Faloutsos, Ghahramani, "Kronecker graphs", 2010). The adjacency matrix is halved
 // in both directions, Scale times; each time the tuple falls into one of four quadrants, chosen at random. Tuple i
-// draws from a stream of its own, which begins i*2^64 outputs into the seeded one, so every tuple can be made alone
-// and the list does not depend on how it is divided. Finally both labels are scrambled by a keyed permutation.
+// draws from its own stream, which begins i*2^64 outputs into the seeded one, so tuples are independent of each other
+// and of how the list is divided. Finally a keyed permutation scrambles both labels.
 //
-// quadrants.go does this for batches of tuples; the rare one with a rejected draw is made alone, by makeTuple.
+// quadrants.go does this for batches of tuples; makeTuple makes the rare tuple with a rejected draw.
 
 // Bounds of a recipe. The size of the tuples in bytes must fit an int64, which bounds the edge factor.
 const (
@@ -29,7 +29,7 @@ type Kronecker struct {
 	Seed2      uint64 `json:"seed2"`
 }
 
-// kroneckerEdgeFactor is the edge factor of Graph500, which a name leaves out.
+// kroneckerEdgeFactor is the edge factor of Graph500, which a name omits.
 const kroneckerEdgeFactor = 16
 
 func parseKronecker(fields []string, seed1, seed2 uint64) (Source, error) {
@@ -69,8 +69,8 @@ func (k Kronecker) Check() error {
 	return nil
 }
 
-// Generate is Source.Generate. Setting up costs some 20 microseconds, so a list may be generated in chunks. It returns
-// an error if k does not pass Check or if the list ends before dst does.
+// Generate is Source.Generate. It returns an error if k does not pass Check or if the list ends before dst does. Each
+// call has some 20 microseconds of setup.
 func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, thread
 	return generateParts(ctx, k, dst, first, threads, newGenerator(k).fill)
 }
 
-// generator is a recipe with everything that all of its tuples need. newGenerator fills it; then it is only read.
+// generator is a recipe with the constants of its tuples. It is not changed after newGenerator.
 type generator struct {
 	scale      int
 	stream     Stream          // as seeded
@@ -88,7 +88,7 @@ type generator struct {
 	multiplier [2]uint64 // of scramble
 }
 
-// Constants are what all tuples of a recipe are made with, for a generator on a device; makeTuple shows how.
+// Constants are the inputs of a generator on a device that all tuples of a recipe share; makeTuple shows their use.
 type Constants struct {
 	Stream     [5]uint64            // the state of the seeded stream: its last five outputs, oldest first
 	Jumps      [tupleBits][5]uint64 // Jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
@@ -144,9 +144,9 @@ func (g *generator) streamOf(i int64) Stream {
 	return s
 }
 
-// The odds of the quadrants in ten-thousandths, in the order in which a draw is compared with them; D has the rest. A
-// draw is a number below 2^31-1 modulo oddsAll. The first (2^31-1) mod oddsAll numbers are rejected, so that every
-// remainder is equally likely.
+// The probabilities of the quadrants in ten-thousandths, in the order in which a draw is compared with them; D has the
+// rest. A draw is a number below 2^31-1 modulo oddsAll. The first (2^31-1) mod oddsAll numbers are rejected, so that
+// every remainder is equally likely.
 const (
 	oddsB        = 1900
 	oddsC        = 1900
@@ -155,7 +155,7 @@ const (
 	rejectedDraw = mrgModulus % oddsAll // draws below this are rejected
 )
 
-// makeTuple makes tuple i alone.
+// makeTuple makes tuple i.
 func (g *generator) makeTuple(i int64) Edge {
 	s := g.streamOf(i)
 	var l labels

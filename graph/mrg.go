@@ -11,8 +11,7 @@ package graph
 // 107374182 A^4 + 104480, so each power of A is a combination of 1, A, ..., A^4, given by five coefficients (a jump).
 // The product of two jumps is the product of two polynomials modulo x^5 - 107374182 x^4 - 104480 (Haramoto, Matsumoto,
 // Nishimura, Panneton, L'Ecuyer, "Efficient jump ahead for F2-linear random number generators", 2008, does the same for
-// other generators). Applying a jump needs A^j of a state for j = 0..4, which is the state's window moved on by j
-// outputs.
+// other generators). Applying a jump needs A^j of a state for j = 0..4, which is the state's window moved by j outputs.
 
 const (
 	mrgModulus = 1<<31 - 1 // a Mersenne prime: 2^31 is 1, so a number is congruent to its 31-bit digits' sum
@@ -84,7 +83,7 @@ func mrgReduce(t uint64) uint64 {
 // A jump is a power of the stream's step: jump[j] is the coefficient of A^j, reduced.
 type jump [5]uint64
 
-// apply moves a state on by the jump.
+// apply moves a state by the jump.
 func (f *jump) apply(z *[5]uint64) {
 	window := [9]uint64{z[0], z[1], z[2], z[3], z[4]}
 	for k := 5; k < len(window); k++ {

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls work once for each range of at most grain of the items 0..items-1, in ascending order, on the given
-// number of threads, until a call returns false or ctx ends. A range should take a fraction of a millisecond, so that
-// threads finish together and soon after ctx has ended.
+// Parallel calls work for ranges of at most grain of the items 0..items-1, in ascending order, on the given number of
+// threads, until a call returns false or ctx ends. A range should take a fraction of a millisecond, so that threads
+// finish at about the same time and soon after ctx has ended.
 //
-// All ranges below one that was handed out have been worked on when Parallel returns. It returns whether all calls
-// returned true, and ctx.Err() if that stopped it.
+// When Parallel returns, work has finished for every range that was started and for all ranges below it. Parallel
+// returns whether all calls returned true, and ctx.Err() if ctx ended.
 func Parallel(
 	ctx context.Context, threads int, items, grain int64, work func(thread int, first, last int64) bool,
 ) (bool, error) {

@@ -2,7 +2,7 @@ package graph
 
 import "math/bits"
 
-// How tuples are made. It differs from the specification in four places, and makes the same tuples:
+// The batched generator. It differs from the specification in four places, and makes the same tuples:
 //
 //   - It works on batches of 64 tuples, whose streams run side by side: all of them make their first output, then
 //     their second. An output depends on the one before it, so this keeps the multipliers busy. The streams of the
@@ -19,7 +19,7 @@ import "math/bits"
 const (
 	batchTuples = 64
 	batchJump   = 6 // jumps[batchJump] leads over a batch
-	fewOutputs  = 9 // a jump needs five outputs and the four after them
+	fewOutputs  = 9 // a jump needs nine consecutive outputs
 )
 
 // column is one output of each stream of a batch.
@@ -28,10 +28,10 @@ type column [batchTuples]uint64
 // batch is the working memory of one goroutine.
 type batch struct {
 	next    [5]column            // the first five outputs for the tuples of the next batch
-	outputs [MaxScale + 1]column // all outputs for the tuples of this batch; one more because two are made at a time
+	outputs [MaxScale + 1]column // all outputs for this batch; one more because they are made in pairs
 }
 
-// fill makes len(dst) tuples from number first on.
+// fill makes the tuples first, first+1, ... in dst.
 func (g *generator) fill(dst []Edge, first int64) {
 	b := new(batch)
 	b.start(g, first)
@@ -78,7 +78,7 @@ func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
 	}
 }
 
-// twoOutputs makes the two outputs that follow five in a row.
+// twoOutputs makes the two outputs that follow five consecutive ones.
 func twoOutputs(w *[7]column) {
 	for lane := range batchTuples {
 		first := mrgNext(w[4][lane], w[0][lane])
@@ -95,12 +95,12 @@ func jumpOutputs(out *column, f *jump, w *[5]column) {
 	}
 }
 
-// labels are the bits of a tuple's labels, highest first, before clip and flip: those that differ, and those of v.
+// labels holds the bits of a tuple's labels, highest first, before clip and flip: where they differ, and those of v.
 type labels struct{ differ, v uint64 }
 
-// arcs are the parts of the circle of quadrants where the labels' bits differ and where v's bit is set. Both begin at
-// 0, the second after a turn. All are fractions of 2^64. They are variables because the compiler would load constants
-// of this width again in every iteration, which takes a twentieth more time.
+// arcs are the parts of the circle of quadrants where the labels' bits differ and where v's bit is set, in fractions of
+// 2^64. Both begin at 0, the second after a turn. They are variables because the compiler reloads 64-bit constants in
+// every iteration, which costs five percent.
 type arcs struct {
 	unit   uint64 // a ten-thousandth
 	differ uint64 // B and C

@@ -10,34 +10,34 @@ import (
 	"strings"
 )
 
-// Source is a list of tuples that can be made again, part by part: a generator. A tuple depends only on the source and
-// its position in the list, so the list does not depend on how it is divided.
+// Source is a list of tuples that can be generated again, in parts. A tuple depends only on the source and its
+// position, so the list does not depend on how it is divided.
 type Source interface {
-	// Name is the source in its shortest form, without seeds; ParseSource reads it.
+	// Name returns the source in its shortest form, without seeds; ParseSource reads it.
 	Name() string
-	// Vertices is the number of labels: all labels are below it. Some may have no tuple.
+	// Vertices returns the number of vertices. All labels are below it; some vertices may have no tuple.
 	Vertices() int64
-	// Tuples is the length of the list.
+	// Tuples returns the length of the list.
 	Tuples() int64
-	// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0 or less: all
-	// that Go may use). When ctx ends, it returns ctx.Err() within milliseconds, and dst is partly written.
+	// Generate fills dst with the tuples first, first+1, ... of the list, on the given number of threads (0 or less:
+	// GOMAXPROCS). When ctx ends, it returns ctx.Err() within milliseconds, and dst is partly written.
 	Generate(ctx context.Context, dst []Edge, first int64, threads int) error
 }
 
 // Generator describes the generators of one kind.
 type Generator struct {
 	Kind  string // before the first colon of a name
-	Form  string // what a name looks like
+	Form  string // pattern of a name
 	About string // in one line
 	parse func(fields []string, seed1, seed2 uint64) (Source, error)
 }
 
-// Generators lists the kinds of sources that ParseSource knows.
+// Generators lists the generators that ParseSource knows.
 func Generators() []Generator {
 	return []Generator{
 		{"kron", "kron:SCALE[:EDGEFACTOR]", "Kronecker graph of Graph500; its edge factor is 16", parseKronecker},
-		{"rmat", "rmat:SCALE:EDGEFACTOR:A,B,C", "Kronecker graph with other odds of the quadrants", parseRMAT},
-		{"uniform", "uniform:VERTICES:TUPLES", "random ends, each vertex as likely as any other", parseUniform},
+		{"rmat", "rmat:SCALE:EDGEFACTOR:A,B,C", "Kronecker graph with other quadrant probabilities", parseRMAT},
+		{"uniform", "uniform:VERTICES:TUPLES", "both ends uniformly random", parseUniform},
 		{"grid2d", "grid2d:SIDE", "SIDE x SIDE vertices, joined to their 4 neighbors", gridParser("grid2d", 2)},
 		{"grid3d", "grid3d:SIDE", "SIDE^3 vertices, joined to their 6 neighbors", gridParser("grid3d", 3)},
 		{"path", "path:VERTICES", "vertices in a row", gridParser("path", 1)},
@@ -45,15 +45,15 @@ func Generators() []Generator {
 	}
 }
 
-// IsGenerator reports whether spec names a generator, right or wrong, and not a file: its text up to the first colon is
-// the kind of one. A file of such a name can be given as ./NAME.
+// IsGenerator reports whether spec names a generator, even with errors: its text up to the first colon is the kind of
+// one. Write ./NAME for a file of such a name.
 func IsGenerator(spec string) bool {
 	kind, _, ok := strings.Cut(spec, ":")
 	return ok && slices.ContainsFunc(Generators(), func(g Generator) bool { return g.Kind == kind })
 }
 
-// ParseSource returns the generator that spec describes, such as grid2d:5000, with seeds for those that draw random
-// numbers. Numbers may end in k, M or G for thousands, millions and thousands of millions.
+// ParseSource returns the generator that spec describes, such as grid2d:5000, with seeds for random generators. Numbers
+// may end in k, M or G for thousands, millions and billions.
 func ParseSource(spec string, seed1, seed2 uint64) (Source, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
 	all := Generators()
@@ -93,7 +93,7 @@ func numbers(fields []string, want ...int) (all []int64, err error) {
 	return all, nil
 }
 
-// checkSize returns an error if labels or bytes of a list do not fit.
+// checkSize returns an error if the vertices or tuples of a list are out of range.
 func checkSize(vertices, tuples int64) error {
 	const maxTuples = math.MaxInt64 / EdgeBytes
 	switch {
@@ -108,7 +108,7 @@ func checkSize(vertices, tuples int64) error {
 // generateBlock is the number of tuples that a thread makes at a time, in about a millisecond.
 const generateBlock = 1 << 15
 
-// generateParts is Source.Generate for a source with a function that makes a part of the list on one thread.
+// generateParts is Source.Generate for a source whose function makes a part of the list on one thread.
 func generateParts(ctx context.Context, s Source, dst []Edge, first int64, threads int,
 	fill func(dst []Edge, first int64)) error {
 	if first < 0 || first > s.Tuples()-int64(len(dst)) {

@@ -119,7 +119,7 @@ func TestWrongSources(t *testing.T) {
 		"rmat:20:16:NaN,0,0":      `"NaN" is not between 0 and 1`,
 		"rmat:20:16:0.33333,0,0":  "at most four decimals",
 		"rmat:20:16:0,0.5,0.5":    "A must be more than 0",
-		"rmat:20:16:0.5,0.5,0.01": "all three together at most 1",
+		"rmat:20:16:0.5,0.5,0.01": "their sum at most 1",
 		"rmat:50:16:0.5,0.1,0.1":  "scale 50 is out of range",
 	} {
 		s, err := ParseSource(spec, 2, 3)

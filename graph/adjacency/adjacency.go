@@ -1,5 +1,4 @@
-// Package adjacency makes lists of neighbors of any source of tuples, for files and statistics. Engines build layouts
-// of their own.
+// Package adjacency builds neighbor lists from any source of tuples, for files and statistics.
 package adjacency
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// MaxVertices is the largest number of vertices that lists of 32 bits can have.
+// MaxVertices is the largest number of vertices that 32-bit entries can number.
 const MaxVertices = 1 << 32
 
 // Lists is an adjacency: the neighbors of v are Entries[Offsets[v]:Offsets[v+1]], ascending. A tuple {u, v} is an
@@ -24,14 +23,14 @@ type Lists struct {
 // Of returns the neighbors of v. The caller must not change them.
 func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v+1]] }
 
-// Bytes is the memory of the lists of a source.
+// Bytes returns the size of the lists of a source in bytes.
 func Bytes(g graph.Source) int64 { return 8*g.Vertices() + 8*g.Tuples() }
 
 // block is the number of tuples that are made at a time.
 const block = 1 << 18
 
-// New passes over the tuples twice: it counts entries, and then fills the lists. A self-loop takes the given number of
-// entries, 1 or 2. Progress is called with the number of tuples that have been passed over.
+// New builds the lists in two passes over the tuples: it counts the entries, then fills the lists. A self-loop takes
+// loopEntries entries, 1 or 2. Progress is called with the number of tuples of each block, in both passes.
 func New(ctx context.Context, g graph.Source, loopEntries int64, progress func(tuples int64)) (*Lists, error) {
 	n := g.Vertices()
 	if n > MaxVertices {
@@ -88,7 +87,7 @@ func New(ctx context.Context, g graph.Source, loopEntries int64, progress func(t
 	return l, err
 }
 
-// Each passes over the tuples of a source, block after block. The slice is used again.
+// Each calls f for each block of tuples of a source, in order. The slice is valid until f returns.
 func Each(ctx context.Context, g graph.Source, f func([]graph.Edge) error) error {
 	total := g.Tuples()
 	edges := make([]graph.Edge, min(block, total))

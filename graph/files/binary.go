@@ -13,8 +13,8 @@ import (
 
 // GAPBS's serialized graphs (src/writer.h of github.com/sbeamer/gapbs), little endian: a byte that is 1 for a directed
 // graph, the numbers of entries and of vertices (int64), vertices+1 offsets into the entries (int64), and the entries:
-// int32, or in a .wsg int32 and an int32 weight. A directed graph has the offsets and the entries of the inverse as
-// well. An undirected one has each edge in the lists of both its ends.
+// int32 in an .sg, int32 and an int32 weight in a .wsg. A directed graph also has the offsets and the entries of its
+// inverse. An undirected one has each edge in the lists of both its ends.
 
 // sgHeader is the length of the first three numbers.
 const sgHeader = 17
@@ -68,7 +68,7 @@ func (in *input) readSerialized(entryBytes int64) error {
 	return nil
 }
 
-// entryKind is what an entry stands for.
+// entryKind is the meaning of an entry.
 type entryKind int
 
 const (
@@ -87,8 +87,8 @@ type serialized struct {
 	loops map[int64]int64 // entries of vertices that are their own neighbors
 }
 
-// read reads offsets and entries, and makes tuples of arcs and of the first entry of each edge. Self-loops of an
-// undirected graph are counted instead: each takes two entries, which may be in different blocks.
+// read reads offsets and entries, and makes a tuple of each arc, or of the first entry of each edge. It only counts the
+// self-loops of an undirected graph, because the two entries of one may be in different blocks.
 func (l *serialized) read(kind entryKind) error {
 	offsets, err := l.readOffsets()
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *serialized) read(kind entryKind) error {
 	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
 
-// readOffsets reads the beginnings of the lists and the end of the last one. It takes memory for what the file holds.
+// readOffsets reads the offsets of the lists. It allocates memory only for offsets that the file contains.
 func (l *serialized) readOffsets() ([]int64, error) {
 	var offsets []int64
 	var word [8]byte

@@ -10,7 +10,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// blockBytes is how much is parsed at a time: it stays in the cache of a core, and takes a few milliseconds.
+// blockBytes is the number of bytes parsed at a time: a block fits in the cache of a core and takes a few milliseconds.
 const blockBytes = 1 << 20
 
 // block is a part of a file, of whole lines or whole records.
@@ -18,8 +18,8 @@ type block struct {
 	data   []byte
 	line   int64 // lines of the file before the block
 	offset int64 // bytes of the file before the block
-	state  int64 // what the reader of the format makes of it, in the order of the file
-	tuples int   // expected, or those that it has if each record is one
+	state  int64 // set by blocks.next, in the order of the file
+	tuples int   // estimate, or the exact number if each record is a tuple
 	room   []graph.Edge
 	result chan result
 }
@@ -29,12 +29,12 @@ type result struct {
 	err   error
 }
 
-// blocks says how to parse what is left of a file.
+// blocks says how to parse the rest of a file.
 type blocks struct {
 	record int   // bytes of a record; 0: lines
 	exact  bool  // each record is a tuple
-	limit  int64 // bytes to read, or -1 for all; the file must hold as many
-	// split, unless nil, reads the blocks instead.
+	limit  int64 // bytes to read, or -1 for all; the file must have that many
+	// split, unless nil, replaces input.split.
 	split func(ctx context.Context, send func(*block) bool) error
 	// next, unless nil, is called for each block in the order of the file and returns its state.
 	next func(b *block) int64
@@ -42,18 +42,18 @@ type blocks struct {
 	parse func(b *block, edges []graph.Edge) ([]graph.Edge, error)
 }
 
-// parallel reads and parses blocks, and adds their tuples in the order of the file. The first error in this order is
-// returned.
+// parallel reads and parses blocks, and adds their tuples in the order of the file. It returns the first error in this
+// order.
 func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
 	defer cancel()
 	var (
-		// The blocks in flight: enough that no thread waits for another.
+		// Enough blocks in flight to keep all threads busy.
 		inFlight = 2*in.threads + 2
 		order    = make(chan *block, inFlight)
 		free     = make(chan []byte, inFlight)
 		parsed   = make(chan []graph.Edge, inFlight) // arrays to parse into
-		threads  = make(chan struct{}, in.threads)   // that parse
+		threads  = make(chan struct{}, in.threads)   // slots of parsing threads
 		readErr  error
 	)
 	parse := func(block *block) {
@@ -111,7 +111,7 @@ func (in *input) parallel(b blocks) error {
 	return readErr
 }
 
-// recycle passes an array on to reuse.
+// recycle passes an array on for reuse.
 func recycle[T any](to chan<- []T, array []T) {
 	select {
 	case to <- array:
@@ -131,7 +131,7 @@ func reuse[T any](from <-chan []T, n int) []T {
 	return make([]T, 0, n+n/8) // the next one may be a little larger
 }
 
-// split reads blocks until the end of what b describes. It returns an error, or nil if send returned false.
+// split reads the blocks that b describes. It returns nil after the last one, and when send returns false.
 func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send func(*block) bool) error {
 	var rest []byte // the beginning of a line or of a record
 	for ctx.Err() == nil {

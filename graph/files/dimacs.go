@@ -8,7 +8,7 @@ import (
 )
 
 // readDIMACS reads the formats of the ninth DIMACS challenge (p sp, arcs "a U V WEIGHT") and of graph coloring (p edge
-// or p col, edges "e U V"). Vertices count from 1. An arc is a tuple, also if the opposite arc is there.
+// or p col, edges "e U V"). Vertices count from 1. Each arc is a tuple, even if the opposite arc exists.
 func readDIMACS(in *input) error {
 	words, sizes, err := in.sizes('c', 2, 2, 4, "a line such as p sp VERTICES ARCS")
 	if err != nil {

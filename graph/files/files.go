@@ -2,8 +2,8 @@
 // MatrixMarket, METIS, DIMACS, GAPBS's serialized graphs and OpenStreetMap's roads, plain or compressed by gzip or
 // zstd.
 //
-// A file is read once, from its beginning to its end, so a pipe will do. One goroutine reads, hashes and decompresses
-// blocks, and others parse. Tuples are in memory once, in the order of the file.
+// A file is read once, from beginning to end, so it may be a pipe. One goroutine reads, hashes and decompresses blocks,
+// and others parse. The tuples are in memory once, in the order of the file.
 //
 // # Tuples
 //
@@ -14,10 +14,8 @@
 // # Labels
 //
 // Formats that state their number of vertices keep their numbering; vertex 1 of a format that counts from 1 is vertex
-// 0 here (Info.FirstLabel). In the others, the labels are the vertices if they are dense: the largest is below 65,536
-// or 8 times the number of tuples. Labels that are not dense are numbered in ascending order, and Info.Labels maps
-// back.
-// Whether they are is known at the end of the file.
+// 0 here (Info.FirstLabel). In the others, dense labels are the vertices: the largest is below 65,536 or 8 times the
+// number of tuples. Other labels are numbered in ascending order at the end of the file, and Info.Labels maps back.
 package files
 
 import (
@@ -36,19 +34,19 @@ import (
 type Info struct {
 	Format      Format
 	Compression string // gzip, zstd, or empty
-	SHA256      string // if asked for: of the file as it is, in hexadecimal; of the edges of an LDBC graph
+	SHA256      string // hexadecimal, if requested: of the file as stored, or of the edge file of an LDBC graph
 	Bytes       int64  // read from the file
 
 	Vertices int64 // all labels of tuples are below it; some vertices may have no tuple
 	Tuples   int64
-	// Symmetrized reports whether the file has directed edges, or does not say that they are undirected.
+	// Symmetrized reports whether the edges of the file are directed, or not declared undirected.
 	Symmetrized bool
 
-	FirstLabel int64    // what the file calls vertex 0, if Labels is nil: 0 or 1
-	Labels     []uint64 // what the file calls each vertex, ascending; nil: vertex v is v + FirstLabel
+	FirstLabel int64    // label of vertex 0 if Labels is nil: 0 or 1
+	Labels     []uint64 // label of each vertex in the file, ascending; nil: vertex v is v + FirstLabel
 }
 
-// Label returns what the file calls vertex v.
+// Label returns the label of vertex v in the file.
 func (i *Info) Label(v graph.Vertex) uint64 {
 	if i.Labels != nil {
 		return i.Labels[v]
@@ -56,16 +54,15 @@ func (i *Info) Label(v graph.Vertex) uint64 {
 	return uint64(int64(v) + i.FirstLabel)
 }
 
-// Options are the choices of a reader. The zero value will do.
+// Options are the choices of a reader. The zero value is ready to use.
 type Options struct {
-	Format  Format // empty: known by the extension of the name, or else by the content
-	Threads int    // that parse; 0: all that Go may use
-	// SHA256 asks for Info.SHA256, which the goroutine that reads computes while others parse.
+	Format  Format // empty: detected by the extension, or else by the content
+	Threads int    // parsing threads; 0: GOMAXPROCS
+	// SHA256 requests Info.SHA256, which the reading goroutine computes while others parse.
 	SHA256 bool
-	// Progress, unless nil, is called with the bytes read from the file, and with its size, or 0 if that is unknown.
+	// Progress, unless nil, is called with the bytes read from the file and its size, 0 if unknown.
 	Progress func(done, size int64)
-	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Otherwise they are in the
-	// heap.
+	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Nil: the heap.
 	Memory func(n int) ([]graph.Edge, error)
 
 	block int // bytes that are parsed at a time; 0: blockBytes
@@ -73,9 +70,9 @@ type Options struct {
 
 // Load reads the file of the given name. The tuples are in the order of the file.
 //
-// An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Memory is taken only for
-// what the file holds, whatever its header says. A file that changes while it is read is an error. When ctx ends, Load
-// returns ctx.Err().
+// An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Load allocates memory only
+// for data that the file contains, whatever its header says. A file that changes while it is read is an error. When ctx
+// ends, Load returns ctx.Err().
 func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)
@@ -86,7 +83,7 @@ func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	return loadFile(ctx, name, o, nil)
 }
 
-// LoadFrom is Load for what r holds, such as standard input. The name appears in errors, and its extension may tell
+// LoadFrom is Load for a reader, such as standard input. The name appears in errors, and its extension may determine
 // the format.
 func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
@@ -112,7 +109,7 @@ func loadFile(ctx context.Context, name string, o Options, read func(in *input) 
 	return g, err
 }
 
-// load reads a graph from r, by read or, if that is nil, in its format.
+// load reads a graph from r with read or, if that is nil, in its format.
 func load(ctx context.Context, r io.Reader, name string, size int64, o Options, read func(in *input) error,
 ) (*Graph, error) {
 	in, err := open(ctx, r, size, o)
@@ -145,7 +142,7 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 	return g, nil
 }
 
-// Graph is a file in memory, graph.EdgeBytes a tuple.
+// Graph is a file in memory, graph.EdgeBytes per tuple.
 type Graph struct {
 	Info   Info
 	name   string
@@ -164,10 +161,10 @@ func (g *Graph) Vertices() int64 { return g.Info.Vertices }
 // Tuples returns the number of tuples.
 func (g *Graph) Tuples() int64 { return g.Info.Tuples }
 
-// Generate fills dst with the tuples first, first+1, ... on a number of threads (0 or less: all that Go may use).
+// Generate fills dst with the tuples first, first+1, ... on the given number of threads (0 or less: GOMAXPROCS).
 func (g *Graph) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
 	if first < 0 || first > g.Tuples()-int64(len(dst)) {
-		return fmt.Errorf("%s: tuples %d to %d are not all there: the file has %d",
+		return fmt.Errorf("%s: tuples %d to %d are out of range: the file has %d",
 			g.name, first, first+int64(len(dst)), g.Tuples())
 	}
 	if threads < 1 {

@@ -14,21 +14,21 @@ type Format string
 
 // The formats.
 const (
-	Packed       Format = "packed"   // Graph500, 12 bytes a tuple, see graph.Edge
+	Packed       Format = "packed"   // Graph500, 12 bytes per tuple, see graph.Edge
 	Packed16     Format = "packed16" // Graph500, two 64-bit numbers a tuple, little endian
-	EdgeList     Format = "el"       // two numbers a line, maybe followed by others; # and %
-	WeightedList Format = "wel"      // two numbers and a weight a line
+	EdgeList     Format = "el"       // two numbers per line, and columns that are ignored; # and % begin comments
+	WeightedList Format = "wel"      // two numbers and a weight per line
 	MatrixMarket Format = "mtx"      // coordinate MatrixMarket
-	METIS        Format = "metis"    // one vertex a line
-	DIMACS       Format = "dimacs"   // one arc or edge a line
+	METIS        Format = "metis"    // one vertex per line
+	DIMACS       Format = "dimacs"   // one arc or edge per line
 	LDBC         Format = "ldbc"     // LDBC Graphalytics, two files and properties
 	SG           Format = "sg"       // GAPBS, serialized graph
 	WSG          Format = "wsg"      // GAPBS, serialized graph with weights
 	OSM          Format = "osm"      // OpenStreetMap, its roads
 )
 
-// codec is a format with its extensions, the usual one first, and with what reads and writes it. Load reads LDBC, which
-// is several files.
+// codec is a format with its extensions, the usual one first, its reader and its writer. Load reads LDBC itself,
+// because a graph is several files.
 type codec struct {
 	format     Format
 	extensions []string
@@ -53,7 +53,7 @@ func formats() []codec {
 	}
 }
 
-// formatOf returns a format, or an empty codec for one that is not known.
+// formatOf returns the codec of a format, or an empty one for an unknown format.
 func formatOf(name Format) codec {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f codec) bool { return f.format == name }); i >= 0 {
@@ -79,7 +79,7 @@ func splitCompression(name string) (stem, compression string) {
 	return name, ""
 }
 
-// formatOfName returns the format that the extension of a name stands for, or an empty one.
+// formatOfName returns the format of the extension of a name, or an empty one.
 func formatOfName(name string) Format {
 	stem, _ := splitCompression(name)
 	ext := strings.ToLower(filepath.Ext(stem))
@@ -91,8 +91,8 @@ func formatOfName(name string) Format {
 	return ""
 }
 
-// detect tells the format by the first bytes. METIS is not among the answers: its files are lines of numbers, as edge
-// lists are.
+// detect determines the format from the first bytes. It never returns METIS, whose lines of numbers look like those of
+// an edge list.
 func (in *input) detect() (Format, error) {
 	head, err := in.r.Peek(detectBytes)
 	if len(head) == 0 && err != nil {
@@ -119,7 +119,7 @@ func (in *input) detect() (Format, error) {
 	return "", errors.New("unknown content; give the file the extension of its format, such as .mtx or .graph")
 }
 
-// detectBytes is how much of a file tells its format: a multiple of 12 and 16.
+// detectBytes is the number of bytes that detect needs: a multiple of 12 and 16.
 const detectBytes = 48 << 10
 
 func firstLine(text []byte) []byte {
@@ -127,7 +127,7 @@ func firstLine(text []byte) []byte {
 	return bytes.TrimRight(line, "\r \t")
 }
 
-// isText reports whether head has no byte that text does not have.
+// isText reports whether head contains only bytes of text.
 func isText(head []byte) bool {
 	for _, c := range head {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
@@ -151,8 +151,8 @@ func isSG(head []byte, size int64, compressed bool) bool {
 	return sgHeader+arrays<<head[0] == uint64(size)
 }
 
-// isPacked16 reports whether the upper 16 bits of all 64-bit numbers are 0 and, because a packed list of few vertices
-// looks like this too, that it is not one.
+// isPacked16 reports whether the upper 16 bits of all 64-bit numbers are 0, as in a packed list of few vertices, and
+// head is not such a list.
 func isPacked16(head []byte) bool {
 	if len(head)%16 != 0 {
 		return false

@@ -36,7 +36,7 @@ type input struct {
 	blocks       [][]graph.Edge
 }
 
-// source is the file as it is: it counts the bytes, and hashes them if a hash is wanted.
+// source is the file as stored. It counts the bytes, and hashes them if hash is not nil.
 type source struct {
 	ctx  context.Context
 	r    io.Reader
@@ -56,7 +56,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole reads compressed data, and does not end as a file does where the data are cut off.
+// whole reads compressed data, and returns an error other than io.ErrUnexpectedEOF where the data are cut off.
 type whole struct{ r io.Reader }
 
 func (w whole) Read(p []byte) (int, error) {
@@ -67,7 +67,7 @@ func (w whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open begins to read and decompress. The caller closes the input, also after an error.
+// open starts to read and decompress. The caller closes the input, also after an error.
 func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, error) {
 	if o.Threads < 1 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -113,10 +113,10 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 
 func (in *input) close() { in.stop() }
 
-// finish checks that nothing follows, and completes what is known about the file.
+// finish checks that nothing follows the graph, and completes in.info.
 func (in *input) finish() error {
 	if _, err := in.r.Peek(1); err == nil {
-		return in.atByte(in.offset, "the graph is complete, but the file goes on")
+		return in.atByte(in.offset, "the file continues after the end of the graph")
 	} else if err != io.EOF {
 		return in.readError(err)
 	}
@@ -148,7 +148,7 @@ func (in *input) add(edges []graph.Edge) error {
 	return err
 }
 
-// readError says where reading failed.
+// readError returns an error with the position at which reading failed.
 func (in *input) readError(err error) error {
 	switch {
 	case err == nil, err == io.EOF, in.ctx.Err() != nil:
@@ -164,7 +164,7 @@ type contentError struct{ text string }
 
 func (e *contentError) Error() string { return e.text }
 
-// named puts the name of the file in front of an error, unless the system has done so.
+// named puts the name of the file in front of an error, unless the error of the system has it.
 func named(name string, err error) error {
 	var content *contentError
 	switch {

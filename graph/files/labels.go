@@ -13,18 +13,18 @@ import (
 // from here on, in the order of their arrival.
 const firstLarge = 1 << (graph.VertexBits - 1)
 
-// collected are the labels of a file that does not state its number of vertices.
+// collected holds the labels of a file that does not state its number of vertices.
 type collected struct {
 	mu       sync.Mutex
-	limit    uint64                  // more than the largest that is not large
+	limit    uint64                  // larger than all labels below firstLarge
 	vertices map[uint64]graph.Vertex // of large labels
 	large    []uint64                // labels of the vertices from firstLarge on
 }
 
-// seen are the labels of a block.
+// seen holds the labels of a block.
 type seen struct {
 	*collected
-	limit uint64 // more than the largest that is not large
+	limit uint64 // larger than all labels below firstLarge
 }
 
 // edge makes a tuple of two labels.
@@ -40,8 +40,8 @@ func (c *collected) largeEdge(u, v uint64) graph.Edge {
 	return graph.MakeEdge(c.vertex(u), c.vertex(v))
 }
 
-// labeled is parallel for a format that does not state its number of vertices. It numbers the labels that parse has
-// made tuples of.
+// labeled is parallel for a format that does not state its number of vertices. It numbers the labels after the last
+// block.
 func (in *input) labeled(
 	b blocks, parse func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error)) error {
 	var c collected
@@ -85,14 +85,14 @@ func (c *collected) label(v graph.Vertex) uint64 {
 	return c.large[v-firstLarge]
 }
 
-// Labels are dense if they are few or not many times the tuples, so that what is made for every vertex, some 20 bytes,
-// does not take much more memory than the tuples.
+// Labels are dense if they are below a small number or a small multiple of the tuples, so that memory for every vertex,
+// some 20 bytes, does not take much more than the tuples.
 const (
 	fewLabels     = 1 << 16
 	labelsByTuple = 8
 )
 
-// number decides on the numbers of vertices, and puts them into the tuples.
+// number numbers the vertices, and renumbers the tuples if the labels are not dense.
 func (in *input) number(c *collected) error {
 	if c.limit <= max(fewLabels, labelsByTuple*uint64(in.info.Tuples)) && len(c.large) == 0 {
 		in.info.Vertices = int64(c.limit)
@@ -151,7 +151,7 @@ type numbering struct {
 	labels []uint64 // of each vertex
 }
 
-// labelWord has the labels that agree in all but their last six bits.
+// labelWord is a set of labels that differ only in their last six bits.
 type labelWord struct {
 	bits  uint64
 	first graph.Vertex // of the lowest bit
@@ -168,7 +168,7 @@ func newNumbering(set map[uint64]uint64) *numbering {
 	return n
 }
 
-// vertex returns the number of a label, and whether it has one.
+// vertex returns the number of a label, and whether the label exists.
 func (n *numbering) vertex(label uint64) (graph.Vertex, bool) {
 	w, bit := n.words[label>>6], uint64(1)<<(label&63)
 	return w.first + graph.Vertex(bits.OnesCount64(w.bits&(bit-1))), w.bits&bit != 0

@@ -14,8 +14,8 @@ import (
 	"github.com/tepsbench/teps/internal/regular"
 )
 
-// LDBC Graphalytics (specification 1.0.5, section 2.4.2): NAME.v has a label a line, NAME.e two labels and maybe a
-// weight a line, and NAME.properties states whether the edges are directed. Labels are 64-bit numbers.
+// LDBC Graphalytics (specification 1.0.5, section 2.4.2): NAME.v has a label per line, NAME.e two labels and an
+// optional weight per line, and NAME.properties states whether the edges are directed. Labels are 64-bit numbers.
 
 // loadLDBC reads the graph that a .v or .e file belongs to. An .e file without a .v file is an edge list.
 func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
@@ -56,7 +56,7 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 	return g, nil
 }
 
-// sibling returns the name of a file that exists, with the given extension of compressed files or another, or nothing.
+// sibling returns the name of an existing file with the given extension, in any compression, or an empty string.
 func sibling(name, compression string) string {
 	for _, c := range []string{compression, "", ".gz", ".zst"} {
 		if _, err := os.Stat(name + c); err == nil {
@@ -80,7 +80,7 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 				return nil, b.atLine(i, "want one vertex, a number from 0 to 2^64-1")
 			}
 			if set[label>>6]&(1<<(label&63)) != 0 {
-				return nil, b.atLine(i, "a vertex that was there before")
+				return nil, b.atLine(i, "a vertex that an earlier line has")
 			}
 			addLabel(set, label)
 			i = next
@@ -96,7 +96,7 @@ func (n *numbering) readEdges(in *input) error {
 		a, okA := n.vertex(u)
 		z, okZ := n.vertex(v)
 		if !okA || !okZ {
-			return graph.Edge{}, b.atLine(start, "a vertex that the list of vertices does not have")
+			return graph.Edge{}, b.atLine(start, "a vertex that is not in the list of vertices")
 		}
 		return graph.MakeEdge(a, z), nil
 	}}

@@ -9,25 +9,25 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// pairs says how to parse lines of two vertices and maybe of values that do not matter: edge lists, MatrixMarket and
+// pairs says how to parse lines of two vertices and optional values, which are ignored: edge lists, MatrixMarket and
 // DIMACS.
 type pairs struct {
-	comments string // the bytes that begin one
+	comments string // first bytes of a comment
 	word     byte   // in front of the vertices, or 0
-	values   int64  // numbers after the vertices, besides as many as the state of a block says
-	end      byte   // what follows it in a line is ignored; 0: nothing is
+	values   int64  // numbers after the vertices, in addition to block.state
+	end      byte   // the rest of the line after it is ignored; 0: nothing is
 	first    uint64 // the number of vertex 0
-	limit    uint64 // vertices below it become tuples as they are
+	limit    uint64 // vertices below it need no call of other
 	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
-	// other returns the tuple of other vertices, or an error; start is that of the line.
+	// other returns the tuple of vertices from limit on, or an error. The line begins at start.
 	other func(b *block, start int, u, v uint64) (graph.Edge, error)
-	// wrong returns the error of a line that has another form.
+	// wrong returns the error of a malformed line.
 	wrong func(b *block, start int) error
 }
 
 const anyOrder = math.MaxInt64
 
-// plain is parse for vertices.
+// plain is parse for a format whose labels are vertices.
 func (p *pairs) plain(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 	return p.parse(b, edges, nil)
 }
@@ -96,8 +96,8 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 	return edges, nil
 }
 
-// Edge lists: two labels a line, maybe followed by weights or times, or by a dictionary as networkx writes it. Lines
-// that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
+// Edge lists: two labels per line, optionally followed by weights or times, or by a dictionary as networkx writes it.
+// Lines that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
 
 func readEdgeList(in *input) error { return in.readList(0) }
 
@@ -131,7 +131,7 @@ func (in *input) saysUndirected() bool {
 
 const listComments = "#%"
 
-// valuesOf returns a function that gives each block the number of columns besides two, which the first line has.
+// valuesOf returns a function that returns the number of columns after the first two, as in the first line.
 func valuesOf(columns int64) func(b *block) int64 {
 	return func(b *block) int64 {
 		for i := 0; columns == 0 && i < len(b.data); i = skipLine(b.data, i) {
@@ -144,7 +144,7 @@ func valuesOf(columns int64) func(b *block) int64 {
 	}
 }
 
-// listError says what is wrong with the line at i.
+// listError returns the error of the line at i.
 func listError(b *block, i int) error {
 	switch n, columns := fields(b.data, i), b.state+2; {
 	case columns >= 2 && n != columns:

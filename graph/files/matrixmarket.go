@@ -11,7 +11,7 @@ import (
 // bannerMM begins a MatrixMarket file (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", 1996).
 const bannerMM = "%%MatrixMarket"
 
-// readMatrixMarket reads a sparse matrix. Entry (i, j) is the tuple {i-1, j-1}, also if its value is 0.
+// readMatrixMarket reads a sparse matrix. Entry (i, j) is the tuple {i-1, j-1}, even if its value is 0.
 func readMatrixMarket(in *input) error {
 	banner, err := in.readLine()
 	if err != nil && err != io.EOF {
@@ -28,7 +28,7 @@ func readMatrixMarket(in *input) error {
 	if !ok {
 		return atLine(1, "want pattern, integer, real or complex values, not %q", words[3])
 	}
-	below := int64(anyOrder) // a half of the matrix has columns of at most the row plus below
+	below := int64(anyOrder) // a triangle of the matrix has columns up to row + below
 	switch words[4] {
 	case "general":
 		in.info.Symmetrized = true
@@ -58,7 +58,7 @@ func readMatrixMarket(in *input) error {
 			if max(u, v) >= uint64(n) {
 				return graph.Edge{}, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
 			}
-			return graph.Edge{}, b.atLine(start, "an entry that is not in the lower triangle of a "+words[4]+" matrix")
+			return graph.Edge{}, b.atLine(start, "an entry outside the lower triangle of a "+words[4]+" matrix")
 		}}
 	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
@@ -66,7 +66,7 @@ func readMatrixMarket(in *input) error {
 	return in.checkCount("entries", entries, in.info.Tuples)
 }
 
-// checkCount compares what the header announces with what there is.
+// checkCount compares the count in the header with the content.
 func (in *input) checkCount(what string, want, got int64) error {
 	if want != got {
 		return atLine(in.line, "the file has %d %s, but its header announces %d", got, what, want)
@@ -89,8 +89,8 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 	}
 }
 
-// sizes reads the header line that states the sizes of a graph whose vertices count from 1: some words and n numbers,
-// which begin with the number of vertices. The line has at most limit fields. want describes it.
+// sizes reads the header line that states the sizes of a graph whose vertices count from 1: words and n numbers, the
+// first of which is the number of vertices. The line has at most limit fields. The text want describes it in errors.
 func (in *input) sizes(comment byte, words, n, limit int, want string) (all []string, sizes []int64, err error) {
 	line, err := in.headerLine(comment)
 	if err != nil {

@@ -116,16 +116,15 @@ func metisFmt(line int64, words []string) (skip int64, weighted bool, err error)
 	return skip, digits[2] == '1', nil
 }
 
-// symmetry takes the entries of an adjacency and tells whether the entry (v, u) is there as often as (u, v). The sum
-// over a hash of each edge, with the sign of its direction, is 0 for a symmetric adjacency, and for others with a
-// probability of about 2^-64.
+// symmetry checks that an adjacency has the entry (v, u) as often as (u, v). It adds up a hash of each edge, with the
+// sign of its direction. The sum of a symmetric adjacency is 0; others have that sum with a probability of about 2^-64.
 type symmetry struct {
 	mu       sync.Mutex // held by merge
 	up, down int64      // entries with u < v and u > v
-	sum      uint64     // over the hashes of those up, less those down
+	sum      uint64     // hashes of the entries counted in up, minus those in down
 }
 
-// add takes an entry, and reports whether it is the one of its edge that becomes a tuple.
+// add adds an entry, and reports whether it becomes the tuple of its edge.
 func (s *symmetry) add(u, v int64) bool {
 	if u <= v {
 		if u < v {
@@ -146,7 +145,7 @@ func (s *symmetry) merge(part *symmetry) {
 	s.up, s.down, s.sum = s.up+part.up, s.down+part.down, s.sum+part.sum
 }
 
-// broken reports whether some entry has no counterpart.
+// broken reports whether an entry has no counterpart.
 func (s *symmetry) broken() bool { return s.up != s.down || s.sum != 0 }
 
 // arcHash is the finalizer of MurmurHash3 over both ends.

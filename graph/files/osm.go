@@ -21,8 +21,8 @@ import (
 //go:generate sh -c "cd internal/osmpb && protoc --go_out=. --go_opt=paths=source_relative osm.proto"
 
 // readOSM reads the roads of OpenStreetMap (https://wiki.openstreetmap.org/wiki/PBF_Format): the ways with a highway
-// tag, paths included. Nodes that follow each other in a way are the ends of a tuple; the vertices are the nodes of
-// tuples. A way may name a node twice in a row, which is not a road.
+// tag, paths included. Consecutive nodes of a way are the ends of a tuple, unless they are the same node. The vertices
+// are the nodes of tuples.
 func readOSM(in *input) error {
 	return in.labeled(blocks{split: in.splitOSM}, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
 		var data osmpb.PrimitiveBlock
@@ -43,7 +43,7 @@ const (
 	maxBlob       = 32 << 20
 )
 
-// splitOSM reads blobs, each with a length and a header in front of it. It leaves out blobs of unknown types.
+// splitOSM reads blobs, each after its length and header. It skips blobs of unknown types.
 func (in *input) splitOSM(ctx context.Context, send func(*block) bool) error {
 	for ctx.Err() == nil {
 		start := in.offset
@@ -82,7 +82,7 @@ func (in *input) splitOSM(ctx context.Context, send func(*block) bool) error {
 	return nil
 }
 
-// take reads n bytes of the blob that begins at start. It takes memory for what the file holds.
+// take reads n bytes of the blob that begins at start. It allocates memory only for data that the file contains.
 func (in *input) take(start, n int64) ([]byte, error) {
 	var data bytes.Buffer
 	copied, err := io.CopyN(&data, in.r, n)
@@ -96,8 +96,8 @@ func (in *input) take(start, n int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// checkFeatures refuses files that a reader of roads does not understand. A file with history has every version of a
-// way, deleted ones too.
+// checkFeatures rejects files with features that change the meaning of the ways. A file with history has every version
+// of a way, including deleted ones.
 func checkFeatures(blob []byte) error {
 	var header osmpb.HeaderBlock
 	if err := unmarshalBlob(blob, &header); err != nil {

@@ -31,8 +31,8 @@ func skipLine(text []byte, i int) int {
 	return i + n + 1
 }
 
-// number reads the decimal number at i, below 2^64. It returns the position after it, or i if there is none or if
-// something follows that does not separate fields.
+// number reads the decimal number at i, below 2^64. It returns the position after it, or i if there is none or if it
+// does not end at a field separator.
 func number(text []byte, i int) (n uint64, next int) {
 	next = i
 	if len(text)-i >= 8 {
@@ -45,7 +45,7 @@ func number(text []byte, i int) (n uint64, next int) {
 		if digit > 9 {
 			break
 		}
-		if next-i >= 19 { // more may not fit
+		if next-i >= 19 { // 20 digits may overflow
 			const max64 = 1<<64 - 1
 			if n > max64/10 || n == max64/10 && digit > max64%10 {
 				return 0, i
@@ -59,18 +59,18 @@ func number(text []byte, i int) (n uint64, next int) {
 	return n, next
 }
 
-// leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and how many
-// of them are its digits. It takes all at a time, because the end of a number is hard to predict (Lemire, "Number
-// Parsing at a Gigabyte per Second", 2021, section 6).
+// leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and its
+// number of digits. It converts all at once, because the end of a number is hard to predict (Lemire, "Number Parsing at
+// a Gigabyte per Second", 2021, section 6).
 func leadingDigits(characters uint64) (n uint64, digits int) {
-	const each = 0x0101010101010101 // one in every byte
+	const each = 0x0101010101010101 // 1 in every byte
 	d := characters ^ '0'*each
 	// The lowest byte of other with its high bit set is the first that is not a digit: it is above 9.
 	other := (d | (d&(0x7f*each) + (0x7f-9)*each)) & (0x80 * each)
 	unused := 64 - bits.TrailingZeros64(other)&^7
 	digits = 8 - unused/8
 	d <<= unused    // zeros in front of the number
-	d = d*10 + d>>8 // in each second byte two digits, and so on
+	d = d*10 + d>>8 // two digits in every second byte, and so on
 	const pairs = 0x000000ff000000ff
 	return ((d&pairs)*(100+1000000<<32) + (d>>16&pairs)*(1+10000<<32)) >> 32, digits
 }
@@ -135,7 +135,7 @@ func (b *block) atLine(i int, reason string) error {
 	return atLine(line, "%s: %q", reason, text)
 }
 
-// fields returns the number of fields of the line that begins at i, without those of a dictionary.
+// fields returns the number of fields of the line that begins at i, not counting those of a dictionary.
 func fields(text []byte, i int) int64 {
 	line, _, _ := bytes.Cut(text[i:], newline)
 	line, _, _ = bytes.Cut(line, []byte("{"))

@@ -24,12 +24,11 @@ import (
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
-// follows. A file of this name is replaced, but only when the new one is complete: an error leaves nothing behind.
-// Progress, unless nil, is called with the number of tuples that have been passed over; a format that lists neighbors
-// passes over them twice.
+// follows. It replaces an existing file only when the new one is complete; an error leaves nothing behind. Progress,
+// unless nil, is called with the number of tuples of each block; formats that list neighbors take two passes.
 //
-// One line, entry or arc stands for a tuple, as it does when the file is read. Edge lists and LDBC's files have the
-// labels of the file that the graph came from, if its vertices were numbered.
+// One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
+// labels if the vertices were renumbered.
 func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) (err error) {
 	format, err := CanWrite(name, g.Vertices())
 	if err != nil {
@@ -53,7 +52,7 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		for _, f := range out.files {
 			_ = f.pending.Cleanup() // does nothing after replacing
 		}
-		if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // which names a file that the user does not know
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
 			err = fmt.Errorf("%s: %w", name, failed.Err)
 		}
 	}()
@@ -69,7 +68,7 @@ func WritePacked(ctx context.Context, w io.Writer, g graph.Source, progress func
 	return cmp.Or(writePacked(out, ""), out.Flush())
 }
 
-// CanWrite returns the format that Write writes to a file of this name, or an error that says why it does not.
+// CanWrite returns the format that Write uses for a file of this name, or an error if Write cannot write it.
 func CanWrite(name string, vertices int64) (Format, error) {
 	format := formatOfName(name)
 	switch stem, _ := splitCompression(name); {
@@ -85,7 +84,7 @@ func CanWrite(name string, vertices int64) (Format, error) {
 	return format, nil
 }
 
-// Writable returns the extensions that Write knows.
+// Writable returns the extensions that Write supports.
 func Writable() []string {
 	var all []string
 	for _, f := range formats() {
@@ -106,14 +105,14 @@ type output struct {
 	*bufio.Writer // of the file that was created last
 }
 
-// outputFile is a file that does not have its name yet.
+// outputFile is a temporary file until the graph is complete.
 type outputFile struct {
 	*bufio.Writer
 	compressor io.WriteCloser // or nil
 	pending    *renameio.PendingFile
 }
 
-// create begins a file.
+// create creates a file.
 func (out *output) create(name string) error {
 	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
 	if err != nil {
@@ -139,7 +138,7 @@ func (out *output) create(name string) error {
 	return nil
 }
 
-// finish passes on what is still held.
+// finish flushes and closes the compressor.
 func (f *outputFile) finish() error {
 	err := f.Flush()
 	if f.compressor != nil && err == nil {
@@ -148,7 +147,7 @@ func (f *outputFile) finish() error {
 	return err
 }
 
-// each passes over the tuples, block after block.
+// each calls f for each block of tuples, in order.
 func (out *output) each(f func([]graph.Edge) error) error {
 	return adjacency.Each(out.ctx, out.source, func(edges []graph.Edge) error {
 		out.progress(int64(len(edges)))
@@ -156,7 +155,7 @@ func (out *output) each(f func([]graph.Edge) error) error {
 	})
 }
 
-// lines writes what format appends for each tuple.
+// lines writes the text that format appends for each tuple.
 func (out *output) lines(format func(line []byte, u, v graph.Vertex) []byte) error {
 	return out.each(func(edges []graph.Edge) error {
 		return out.parts(int64(len(edges)), func(text []byte, i int64) []byte {
@@ -166,7 +165,7 @@ func (out *output) lines(format func(line []byte, u, v graph.Vertex) []byte) err
 	})
 }
 
-// parts writes what format appends for the numbers below n, part by part. Several threads format at the same time.
+// parts writes the text that format appends for each of the numbers below n. Several threads format at the same time.
 func (out *output) parts(n int64, format func(text []byte, i int64) []byte) error {
 	const part = 1 << 10
 	texts := make([][]byte, 8*out.threads)
@@ -192,7 +191,7 @@ func (out *output) parts(n int64, format func(text []byte, i int64) []byte) erro
 	return nil
 }
 
-// label returns a function that appends what the file of the source calls a vertex.
+// label returns a function that appends the label of a vertex in the file of the source.
 func (out *output) label() func(text []byte, v graph.Vertex) []byte {
 	if g, ok := out.source.(*Graph); ok && g.Info.Labels != nil {
 		return func(text []byte, v graph.Vertex) []byte { return strconv.AppendUint(text, g.Info.Labels[v], 10) }
@@ -210,7 +209,7 @@ func writePacked16(out *output, _ string) error {
 	})
 }
 
-// writeEdgeList writes bare lines, which all programs read, or with SNAP's comments if the name ends in .txt.
+// writeEdgeList writes plain lines, or lines with SNAP's comments if the name ends in .txt.
 func writeEdgeList(out *output, name string) error {
 	if stem, _ := splitCompression(name); filepath.Ext(stem) == ".txt" {
 		fmt.Fprintf(out, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
@@ -224,7 +223,7 @@ func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
 // edges writes lines of two labels.
 func (out *output) edges(end string) error { return out.pairs("", out.label(), end) }
 
-// pairs writes lines of two vertices, each as name appends it.
+// pairs writes lines of two vertices, each appended by name.
 func (out *output) pairs(begin string, name func(text []byte, v graph.Vertex) []byte, end string) error {
 	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
 		text = append(name(append(text, begin...), u), ' ')

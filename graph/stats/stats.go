@@ -15,7 +15,7 @@ type Graph struct {
 	Isolated   int64 `json:"isolated"` // vertices without a tuple
 	Tuples     int64 `json:"tuples"`
 	SelfLoops  int64 `json:"self_loops"`
-	Duplicates int64 `json:"duplicates"` // tuples that join the same vertices as another one does, less one each
+	Duplicates int64 `json:"duplicates"` // tuples in addition to the first one between the same vertices
 
 	// The degree of a vertex counts all its tuples, self-loops twice.
 	MeanDegree float64  `json:"mean_degree"` // over all vertices
@@ -35,10 +35,10 @@ type Degree struct {
 	Vertices int64 `json:"vertices"`
 }
 
-// Bytes is the memory that Of takes for a source.
+// Bytes returns the memory that Of takes for a source, in bytes.
 func Bytes(g graph.Source) int64 { return adjacency.Bytes(g) + 8*g.Vertices() }
 
-// Of describes a graph. Progress is called with units of work, Work in all for most graphs.
+// Of describes a graph. Progress is called with units of work, for most graphs Work in all.
 func Of(ctx context.Context, g graph.Source, progress func(units int64)) (Graph, error) {
 	s := Graph{Vertices: g.Vertices(), Tuples: g.Tuples()}
 	lists, err := adjacency.New(ctx, g, 2, progress)
@@ -53,10 +53,10 @@ func Of(ctx context.Context, g graph.Source, progress func(units int64)) (Graph,
 	return s, nil
 }
 
-// Work is the work of Of in units: each tuple twice for the lists, and once for each of about five searches.
+// Work returns the work of Of in units: each tuple twice for the lists, and once for each of about five searches.
 func Work(g graph.Source) int64 { return 7 * g.Tuples() }
 
-// degrees counts what the lists show.
+// degrees sets the fields that follow from the lists.
 func (s *Graph) degrees(lists *adjacency.Lists) {
 	var classes [64]int64 // by the bits of the degree
 	for v := range s.Vertices {
@@ -89,9 +89,9 @@ func (s *Graph) degrees(lists *adjacency.Lists) {
 // maxSweeps bounds the searches for the diameter. The bound rarely grows after the third.
 const maxSweeps = 8
 
-// components searches from every vertex that was not reached before, and then sweeps through the largest component:
-// from the vertex that was found last, among the farthest, to the next such one, as long as the distance grows
-// (Magnien, Latapy, Habib, "Fast computation of empirically tight bounds for the diameter of massive graphs", 2009).
+// components searches from every vertex that no earlier search reached. Then it sweeps through the largest component:
+// each search begins at the last vertex that the previous one reached, as long as the distance grows (Magnien, Latapy,
+// Habib, "Fast computation of empirically tight bounds for the diameter of massive graphs", 2009).
 func (s *Graph) components(ctx context.Context, search *sweep, progress func(units int64)) error {
 	var start int64
 	for v := range s.Vertices {
@@ -130,11 +130,11 @@ func (s *Graph) components(ctx context.Context, search *sweep, progress func(uni
 // sweep searches a graph breadth first.
 type sweep struct {
 	lists *adjacency.Lists
-	level []int32 // level plus 1; 0: not reached
+	level []int32 // level plus 1; 0: unvisited
 	queue []uint32
 }
 
-// from searches from a vertex, and returns the entries that it looked at and the last level.
+// from searches from a vertex, and returns the number of entries visited and the last level.
 func (s *sweep) from(ctx context.Context, root int64) (entries, depth int64, err error) {
 	s.queue = append(s.queue[:0], uint32(root))
 	s.level[root] = 1

@@ -9,9 +9,9 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// These methods describe a broken rule. They run on one thread after a pass has failed, and search all parents again in
-// order, so that the message does not depend on how the work was divided. If they find nothing wrong, the array has
-// changed in the meantime, and the error says so.
+// These methods describe a broken rule. They run on one thread after a pass has failed and search in order, so that the
+// message does not depend on the division of work. If they find nothing wrong, the array has changed in the meantime,
+// and the error says so.
 
 // broken makes a violation of vertices.
 func (s *search) broken(rule Rule, vertices []graph.Vertex, format string, args ...any) error {

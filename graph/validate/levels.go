@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// Levels from parents, in time linear in the vertices however deep the tree is.
+// Levels from parents, in time linear in the vertices, however deep the tree is.
 //
-// Most vertices of a search tree are leaves. A first pass over the parents marks the inner vertices, which are the
-// parent of another one. Then a walk from each inner vertex without a level goes up its parents to the first one that
-// has a level, and a second walk sets the levels on the way: each thread walks over every vertex at most twice. Finally
-// each vertex gets its parent's level plus one.
+// Most vertices of a search tree are leaves. A first pass over the parents marks the inner vertices, those with a
+// child. Then a walk from each inner vertex without a level follows its parents to the first one that has a level, and
+// a second walk sets the levels on the way: each thread visits every vertex at most twice. Finally each vertex gets its
+// parent's level plus one.
 //
 // Threads share only the levels of inner vertices, which they read and write atomically (all write the same value), and
 // the bitmap of inner vertices. A walk without a level after as many steps as there are vertices is in a cycle (rule
@@ -64,8 +64,8 @@ func (s *search) markInner(first, last int64) bool {
 	return true
 }
 
-// walkInner gives a level to each inner vertex in first..last-1, and to all between it and the root. It returns false
-// if one is not connected to the root or too far from it for 32 bits.
+// walkInner sets the level of each inner vertex in first..last-1 and of its ancestors. It returns false if one is not
+// connected to the root or its level exceeds 32 bits.
 func (s *search) walkInner(first, last int64) bool {
 	v, parent := s.Validator, s.parent
 	for w := first / 64; w*64 < last; w++ {
@@ -95,7 +95,7 @@ func (s *search) walkInner(first, last int64) bool {
 	return true
 }
 
-// finishLevels gives a level to the leaves in first..last-1 and prepares the scan of the tuples for every vertex there.
+// finishLevels sets the levels of the leaves in first..last-1 and prepares the scan of the tuples for all vertices.
 // It returns the number of reached vertices, their largest level, and false if a parent has no level.
 func (s *search) finishLevels(first, last int64) (reached, depth int64, whole bool) {
 	v, root, parent := s.Validator, s.root, s.parent
@@ -139,7 +139,7 @@ func (s *search) finishLevels(first, last int64) (reached, depth int64, whole bo
 	return reached, int64(deepest), lost >= 0
 }
 
-// setBit sets bit i of a bitmap that other threads change too. It looks first, because most bits are set already.
+// setBit sets bit i of a bitmap that other threads change too. It reads first, because most bits are set already.
 func setBit(bitmap []uint64, i uint64) {
 	word, bit := &bitmap[i/64], uint64(1)<<(i%64)
 	if atomic.LoadUint64(word)&bit == 0 {

@@ -10,18 +10,18 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads are the
-// cost, so what they read is small, and everything else stays out of their way.
+// The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads dominate
+// the cost, so each reads as little as possible.
 //
 // Each vertex has a word of 16 bits: its level plus two in the high byte, or 0 for an unreached vertex, and the lowest
 // bits of its parent's label in the low byte. So two words show whether the levels of a tuple are in order and, with
-// one false alarm in 256, whether one end is the parent of the other. Trees with more levels than fit a byte and labels
-// of more than 32 bits are left to scanPlain.
+// one false alarm in 256, whether one end is the parent of the other. scanPlain handles trees with more levels than fit
+// in a byte and labels of more than 32 bits.
 //
-// A thread works on a block of tuples in separate loops, each with hardly a branch that cannot be predicted, so that
-// the cache misses of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as
-// lanes of a 64-bit word, and note where the low bytes agree; collect those tuples. Some thousands of collected tuples
-// later, all their parents are looked up at once, and those that are tree edges are marked.
+// A thread works on a block of tuples in separate loops with hardly any unpredictable branch, so that the cache misses
+// of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as lanes of a 64-bit
+// word, and note where the low bytes agree; collect those tuples. After some thousands of collected tuples, look up all
+// their parents at once, and mark the tree edges.
 
 const (
 	blockTuples = 256
@@ -36,7 +36,7 @@ const (
 	byteCarry = 0x0100 * lanes
 )
 
-// packWord makes the word of a vertex on level with parent p. The word is useless for a level above maxWordLevel.
+// packWord makes the word of a vertex on level with parent p. The word is invalid for a level above maxWordLevel.
 func packWord(level int32, p graph.Vertex) uint16 {
 	return uint16(level+levelBias)<<8 | uint16(uint8(p))
 }
@@ -46,7 +46,7 @@ type scanner struct {
 	missed    int64        // tuples outside the component
 	selfLoops int64        // self-loops in the component
 	nHits     int          // number of hits in use
-	made      []graph.Edge // by the source of the tuples
+	made      []graph.Edge // tuples from source
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
 	// zero where u may be the child of v; wordsV is the same with u and v swapped.
@@ -119,9 +119,9 @@ func (l lowest) put(n int64) {
 	}
 }
 
-// scanPlain is the pass without tricks: full levels, full labels, one tuple after the other, from number first on. It
-// is for trees with more levels and graphs with more vertices than words can hold, and finds the tuple where scanWords
-// failed. At a tuple that breaks a rule it returns false and adds it to broken.
+// scanPlain checks tuples from number first on with full levels and full labels, one by one. It handles trees and
+// graphs that words cannot hold, and finds the tuple where scanWords failed. It returns false after adding a breach to
+// broken.
 func (s *search) scanPlain(scan *scanner, edges []graph.Edge, first int64, broken *breaches) bool {
 	good := true
 	for at := range edges {

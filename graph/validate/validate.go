@@ -9,9 +9,8 @@
 //  4. The tree spans the component of the root: no tuple joins a reached vertex to an unreached one.
 //  5. Each tree edge is a tuple.
 //
-// The tuples are those of the input and not a graph that was built from them, so an edge that kernel 1 lost is
-// detected. A Violation names the lowest broken rule and the lowest vertex or tuple that breaks it, however many
-// threads work.
+// The tuples are those of the input, not of a graph built from them, so an edge that kernel 1 lost is detected. A
+// Violation names the lowest broken rule and the lowest vertex or tuple that breaks it, for any number of threads.
 //
 // # Levels
 //
@@ -22,17 +21,16 @@
 // # Tuples
 //
 // tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears a bit of each vertex
-// whose tree edge it meets (rule 5). The random reads of levels are the cost of validation, so each takes 16 bits.
+// whose tree edge it finds (rule 5). The random reads of levels dominate the cost of validation, so each takes 16 bits.
 //
 // # Messages
 //
-// Both passes only detect that a rule is broken. explain.go then searches for the vertex or tuple on one thread, so a
-// correct array pays nothing for good messages.
+// Both passes only detect that a rule is broken. explain.go then searches for the vertex or tuple on one thread.
 //
 // # Faulty engines
 //
-// The parents may be in memory that a faulty engine still writes to. The validator returns and does not panic whatever
-// the array contains and however it changes; the verdict is then of a mixture of several moments.
+// A faulty engine may still write to the parents. The validator returns and does not panic whatever the array contains
+// and however it changes; the verdict then mixes several moments.
 package validate
 
 import (
@@ -57,7 +55,7 @@ const (
 	RuleTuple                     // each tree edge is a tuple
 )
 
-// String returns the rule in words.
+// String returns the text of the rule.
 func (r Rule) String() string {
 	texts := [...]string{
 		RuleTree:      "the parents form a tree",
@@ -78,7 +76,7 @@ type Violation struct {
 	Rule     Rule
 	Root     graph.Vertex
 	Vertices []graph.Vertex // a vertex and its parent, or the ends of a tuple
-	Text     string         // what is wrong with them
+	Text     string         // description of the breach
 }
 
 func (v *Violation) Error() string {
@@ -97,10 +95,9 @@ type Tree struct {
 // NEdge returns the number of edges from which the reference computes TEPS: the tuples without self-loops.
 func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 
-// Validator validates searches of one tuple list. It owns memory that all calls use, so it should be made once, and
-// calls must not overlap.
+// Validator validates searches of one tuple list. It owns scratch memory, so make it once; calls must not overlap.
 type Validator struct {
-	edges    []graph.Edge // the list, unless a source makes it for each pass
+	edges    []graph.Edge // the list, unless source generates it in each pass
 	source   graph.Source // or nil
 	vertices int64
 	scanners []scanner // one for each thread
@@ -117,8 +114,8 @@ type Validator struct {
 }
 
 // New returns a validator for searches of edges, whose labels must be below vertices, on the given number of threads (0
-// or less: all that Go may use). The validator keeps edges, which must not change while it is in use. It returns an
-// error for a number of vertices that is out of range and for a label that is too large.
+// or less: GOMAXPROCS). The validator keeps edges, which must not change while it is in use. It returns an error for a
+// number of vertices that is out of range and for a label that is too large.
 func New(edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
 	v, err := newValidator(vertices, threads)
 	if err == nil {
@@ -130,8 +127,8 @@ func New(edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
 	return v, nil
 }
 
-// NewFromSource is New for the tuples of a source. It makes them once, in room for some of them at a time, and the
-// validator makes them again for each search. The error is ctx.Err() if ctx ended first.
+// NewFromSource is New for the tuples of a source. It does not store the tuples; it generates them once here and again
+// for each search, in parts. The error is ctx.Err() if ctx ended first.
 func NewFromSource(ctx context.Context, s graph.Source, room []graph.Edge, threads int) (*Validator, error) {
 	v, err := newValidator(s.Vertices(), threads)
 	if err != nil {
@@ -194,8 +191,8 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 	return err
 }
 
-// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB for each
-// thread, or 800 KB if a source makes the tuples. It does not depend on their number.
+// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB per thread, or
+// 800 KB if a source generates the tuples.
 func Bytes(vertices int64) int64 {
 	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
 	return perVertex*vertices + perWord*((vertices+63)/64)
@@ -215,7 +212,7 @@ func (v *Validator) Overwrite(parent []graph.Vertex) {
 	})
 }
 
-// search is a call: the result of a search that is being validated.
+// search is the result of a search that is being validated.
 type search struct {
 	*Validator
 	root   graph.Vertex
@@ -304,8 +301,8 @@ func (v *Validator) tuples() int64 {
 	return int64(len(v.edges))
 }
 
-// overTuples calls work for ranges of all tuples, as graph.Parallel does: edges are those from number first on. Threads
-// make the tuples of a source, one range after the other.
+// overTuples calls work for ranges of all tuples, as graph.Parallel does; first is the number of the first tuple of
+// edges. Threads generate the tuples of a source, one range at a time.
 func (v *Validator) overTuples(
 	ctx context.Context, work func(s *scanner, edges []graph.Edge, first int64) bool) error {
 	failed := make([]error, len(v.scanners))
