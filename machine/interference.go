@@ -12,18 +12,18 @@ import (
 	"github.com/shirou/gopsutil/v3/load"
 )
 
-// Interference is the time that a process lost to others. A field that the system does not report is zero.
+// Interference is the processor time that a process lost to other work. A field that the system does not report is 0.
 type Interference struct {
-	Period float64 `json:"period,omitempty"` // that it was measured for, seconds
+	Period float64 `json:"period,omitempty"` // measured interval, seconds
 	// Waited is the longest run queue wait of a thread that ran at least a quarter as long as the busiest one, in seconds.
 	Waited float64 `json:"waited,omitempty"`
-	// Stolen is the time of the machine's processors that its hypervisor gave to others, seconds.
+	// Stolen is the time that the hypervisor took from the machine's processors, in seconds.
 	Stolen   float64 `json:"stolen,omitempty"`
-	Switches int64   `json:"switches,omitempty"` // how often its threads were given a processor
+	Switches int64   `json:"switches,omitempty"` // context switches of its threads
 	Faults   int64   `json:"faults,omitempty"`   // page faults
 }
 
-// Moment is a moment in the life of a process and its children, from which Interference can be measured.
+// Moment is a snapshot of a process and its children. The difference of two is an Interference.
 type Moment struct {
 	at      time.Time
 	threads map[string]thread // by the directory of the thread
@@ -33,7 +33,7 @@ type Moment struct {
 
 type thread struct{ ran, waited, switches int64 } // nanoseconds
 
-// Now returns the present moment of a process and its children; nil where the system has no /proc/PID/schedstat.
+// Now returns a snapshot of a process and its children, or nil where the system has no /proc/PID/schedstat.
 func Now(pid int) *Moment { return now("/proc", pid) }
 
 func now(proc string, pid int) *Moment {
@@ -66,7 +66,7 @@ func now(proc string, pid int) *Moment {
 	return m
 }
 
-// Since returns the interference between two moments of a process; nil if one of them is not known.
+// Since returns the interference between two moments of a process, or nil if one of them is not known.
 func (m *Moment) Since(before *Moment) *Interference {
 	if m == nil || before == nil {
 		return nil
@@ -89,16 +89,16 @@ func (m *Moment) Since(before *Moment) *Interference {
 
 // Load is the work of the machine just before a run.
 type Load struct {
-	Busy       float64 `json:"busy"` // processors that other work used during a short sample
+	Busy       float64 `json:"busy"` // processors used by other work during a short sample
 	Processors int     `json:"processors"`
 	Average    float64 `json:"average,omitempty"`   // load average of the last minute, earlier runs included
-	Throttled  int64   `json:"throttled,omitempty"` // how often heat slowed down a processor during the sample
+	Throttled  int64   `json:"throttled,omitempty"` // thermal throttling events during the sample
 }
 
 const sampleTime = 100 * time.Millisecond
 
-// MeasureLoad watches the machine for a tenth of a second, in which the caller should do nothing. It is nil where the
-// system does not say how busy its processors are.
+// MeasureLoad samples the machine for a tenth of a second, in which the caller should be idle. It returns nil where the
+// system does not report the use of its processors.
 func MeasureLoad(ctx context.Context) *Load {
 	return measureLoad(ctx, "/proc", "/sys", func() { time.Sleep(sampleTime) })
 }
@@ -130,7 +130,7 @@ func measureLoad(ctx context.Context, proc, sys string, wait func()) *Load {
 	return l
 }
 
-// Warnings are the reasons why results will be slow or uncertain, each in a line with a remedy.
+// Warnings returns the reasons why results will be slow or uncertain, one line each with a remedy.
 func (m Machine) Warnings() (all []string) {
 	if l := m.Load; l != nil {
 		// Work on processors that a run does not use costs nothing.
@@ -148,8 +148,8 @@ func (m Machine) Warnings() (all []string) {
 	return all
 }
 
-// savesPower reports whether a governor may keep clocks low under load. A driver that chooses them itself does so only
-// if it prefers power or balance_power.
+// savesPower reports whether a governor may keep clocks low under load. A driver that sets clocks itself does so only
+// with the preference power or balance_power.
 func savesPower(governor string) bool {
 	preference, active := strings.CutPrefix(governor, "powersave (")
 	if active {

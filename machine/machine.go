@@ -15,8 +15,8 @@ import (
 	"github.com/shirou/gopsutil/v3/mem"
 )
 
-// Machine is the description of the computer by its system, as in a record. A fact that the system does not
-// report has its zero value and is left out of the record.
+// Machine describes the computer, as in a record. Facts that the system does not report are zero and omitted from the
+// record.
 type Machine struct {
 	Hostname    string  `json:"hostname,omitempty"`
 	CPU         string  `json:"cpu,omitempty"`
@@ -47,7 +47,7 @@ type GPU struct {
 	Driver  string `json:"driver,omitempty"`
 }
 
-// This describes the machine that the process runs on. It guesses nothing: what cannot be read stays zero.
+// This describes the machine that the process runs on. Unknown facts stay zero.
 func This(ctx context.Context) Machine {
 	m := describe(ctx, "/proc", "/sys", "/etc")
 	m.Hostname, _ = os.Hostname()
@@ -55,8 +55,8 @@ func This(ctx context.Context) Machine {
 	return m
 }
 
-// describe is This with the directories of Linux mounted at proc, sys and etc. Other systems do not have them, and
-// report what gopsutil finds.
+// describe is This with the directories of Linux mounted at proc, sys and etc. On other systems it reports the facts
+// that gopsutil finds.
 func describe(ctx context.Context, proc, sys, etc string) Machine {
 	ctx = mounted(ctx, proc, sys, etc)
 	m := Machine{OS: runtime.GOOS + "/" + runtime.GOARCH}
@@ -87,7 +87,7 @@ func mounted(ctx context.Context, proc, sys, etc string) context.Context {
 	})
 }
 
-// Processor returns the maker's name of this machine's processor, or its architecture if that is not known.
+// Processor returns the name of this machine's processor, or its architecture if the name is not known.
 func Processor() string {
 	if all, err := cpu.Info(); err == nil && len(all) > 0 && processorName(all[0]) != "" {
 		return processorName(all[0])
@@ -95,7 +95,7 @@ func Processor() string {
 	return runtime.GOARCH
 }
 
-// processorName is the maker's name of a processor. Some Arm systems report only numbers.
+// processorName returns the name of a processor given by its maker. Some Arm systems report only numbers.
 func processorName(p cpu.InfoStat) string {
 	if p.ModelName == "" || p.ModelName == "Undefined" {
 		return strings.TrimSpace(p.VendorID + " " + p.Model)
@@ -103,7 +103,7 @@ func processorName(p cpu.InfoStat) string {
 	return strings.Join(strings.Fields(p.ModelName), " ")
 }
 
-// Identity names what must not change between two sessions of one run.
+// Identity returns the facts that must be the same in two sessions of one run.
 func (m Machine) Identity() string {
 	return fmt.Sprintf("%s: %s, %d threads, %d MiB, %s", m.Hostname, m.CPU, m.Threads, m.MemoryBytes>>20, m.OS)
 }

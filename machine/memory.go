@@ -20,9 +20,9 @@ import (
 	"github.com/tepsbench/teps/internal/units"
 )
 
-// AvailableMemory returns how many bytes a process can take without pushing others out, and the source of the number.
-// It is the minimum of the available memory of the system (MemAvailable on Linux) and the remaining memory of the
-// control groups of this process. Swap does not count.
+// AvailableMemory returns the bytes that a process can allocate without swapping, and the source of the number. It is
+// the minimum of the available memory of the system (MemAvailable on Linux) and the remaining memory of the control
+// groups of this process.
 func AvailableMemory(ctx context.Context) (bytes int64, source string, err error) {
 	return availableUnder(ctx, "/proc", "/sys")
 }
@@ -53,7 +53,7 @@ type controlGroup struct {
 }
 
 // controlGroups returns the groups of this process, from the innermost to the root of the mount. Inside a container the
-// innermost directories may not be visible; those limit nothing that can be read.
+// innermost directories may not be visible.
 func controlGroups(proc, sys tree) (groups []controlGroup) {
 	for line := range strings.Lines(proc.line("self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // hierarchy:controllers:path
@@ -82,8 +82,8 @@ func controlGroups(proc, sys tree) (groups []controlGroup) {
 	return groups
 }
 
-// room returns the bytes left in the group, math.MaxInt64 without a limit. Page cache that has not been used
-// lately counts as room, because the kernel reclaims it first.
+// room returns the bytes left in the group, or math.MaxInt64 without a limit. Inactive page cache counts as room,
+// because the kernel reclaims it first.
 func (g controlGroup) room() int64 {
 	limits, usage, cache := []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"
 	if g.version == 1 {
@@ -111,14 +111,14 @@ func (g controlGroup) room() int64 {
 // MemorySpeed is the speed at which all processors read memory outside their caches: a lower bound on the time of a
 // search.
 type MemorySpeed struct {
-	Bandwidth   float64 `json:"bandwidth"`    // bytes a second, each thread reads a separate part in order
-	RandomReads float64 `json:"random_reads"` // words of 8 bytes a second, from independent random places in all of it
-	Bytes       int64   `json:"bytes"`        // that were read
+	Bandwidth   float64 `json:"bandwidth"`    // bytes per second; each thread reads a separate part in order
+	RandomReads float64 `json:"random_reads"` // 8-byte words per second, from independent random places
+	Bytes       int64   `json:"bytes"`        // bytes read
 	Threads     int     `json:"threads"`
 }
 
-// MeasureMemory measures the speed of memory on huge pages, if the system has them, four times as large as the caches.
-// It takes some seconds. The figures are the fastest of several passes (as in McCalpin's STREAM).
+// MeasureMemory measures the speed of memory, on huge pages if the system has them, over four times the size of the
+// caches. It takes some seconds. The results are the best of several passes (as in McCalpin's STREAM).
 func MeasureMemory(ctx context.Context) (MemorySpeed, error) {
 	size := max(4*This(ctx).CacheBytes, units.GiB)
 	if available, _, err := AvailableMemory(ctx); err == nil {
@@ -136,7 +136,7 @@ func measureMemory(ctx context.Context, size int64) (MemorySpeed, error) {
 		return speed, arena.Err()
 	}
 	part := func(t int) []uint64 { return words[len(words)*t/speed.Threads : len(words)*(t+1)/speed.Threads] }
-	inParallel(speed.Threads, func(t int) uint64 { // each thread touches its part first, so that it is near
+	inParallel(speed.Threads, func(t int) uint64 { // first touch places each part near its thread
 		for i := range part(t) {
 			part(t)[i] = uint64(i)
 		}
@@ -169,7 +169,7 @@ func inParallel(n int, work func(thread int) uint64) time.Duration {
 	return elapsed
 }
 
-// sum reads words in order, in four chains of additions, so that reading is what takes the time.
+// sum reads words in order, in four independent chains of additions, so that the time is that of reading.
 func sum(words []uint64) uint64 {
 	var a, b, c, d uint64
 	for ; len(words) >= 8; words = words[8:] {
@@ -184,7 +184,7 @@ func sum(words []uint64) uint64 {
 	return a + b + c + d
 }
 
-// gather reads n words from random places that do not depend on each other (splitmix64, Steele et al. 2014).
+// gather reads n words from independent random places (splitmix64, Steele et al. 2014).
 func gather(words []uint64, seed uint64, n int) (total uint64) {
 	for i := range uint64(n) {
 		x := (seed + i + 1) * 0x9e3779b97f4a7c15

@@ -13,9 +13,8 @@ import (
 	"github.com/tepsbench/teps/internal/units"
 )
 
-// tree is a directory in which Linux presents the system as files: /sys or /proc. A file that is missing, or that does
-// not have the form of the kernel's documentation (Documentation/ABI/testing, admin-guide/cputopology.rst), gives a
-// zero value.
+// tree is a directory in which Linux presents the system as files: /sys or /proc. A file that is missing or does not
+// have the documented form (Documentation/ABI/testing, admin-guide/cputopology.rst) gives a zero value.
 type tree string
 
 // line returns a file's text without surrounding white space.
@@ -36,10 +35,10 @@ func (t tree) files(pattern string) []string {
 	return list
 }
 
-// distinct returns the different texts of all files matching a pattern, sorted.
+// distinct returns the distinct texts of all files matching a pattern, sorted.
 func (t tree) distinct(pattern string) []string { return t.distinctOf(pattern, t.line) }
 
-// distinctOf returns the different texts that are made of the names of files, sorted and without empty ones.
+// distinctOf returns the distinct results of a function over the names of files, sorted and without empty ones.
 func (t tree) distinctOf(pattern string, text func(name string) string) (texts []string) {
 	for _, name := range t.files(pattern) {
 		if one := text(name); one != "" {
@@ -50,8 +49,8 @@ func (t tree) distinctOf(pattern string, text func(name string) string) (texts [
 	return slices.Compact(texts)
 }
 
-// governor returns the frequency governor in a file. Some drivers choose the clock themselves with the governor
-// powersave, by a preference, which follows in brackets: powersave (balance_performance).
+// governor returns the frequency governor in a file. With the governor powersave, some drivers choose the clock by a
+// preference, which follows in parentheses: powersave (balance_performance).
 func (t tree) governor(name string) string {
 	governor, dir := t.line(name), filepath.Dir(name)
 	driver := t.line(filepath.Join(dir, "scaling_driver"))
@@ -104,9 +103,9 @@ func (t tree) lastLevelCache() (sum int64) {
 	return sum
 }
 
-// hypervisor describes the signs of one: the flag that it sets for its guests, its kind, and the machine's maker and
-// product. gopsutil's answer is not used, because it also looks at modules of a host and was wrong in a microVM. An
-// empty text means that there are no signs, not that there is no hypervisor.
+// hypervisor describes the signs of a hypervisor: the flag that it sets for its guests, its kind, and the machine's
+// maker and product. An empty text means no signs, not no hypervisor. gopsutil's answer is not used: it also considers
+// modules of a host, and was wrong in a microVM.
 func (t tree) hypervisor(guest bool) string {
 	text := "hypervisor flag set"
 	if kind := t.line("hypervisor/type"); kind != "" {
@@ -121,9 +120,8 @@ func (t tree) hypervisor(guest bool) string {
 	return text
 }
 
-// gpus lists devices of the PCI classes 3D controller, display controller and processing accelerator, and VGA
-// controllers made by GPU vendors (a server's management controller is a VGA controller too), by address. It needs no
-// driver library.
+// gpus lists, by address, devices of the PCI classes 3D controller, display controller and processing accelerator, and
+// VGA controllers made by GPU vendors (a server's management controller is a VGA controller too). It needs no driver.
 func (t tree) gpus(proc tree) (all []GPU) {
 	for _, dir := range t.files("bus/pci/devices/*") {
 		class := t.line(filepath.Join(dir, "class"))

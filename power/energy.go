@@ -9,27 +9,25 @@ import (
 	"time"
 )
 
-// minCoverage is the part of an interval that readings must cover for its energy to be known.
+// minCoverage is the fraction of an interval that readings must cover for its energy to be known.
 const minCoverage = 0.9
 
-// maxPeriod is the longest observed period that is believed: power that hardly changes looks as if it were seldom
-// updated.
+// maxPeriod bounds the observed period, because nearly constant power looks as if it were rarely updated.
 const maxPeriod = 10 * time.Second
 
 // Energy returns the energy spent between two moments, and a bound on its error.
 //
-// For a counter, it is the difference between the energies at the two moments, which are interpolated between the
-// updates around them. The bound assumes that the counter never decreases, and that each update shows all the energy
-// spent up to it. Then the energy at a moment is at least what the last reading before it showed, and at most what
-// the next update showed.
+// For a counter, it is the difference between the energies at the two moments, each interpolated between the updates
+// around it. The bound assumes that the counter never decreases, and that each update shows all the energy spent up to
+// it: the energy at a moment is at least the last reading before it, and at most the next update.
 //
 // For power, it is the integral by the trapezoid rule, interpolated at both moments. Nothing bounds what happens
 // between two readings. The bound assumes that power stays in the range of the two readings before and the two after,
 // and allows for readings that are means over the last period of the meter. A load that rises and falls again between
 // two readings violates that assumption, unless the meter shows means.
 //
-// It is an error if there are no readings, if the counter did not move, or if the readings cover less
-// than nine tenths of the interval.
+// It returns an error if there are no readings, if the counter did not move, or if the readings cover less than nine
+// tenths of the interval.
 func (s Series) Energy(from, to time.Time) (Amount, error) {
 	length, why := to.Sub(from), ""
 	switch {
@@ -52,7 +50,7 @@ func (s Series) Energy(from, to time.Time) (Amount, error) {
 	return Amount{}, fmt.Errorf("power: %s: the energy is not known: %s", s.Info.Name, why)
 }
 
-// energy returns the energy of the part of an interval that the readings cover, and how long that part is.
+// energy returns the energy of the part of an interval that the readings cover, and the length of that part.
 func (s Series) energy(from, to time.Time) (Amount, time.Duration) {
 	if s.Info.Quantity == Energy {
 		return s.difference(from, to)
@@ -60,7 +58,7 @@ func (s Series) energy(from, to time.Time) (Amount, time.Duration) {
 	return s.integral(from, to)
 }
 
-// Mean returns the mean power over the recording in watts; zero if the meter showed none.
+// Mean returns the mean power over the recording in watts, or zero without readings.
 func (s Series) Mean() float64 {
 	if n := len(s.Readings); n > 1 {
 		if a, covered := s.energy(s.Readings[0].Time, s.Readings[n-1].Time); covered > 0 {
@@ -73,8 +71,8 @@ func (s Series) Mean() float64 {
 // A stretch is a part of the readings of a counter without a break. It has at least one update.
 type stretch struct {
 	readings []Reading
-	// updates are the readings that show more than those before. An update happens shortly before its reading; that
-	// shifts both ends of an interval alike.
+	// updates are the readings that show more than those before. An update happens shortly before its reading; this shifts
+	// both ends of an interval equally.
 	updates  []Reading
 	step     float64
 	from, to time.Time // where the energy is bounded on both sides
@@ -112,9 +110,9 @@ func (s Series) stretches() []stretch {
 
 // bounds bounds the energy at a moment between p.from and p.to.
 //
-// An update shows all the energy spent up to it. So what was read before t had been spent by t. And when a reading
-// that began after t is followed by one that shows more, the update between them came after t, and shows at least
-// what had been spent by t.
+// An update shows all the energy spent up to it. So the energy before t is at least the last reading before t. When a
+// reading that began after t is followed by one that shows more, the update between them came after t, and shows at
+// least the energy spent by t.
 func (p stretch) bounds(t time.Time) (low, high float64) {
 	n := len(p.readings)
 	after := sort.Search(n, func(i int) bool { return p.readings[i].end().After(t) })
@@ -138,7 +136,7 @@ func (p stretch) at(t time.Time, low, high float64) float64 {
 	return min(max(value, low), high)
 }
 
-// difference returns the energy that a counter counted between two moments, and how much of that time is covered.
+// difference returns the energy between two moments by a counter, and how much of that time is covered.
 func (s Series) difference(from, to time.Time) (a Amount, covered time.Duration) {
 	var moments []time.Time
 	for _, part := range s.stretches() {
@@ -187,7 +185,7 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 		joules += seconds * mean
 		bound += seconds * (max(high-mean, mean-low) + s.Info.Step)
 	}
-	// At the two ends, the delay of a reading that is the mean over a period counts.
+	// At the two ends, a reading that is the mean over a period lags behind.
 	for _, t := range []time.Time{begin, end} {
 		first := sort.Search(len(moments), func(i int) bool { return !moments[i].Before(t.Add(-2 * period)) })
 		last := sort.Search(len(moments), func(i int) bool { return moments[i].After(t.Add(2 * period)) })
@@ -204,7 +202,7 @@ func (s Series) powerAt(i int, t time.Time) float64 {
 	return a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
 }
 
-// around returns the range and the longest window of some of the readings.
+// around returns the range and the longest window of readings.
 func (s Series) around(first, last int) (low, high float64, window time.Duration) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range s.Readings[max(first, 0):min(last, len(s.Readings))] {
@@ -213,7 +211,7 @@ func (s Series) around(first, last int) (low, high float64, window time.Duration
 	return low, high, window
 }
 
-// overlap returns what two intervals have in common; its end is not after its beginning if they have nothing.
+// overlap returns the intersection of two intervals; if it is empty, its end is not after its beginning.
 func overlap(from, to, otherFrom, otherTo time.Time) (begin, end time.Time) {
 	return slices.MaxFunc([]time.Time{from, otherFrom}, time.Time.Compare),
 		slices.MinFunc([]time.Time{to, otherTo}, time.Time.Compare)

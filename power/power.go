@@ -1,5 +1,5 @@
-// Package power records power meters, and computes the energy of an interval of time with a bound on its
-// error. Package meters, below it, finds the meters of a machine.
+// Package power records power meters, and computes the energy of a time interval with a bound on its error. Package
+// meters finds the meters of a machine.
 //
 // A meter has a scope (the part of the machine that it covers), a method (measured or estimated) and a quantity (a
 // counter of energy, or power). The power of a component, such as a processor package or a GPU, is not the power of
@@ -32,7 +32,7 @@ func Scopes() []Scope { return []Scope{Package, DRAM, SoC, GPU, Device, Node, Wa
 // System reports whether s covers a whole system. GreenGraph500 ranks by the power of a system only.
 func (s Scope) System() bool { return s == Node || s == Wall }
 
-// Method is how a meter gets its readings.
+// Method says whether readings are measured.
 type Method string
 
 const (
@@ -55,19 +55,19 @@ type Info struct {
 	Scope    Scope    `json:"scope"`
 	Method   Method   `json:"method"`
 	Quantity Quantity `json:"quantity"`
-	// ScopeStated reports that the user stated Scope, because the meter does not know its scope.
+	// ScopeStated reports that the user stated Scope, because the source cannot know it.
 	ScopeStated bool `json:"-"`
 	// Device is the name of the metered device as engines report it (the UUID of a GPU). Empty: not known.
 	Device string `json:"device,omitempty"`
 	// Period is the time between two updates of the meter. Zero: not known.
 	Period time.Duration `json:"period_ns,omitempty"`
-	// MinInterval is the minimum time between two reads of a meter that is slow to read. Zero: it may be read at any time.
+	// MinInterval is the minimum time between two reads of a slow meter. Zero: any.
 	MinInterval time.Duration `json:"-"`
 	// Step is the smallest change that the meter shows, in joules or watts. Zero: not known.
 	Step float64 `json:"step,omitempty"`
 	// Error is the relative error stated by the maker of the meter, such as 0.05. Zero: not stated.
 	Error  float64 `json:"error,omitempty"`
-	Detail string  `json:"detail,omitempty"` // file, command or model, to help a person find the source
+	Detail string  `json:"detail,omitempty"` // file, command or model of the source
 }
 
 // Reading is the value of a meter at one moment.
@@ -91,10 +91,10 @@ type Meter interface {
 	Close() error
 }
 
-// ErrGone reports that a meter has ended for good: its device was removed, or its program has ended.
+// ErrGone reports that a meter has ended permanently: its device was removed, or its program has ended.
 var ErrGone = errors.New("the meter is gone")
 
-// Absence says why a source has no meter on this machine. That is an error only if the user asked for the source.
+// Absence is the reason why a source has no meter. It is an error only if the user asked for the source.
 type Absence struct {
 	Source string `json:"source"`          // its name, or the specification that asked for it
 	Reason string `json:"reason"`          // with a remedy where there is one
@@ -109,7 +109,7 @@ func Close(meters []Meter) (err error) {
 	return err
 }
 
-// Fault is something that went wrong with a meter while it was recorded.
+// Fault is an error of a meter during its recording.
 type Fault struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"` // how often it happened
@@ -120,7 +120,7 @@ type Series struct {
 	Info     Info
 	Readings []Reading // in the order of their times
 	Faults   []Fault
-	// ReadTime is how long all reads of this meter took on the wall clock.
+	// ReadTime is the total wall time of all reads of this meter.
 	ReadTime time.Duration
 	// Period is the observed time between two updates. Zero: there were fewer than two.
 	Period time.Duration
@@ -128,7 +128,7 @@ type Series struct {
 
 // Amount is the energy of an interval.
 type Amount struct {
-	// Joules is the energy of the part of the interval that the readings cover; of all of it if Coverage is 1.
+	// Joules is the energy of the part of the interval that the readings cover: all of it if Coverage is 1.
 	Joules float64 `json:"joules"`
 	// Watts is the mean power over that part.
 	Watts float64 `json:"watts"`
@@ -142,8 +142,8 @@ type Amount struct {
 	Updates    int           `json:"updates"` // of a counter, or readings of power, within the interval
 }
 
-// gaps counts the moments inside an interval and returns the longest part of it that has none: from one moment to the
-// next, also if one of them lies outside the interval, or to the end of the interval if no moment lies beyond.
+// gaps counts the moments inside an interval and returns the longest gap: from one moment to the next, even if one of
+// them lies outside the interval, or to the end of the interval if no moment lies beyond.
 func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Duration) {
 	previous := from
 	for _, t := range moments {
@@ -163,9 +163,9 @@ func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Dur
 	return inside, largest
 }
 
-// observedPeriod returns the time between two updates as seen in readings: between two changes of the value or, if the
-// meter stamps its readings (they have no window), between two readings. Every update of a counter is a change, so the
-// median is the period. Power may stay the same over many updates, so the tenth percentile is closer.
+// observedPeriod returns the observed time between two updates. With time stamps of the meter (readings without a
+// window) it is the time between two readings, otherwise between two changes of the value. Every update of a counter is
+// a change, so the median is the period. Power may stay the same over many updates, so the tenth percentile is closer.
 func observedPeriod(q Quantity, readings []Reading) time.Duration {
 	var between []time.Duration
 	previous := time.Time{}

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Interval is the time between two readings of a meter. It is less than the 100 ms between the updates of a
-// GPU's counter, so every update is seen, and sampling takes less than one per cent of a core (BenchmarkSampling).
-// Reading more often would hardly improve the energy of an interval, because only its two ends are interpolated.
+// Interval is the time between two readings of a meter. It is shorter than the 100 ms between the updates of a GPU's
+// counter, so every update is seen, and sampling takes less than one percent of a core (BenchmarkSampling). A shorter
+// interval would hardly improve the energy, because only the two ends of an interval are interpolated.
 const Interval = 50 * time.Millisecond
 
 const (
-	// readLimit is when reads are asked to end, and hangLimit when Stop no longer waits for them.
+	// readLimit is when reads are asked to end; after hangLimit, Stop no longer waits for them.
 	readLimit = 2 * time.Second
 	hangLimit = readLimit + readLimit/4
-	// maxFaults bounds the different faults of a series.
+	// maxFaults bounds the number of distinct faults of a series.
 	maxFaults = 16
 )
 
 // hangs is the fault of a meter whose read took longer than hangLimit.
 const hangs = "a read did not return within 2.5s"
 
-// A Recorder reads meters again and again until it is stopped.
+// A Recorder reads meters repeatedly until it is stopped.
 type Recorder struct {
 	tracks  []*track // in the order of the meters
 	cancel  context.CancelFunc
@@ -37,15 +37,14 @@ type Recorder struct {
 type track struct {
 	meter   Meter
 	series  Series
-	reading bool // a read has not returned yet
+	reading bool // a read is in progress
 	gone    bool
 	broken  bool // a reading after a break was dropped
 }
 
-// Record starts reading meters, each every Interval or at its own interval. The meters of a source
-// are read one after the other, because reads at the same time would be slower and their times less exact. The sources
-// do not wait for each other, so a meter that hangs holds up only its own source. The meters stay open when the
-// recorder stops.
+// Record starts reading meters, each every Interval or at its own interval. The meters of a source are read one after
+// the other, because concurrent reads would be slower and their times less exact. A meter that hangs delays only its
+// own source. The meters stay open when the recorder stops.
 //
 // Energy needs updates on both sides of an interval: record for Margin(meters) before and after it.
 func Record(ctx context.Context, meters []Meter) *Recorder {
@@ -70,7 +69,7 @@ func Record(ctx context.Context, meters []Meter) *Recorder {
 	return r
 }
 
-// Stop reads every meter once more and returns what was recorded, in the order of the meters. It is called once.
+// Stop reads every meter once more and returns the recordings, in the order of the meters. Call it once.
 func (r *Recorder) Stop() []Series {
 	close(r.stopped)
 	select {
@@ -85,7 +84,7 @@ func (r *Recorder) Stop() []Series {
 		if t.reading {
 			t.fault(hangs)
 		}
-		t.gone = true // the results of later reads do not count
+		t.gone = true // ignores the results of later reads
 		t.series.Period = observedPeriod(t.series.Info.Quantity, t.series.Readings)
 		all[i] = t.series
 	}
@@ -172,7 +171,7 @@ func (t *track) append(r Reading) {
 	t.series.Readings = append(t.series.Readings, r)
 }
 
-// fault counts a fault. Of more than maxFaults different ones, the first are kept.
+// fault counts a fault. It keeps the first maxFaults distinct ones.
 func (t *track) fault(text string) {
 	i := slices.IndexFunc(t.series.Faults, func(f Fault) bool { return f.Text == text })
 	switch {

@@ -50,8 +50,8 @@ func describe() (plugins.Description, error) {
 	return d, err
 }
 
-// memoryBound is what a search with these options takes at most, as if nothing were freed while rows are made. The
-// description has it for the default options.
+// memoryBound returns an upper bound on the memory of a search with these options, as if nothing were freed during
+// kernel 1. The description has the bound of the default options.
 func memoryBound(set plugins.Settings) plugins.Memory {
 	on := func(name string) bool { return set.Text(name) == "on" }
 	m := plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} // row (8) and queue (4); two entries of 32 bits
@@ -59,7 +59,7 @@ func memoryBound(set plugins.Settings) plugins.Memory {
 		return m
 	}
 	m.Fixed = 12 << 20    // levels
-	m.PerVertex += 4 + 12 // levels, and queues of workers as they grow
+	m.PerVertex += 4 + 12 // levels, and growing queues of workers
 	copyOfRows := func() { m.PerVertex, m.PerTuple = m.PerVertex+8, m.PerTuple+8 }
 	if on("local") || on("global") {
 		m.PerVertex += 8 // vertices by degree and their places
@@ -81,7 +81,7 @@ func memoryBound(set plugins.Settings) plugins.Memory {
 	return m
 }
 
-// fits refuses a graph that this machine has no memory for. The host does so before, but for the default options.
+// fits refuses a graph that does not fit in memory with these options. The host checks only the default options.
 func fits(ctx context.Context, m plugins.Memory, vertices, tuples int64) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	need := m.Fixed + int64(m.PerVertex*float64(vertices)+m.PerTuple*float64(tuples))
@@ -92,7 +92,7 @@ func fits(ctx context.Context, m plugins.Memory, vertices, tuples int64) error {
 		"orders or a smaller graph: %w", units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
 }
 
-// maxLevels is how many levels a hybrid search records, as in package cpu.
+// maxLevels is the number of levels that a hybrid search records, as in package cpu.
 const maxLevels = 1 << 16
 
 // build is kernel 1. Without tuples there is nothing to search.
@@ -156,8 +156,8 @@ func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Bui
 	return built, nil
 }
 
-// inLabels returns the search of h in labels, given the number of each label. It writes parents in labels at the end,
-// inside the clock.
+// inLabels returns h as a search in labels, given the number of each label. It writes parents in labels at the end,
+// which is timed.
 func inLabels(
 	h *hybrid, number []uint32) func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
 	label, numbered := inverse(number), make([]graph.Vertex, len(number))

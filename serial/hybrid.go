@@ -11,8 +11,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// hybrid is the search of Kolganov 2018, figure 2. Its loops are shared out as those of OpenMP are. Each worker has a
-// queue of its own for what it discovers; a vertex belongs to the worker that sets its level.
+// hybrid is the search of Kolganov 2018, figure 2, with the loop schedules of OpenMP. Each worker has its own queue of
+// discovered vertices; a vertex belongs to the worker that sets its level.
 type hybrid struct {
 	rows     *csr
 	packed   *packed // in place of rows, or nil
@@ -27,17 +27,17 @@ type hybrid struct {
 	found    []found         // by each worker, in a step
 }
 
-// found is what a worker discovers in a step.
+// found holds the discoveries of a worker in a step.
 type found struct {
 	queue []uint32
-	inLvl int64 // edges looked at
+	inLvl int64 // visited edges
 	_     [64]byte
 }
 
-// fewVertices is the length of a frontier below which one worker goes through it.
+// fewVertices is the length of a frontier below which one worker expands it.
 const fewVertices = 300
 
-// search searches from root. It returns as many levels as there is room for.
+// search searches from root. It returns at most cap(h.levels) levels.
 func (h *hybrid) search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
 	h.share(len(h.level), func(_, first, last int) {
@@ -111,7 +111,7 @@ func (h *hybrid) discover(v, depth uint32) bool {
 	return atomic.LoadUint32(level) == 0 && atomic.CompareAndSwapUint32(level, 0, depth)
 }
 
-// bottomUp looks for a neighbor in the frontier for each unvisited vertex.
+// bottomUp searches the neighbors of each unvisited vertex for one in the frontier.
 func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	h.share(len(h.level), func(worker, first, last int) {
 		f := &h.found[worker]
@@ -143,8 +143,8 @@ func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	})
 }
 
-// gather appends the queues of all workers to the one of the search, from position tail on, and empties them. It
-// returns the end, and the edges looked at.
+// gather appends the queues of all workers to that of the search at position tail, and empties them. It returns the new
+// end, and the number of visited edges.
 func (h *hybrid) gather(tail int) (end int, inLvl int64) {
 	end = tail
 	var copies sync.WaitGroup

@@ -10,18 +10,16 @@ import (
 )
 
 // packed has the rows of a csr, in the same order, without leading zeros (Kolganov 2018, section 3.1): the entries of a
-// list are as wide as its largest one, so they can only be read one after the other.
-//
-// A walk goes from bit to bit and needs neither the length of the list nor a call for an entry:
+// list are as wide as its largest one. A walk goes from entry to entry:
 //
 //	for bit, width, end := p.list(v); bit < end; bit += width {
 //		u := p.entry(bit, width)
 type packed struct {
 	begin []uint64 // [vertices+1] first bit of each list, shifted left by 6, and the width of its entries
-	words []uint64 // one more than the lists fill, so that an entry may be read across its end
+	words []uint64 // with one extra word, so that every entry can be read as two words
 }
 
-// widthOf returns how many bits an entry of a list takes: at least one, so that a list ends after it begins.
+// widthOf returns the bits of an entry of a list: at least one, so that a list ends after it begins.
 func widthOf(list []uint32) uint64 {
 	if len(list) == 0 {
 		return 0
@@ -73,7 +71,7 @@ func (p *packed) entry(bit, width uint64) uint32 {
 
 func (p *packed) bytes() int64 { return 8 * int64(len(p.begin)+len(p.words)) }
 
-// fact says how small the lists are.
+// fact describes the size of the lists.
 func (p *packed) fact(entries int64) plugins.Fact {
 	used := p.begin[len(p.begin)-1] >> 6
 	return plugins.Fact{Name: "neighbor lists", Value: fmt.Sprintf("packed, each as wide as its largest neighbor: "+

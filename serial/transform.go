@@ -9,8 +9,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// transform applies the transformations of Kolganov's section 2 that the options name, in the paper's order. number is
-// the new number of each label, and nil if all kept theirs. Rows of g are sorted in place.
+// transform applies the selected transformations of Kolganov's section 2, in the paper's order. It sorts rows of g in
+// place and returns the new number of each label, nil if all labels stay.
 func (g *csr) transform(ctx context.Context, options plugins.Settings) (transformed *csr, number []uint32, err error) {
 	on := func(name string) bool { return options.Text(name) == "on" }
 	if on("local") || on("global") {

@@ -1,6 +1,5 @@
-// Package kolganov has the parts of Kolganov, "The Fastest and Energy-Efficient Breadth-First Search Algorithm on a
-// Single Node" (2018), that the engines serial and cuda/literature share: the order of vertices and the rule of
-// directions.
+// Package kolganov implements the order of vertices and the direction rule of Kolganov, "The Fastest and
+// Energy-Efficient Breadth-First Search Algorithm on a Single Node" (2018), for the engines serial and cuda/literature.
 package kolganov
 
 import (
@@ -11,9 +10,9 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Next returns the direction of the next step by the paper's function change_state (figure 3). edges is how many
-// adjacency entries the last step looked at; entries are those of the graph. A growing frontier never switches back to
-// top-down.
+// Next returns the direction of the next step by the paper's function change_state (figure 3). The argument edges is
+// the number of adjacency entries that the last step visited, entries that of the graph. A growing frontier never
+// switches back to top-down.
 func Next(s graph.Switch, p graph.SwitchState, edges, entries int64) graph.Direction {
 	if s.Steps != graph.BothDirections {
 		return s.First()
@@ -31,10 +30,9 @@ func Next(s graph.Switch, p graph.SwitchState, edges, entries int64) graph.Direc
 	return graph.BottomUp
 }
 
-// Order returns new numbers of the vertices of rows (section 2.3), where the neighbors of v are
-// targets[offsets[v]:offsets[v+1]]: those of a queue that begins with the first vertex and takes the neighbors of each,
-// in the order of its list. The first vertex of each other component follows. The numbers do not depend on threads.
-// The error is that of ctx.
+// Order returns the new number of each vertex (section 2.3): its position in a queue that begins with the first vertex
+// and takes the neighbors of each vertex in the order of its list, targets[offsets[v]:offsets[v+1]]. The first vertex
+// of each other component follows. The numbers do not depend on the number of threads. The error is that of ctx.
 func Order(ctx context.Context, offsets []int64, targets []uint32, threads int) ([]uint32, error) {
 	o := queueOrder{offsets, targets, threads, make([]uint32, len(offsets)-1), make([]uint32, 0, len(offsets)-1), nil}
 	for first := range o.number {
@@ -62,7 +60,7 @@ func Order(ctx context.Context, offsets []int64, targets []uint32, threads int) 
 	return o.number, nil
 }
 
-// largeLevel is the length of a level that several threads share.
+// largeLevel is the minimum length of a level that several threads share.
 const largeLevel = 1 << 12
 
 type queueOrder struct {
@@ -84,7 +82,7 @@ func (o *queueOrder) add(v uint32) {
 	}
 }
 
-// addNeighbors adds the neighbors of a level on all threads: each to the list of the first vertex that has it.
+// addNeighbors adds the neighbors of a level on all threads, each to the list of the first vertex that has it.
 func (o *queueOrder) addNeighbors(ctx context.Context, level []uint32) {
 	const none, grain = math.MaxUint32, 64
 	if o.by == nil {
@@ -94,7 +92,7 @@ func (o *queueOrder) addNeighbors(ctx context.Context, level []uint32) {
 		}
 	}
 	share := func(items int, grain int64, work func(i int)) {
-		// The caller looks at ctx.
+		// The caller checks ctx.
 		_, _ = graph.Parallel(ctx, o.threads, int64(items), grain, func(_ int, first, last int64) bool {
 			for i := first; i < last; i++ {
 				work(int(i))

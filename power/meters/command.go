@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// firstLineLimit is how long a program may take to print its first line.
+	// firstLineLimit is the time limit for the first line of a program.
 	firstLineLimit = 10 * time.Second
-	// maxWaiting is how many readings wait for a read: those of a second if a program prints 1,000 of them in it.
+	// maxWaiting is the maximum number of readings that wait for Read: one second's of a program that prints 1,000.
 	maxWaiting = 1000
-	// maxClockError is how far a time stamp may be from the clock of this machine.
+	// maxClockError is the maximum difference between a time stamp and the clock of this machine.
 	maxClockError = 5 * time.Second
-	// endLimit is how long a program may take to end after SIGTERM.
+	// endLimit is the time that a program has to end after SIGTERM.
 	endLimit = time.Second
 )
 
@@ -54,7 +54,7 @@ type commandMeter struct {
 
 	mu       sync.Mutex
 	readings []power.Reading // that wait for Read, at most maxWaiting
-	fault    error           // what was wrong since the last Read, if anything was
+	fault    error           // last error since the last Read, or nil
 }
 
 func newCommandMeter(r Request) *commandMeter {
@@ -113,11 +113,11 @@ func (m *commandMeter) awaitReading(ctx context.Context, limit time.Duration) er
 	return fmt.Errorf("it printed no line %s within %v", lineFormat, limit)
 }
 
-// take takes a line that arrived at a moment.
+// take parses a line that arrived at a moment.
 func (m *commandMeter) take(text string, now time.Time) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '#' || strings.HasPrefix(strings.ToLower(text), "time") {
-		return // a comment, or the names of columns
+		return // a comment or column names
 	}
 	r, err := parseLine(text, now)
 	m.mu.Lock()
@@ -140,7 +140,7 @@ func (m *commandMeter) take(text string, now time.Time) {
 //	,412.5
 //
 // The time stamp is in seconds since 1970 (milli-, micro- and nanoseconds are recognized by their size) or in RFC
-// 3339; without one, the time of arrival counts. Watts follow.
+// 3339; without one, the time is that of arrival. Watts follow.
 const lineFormat = `"timestamp,watts"`
 
 // parseLine returns the reading of a line that arrived at a moment. A time stamp must be close to that moment.
@@ -181,7 +181,7 @@ func (m *commandMeter) ended() error {
 
 func (m *commandMeter) Info() power.Info { return m.info }
 
-// Read returns the readings that wait, and the last fault since the previous call.
+// Read returns the waiting readings, and the last fault since the previous call.
 func (m *commandMeter) Read(context.Context) ([]power.Reading, error) {
 	exited := m.process.HasExited()
 	m.mu.Lock()
@@ -194,7 +194,7 @@ func (m *commandMeter) Read(context.Context) ([]power.Reading, error) {
 	return readings, fault
 }
 
-// Close asks the program to end, and kills it and everything it has started if it does not.
+// Close asks the program to end. It kills the program and its children after endLimit.
 func (m *commandMeter) Close() error {
 	if !m.process.Stop(0, endLimit) {
 		return fmt.Errorf("the program %s cannot be killed", m.info.Detail)

@@ -62,8 +62,8 @@ func openHwmon(_ context.Context, r Request) (meters []power.Meter, _ error) {
 	return meters, errors.Join(reasons...)
 }
 
-// hwmonFiles returns the files of a chip that show power or energy, one for each number of a sensor: the counter of
-// energy if there is one, otherwise the mean power, otherwise the present power.
+// hwmonFiles returns one file for each sensor of a chip: the counter of energy if there is one, otherwise the mean
+// power, otherwise the present power.
 func hwmonFiles(files fs.FS, chip string) (all []string) {
 	known := map[string]bool{}
 	for _, kind := range []string{"energy*_input", "power*_average", "power*_input"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// A polled meter shows one value whenever it is asked.
+// A polled meter returns one value per read.
 type polled struct {
 	info  power.Info
 	show  func(context.Context) (float64, error) // joules that a counter has counted, or watts
@@ -47,7 +47,7 @@ func (m *polled) Read(ctx context.Context) ([]power.Reading, error) {
 
 // A total turns the values of a counter into joules since the meter was opened, which never decrease.
 type total struct {
-	wrap     float64 // the counter starts again at zero after this much; zero: never
+	wrap     float64 // the counter restarts at zero after this value; zero: never
 	maxPower float64 // more than the device can draw
 
 	started bool
@@ -56,9 +56,9 @@ type total struct {
 	sum     float64
 }
 
-// add adds a value of the counter and completes the reading r with the sum. If the energy since the last call is not
-// known, because the counter was reset or may have wrapped more than once, it is left out of the sum, r.Break is set
-// and the error says why.
+// add adds a value of the counter and completes the reading r with the sum. If the counter was reset or may have
+// wrapped more than once, the energy since the last call is not known: the sum omits it, r.Break is set and the error
+// says why.
 func (t *total) add(shown float64, r *power.Reading) (err error) {
 	passed, rise := r.Time.Sub(t.at), shown-t.shown
 	first := !t.started
@@ -117,7 +117,7 @@ func readNumber(file fs.File) (float64, error) {
 	return float64(number), nil
 }
 
-// readText returns the text of a small file without surrounding space; "" if it cannot be read.
+// readText returns the trimmed text of a small file, or "" if it cannot be read.
 func readText(files fs.FS, path string) string {
 	content, err := fs.ReadFile(files, path)
 	if err != nil {

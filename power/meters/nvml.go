@@ -13,8 +13,8 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// NVML, NVIDIA's management library, comes with the driver and does not need CUDA. It counts the energy of a board
-// since Volta.
+// NVML, NVIDIA's management library, comes with the driver and does not need CUDA. It has a counter of energy for
+// boards since Volta.
 
 // nvmlPeriod is the observed time between two updates of the energy counter, on an H200 with driver 580.
 const nvmlPeriod = 100 * time.Millisecond
@@ -42,7 +42,7 @@ const (
 	nvmlGPULost      nvmlCode = 15
 )
 
-// nvmlErrors explains codes that users can do something about.
+// nvmlErrors explains the codes that users can fix.
 var nvmlErrors = map[nvmlCode]string{
 	nvmlNoSupport: "this GPU, or this kind of virtual GPU, does not support it",
 	nvmlNoPermission: "this user may not read it; a container needs the devices /dev/nvidia* and the driver's " +
@@ -74,7 +74,7 @@ type nvmlDevice uintptr
 // nvmlBuffer has room for every text of NVML.
 type nvmlBuffer [96]byte
 
-// An nvmlLibrary has the functions of nvml.h that are used. Energy is in millijoules.
+// An nvmlLibrary has the functions of nvml.h in use. Energy is in millijoules.
 type nvmlLibrary struct {
 	init, shutdown func() nvmlCode
 	count          func(*uint32) nvmlCode
@@ -84,8 +84,8 @@ type nvmlLibrary struct {
 	mig            func(device nvmlDevice, current, pending *uint32) nvmlCode
 }
 
-// loadNVML loads the library at run time, so a machine without it only lacks these meters. The library stays loaded,
-// because its threads may still run after its shutdown.
+// loadNVML loads the library at run time, so that teps runs without it. The library stays loaded, because its threads
+// may run after its shutdown.
 func loadNVML(file string) (*nvmlLibrary, error) {
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {

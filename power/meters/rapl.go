@@ -16,8 +16,7 @@ import (
 
 // RAPL (running average power limit) counts the energy of Intel and AMD processor packages and of memory. Linux shows
 // the counters as power capping zones (Documentation/power/powercap in its sources): directories such as intel-rapl:0,
-// and intel-rapl:0:1 for a zone within it. energy_uj is the count in microjoules, which starts again at zero after
-// max_energy_range_uj.
+// and intel-rapl:0:1 for a zone within it. energy_uj counts microjoules and restarts at zero after max_energy_range_uj.
 
 const powercapPath = "sys/class/powercap"
 
@@ -26,11 +25,11 @@ const (
 	raplPeriod = time.Millisecond
 	// raplStep is the usual unit of the counters in joules.
 	raplStep = 1.0 / (1 << 14)
-	// raplMax is more than any zone can draw. A counter that rises faster has been reset.
+	// raplMax is more than any zone can draw. A faster rise means that the counter was reset.
 	raplMax float64 = 2000
 )
 
-// raplScopes are the scopes of zones by the beginning of their names. The zones core and uncore are parts of packages.
+// raplScopes maps prefixes of zone names to scopes. The zones core and uncore are parts of packages.
 var raplScopes = map[string]power.Scope{"package": power.Package, "dram": power.DRAM, "psys": power.SoC}
 
 func raplSource() Source {
@@ -81,13 +80,13 @@ func openZones(files fs.FS) (meters []power.Meter, _ error) {
 	return meters, errors.Join(reasons...)
 }
 
-// raplMethod reports whether this processor measures its energy. Intel's do since Haswell. Before, and in AMD's, a
-// model of the processor's activity feeds the counter (Hackenberg et al., HPPAC 2015; Schöne et al., CLUSTER 2021).
+// raplMethod reports whether this processor measures its energy, as Intel's do since Haswell. On older ones and on
+// AMD's a model of activity feeds the counter (Hackenberg et al., HPPAC 2015; Schöne et al., CLUSTER 2021).
 func raplMethod(files fs.FS) (method power.Method, detail string) {
 	processor := map[string]string{}
 	for line := range strings.Lines(readText(files, "proc/cpuinfo")) {
 		if strings.TrimSpace(line) == "" {
-			break // the first of many equal processors is enough
+			break // all processors are equal
 		}
 		key, value, _ := strings.Cut(line, ":")
 		processor[strings.TrimSpace(key)] = strings.TrimSpace(value)
@@ -102,7 +101,7 @@ func raplMethod(files fs.FS) (method power.Method, detail string) {
 	return power.Measured, ""
 }
 
-// openZone opens the counter of a zone, whose name is not known here.
+// openZone opens the counter of a zone. The caller sets its name.
 func openZone(files fs.FS, directory string) (*polled, error) {
 	wrap, err := strconv.ParseFloat(readText(files, path.Join(directory, "max_energy_range_uj")), 64)
 	if err != nil || wrap == 0 {

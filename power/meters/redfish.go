@@ -18,8 +18,8 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// Board controllers answer over HTTPS with Redfish (DMTF DSP0266). Each chassis under /redfish/v1/Chassis links to
-// EnvironmentMetrics, where PowerWatts is the power of the chassis, or to the older Power, where PowerControl has it.
+// Board controllers serve Redfish over HTTPS (DMTF DSP0266). Each chassis under /redfish/v1/Chassis links to
+// EnvironmentMetrics, where PowerWatts is the power of the chassis, or to the older Power, which has PowerControl.
 
 const (
 	redfishUser     = "TEPS_REDFISH_USER"
@@ -49,8 +49,8 @@ func checkRedfishURL(value string) error {
 	return nil
 }
 
-// A redfishClient reads resources of one server. Name and password come from the environment, so they are in no list
-// of processes and in no record.
+// A redfishClient reads resources of one server. Name and password come from the environment, so that they are not in
+// the list of processes or a record.
 type redfishClient struct {
 	server         url.URL
 	user, password string

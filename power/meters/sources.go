@@ -1,8 +1,8 @@
 // Package meters finds and opens power meters: the sensors of this machine, board controllers, and programs of the
 // user.
 //
-// Each source of meters is a file with one function that returns a Source. Sources lists them, and is the only place
-// that names them: a new source is a new file and a line there.
+// Each source of meters is a file with one function that returns a Source. Sources lists them; a new source is a new
+// file and a line there.
 package meters
 
 import (
@@ -34,16 +34,15 @@ func Sources() []Source {
 // A Source is a kind of meter.
 type Source struct {
 	Name string
-	Help string // its readings, in one line
-	// Example shows how to ask for a source that needs a value, such as an address. Empty: the source needs none,
-	// because it searches this machine.
+	Help string // description of its readings, one line
+	// Example shows the use of a source that needs a value, such as an address. Empty: the source searches this machine.
 	Example string
 	// Scope is the default scope of the meters of a source with a value. Empty: the user must state it.
 	Scope power.Scope
-	// Check rejects values that cannot be right, before any meter is opened. Nil: all values may be.
+	// Check rejects invalid values before any meter is opened. Nil: all values are valid.
 	Check func(value string) error
-	// Open opens the meters of the source. It may return both meters and an error, which says why there are no others;
-	// if several reasons are joined (errors.Join), each is reported on its own.
+	// Open opens the meters of the source. It may return both meters and an error that says why there are no others;
+	// joined reasons (errors.Join) are reported separately.
 	Open func(ctx context.Context, r Request) ([]power.Meter, error)
 }
 
@@ -57,7 +56,7 @@ type Request struct {
 // files returns the files under r.Root.
 func (r Request) files() fs.FS { return os.DirFS(r.Root) }
 
-// local reports whether the source searches this machine, as opposed to using what the user names.
+// local reports whether the source searches this machine and takes no value.
 func (s Source) local() bool { return s.Example == "" }
 
 // Help explains how to ask for meters of the given sources, for the help of commands.
@@ -91,19 +90,19 @@ func scopeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Config says which meters to find. Its zero value finds all meters of this machine.
+// Config selects meters. Its zero value selects all meters of this machine.
 type Config struct {
 	// Root is the directory that holds the machine's sys, proc and dev. Empty: "/".
 	Root string
-	// Specs are specifications of meters as Help explains them. Empty: all that can be found in this machine ("auto").
+	// Specs are specifications of meters as Help explains them. Empty: all meters of this machine ("auto").
 	Specs []string
 	// Sources are the known sources. Empty: Sources().
 	Sources []Source
 }
 
-// Find opens meters, and says for every source without a meter why it has none. A source that the user asked for and
-// that is absent is an Absence with Asked set, not an error. The error is for a specification that is wrong, or the
-// end of ctx; then no meter is left open. The caller closes the meters.
+// Find opens meters, and returns an absence for every source without one. A source that the user asked for and that is
+// absent has Asked set; it is not an error. The error is that of a wrong specification or of ctx; then no meter is left
+// open. The caller closes the meters.
 func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power.Absence, err error) {
 	if len(c.Sources) == 0 {
 		c.Sources = Sources()
@@ -156,7 +155,7 @@ type spec struct {
 	asked bool    // not found by auto
 }
 
-// find opens the meters of one specification. The reasons say why there are no others.
+// find opens the meters of one specification, and returns the reasons why there are no others.
 func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reasons []error) {
 	found, err := s.Open(ctx, Request{Root: root, Scope: s.scope, Value: s.value})
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -179,7 +178,7 @@ func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reas
 	return meters, reasons
 }
 
-// parseAll parses specifications; none at all means auto.
+// parseAll parses specifications. No specifications mean auto.
 func parseAll(sources []Source, texts []string) (all []spec, err error) {
 	if len(texts) == 0 {
 		texts = []string{auto}
