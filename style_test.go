@@ -35,6 +35,12 @@ var forbiddenPhrases = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bbeside\b`),
 	regexp.MustCompile(`(?i)\bthe finds\b`),
 	regexp.MustCompile(`(?i)\bfinds (of|that|are|go|as|lie)\b`),
+	regexp.MustCompile(`(?i)\bat the least\b`),
+	regexp.MustCompile(`(?i)\bwhoever\b`),
+	regexp.MustCompile(`(?i)\bin any case\b`),
+	regexp.MustCompile(`(?i)\bkeeps? no tuples\b`),
+	regexp.MustCompile(`(?i)\bwho (needs|asks|reads|wants)\b`),
+	regexp.MustCompile(`(?i)\bthat has gone\b`),
 	// British spelling
 	regexp.MustCompile(`(?i)(neighb|col|fav|behavi)our|cancelled|labell(ed|ing)\b|modelled|licence|\bcentre|\bgrey\b`),
 	regexp.MustCompile(`(?i)(optim|initial|summar|serial|symmetr|final|normal|general)is(e[drs]?|ing|ation)\b`),

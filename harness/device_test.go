@@ -176,8 +176,8 @@ func TestHostDevice(t *testing.T) {
 		byDevice, confirmed int
 		generated           bool
 	}{
-		"works":           {device: &slow{}, byDevice: 64, confirmed: 2, generated: true},
-		"keeps no tuples": {device: &slow{}, regenerate: true, byDevice: 64, confirmed: 1, generated: true},
+		"works":       {device: &slow{}, byDevice: 64, confirmed: 2, generated: true},
+		"regenerates": {device: &slow{}, regenerate: true, byDevice: 64, confirmed: 1, generated: true},
 		"finds wrong parents without tuples": {device: &slow{}, regenerate: true, breaks: true, byDevice: 64, confirmed: 64,
 			generated: true},
 		"wrong parents":                    {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},

@@ -276,7 +276,7 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	}
 }
 
-// planNeeds is EstimateMemory for a plan, which may keep no tuples.
+// planNeeds is EstimateMemory for a plan, which may regenerate the tuples.
 func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory) Needs {
 	n := EstimateMemory(s, m)
 	if plan.Regenerate {

@@ -49,8 +49,8 @@ func TestInterferenceOfThisProcess(t *testing.T) {
 	}
 }
 
-// The processors that were busy between two looks are counted, with time taken by a hypervisor and without waiting for
-// disks, and so are the times that heat slowed one down.
+// The load counts busy processors between two samples, including time taken by a hypervisor and excluding waits for
+// disks, and counts thermal throttling.
 func TestLoadBetweenTwoLooks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")

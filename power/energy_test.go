@@ -93,7 +93,7 @@ type sampling struct {
 	window   float64 // of the longest read call, in seconds
 }
 
-// record reads a meter that shows(t), and keeps its readings as a recorder does.
+// record reads a meter that shows(t) as a recorder does.
 func record(r *rand.Rand, info Info, s sampling, seconds float64, shows func(t float64) float64) Series {
 	track := &track{series: Series{Info: info}}
 	for t, skip := 0.0, 0; t < seconds; t += s.interval {
@@ -191,7 +191,7 @@ func TestUncertaintyBoundsTheErrorOfCounters(t *testing.T) {
 				a.Joules, truth, off, a.Uncertainty, period, how)
 		}
 		worst, sum = max(worst, off/truth), sum+off/truth
-		// What 750 W spend in a period and the reads around it, at both ends.
+		// The energy of 750 W in a period and the reads around it, at both ends.
 		gap := 2 * (2*period + float64(how.burst+3)*how.interval) * 750
 		widest = max(widest, a.Uncertainty/gap)
 	}

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// scripted is a meter that reads what a test says; n counts its reads from 0.
+// scripted is a meter that returns readings of a test; n counts its reads from 0.
 type scripted struct {
 	info  Info
 	mu    sync.Mutex

@@ -91,7 +91,7 @@ func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// TestShare counts how often each item is given out.
+// TestShare counts how often each item is shared out.
 func TestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hybrid{
@@ -113,7 +113,7 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// Bottom-up steps alone take minutes on long paths, as quadratic work does.
+// Only bottom-up steps take minutes on long paths, as quadratic work does.
 func TestBottomUpSteps(t *testing.T) {
 	for _, c := range enginetest.Cases() {
 		if !strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "graph/path-deep") {

@@ -20,7 +20,7 @@ func (p *packed) unpack(v uint32) (list []uint32) {
 	return list
 }
 
-// Lists of all widths, some of them empty, are what they were before, and take as many bits as their widths say.
+// Packing keeps lists of all widths, also empty ones, and their sizes match their widths.
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := &csr{offsets: []int64{0}}
@@ -53,7 +53,7 @@ func TestPack(t *testing.T) {
 	})
 }
 
-// What the engine reports about its lists is what they take.
+// The engine reports the size of its lists.
 func TestPackedListsAreReported(t *testing.T) {
 	// The list of 0 has 1 and 4, three bits each; those of 1 and 4 have 0, one bit each; 2 and 3 have none.
 	tuples := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(0, 4), graph.MakeEdge(4, 0)}

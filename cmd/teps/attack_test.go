@@ -23,7 +23,7 @@ func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
 	}
 }
 
-// A command that waits, for an engine or for whoever reads what it prints, ends with a signal.
+// A command that waits for an engine or for the reader of its output ends with a signal.
 func TestSignalsEndCommandsThatWait(t *testing.T) {
 	t.Parallel()
 	asleep := filepath.Join(t.TempDir(), "teps-engine-asleep")
@@ -63,7 +63,7 @@ func TestSignalsEndCommandsThatWait(t *testing.T) {
 	}
 }
 
-// The runtimes of Go and C reserve more address space than they use, and end with pages of traces where it is limited.
+// Under a limit of the address space, the runtimes of Go and C would end with pages of traces.
 func TestALimitedAddressSpaceIsRefusedInALine(t *testing.T) {
 	for _, kilobytes := range []string{"200000", "800000", "1000000", "2000000"} {
 		cmd, temp := teps(t, "run", "--scale", "8")

@@ -8,7 +8,7 @@ import (
 	"github.com/tepsbench/teps/serial"
 )
 
-// builtins lists the engines of this program in the order in which teps shows them. A new engine is one more line.
+// builtins lists the engines of this program in display order. A new engine is one more line.
 func builtins() catalog {
 	return catalog{
 		{"cpu", func() plugins.Engine { return cpu.New() }},
@@ -18,7 +18,7 @@ func builtins() catalog {
 	}
 }
 
-// defaultEngines is what `teps run` runs: the engine cpu and the engine distributed in two dimensions and in one.
+// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
 func defaultEngines() []string {
 	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
 }

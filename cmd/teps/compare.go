@@ -17,21 +17,22 @@ func compareCommand() *cobra.Command {
 	var markdown bool
 	c := &cobra.Command{
 		Use:   "compare RUN[,RUN...]...",
-		Short: "Tell how runs or engines differ in speed, and how certain it is",
-		Long: `compare sets each of the runs B, C, ... against the run A that is named first,
-engine by engine and graph by graph. Of a single run it sets each engine against
-the first. Roots that both sides have searched are compared one by one, so that
-the spread between roots does not hide a difference. A run is named by its
+		Short: "Compare the speed of runs or engines, with confidence intervals",
+		Long: `compare compares each of the runs B, C, ... with the first run A, engine by
+engine and graph by graph. For a single run it compares each engine with the
+first one. It compares the roots that both sides searched one by one, so that
+the spread between roots does not hide a difference. A run is given by its
 directory. Several runs joined by commas are repeats of one measurement, and so
 are the runs in a directory such as a store.
 
 It prints harmonic means, the ratio to A with a 95 % interval, and all other
-differences of the sides. docs/comparing.md describes the method and its power.
+differences between the sides. docs/comparing.md describes the method and its
+power.
 
-With --fail-if slower=5% the exit code is 1 if another side is certainly slower
-than A by more than 5 % for any engine and graph, that is, if the whole interval
-lies below 0.95, or if it has no searches to compare with those of A. Without
-it, a difference is not a failure.`,
+With --fail-if slower=5% the exit code is 1 if another side is more than 5 %
+slower than A for any engine and graph (the whole interval lies below 0.95), or
+if it has no searches to compare with those of A. Without --fail-if, a
+difference is not a failure.`,
 		Example: `  teps compare results/before results/after
   teps compare results/b                      the engines of one run
   teps compare before1,before2,before3 after1,after2,after3
@@ -65,7 +66,7 @@ it, a difference is not a failure.`,
 			return errReported
 		},
 	}
-	c.Flags().StringVar(&failIf, "fail-if", "", "exit with 1 if another side is certainly slower by more: slower=5%")
+	c.Flags().StringVar(&failIf, "fail-if", "", "exit with 1 if another side is slower by more than this: slower=5%")
 	c.Flags().BoolVar(&markdown, "markdown", false, "write Markdown, for a pull request")
 	return c
 }

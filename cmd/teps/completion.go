@@ -15,8 +15,8 @@ import (
 	"github.com/tepsbench/teps/reports/parts"
 )
 
-// complete registers the completions of flags and arguments with the shells. It starts no engine: only built-in engines
-// complete their options.
+// complete registers the completions of flags and arguments. Only built-in engines complete their options, because it
+// starts no engine.
 func complete(root *cobra.Command, engines catalog) {
 	const (
 		anything = cobra.ShellCompDirectiveDefault
@@ -30,7 +30,7 @@ func complete(root *cobra.Command, engines catalog) {
 	graphs := words(goesOn,
 		each(graph.Generators(), func(g graph.Generator) string { return g.Kind + ":\t" + g.About })...)
 	known, _ := reports.References("all")
-	flags := map[string]cobra.CompletionFunc{ // of a command or, without its name, of all
+	flags := map[string]cobra.CompletionFunc{ // COMMAND FLAG, or FLAG for all commands
 		"engine": engines.complete, "set": engines.completeSettings, "graph": graphs, "picture": completePictures,
 		"meter":     words(goesOn, each(meters.Sources(), func(s meters.Source) string { return s.Name + "\t" + s.Help })...),
 		"reference": words(noFile, append(each(known, func(r reports.Reference) string { return r.Name }), "all")...),
@@ -78,7 +78,7 @@ func (c catalog) names() []string {
 	return each(c.known(), func(e choice) string { return e.Name + "\t" + e.found })
 }
 
-// complete completes the last of several engines, and the options after its name.
+// complete completes the last of several engines, or an option after its name.
 func (c catalog) complete(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	last := word[strings.LastIndex(word, ",")+1:]
 	engine, _, hasOptions := strings.Cut(last, ":")
@@ -90,13 +90,13 @@ func (c catalog) complete(_ *cobra.Command, _ []string, word string) ([]string, 
 	}
 	option := last[strings.LastIndex(last, ":")+1:]
 	directive := cobra.ShellCompDirectiveNoSpace
-	if c.find(engine) != nil { // and not a path with a colon
+	if c.find(engine) != nil { // not a path with a colon
 		directive |= cobra.ShellCompDirectiveNoFileComp
 	}
 	return prefixed(word[:len(word)-len(option)], c.options(engine, option)), directive
 }
 
-// completeSettings completes ENGINE.OPTION=VALUE, where the engine is one of the command line.
+// completeSettings completes ENGINE.OPTION=VALUE for the engines of the command line.
 func (c catalog) completeSettings(command *cobra.Command, args []string, word string) (all []string,
 	directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
@@ -117,7 +117,7 @@ func (c catalog) completeSettings(command *cobra.Command, args []string, word st
 	return all, directive
 }
 
-// options lists the options of a built-in engine or, after NAME=, the values of one.
+// options lists the options of a built-in engine or, after NAME=, the values of an option.
 func (c catalog) options(engine, word string) (all []string) {
 	var d plugins.Description
 	if open := c.find(engine); open != nil {
@@ -137,8 +137,8 @@ func (c catalog) options(engine, word string) (all []string) {
 	return all
 }
 
-// prefixed puts a prefix before words. After a comma they lose their descriptions: cobra's script for bash compares
-// words that have one in the form that needs quotes.
+// prefixed puts a prefix before words. After a comma it drops their descriptions, because cobra's script for bash
+// compares words with descriptions in quoted form.
 func prefixed(prefix string, all []string) []string {
 	return each(all, func(s string) string {
 		if strings.Contains(prefix, ",") {
@@ -148,8 +148,8 @@ func prefixed(prefix string, all []string) []string {
 	})
 }
 
-// forBash replaces a function of cobra's script for bash. Bash takes what follows a colon or an equals sign as a word
-// of its own; cobra's function does not expect both in one word, as in cpu:pin=.
+// forBash replaces a function of cobra's script for bash. Bash starts a new word after a colon or an equals sign;
+// cobra's function does not handle both in one word, as in cpu:pin=.
 const forBash = `
 __teps_handle_special_char() {
     local word=${1%"${1##*[:=]}"} i

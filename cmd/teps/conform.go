@@ -24,17 +24,17 @@ func conformCommand(engines catalog) *cobra.Command {
 	var limit time.Duration
 	c := &cobra.Command{
 		Use:   "conform ENGINE",
-		Short: "Test whether an engine keeps its contract",
+		Short: "Test whether an engine meets its contract",
 		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a
 shared library. Each case runs in a separate process: small graphs with exact
 levels and Kronecker graphs; reuse, canceling, errors and wrong input; clocks
 that leave out work; many searches, random cancels, restarts and growing memory.
-A case that fails prints its input, the wanted answer and the given one.`,
+A case that fails prints its input, the expected answer and the actual one.`,
 		Example: `  teps conform cpu
   teps conform ./teps-engine-mine --case 'graph/*' --case search/refused
   teps conform ./libmine.so --set mine.threads=2
   teps conform cpu --graph grid2d:300              search this graph instead
-  teps conform --list                              all cases, each in a line`,
+  teps conform --list                              all cases, one per line`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cases, err := enginetest.Select(patterns...)
 			if err != nil {
@@ -75,7 +75,7 @@ A case that fails prints its input, the wanted answer and the given one.`,
 	c.Flags().StringArrayVar(&f.set, "set", nil,
 		"set an option in every case: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	c.Flags().StringArrayVar(&patterns, "case", nil,
-		"run only this case, or those of a pattern such as 'graph/*' (repeatable)")
+		"run only the cases of this name or pattern, such as 'graph/*' (repeatable)")
 	c.Flags().StringArrayVar((*[]string)(&f.Graph), "graph", nil,
 		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
 	c.Flags().BoolVar(&list, "list", false, "print the cases instead of running them")
@@ -85,7 +85,7 @@ A case that fails prints its input, the wanted answer and the given one.`,
 	return c
 }
 
-// graphCase makes a case of a graph that --graph names.
+// graphCase returns a case that searches the graph of --graph.
 func graphCase(c *cobra.Command, name string) (enginetest.Case, error) {
 	d := record.DefaultPlan()
 	source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, newProgress(c.ErrOrStderr(), false))
@@ -133,7 +133,7 @@ func conform(c *cobra.Command, host processes, spec record.EngineSpec, cases []e
 	case failed > 0:
 		return errReported
 	case d.Unavailable != "":
-		return fmt.Errorf("engine %s is not available here, so that most cases were skipped: %s", spec.Name, d.Unavailable)
+		return fmt.Errorf("engine %s is not available here, so most cases were skipped: %s", spec.Name, d.Unavailable)
 	case passed == 0:
 		return fmt.Errorf("engine %s: every case was skipped", spec.Name)
 	}

@@ -21,11 +21,11 @@ func script(t *testing.T, lines string) string {
 	return path
 }
 
-// steady is a wall meter that says 120 W, forty times a second.
+// steady is a wall meter that prints 120 W forty times a second.
 const steady = `while :; do echo ",120.0"; sleep 0.025; done`
 
-// energyEngines are kinds of engines, as --engine takes them. A function builds its engine, or skips the test if tools
-// are missing. One engine needs a directory in PATH, which follows " with ".
+// energyEngines are kinds of engines, as values of --engine. A function builds its engine, or skips the test if tools
+// are missing. After " with " follows a directory that an engine needs in PATH.
 func energyEngines() map[string]func(t *testing.T) string {
 	tools := func(t *testing.T, command string) {
 		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {

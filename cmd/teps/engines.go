@@ -43,12 +43,12 @@ func (c catalog) find(name string) func() plugins.Engine {
 	return nil
 }
 
-// parse reads [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
+// parse parses [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
 func (c catalog) parse(text string) (choice, error) {
 	label, engine, labeled := strings.Cut(text, "=")
 	path, _ := cutOptions(text)
 	if !labeled || strings.ContainsAny(label, `:/\`) || strings.Contains(label, ".") && checkFile(path) == nil {
-		label, engine, labeled = "", text, false // without a =, or with one in an option or a path
+		label, engine, labeled = "", text, false // no =, or one in an option or a path
 	}
 	if labeled && !isLabel(label) {
 		return choice{}, usage("--engine %.80s: want a label of 1 to 64 letters, digits, - and _", text)
@@ -71,8 +71,8 @@ func (c catalog) parse(text string) (choice, error) {
 	return chosen, nil
 }
 
-// cutOptions separates an engine from the options after it. A path may have colons: it ends at the last one where there
-// is a file. So may a value, as in memory=node:1: it ends before the next option.
+// cutOptions separates an engine from the options after it. A path may contain colons; it ends at the last colon before
+// which there is a file. A value may contain colons too, as in memory=node:1; it ends before the next option.
 func cutOptions(text string) (engine string, options []string) {
 	parts, n := strings.Split(text, ":"), 1
 	if strings.ContainsAny(text, `/\.`) {
@@ -91,7 +91,7 @@ func cutOptions(text string) (engine string, options []string) {
 	return strings.Join(parts[:n], ":"), options
 }
 
-// locate finds an engine by its name or path.
+// locate finds an engine by name or path.
 func (c catalog) locate(engine string) (choice, error) {
 	if engine == "" {
 		return choice{}, usage("the name of an engine is empty; teps engines lists all engines")
@@ -113,7 +113,7 @@ func (c catalog) locate(engine string) (choice, error) {
 		engine, didYouMean(engine, names), strings.Join(names, ", "), engine)
 }
 
-// known lists the engines that have a name: those built in, and those in the directory of this program.
+// known lists the built-in engines and those in the directory of this program.
 func (c catalog) known() (all []choice) {
 	for _, b := range c {
 		all = append(all, choice{EngineSpec: record.EngineSpec{Name: b.name, Builtin: b.name}, found: "built in"})
@@ -131,7 +131,7 @@ func (c catalog) known() (all []choice) {
 	return all
 }
 
-// checkFile refuses a path that cannot be an engine.
+// checkFile returns an error for a path that cannot be an engine.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -149,12 +149,12 @@ func checkFile(path string) error {
 	return nil
 }
 
-// notLabel matches what no label has.
+// notLabel matches characters that labels cannot have.
 var notLabel = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 func isLabel(text string) bool { return text != "" && len(text) <= 64 && !notLabel.MatchString(text) }
 
-// fileLabel is the name of an outside engine before it has described itself: teps-engine-cuda is cuda, libmine.so mine.
+// fileLabel returns the name of an outside engine by its file: cuda for teps-engine-cuda, mine for libmine.so.
 func fileLabel(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	if name = strings.TrimPrefix(name, enginePrefix); record.IsLibrary(path) {
@@ -171,12 +171,12 @@ type choice struct {
 	record.EngineSpec
 	found   string   // built in, next to teps, or by its path
 	labeled bool     // the user has given a label
-	file    string   // the name by its file, which --set takes as well; empty for an engine with another name
+	file    string   // name by its file, which --set accepts too, or empty
 	given   []string // names of options, in the order in which they were set
 }
 
-// name gives an engine that is called by its file the name by which it describes itself. One that cannot be asked keeps
-// the other name; preparing the run reports what is wrong with it.
+// name replaces the name by file with the name in the engine's description. If there is no description, the name stays,
+// and preparing the run reports the error.
 func (c *choice) name(ctx context.Context, host harness.Host) {
 	if c.file == "" {
 		return
@@ -207,14 +207,14 @@ func enginesCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:   "engines [PATH...]",
 		Short: "List the engines with their memory and options",
-		Long: `engines starts every engine, and prints its description and the options that
---set ENGINE.OPTION=VALUE takes. It lists the built-in engines, those in the
+		Long: `engines starts every engine and prints its description and the options for
+--set ENGINE.OPTION=VALUE. It lists the built-in engines, those in the
 directory of teps (programs teps-engine-NAME and shared libraries
 teps-engine-NAME.so), and each program or library given as PATH.
 
 Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and
 dynamic parallelism (topdown=dynamic of cuda) are options; their descriptions
-say what turning them on was measured to cost.`,
+state the measured cost.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -30,8 +30,8 @@ func graphCommand() *cobra.Command {
 		Use:   "graph SOURCE",
 		Short: "Describe a graph: degrees, components, diameter",
 		Long: `graph reads or generates a graph and prints its vertices, tuples, duplicates,
-self-loops, degrees, components and a lower bound of its diameter, found by
-breadth-first searches that each begin where the one before ended.
+self-loops, degrees, components and a lower bound of its diameter. Each of
+the searches for the bound begins at the last vertex of the one before.
 
 SOURCE is a generator,
 ` + generators() + `
@@ -71,10 +71,10 @@ formats.`,
 	return c
 }
 
-// graphFacts is what --format json writes.
+// graphFacts is the JSON of --format json.
 type graphFacts struct {
 	Source string `json:"source"`
-	// Of a file.
+	// For files.
 	FileFormat  files.Format `json:"file_format,omitempty"`
 	SHA256      string       `json:"sha256,omitempty"`
 	Symmetrized bool         `json:"symmetrised,omitempty"`
@@ -123,10 +123,10 @@ func (g graphFacts) print(w io.Writer) error {
 		printFact(w, "sha256", g.SHA256)
 	}
 	if g.Symmetrized {
-		printFact(w, "edges", "directed in the file: each counts as undirected")
+		printFact(w, "edges", "directed in the file, counted as undirected")
 	}
 	if g.Compacted {
-		printFact(w, "labels", "numbered anew, because they have large gaps")
+		printFact(w, "labels", "renumbered, because they have large gaps")
 	}
 	share := func(part int64) string {
 		if g.Vertices == 0 {
@@ -163,10 +163,10 @@ func generateCommand() *cobra.Command {
 		Use:   "generate",
 		Short: "Write the tuples of a graph",
 		Long: `generate writes the tuples of the Graph500 reference generator to standard
-output, bit for bit, in its packed form: 12 bytes a tuple, little endian, the
+output, bit for bit, in its packed form: 12 bytes per tuple, little endian, the
 low 32 bits of both vertices and a word with their upper 16 bits. It needs a few
 megabytes of memory at any scale. --graph takes another generator, or a file,
-whose tuples are held in memory.
+which is read into memory.
 
 With --out it writes a file in the format of its extension, compressed if .gz or
 .zst follows: ` + strings.Join(files.Writable(), " ") + `.`,
@@ -177,12 +177,12 @@ With --out it writes a file in the format of its extension, compressed if .gz or
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("graph") && (c.Flags().Changed("scale") || c.Flags().Changed("edgefactor")) {
-				return usage("--graph names another graph than --scale and --edgefactor; give one of them")
+				return usage("--graph replaces --scale and --edgefactor; give only one of them")
 			}
 			if out == "" && isTerminal(c.OutOrStdout()) {
 				return usage("tuples are binary, 12 bytes each; name a file with --out, or write to a pipe")
 			}
-			if out != "" { // which is removed if it is not whole
+			if out != "" { // Write removes an incomplete file
 				finishOnSignal(c)
 			}
 			return generate(c, recipe, name, out)
@@ -200,7 +200,7 @@ With --out it writes a file in the format of its extension, compressed if .gz or
 	return c
 }
 
-// generate writes the tuples of a graph, or of a recipe if the graph has no name.
+// generate writes the tuples of a graph, or of the recipe if name is empty.
 func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err error) {
 	var source graph.Source = recipe
 	progress := newProgress(c.ErrOrStderr(), false)
@@ -227,7 +227,7 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 	return files.WritePacked(c.Context(), c.OutOrStdout(), source, step.Add)
 }
 
-// openGraph returns a generator, or a file, which it reads.
+// openGraph returns a generator, or reads a file.
 func openGraph(
 	ctx context.Context, name string, seed1, seed2 uint64, options files.Options, progress harness.Progress,
 ) (graph.Source, error) {

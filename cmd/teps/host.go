@@ -24,7 +24,7 @@ import (
 // served by this same program, started as `teps serve-engine`.
 type processes struct{ *rpc.Host }
 
-// newProcesses makes the host of the command c, which finishes up when a signal arrives.
+// newProcesses returns the host of the command c, which finishes in order when a signal arrives.
 func newProcesses(c *cobra.Command, verbose bool) processes {
 	finishOnSignal(c)
 	level := slog.LevelWarn
@@ -52,7 +52,7 @@ func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.En
 	return client, nil
 }
 
-// Meters finds the power meters of this machine and those that specifications describe.
+// Meters finds the power meters of this machine or of specifications.
 func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
 	return meters.Find(ctx, meters.Config{Specs: specifications})
 }
@@ -78,11 +78,11 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 	}
 }
 
-// hostPrograms begins the names of programs that do the host's work; they lie in the directory of teps.
+// hostPrograms is the prefix of the names of host programs in the directory of teps.
 const hostPrograms = "teps-host-"
 
-// hostDevice returns the program that --host-device names, or nil for the CPU. It starts the program to learn whether
-// its device is there. auto takes the CPU if it is not.
+// hostDevice returns the program of --host-device, or nil for the CPU. It starts the program to check for its device;
+// without one, auto means the CPU.
 func hostDevice(ctx context.Context, text string, host harness.Host) (*record.EngineSpec, error) {
 	path := text
 	switch self, err := os.Executable(); {

@@ -87,8 +87,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	return code;
 }`
 
-// Each fault of a library is reported in one line, the other engines are measured as if it were not there, and no
-// process is left.
+// Each fault of a library is reported in one line, the other engines are measured, and no process remains.
 func TestFaultsOfLibrariesAreReportedInALine(t *testing.T) {
 	t.Parallel()
 	faults := map[string]string{

@@ -7,8 +7,8 @@ package main
 #include <stdlib.h>
 #include <sys/resource.h>
 
-// The runtimes of Go and C reserve more address space than they use. Where it is limited, they end somewhere, often
-// before main, with pages of traces. This is called before them.
+// The runtimes of Go and C reserve more address space than they use. Under a limit they fail with pages of traces,
+// often before main. This runs before them.
 __attribute__((constructor)) static void check_address_space(void) {
 	const rlim_t needed = (rlim_t)2 << 30;
 	struct rlimit limit;

@@ -17,9 +17,9 @@ func listCommand() *cobra.Command {
 		Short: "List the runs in a directory",
 		Long: `list shows the runs in the given directories and everywhere below them (default:
 ` + defaultStore + `): when and on which machine they ran, the rate of the fastest
-engine and scale (harmonic mean), and whether they are complete and valid. A
-column that is the same in all lines is left out. With --engine only runs of
-that engine count. Without --sort the order is that of the directories.
+engine and scale (harmonic mean), and whether they are complete and valid. It
+omits columns that are the same in all lines. With --engine, it considers only
+runs of that engine. Without --sort, it keeps the order of the directories.
 
 A record that was cut off, edited or written by a newer teps gets a line with
 the reason. All others are listed, and the exit code is 1.`,

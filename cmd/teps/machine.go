@@ -50,11 +50,11 @@ why the other sources have none.
 	}
 	c.Flags().StringArrayVar(&specifications, "meter", nil,
 		"a power meter, as SOURCE[:SCOPE][=VALUE] (repeatable; default: auto)")
-	c.Flags().BoolVar(&measure, "measure", false, "measure the speed of memory with all processors, for some seconds")
+	c.Flags().BoolVar(&measure, "measure", false, "measure the speed of memory with all processors (takes some seconds)")
 	return c
 }
 
-// describeMachine describes this machine, warns if it is busy, and measures the speed of its memory if that is wanted.
+// describeMachine describes this machine, warns if it is busy, and optionally measures the speed of its memory.
 func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Machine, error) {
 	m := machine.This(ctx)
 	m.Load = machine.MeasureLoad(ctx)
@@ -73,7 +73,7 @@ func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Ma
 	return m, err
 }
 
-// printMachine prints the facts of a machine that reports show, the memory that a run can use, and this program.
+// printMachine prints the facts of a machine as in reports, the memory available to a run, and this program.
 func printMachine(ctx context.Context, w io.Writer, m machine.Machine) {
 	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
 	for _, fact := range result.Facts()[0].Rows {
@@ -90,7 +90,7 @@ func printFact(w io.Writer, name, value string) {
 	fmt.Fprintf(w, "%-20s %s\n", printable(name), wrapped(w, value, 21))
 }
 
-// wrapped breaks a text between words where a terminal ends; all lines but the first are indented.
+// wrapped wraps a text at the width of a terminal and indents all lines but the first.
 func wrapped(w io.Writer, value string, indent int) string {
 	value = printable(value)
 	if columns := terminalWidth(w); columns > indent {
@@ -116,8 +116,8 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 	return readings, absent, cmp.Or(power.Close(found), ctx.Err())
 }
 
-// printMeters shows meters with what they read, and the sources that have none. A meter that was asked for and is
-// missing is an error.
+// printMeters prints meters with their readings, and the sources without a meter. It returns an error for a requested
+// meter that is missing.
 func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (err error) {
 	t := reports.NewTable("meter|covers|kind|shows|#every|#now|what", "")
 	for _, s := range readings {
@@ -132,7 +132,7 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		if watts := s.Mean(); watts > 0 {
 			now = fmt.Sprintf("%.4g W", watts)
 		}
-		if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // as stated, or else as observed
+		if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // stated or observed
 			every = period.String()
 		}
 		t.Add(m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now, printable(what))

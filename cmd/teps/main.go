@@ -1,6 +1,5 @@
-// Command teps measures how fast machines search graphs breadth first, by the rules of Graph500. The engines that do
-// the searching are plugins; package harness runs the protocol over them. This package holds flags, progress and exit
-// codes (docs/running.md).
+// Command teps measures how fast machines search graphs breadth first, by the rules of Graph500. Engines are plugins;
+// package harness runs the protocol over them. This package has flags, progress and exit codes (docs/running.md).
 package main
 
 import (
@@ -15,8 +14,8 @@ import (
 )
 
 func main() {
-	// Writing to a pipe whose reader has gone (teps run | head) is an error; it must not end the process before its
-	// records are complete.
+	// A write to a closed pipe (teps run | head) returns an error; it must not end the process before its records are
+	// complete.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(execute(context.Background(), builtins(), os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -24,10 +23,9 @@ func main() {
 // errInterrupted is the cause when a signal has ended the context of a command.
 var errInterrupted = errors.New("interrupted")
 
-// finishOnSignal makes the first signal end the context of c, so that a measurement ends in an orderly way. A second
-// one has its usual effect, as the first has in commands that do not call this: it ends the process and its engines at
-// once. Signals that teps was started to ignore stay ignored: nohup ignores SIGHUP, and a shell ignores SIGINT for the
-// background jobs of a script.
+// finishOnSignal makes the first signal cancel the context of c, so that a measurement ends in order. The second one
+// ends the process and its engines at once, as the first does in other commands. Signals ignored at the start stay
+// ignored: nohup ignores SIGHUP, and a shell ignores SIGINT for background jobs of a script.
 func finishOnSignal(c *cobra.Command) {
 	ctx, cancel := context.WithCancelCause(c.Context())
 	c.SetContext(ctx)
@@ -42,7 +40,7 @@ func finishOnSignal(c *cobra.Command) {
 		signal.Stop(signals)
 		newLine := "\n"
 		if isTerminal(os.Stderr) {
-			newLine = eraseLine // removes the bar, and the ^C that the terminal shows
+			newLine = eraseLine // erases the bar and the ^C
 		}
 		fmt.Fprintf(os.Stderr, "%steps: %v: finishing up; interrupt again to quit now\n", newLine, s)
 		cancel(errInterrupted)

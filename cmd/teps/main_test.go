@@ -15,19 +15,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes this test binary the command teps, in the processes of scripts and tests, and the programs that they
-// start, by the name that it is started with.
+// TestMain makes this test binary the command teps, and the programs that it starts, by the name of the process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve-engine" {
 		os.Exit(execute(context.Background(), withPainter(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	_ = flag.Set("test.parallel", "6") // many tests wait more than they compute
+	_ = flag.Set("test.parallel", "6") // many tests mostly wait
 	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-host-test": serveHostDevice,
 		"teps-engine-maker": serveMaker})
 }
 
-// stoppable makes the processes of tests receive signals that whoever runs the tests ignores (nohup, a background job
-// of a script): a process inherits what is ignored, but not what is caught.
+// stoppable makes the processes of tests receive signals even if the tests run with signals ignored (nohup, a
+// background job of a script): processes inherit ignored signals, not caught ones.
 type stoppable struct{ *testing.M }
 
 func (m stoppable) Run() int {
@@ -70,8 +69,7 @@ func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// cutFile is "cut FILE": it leaves out the last two lines and half of the one before, as a process does that is killed
-// while it writes.
+// cutFile is "cut FILE": it removes the last two lines and half of the one before, as if the writer had been killed.
 func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 	rewrite(ts, args[0], args[0], func(text string) string {
 		lines := strings.SplitAfter(text, "\n")

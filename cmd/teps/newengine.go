@@ -19,8 +19,8 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
-// language is one way to write an engine: the name of the language and of the example's directory, what the example is,
-// its file with the engine, the command that builds it and the file that this makes.
+// language is a language with an example: its name (also that of the example's directory), a description, the file with
+// the engine, the build command and the file that it makes.
 type language struct{ name, about, file, build, engine string }
 
 func languages() []language {
@@ -82,12 +82,12 @@ Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 	return c
 }
 
-// named puts the name of an engine where the examples have "mine".
+// named replaces "mine" in an example with the name of an engine.
 func named(text, name string) string {
 	return regexp.MustCompile(`\b(lib)?mine\b`).ReplaceAllString(text, "${1}"+name)
 }
 
-// project returns the texts of a new engine's files by their names.
+// project returns the files of a new engine: texts by name.
 func (l language) project(name string) (map[string]string, error) {
 	files := map[string]string{}
 	list, _ := fs.Glob(examples.Files(), l.name+"/*") // embedded files are always there
@@ -103,8 +103,7 @@ func (l language) project(name string) (map[string]string, error) {
 		files["teps_engine.h"] = native.Header()
 		return files, nil
 	}
-	// A Go engine has the requirements of teps itself, so that nothing has to be downloaded. `go mod tidy` removes those
-	// that it does not use.
+	// A Go engine has the requirements of teps, so that nothing has to be downloaded. `go mod tidy` removes unused ones.
 	_, file, _, _ := runtime.Caller(0)
 	source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
@@ -119,7 +118,7 @@ func (l language) project(name string) (map[string]string, error) {
 	return files, nil
 }
 
-// writeProject makes a directory with files, or nothing if there is an error.
+// writeProject makes a directory with files, or nothing on an error.
 func writeProject(dir string, files map[string]string) error {
 	err := os.MkdirAll(dir, 0o777)
 	for name, text := range files {

@@ -13,8 +13,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// planFlags are the flags of `teps run` that make a plan, as the user writes them. Those with a name for YAML are
-// fields of a sweep file, too.
+// planFlags are the flags of `teps run` that make a plan. Fields with a YAML name are also fields of a sweep file.
 type planFlags struct {
 	engine     []string
 	scale      string
@@ -55,17 +54,16 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar((*[]string)(&f.Meter), "meter", nil,
 		"power meter to read (repeatable; default: every meter of this machine; see teps machine --help)")
 	flags.StringVar(&f.HostDevice, "host-device", "auto",
-		"what generates and validates: cuda, cpu, auto (cuda where there is one), or a program")
+		"where to generate and validate: cuda, cpu, auto (cuda if available), or a program")
 	flags.BoolVar(&f.regenerate, "regenerate", false,
-		"keep no tuples: engine and validation make them again, for scales beyond this memory (not compliant)")
+		"do not store the tuples; regenerate them on demand, for scales beyond this memory (not compliant)")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.checksum, "checksum", nil,
 		"refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
 }
 
-// settings is the plan without its engines. scaled says that the user named scales; without them a graph replaces the
-// default.
+// settings is the plan without its engines. With scaled, the user gave scales; otherwise a graph replaces the default.
 func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	p = record.DefaultPlan()
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
@@ -113,7 +111,7 @@ func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.H
 		}
 		chosen = append(chosen, c)
 	}
-	for _, text := range f.checksum { // before an engine is started
+	for _, text := range f.checksum { // before any engine is started
 		name, sum, _ := strings.Cut(text, "=")
 		c, err := byName(chosen, name)
 		if err != nil || c.Path == "" || !regexp.MustCompile(`^[0-9a-fA-F]{64}$`).MatchString(sum) {

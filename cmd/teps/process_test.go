@@ -76,7 +76,7 @@ func alive(pid int) bool {
 	return err == nil && !bytes.Contains(data, []byte(") Z "))
 }
 
-// haveEnded fails if one of the processes is there.
+// haveEnded fails if one of the processes is running.
 func haveEnded(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -86,7 +86,7 @@ func haveEnded(t *testing.T, pids []int) {
 	}
 }
 
-// succeed runs a command that must not fail, and returns what it prints.
+// succeed runs a command that must succeed, and returns its output.
 func succeed(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	out, err := cmd.CombinedOutput()
@@ -96,7 +96,7 @@ func succeed(t *testing.T, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// loaded is the record in a folder.
+// loaded returns the record in a folder.
 func loaded(t *testing.T, dir string) record.Result {
 	t.Helper()
 	r, err := record.Load(dir)
@@ -109,7 +109,7 @@ func loaded(t *testing.T, dir string) record.Result {
 // waitFor polls until f holds.
 func waitFor(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	const limit = 3 * time.Minute // only a test that fails waits for so long, or a machine that is very slow
+	const limit = 3 * time.Minute // reached only by failures and very slow machines
 	for deadline := time.Now().Add(limit); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %v for %s", limit, what)
@@ -274,7 +274,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// A reader that has gone, such as head, has seen enough: nothing has to be said.
+// A closed pipe, as by head, is not reported.
 func TestClosedStandardOutputEndsQuietly(t *testing.T) {
 	cmd, _ := teps(t, "generate", "--scale", "18")
 	var stderr bytes.Buffer

@@ -37,8 +37,8 @@ func reportCommand() *cobra.Command {
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and
 the page go into each run's directory, the official text to standard output.
-A directory of runs stands for all of them; a single one gets the plots and the
-page of all its runs.
+A directory of runs stands for all of them. If it is the only argument, it gets
+the plots and the page of all its runs.
 
 With --out it writes one page of all runs instead. With --format it writes one
 text, to standard output or --out:
@@ -149,8 +149,8 @@ func loadAll(dirs []string) (all []record.Result, err error) {
 	return all, nil
 }
 
-// show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first: the
-// directory may be on a full disk.
+// show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first,
+// because the directory may be on a full disk.
 func show(c *cobra.Command, dir string, references []reports.Reference, result record.Result, quiet bool) error {
 	report, err := reports.New(references, result)
 	if err == nil {
@@ -167,7 +167,7 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	}
 	w := c.ErrOrStderr()
 	fmt.Fprintln(w)
-	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // nobody may be reading
+	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // standard error may be closed
 	columns := max(terminalWidth(w)-4, 76)
 	if disturbed := reports.Disturbance(report.All...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
@@ -179,14 +179,14 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 		fmt.Fprintf(w, "  %s\n", text.Wrap(line, columns, "    "))
 	}
 	last := "records, plots and page: " + filepath.Join(dir, "report.html")
-	if utf8.RuneCountInString(last) > columns+4 { // a path is not cut, so that it can be copied
+	if utf8.RuneCountInString(last) > columns+4 { // an uncut path can be copied
 		last = strings.Replace(last, ": ", ":\n", 1)
 	}
 	fmt.Fprintf(w, "\n%s\n", last)
 	return nil
 }
 
-// writeFigure draws a figure into the file that a flag names.
+// writeFigure draws a figure into the file of a flag.
 func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) error {
 	plotter, err := plot.New()
 	if err != nil {
@@ -203,7 +203,7 @@ func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) err
 // writeFormat writes one text to the file at --out, or to standard output.
 func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, report reports.Report) error {
 	switch w := c.OutOrStdout(); {
-	case f.out == "" && format.Name == "text": // which fits a terminal
+	case f.out == "" && format.Name == "text": // fitted to the terminal
 		return text.Tables(w, report, terminalWidth(w))
 	case f.out == "":
 		return format.Write(w, report)
@@ -219,7 +219,7 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 	return err
 }
 
-// checkTarget makes the directory of a file that a flag names. It refuses a path at which no file may be written.
+// checkTarget makes the directory of the file of a flag. It returns an error for a path that must not be overwritten.
 func checkTarget(flag, path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -21,7 +21,7 @@ const (
 	exitValid       = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitInterrupted = 130 // as shells report a program that Ctrl-C has ended
+	exitInterrupted = 130 // as shells report SIGINT
 )
 
 // execute runs one command line and returns its exit code.
@@ -38,7 +38,7 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 	interrupted := errors.Is(context.Cause(c.Context()), errInterrupted)
 	switch {
 	case out.err != nil && (err == nil || errors.Is(err, context.Canceled)):
-		if err = errReported; !errors.Is(out.err, syscall.EPIPE) { // a reader that has gone, such as head, has seen enough
+		if err = errReported; !errors.Is(out.err, syscall.EPIPE) { // a reader such as head may close the pipe
 			err = fmt.Errorf("standard output: %w", out.err)
 		}
 	case interrupted && errors.Is(err, context.Canceled):
@@ -70,8 +70,8 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 // errReported ends a command with exit code 1 after the command has printed why.
 var errReported = errors.New("reported")
 
-// output is standard output. Commands print to it without checking for errors: the first one (a full disk, a reader
-// that has gone) is kept, stops the command and makes it fail.
+// output is standard output. Commands print to it without checking for errors: it keeps the first one (a full disk, a
+// closed pipe), which stops the command and makes it fail.
 type output struct {
 	w      io.Writer
 	failed func()
@@ -151,16 +151,16 @@ teps completion --help says how a shell completes engines, options and files.`,
 	return root
 }
 
-// valuesOf says what the flags of a type take.
+// valuesOf describes the values of flags by type.
 var valuesOf = map[string]string{
 	"bool": "true or false", "duration": "a number and a unit, such as 60s",
 	"int": "a whole number", "uint64": "a whole number from 0 to 2^64-1",
 }
 
-// usage makes an error of exit code 2: the command line is wrong, and the message tells how to put it right.
+// usage returns an error of exit code 2: the command line is wrong, and the message says how to correct it.
 func usage(format string, args ...any) error { return record.Usage(format, args...) }
 
-// didYouMean names what cobra finds similar to a misspelt name, or is empty.
+// didYouMean returns cobra's suggestions for a misspelled name, or an empty string.
 func didYouMean(misspelt string, names []string) string {
 	c := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {

@@ -38,12 +38,12 @@ func runCommand(engines catalog) *cobra.Command {
 		Short: "Run the benchmark: generate, construct, search, validate, report",
 		Long: `run follows the Graph500 protocol for every engine on every graph. It prints the
 official text to standard output and everything else to standard error, and
-writes records, plots and a page into a directory. A run that was stopped
-(Ctrl-C, a crash, a power cut) loses at most the search it was in; --resume DIR
+writes records, plots and a page into a directory. A stopped run (Ctrl-C, a
+crash, a power cut) loses at most the current search; --resume DIR
 continues it. The variable TEPS_NOTE is a note for the record.
 
-The exit code is 1 if a run failed or a search is wrong. teps compare --fail-if
-is for runs that have become slower.
+The exit code is 1 if a run failed or a search is wrong. To detect slower runs,
+use teps compare --fail-if.
 
 --graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),
@@ -136,7 +136,7 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 	return f.execute(c, host, old.Plan, resume)
 }
 
-// execute runs a plan into the store that open opens once the plan has been found to be possible here.
+// execute runs a plan into the store of open, which it calls after checking that the plan can run here.
 func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	open func(record.Software, machine.Machine) (*record.Store, error)) error {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
@@ -145,7 +145,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 		again := plan
 		again.Regenerate = true
 		if errors.Is(err, plugins.ErrMemory) && plan.HostDevice != nil && harness.Prepare(ctx, host, again) == nil {
-			err = fmt.Errorf("%w; --regenerate keeps no tuples, and fits", err)
+			err = fmt.Errorf("%w; --regenerate does not store the tuples, and fits", err)
 		}
 		return err
 	}
@@ -163,9 +163,9 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	var unread *harness.ReadError
-	begun := func(run record.Run) bool { return run.Graph != nil } // the record has more than its plan
+	begun := func(run record.Run) bool { return run.Graph != nil } // the record is more than a plan
 	if errors.As(running, &unread) && !slices.ContainsFunc(result.Runs, begun) {
-		host.KeepOutput("") // in a directory that goes
+		host.KeepOutput("") // the directory is removed
 		return errors.Join(running, store.Discard())
 	}
 	reporting := show(c, store.Dir(), nil, result, f.quiet)
@@ -183,7 +183,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	return cmp.Or(errors.Join(running, reporting), verdict(result))
 }
 
-// verdict is errReported if a run is incomplete, a search is wrong, or an energy loop has failed.
+// verdict returns errReported if a run is incomplete, a search is wrong, or an energy loop has failed.
 func verdict(r record.Result) error {
 	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !run.Sound() || run.Energy.Failed() }) {
 		return errReported
@@ -191,5 +191,5 @@ func verdict(r record.Result) error {
 	return nil
 }
 
-// commandLine is the command line of the user, without the program's directory: others may see the record.
+// commandLine returns the command line without the program's directory, because records may be published.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }

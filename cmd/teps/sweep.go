@@ -31,8 +31,8 @@ func sweepCommand(engines catalog) *cobra.Command {
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x graphs x repeats from a file",
 		Long: `sweep measures every combination that a file describes. Each one is an ordinary
-run with its own directory. The same command, given again, measures the missing
-runs only: after Ctrl-C, a crash, or a change of the file. docs/sweeps.md
+run with its own directory. The same command, repeated after Ctrl-C,
+a crash or a change of the file, measures only the missing runs. docs/sweeps.md
 describes the fields of a file. A complete one:
 
   engines:
@@ -42,7 +42,7 @@ describes the fields of a file. A complete one:
   scales: 16-18
   graph: [grid2d:1000, roads.mtx]
   repeats: 12        # at most; without until: all
-  until: 2%          # ends them once the rate is known so well`,
+  until: 2%          # stop once the rate is known this precisely`,
 		Example: `  teps sweep threads.yaml --dry-run       the list of the runs
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
@@ -99,7 +99,7 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	return errReported
 }
 
-// reasonsOf has a line for each reason why jobs are bad, with the first of those that have it.
+// reasonsOf returns a line for each reason of bad jobs, with the first job that has it.
 func reasonsOf(bad []*sweep.Job) (lines []string) {
 	names := map[string][]string{} // by state and reason
 	for _, j := range bad {
@@ -137,7 +137,7 @@ func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
 			done[i] = append(done[i], *j.Run)
 		}
 		if dryRun {
-			all[i].Memory = j.Memory // of a file it is known once it is read
+			all[i].Memory = j.Memory // for a file, known after reading it
 		}
 	}
 	for i, v := range all {
@@ -147,7 +147,7 @@ func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
 	return all
 }
 
-// stateOf is the worst state of n jobs, with their number unless it is that of all.
+// stateOf returns the worst state of n jobs, with the number of jobs in it unless all are.
 func stateOf(states map[sweep.State]int, n int) string {
 	for _, state := range []sweep.State{sweep.Unreadable, sweep.Invalid, sweep.Failed, sweep.Unavailable, sweep.Missing} {
 		if m := states[state]; m == n {
@@ -159,7 +159,7 @@ func stateOf(states map[sweep.State]int, n int) string {
 	return string(sweep.Done)
 }
 
-// writeTable prints a line for each variant and graph and the number of runs to do, in a dry run with their memory.
+// writeTable prints a line for each variant and graph and the number of runs to do; a dry run also prints their memory.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	t, todo := reports.VariantTable(variantsOf(s, dryRun)), len(s.ToDo())
 	_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
@@ -179,7 +179,7 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	}
 }
 
-// sweepFile is a sweep as a file describes it; see docs/sweeps.md.
+// sweepFile is a sweep file; see docs/sweeps.md.
 type sweepFile struct {
 	Engines []engineEntry `yaml:"engines"`
 	Scales  values        `yaml:"scales"`
@@ -221,7 +221,7 @@ func (o *optionValues) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// values is a value or a list of values, as they are written: for YAML itself, 016 is 14.
+// values is a value or a list of values, verbatim: YAML would read 016 as 14.
 type values []string
 
 func (v *values) UnmarshalYAML(node ast.Node) error {
@@ -239,8 +239,8 @@ func (v *values) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// readSweep reads a sweep file and returns the sweep and the directory of its runs. Outside engines are started to ask
-// for their names. All errors but those of reading are usage errors; those of YAML say the place in the file.
+// readSweep reads a sweep file and returns the sweep and the directory of its runs. It starts outside engines to get
+// their names. All errors except those of reading are usage errors; those of YAML have the place in the file.
 func readSweep(ctx context.Context, engines catalog, host harness.Host, path string) (sweep.Sweep, string, error) {
 	f := sweepFile{Repeats: 1}
 	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
@@ -259,11 +259,11 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 	return s, f.Store, err
 }
 
-// maxSweepFile bounds a sweep file, and with it how deeply its values can be nested: within this size the parser needs
-// at most some seconds and some megabytes for any text.
+// maxSweepFile bounds the size of a sweep file, and with it the nesting of its values: the parser needs at most some
+// seconds and some megabytes.
 const maxSweepFile = 32 << 10
 
-// parseYAML is strict: an unknown field is an error. A panic of the parser is one, too.
+// parseYAML parses strictly: an unknown field or a panic of the parser is an error.
 func parseYAML(data []byte, to any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -273,8 +273,7 @@ func parseYAML(data []byte, to any) (err error) {
 	return yaml.UnmarshalWithOptions(data, to, yaml.Strict())
 }
 
-// yamlError is an error of parseYAML in one line, which begins with the place in the file where it is known:
-// 3:1: unknown field "scale".
+// yamlError returns an error of parseYAML in one line, with the place if known: 3:1: unknown field "scale".
 func yamlError(err error) string {
 	const hint = "; docs/sweeps.md lists the fields"
 	var at yaml.Error
@@ -311,7 +310,7 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 	if s.Plan.HostDevice, err = hostDevice(ctx, f.Plan.HostDevice, host); err != nil {
 		return s, err
 	}
-	for i, g := range s.Plan.Graphs { // a file that changes is another graph
+	for i, g := range s.Plan.Graphs { // a changed file is another graph
 		if g.Path == "" || g.Path == record.StandardInput {
 			continue
 		}
@@ -336,7 +335,7 @@ func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.H
 		return sweep.Engine{}, err
 	}
 	chosen.name(ctx, host)
-	if chosen.Path != "" { // from here on the engine is refused if its file changes
+	if chosen.Path != "" { // refuses the engine if its file changes later
 		if chosen.Checksum, err = rpc.Checksum(chosen.Path); err != nil {
 			return sweep.Engine{}, err
 		}

@@ -18,7 +18,7 @@ import (
 
 var long = flag.Bool("long", false, "long tests: a sweep with 20 kills")
 
-// searched is what must be the same in every measurement of a job: everything but times.
+// searched is the part of a record that every measurement of a job repeats: everything but times.
 type searched struct {
 	state    record.State
 	valid    bool
@@ -59,7 +59,7 @@ func recordsIn(t *testing.T, store string) map[string]searched {
 	return all
 }
 
-// entriesIn counts what is in a folder, which need not be there.
+// entriesIn counts the entries of a folder, 0 if it does not exist.
 func entriesIn(dir string) int {
 	list, _ := os.ReadDir(dir)
 	return len(list)
@@ -74,7 +74,7 @@ func writeSweep(t *testing.T, format string, args ...any) string {
 	return path
 }
 
-// A sweep that is killed several times, at random moments, makes the same records as one that is not.
+// A sweep that is killed several times, at random moments, makes the same records as an uninterrupted one.
 func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	kills := 4
 	if *long {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A name that stands for something else than a file, and a file that is large or nested deeply, is one error.
+// A name that is not a regular file, and a file that is large or deeply nested, gives one error.
 func TestASweepFileMayBeAnything(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")

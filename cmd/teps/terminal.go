@@ -16,17 +16,16 @@ import (
 	"github.com/tepsbench/teps/harness"
 )
 
-// repaint is the shortest time between two paintings.
+// repaint is the minimum time between two paintings.
 const repaint = 200 * time.Millisecond
 
 // eraseLine returns to the start of the line and empties it (ECMA-48: carriage return, erase in line).
 const eraseLine = "\r\x1b[K"
 
-// progress is a harness.Progress, and its Step, because steps do not overlap. On a terminal, a step is a line, painted
-// over and over, that leaves its summary behind. It is painted by calls of the harness, which come between those of an
-// engine, so that nothing of the host runs while an engine is timed. Only a step of unknown length, such as kernel 1 or
-// the energy loop, is painted by a timer as well, once a second, which takes some microseconds. Without a terminal,
-// only the summary is written.
+// progress is a harness.Progress and its Step, because steps do not overlap. On a terminal, a step is a line that is
+// repainted, and finally replaced by its summary. Calls of the harness paint it, between calls of an engine, so that
+// the host is idle while an engine is timed. Steps of unknown length, such as kernel 1 or the energy loop, are also
+// painted by a timer, once a second, which takes some microseconds. Without a terminal, only the summary is written.
 type progress struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -37,7 +36,7 @@ type progress struct {
 	total, done      int64  // a total of 0: unknown
 	started, painted time.Time
 	timer            *time.Timer // of a step of unknown length
-	end              time.Time   // about when the run will end; zero: unknown
+	end              time.Time   // estimated end of the run; zero: unknown
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -79,7 +78,7 @@ func (p *progress) Step(name string, total int64) harness.Step {
 	return p
 }
 
-// tick shows the seconds of a step of unknown length.
+// tick updates the seconds of a step of unknown length.
 func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +96,7 @@ func (p *progress) Add(units int64) {
 	}
 }
 
-// End leaves the step's line behind.
+// End replaces the step's line with its summary.
 func (p *progress) End(summary string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,13 +116,13 @@ func (p *progress) End(summary string, err error) {
 	p.name = ""
 }
 
-// paint writes the line over itself. The caller holds the mutex.
+// paint repaints the line. The caller holds the mutex.
 func (p *progress) paint() {
 	if p.columns == nil {
 		return
 	}
 	p.painted = time.Now()
-	// One column stays empty: some terminals wrap when the last one is written.
+	// One column stays empty, because some terminals wrap after the last one.
 	fmt.Fprint(p.w, eraseLine+text.Snip(p.line(), max(p.columns()-1, 1), "…"))
 }
 
@@ -143,14 +142,14 @@ func (p *progress) line() string {
 	}
 	if p.total > 0 {
 		columns := min(p.columns()-utf8.RuneCountInString(before+after)-3, 24)
-		if columns >= 4 { // a shorter bar shows nothing, and its room is needed for the times
+		if columns >= 4 { // a shorter bar is useless, and the times need its room
 			before += fmt.Sprintf("[%-*s]", columns, strings.Repeat("=", int(min(p.done, p.total)*int64(columns)/p.total)))
 		}
 	}
 	return before + after
 }
 
-// about rounds the estimate of a time, so that nobody takes it as exact.
+// about rounds an estimated time.
 func about(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -163,7 +162,7 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("about %d h", d.Round(time.Hour)/time.Hour)
 }
 
-// printable replaces what would move the cursor or change the colors of a terminal in a text of an engine or a file.
+// printable replaces characters that control a terminal in a text of an engine or a file.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
@@ -176,10 +175,10 @@ func printable(text string) string {
 // takesColor reports whether w is a terminal and the user has not turned colors off (https://no-color.org).
 func takesColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
 
-// isTerminal reports whether w is a terminal on which a line can be painted over.
+// isTerminal reports whether w is a terminal that can repaint a line.
 func isTerminal(w io.Writer) bool { return terminalWidth(w) > 0 && os.Getenv("TERM") != "dumb" }
 
-// terminalWidth returns the columns of w, which can change at any time, or 0 if w is not a terminal.
+// terminalWidth returns the current number of columns of w, or 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	if o, ok := w.(*output); ok {
 		w = o.w

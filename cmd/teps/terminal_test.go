@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// screen is a terminal of one line that is looked at.
+// screen is a terminal of one line.
 type screen struct {
 	mu    sync.Mutex
 	text  strings.Builder
@@ -34,7 +34,7 @@ func onScreen(columns int) (*screen, *progress) {
 	return s, &progress{w: s, columns: func() int { return columns }}
 }
 
-// The clock of these tests goes on only while everybody sleeps, and a test ends only when every goroutine has.
+// The clock of these tests advances only while all goroutines sleep, and a test ends after all goroutines.
 
 func TestABarTellsTheTimeLeftAndLeavesItsSummary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestABarTellsTheTimeLeftAndLeavesItsSummary(t *testing.T) {
 	})
 }
 
-// While an engine's clock runs, which is whenever the harness calls nothing, nothing is painted. The harness knows how
-// much there is to search, but not how long kernel 1 takes, so only that is painted by a timer.
+// Nothing is painted while an engine is timed, that is, between calls of the harness. Only kernel 1, whose length is
+// not known, is painted by a timer.
 func TestOnlyStepsOfUnknownLengthArePaintedByATimer(t *testing.T) {
 	for total, want := range map[int64][2]string{
 		64: {"]   1%  12s left", "]   1%  12s left"}, 0: {"search … 0s", "search … 6s"},

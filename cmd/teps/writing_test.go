@@ -68,7 +68,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		}
 		cmd := exec.Command("sh", "-c", script)
 		cmd.Dir = work
-		// What is installed goes to a folder of the test; modules come from the cache of whoever runs the tests.
+		// Programs are installed into a folder of the test; modules come from the user's cache.
 		bin := filepath.Join(work, "gopath", "bin")
 		cmd.Env = append(os.Environ(), "PWD="+work, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"),
 			"GOPROXY=off", "GOFLAGS=")
@@ -76,7 +76,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", part.heading, err, out)
 		}
-		// An engine of these pages takes tuples alone, so the case of recipes is skipped.
+		// The engines of these pages take only tuples, so the case of recipes is skipped.
 		if !strings.Contains(string(out), " 0 failed, 1 skipped") || !regexp.MustCompile(` 16 +64/64 .* VALID`).Match(out) {
 			t.Errorf("%s: no engine that conforms and no valid result of scale 16:\n%s", part.heading, out)
 		}

@@ -157,7 +157,7 @@ func TestMalformedFiles(t *testing.T) {
 	}
 }
 
-// A header that announces much does not make memory to be taken.
+// A header that announces too much does not allocate memory.
 func TestHeadersThatLieTakeNoMemory(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.sg":    sg(0, 1<<40, 1<<31-1, nil, nil),

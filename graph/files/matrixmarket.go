@@ -89,8 +89,8 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 	}
 }
 
-// sizes reads the header line that states the sizes of a graph whose vertices count from 1: words and n numbers, the
-// first of which is the number of vertices. The line has at most limit fields. The text want describes it in errors.
+// sizes reads the header line that states the sizes of a graph whose vertices count from 1: words and n numbers,
+// beginning with the number of vertices. The line has at most limit fields. The text want describes it in errors.
 func (in *input) sizes(comment byte, words, n, limit int, want string) (all []string, sizes []int64, err error) {
 	line, err := in.headerLine(comment)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Every worker has a share of a turn's pieces. Whoever opens a turn writes nothing for each worker: on 64 cores that
+// Every worker has a share of a turn's pieces. Opening a turn writes nothing per worker: on 64 cores that
 // would be 64 cache misses, one after the other, before the first worker could begin. So a share says which turn its
 // count belongs to, and the first worker that takes a piece of it in a new turn starts the count again. A bitmap of the
 // shares that have pieces left, which is one cache line, saves those that have finished the search through all shares.

@@ -90,8 +90,7 @@ func TestHelpNamesEverySource(t *testing.T) {
 	}
 }
 
-// dummySource is a new source, as a file would have it: all that is added elsewhere is its line in the list of
-// sources.
+// dummySource is a new source. Apart from it, only the list of sources has to change.
 func dummySource() Source {
 	return Source{Name: "dummy", Help: "a meter of a test", Open: func(context.Context, Request) ([]power.Meter, error) {
 		return []power.Meter{dummy{"dummy:a", power.GPU}, dummy{"dummy:b", power.Node}}, errors.New("there is no third meter")

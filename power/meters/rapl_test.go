@@ -115,7 +115,7 @@ func TestRAPLSaysWhyItIsAbsent(t *testing.T) {
 	}
 }
 
-// denied is a tree in which files whose path ends in name may not be read, whoever runs the test.
+// denied is a tree in which files whose path ends in name may not be read, even by root.
 type denied struct {
 	fs.FS
 	name string

@@ -158,7 +158,7 @@ func listRow(l Listed) []string {
 	}
 }
 
-// firstOf joins as many of the names as a column has room for, one at the least, if need be cut, and says how many
+// firstOf joins as many of the names as a column has room for, at least one, truncated if needed, and says how many
 // follow.
 func firstOf(names []string) string {
 	const room = 24
