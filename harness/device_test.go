@@ -180,9 +180,9 @@ func TestHostDevice(t *testing.T) {
 		"regenerates": {device: &slow{}, regenerate: true, byDevice: 64, confirmed: 1, generated: true},
 		"finds wrong parents without tuples": {device: &slow{}, regenerate: true, breaks: true, byDevice: 64, confirmed: 64,
 			generated: true},
-		"wrong parents":                    {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},
-		"is not there":                     {note: "no engine"},
-		"keeps no tuples and is not there": {regenerate: true, note: "no engine"},
+		"wrong parents":                {device: &slow{}, breaks: true, byDevice: 64, confirmed: 64, generated: true},
+		"is not there":                 {note: "no engine"},
+		"regenerates and is not there": {regenerate: true, note: "no engine"},
 		"makes wrong tuples": {
 			device: &slow{wrongTuple: true}, note: "not those of the", byDevice: 64, confirmed: 2,
 		},
