@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package teps_test holds the project to the picture in docs/architecture.md: which package may import which, which
 // library is known to whom, and which files may be unsafe.
 package teps_test

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compare reports whether two sets of runs differ in speed, by how much, and how sure that is.
 //
 // It compares an engine on a graph over the roots that both sides have searched in the same graph. The rates of

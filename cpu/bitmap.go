@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cpu
 
 // bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.

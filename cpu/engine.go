@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cpu is the engine that searches with goroutines on the processors of one machine.
 //
 // bfs.go is the search, package layout is kernel 1, and this file makes an engine of the two. The graph lies in arrays

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds everything that needs CUDA. Requires a CUDA toolkit (11.8 or later), a C compiler and Go.
 #   bash cuda/build.sh              build the kernels, and here teps-engine-cuda, teps-engine-cuda-literature and teps-host-cuda
 #   bash cuda/build.sh -o DIR       build all three in DIR

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cuda is the engine for NVIDIA GPUs, one or several of a host: the hybrid breadth-first search of A. S.
 // Kolganov ("The fastest and most energy-efficient breadth-first search on single-node parallel architectures",
 // Bulletin of the South Ural State University, 2018), section 3.2, adapted to current GPUs.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package distributed
 
 // The same search without any of this: serial/bfs.go.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package distributed is an engine that searches with many ranks. Each rank owns a part of the graph, and ranks share
 // nothing but messages. The graph is partitioned in one dimension (every vertex with all its edges belongs to one
 // rank) or in two (a grid of ranks over the adjacency matrix). All messages and bytes are counted and all phases are

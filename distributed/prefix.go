@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package distributed
 
 // The other fold (fold=prefix) is that of Checconi et al., "Breaking the Speed and Scalability Barriers for Graph

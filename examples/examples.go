@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package examples contains small complete engines, which are tested like all others. `teps new-engine` copies them and
 // replaces the word "mine".
 package examples

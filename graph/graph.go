@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package graph defines the terms that all packages share (vertex, tuple, parent, level, direction), the Graph500
 // reference generator, a plain CSR and a serial breadth-first search. It imports only the standard library.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package graph
 
 // The random stream of the reference generator: a multiple recursive generator of order five,

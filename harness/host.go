@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package harness runs the protocol of the benchmark: generate, construct, search, validate, record. run.go shows it
 // from top to bottom.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package machine describes the computer that a run measures: its facts, and the memory available to a process.
 package machine
 

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 //go:build cgo
 
 /* Loads a library and calls its functions. bridge_now says which one is running, in case it crashes. */

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* The C side of package native: what cgo calls. */
 #ifndef TEPS_BRIDGE_H
 #define TEPS_BRIDGE_H

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 //go:build cgo
 
 /* Reports in one line how a library crashed, before the process dies of it. Go's runtime would print the stacks of all

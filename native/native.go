@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package native makes an engine of a shared library with the functions of teps_engine.h: C, C++, CUDA, Fortran, or any
 // other language that can export C functions. It runs inside a separate process, so that a crash of the library is
 // the error of one call. Before the process dies, crash.c says in one line what the library did wrong.

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* teps_engine.h - shared libraries as engines of teps, version 1.
  *
  * An engine builds a graph from a list of tuples (kernel 1) and searches it breadth first (kernel 2). A library that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plugins is the contract between the host and its engines: the one file that an engine author reads.
 //
 // An engine builds a graph from a list of tuples and searches it breadth first. It implements Engine, most simply with

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package power records power meters, and computes the energy of a time interval with a bound on its error. Package
 // meters finds the meters of a machine.
 //

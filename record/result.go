@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package record defines the request of a run (Plan) and its measurements (Result), and stores both in a directory
 // (Store). It derives the statistics, the compliance statement and the energy figures of a run.
 package record

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reports holds the model of a report: records of runs, a Summary for each run or variant, and figures and
 // tables as data. Package parts makes the figures and tables, package plot draws figures, and packages text and page
 // write reports in the formats that package formats lists. Reports are made from records alone: nothing here measures

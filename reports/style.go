@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package reports
 
 // Color is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page, which has other values in a

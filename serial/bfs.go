@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package serial has the plain searches. Every fast engine names this file as its plain twin: the same search without
 // directions, threads, vertex orders or packed lists.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sweep measures many combinations: engines, values of their options, graphs and repeats. Each is a job: an
 // ordinary run in its own directory. A job that is complete is not measured again.
 package sweep

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command teps-engine-cuda-literature serves searches on GPUs as they were published to a teps host:
 //
 //	teps run --engine ./teps-engine-cuda-literature --set literature.kernel=romeo

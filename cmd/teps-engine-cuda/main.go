@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command teps-engine-cuda serves the CUDA engine to a teps host:
 //
 //	teps run --engine ./teps-engine-cuda

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command teps-host-cuda generates tuples and validates parents on an NVIDIA GPU for teps, which finds it in its own
 // directory:
 //

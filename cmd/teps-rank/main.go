@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build mpi && linux
 
 // Command teps-rank is one rank of the engine mpi, which starts as many of them as it needs with mpirun. Build it with

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command teps measures how fast machines search graphs breadth first, by the rules of Graph500. Engines are plugins;
 // package harness runs the protocol over them. This package has flags, progress and exit codes (docs/running.md).
 package main

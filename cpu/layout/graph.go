@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
 //
 // Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by

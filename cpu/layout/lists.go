@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package layout
 
 // Lists are the neighbor lists of the searched vertices, each in ascending order, so hubs first. They come in two

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package accelerator does the host's own work on an NVIDIA GPU: kernels/generate.cu makes the tuples of the reference
 // generator, and kernels/validate.cu checks parents, both with the results of package graph.
 //

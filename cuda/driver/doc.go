@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package driver is what the engines for NVIDIA GPUs share: the driver, a GPU with kernels loaded, memory on it, and
 // sorting. Kernels are in images that cuda/build.sh makes.
 //

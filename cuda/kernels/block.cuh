@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The threads of a block of the search: their barriers, their shared memory, and what they count.
 //
 // A block has SEARCH_THREADS threads that search, followed by COPY_THREADS threads that copy the output template at

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Parts of the bottom-up step: finding vertices through their hubs, and scanning the lists of the others.
 //
 // Lists are ascending and hubs are the first vertices, so a scan ends as early as it can (Kolganov 2018, section

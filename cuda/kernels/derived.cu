@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 1, last part: the arrays that are derived from the lists: first neighbors, hubs of words, edges of hubs,
 // the aligned blocks and the output template. These kernels read graph, which has the lists by now, and write to
 // their arguments.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The top-down step by dynamic parallelism (Kolganov 2018, section 3.2): one thread for each vertex of the queue
 // launches a child grid with a thread for each edge, and the hardware's scheduler balances the work. A thread follows
 // the edges of a short list itself. The host launches this kernel in place of topDownStep of search.cu. Nothing waits

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The exchange of GPUs that search a graph together: 1D by destination with a replicated frontier (Buluc and Madduri,
 // "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, section 3.1, with the frontier as a bitmap).
 // This is the grid of one column (graph.cuh); fold.cuh has what the top-down steps of other grids do in addition.

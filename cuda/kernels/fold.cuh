@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The fold of a grid of GPUs with several columns: 1D by source, which is one row (Merrill, Garland, Grimshaw, "Scalable
 // GPU Graph Traversal", PPoPP 2012, section 7, and Mastrostefano, Bernaschi, "Efficient breadth first search on multi-GPU
 // systems", JPDC 2013: vertices belong to GPUs by modulo), and 2D (Bisson, Bernaschi, Mastrostefano, "Parallel Distributed

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The graph that kernel 1 builds and kernel 2 searches, and helpers for bitmaps and warps.
 //
 // Numbering (made by order.cu): every label that is not isolated gets a number, its vertex.

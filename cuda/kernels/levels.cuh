@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What happens before the first level of a search and between two levels.
 #pragma once
 #include "exchange.cuh"

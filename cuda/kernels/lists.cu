@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 1, third part: from tuples with numbered ends to neighbor lists. Every tuple except self-loops gives two
 // keys source<<bits | target. Sorted, the keys are the lists in ascending order, with duplicates next to each other.
 // If the keys of the whole graph do not fit, the host builds the lists of one range of sources after the other.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Neighbor lists: plain, as in CSR, or packed (option adjacency).
 //
 // Packed lists store differences with as few bits as a chunk of 32 entries needs: binary packing of differences (Lemire

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 1, first and second part: from tuples to the numbers of the vertices (graph.cuh). sort.cu has the sort
 // between them.
 #include "graph.cuh"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Output of a search that reached few vertices: clearing the parents and writing those few is then cheaper than
 // correcting the template (output.cuh). The host launches these kernels after the search.
 #include "search.cuh"

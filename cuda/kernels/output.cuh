@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Output: the parent array in original labels, 64 bits a parent, inside the clock.
 //
 // Kernel 1 prepares the template, every label's first neighbor, as part of the graph. A search copies it, which

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 1 of packed lists (neighbors.cuh has the format): they are made of the plain lists of a range of sources. A warp
 // takes a list, chunk by chunk.
 #include "neighbors.cuh"

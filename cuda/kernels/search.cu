@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 2: a direction-optimizing breadth-first search, all levels in one cooperative launch, without a round trip
 // to the host.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What the search shares: with the host (SearchParams, Status, LevelRecord), and among its blocks and its launches
 // (State).
 #pragma once

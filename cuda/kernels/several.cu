@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kernel 1 on several GPUs: what it does besides the kernels of one GPU. graph.cuh has the numbering.
 //
 // Every tuple makes two edges, one in each direction: source label << 32 | target label. An edge belongs to the GPU in the

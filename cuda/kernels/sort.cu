@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A least-significant-digit radix sort of 64-bit keys, 8 bits a pass: count, prefix sums, scatter.
 //
 // It is stable: a block owns consecutive tiles of keys in both kernels, so keys with equal digits keep their order

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Steps of a sparse frontier: no work that is proportional to the graph, and as few waits as possible. Deep graphs,
 // roads and meshes, have thousands of levels with small frontiers, and these are all that counts there.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Parts of the top-down step: the queue of a frontier, and following its edges.
 #pragma once
 #include "output.cuh"

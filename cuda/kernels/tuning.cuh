@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Every constant that was chosen by measuring, in one place. None of them changes a result.
 #pragma once
 

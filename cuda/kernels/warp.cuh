@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Types, and helpers for warps.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package literature is an engine with searches on GPUs as they were published, to compare them on one machine, graph
 // and clock. They share plain rows or a list of edges in the labels of the tuples, and a launch or more for each level.
 // Parents, 64 bits each, are written inside the clock, which the papers leave out.

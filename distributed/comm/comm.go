@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package comm lets ranks exchange messages.
 //
 // All ranks of a group make the same calls in the same order. There are two implementations: goroutines of one process

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mpi is the engine of package distributed with ranks that are MPI processes, on one host or several.
 //
 // The engine (engine.go) starts mpirun with the program teps-rank for every graph (job.go). It sends requests to rank 0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // gapbs-peer.cc: GAPBS's bfs as the peer of the benchmark of teps (-cpu.peer "peer PATH"). It reads PATH.tuples and
 // PATH.roots, builds GAPBS's graph, and searches from all roots for each line of its standard input. "peer PATH queue"
 // searches the same graph with one queue on one thread.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes graphs of the kinds and sizes of some of Merrill's, as files of tuples.
 
     graphs.py roads FILE.osm.pbf ROADS.npz               the largest component of roads, with coordinates

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* An engine of teps: one queue on one thread over compressed sparse rows. */
 #include "teps_engine.h"
 

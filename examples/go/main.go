@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command teps-engine-mine is an engine of teps: one queue on one thread over compressed sparse rows.
 package main
 

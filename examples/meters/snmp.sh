@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A power meter for teps: reads the watts of a power distribution unit by SNMP every second.
 #
 #     teps machine --meter 'command:wall@2%=examples/meters/snmp.sh HOST OID'

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* An engine of teps in C with OpenMP: a level-synchronous top-down search. Threads set parents by compare-and-swap. Each
  * thread collects the vertices that it discovers in a private queue and then copies them to its part of the next
  * frontier, without locks. After Leiserson, Schardl: A work-efficient parallel breadth-first search algorithm, SPAA 2010,

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* The breadth-first search of cuGraph (RAPIDS) on one GPU as an engine of teps, through cuGraph's C library, releases
  * 24.10 to 26.08. Before, cugraph_graph_create_sg had other parameters.
  *

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The breadth-first search of the GAP Benchmark Suite (Beamer, Asanović, Patterson, 2015) as an engine of teps. DOBFS and
 // its builder are taken unchanged from a checkout of https://github.com/sbeamer/gapbs.
 //

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* The Graph500 reference program as an engine of teps: its kernel 1 (csr_reference.c) and its breadth-first search
  * (bfs_reference.c) unchanged, from a checkout of https://github.com/graph500/graph500, in one MPI process. With several
  * processes run the program itself: teps starts one process for an engine.

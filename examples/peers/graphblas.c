@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* Breadth-first search in the language of linear algebra as an engine of teps: SuiteSparse:GraphBLAS (Davis, ACM TOMS,
  * 2019; version 7 or later). A level multiplies the frontier, a sparse vector, by the adjacency matrix, and the mask
  * leaves out vertices that have a parent. It goes bottom-up by multiplying from the other side with the frontier as a

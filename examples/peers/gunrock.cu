@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The breadth-first search of Gunrock (Wang et al., PPoPP 2016; version 2, "Essentials") as an engine of teps. It is taken
 // unchanged from a checkout of https://github.com/gunrock/gunrock.
 //

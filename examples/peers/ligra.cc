@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The breadth-first search of Ligra (Shun and Blelloch, PPoPP 2013) as an engine of teps: apps/BFS.C and edgeMap unchanged,
 // from a checkout of https://github.com/jshun/ligra, with OpenMP. Ligra reads its graphs from files, so kernel 1 is written
 // here: sorted lists without duplicates and self-loops.

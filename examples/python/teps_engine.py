@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The part of an engine that is the same in every engine: handshake, calls, shared memory and errors. It implements
 docs/engine-protocol.md of teps.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package adjacency builds neighbor lists from any source of tuples, for files and statistics.
 package adjacency
 

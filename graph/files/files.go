@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package files reads graphs from files and writes them: Graph500's packed tuples, edge lists (SNAP, GAPBS, LDBC),
 // MatrixMarket, METIS, DIMACS, GAPBS's serialized graphs and OpenStreetMap's roads, plain or compressed by gzip or
 // zstd.

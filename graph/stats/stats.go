@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stats describes a graph: degrees, duplicates, components, and a lower bound of its diameter.
 package stats
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package validate is the validator: it checks the parent array of a search against the five rules of the Graph500
 // specification (2.0, section "Validation"), and counts the edges that the search traversed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package child runs other programs so that none of them outlives this process: engines, meters, mpirun.
 //
 // Start puts a program into a new process group, so that Ctrl-C at a terminal reaches only this process and a

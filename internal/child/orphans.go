@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package child
 
 // Two things show which processes a program leaves behind outside its group. Each of them misses some.

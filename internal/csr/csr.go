@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package csr makes adjacency lists, the compressed sparse rows of a matrix, from entries in any order.
 //
 // Every list is sorted and has no duplicates. Both steps use a whole team.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hubs discovers groups: the vertices that have a hub for their first neighbor.
 //
 // Nearly every vertex that finds a parent bottom-up finds it at its first neighbor, the one of largest degree. So

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kolganov implements the order of vertices and the direction rule of Kolganov, "The Fastest and
 // Energy-Efficient Breadth-First Search Algorithm on a Single Node" (2018), for the engines serial and cuda/literature.
 package kolganov

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lookup looks up in a bitmap what the bits of a word stand for, as a bottom-up step does with the neighbors
 // of as many vertices.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package memory hands out the large arrays of an engine and counts their bytes. The arrays hold no pointers and lie
 // outside the Go heap where the platform allows it (mapped_linux.go), for three reasons: the garbage collector never
 // sees them, so gigabytes of graph do not double its heap target; they can ask for huge pages, which avoid most of a

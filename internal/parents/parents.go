@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package parents writes the output of a search, the parents in original labels.
 //
 // Engines begin with a template, an array with a likely parent of every vertex, which kernel 1 has made. It has labels

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package team
 
 // Idler is work for workers that wait: for the next task, or for others at the end of one.

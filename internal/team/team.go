@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package team runs one function on several goroutines at the same time, again and again.
 //
 // A search has phases of 20 microseconds, too short for starting goroutines and waiting for them with a WaitGroup. A

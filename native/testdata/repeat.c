@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 /* The example in C with teps_repeat, to measure what a search costs in C alone. */
 #include <time.h>
 

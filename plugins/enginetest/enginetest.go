@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package enginetest is the conformance suite for engines: the contract of package plugins as a list of cases.
 //
 // A Case does not depend on package testing, so the same list runs under go test (Test) and from a command (Run). Each

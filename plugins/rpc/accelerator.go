@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // An accelerator has the handshake, process and shared memory of an engine, and four more calls.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // The cost of the connection: a call that does nothing, with and without it; the start of an engine; making and mapping

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // Conversions between the types of package plugins and their wire format. Values from an engine that cannot be true,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // Host and engine agree on these things before the first call: a cookie in the environment, which keeps people from

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rpc runs each engine in a separate process: it connects plugins.Engine in the host with plugins.Engine in an
 // engine's program, and is the only package that knows go-plugin and gRPC.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // What an engine without the checks of Serve, as one in another language may be, cannot make the host accept. Package

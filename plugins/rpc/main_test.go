@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // The tests start real processes: this test binary with the variable actKey, which makes it the engine or the host that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // This is the only file of the package that uses unsafe. It maps shared memory and views it as the slices of package

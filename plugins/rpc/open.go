@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // Open works around three properties of go-plugin. Its start cannot be interrupted, so it runs in a goroutine and the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // Tests of what only Linux has: sealed memory, and mappings in /proc.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rpc
 
 // A segment is a piece of memory that the host makes and shares with engine processes, so that tuples and parents need

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package meters finds and opens power meters: the sensors of this machine, board controllers, and programs of the
 // user.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package formats lists every format of a report, and writes everything that a run leaves in its directory.
 package formats
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package parts makes the chapters of a report: figures, with a table of the same numbers. Each file has one part or
 // what several parts draw with (axes.go, published.go). A part takes every number from reports.Summary.
 package parts

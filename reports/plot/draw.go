@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plot draws the figures of a report with gonum/plot: as SVG on white paper, as SVG for a page, as PNG and as
 // PDF.
 package plot

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package text writes reports as texts: the official Graph500 text, tables for a terminal, Markdown, forms for
 // submissions, and data for other programs.
 package text

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The reference's Kronecker generator (graph/kronecker.go has it in its simplest form, makeTuple, and the source of
 // every number). Each thread makes every 2^strideBits-th tuple of a part of the list, and goes from the stream of one
 // tuple to that of its next by a jump.

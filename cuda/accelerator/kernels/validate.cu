@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The five rules of package graph/validate. Levels come from the parents by pointer jumping (Wyllie, "The complexity of
 // parallel computations", 1979): each vertex has an ancestor and its distance from it, and goes to the ancestor of that
 // one, so a tree of depth d takes log2(d) rounds. Then one pass reads all tuples.

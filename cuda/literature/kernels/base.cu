@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "base.cuh"
 
 // wake does nothing. The host launches it and waits for it before the clock of a search starts, because device and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What the kernels of the literature share: rows (CSR) or a list of edges in the labels of the tuples, parents of 64
 // bits, and counters of a level. Kernel 1 makes the rows with the kernels of ../../kernels.
 #pragma once

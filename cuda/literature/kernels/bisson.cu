@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=bisson: M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler
 // Architecture", IEEE TPDS 2016: the search of one GPU, section 3.4 and algorithm 3.
 //

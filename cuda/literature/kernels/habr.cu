@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=habr: one thread for each edge and level, without any queue.
 //
 // An article on Habr about breadth-first search on a GTX Titan (2014), section "The implementation of the algorithm on

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=kolganov: A. S. Kolganov, "The Fastest and Energy-Efficient Breadth-First Search Algorithm on a Single Node
 // with Various Parallel Architectures According to Graph500", Bulletin of the South Ural State University, 2018
 // (DOI 10.14529/cmse180201, in Russian): the hybrid search of section 3.2 over the graph of section 2. The names are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=merrill: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, after the lecture
 // "CUDA 6: Breadth-First Search" (CS121 Parallel Computing, 2019).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=quadratic: one thread for each vertex and level, as in the first searches on GPUs.
 //
 // P. Harish, P. J. Narayanan, "Accelerating Large Graph Algorithms on the GPU Using CUDA", HiPC 2007, algorithms 1 and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // kernel=romeo: one warp for each word of a bitmap of the frontier.
 //
 // A chapter of a thesis about Graph500 on the cluster ROMEO (K20Xm), section 3.4.4 "GPU optimization": algorithm 3,

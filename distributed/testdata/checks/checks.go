@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package checks has what the tests of ranks in one process and of ranks under MPI share.
 package checks
 

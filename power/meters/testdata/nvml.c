@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
 // The functions of NVML that teps uses, for a machine with three GPUs: one with a counter of energy, an older one
 // without, and one that has fallen off the bus. TEPS_FAKE_NVML selects a failure.
 #include <stdlib.h>

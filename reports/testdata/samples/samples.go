@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package samples makes up records for the tests of reports: the rates, their spread and the levels look like those of
 // real searches of Kronecker graphs, and are always the same for the same arguments.
 package samples

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The messages of OpenStreetMap's PBF format that hold roads (https://wiki.openstreetmap.org/wiki/PBF_Format), with the
 // field numbers of its fileformat.proto and osmformat.proto. A reader skips all other fields.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes the other files here: python3 make.py, with scipy 1.10.1 and networkx 2.8.8 (Debian 12)."""
 import networkx
 import numpy

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The wire format of package plugins: what host and engine send each other, version 1. Tuples and parents are never
 // sent; a Segment names the shared memory that holds them. Package rpc converts between these messages and the types of
 // package plugins, field by field.

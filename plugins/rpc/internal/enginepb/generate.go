@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package enginepb is generated from engine.proto and committed, so that building teps does not need protoc.
 //
 // Regenerate it with `go generate ./plugins/rpc/...` after changing engine.proto. That needs protoc 3.21.12 (Debian

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Generates engine.pb.go and engine_grpc.pb.go; see generate.go.
 set -eu
 bin=$(pwd)/.bin
