@@ -10,19 +10,18 @@ import (
 	"unsafe"
 )
 
-// memory returns the bytes of edges, EdgeBytes each, in the packed form that Edge describes.
+// memory returns the bytes of edges.
 func memory(edges []Edge) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(edges))), len(edges)*EdgeBytes)
 }
 
-// WriteEdges writes tuples in the packed form of the Graph500 reference (see Edge), EdgeBytes each.
+// WriteEdges writes tuples in the packed form of Edge.
 func WriteEdges(w io.Writer, edges []Edge) error {
 	_, err := w.Write(memory(edges))
 	return err
 }
 
-// Checksum returns a checksum of the tuples and their order, computed at memory speed. Without the seed, nobody can
-// construct other tuples that have the same checksum.
+// Checksum returns a keyed checksum of the tuples and their order.
 func Checksum(seed maphash.Seed, edges []Edge) (sum uint64) {
 	const block = 1 << 16 // tuples
 	sums := make([]uint64, (len(edges)+block-1)/block)

@@ -4,16 +4,12 @@ package graph
 
 import "fmt"
 
-// CSR is a plain compressed sparse row adjacency: the neighbors of v are Targets[Offsets[v]:Offsets[v+1]].
-//
-// It keeps all tuples. For each tuple {u, v}, v is in the list of u and u is in the list of v; duplicates are repeated,
-// and a self-loop is in the list of its vertex twice. So the length of a list is the degree of its vertex with
-// duplicates, and len(Targets) is twice the number of tuples. The neighbors of a vertex are not sorted.
-//
-// Search and tests use it; engines build their own layouts.
+// CSR is a plain compressed sparse row adjacency: the neighbors of v are Targets[Offsets[v]:Offsets[v+1]], not sorted.
+// Each tuple {u, v} is an entry in the lists of u and of v: duplicates are repeated, and a self-loop is in the list of
+// its vertex twice.
 type CSR struct {
-	Offsets []int64  // NumVertices()+1 positions in Targets, ascending, from 0 to len(Targets)
-	Targets []Vertex // neighbors, list after list
+	Offsets []int64 // [vertices+1]
+	Targets []Vertex
 }
 
 // NewCSR builds the adjacency of the vertices 0..vertices-1. It returns an error if vertices is negative or a tuple has
@@ -32,15 +28,13 @@ func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 		offsets[u]++
 		offsets[v]++
 	}
-
-	// Counts become the ends of the lists. Filling a list from the back turns its end into its beginning.
 	var end int64
 	for v, degree := range offsets {
 		end += degree
 		offsets[v] = end
 	}
 	targets := make([]Vertex, end)
-	for _, e := range edges {
+	for _, e := range edges { // from the back, so the end of each list becomes its beginning
 		u, v := e.Ends()
 		offsets[u]--
 		targets[offsets[u]] = v
@@ -56,12 +50,8 @@ func (g *CSR) NumVertices() int64 { return int64(len(g.Offsets)) - 1 }
 // Neighbors returns the list of v, which must be a vertex. The caller must not change it.
 func (g *CSR) Neighbors(v Vertex) []Vertex { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
 
-// Search is the textbook breadth-first search with one queue. It is the reference for every faster search, so it stays
-// simple.
-//
-// Both results have one entry for each vertex of g: the parent (see the package comment) and the level, which is 0 for
-// root, one more than the parent's level for other reached vertices, and -1 for unreached ones. It returns an error if
-// root is not a vertex.
+// Search is the textbook breadth-first search with one queue, the reference for every faster search. It returns the
+// parent and the level of each vertex (-1 for unreached ones), or an error if root is not a vertex.
 func (g *CSR) Search(root Vertex) (parent []Vertex, level []int64, err error) {
 	if root < 0 || int64(root) >= g.NumVertices() {
 		return nil, nil, fmt.Errorf("graph: searching from root %d: want a vertex below %d", root, g.NumVertices())

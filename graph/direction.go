@@ -39,11 +39,10 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // Switch chooses the direction of the next step of a search, after Beamer, Asanović and Patterson,
 // "Direction-Optimizing Breadth-First Search" (SC 2012), section 5. The constants belong to the engine that uses it.
 //
-// A top-down step looks at every edge out of the frontier. A bottom-up step looks at the edges of unvisited vertices,
-// but at few of them once the frontier is dense. So a search switches to bottom-up when its frontier has more than
-// 1/Alpha of the unexplored edges and is at least twice as large as the one before, and switches back when the frontier
-// shrinks and is below 1/Beta of all vertices. Beamer asks only that it grows. In a mesh with many neighbors it grows
-// slowly, and most unvisited vertices are far from it, so that a bottom-up step looks at nearly all of their edges.
+// A search switches to bottom-up when its frontier has more than 1/Alpha of the unexplored edges and is at least twice
+// as large as the one before, and switches back when the frontier shrinks and is below 1/Beta of all vertices. Beamer
+// asks only that it grows. In a mesh with many neighbors it grows slowly, and most unvisited vertices are far from it,
+// so that a bottom-up step looks at nearly all of their edges.
 //
 // The engine cuda applies the rule on the device (nextBottomUp in cuda/kernels/levels.cuh) with one more condition: a
 // frontier with few edges stays top-down, because changing direction costs a GPU more than such a step.
@@ -85,16 +84,12 @@ func (s Switch) Next(p SwitchState) Direction {
 	if s.Steps != BothDirections {
 		return s.First()
 	}
-	if p.Direction == TopDown {
-		doubled := p.Frontier >= 2*p.Previous
-		if doubled && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges) {
-			return BottomUp
-		}
+	doubled, shrinking := p.Frontier >= 2*p.Previous, p.Frontier < p.Previous
+	switch {
+	case p.Direction == TopDown && doubled && float64(p.FrontierEdges)*s.Alpha > float64(p.UnexploredEdges):
+		return BottomUp
+	case p.Direction == BottomUp && shrinking && float64(p.Frontier)*s.Beta < float64(p.Vertices):
 		return TopDown
 	}
-	shrinking := p.Frontier < p.Previous
-	if shrinking && float64(p.Frontier)*s.Beta < float64(p.Vertices) {
-		return TopDown
-	}
-	return BottomUp
+	return p.Direction
 }

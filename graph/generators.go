@@ -3,7 +3,6 @@
 package graph
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,27 +11,10 @@ import (
 	"strings"
 )
 
-// made is a source whose function fills a part of the list on one thread. Its size has been checked.
-type made struct {
-	name             string
-	vertices, tuples int64
-	fill             func(dst []Edge, first int64)
-}
-
-func (m made) Name() string    { return m.name }
-func (m made) Vertices() int64 { return m.vertices }
-func (m made) Tuples() int64   { return m.tuples }
-
-func (m made) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
-	return generateParts(ctx, m, dst, first, threads, m.fill)
-}
-
 // gridParser makes lattices of side^dimensions vertices without wrap-around: a path, or the graph of the 5-point or
 // 7-point stencil. Vertex x + side*y + side^2*z is joined to its nearest neighbors; labels are in this natural order,
-// not permuted. The list has each edge once: the edges along x, then y, then z.
-//
-// A stencil's matrix also has each edge a second time and a diagonal: 2*tuples + vertices nonzeros, 124,980,000 for
-// grid2d:5000 and 188,460,000 for grid3d:300.
+// not permuted. The list has each edge once: the edges along x, then y, then z. (A stencil's matrix has 2*tuples +
+// vertices nonzeros.)
 func gridParser(kind string, dimensions int) func([]string, uint64, uint64) (Source, error) {
 	return func(fields []string, _, _ uint64) (Source, error) {
 		n, err := numbers(fields, 1)
@@ -130,25 +112,23 @@ func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 		return nil, err
 	}
 	k := source.(Kronecker)
-	var odds [3]uint64 // in ten-thousandths; the fourth quadrant has the rest
-	texts := strings.Split(fields[2], ",")
-	for i := range odds {
-		if len(texts) != len(odds) {
-			return nil, fmt.Errorf("%q are not three odds", fields[2])
-		}
-		x, err := strconv.ParseFloat(texts[i], 64)
+	var odds []uint64 // in ten-thousandths; the fourth quadrant has the rest
+	for text := range strings.SplitSeq(fields[2], ",") {
+		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x >= 0 && x <= 1) || math.Abs(x*oddsAll-math.Round(x*oddsAll)) > 1e-6 {
-			return nil, fmt.Errorf("%q is not between 0 and 1 with at most four decimals", texts[i])
+			return nil, fmt.Errorf("%q is not between 0 and 1 with at most four decimals", text)
 		}
-		odds[i] = uint64(math.Round(x * oddsAll))
+		odds = append(odds, uint64(math.Round(x*oddsAll)))
 	}
-	a, b, c := odds[0], odds[1], odds[2]
-	if a < 1 || a+b+c > oddsAll {
+	switch {
+	case len(odds) != 3:
+		return nil, fmt.Errorf("%q are not three odds", fields[2])
+	case odds[0] < 1 || odds[0]+odds[1]+odds[2] > oddsAll:
 		return nil, errors.New("of the odds, A must be more than 0, B and C at least 0, and their sum at most 1")
 	}
 	g := newGenerator(k)
-	g.arcs = newArcs(a, b, c)
-	name := fmt.Sprintf("rmat:%d:%d:%v,%v,%v", k.Scale, k.EdgeFactor, float64(a)/oddsAll, float64(b)/oddsAll,
-		float64(c)/oddsAll)
+	g.arcs = newArcs(odds[0], odds[1], odds[2])
+	name := fmt.Sprintf("rmat:%d:%d:%v,%v,%v", k.Scale, k.EdgeFactor, float64(odds[0])/oddsAll,
+		float64(odds[1])/oddsAll, float64(odds[2])/oddsAll)
 	return made{name, k.Vertices(), k.Tuples(), g.fill}, nil
 }

@@ -13,8 +13,7 @@ package graph
 
 import "fmt"
 
-// Vertex is a vertex label. All interfaces use labels of this width, and the specification asks for at least 48 bits;
-// an engine may use fewer bits internally.
+// Vertex is a vertex label. The specification asks for at least 48 bits; an engine may use fewer internally.
 type Vertex int64
 
 const (

@@ -12,12 +12,10 @@ import (
 // The reference's Kronecker generator, bit for bit (Graph500 specification 2.0, section "Generating the edge list";
 // Leskovec, Chakrabarti, Kleinberg, Faloutsos, Ghahramani, "Kronecker graphs", 2010). The adjacency matrix is halved
 // in both directions, Scale times; each time the tuple falls into one of four quadrants, chosen at random. Tuple i
-// draws from its own stream, which begins i*2^64 outputs into the seeded one, so tuples are independent of each other
-// and of how the list is divided. Finally a keyed permutation scrambles both labels.
-//
-// quadrants.go does this for batches of tuples; makeTuple makes the rare tuple with a rejected draw.
+// draws from its own stream, which begins i*2^64 outputs into the seeded one. Finally a keyed permutation scrambles
+// both labels. quadrants.go does this for batches of tuples; makeTuple makes the rare tuple with a rejected draw.
 
-// Bounds of a recipe. The size of the tuples in bytes must fit an int64, which bounds the edge factor.
+// Bounds of a recipe.
 const (
 	MinScale = 1
 	MaxScale = 42 // class "huge", the largest in the specification
@@ -71,76 +69,64 @@ func (k Kronecker) Check() error {
 	return nil
 }
 
-// Generate is Source.Generate. It returns an error if k does not pass Check or if the list ends before dst does. Each
-// call has some 20 microseconds of setup.
+// Generate is Source.Generate. It returns an error if k does not pass Check. Each call has some 20 microseconds of
+// setup.
 func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
 	if err := k.Check(); err != nil {
 		return err
 	}
-	return generateParts(ctx, k, dst, first, threads, newGenerator(k).fill)
+	return made{k.Name(), k.Vertices(), k.Tuples(), newGenerator(k).fill}.Generate(ctx, dst, first, threads)
 }
 
 // generator is a recipe with the constants of its tuples. It is not changed after newGenerator.
 type generator struct {
-	scale      int
-	stream     Stream          // as seeded
-	jumps      [tupleBits]jump // jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
-	arcs       arcs
-	key        uint64    // of scramble: added to a label
-	multiplier [2]uint64 // of scramble
+	scale int
+	arcs  arcs
+	Constants
 }
 
-// Constants are the inputs of a generator on a device that all tuples of a recipe share; makeTuple shows their use.
+// Constants are shared by all tuples of a recipe; makeTuple shows their use. Generators on devices read them.
 type Constants struct {
-	Stream     [5]uint64            // the state of the seeded stream: its last five outputs, oldest first
-	Jumps      [tupleBits][5]uint64 // Jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
-	Key        uint64               // of the permutation of labels
-	Multiplier [2]uint64
+	Stream     [5]uint64       // the state of the seeded stream: its last five outputs, oldest first
+	Jumps      [tupleBits]jump // Jumps[b] leads from the stream of tuple i to that of tuple i + 2^b
+	Key        uint64          // of scramble: added to a label
+	Multiplier [2]uint64       // of scramble
 }
 
 // Constants returns the constants of a recipe that passes Check.
-func (k Kronecker) Constants() Constants {
-	g := newGenerator(k)
-	c := Constants{Stream: g.stream.z, Key: g.key, Multiplier: g.multiplier}
-	for b := range g.jumps {
-		c.Jumps[b] = g.jumps[b]
-	}
-	return c
-}
+func (k Kronecker) Constants() Constants { return newGenerator(k).Constants }
 
 // tupleBits is the width of a tuple's position in the longest list.
 const tupleBits = 60
 
 func newGenerator(k Kronecker) *generator {
-	g := &generator{scale: k.Scale, stream: NewStream(k.Seed1, k.Seed2), arcs: newArcs(oddsA, oddsB, oddsC)}
-
+	keys := NewStream(k.Seed1, k.Seed2)
+	g := &generator{scale: k.Scale, arcs: newArcs(oddsA, oddsB, oddsC), Constants: Constants{Stream: keys.z}}
 	power := jump{0, 1}
 	for range 64 {
 		power = power.times(&power)
 	}
-	for b := range g.jumps {
-		g.jumps[b] = power
+	for b := range g.Jumps {
+		g.Jumps[b] = power
 		power = power.times(&power)
 	}
-
-	keys := g.stream
 	keys.Skip(50, 7, 0)
 	var key [2]uint64
 	for i := range key {
 		high := uint64(keys.Next31())
 		key[i] = high*0xFFFFFFFF + uint64(keys.Next31())
 	}
-	g.key = key[0] + key[1]
-	g.multiplier = [2]uint64{key[0] | 0x4519840211493211, key[1] | 0x3050852102C843A5}
+	g.Key = key[0] + key[1]
+	g.Multiplier = [2]uint64{key[0] | 0x4519840211493211, key[1] | 0x3050852102C843A5}
 	return g
 }
 
 // streamOf returns the stream that tuple i draws from.
 func (g *generator) streamOf(i int64) Stream {
-	s := g.stream
-	for b := range g.jumps {
+	s := Stream{g.Stream}
+	for b := range g.Jumps {
 		if i>>b&1 != 0 {
-			g.jumps[b].apply(&s.z)
+			g.Jumps[b].apply(&s.z)
 		}
 	}
 	return s
@@ -173,6 +159,6 @@ func (g *generator) makeTuple(i int64) Edge {
 
 // scramble permutes the labels below 2^scale: twice, it multiplies by an odd number and reverses the low scale bits.
 func (g *generator) scramble(label uint64) uint64 {
-	label = bits.Reverse64((label+g.key)*g.multiplier[0]) >> (64 - g.scale)
-	return bits.Reverse64(label*g.multiplier[1]) >> (64 - g.scale)
+	label = bits.Reverse64((label+g.Key)*g.Multiplier[0]) >> (64 - g.scale)
+	return bits.Reverse64(label*g.Multiplier[1]) >> (64 - g.scale)
 }

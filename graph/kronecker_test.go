@@ -187,7 +187,7 @@ func TestBatchWithRejectedDrawMatchesSingleTuples(t *testing.T) {
 
 func TestBatchJumpFits64Bits(t *testing.T) {
 	var sum uint64
-	for _, coefficient := range newGenerator(Kronecker{1, 1, 0, 0}).jumps[batchJump] {
+	for _, coefficient := range newGenerator(Kronecker{1, 1, 0, 0}).Jumps[batchJump] {
 		sum += coefficient
 	}
 	if sum > 1<<33 {

@@ -9,11 +9,10 @@ package graph
 // from L'Ecuyer, Blouin and Couture, "A search for good multiple recursive random number generators", ACM TOMACS 3(2),
 // 1993, table 3. Its state is the last five outputs, each in 0..2^31-2 and not all zero.
 //
-// Skipping ahead uses polynomials instead of matrices. One step is a linear map A of the state that satisfies A^5 =
-// 107374182 A^4 + 104480, so each power of A is a combination of 1, A, ..., A^4, given by five coefficients (a jump).
-// The product of two jumps is the product of two polynomials modulo x^5 - 107374182 x^4 - 104480 (Haramoto, Matsumoto,
-// Nishimura, Panneton, L'Ecuyer, "Efficient jump ahead for F2-linear random number generators", 2008, does the same for
-// other generators). Applying a jump needs A^j of a state for j = 0..4, which is the state's window moved by j outputs.
+// One step is a linear map A of the state that satisfies A^5 = 107374182 A^4 + 104480, so each power of A is a
+// combination of 1, A, ..., A^4, given by five coefficients (a jump). The product of two jumps is the product of two
+// polynomials modulo x^5 - 107374182 x^4 - 104480 (as in Haramoto, Matsumoto, Nishimura, Panneton, L'Ecuyer, "Efficient
+// jump ahead for F2-linear random number generators", 2008). A^j of a state is its window moved by j outputs.
 
 const (
 	mrgModulus = 1<<31 - 1 // a Mersenne prime: 2^31 is 1, so a number is congruent to its 31-bit digits' sum

@@ -9,11 +9,9 @@ import (
 )
 
 // Parallel calls work for ranges of at most grain of the items 0..items-1, in ascending order, on the given number of
-// threads, until a call returns false or ctx ends. A range should take a fraction of a millisecond, so that threads
-// finish at about the same time and soon after ctx has ended.
-//
-// When Parallel returns, work has finished for every range that was started and for all ranges below it. Parallel
-// returns whether all calls returned true, and ctx.Err() if ctx ended.
+// threads, until a call returns false or ctx ends. It returns whether all calls returned true, and ctx.Err() if ctx
+// ended. Work has then finished for every range that was started and for all ranges below it. A range should take a
+// fraction of a millisecond, so that threads finish at about the same time and soon after ctx has ended.
 func Parallel(
 	ctx context.Context, threads int, items, grain int64, work func(thread int, first, last int64) bool,
 ) (bool, error) {

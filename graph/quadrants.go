@@ -6,9 +6,8 @@ import "math/bits"
 
 // The batched generator. It differs from the specification in four places, and makes the same tuples:
 //
-//   - It works on batches of 64 tuples, whose streams run side by side: all of them make their first output, then
-//     their second. An output depends on the one before it, so this keeps the multipliers busy. The streams of the
-//     next batch come from those of this one by a jump over 64 tuples: five products for each of five outputs.
+//   - It works on batches of 64 tuples, whose streams run side by side, because an output depends on the one before
+//     it. The streams of the next batch follow by a jump over 64 tuples: five products for each of five outputs.
 //   - A draw is not divided. With unit = ceil(2^64 / 10000), draw*unit modulo 2^64 is the draw's remainder by 10000 as
 //     a fraction of 2^64, too large by less than one unit, so comparing it with r*unit compares the remainder with r
 //     (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
@@ -56,7 +55,7 @@ func (b *batch) start(g *generator, first int64) {
 		for k := range b.next {
 			b.next[k][lane] = uint64(tuple.Next31())
 		}
-		g.jumps[0].apply(&s.z)
+		g.Jumps[0].apply(&s.z)
 	}
 }
 
@@ -67,7 +66,7 @@ func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
 		twoOutputs((*[7]column)(b.outputs[k-5:]))
 	}
 	for k := range b.next {
-		jumpOutputs(&b.next[k], &g.jumps[batchJump], (*[5]column)(b.outputs[k:]))
+		jumpOutputs(&b.next[k], &g.Jumps[batchJump], (*[5]column)(b.outputs[k:]))
 	}
 	draws := b.outputs[:g.scale]
 	for lane := 0; lane < batchTuples; lane += 2 {
@@ -151,8 +150,8 @@ func (g *generator) edge(l labels) Edge {
 	}
 	// Only the low bits of a product count, so two labels are reversed in one word, which also swaps them.
 	shift := (64 - g.scale) & 63
-	both := bits.Reverse64((u+g.key)*g.multiplier[0]<<32 | (v+g.key)*g.multiplier[0]&0xFFFFFFFF)
+	both := bits.Reverse64((u+g.Key)*g.Multiplier[0]<<32 | (v+g.Key)*g.Multiplier[0]&0xFFFFFFFF)
 	u, v = both<<32>>shift, both>>shift
-	both = bits.Reverse64(u*g.multiplier[1]<<32 | v*g.multiplier[1]&0xFFFFFFFF)
+	both = bits.Reverse64(u*g.Multiplier[1]<<32 | v*g.Multiplier[1]&0xFFFFFFFF)
 	return Edge{uint32(both << 32 >> shift), uint32(both >> shift), 0}
 }

@@ -47,8 +47,7 @@ func Generators() []Generator {
 	}
 }
 
-// IsGenerator reports whether spec names a generator, even with errors: its text up to the first colon is the kind of
-// one. Write ./NAME for a file of such a name.
+// IsGenerator reports whether the text of spec up to the first colon is the kind of a generator.
 func IsGenerator(spec string) bool {
 	kind, _, ok := strings.Cut(spec, ":")
 	return ok && slices.ContainsFunc(Generators(), func(g Generator) bool { return g.Kind == kind })
@@ -58,20 +57,18 @@ func IsGenerator(spec string) bool {
 // may end in k, M or G for thousands, millions and billions.
 func ParseSource(spec string, seed1, seed2 uint64) (Source, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
-	all := Generators()
-	i := slices.IndexFunc(all, func(g Generator) bool { return g.Kind == kind })
-	if i < 0 {
-		var kinds []string
-		for _, g := range all {
-			kinds = append(kinds, g.Kind)
+	var kinds []string
+	for _, g := range Generators() {
+		if g.Kind == kind {
+			s, err := g.parse(strings.Split(rest, ":"), seed1, seed2)
+			if err != nil {
+				return nil, fmt.Errorf("graph %q: %w; want %s", spec, err, g.Form)
+			}
+			return s, nil
 		}
-		return nil, fmt.Errorf("graph %q: unknown generator; the generators are %s", spec, strings.Join(kinds, ", "))
+		kinds = append(kinds, g.Kind)
 	}
-	s, err := all[i].parse(strings.Split(rest, ":"), seed1, seed2)
-	if err != nil {
-		return nil, fmt.Errorf("graph %q: %s; want %s", spec, strings.TrimPrefix(err.Error(), "graph: "), all[i].Form)
-	}
-	return s, nil
+	return nil, fmt.Errorf("graph %q: unknown generator; the generators are %s", spec, strings.Join(kinds, ", "))
 }
 
 // numbers reads each of fields as a number of at least 1.
@@ -107,21 +104,30 @@ func checkSize(vertices, tuples int64) error {
 	return nil
 }
 
+// made is a source whose function fills a part of the list on one thread. Its size has been checked.
+type made struct {
+	name             string
+	vertices, tuples int64
+	fill             func(dst []Edge, first int64)
+}
+
+func (m made) Name() string    { return m.name }
+func (m made) Vertices() int64 { return m.vertices }
+func (m made) Tuples() int64   { return m.tuples }
+
 // generateBlock is the number of tuples that a thread makes at a time, in about a millisecond.
 const generateBlock = 1 << 15
 
-// generateParts is Source.Generate for a source whose function makes a part of the list on one thread.
-func generateParts(ctx context.Context, s Source, dst []Edge, first int64, threads int,
-	fill func(dst []Edge, first int64)) error {
-	if first < 0 || first > s.Tuples()-int64(len(dst)) {
+func (m made) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
+	if first < 0 || first > m.tuples-int64(len(dst)) {
 		return fmt.Errorf("graph: generating %d tuples from number %d: the list of %s has %d",
-			len(dst), first, s.Name(), s.Tuples())
+			len(dst), first, m.name, m.tuples)
 	}
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	_, err := Parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
-		fill(dst[begin:end], first+begin)
+		m.fill(dst[begin:end], first+begin)
 		return true
 	})
 	return err

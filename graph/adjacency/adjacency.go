@@ -25,7 +25,7 @@ type Lists struct {
 // Of returns the neighbors of v. The caller must not change them.
 func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v+1]] }
 
-// Bytes returns the size of the lists of a source in bytes.
+// Bytes returns the memory of the lists of a source in bytes.
 func Bytes(g graph.Source) int64 { return 8*g.Vertices() + 8*g.Tuples() }
 
 // block is the number of tuples that are made at a time.
@@ -39,43 +39,31 @@ func New(ctx context.Context, g graph.Source, loopEntries int64, progress func(t
 		return nil, fmt.Errorf("%s has %d vertices; lists of 32 bits can have 2^32", g.Name(), n)
 	}
 	l := &Lists{Offsets: make([]int64, n+1)}
-	err := Each(ctx, g, func(edges []graph.Edge) error {
-		for _, e := range edges {
-			u, v := e.Ends()
-			if u == v {
-				l.Offsets[u] += loopEntries
-				continue
+	pass := func(put func(u, v graph.Vertex)) error {
+		return Each(ctx, g, func(edges []graph.Edge) error {
+			for _, e := range edges {
+				u, v := e.Ends()
+				put(u, v)
+				if u != v || loopEntries == 2 {
+					put(v, u)
+				}
 			}
-			l.Offsets[u]++
-			l.Offsets[v]++
-		}
-		progress(int64(len(edges)))
-		return nil
-	})
-	if err != nil {
+			progress(int64(len(edges)))
+			return nil
+		})
+	}
+	if err := pass(func(u, _ graph.Vertex) { l.Offsets[u]++ }); err != nil {
 		return nil, err
 	}
-	// As in graph.NewCSR, filling a list from the back turns its end into its beginning.
 	var end int64
 	for v, degree := range l.Offsets {
 		end += degree
 		l.Offsets[v] = end
 	}
 	l.Entries = make([]uint32, end)
-	put := func(u, v graph.Vertex) {
+	err := pass(func(u, v graph.Vertex) { // from the back, so the end of each list becomes its beginning
 		l.Offsets[u]--
 		l.Entries[l.Offsets[u]] = uint32(v)
-	}
-	err = Each(ctx, g, func(edges []graph.Edge) error {
-		for _, e := range edges {
-			u, v := e.Ends()
-			put(u, v)
-			if u != v || loopEntries == 2 {
-				put(v, u)
-			}
-		}
-		progress(int64(len(edges)))
-		return nil
 	})
 	if err != nil {
 		return nil, err

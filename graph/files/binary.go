@@ -18,8 +18,7 @@ import (
 // int32 in an .sg, int32 and an int32 weight in a .wsg. A directed graph also has the offsets and the entries of its
 // inverse. An undirected one has each edge in the lists of both its ends.
 
-// sgHeader is the length of the first three numbers.
-const sgHeader = 17
+const sgHeader = 17 // bytes of the first three numbers
 
 func readSG(in *input) error  { return in.readSerialized(4) }
 func readWSG(in *input) error { return in.readSerialized(8) }
@@ -49,25 +48,28 @@ func (in *input) readSerialized(entryBytes int64) error {
 	in.info.Vertices, in.info.Symmetrized = n, directed
 
 	lists := serialized{input: in, vertices: n, entries: entries, bytes: entryBytes, loops: map[int64]int64{}}
-	if !directed {
-		if err := lists.read(bothEnds); err != nil {
-			return err
-		}
-		if lists.both.broken() {
-			return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
-				"their vertex, %d smaller", lists.both.up, lists.both.down)
-		}
-		return lists.addLoops()
+	kinds := []entryKind{bothEnds}
+	if directed {
+		kinds = []entryKind{arc, inverse}
 	}
-	for _, kind := range []entryKind{arc, inverse} {
+	for _, kind := range kinds {
 		if err := lists.read(kind); err != nil {
 			return err
 		}
 	}
-	if lists.both.broken() {
+	switch {
+	case lists.both.broken() && directed:
 		return in.atByte(in.offset, "the inverse has other edges than the graph")
+	case lists.both.broken():
+		return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
+			"their vertex, %d smaller", lists.both.up, lists.both.down)
 	}
-	return nil
+	var loops []graph.Edge // half as many as there are entries
+	for _, v := range slices.Sorted(maps.Keys(lists.loops)) {
+		loops = append(loops, slices.Repeat([]graph.Edge{graph.MakeEdge(graph.Vertex(v), graph.Vertex(v))},
+			int(lists.loops[v]+1)/2)...)
+	}
+	return in.add(loops)
 }
 
 // entryKind is the meaning of an entry.
@@ -155,17 +157,6 @@ func (l *serialized) readOffsets() ([]int64, error) {
 		l.offset += 8
 	}
 	return offsets, nil
-}
-
-// addLoops adds half as many self-loops as there are entries.
-func (l *serialized) addLoops() error {
-	var edges []graph.Edge
-	for _, v := range slices.Sorted(maps.Keys(l.loops)) {
-		for range (l.loops[v] + 1) / 2 {
-			edges = append(edges, graph.MakeEdge(graph.Vertex(v), graph.Vertex(v)))
-		}
-	}
-	return l.add(edges)
 }
 
 // readPacked reads tuples as graph.Edge describes them.

@@ -5,6 +5,7 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -50,8 +51,7 @@ func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
 	defer cancel()
 	var (
-		// Enough blocks in flight to keep all threads busy.
-		inFlight = 2*in.threads + 2
+		inFlight = 2*in.threads + 2 // enough to keep all threads busy
 		order    = make(chan *block, inFlight)
 		free     = make(chan []byte, inFlight)
 		parsed   = make(chan []graph.Edge, inFlight) // arrays to parse into
@@ -97,20 +97,13 @@ func (in *input) parallel(b blocks) error {
 			err = in.add(r.edges)
 			recycle(parsed, r.edges)
 		}
-		if err == nil && in.progress != nil {
-			in.progress(in.source.n.Load(), in.size)
-		}
 		if err != nil {
 			cancel()
+		} else if in.progress != nil {
+			in.progress(in.source.n.Load(), in.size)
 		}
 	}
-	switch {
-	case in.ctx.Err() != nil:
-		return in.ctx.Err()
-	case err != nil:
-		return err
-	}
-	return readErr
+	return cmp.Or(in.ctx.Err(), err, readErr)
 }
 
 // recycle passes an array on for reuse.
@@ -154,10 +147,9 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 			failure = in.readError(err)
 		}
 		cut := len(data)
-		switch {
-		case b.record > 0:
+		if b.record > 0 {
 			cut -= cut % b.record
-		case !end:
+		} else if !end {
 			cut = bytes.LastIndexByte(data, '\n') + 1
 		}
 		if cut == 0 && !end && failure == nil { // a long line

@@ -19,22 +19,19 @@ func readDIMACS(in *input) error {
 	if words[0] != "p" {
 		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", strings.Join(words, " "))
 	}
-	lines := pairs{comments: "cn", word: 'e', first: 1, below: anyOrder} // n: the weight of a vertex
-	form, what := "e U V", "edges"
+	form, what, n := "e U V", "edges", sizes[0]
+	lines := pairs{comments: "cn", word: 'e', first: 1, limit: uint64(n), below: anyOrder, // n: the weight of a vertex
+		wrong: func(b *block, start int) error { return b.atLine(start, "want "+form) },
+		other: func(b *block, start int, _, _ uint64) (graph.Edge, error) {
+			return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
+		}}
 	switch words[1] {
 	case "sp":
 		lines.comments, lines.word, lines.values = "c", 'a', 1
-		form, what = "a U V WEIGHT", "arcs"
-		in.info.Symmetrized = true
+		form, what, in.info.Symmetrized = "a U V WEIGHT", "arcs", true
 	case "edge", "col":
 	default:
 		return atLine(in.line, "want p sp, p edge or p col: %q", strings.Join(words, " "))
-	}
-	n := sizes[0]
-	lines.limit = uint64(n)
-	lines.wrong = func(b *block, start int) error { return b.atLine(start, "want "+form) }
-	lines.other = func(b *block, start int, _, _ uint64) (graph.Edge, error) {
-		return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
 	}
 	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err

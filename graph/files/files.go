@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package files reads graphs from files and writes them: Graph500's packed tuples, edge lists (SNAP, GAPBS, LDBC),
-// MatrixMarket, METIS, DIMACS, GAPBS's serialized graphs and OpenStreetMap's roads, plain or compressed by gzip or
-// zstd.
-//
-// A file is read once, from beginning to end, so it may be a pipe. One goroutine reads, hashes and decompresses blocks,
-// and others parse. The tuples are in memory once, in the order of the file.
-//
-// # Tuples
+// Package files reads graphs from files and writes them, in the formats of format.go, plain or compressed by gzip or
+// zstd. A file is read once, from beginning to end, so it may be a pipe. One goroutine reads, hashes and decompresses
+// blocks, and others parse. The tuples are in memory once, in the order of the file.
 //
 // Every tuple is an undirected edge, as in Graph500. Each line of a directed file is one tuple, so an edge that has an
-// arc in both directions becomes two tuples; Info.Symmetrized says so. A format that stores an undirected edge twice
-// (METIS, an undirected .sg) contributes it once. Duplicates and self-loops stay.
-//
-// # Labels
+// arc in both directions becomes two tuples. A format that stores an undirected edge twice (METIS, an undirected .sg)
+// contributes it once. Duplicates and self-loops stay.
 //
 // Formats that state their number of vertices keep their numbering; vertex 1 of a format that counts from 1 is vertex
 // 0 here (Info.FirstLabel). In the others, dense labels are the vertices: the largest is below 65,536 or 8 times the
@@ -60,8 +53,7 @@ func (i *Info) Label(v graph.Vertex) uint64 {
 type Options struct {
 	Format  Format // empty: detected by the extension, or else by the content
 	Threads int    // parsing threads; 0: GOMAXPROCS
-	// SHA256 requests Info.SHA256, which the reading goroutine computes while others parse.
-	SHA256 bool
+	SHA256  bool   // requests Info.SHA256
 	// Progress, unless nil, is called with the bytes read from the file and its size, 0 if unknown.
 	Progress func(done, size int64)
 	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Nil: the heap.
@@ -70,7 +62,7 @@ type Options struct {
 	block int // bytes that are parsed at a time; 0: blockBytes
 }
 
-// Load reads the file of the given name. The tuples are in the order of the file.
+// Load reads the file of the given name.
 //
 // An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Load allocates memory only
 // for data that the file contains, whatever its header says. A file that changes while it is read is an error. When ctx
@@ -119,8 +111,7 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 	if err != nil {
 		return nil, named(name, err)
 	}
-	in.info.Format = o.Format
-	if in.info.Format == "" {
+	if in.info.Format = o.Format; o.Format == "" {
 		if in.info.Format, err = in.detect(); err != nil {
 			return nil, named(name, err)
 		}
@@ -131,10 +122,10 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 	if read == nil {
 		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
 	}
-	if err := read(in); err != nil {
-		return nil, named(name, err)
+	if err = read(in); err == nil {
+		err = in.finish()
 	}
-	if err := in.finish(); err != nil {
+	if err != nil {
 		return nil, named(name, err)
 	}
 	g := &Graph{Info: in.info, name: name, blocks: in.blocks, first: []int64{0}}
@@ -144,7 +135,7 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 	return g, nil
 }
 
-// Graph is a file in memory, graph.EdgeBytes per tuple.
+// Graph is a file in memory, graph.EdgeBytes per tuple, as a graph.Source.
 type Graph struct {
 	Info   Info
 	name   string
@@ -152,18 +143,12 @@ type Graph struct {
 	first  []int64 // the number of the first tuple of each block, and of all tuples
 }
 
-var _ graph.Source = (*Graph)(nil)
-
-// Name returns the name of the file.
-func (g *Graph) Name() string { return g.name }
-
-// Vertices returns the number of vertices.
+// Name and the methods below are those of graph.Source.
+func (g *Graph) Name() string    { return g.name }
 func (g *Graph) Vertices() int64 { return g.Info.Vertices }
+func (g *Graph) Tuples() int64   { return g.Info.Tuples }
 
-// Tuples returns the number of tuples.
-func (g *Graph) Tuples() int64 { return g.Info.Tuples }
-
-// Generate fills dst with the tuples first, first+1, ... on the given number of threads (0 or less: GOMAXPROCS).
+// Generate is graph.Source.Generate.
 func (g *Graph) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
 	if first < 0 || first > g.Tuples()-int64(len(dst)) {
 		return fmt.Errorf("%s: tuples %d to %d are out of range: the file has %d",

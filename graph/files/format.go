@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -57,9 +58,10 @@ func formats() []codec {
 
 // formatOf returns the codec of a format, or an empty one for an unknown format.
 func formatOf(name Format) codec {
-	all := formats()
-	if i := slices.IndexFunc(all, func(f codec) bool { return f.format == name }); i >= 0 {
-		return all[i]
+	for _, f := range formats() {
+		if f.format == name {
+			return f
+		}
 	}
 	return codec{}
 }
@@ -101,13 +103,12 @@ func (in *input) detect() (Format, error) {
 		return EdgeList, in.readError(err)
 	}
 	switch {
-	case bytes.HasPrefix(bytes.ToLower(head[:min(len(head), len(bannerMM))]), []byte(strings.ToLower(bannerMM))):
+	case len(head) >= len(bannerMM) && strings.EqualFold(string(head[:len(bannerMM)]), bannerMM):
 		return MatrixMarket, nil
 	case len(head) > 15 && bytes.HasPrefix(head[4:], []byte("\x0a\x09OSMHeader")):
 		return OSM, nil
-	case isText(head):
-		if line := firstLine(head); bytes.HasPrefix(line, []byte("p ")) || bytes.HasPrefix(line, []byte("c ")) ||
-			string(line) == "c" {
+	case !slices.ContainsFunc(head, func(c byte) bool { return c < ' ' && c != '\n' && !blank(c) || c == 0x7f }):
+		if dimacsLine.Match(head) {
 			return DIMACS, nil
 		}
 		return EdgeList, nil
@@ -124,20 +125,8 @@ func (in *input) detect() (Format, error) {
 // detectBytes is the number of bytes that detect needs: a multiple of 12 and 16.
 const detectBytes = 48 << 10
 
-func firstLine(text []byte) []byte {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return bytes.TrimRight(line, "\r \t")
-}
-
-// isText reports whether head contains only bytes of text.
-func isText(head []byte) bool {
-	for _, c := range head {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
+// dimacsLine is the first line of a DIMACS file: sizes or a comment.
+var dimacsLine = regexp.MustCompile(`^(p .*\S|c([ \r\n]|$))`)
 
 // isSG reports whether the header of a GAPBS graph without weights explains the size of the file.
 func isSG(head []byte, size int64, compressed bool) bool {

@@ -26,7 +26,7 @@ type input struct {
 	ctx      context.Context
 	source   *source
 	r        *bufio.Reader // what the file holds, decompressed
-	stop     func()
+	close    func()
 	size     int64 // of the file, or 0
 	threads  int
 	block    int // bytes that are parsed at a time
@@ -58,7 +58,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole reads compressed data, and returns an error other than io.ErrUnexpectedEOF where the data are cut off.
+// whole replaces io.ErrUnexpectedEOF of a decompressor, which is the end of the file for a reader.
 type whole struct{ r io.Reader }
 
 func (w whole) Read(p []byte) (int, error) {
@@ -77,10 +77,8 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 	if o.block < 1 {
 		o.block = blockBytes
 	}
-	in := &input{
-		ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, stop: func() {},
-		source: &source{ctx: ctx, r: r}, memory: o.Memory,
-	}
+	in := &input{ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, close: func() {},
+		source: &source{ctx: ctx, r: r}, memory: o.Memory}
 	if in.memory == nil {
 		in.memory = func(n int) ([]graph.Edge, error) { return make([]graph.Edge, n), nil }
 	}
@@ -105,15 +103,13 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		if err != nil {
 			return in, fmt.Errorf("zstd: %w", err)
 		}
-		in.stop = z.Close
+		in.close = z.Close
 		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return in, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
 	}
 	return in, nil
 }
-
-func (in *input) close() { in.stop() }
 
 // finish checks that nothing follows the graph, and completes in.info.
 func (in *input) finish() error {
@@ -132,19 +128,15 @@ func (in *input) finish() error {
 // room returns memory for n more tuples.
 func (in *input) room(n int) ([]graph.Edge, error) {
 	room, err := in.memory(n)
-	if err != nil {
-		return nil, err
+	if err == nil && n > 0 {
+		in.blocks = append(in.blocks, room)
+		in.info.Tuples += int64(n)
 	}
-	in.blocks = append(in.blocks, room)
-	in.info.Tuples += int64(n)
-	return room, nil
+	return room, err
 }
 
 // add stores the tuples of a block.
 func (in *input) add(edges []graph.Edge) error {
-	if len(edges) == 0 {
-		return nil
-	}
 	room, err := in.room(len(edges))
 	copy(room, edges)
 	return err
@@ -183,7 +175,7 @@ func atLine(line int64, format string, args ...any) error {
 	return &contentError{fmt.Sprintf(":%d: ", line) + fmt.Sprintf(format, args...)}
 }
 
-// atByte is an error about a binary file, or one that ends within a line.
+// atByte is an error about a binary file.
 func (in *input) atByte(offset int64, format string, args ...any) error {
 	where := ""
 	if in.info.Compression != "" {

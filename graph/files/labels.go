@@ -35,11 +35,7 @@ func (s *seen) edge(u, v uint64) graph.Edge {
 		s.limit = max(s.limit, high+1)
 		return graph.MakeEdge(graph.Vertex(u), graph.Vertex(v))
 	}
-	return s.largeEdge(u, v)
-}
-
-func (c *collected) largeEdge(u, v uint64) graph.Edge {
-	return graph.MakeEdge(c.vertex(u), c.vertex(v))
+	return graph.MakeEdge(s.vertex(u), s.vertex(v))
 }
 
 // labeled is parallel for a format that does not state its number of vertices. It numbers the labels after the last

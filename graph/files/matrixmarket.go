@@ -30,17 +30,12 @@ func readMatrixMarket(in *input) error {
 	if !ok {
 		return atLine(1, "want pattern, integer, real or complex values, not %q", words[3])
 	}
-	below := int64(anyOrder) // a triangle of the matrix has columns up to row + below
-	switch words[4] {
-	case "general":
-		in.info.Symmetrized = true
-	case "symmetric", "hermitian":
-		below = 0
-	case "skew-symmetric":
-		below = -1
-	default:
+	// A triangle of the matrix has columns up to row + below.
+	below, ok := map[string]int64{"general": anyOrder, "symmetric": 0, "hermitian": 0, "skew-symmetric": -1}[words[4]]
+	if !ok {
 		return atLine(1, "want general, symmetric, skew-symmetric or hermitian, not %q", words[4])
 	}
+	in.info.Symmetrized = words[4] == "general"
 
 	_, sizes, err := in.sizes('%', 0, 3, 3, "the numbers of rows, columns and entries")
 	if err != nil {

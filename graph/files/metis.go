@@ -5,7 +5,6 @@ package files
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/tepsbench/teps/graph"
@@ -35,7 +34,7 @@ func readMETIS(in *input) error {
 			vertices--
 		}
 		if b.data[len(b.data)-1] != '\n' {
-			vertices++
+			vertices++ // the last line
 		}
 		return first
 	}
@@ -70,11 +69,9 @@ func readMETIS(in *input) error {
 				}
 				i = next
 				if field >= skip && weighted {
-					i = skipBlanks(text, i)
-					if next := value(text, i); next == i {
+					at := skipBlanks(text, i)
+					if i = value(text, at); i == at {
 						return edges, b.atLine(i-1, "want a weight after each neighbor")
-					} else {
-						i = next
 					}
 				}
 			}
@@ -101,21 +98,17 @@ func metisFmt(line int64, words []string) (skip int64, weighted bool, err error)
 	if len(words) == 0 {
 		return 0, false, nil
 	}
-	digits := strings.Repeat("0", max(0, 3-len(words[0]))) + words[0]
-	if len(digits) != 3 || strings.Trim(digits, "01") != "" {
+	bits, err := strconv.ParseUint(words[0], 2, 3) // vertex size, vertex weights, edge weights
+	if err != nil || len(words[0]) > 3 {
 		return 0, false, atLine(line, "want a fmt of three digits 0 or 1, not %q", words[0])
 	}
-	skip = int64(digits[0] - '0')
-	if digits[1] == '1' {
-		constraints := int64(1)
-		if len(words) > 1 {
-			if constraints, err = strconv.ParseInt(words[1], 10, 32); err != nil || constraints < 1 {
-				return 0, false, atLine(line, "want a number of weights from 1 on, not %q", words[1])
-			}
+	constraints := int64(1)
+	if len(words) > 1 && bits&2 != 0 {
+		if constraints, err = strconv.ParseInt(words[1], 10, 32); err != nil || constraints < 1 {
+			return 0, false, atLine(line, "want a number of weights from 1 on, not %q", words[1])
 		}
-		skip += constraints
 	}
-	return skip, digits[2] == '1', nil
+	return int64(bits>>2) + int64(bits>>1&1)*constraints, bits&1 != 0, nil
 }
 
 // symmetry checks that an adjacency has the entry (v, u) as often as (u, v). It adds up a hash of each edge, with the

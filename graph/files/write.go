@@ -43,7 +43,10 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 	defer func() {
 		for _, f := range out.files {
 			if err == nil {
-				err = f.finish()
+				err = f.Flush()
+			}
+			if err == nil && f.compressor != nil {
+				err = f.compressor.Close()
 			}
 		}
 		for _, f := range out.files {
@@ -70,7 +73,7 @@ func WritePacked(ctx context.Context, w io.Writer, g graph.Source, progress func
 	return cmp.Or(writePacked(out, ""), out.Flush())
 }
 
-// CanWrite returns the format that Write uses for a file of this name, or an error if Write cannot write it.
+// CanWrite returns the format that Write uses for a file of this name, or an error.
 func CanWrite(name string, vertices int64) (Format, error) {
 	format := formatOfName(name)
 	switch stem, _ := splitCompression(name); {
@@ -138,15 +141,6 @@ func (out *output) create(name string) error {
 	f.Writer = bufio.NewWriterSize(w, 1<<20)
 	out.Writer = f.Writer
 	return nil
-}
-
-// finish flushes and closes the compressor.
-func (f *outputFile) finish() error {
-	err := f.Flush()
-	if f.compressor != nil && err == nil {
-		err = f.compressor.Close()
-	}
-	return err
 }
 
 // each calls f for each block of tuples, in order.

@@ -110,10 +110,7 @@ func (s *Graph) components(ctx context.Context, search *sweep, progress func(uni
 			s.Largest, start = size, v
 		}
 	}
-	if s.Largest == 0 {
-		return nil
-	}
-	for range maxSweeps {
+	for sweeps := 0; sweeps < maxSweeps && s.Largest > 0; sweeps++ {
 		clear(search.level)
 		entries, depth, err := search.from(ctx, start)
 		if err != nil {

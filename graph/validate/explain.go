@@ -7,21 +7,20 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/tepsbench/teps/graph"
 )
 
-// These methods describe a broken rule. They run on one thread after a pass has failed and search in order, so that the
-// message does not depend on the division of work. If they find nothing wrong, the array has changed in the meantime,
-// and the error says so.
+// These methods describe a broken rule, on one thread and in order, so that the message does not depend on the division
+// of work. If they find nothing wrong, the array has changed since.
 
 // broken makes a violation of vertices.
 func (s *search) broken(rule Rule, vertices []graph.Vertex, format string, args ...any) error {
 	return &Violation{rule, s.root, vertices, fmt.Sprintf(format, args...)}
 }
 
-// explainTree describes a breach of rule 1 or 2: a wrong parent of the root, then the lowest vertex that has an
-// unusable parent or is in a cycle, then the lowest vertex with an unreached parent.
+// explainTree describes a breach of rule 1 or 2.
 func (s *search) explainTree() error {
 	if p := s.parent[s.root]; p != s.root {
 		return s.broken(RuleTree, []graph.Vertex{s.root}, "the root %d must be its own parent, but %s", s.root, s.describe(p))
@@ -95,7 +94,7 @@ func (s *search) explainCycle(low graph.Vertex) error {
 		"the parents form a cycle of %d vertices: one is %d, with parent %d", n, low, s.parent[low])
 }
 
-// explainTuple describes a breach of rule 3 or 4, or returns nil if there is none.
+// explainTuple describes a breach of rule 3 or 4, or returns nil.
 func (s *search) explainTuple(b *breaches) error {
 	if i := b.changed.Load(); i != math.MaxInt64 {
 		return fmt.Errorf("validating: tuple %d or a later one changed since the validator was made; "+
@@ -109,8 +108,10 @@ func (s *search) explainTuple(b *breaches) error {
 		return nil
 	}
 	tuple := make([]graph.Edge, 1)
-	if copy(tuple, s.edges[min(i, int64(len(s.edges))):]) == 0 {
+	if s.source != nil {
 		_ = s.source.Generate(context.Background(), tuple, i, 1) // its only error is that of the context
+	} else {
+		tuple[0] = s.edges[i]
 	}
 	a, z := tuple[0].Ends()
 	if rule == RuleLevel {
@@ -125,18 +126,15 @@ func (s *search) explainTuple(b *breaches) error {
 		"tuple %d (%d,%d) joins vertex %d on level %d to vertex %d, which is unreached", i, a, z, in, s.levels[in], out)
 }
 
-// explainPending describes a breach of rule 5 by the lowest vertex whose tree edge is not a tuple, or returns nil if
-// there is none.
+// explainPending describes a breach of rule 5 by the lowest vertex whose tree edge is not a tuple, or returns nil.
 func (s *search) explainPending() error {
-	for i, word := range s.pending {
-		if word == 0 {
-			continue
-		}
-		child := graph.Vertex(i*64 + bits.TrailingZeros64(word))
-		p := s.parent[child]
-		return s.broken(RuleTuple, []graph.Vertex{child, p},
-			"vertex %d on level %d has parent %d, but neither (%d,%d) nor (%d,%d) is a tuple",
-			child, s.levels[child], p, child, p, p, child)
+	i := slices.IndexFunc(s.pending, func(word uint64) bool { return word != 0 })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	child := graph.Vertex(i*64 + bits.TrailingZeros64(s.pending[i]))
+	p := s.parent[child]
+	return s.broken(RuleTuple, []graph.Vertex{child, p},
+		"vertex %d on level %d has parent %d, but neither (%d,%d) nor (%d,%d) is a tuple",
+		child, s.levels[child], p, child, p, p, child)
 }

@@ -11,14 +11,13 @@ import (
 
 // Levels from parents, in time linear in the vertices, however deep the tree is.
 //
-// Most vertices of a search tree are leaves. A first pass over the parents marks the inner vertices, those with a
-// child. Then a walk from each inner vertex without a level follows its parents to the first one that has a level, and
-// a second walk sets the levels on the way: each thread visits every vertex at most twice. Finally each vertex gets its
-// parent's level plus one.
+// A first pass over the parents marks the inner vertices, those with a child. Then a walk from each inner vertex
+// without a level follows its parents to the first one that has a level, and a second walk sets the levels on the way:
+// each thread visits every vertex at most twice. Finally each vertex gets its parent's level plus one.
 //
-// Threads share only the levels of inner vertices, which they read and write atomically (all write the same value), and
-// the bitmap of inner vertices. A walk without a level after as many steps as there are vertices is in a cycle (rule
-// 1); one that reaches an unreached vertex is in a tree that is not connected to the root (rule 2).
+// Threads share the levels of inner vertices, atomically (all write the same value), and the bitmap of inner vertices.
+// A walk of more steps than there are vertices is in a cycle (rule 1); one that reaches an unreached vertex is in a tree
+// that is not connected to the root (rule 2).
 
 // deriveLevels fills levels, words, parent32 and pending from the parents, and Reached and Depth of the tree. The error
 // is a Violation of rule 1 or 2, or ctx.Err().
@@ -141,7 +140,7 @@ func (s *search) finishLevels(first, last int64) (reached, depth int64, whole bo
 	return reached, int64(deepest), lost >= 0
 }
 
-// setBit sets bit i of a bitmap that other threads change too. It reads first, because most bits are set already.
+// setBit sets bit i of a bitmap that threads share. It reads first, because most bits are set already.
 func setBit(bitmap []uint64, i uint64) {
 	word, bit := &bitmap[i/64], uint64(1)<<(i%64)
 	if atomic.LoadUint64(word)&bit == 0 {
@@ -149,7 +148,7 @@ func setBit(bitmap []uint64, i uint64) {
 	}
 }
 
-// clearBit clears bit i of a bitmap that other threads change too.
+// clearBit clears bit i of a bitmap that threads share.
 func clearBit(bitmap []uint64, i uint64) {
 	word, bit := &bitmap[i/64], uint64(1)<<(i%64)
 	if atomic.LoadUint64(word)&bit != 0 {

@@ -12,13 +12,10 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// The pass over the tuples: 12 bytes each, streamed once, and one random read for each end. The random reads dominate
-// the cost, so each reads as little as possible.
-//
-// Each vertex has a word of 16 bits: its level plus two in the high byte, or 0 for an unreached vertex, and the lowest
-// bits of its parent's label in the low byte. So two words show whether the levels of a tuple are in order and, with
-// one false alarm in 256, whether one end is the parent of the other. scanPlain handles trees with more levels than fit
-// in a byte and labels of more than 32 bits.
+// The pass over the tuples. One random read for each end dominates the cost of validation, so each reads 16 bits, a
+// word: the vertex's level plus two in the high byte, or 0 for an unreached vertex, and the lowest bits of its parent's
+// label in the low byte. Two words show whether the levels of a tuple are in order and, with one false alarm in 256,
+// whether one end is the parent of the other. scanPlain handles deeper trees and labels of more than 32 bits.
 //
 // A thread works on a block of tuples in separate loops with hardly any unpredictable branch, so that the cache misses
 // of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as lanes of a 64-bit
@@ -55,8 +52,8 @@ type scanner struct {
 	wordsU, wordsV [2 * blockTuples]byte
 	groups         [blockTuples / 4]group
 
-	// Tuples that may be tree edges, with the possible child in the high half and the possible parent in the low half. It
-	// is the last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.
+	// Tuples that may be tree edges: the possible child in the high half, the possible parent in the low half. This is the
+	// last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.
 	hits [poolHits + 2*blockTuples]uint64
 }
 
@@ -121,9 +118,8 @@ func (l lowest) put(n int64) {
 	}
 }
 
-// scanPlain checks tuples from number first on with full levels and full labels, one by one. It handles trees and
-// graphs that words cannot hold, and finds the tuple where scanWords failed. It returns false after adding a breach to
-// broken.
+// scanPlain checks tuples from number first on with full levels and labels, one by one: where words cannot hold them,
+// and where scanWords failed. It returns false after adding a breach to broken.
 func (s *search) scanPlain(scan *scanner, edges []graph.Edge, first int64, broken *breaches) bool {
 	good := true
 	for at := range edges {
@@ -208,8 +204,8 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 		wordV := binary.LittleEndian.Uint64(s.wordsV[lane:])
 		levelU, levelV := wordU>>8&lowBytes, wordV>>8&lowBytes
 
-		// In each lane, first the difference of the levels plus one, which is 0, 1 or 2 if they are in order, then a high bit
-		// if it is anything else. The 0x4000 keeps lanes from borrowing from each other.
+		// In each lane, the difference of the levels plus one, then a high bit unless that is 0, 1 or 2. The 0x4000 keeps
+		// lanes from borrowing from each other.
 		difference := levelU + 0x4001*lanes - levelV
 		wrong |= (difference ^ 0x4000*lanes) + 0x7ffd*lanes
 		if zero := (highBits - levelU) & highBits; zero != 0 {

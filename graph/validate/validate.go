@@ -14,25 +14,15 @@
 // The tuples are those of the input, not of a graph built from them, so an edge that kernel 1 lost is detected. A
 // Violation names the lowest broken rule and the lowest vertex or tuple that breaks it, for any number of threads.
 //
-// # Levels
+// # Passes
 //
-// The specification lets an engine report levels; this validator derives them from the parents alone: the level of a
-// vertex is the number of tree edges between it and the root. levels.go derives them in three parallel passes over the
-// parents, in time linear in the vertices, however deep the tree is. It checks rules 1 and 2.
+// levels.go derives the level of each vertex, its distance from the root in the tree, from the parents alone, and
+// checks rules 1 and 2. tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears
+// a bit of each vertex whose tree edge it finds (rule 5). Both only detect that a rule is broken; explain.go then
+// searches for the vertex or tuple on one thread.
 //
-// # Tuples
-//
-// tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears a bit of each vertex
-// whose tree edge it finds (rule 5). The random reads of levels dominate the cost of validation, so each takes 16 bits.
-//
-// # Messages
-//
-// Both passes only detect that a rule is broken. explain.go then searches for the vertex or tuple on one thread.
-//
-// # Faulty engines
-//
-// A faulty engine may still write to the parents. The validator returns and does not panic whatever the array contains
-// and however it changes; the verdict then mixes several moments.
+// The validator returns and does not panic whatever the parents are, even if a faulty engine still writes to them; the
+// verdict then mixes several moments.
 package validate
 
 import (
@@ -50,30 +40,25 @@ import (
 type Rule int
 
 const (
-	RuleTree      Rule = 1 + iota // the parents form a tree: no cycles, and the root is its own parent
-	RuleTreeLevel                 // each tree edge joins levels that differ by one
-	RuleLevel                     // each tuple joins levels that differ by at most one
-	RuleSpan                      // the tree spans the component of the root
-	RuleTuple                     // each tree edge is a tuple
+	RuleTree Rule = 1 + iota
+	RuleTreeLevel
+	RuleLevel
+	RuleSpan
+	RuleTuple
 )
 
 // String returns the text of the rule.
 func (r Rule) String() string {
-	texts := [...]string{
+	return fmt.Sprintf("rule %d (%s)", int(r), [...]string{
 		RuleTree:      "the parents form a tree",
 		RuleTreeLevel: "each tree edge joins levels that differ by one",
 		RuleLevel:     "each tuple joins levels that differ by at most one",
 		RuleSpan:      "the tree spans the root's component",
 		RuleTuple:     "each tree edge is a tuple",
-	}
-	if r < RuleTree || r > RuleTuple {
-		return fmt.Sprintf("Rule(%d)", int(r))
-	}
-	return fmt.Sprintf("rule %d (%s)", int(r), texts[r])
+	}[r])
 }
 
-// Violation is the error for a parent array that breaks a rule. It names the lowest broken rule, and the lowest vertex
-// or tuple that breaks it; for rule 1, a wrong parent of the root comes first.
+// Violation is the error for a parent array that breaks a rule. For rule 1, a wrong parent of the root comes first.
 type Violation struct {
 	Rule     Rule
 	Root     graph.Vertex
@@ -116,21 +101,17 @@ type Validator struct {
 }
 
 // New returns a validator for searches of edges, whose labels must be below vertices, on the given number of threads (0
-// or less: GOMAXPROCS). The validator keeps edges, which must not change while it is in use. It returns an error for a
-// number of vertices that is out of range and for a label that is too large.
+// or less: GOMAXPROCS). The validator keeps edges, which must not change while it is in use.
 func New(edges []graph.Edge, vertices int64, threads int) (*Validator, error) {
 	v, err := newValidator(vertices, threads)
 	if err == nil {
 		v.edges, err = edges, v.checkLabels(context.Background(), edges, 0)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return v, err
 }
 
-// NewFromSource is New for the tuples of a source. It does not store the tuples; it generates them once here and again
-// for each search, in parts. The error is ctx.Err() if ctx ended first.
+// NewFromSource is New for the tuples of a source, which it generates once here, in parts that fit in room, and again
+// for each search. The error is ctx.Err() if ctx ended first.
 func NewFromSource(ctx context.Context, s graph.Source, room []graph.Edge, threads int) (*Validator, error) {
 	v, err := newValidator(s.Vertices(), threads)
 	if err != nil {
@@ -195,10 +176,7 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 
 // Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB per thread, or
 // 800 KB if a source generates the tuples.
-func Bytes(vertices int64) int64 {
-	const perVertex, perWord = 4 + 2 + 4, 3 * 8 // levels, words, parent32; joined, inner, pending
-	return perVertex*vertices + perWord*((vertices+63)/64)
-}
+func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/64) }
 
 // Joined returns a bitmap of the vertices that a tuple joins to another one: bit v%64 of word v/64 is that of vertex v.
 // The caller may change it.
@@ -242,10 +220,8 @@ func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []gr
 	return s.tree, nil
 }
 
-// Count counts what a search from root reached without deriving levels: the vertices that have a parent, and the
-// tuples that join two of them. Root and Depth of the Tree stay 0. The error is a *Violation if a tuple joins a reached
-// vertex to an unreached one (rule 4), ctx.Err() if ctx ended, and another one if root or the length of parent does
-// not fit the graph.
+// Count counts the vertices that have a parent and the tuples that join two of them, without deriving levels. Root and
+// Depth of the Tree stay 0. The errors are those of Validate, with rule 4 only.
 func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := search{v, root, parent, Tree{}}
 	if err := s.check(); err != nil {
@@ -288,14 +264,13 @@ func (s *search) check() error {
 
 func (v *Validator) isVertex(p graph.Vertex) bool { return p >= 0 && int64(p) < v.vertices }
 
-// overVertices calls work for ranges of all vertices, as graph.Parallel does.
+// overVertices is graph.Parallel over all vertices.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
 	return graph.Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		return work(first, last)
 	})
 }
 
-// tuples returns the length of the list.
 func (v *Validator) tuples() int64 {
 	if v.source != nil {
 		return v.source.Tuples()
@@ -303,8 +278,8 @@ func (v *Validator) tuples() int64 {
 	return int64(len(v.edges))
 }
 
-// overTuples calls work for ranges of all tuples, as graph.Parallel does; first is the number of the first tuple of
-// edges. Threads generate the tuples of a source, one range at a time.
+// overTuples is graph.Parallel over all tuples; first is the number of the first tuple of edges. Threads generate the
+// tuples of a source, one range at a time.
 func (v *Validator) overTuples(
 	ctx context.Context, work func(s *scanner, edges []graph.Edge, first int64) bool) error {
 	failed := make([]error, len(v.scanners))

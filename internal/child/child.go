@@ -2,13 +2,10 @@
 
 // Package child runs other programs so that none of them outlives this process: engines, meters, mpirun.
 //
-// Start puts a program into a new process group, so that Ctrl-C at a terminal reaches only this process and a
-// signal reaches everything that the program has started. When the program ends, the rest of its group is killed, and
-// on Linux so is every process that has left the group (orphans.go). When this process dies, the kernel signals the
-// program (Linux only; elsewhere the program finds its pipes closed).
-//
-// A Tail keeps the end of a program's output for the error message about its end. A Dir is a temporary directory that
-// is removed even if this process is killed: the next process that makes one removes it.
+// Start puts a program into a new process group, so that Ctrl-C at a terminal reaches only this process and a signal
+// reaches everything that the program has started. When the program ends, the rest of its group is killed, and on Linux
+// so is every process that has left the group (orphans.go). When this process dies, the kernel signals the program
+// (Linux only).
 package child
 
 import (
@@ -22,10 +19,8 @@ import (
 )
 
 const (
-	// drainTime is how long output is read after a program has ended, should one of its children hold the pipes open.
-	drainTime = 300 * time.Millisecond
-	// killTime is how long a killed program may take to die. One that hangs inside a driver may never die.
-	killTime = 5 * time.Second
+	drainTime = 300 * time.Millisecond // reading output after the end, should a child of the program hold the pipes open
+	killTime  = 5 * time.Second        // dying after SIGKILL; a program that hangs inside a driver may never die
 )
 
 // A Process is a program that Start has started. Its methods may be called by several goroutines.
@@ -38,10 +33,8 @@ type Process struct {
 }
 
 // Start starts cmd. The kernel sends it the signal orphaned when this process dies. A cmd made by exec.CommandContext
-// is killed with its process group when its context ends.
-//
-// When the program has ended and its output has been read, atEnd is called (unless it is nil), and only then is Exited
-// closed. After an error of Start, atEnd is not called.
+// is killed with its process group when its context ends. When the program has ended and its output has been read,
+// atEnd is called (unless it is nil), and only then is Exited closed.
 func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, error) {
 	p := &Process{cmd: cmd, mark: "TEPS_CHILD=" + rand.Text(), exited: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), p.mark)
@@ -54,9 +47,8 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 	}
 	started := make(chan error)
 	go func() {
-		// The kernel signals the program when the thread that started it ends, not when the process does. Go ends a
-		// thread only if a goroutine exits while locked to it. So this goroutine locks its thread until the program
-		// has ended, and then unlocks it.
+		// The kernel signals the program when the thread that started it ends, so this goroutine keeps its thread until the
+		// program has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := begin(cmd)
@@ -94,7 +86,7 @@ func (p *Process) HasExited() bool {
 	}
 }
 
-// WaitFor waits until the program has ended, but at most d. It reports whether the program has ended.
+// WaitFor waits until the program has ended, but at most d, and reports whether it has.
 func (p *Process) WaitFor(d time.Duration) bool {
 	select {
 	case <-p.exited:
@@ -124,7 +116,7 @@ func (p *Process) Kill() {
 func (p *Process) Killed() bool { return p.killed.Load() }
 
 // Stop ends the program: it waits for the time leave, sends SIGTERM, waits for the time patience, and kills. It reports
-// whether the program has ended, which a program that hangs inside a driver never does.
+// whether the program has ended.
 func (p *Process) Stop(leave, patience time.Duration) bool {
 	if !p.WaitFor(leave) {
 		_ = p.Signal(syscall.SIGTERM)

@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// A Dir is a temporary directory of this process, for sockets. A process that is killed leaves its directory behind.
-// The next NewDir with the same prefix finds it by its name, which holds the ID of the process, and removes it unless
-// another process holds a lock on it.
+// A Dir is a temporary directory of this process, for sockets. A process that is killed leaves its directory behind;
+// the next NewDir with the same prefix finds it by the process ID in its name, and removes it unless it is locked.
 type Dir struct{ lock *os.File }
 
 const (
@@ -53,9 +52,7 @@ func NewDirIn(base, prefix string) (*Dir, error) {
 func (d *Dir) Path() string { return d.lock.Name() }
 
 // Remove deletes the directory and everything in it.
-func (d *Dir) Remove() error {
-	return errors.Join(os.RemoveAll(d.Path()), d.lock.Close())
-}
+func (d *Dir) Remove() error { return errors.Join(os.RemoveAll(d.Path()), d.lock.Close()) }
 
 // removeStale removes directories whose process has died. The process ID alone is not enough, because it may be that of
 // a process in another container; nor is the lock, because a directory is not locked when it has just been made.
@@ -67,18 +64,16 @@ func removeStale(base, prefix string) {
 		if n != 1 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			continue
 		}
-		dir, err := os.Open(name)
-		if err != nil {
-			continue // another user's
+		if dir, err := os.Open(name); err == nil { // not another user's
+			if lock(dir) == nil {
+				_ = os.RemoveAll(name)
+			}
+			_ = dir.Close()
 		}
-		if lock(dir) == nil {
-			_ = os.RemoveAll(name)
-		}
-		_ = dir.Close()
 	}
 }
 
-// lock locks a directory until the file or this process ends. It fails at once if somebody else has locked it.
+// lock locks a directory until the file is closed. It fails at once if another process has locked it.
 func lock(dir *os.File) error {
 	return syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -17,8 +17,8 @@ type Lines struct {
 	partial []byte // of the last line
 }
 
-// NewLines returns a Lines that calls line for each line that is not empty, without its end. The slice is valid only
-// during the call.
+// NewLines returns a Lines that calls line for each line that is not empty, without its end. The slice is valid until
+// the call returns.
 func NewLines(line func(line []byte)) *Lines { return &Lines{line: line} }
 
 // maxLine is the number of bytes after which a line is split.
@@ -56,8 +56,8 @@ const (
 	tailBytes = 300 // kept of one line
 )
 
-// A Tail keeps the end of a program's output, without stack traces. A line that begins like a Go
-// panic or like one of the given reasons is kept instead, because it says more. It can be an exec.Cmd's Stderr.
+// A Tail keeps the end of a program's output, without stack traces, for error messages. A line that begins like a Go
+// panic or like one of the given reasons is kept instead.
 type Tail struct {
 	*Lines
 	reasons []string

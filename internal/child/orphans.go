@@ -2,14 +2,12 @@
 
 package child
 
-// Two things show which processes a program leaves behind outside its group. Each of them misses some.
+// Two things show which processes a program leaves behind outside its group:
 //
-// A variable in the environment names the program, so that only its own processes are killed while other programs run:
-// a meter that ends must not take a daemon of the engine with it. A process can clear its environment.
-//
-// This process is a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so an orphan becomes its child, whatever it has done
-// to its session and its environment. Nothing shows whose orphan it is, so those without the variable are killed when
-// no program is running any more.
+//   - A variable in the environment names the program, so that only its own processes are killed while other programs
+//     run. A process can clear its environment.
+//   - This process is a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so an orphan becomes its child. Nothing shows
+//     whose orphan it is, so those without the variable are killed when no program is running any more.
 
 import (
 	"bytes"
@@ -60,7 +58,7 @@ func (p *Process) killOrphans() {
 	}
 }
 
-// killFound kills the orphans that are there, reaps those that have ended, and returns how many are left.
+// killFound kills the orphans, reaps those that have ended, and returns how many are left.
 func (p *Process) killFound() (n int) {
 	for _, r := range relatives() {
 		orphan := r.isOrphan()
@@ -89,8 +87,8 @@ type relative struct {
 	ended              bool // and not yet reaped
 }
 
-// isOrphan reports whether the process was adopted by this one. What this process starts without this package stays in
-// its group. The first process of a container adopts processes of anybody.
+// isOrphan reports whether this process has adopted r. What it starts without this package stays in its group. The
+// first process of a container adopts anybody's.
 func (r relative) isOrphan() bool {
 	return r.parent == os.Getpid() && r.parent != 1 && r.group != syscall.Getpgrp() && !family.running[r.pid] &&
 		!family.inherited[r.pid]

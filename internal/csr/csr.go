@@ -2,12 +2,10 @@
 
 // Package csr makes adjacency lists, the compressed sparse rows of a matrix, from entries in any order.
 //
-// Every list is sorted and has no duplicates. Both steps use a whole team.
-//
-// Step 1, partition: an entry goes to the bucket of its row. Buckets are ranges of rows with about equally many
-// entries, small enough to be sorted in a cache. A worker collects a cache line of entries of a bucket before it writes
-// them to memory.
-// Step 2, sort: a worker takes a bucket, sorts it by row and column, drops duplicates, and writes the lists.
+// Every list is sorted and has no duplicates. Step 1, partition: an entry goes to the bucket of its row. Buckets are
+// ranges of rows with about equally many entries, small enough to be sorted in a cache; a worker writes a cache line of
+// entries at a time. Step 2, sort: a worker takes a bucket, sorts it by row and column, drops duplicates, and writes
+// the lists.
 //
 // The lists are made in place. The columns of all entries are in the array that becomes the lists, and the low halves
 // of their rows in another one. A bucket begins where its lists would if no entry were a duplicate, so its lists never
@@ -51,16 +49,12 @@ type bucket struct {
 	end      atomic.Int64 // of the entries so far
 }
 
-// Block returns the block of a row. The first rows are blocks of their own, and then blocks have blockRows rows. (A
-// branch would be mispredicted too often.)
+// Block returns the block of a row, without a branch: the first rows are single, and then blocks have blockRows rows.
 func Block(row uint32) uint32 { return min(row, singleRows-singleRows/blockRows+row/blockRows) }
 
-// New returns a matrix for a team, with room for as many entries as count says, duplicates counted. It is called with
-// all rows and with those of every block, [from, to), which is never empty. The arrays belong to m, which has the error
-// if there is not enough memory.
-func New[C ~uint32](
-	m *memory.Arena, t *team.Team, rows, columns int, count func(from, to int) int,
-) *Matrix[C] {
+// New returns a matrix for a team. count returns the entries of rows [from, to), duplicates counted; it is called with
+// all rows and with those of every block. The arrays belong to m, which has the error if there is not enough memory.
+func New[C ~uint32](m *memory.Arena, t *team.Team, rows, columns int, count func(from, to int) int) *Matrix[C] {
 	a := &Matrix[C]{memory: m, team: t, writers: make([]*Writer[C], t.Size()), rows: rows, columns: columns}
 	a.of = memory.Allocate[uint16](m, "bucket of each row", int(Block(uint32(rows)))+1)
 	a.at = memory.Allocate[uint32](m, "offsets", rows+1)

@@ -12,9 +12,8 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Lists sorts the entries: the list of row v is columns[at[v]:at[v+1]]. If there are more than 2^32 entries, at has the
-// low halves of its numbers. The lists are incomplete if stopped has returned true. They belong to the arena of New,
-// and the rest of the matrix is freed.
+// Lists sorts the entries: the list of row v is columns[at[v]:at[v+1]], modulo 2^32. The lists are incomplete if
+// stopped has returned true. They belong to the arena of New, and the rest of the matrix is freed.
 func (a *Matrix[C]) Lists(stopped func() bool) (at []uint32, columns []C) {
 	for _, w := range a.writers {
 		if w != nil {
@@ -25,8 +24,8 @@ func (a *Matrix[C]) Lists(stopped func() bool) (at []uint32, columns []C) {
 	}
 	var taken, turn atomic.Int64
 	end := 0 // of the places that are reserved; belongs to the worker whose turn it is
-	// reserve returns the place of the n entries of bucket i, which depends on the duplicates in the buckets before. So
-	// workers reserve their places in the order of the buckets, and then write at the same time.
+	// reserve returns the place of the n entries of bucket i. Workers reserve their places in the order of the buckets,
+	// because duplicates move them, and then write at the same time.
 	reserve := func(i, n int) (place int) {
 		for look := 0; turn.Load() != int64(i); look++ {
 			if look > 100 {
@@ -93,8 +92,7 @@ func sortEntries[C ~uint32, K uint32 | uint64](s *sorter[C], keys *[2][]K, k *bu
 	return slices.Compact(sorted)
 }
 
-// set is sortEntries for a single row, which may have any share of all entries: sorting them in a bitmap of all columns
-// needs no memory for duplicates.
+// set is sortEntries for a single row with many entries: a bitmap of all columns needs no memory for duplicates.
 func (s *sorter[C]) set(columns []C) (keys []uint32) {
 	if s.bitmap == nil {
 		s.bitmap = make([]uint64, (s.columns+63)>>6)

@@ -3,9 +3,8 @@
 // Package hubs discovers groups: the vertices that have a hub for their first neighbor.
 //
 // Nearly every vertex that finds a parent bottom-up finds it at its first neighbor, the one of largest degree. So
-// engines number the vertices of a group consecutively, by hub and then by descending degree. A hub in the frontier
-// then discovers its whole group as a range of bits, 32 or 64 vertices at a time, without a look at an edge, and the
-// template of the output (package parents) has the parents.
+// engines number the vertices of a group consecutively. A hub in the frontier then discovers its whole group as a range
+// of bits, without a look at an edge, and the template of the output (package parents) has the parents.
 package hubs
 
 import (
@@ -13,8 +12,7 @@ import (
 	"slices"
 )
 
-// Groups are the groups of n hubs: that of hub h has the vertices Groups[h] to Groups[h+1]-1. There are n+1 entries, or
-// none if there are no groups.
+// Groups has n+1 entries, or none: the group of hub h has the vertices Groups[h] to Groups[h+1]-1.
 type Groups []uint32
 
 // Size returns the number of vertices in the group of hub h.
@@ -23,8 +21,8 @@ func (g Groups) Size(h int) int { return int(g[h+1] - g[h]) }
 // Word is a word of a bitmap. Bit i of word w stands for vertex w*size+i, where size is the number of bits of a Word.
 type Word interface{ ~uint32 | ~uint64 }
 
-// Add adds the groups of the hubs in frontier to into, whose words are those from word first on of a bitmap of
-// vertices. frontier has a bit for every hub; what follows in its last word is ignored.
+// Add adds the groups of the hubs in frontier, a bitmap of hubs, to into, the words of a bitmap of vertices from word
+// first on.
 func Add[W Word](g Groups, into []W, first int, frontier []W) {
 	hubs := len(g) - 1
 	if hubs < 1 {

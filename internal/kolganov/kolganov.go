@@ -33,8 +33,8 @@ func Next(s graph.Switch, p graph.SwitchState, edges, entries int64) graph.Direc
 }
 
 // Order returns the new number of each vertex (section 2.3): its position in a queue that begins with the first vertex
-// and takes the neighbors of each vertex in the order of its list, targets[offsets[v]:offsets[v+1]]. The first vertex
-// of each other component follows. The numbers do not depend on the number of threads. The error is that of ctx.
+// of each component and takes the neighbors of each vertex in the order of its list, targets[offsets[v]:offsets[v+1]].
+// The numbers do not depend on the number of threads. The error is that of ctx.
 func Order(ctx context.Context, offsets []int64, targets []uint32, threads int) ([]uint32, error) {
 	o := queueOrder{offsets, targets, threads, make([]uint32, len(offsets)-1), make([]uint32, 0, len(offsets)-1), nil}
 	for first := range o.number {

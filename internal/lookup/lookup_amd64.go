@@ -8,7 +8,7 @@ import (
 	processor "golang.org/x/sys/cpu"
 )
 
-// fewBits is how many entries of a word are looked up sooner one by one than with vectors.
+// fewBits is the number of entries from which vectors are faster.
 const fewBits = 4
 
 // In64 looks up the entries of 64 bits.

@@ -28,10 +28,8 @@ type block struct {
 	bytes   int64 // of the array
 }
 
-// obtain maps room for n elements. Arrays of at least a huge page start at the border of one and ask for huge pages;
-// pages that are never touched take no memory. Unsafe turns the mapping into a typed array of the same extent.
-//
-// A node other than anyNode gets all pages, which the system takes from it when they are touched.
+// obtain maps room for n elements, whose pages all come from a node unless it is anyNode. Arrays of at least a huge page
+// start at the border of one and ask for huge pages; pages that are never touched take no memory.
 func obtain[T any](n, node int) ([]T, block, error) {
 	var element T
 	size := n * int(unsafe.Sizeof(element))
@@ -59,11 +57,10 @@ func bind(mapping []byte, node int) error {
 	if node == anyNode {
 		return nil
 	}
-	const bits = 64
-	mask := make([]uint64, node/bits+1)
-	mask[node/bits] = 1 << (node % bits)
+	mask := make([]uint64, node/64+1)
+	mask[node/64] = 1 << (node % 64)
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(&mapping[0])), uintptr(len(mapping)),
-		unix.MPOL_BIND, uintptr(unsafe.Pointer(&mask[0])), uintptr(len(mask)*bits+1), 0)
+		unix.MPOL_BIND, uintptr(unsafe.Pointer(&mask[0])), uintptr(len(mask)*64+1), 0)
 	if errno != 0 {
 		return fmt.Errorf("binding %d bytes to NUMA node %d: %w", len(mapping), node, errno)
 	}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory hands out the large arrays of an engine and counts their bytes. The arrays hold no pointers and lie
-// outside the Go heap where the platform allows it (mapped_linux.go), for three reasons: the garbage collector never
-// sees them, so gigabytes of graph do not double its heap target; they can ask for huge pages, which avoid most of a
-// search's TLB misses; and releasing them takes effect at once.
+// Package memory hands out the large arrays of an engine and counts their bytes. On Linux they lie outside the Go heap:
+// gigabytes of graph do not double the heap target of the garbage collector, huge pages avoid most of a search's TLB
+// misses, and releasing them takes effect at once.
 package memory
 
 import (
@@ -23,8 +22,8 @@ type Arena struct {
 
 const anyNode = -1
 
-// New returns an arena without arrays. On a machine with several NUMA nodes, a page will be on the node of the worker
-// that touches it first, unless the process was started with another policy (numactl).
+// New returns an arena without arrays. A page will be on the NUMA node of the worker that touches it first, unless the
+// process was started with another policy (numactl).
 func New() *Arena { return NewOn(anyNode) }
 
 // NewOn returns an arena whose pages will all be on one of Nodes.
@@ -39,8 +38,8 @@ func (a *Arena) Peak() int64 { return a.peak }
 // Err returns the error of the first allocation that failed. It wraps plugins.ErrMemory.
 func (a *Arena) Err() error { return a.err }
 
-// Allocate returns a zeroed array of n elements, aligned to a cache line at least; T must hold no pointers. An array
-// that cannot be allocated is nil, and Err then names what it was for, so several allocations need one check.
+// Allocate returns a zeroed array of n elements, aligned to a cache line; T must hold no pointers. An array that cannot
+// be allocated is nil, and Err then names what it was for, so several allocations need one check.
 func Allocate[T any](a *Arena, what string, n int) []T {
 	if n == 0 || a.err != nil {
 		return nil

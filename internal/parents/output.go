@@ -8,14 +8,10 @@ import (
 )
 
 // Output is the step of a search that writes the parents of a list of places (labels, or the labels that a rank owns),
-// inside the clock. It owns what workers do for it:
-//
-//   - from Begin on, workers that wait copy the template (Ahead);
-//   - Write copies the rest, region by region, and corrects each region while it is in a cache;
-//   - Erase, and Correct after the engine has written the template's parents of the vertices that it reached, are for
-//     searches that reach few vertices.
-//
-// So every search confirms or replaces every entry.
+// inside the clock. From Begin on, workers that wait copy the template (Ahead); Write copies the rest, region by region,
+// and corrects each region while it is in a cache. For searches that reach few vertices, Erase makes all unreached, and
+// Correct follows after the engine has written the template's parents of those that it reached. So every search
+// confirms or replaces every entry.
 type Output struct {
 	team     *team.Team
 	template []uint32 // [places]
@@ -34,11 +30,10 @@ type shares struct {
 	_             [32]byte
 }
 
-// aheadPlaces is the number of places that a worker copies between two looks for a task, in less than a microsecond.
+// aheadPlaces is the number of places that a worker copies at a time while it waits, in less than a microsecond.
 const aheadPlaces = 128
 
-// NewOutput returns the output of searches with a template of labels below bound. corrections are those of the workers,
-// which they fill during a search.
+// NewOutput returns the output of searches with a template of labels below bound. Each worker fills its corrections.
 func NewOutput(t *team.Team, template []uint32, bound int64, corrections []*Corrections) *Output {
 	o := &Output{team: t, template: template, widen: Widen(bound), workers: make([]shares, t.Size())}
 	for w := range o.workers {

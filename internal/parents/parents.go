@@ -2,11 +2,10 @@
 
 // Package parents writes the output of a search, the parents in original labels.
 //
-// Engines begin with a template, an array with a likely parent of every vertex, which kernel 1 has made. It has labels
-// of 32 bits, and None for vertices without neighbors. A search copies it, and corrects the entries of vertices that
-// it reached through another neighbor or not at all. Single corrections would be written to random places of the whole
-// array, and workers would take its cache lines from each other. So a search first collects them by region, and then a
-// worker copies a region and corrects it while it is in its cache.
+// Kernel 1 makes a template: a likely parent of every vertex, in labels of 32 bits, and None for vertices without
+// neighbors. A search copies it, and corrects the entries of vertices that it reached through another neighbor or not
+// at all. Single corrections would go to random places of the array, so a search first collects them by region, and
+// then a worker copies a region and corrects it while it is in its cache.
 package parents
 
 import (
@@ -25,8 +24,7 @@ func Widen(bound int64) func(into []graph.Vertex, labels []uint32) {
 	return widen32
 }
 
-// widen31 writes labels, all below 2^31 or None, as parents. Extending the sign of 32-bit numbers turns None into
-// Unreached, and one instruction reads a label with its sign.
+// widen31 is for labels below 2^31 and None: one instruction reads a label with its sign, which makes None Unreached.
 func widen31(into []graph.Vertex, labels []uint32) {
 	for len(into) >= 8 && len(labels) >= 8 {
 		into[0] = graph.Vertex(int32(labels[0]))
@@ -52,9 +50,8 @@ func widen32(into []graph.Vertex, labels []uint32) {
 	}
 }
 
-// Corrections are the parents that one worker found and that differ from the template, as place<<32 | parent. They are
-// collected by region of places, in chains of blocks that share one array: the first word of a block is where the block
-// before it in the chain begins.
+// Corrections are the parents that one worker found and that differ from the template, as place<<32 | parent, by region
+// of places: chains of blocks in one array, where the first word of a block says where the block before it begins.
 type Corrections struct {
 	entries []uint64
 	ends    []int // [regions] where the next correction goes; a multiple of chainBlock: no block yet, or a full one

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package regular reads files that a user names. Some names stand for something that never ends or never answers: a
-// pipe without a writer, a device. Only regular files are read, and only up to a size.
+// Package regular reads regular files up to a size, and no pipes or devices, which may never end or answer.
 package regular
 
 import (

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// patience is how long Absent waits for the members in a turn. A member that the system runs comes within a few
-// microseconds, and one that it does not run comes some milliseconds later.
+// patience is how long Absent waits in a turn. A member that the system runs comes within a few microseconds, and one
+// that it does not run comes some milliseconds later.
 const patience = 50 * time.Microsecond
 
 // Absent opens turns in which every worker only shows up, until duration has passed, and returns how many members were
-// not there within 50 microseconds, on average over the turns: members that the system was not running, because it has
-// given their processors to others. The first turns, until all members have come once, do not count, unless they last
-// as long again: members of a new team have to be started. Absent belongs between Wake and Rest.
+// not there within 50 microseconds, on average over the turns: members that the system was not running. The first turns,
+// until all members have been started, do not count, unless they last as long again. Call it between Wake and Rest.
 func (t *Team) Absent(duration time.Duration) float64 {
 	if t.size == 1 {
 		return 0
@@ -22,7 +21,7 @@ func (t *Team) Absent(duration time.Duration) float64 {
 	t.wakeAll()
 	var present atomic.Int32
 	var over atomic.Bool
-	turns, absent := 0, 0
+	absent := 0
 	show := func(worker, _, _ int) {
 		if over.Load() {
 			return // the piece of a member that was not there
@@ -38,19 +37,17 @@ func (t *Team) Absent(duration time.Duration) float64 {
 		absent += t.size - int(present.Load())
 		over.Store(true)
 	}
-	turn := func() {
+	turn := func() (complete bool) {
 		present.Store(0)
 		over.Store(false)
-		turns++
 		t.Pieces(t.size, 1, show)
+		return int(present.Load()) == t.size
 	}
-	for start := time.Now(); time.Since(start) < duration; {
-		if turn(); int(present.Load()) == t.size {
-			break
-		}
+	for start := time.Now(); time.Since(start) < duration && !turn(); {
 	}
-	turns, absent = 0, 0
-	for start := time.Now(); turns == 0 || time.Since(start) < duration; {
+	absent = 0
+	turns := 0
+	for start := time.Now(); turns == 0 || time.Since(start) < duration; turns++ {
 		turn()
 	}
 	return float64(absent) / float64(turns)

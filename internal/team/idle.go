@@ -2,25 +2,23 @@
 
 package team
 
-// Idler is work for workers that wait: for the next task, or for others at the end of one.
+// Idler is work for workers that wait: for the next task, or for others at the end of one. A call takes less than a
+// microsecond, and returns whether it did anything, and whether there may be more for this worker.
 type Idler interface {
-	// Idle does a little, in less than a microsecond, by which the worker may be late for the next task. It says whether
-	// it did anything, and whether there may be more for this worker.
 	Idle(worker int) (did, more bool)
 }
 
-// WhileIdle lets workers that wait call work.Idle again and again, until EndIdle, or until there is no more for them. A
-// worker that never waits calls nothing.
+// WhileIdle lets workers that wait call work.Idle again and again, until EndIdle, or until there is no more for them.
 func (t *Team) WhileIdle(work Idler) {
 	if t.crowded {
-		return // a worker that waits leaves its processor to one that does not
+		return // a worker that waits leaves its processor to others
 	}
 	t.idle = work
 	t.offers++
 	t.offer.Store(t.offers)
 }
 
-// EndIdle ends the calls of Idle: it waits for those that have not returned, and none follow.
+// EndIdle ends the calls of Idle and waits for those that have not returned.
 func (t *Team) EndIdle() {
 	t.offer.Store(0)
 	for i := range t.members {

@@ -37,9 +37,8 @@ func NewPinned(size int) (*Team, error) {
 	return t, nil
 }
 
-// Bind moves this process to size processors of its own, in the order of NewPinned: share k of those that it may use
-// together with shares-1 other processes, which call Bind as well. It reports false, and moves nothing, if there are
-// too few or the system does not say which.
+// Bind moves this process to size processors, in the order of NewPinned: share k of the processors that `shares`
+// processes may use, which all call Bind. It reports false, and moves nothing, if there are too few or unknown ones.
 func Bind(k, shares, size int) bool {
 	processors, err := new(pins).find()
 	if err != nil || len(processors) < shares*size {
@@ -76,7 +75,7 @@ func (p *pins) find() (processors []processor, err error) {
 	return processors, nil
 }
 
-// describe finds where a processor is. What the system does not say is 0.
+// describe finds where a processor is. Unknown numbers are 0.
 func describe(number int) processor {
 	folder := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", number)
 	read := func(name string) int {
@@ -91,21 +90,18 @@ func describe(number int) processor {
 	return p
 }
 
-// pin moves the calling goroutine to a thread of its own on the processor of a worker. It is an optimization, so a
-// refusal (the processor was taken from the process since) is not an error.
+// pin moves the calling goroutine to a thread of its own on the processor of a worker. A refusal is not an error.
 func (p *pins) pin(worker int) {
-	if p == nil {
-		return
+	if p != nil {
+		runtime.LockOSThread()
+		_ = unix.SchedSetaffinity(0, &p.sets[worker])
 	}
-	runtime.LockOSThread()
-	_ = unix.SchedSetaffinity(0, &p.sets[worker])
 }
 
 // unpin undoes pin for the caller.
 func (p *pins) unpin() {
-	if p == nil {
-		return
+	if p != nil {
+		_ = unix.SchedSetaffinity(0, &p.allowed)
+		runtime.UnlockOSThread()
 	}
-	_ = unix.SchedSetaffinity(0, &p.allowed)
-	runtime.UnlockOSThread()
 }

@@ -7,13 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// Every worker has a share of a turn's pieces. Opening a turn writes nothing per worker: on 64 cores that
-// would be 64 cache misses, one after the other, before the first worker could begin. So a share says which turn its
-// count belongs to, and the first worker that takes a piece of it in a new turn starts the count again. A bitmap of the
-// shares that have pieces left, which is one cache line, saves those that have finished the search through all shares.
+// Every worker has a share of a turn's pieces. Opening a turn writes nothing per worker: on 64 cores that would be 64
+// cache misses before the first worker could begin. So a share says which turn its count belongs to, and the first
+// worker that takes a piece of it in a new turn starts the count again. A bitmap has the shares with pieces left.
 
-// share counts the pieces of a share that were taken in a turn: turn<<pieceBits | pieces. The padding keeps two shares
-// off one cache line.
+// share counts the pieces taken in a turn: turn<<pieceBits | pieces. The padding keeps two shares off one cache line.
 type share struct {
 	taken atomic.Uint64
 	_     [56]byte
@@ -42,8 +40,7 @@ func piecesOf(i, pieces, wanted int) (first, end int) {
 	return pieces * i / wanted, pieces * (i + 1) / wanted
 }
 
-// First returns the items [from, to) of the pieces that a worker takes first when n items are handed out by Pieces in
-// pieces of the given size.
+// First returns the items [from, to) of a worker's own share of n items in pieces of the given size.
 func (t *Team) First(worker, n, size int) (from, to int) {
 	pieces := (n + size - 1) / size
 	wanted := min(pieces, t.size)
@@ -73,8 +70,8 @@ func (t *Team) takeAll(worker int, turn uint64) {
 	}
 }
 
-// unfinished returns a share with pieces left, or -1. It looks at the shares of the worker's node first, and at the
-// next one after the worker's own before others, so that not all workers help the same one.
+// unfinished returns a share with pieces left, or -1: one of the worker's node if possible, and the next one after the
+// worker's own, so that not all workers help the same one.
 func (t *Team) unfinished(worker int) int {
 	node := t.nodes[worker]
 	for _, among := range [...]span{{worker + 1, node.to}, {node.from, worker}, {node.to, t.wanted}, {0, node.from}} {

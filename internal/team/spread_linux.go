@@ -10,12 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker that has slept wakes up where the system puts it, now and then on the processor of another worker while
-// others are idle. The system leaves it there for some milliseconds, which is longer than many a search. So a worker
-// that wakes up on the processor of another one moves to one that no worker of its teams has. It stays there only as
-// long as the system likes.
-
-// places says on which processors workers have woken up and are awake.
+// places says on which processors workers have woken up and are awake. A worker that has slept now and then wakes up on
+// the processor of another worker while others are idle, and the system leaves it there for some milliseconds, longer
+// than many a search. So it moves to a processor that no worker of its teams has.
 type places [1024]atomic.Bool
 
 // spread moves the caller as above, and returns 1 + the processor that it has taken; 0 if it has taken none.
@@ -50,3 +47,7 @@ func (p *places) leave(place int) {
 		p[place-1].Store(false)
 	}
 }
+
+// YieldProcessor lets a waiting thread of the system run on this processor, without the Go scheduler: the goroutine
+// stays on its thread.
+func YieldProcessor() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -3,12 +3,12 @@
 // Package team runs one function on several goroutines at the same time, again and again.
 //
 // A search has phases of 20 microseconds, too short for starting goroutines and waiting for them with a WaitGroup. A
-// team starts its workers once. They watch a counter for the next task, and pick it up within some 50 nanoseconds
-// while they spin. A worker that has waited in vain for a few milliseconds parks, so an idle team uses no processor.
+// team starts its workers once. They spin on a counter and pick up the next task within some 50 nanoseconds. A worker
+// that has waited for a few milliseconds parks.
 //
 // A task is a number of pieces, and is complete when every piece is. Nothing waits for a worker that the system does
-// not run: a worker that comes late finds the turn closed, and one that is taken off its processor delays the piece
-// that it is at, and no other.
+// not run: a worker that comes late finds the turn closed, and one that is taken off its processor delays only the
+// piece that it is at.
 package team
 
 import (
@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// Team is a fixed number of workers, numbered from 0. The caller of Pieces is worker 0. All spinning is bounded, so
-// more workers than processors, or other programs on them, make a team slow but never block it. Calls come one at a
-// time.
+// Team is a fixed number of workers, numbered from 0. The caller of Pieces is worker 0. All spinning is bounded, so a
+// crowded machine makes a team slow but never blocks it. Calls come one at a time.
 type Team struct {
 	size    int
 	teams   *Teams
@@ -81,7 +80,6 @@ func (ts *Teams) New(size int) *Team {
 	return t
 }
 
-// start starts the members.
 func (t *Team) start() {
 	t.stopped.Add(t.size - 1)
 	for i := 1; i < t.size; i++ {
@@ -108,8 +106,7 @@ func prepare(size int) *Team {
 // Size returns the number of workers.
 func (t *Team) Size() int { return t.size }
 
-// Run calls task(0) ... task(size-1) at the same time, as far as the system runs the workers, and returns when all have
-// returned. Writes before Run are visible to every task, and the tasks' writes are visible after Run.
+// Run calls task(0) ... task(size-1) at the same time, as far as the system runs the workers, and waits for all.
 func (t *Team) Run(task func(worker int)) {
 	t.Pieces(t.size, 1, func(_, i, _ int) { task(i) })
 }
@@ -128,10 +125,8 @@ func (t *Team) open(wanted int) {
 	t.wake(wanted)
 }
 
-// close lets no worker join the turn any more, and waits for those that have.
-//
-// A member first says that it has joined and then checks that the turn is open; close does both in the other order. So
-// one of the two sees what the other did.
+// close lets no worker join the turn any more, and waits for those that have. A member first says that it has joined
+// and then checks that the turn is open; close does both in the other order, so one of the two sees the other.
 func (t *Team) close() {
 	t.turn.Store(t.turn.Load() >> turnBits << turnBits)
 	for i := 1; i < t.wanted; i++ {
@@ -198,11 +193,10 @@ func (f Func) Piece(worker, from, to int) { f(worker, from, to) }
 // Pieces is Do for a function.
 func (t *Team) Pieces(n, size int, task func(worker, from, to int)) { t.Do(n, size, Func(task)) }
 
-// Do lets the workers share a task in pieces of n items that cannot be split evenly beforehand, and returns when all
-// calls of Piece have returned. A piece begins at a multiple of size and has size items; the last one may have fewer.
-// Every worker first takes the pieces of its own share, the same one in every call, so that what it wrote in one level
-// is still in its cache in the next, and then helps the others with theirs. Fewer pieces than workers are left to as
-// many workers as there are pieces. Do does not allocate.
+// Do lets the workers share a task of n items in pieces of the given size (the last one may have fewer), and returns
+// when all calls of Piece have returned. Every worker first takes the pieces of its own share, the same one in every
+// call, so that the data is still in its cache, and then helps the others with theirs. Fewer pieces than workers are
+// left to as many workers. Do does not allocate.
 func (t *Team) Do(n, size int, task Task) {
 	pieces := (n + size - 1) / size
 	wanted := min(pieces, t.size)

@@ -13,8 +13,8 @@ const (
 	spinsOfPart  = 500    // that take as long as a call of an Idler
 )
 
-// Wake makes parked workers watch for the next task, and waits until they do, but not long: a worker that the system
-// does not run by then is not needed. It pins the caller if workers are pinned, until Rest.
+// Wake makes parked workers watch for the next task, and waits a short time until they do. It pins the caller if
+// workers are pinned, until Rest.
 func (t *Team) Wake() {
 	t.pins.pin(0)
 	t.spread(0)
@@ -34,7 +34,6 @@ func (t *Team) leave(i int) {
 	t.members[i].place = 0
 }
 
-// wakeAll wakes the members and waits a while until none is parked.
 func (t *Team) wakeAll() {
 	t.wake(t.size)
 	for look := 0; t.parked.Load() != 0 && t.Pause(look); look++ {
@@ -95,9 +94,9 @@ func (t *Team) await(i int, last uint64) uint64 {
 // Pause spins or yields after a worker has looked in vain the given number of times. It returns false when the worker
 // has waited long enough to park.
 //
-// A worker with a processor of its own yields to other threads of the system and keeps its place in the Go scheduler:
+// A worker with its own processor yields to other threads of the system and keeps its place in the Go scheduler:
 // workers that pass through the scheduler's queue end up behind each other on one processor, which delays the next
-// phase by some 20 microseconds, and now and then by half a millisecond.
+// phase by some 20 microseconds, sometimes by half a millisecond.
 func (t *Team) Pause(look int) bool {
 	switch {
 	case look >= spins+yields:

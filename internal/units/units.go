@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package units formats quantities for people and takes medians, the same way in every message, table and report.
+// Package units formats quantities for people and takes medians.
 package units
 
 import (
