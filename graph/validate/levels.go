@@ -16,8 +16,8 @@ import (
 // each thread visits every vertex at most twice. Finally each vertex gets its parent's level plus one.
 //
 // Threads share the levels of inner vertices, atomically (all write the same value), and the bitmap of inner vertices.
-// A walk of more steps than there are vertices is in a cycle (rule 1); one that reaches an unreached vertex is in a tree
-// that is not connected to the root (rule 2).
+// A walk of more steps than there are vertices is in a cycle (rule 1); one that reaches an unreached vertex is in a
+// tree that is not connected to the root (rule 2).
 
 // deriveLevels fills levels, words, parent32 and pending from the parents, and Reached and Depth of the tree. The error
 // is a Violation of rule 1 or 2, or ctx.Err().

@@ -28,8 +28,8 @@ type block struct {
 	bytes   int64 // of the array
 }
 
-// obtain maps room for n elements, whose pages all come from a node unless it is anyNode. Arrays of at least a huge page
-// start at the border of one and ask for huge pages; pages that are never touched take no memory.
+// obtain maps room for n elements, whose pages all come from a node unless it is anyNode. Arrays of at least a huge
+// page start at the border of one and ask for huge pages; pages that are never touched take no memory.
 func obtain[T any](n, node int) ([]T, block, error) {
 	var element T
 	size := n * int(unsafe.Sizeof(element))

@@ -8,10 +8,10 @@ import (
 )
 
 // Output is the step of a search that writes the parents of a list of places (labels, or the labels that a rank owns),
-// inside the clock. From Begin on, workers that wait copy the template (Ahead); Write copies the rest, region by region,
-// and corrects each region while it is in a cache. For searches that reach few vertices, Erase makes all unreached, and
-// Correct follows after the engine has written the template's parents of those that it reached. So every search
-// confirms or replaces every entry.
+// inside the clock. From Begin on, workers that wait copy the template (Ahead); Write copies the rest, region by
+// region, and corrects each region while it is in a cache. For searches that reach few vertices, Erase makes all
+// unreached, and Correct follows after the engine has written the template's parents of those that it reached. So every
+// search confirms or replaces every entry.
 type Output struct {
 	team     *team.Team
 	template []uint32 // [places]
