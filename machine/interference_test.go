@@ -46,8 +46,13 @@ func TestInterferenceOfThisProcess(t *testing.T) {
 	if before == nil {
 		t.Skip("this system has no /proc/PID/schedstat")
 	}
-	if i := Now(os.Getpid()).Since(before); i.Waited < 0 || i.Switches < 0 || i.Faults < 0 {
+	l := MeasureLoad(t.Context())
+	i := Now(os.Getpid()).Since(before)
+	if i.Waited < 0 || i.Switches < 0 || i.Faults < 0 || i.Period < sampleTime.Seconds() {
 		t.Errorf("got %+v", i)
+	}
+	if l == nil || l.Processors < 1 || l.Busy > float64(l.Processors) {
+		t.Errorf("got %+v", l)
 	}
 }
 

@@ -4,6 +4,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -57,8 +58,7 @@ func This(ctx context.Context) Machine {
 	return m
 }
 
-// describe is This with the directories of Linux mounted at proc, sys and etc. On other systems it reports the facts
-// that gopsutil finds.
+// describe is This with the directories of Linux mounted at proc, sys and etc.
 func describe(ctx context.Context, proc, sys, etc string) Machine {
 	ctx = mounted(ctx, proc, sys, etc)
 	m := Machine{OS: runtime.GOOS + "/" + runtime.GOARCH}
@@ -91,10 +91,8 @@ func mounted(ctx context.Context, proc, sys, etc string) context.Context {
 
 // Processor returns the name of this machine's processor, or its architecture if the name is not known.
 func Processor() string {
-	if all, err := cpu.Info(); err == nil && len(all) > 0 && processorName(all[0]) != "" {
-		return processorName(all[0])
-	}
-	return runtime.GOARCH
+	all, _ := cpu.Info()
+	return cmp.Or(processorName(append(all, cpu.InfoStat{})[0]), runtime.GOARCH)
 }
 
 // processorName returns the name of a processor given by its maker. Some Arm systems report only numbers.

@@ -3,6 +3,7 @@
 package machine
 
 import (
+	"maps"
 	"runtime"
 	"strconv"
 	"strings"
@@ -43,30 +44,39 @@ func twoSockets() map[string]string {
 
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
+func TestThisIsDescribed(t *testing.T) {
+	m := This(t.Context())
+	if m.Threads < 1 || !strings.HasSuffix(m.OS, "("+platform+")") || m.MemoryBytes <= 0 || m.Cores < 1 || m.CPU == "" {
+		t.Errorf("got %+v", m)
+	}
+	if m.CPU != Processor() || !strings.HasPrefix(m.Identity(), m.Hostname+": "+m.CPU) {
+		t.Errorf("the processor is %q, and that of the machine %q", Processor(), m.Identity())
+	}
+}
+
 func machineOf(t *testing.T, files map[string]string) Machine {
 	t.Helper()
 	proc, sys, etc := mount(t, files)
 	return describe(t.Context(), proc, sys, etc)
 }
 
-func TestMachineWithTwoSockets(t *testing.T) {
-	m := machineOf(t, twoSockets())
-	want := Machine{
-		Kernel: m.Kernel, // asked of the machine that runs the test
-		CPU:    "AMD EPYC 9354 Processor", Sockets: 2, Cores: 8, CacheBytes: 4 * 32 * (1 << 20), ClockMHz: 3700,
-		Governor: "performance", NUMANodes: 2, MemoryBytes: 24 << 30, HugePages: "madvise",
-		OS: "debian 12.9 (" + platform + ")",
-	}
-	if diff := cmp.Diff(want, m); diff != "" {
-		t.Errorf("machine (-want +got):\n%s", diff)
-	}
-}
-
-func TestMachineWithoutFilesHasNoFacts(t *testing.T) {
-	m := machineOf(t, nil)
-	want := Machine{Kernel: m.Kernel, OS: platform}
-	if diff := cmp.Diff(want, m); diff != "" {
-		t.Errorf("machine (-want +got):\n%s", diff)
+func TestMachineHasTheFactsOfItsFiles(t *testing.T) {
+	for _, c := range []struct {
+		files map[string]string
+		want  Machine
+	}{
+		{nil, Machine{OS: platform}},
+		{twoSockets(), Machine{
+			CPU: "AMD EPYC 9354 Processor", Sockets: 2, Cores: 8, CacheBytes: 4 * 32 * (1 << 20), ClockMHz: 3700,
+			Governor: "performance", NUMANodes: 2, MemoryBytes: 24 << 30, HugePages: "madvise",
+			OS: "debian 12.9 (" + platform + ")",
+		}},
+	} {
+		m := machineOf(t, c.files)
+		c.want.Kernel = m.Kernel // asked of the machine that runs the test
+		if diff := cmp.Diff(c.want, m); diff != "" {
+			t.Errorf("machine (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -87,49 +97,30 @@ func TestMachineWithSeveralGovernors(t *testing.T) {
 
 func TestMachineWithoutClockLimitHasCurrentClock(t *testing.T) {
 	files := twoSockets()
-	for name := range files {
-		if strings.HasSuffix(name, "cpuinfo_max_freq") {
-			delete(files, name)
-		}
-	}
+	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "cpuinfo_max_freq") })
 	if m := machineOf(t, files); m.ClockMHz != 1500 {
 		t.Errorf("want the clock of cpuinfo, 1500, got %g", m.ClockMHz)
 	}
 }
 
 func TestMachineUnderHypervisor(t *testing.T) {
-	flagged := func(more map[string]string) map[string]string {
-		files := twoSockets()
-		files["proc/cpuinfo"] = strings.ReplaceAll(files["proc/cpuinfo"], "avx2", "hypervisor")
-		for name, text := range more {
-			files[name] = text
-		}
-		return files
-	}
-	cases := map[string]struct {
+	const vendor, product = "sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"
+	for name, c := range map[string]struct {
+		flag  string
 		files map[string]string
 		want  string
 	}{
-		"bare":          {twoSockets(), ""},
-		"bare with DMI": {map[string]string{"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, ""},
-		"flag alone":    {flagged(nil), "hypervisor flag set"},
-		"flag and a product": {
-			flagged(
-				map[string]string{"sys/class/dmi/id/sys_vendor": "QEMU\n", "sys/class/dmi/id/product_name": "Standard PC\n"}),
-			"hypervisor flag set (QEMU, Standard PC)",
-		},
-		"flag and a type": {flagged(map[string]string{"sys/hypervisor/type": "xen\n"}), "hypervisor xen"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			files := c.files
-			if files["proc/cpuinfo"] == "" {
-				files["proc/cpuinfo"] = twoSockets()["proc/cpuinfo"]
-			}
-			if m := machineOf(t, files); m.Virtual != c.want {
-				t.Errorf("want %q, got %q", c.want, m.Virtual)
-			}
-		})
+		"bare":        {"avx2", map[string]string{vendor: "Dell Inc.\n"}, ""},
+		"flag":        {"hypervisor", nil, "hypervisor flag set"},
+		"a maker too": {"hypervisor", map[string]string{vendor: "QEMU\n", product: "PC\n"}, "hypervisor flag set (QEMU, PC)"},
+		"a type too":  {"hypervisor", map[string]string{"sys/hypervisor/type": "xen\n"}, "hypervisor xen"},
+	} {
+		files := twoSockets()
+		files["proc/cpuinfo"] = strings.ReplaceAll(files["proc/cpuinfo"], "avx2", c.flag)
+		maps.Copy(files, c.files)
+		if m := machineOf(t, files); m.Virtual != c.want {
+			t.Errorf("%s: want %q, got %q", name, c.want, m.Virtual)
+		}
 	}
 }
 

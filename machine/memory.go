@@ -22,9 +22,8 @@ import (
 	"github.com/tepsbench/teps/internal/units"
 )
 
-// AvailableMemory returns the bytes that a process can allocate without swapping, and the source of the number. It is
-// the minimum of the available memory of the system (MemAvailable on Linux) and the remaining memory of the control
-// groups of this process.
+// AvailableMemory returns the bytes that a process can allocate without swapping, and the source of the number: the
+// minimum of the system's available memory (MemAvailable on Linux) and what its control groups have left.
 func AvailableMemory(ctx context.Context) (bytes int64, source string, err error) {
 	return availableUnder(ctx, "/proc", "/sys")
 }
@@ -91,14 +90,13 @@ func (g controlGroup) room() int64 {
 	if g.version == 1 {
 		limits, usage, cache = []string{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"
 	}
-	const unlimited = 1 << 62 // version 1 writes MaxInt64 rounded down to a page, version 2 "max"
-	limit := int64(unlimited)
+	limit := int64(1 << 62) // version 1 writes MaxInt64 rounded down to a page, version 2 "max"
 	for _, name := range limits {
 		if n := number(g.dir.line(name)); n > 0 {
 			limit = min(limit, n)
 		}
 	}
-	if limit >= unlimited {
+	if limit == 1<<62 {
 		return math.MaxInt64
 	}
 	used := number(g.dir.line(usage))
@@ -132,8 +130,11 @@ func MeasureMemory(ctx context.Context) (MemorySpeed, error) {
 func measureMemory(ctx context.Context, size int64) (MemorySpeed, error) {
 	arena := memory.New()
 	defer arena.ReleaseAll()
-	words := memory.Allocate[uint64](arena, "measuring memory", int(size/8))
 	speed := MemorySpeed{Bytes: size / 8 * 8, Threads: runtime.GOMAXPROCS(0)}
+	if ctx.Err() != nil {
+		return speed, ctx.Err()
+	}
+	words := memory.Allocate[uint64](arena, "measuring memory", int(size/8))
 	if arena.Err() != nil {
 		return speed, arena.Err()
 	}
@@ -145,30 +146,26 @@ func measureMemory(ctx context.Context, size int64) (MemorySpeed, error) {
 		return 0
 	})
 	const passes, reads = 5, 1 << 22
-	for range passes {
-		if ctx.Err() != nil {
-			return speed, ctx.Err()
-		}
+	for i := 0; i < passes && ctx.Err() == nil; i++ {
 		elapsed := inParallel(speed.Threads, func(t int) uint64 { return sum(part(t)) })
 		speed.Bandwidth = max(speed.Bandwidth, float64(speed.Bytes)/elapsed.Seconds())
 		elapsed = inParallel(speed.Threads, func(t int) uint64 { return gather(words, uint64(t)*reads, reads) })
 		speed.RandomReads = max(speed.RandomReads, float64(speed.Threads*reads)/elapsed.Seconds())
 	}
-	return speed, nil
+	return speed, ctx.Err()
 }
 
 // inParallel returns the time that n threads take for work.
 func inParallel(n int, work func(thread int) uint64) time.Duration {
 	results := make([]uint64, n)
+	defer runtime.KeepAlive(results)
 	var all sync.WaitGroup
 	start := time.Now()
 	for t := range n {
 		all.Go(func() { results[t] = work(t) })
 	}
 	all.Wait()
-	elapsed := time.Since(start)
-	runtime.KeepAlive(results)
-	return elapsed
+	return time.Since(start)
 }
 
 // sum reads words in order, in four independent chains of additions, so that the time is that of reading.

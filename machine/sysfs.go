@@ -37,15 +37,10 @@ func (t tree) files(pattern string) []string {
 	return list
 }
 
-// distinct returns the distinct texts of all files matching a pattern, sorted.
-func (t tree) distinct(pattern string) []string { return t.distinctOf(pattern, t.line) }
-
-// distinctOf returns the distinct results of a function over the names of files, sorted and without empty ones.
-func (t tree) distinctOf(pattern string, text func(name string) string) (texts []string) {
+// distinct returns the distinct results of a function over the files matching a pattern, sorted.
+func (t tree) distinct(pattern string, text func(name string) string) (texts []string) {
 	for _, name := range t.files(pattern) {
-		if one := text(name); one != "" {
-			texts = append(texts, one)
-		}
+		texts = append(texts, text(name))
 	}
 	slices.Sort(texts)
 	return slices.Compact(texts)
@@ -71,9 +66,9 @@ func number(text string) int64 {
 // readFiles fills in the facts that gopsutil does not report. Some Arm systems number all sockets -1.
 func (m *Machine) readFiles(proc, sys tree, guest bool) {
 	const processors = "devices/system/cpu/cpu[0-9]*/"
-	packages := sys.distinct(processors + "topology/physical_package_id")
-	m.Sockets = len(slices.DeleteFunc(packages, func(id string) bool { return strings.HasPrefix(id, "-") }))
-	m.Governor = strings.Join(sys.distinctOf(processors+"cpufreq/scaling_governor", sys.governor), ", ")
+	packages := sys.distinct(processors+"topology/physical_package_id", sys.line)
+	m.Sockets = len(slices.DeleteFunc(packages, func(id string) bool { return id == "" || id[0] == '-' }))
+	m.Governor = strings.Join(sys.distinct(processors+"cpufreq/scaling_governor", sys.governor), ", ")
 	m.SMT = sys.line("devices/system/cpu/smt/control")
 	m.CacheBytes = sys.lastLevelCache()
 	m.NUMANodes = len(sys.files("devices/system/node/node[0-9]*"))
@@ -106,8 +101,7 @@ func (t tree) lastLevelCache() (sum int64) {
 }
 
 // hypervisor describes the signs of a hypervisor: the flag that it sets for its guests, its kind, and the machine's
-// maker and product. An empty text means no signs, not no hypervisor. gopsutil's answer is not used: it also considers
-// modules of a host, and was wrong in a microVM.
+// maker and product. gopsutil also considers modules of a host, and was wrong in a microVM.
 func (t tree) hypervisor(guest bool) string {
 	text := "hypervisor flag set"
 	if kind := t.line("hypervisor/type"); kind != "" {

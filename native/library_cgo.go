@@ -4,8 +4,7 @@
 
 package native
 
-// This is the only file of the package that knows C and uses unsafe: it views the slices of package plugins as the
-// arrays of teps_engine.h, which have the same memory layout.
+// This is the only file of the package that knows C and uses unsafe.
 
 /*
 #cgo CFLAGS: -std=gnu99 -O2 -Wall -Wextra
@@ -328,8 +327,7 @@ func (l *library) failure(ctx context.Context, function string, code C.int) erro
 
 // text returns the contents of a C string.
 func text(array []C.char) string {
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(array))), len(array))
-	contents, _, _ := strings.Cut(string(bytes), "\x00")
+	contents, _, _ := strings.Cut(C.GoStringN(unsafe.SliceData(array), C.int(len(array))), "\x00")
 	return contents
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Build is kernel 1: it builds a graph from in.Tuples with the given options, which have been checked and include
-// defaults. It must not change the tuples nor read them after it returns. It checks ctx now and then and returns
-// ctx.Err() once it has ended. Other errors wrap ErrTuples, ErrMemory, ErrOption or ErrUnavailable.
+// Build is kernel 1 (Engine.Construct), with options that have been checked and include defaults. It checks ctx now and
+// then and returns ctx.Err() once it has ended.
 type Build func(ctx context.Context, in Input, options Settings) (Built, error)
 
 // Built is a graph ready to be searched.
@@ -30,8 +29,7 @@ type Built struct {
 
 	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
 	// has length Vertices: the predecessor of each reached vertex, root itself for root, graph.Unreached for the others.
-	// Elapsed may stay 0: then the whole call counts. The host measures the call too (CheckClock). After an error that
-	// wraps ErrNotConstructed the graph is freed.
+	// If Elapsed stays 0, the whole call counts. After an error that wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
 	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into a private array.
@@ -41,9 +39,9 @@ type Built struct {
 	Free func() error
 }
 
-// New returns an Engine made of a description and a kernel 1. The engine does everything the contract asks for besides
-// the two kernels: it checks options, refuses calls without a graph and roots or arrays that do not fit, honors
-// contexts, runs the clock, and adds the engine's name to errors. It also implements Repeater.
+// New returns an Engine, which is also a Repeater, made of a description and a kernel 1. It does everything that the
+// contract asks for besides the two kernels: it checks options, roots, arrays and contexts, runs the clock, and adds
+// the engine's name to errors.
 //
 //	rpc.Serve(plugins.New(describe, build))
 func New(describe func() (Description, error), build Build) Engine {
@@ -139,10 +137,9 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
 	defer a.wrap("search", &err)
 	vertices := a.graph.Vertices
-	if err := a.checkGraph(); err != nil {
+	switch err := a.checkGraph(); {
+	case err != nil:
 		return t, err
-	}
-	switch {
 	case int64(len(parent)) < vertices:
 		return t, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
 	case root < 0 || int64(root) >= int64(len(parent)):
@@ -211,13 +208,13 @@ func (a *adapter) Repeat(
 	}
 	if a.graph.Repeat != nil {
 		searches, err = a.graph.Repeat(ctx, roots, duration)
-		return searches, a.dropped(err)
+	} else {
+		parent := make([]graph.Vertex, a.graph.Vertices)
+		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+			_, err := a.graph.Search(ctx, root, parent)
+			return err
+		})
 	}
-	parent := make([]graph.Vertex, a.graph.Vertices)
-	searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-		_, err := a.graph.Search(ctx, root, parent)
-		return err
-	})
 	return searches, a.dropped(err)
 }
 
@@ -236,13 +233,12 @@ func InTurn(ctx context.Context, roots []graph.Vertex, duration time.Duration, s
 	return searches, err
 }
 
-func (a *adapter) free() error {
-	free := a.graph.Free
-	a.graph = Built{}
-	if free == nil {
-		return nil
+func (a *adapter) free() (err error) {
+	if a.graph.Free != nil {
+		err = a.graph.Free()
 	}
-	return free()
+	a.graph = Built{}
+	return err
 }
 
 func (a *adapter) Close() (err error) {
@@ -251,7 +247,7 @@ func (a *adapter) Close() (err error) {
 	return a.free()
 }
 
-// ErrClock marks a time reported by an engine that cannot be the time of the work it was reported for.
+// ErrClock marks a time that cannot be that of the call for which an engine reported it.
 var ErrClock = errors.New("the engine's clock cannot be trusted")
 
 // CheckClock checks elapsed, the time an engine reports for one call, against call, the wall time of that call. It

@@ -10,10 +10,8 @@
 //	Search(root, parent)           kernel 2, timed by the engine; any number of times, from any root
 //	Close                          once, last
 //
-// The host records the description and reports of an engine and checks them as far as possible. An engine reports
-// neither the number of traversed edges nor its correctness: the host derives levels from the parents, counts the
-// tuples of the component, and validates every parent array against the tuples. An engine's Elapsed may not exceed the
-// wall time of the call.
+// The host records the description and reports of an engine and checks them as far as possible. It derives levels from
+// the parents, counts the tuples of the component, and validates every parent array against the tuples.
 //
 // In tests an engine runs inside the host's process, otherwise in a separate process (package rpc). Errors keep their
 // identity: errors.Is works with the sentinels below.
@@ -31,27 +29,25 @@ import (
 // Engine builds a graph and searches it. Calls come one at a time and must not print to standard output. When ctx ends,
 // a call returns within a second or two with ctx.Err(), and the engine stays usable.
 type Engine interface {
-	// Describe returns the engine's description and options. It must be quick and must not need the device: an
-	// engine whose GPU, driver or launcher is missing says so in Description.Unavailable.
+	// Describe returns the engine's description and options. It must be quick and must not need the device.
 	Describe(ctx context.Context) (Description, error)
 
-	// Construct is kernel 1: it builds the graph to be searched from in and replaces an earlier one. The number of
-	// vertices is not given; the engine finds it in the tuples, inside its clock. The engine must not change in.Tuples,
-	// nor read them after Construct returns.
+	// Construct is kernel 1: it builds the graph to be searched and replaces an earlier one. It finds the number of
+	// vertices in the tuples, inside its clock. It must not change in.Tuples, nor read them after it has returned.
 	//
 	// Errors: ErrOption for an option whose value cannot be used, ErrTuples for labels beyond the engine's limits,
 	// ErrMemory when the graph does not fit, ErrUnavailable without the device. After an error there is no graph.
 	Construct(ctx context.Context, in Input) (Construction, error)
 
-	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (package graph has the
-	// rules) in original labels. parent may be longer than the largest label of the tuples; the vertices beyond it are
-	// unreached unless root is one of them. Nothing learned in one search may be used in another.
+	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (package graph has the rules)
+	// in original labels. parent may be longer than the largest label of the tuples; the vertices beyond it are unreached
+	// unless root is one of them. Nothing learned in one search may be used in another.
 	//
-	// The engine's clock (Traversal.Elapsed) starts before the first thing done for this root and stops when every
-	// parent is in its place in original labels. Nothing may be logged or allocated in between.
+	// The engine's clock (Traversal.Elapsed) starts before the first thing done for this root and stops when every parent
+	// is in its place in original labels. Nothing may be logged or allocated in between.
 	//
-	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short for the
-	// graph. After any of these the engine is as it was before the call.
+	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short for
+	// the graph. After any of these the engine is as it was before the call.
 	Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
 	// Close releases everything. Calls after Close return ErrClosed; a second Close does nothing.
@@ -59,10 +55,9 @@ type Engine interface {
 }
 
 // Repeater is an optional interface of engines: the loop during which energy is measured. Repeat searches from
-// roots[0], roots[1], ... and around again until duration has passed, and returns how many searches it finished. It
-// finishes the search it is in, so the loop ends a little late. Each search is the timed one of Search and leaves its
-// parents, in original labels, in memory of the engine; a root that comes again is searched again. When ctx ends, the
-// loop ends soon with ctx.Err().
+// roots[0], roots[1], ... and around again until duration has passed, finishes the search it is in, and returns how
+// many it finished. Each search is the timed one of Search and leaves its parents, in original labels, in memory of the
+// engine; a root that comes again is searched again. When ctx ends, the loop ends soon with ctx.Err().
 //
 // An engine behind a connection returns errors.ErrUnsupported if it has no such loop. Other errors are those of Search,
 // with ErrRoot for a root that is not a label of the tuples.
@@ -93,13 +88,12 @@ type Description struct {
 	Devices     []Device `json:"devices,omitempty"` // hardware that it would run on
 	Options     []Option `json:"-"`                 // that a user may set; a record has only the values
 	Memory      Memory   `json:"memory"`            // a graph that does not fit is refused
-	// Limits are the largest graph that the engine takes, so that a larger one is refused before it is generated.
-	Limits Limits `json:"limits,omitzero"`
+	Limits      Limits   `json:"limits,omitzero"`   // a larger graph is refused before it is generated
 	// WantsRecipe asks for Input.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
 	// contains the number of vertices, which kernel 1 has to find, so such a result is not called compliant.
 	WantsRecipe bool `json:"wants_recipe,omitempty"`
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
-	// as it needs them: for graphs whose tuples fit into no memory. Such a result is not called compliant either.
+	// for graphs whose tuples fit into no memory. Such a result is not called compliant either.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
@@ -114,14 +108,13 @@ type Device struct {
 	Details     []Fact `json:"details,omitempty"` // driver, clocks, ...; DeviceUUID
 }
 
-// DeviceUUID names the Fact that holds the identity of a device as its maker's tools print it (nvidia-smi: GPU-...), so
-// that a power meter can be matched with it. An engine that describes more devices than it runs on repeats the fact in
-// Construction.Details for each one that it does run on.
+// DeviceUUID names the Fact with the identity of a device as its maker's tools print it (nvidia-smi: GPU-...), to match
+// a power meter with it. An engine that describes more devices than it runs on repeats the fact in Construction.Details
+// for each one that it runs on.
 const DeviceUUID = "uuid"
 
 // Memory is an upper bound on the host memory of an engine with default options, in bytes, at the peak of Construct or
-// Search: Fixed + PerVertex*vertices + PerTuple*tuples. It does not include the tuples and the parent array, which
-// belong to the host.
+// Search, without the host's tuples and parents: Fixed + PerVertex*vertices + PerTuple*tuples.
 type Memory struct {
 	Fixed     int64   `json:"fixed"`
 	PerVertex float64 `json:"per_vertex"`
@@ -138,19 +131,17 @@ type Limits struct {
 type Input struct {
 	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
 	Tuples []graph.Edge
-	// Recipe is how Tuples was generated; nil unless the engine asks for it (Description.WantsRecipe), or if there is no
-	// list (Description.MakesTuples).
+	// Recipe is how Tuples was generated, for an engine with Description.WantsRecipe, or with MakesTuples without a list.
 	Recipe *graph.Kronecker
-	// DeviceTuples is the list in the memory of a GPU, in place of Tuples; nil unless the engine accepts it
-	// (Description.TakesDeviceTuples). If it cannot be read (ErrUnavailable), or if the graph does not fit as well
-	// (ErrMemory), the host calls again with Tuples.
+	// DeviceTuples is the list in the memory of a GPU, in place of Tuples, for an engine with TakesDeviceTuples. If it
+	// cannot be read (ErrUnavailable) or the graph does not fit with it (ErrMemory), the host calls again with Tuples.
 	DeviceTuples *DeviceTuples
-	// Options are the values that the user set, by name. The host has checked them against Description.Options. An
-	// option that is missing has its default (Resolve).
+	// Options are the values that the user set, by name, checked against Description.Options. Others have their defaults
+	// (Resolve).
 	Options map[string]string
 }
 
-// DeviceTuples is a list of tuples in memory of a GPU that another process has allocated, in the order and the form of
+// DeviceTuples is a list in memory of a GPU that another process has allocated, in the order and the form of
 // Input.Tuples. It is there until Construct returns.
 type DeviceTuples struct {
 	Handle []byte // opens the memory in other processes: a CUipcMemHandle of CUDA's driver
@@ -167,8 +158,8 @@ type Construction struct {
 	Details []Fact        `json:"details,omitempty"` // anything worth a line in the record
 }
 
-// Claims are statements that only the engine can make, for the options of this Construct. The host quotes them in the
-// compliance statement; a claim that is false or empty makes the result "not compliant".
+// Claims are statements that only the engine can make, for the options of this Construct. A false or empty one makes
+// the result "not compliant".
 type Claims struct {
 	OriginalLabelsInClock bool   `json:"original_labels_in_clock"` // parents are in original labels when it stops
 	ClearingInClock       bool   `json:"clearing_in_clock"`        // buffers are cleared inside Elapsed
@@ -208,8 +199,8 @@ type Counter struct {
 	Value int64  `json:"value"`
 }
 
-// KernelLaunches is the counter of an engine that launches kernels for each level: their number, with those of what
-// comes before the levels in the first one. It assigns a profile to levels.
+// KernelLaunches is the counter of the kernels launched for a level; the first level has also those before the levels.
+// It assigns a profile to levels.
 const KernelLaunches = "kernel launches"
 
 // Phase is a named part of a time. If it is that of several ranks, Elapsed is their mean, Slowest the maximum, and
@@ -222,8 +213,7 @@ type Phase struct {
 	Messages Count         `json:"messages,omitzero"` // sent to other ranks
 }
 
-// CombinePhases returns the means and sums of the phases of several ranks, which have the same phases in the same
-// order.
+// CombinePhases returns the means and sums of the phases of several ranks, which have the same phases.
 func CombinePhases(ranks [][]Phase) []Phase {
 	all := make([]Phase, len(ranks[0]))
 	for i := range all {
@@ -258,7 +248,6 @@ func Counted(n int64) Count { return Count{n, true} }
 // Get returns the number and whether there is one.
 func (c Count) Get() (n int64, known bool) { return c.n, c.known }
 
-// plus returns the sum of two Counts. One of them may be missing.
 func (c Count) plus(d Count) Count { return Count{c.n + d.n, c.known || d.known} }
 
 // IsZero says that the number is missing; encoding/json leaves such a field out.

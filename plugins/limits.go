@@ -27,8 +27,7 @@ const (
 	MaxBits   = 64      // of a label
 )
 
-// fewLevels is the largest number of levels that is not compared with the number of reached vertices, which takes a
-// look at every vertex.
+// fewLevels is the largest number of levels that is not compared with the number of reached vertices, which is counted.
 const fewLevels = 64
 
 // Check returns an error that names the first field of d with an impossible value.
@@ -100,8 +99,8 @@ func checkFields(answer any) error {
 	return nil
 }
 
-// firstProblem returns the path of the first impossible value in v and the problem, or an empty problem. A v that is a
-// text may have textLimit bytes.
+// firstProblem returns the path of the first impossible value in v, and the problem if there is one. A text may have
+// textLimit bytes.
 func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -112,13 +111,13 @@ func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
 			}
 			if path, problem = firstProblem(v.Field(i), limit); problem != "" {
 				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-				if name == "-" { // no record has it
+				switch name {
+				case "": // of a Count
+					return path, problem
+				case "-": // no record has it
 					name = strings.ToLower(v.Type().Field(i).Name)
 				}
-				if name != "" {
-					path = "." + name + path
-				}
-				return path, problem
+				return "." + name + path, problem
 			}
 		}
 	case reflect.Slice:

@@ -34,10 +34,9 @@ type Option struct {
 	Choices []string `json:"choices,omitempty"`
 	Meaning string   `json:"meaning"` // one sentence, with its unit
 
-	// What the value must fit to, so that a combination of options is refused before a graph is generated.
+	// A combination of options that does not fit is refused before a graph is generated.
 	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
-	// NAME=VALUE or NAME=VALUE|VALUE of another option, without which this one keeps its default. What that option needs,
-	// this one needs too.
+	// NAME=VALUE or NAME=VALUE|VALUE, and what NAME needs: without these, this option keeps its default.
 	Needs string `json:"needs,omitempty"`
 }
 
@@ -56,32 +55,26 @@ func (e optionError) Unwrap() error { return ErrOption }
 
 // Check returns an error wrapping ErrOption, which says what o takes, if value is not a value of o.
 func (o Option) Check(value string) error {
-	good := false
+	var err error
+	x := 0.0
 	switch o.Kind {
 	case Int:
-		n, err := strconv.ParseInt(value, 10, 64)
-		good = err == nil && o.inBounds(float64(n))
+		var n int64
+		n, err = strconv.ParseInt(value, 10, 64)
+		x = float64(n)
 	case Float:
-		x, err := strconv.ParseFloat(value, 64)
-		good = err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) && o.inBounds(x)
+		x, err = strconv.ParseFloat(value, 64)
 	case Bool:
-		_, err := strconv.ParseBool(value)
-		good = err == nil
-	case Choice:
-		good = slices.Contains(o.Choices, value)
-	case Text:
-		good = true
+		_, err = strconv.ParseBool(value)
+	case Choice, Text:
 	default:
 		return OptionError("option %s has the unknown kind %q", o.Name, o.Kind)
 	}
-	if !good {
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || o.Min != nil && x < *o.Min || o.Max != nil && x > *o.Max ||
+		o.Kind == Choice && !slices.Contains(o.Choices, value) {
 		return OptionError("option %s=%q: want %s", o.Name, value, o.Takes())
 	}
 	return nil
-}
-
-func (o Option) inBounds(x float64) bool {
-	return (o.Min == nil || x >= *o.Min) && (o.Max == nil || x <= *o.Max)
 }
 
 // Takes describes the values of o: a whole number from 1 to 8.
@@ -112,7 +105,7 @@ func (o Option) Takes() string {
 // Settings are the values of all options of an engine: what was set, and defaults for the rest.
 type Settings struct{ values map[string]string }
 
-// UnknownOption is the error about an option that an engine does not have. It wraps ErrOption.
+// UnknownOption is the error for an option that an engine does not have. It wraps ErrOption.
 type UnknownOption struct {
 	Name  string
 	Known []string // names of the engine's options

@@ -23,10 +23,9 @@ const maxPeriod = 10 * time.Second
 // around it. The bound assumes that the counter never decreases, and that each update shows all the energy spent up to
 // it: the energy at a moment is at least the last reading before it, and at most the next update.
 //
-// For power, it is the integral by the trapezoid rule, interpolated at both moments. Nothing bounds what happens
-// between two readings. The bound assumes that power stays in the range of the two readings before and the two after,
-// and allows for readings that are means over the last period of the meter. A load that rises and falls again between
-// two readings violates that assumption, unless the meter shows means.
+// For power, it is the integral by the trapezoid rule, interpolated at both moments. The bound assumes that power stays
+// in the range of the two readings before and the two after, which a load that rises and falls between two readings
+// violates, and allows for readings that are means over the last period of the meter.
 //
 // It returns an error if there are no readings, if the counter did not move, or if the readings cover less than nine
 // tenths of the interval.
@@ -73,8 +72,8 @@ func (s Series) Mean() float64 {
 // A stretch is a part of the readings of a counter without a break. It has at least one update.
 type stretch struct {
 	readings []Reading
-	// updates are the readings that show more than those before. An update happens shortly before its reading; this shifts
-	// both ends of an interval equally.
+	// updates are the readings that show more than those before. An update happens shortly before its reading; this
+	// shifts both ends of an interval equally.
 	updates  []Reading
 	step     float64
 	from, to time.Time // where the energy is bounded on both sides
@@ -110,9 +109,7 @@ func (s Series) stretches() []stretch {
 	return all
 }
 
-// bounds bounds the energy at a moment between p.from and p.to.
-//
-// An update shows all the energy spent up to it. So the energy before t is at least the last reading before t. When a
+// bounds bounds the energy at a moment between p.from and p.to. It is at least the last reading before t. When a
 // reading that began after t is followed by one that shows more, the update between them came after t, and shows at
 // least the energy spent by t.
 func (p stretch) bounds(t time.Time) (low, high float64) {
@@ -133,9 +130,7 @@ func (p stretch) at(t time.Time, low, high float64) float64 {
 	}
 	next := sort.Search(len(p.updates), func(i int) bool { return p.updates[i].Time.After(t) })
 	next = min(max(next, 1), len(p.updates)-1) // outside all updates, extrapolate from the nearest two
-	a, b := p.updates[next-1], p.updates[next]
-	value := a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
-	return min(max(value, low), high)
+	return min(max(interpolate(p.updates[next-1], p.updates[next], t), low), high)
 }
 
 // difference returns the energy between two moments by a counter, and how much of that time is covered.
@@ -175,32 +170,30 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 		return a, 0
 	}
 	period := cmp.Or(s.Info.Period, min(s.Period, maxPeriod)) // between two updates
-	joules, bound := 0.0, 0.0
 	for i := 0; i+1 < len(s.Readings); i++ {
 		left, right := overlap(begin, end, moments[i], moments[i+1])
 		if !right.After(left) {
 			continue
 		}
 		seconds := right.Sub(left).Seconds()
-		mean := (s.powerAt(i, left) + s.powerAt(i, right)) / 2
+		before, after := s.Readings[i], s.Readings[i+1]
+		mean := (interpolate(before, after, left) + interpolate(before, after, right)) / 2
 		low, high, _ := s.around(i-1, i+3)
-		joules += seconds * mean
-		bound += seconds * (max(high-mean, mean-low) + s.Info.Step)
+		a.Joules += seconds * mean
+		a.Uncertainty += seconds * (max(high-mean, mean-low) + s.Info.Step)
 	}
 	// At the two ends, a reading that is the mean over a period lags behind.
 	for _, t := range []time.Time{begin, end} {
 		first := sort.Search(len(moments), func(i int) bool { return !moments[i].Before(t.Add(-2 * period)) })
 		last := sort.Search(len(moments), func(i int) bool { return moments[i].After(t.Add(2 * period)) })
 		low, high, window := s.around(first-1, last+1)
-		bound += (period*3/2 + window).Seconds() * (high - low)
+		a.Uncertainty += (period*3/2 + window).Seconds() * (high - low)
 	}
-	a.Joules, a.Uncertainty = joules, bound
 	return a, end.Sub(begin)
 }
 
-// powerAt interpolates between readings i and i+1.
-func (s Series) powerAt(i int, t time.Time) float64 {
-	a, b := s.Readings[i], s.Readings[i+1]
+// interpolate returns the value at t on the line through a and b.
+func interpolate(a, b Reading, t time.Time) float64 {
 	return a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
 }
 

@@ -133,8 +133,7 @@ func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) f
 }
 
 func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
-	// Like the H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave like that of
-	// searches.
+	// Like the H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave like that of searches.
 	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}},
 		sums: []float64{120, 6240, 6396}, wave: 40, seconds: 0.3}
 	var worst, widest float64

@@ -3,9 +3,8 @@
 // Package power records power meters, and computes the energy of a time interval with a bound on its error. Package
 // meters finds the meters of a machine.
 //
-// A meter has a scope (the part of the machine that it covers), a method (measured or estimated) and a quantity (a
-// counter of energy, or power). The power of a component, such as a processor package or a GPU, is not the power of
-// the system: Scope.System tells them apart, and nothing here adds components up to a system.
+// The power of a component, such as a processor package or a GPU, is not the power of the system: Scope.System tells
+// them apart, and nothing here adds components up to a system.
 package power
 
 import (
@@ -57,31 +56,22 @@ type Info struct {
 	Scope    Scope    `json:"scope"`
 	Method   Method   `json:"method"`
 	Quantity Quantity `json:"quantity"`
-	// ScopeStated reports that the user stated Scope, because the source cannot know it.
-	ScopeStated bool `json:"-"`
-	// Device is the name of the metered device as engines report it (the UUID of a GPU). Empty: not known.
-	Device string `json:"device,omitempty"`
-	// Period is the time between two updates of the meter. Zero: not known.
-	Period time.Duration `json:"period_ns,omitempty"`
-	// MinInterval is the minimum time between two reads of a slow meter. Zero: any.
-	MinInterval time.Duration `json:"-"`
-	// Step is the smallest change that the meter shows, in joules or watts. Zero: not known.
-	Step float64 `json:"step,omitempty"`
-	// Error is the relative error stated by the maker of the meter, such as 0.05. Zero: not stated.
-	Error  float64 `json:"error,omitempty"`
-	Detail string  `json:"detail,omitempty"` // file, command or model of the source
+
+	ScopeStated bool          `json:"-"`                   // by the user, because the source cannot know Scope
+	Device      string        `json:"device,omitempty"`    // as engines report it: the UUID of a GPU
+	Period      time.Duration `json:"period_ns,omitempty"` // between two updates; 0: not known
+	MinInterval time.Duration `json:"-"`                   // between two reads of a slow meter
+	Step        float64       `json:"step,omitempty"`      // smallest change shown, joules or watts; 0: not known
+	Error       float64       `json:"error,omitempty"`     // relative, stated by the maker: 0.05; 0: not stated
+	Detail      string        `json:"detail,omitempty"`    // file, command or model of the source
 }
 
 // Reading is the value of a meter at one moment.
 type Reading struct {
-	// Time is the meter's own time stamp if it has one. Otherwise it is the middle of the read call.
-	Time  time.Time
-	Value float64 // joules since the meter was opened, or watts
-	// Window is how long the read call took: Time may be off by half of it. Zero: Time is exact.
-	Window time.Duration
-	// Break reports that the energy between the previous reading and this one is not known, because the counter was
-	// reset.
-	Break bool
+	Time   time.Time     // stamped by the meter, or the middle of the read call
+	Value  float64       // joules since the meter was opened, or watts
+	Window time.Duration // of the read call: Time may be off by half of it
+	Break  bool          // the counter was reset, so the energy since the previous reading is not known
 }
 
 // Meter is an open source of readings. Its methods are called by one goroutine at a time.
@@ -96,7 +86,7 @@ type Meter interface {
 // ErrGone reports that a meter has ended permanently: its device was removed, or its program has ended.
 var ErrGone = errors.New("the meter is gone")
 
-// Absence is the reason why a source has no meter. It is an error only if the user asked for the source.
+// Absence is the reason why a source has no meter, which is an error only if the user asked for it.
 type Absence struct {
 	Source string `json:"source"`          // its name, or the specification that asked for it
 	Reason string `json:"reason"`          // with a remedy where there is one
@@ -122,26 +112,20 @@ type Series struct {
 	Info     Info
 	Readings []Reading // in the order of their times
 	Faults   []Fault
-	// ReadTime is the total wall time of all reads of this meter.
-	ReadTime time.Duration
-	// Period is the observed time between two updates. Zero: there were fewer than two.
-	Period time.Duration
+	ReadTime time.Duration // wall time of all reads
+	Period   time.Duration // observed between two updates; 0: there were fewer than two
 }
 
 // Amount is the energy of an interval.
 type Amount struct {
-	// Joules is the energy of the part of the interval that the readings cover: all of it if Coverage is 1.
-	Joules float64 `json:"joules"`
-	// Watts is the mean power over that part.
-	Watts float64 `json:"watts"`
-	// Uncertainty is a bound on the error of Joules that comes from reading a meter at moments, and from updates in
-	// steps, under the assumptions stated at Series.Energy. It does not include the error of the sensor (Info.Error).
-	Uncertainty float64 `json:"uncertainty"`
-	// Coverage is the fraction of the interval that lies between the first and the last usable reading.
-	Coverage float64 `json:"coverage"`
-	// LargestGap is the longest time in the interval between two readings of power, or between two updates of a counter.
-	LargestGap time.Duration `json:"largest_gap_ns"`
-	Updates    int           `json:"updates"` // of a counter, or readings of power, within the interval
+	Joules float64 `json:"joules"` // of the part of the interval that readings cover
+	Watts  float64 `json:"watts"`  // mean over that part
+	// Uncertainty is a bound on the error of Joules that comes from reading a meter at moments and from updates in steps,
+	// under the assumptions of Series.Energy. It does not include the error of the sensor (Info.Error).
+	Uncertainty float64       `json:"uncertainty"`
+	Coverage    float64       `json:"coverage"`       // that part, as a fraction of the interval
+	LargestGap  time.Duration `json:"largest_gap_ns"` // between two updates of a counter or readings of power
+	Updates     int           `json:"updates"`        // of a counter, or readings of power, within the interval
 }
 
 // gaps counts the moments inside an interval and returns the longest gap: from one moment to the next, even if one of
@@ -165,9 +149,9 @@ func gaps(moments []time.Time, from, to time.Time) (inside int, largest time.Dur
 	return inside, largest
 }
 
-// observedPeriod returns the observed time between two updates. With time stamps of the meter (readings without a
-// window) it is the time between two readings, otherwise between two changes of the value. Every update of a counter is
-// a change, so the median is the period. Power may stay the same over many updates, so the tenth percentile is closer.
+// observedPeriod returns the time between two updates: between two readings with time stamps of the meter (without a
+// window), otherwise between two changes of the value. For a counter, which changes with every update, it is the
+// median; for power, which may stay the same over many updates, the tenth percentile.
 func observedPeriod(q Quantity, readings []Reading) time.Duration {
 	var between []time.Duration
 	previous := time.Time{}

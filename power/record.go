@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// Interval is the time between two readings of a meter. It is shorter than the 100 ms between the updates of a GPU's
-// counter, so every update is seen, and sampling takes less than one percent of a core (BenchmarkSampling). A shorter
-// interval would hardly improve the energy, because only the two ends of an interval are interpolated.
+// Interval is the time between two readings of a meter: shorter than the 100 ms between the updates of a GPU's counter,
+// so every update is seen. Sampling takes less than one percent of a core (BenchmarkSampling).
 const Interval = 50 * time.Millisecond
 
 const (
@@ -23,8 +22,7 @@ const (
 	maxFaults = 16
 )
 
-// hangs is the fault of a meter whose read took longer than hangLimit.
-const hangs = "a read did not return within 2.5s"
+const hangs = "a read did not return within 2.5s" // the fault of a read that takes longer than hangLimit
 
 // A Recorder reads meters repeatedly until it is stopped.
 type Recorder struct {
@@ -45,8 +43,7 @@ type track struct {
 }
 
 // Record starts reading meters, each every Interval or at its own interval. The meters of a source are read one after
-// the other, because concurrent reads would be slower and their times less exact. A meter that hangs delays only its
-// own source. The meters stay open when the recorder stops.
+// the other, so one that hangs delays only its own source. The meters stay open when the recorder stops.
 //
 // Energy needs updates on both sides of an interval: record for Margin(meters) before and after it.
 func Record(ctx context.Context, meters []Meter) *Recorder {
@@ -127,7 +124,6 @@ func (r *Recorder) run(ctx context.Context, tracks []*track, interval time.Durat
 	}
 }
 
-// read reads one meter.
 func (r *Recorder) read(ctx context.Context, t *track) {
 	r.mu.Lock()
 	t.reading = !t.gone && ctx.Err() == nil
@@ -160,7 +156,6 @@ func (r *Recorder) read(ctx context.Context, t *track) {
 	t.gone = errors.Is(err, ErrGone)
 }
 
-// append adds a reading.
 func (t *track) append(r Reading) {
 	n := len(t.series.Readings)
 	if n > 0 && !r.Time.After(t.series.Readings[n-1].Time) {

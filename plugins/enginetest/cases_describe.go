@@ -22,11 +22,8 @@ func (s *subject) checkFacts(where string, facts []plugins.Fact) {
 func wellDescribed(s *subject) {
 	d := s.description
 	s.must(d.Check(), "Description")
-	switch {
-	case d.Version == "":
-		s.fail("want Description.Version, got nothing")
-	case d.Summary == "":
-		s.fail("want Description.Summary to be a sentence, got nothing")
+	if d.Version == "" || d.Summary == "" {
+		s.fail("want Description.Version and Description.Summary, got %q and %q", d.Version, d.Summary)
 	}
 	for i, device := range d.Devices {
 		if device.Kind == "" || device.Name == "" {
@@ -69,10 +66,7 @@ func wellFormedOptions(s *subject) {
 
 // shown returns a value with what its pointers point to, for messages.
 func shown(x any) string {
-	text, err := json.Marshal(x)
-	if err != nil {
-		return err.Error()
-	}
+	text, _ := json.Marshal(x) // the caller has checked the numbers
 	return string(text)
 }
 
@@ -98,19 +92,14 @@ func sameDescription(s *subject) {
 	compare("after searches")
 }
 
-// try searches a graph that is large enough for both directions and several components.
-func (s *subject) try(options map[string]string) {
-	in := s.kronecker(9, 16, 2, 3)
-	l := s.loadWith(in, options)
-	s.must(attempt(func() { l.searchAll(in.sample()...) }), "%s", label(options))
-}
-
-// maxBound is the largest bound of a number that is tried: 4,096 threads or ranks would be too much for a small
-// machine.
-const maxBound = 64
-
 func values(s *subject) {
+	const maxBound = 64 // 4,096 threads or ranks would be too much for a small machine
 	defaults, tried := map[string]string{}, map[string]bool{}
+	in := s.kronecker(9, 16, 2, 3) // large enough for both directions and several components
+	try := func(options map[string]string) {
+		l := s.loadWith(in, options)
+		s.must(attempt(func() { l.searchAll(in.sample()...) }), "%s", label(options))
+	}
 	for _, o := range s.description.Options {
 		defaults[o.Name] = o.Default
 		list := []string{o.Default}
@@ -133,13 +122,13 @@ func values(s *subject) {
 				continue // it does not fit the other options of the set (Needs, Divides), or says the same as another one
 			}
 			tried[fmt.Sprint(settings)] = true
-			err = attempt(func() { s.try(set) })
+			err = attempt(func() { try(set) })
 			if err != nil && !errors.Is(err, plugins.ErrUnavailable) { // a choice may need a missing device
 				panic(failure{err})
 			}
 		}
 	}
-	s.try(defaults)
+	try(defaults)
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -163,21 +152,19 @@ func badValues(o plugins.Option) []string {
 
 func refusedOptions(s *subject) {
 	l := s.load(path(20))
-	s.refuses(s.with("no-such-option", "1"))
+	refuses := func(options map[string]string) {
+		_, err := s.engine.Construct(s.ctx, plugins.Input{Tuples: s.tuples(l.input.tuples), Options: options})
+		s.wantError("Construct with "+label(options), err, plugins.ErrOption)
+		s.when = "after a refused option"
+	}
+	refuses(s.with("no-such-option", "1"))
 	s.refusesSearch("Search", 0, l.parent, plugins.ErrNotConstructed)
 	for _, o := range s.description.Options {
 		for _, value := range badValues(o) {
 			if o.Check(value) != nil { // the description may allow it, such as an empty choice
-				s.refuses(s.with(o.Name, value))
+				refuses(s.with(o.Name, value))
 			}
 		}
 	}
 	s.load(path(20)).searchAll(0, 7) // once, because kernel 1 may have to start processes
-}
-
-// refuses wants ErrOption from a Construct.
-func (s *subject) refuses(options map[string]string) {
-	_, err := s.engine.Construct(s.ctx, plugins.Input{Tuples: s.tuples(path(20).tuples), Options: options})
-	s.wantError("Construct with "+label(options), err, plugins.ErrOption)
-	s.when = "after a refused option"
 }

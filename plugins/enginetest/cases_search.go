@@ -42,9 +42,7 @@ func parentLength(s *subject) {
 		var err error
 		l.truth, err = NewTruth(l.input.tuples, l.input.vertices)
 		s.must(err, "preparing %v", l.input)
-		for i := range l.around {
-			l.around[i] = guardMark
-		}
+		fillWith(l.around, guardMark)
 		l.searchAll(0, graph.Vertex(n-1), 20)
 	}
 }
@@ -143,10 +141,10 @@ func hugeLabel(s *subject) {
 	s.load(path(20)).searchAll(0, 19)
 }
 
-// graphCases search one named graph each: exact levels and valid parents from every vertex of a small graph and from
-// many of a larger one, over arrays that hold unwritten marks, plausible parents and old results.
+// graphCases search one named graph each: from every vertex of a small graph and from many of a larger one, over arrays
+// that hold unwritten marks, plausible parents and old results.
 func graphCases() []Case {
-	deep, deeper := withRoots(path(1<<12+5), 0, 1<<12+4, 1<<11), withRoots(shuffled(path(70_000), 7), 0, 69_999)
+	deep, deeper := path(1<<12+5).from(0, 1<<12+4, 1<<11), shuffled(path(70_000), 7).from(0, 69_999)
 	return []Case{
 		graphCase("empty", "Without tuples each vertex reaches only itself.", input{name: "without tuples", vertices: 5}),
 		graphCase("one-vertex", "One vertex without tuples is a tree.", input{name: "of one vertex", vertices: 1}),
@@ -158,7 +156,7 @@ func graphCases() []Case {
 		graphCase("star", "A star has two levels from its hub and three from other vertices.", star(9, 0)),
 		graphCase("star-65-last", "The hub may be the last vertex.", star(65, 64)),
 		graphCase("star-wide", "A hub may have more neighbors than 16 bits count.",
-			withRoots(star(70_000, 35_000), 35_000, 0, 69_999)),
+			star(70_000, 35_000).from(35_000, 0, 69_999)),
 		graphCase("two-components", "Vertices of another component are unreached.",
 			input{name: "of two components", tuples: edges(0, 2, 2, 4, 4, 0, 1, 3, 3, 5), vertices: 6}),
 		graphCase("self-loops", "Self-loops lead nowhere.",
@@ -218,9 +216,4 @@ func kroneckerCase(name string, scale, edgeFactor int, seed1, seed2 uint64) Case
 func takesLong(c Case) Case {
 	c.runs = long
 	return c
-}
-
-func withRoots(in input, roots ...graph.Vertex) input {
-	in.roots = roots
-	return in
 }

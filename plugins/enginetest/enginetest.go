@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginetest is the conformance suite for engines: the contract of package plugins as a list of cases.
+// Package enginetest is the conformance suite for engines: the contract of package plugins as a list of cases, which
+// run under go test (Test) and from a command (Run).
 //
-// A Case does not depend on package testing, so the same list runs under go test (Test) and from a command (Run). Each
-// case opens a new engine, so that it cannot disturb another case, and has a time limit, so that an engine that
-// hangs is a failure. A failure says what was searched, what was wanted and what came.
-//
-// Results are compared with the oracle of package graph: the parents must form a tree with exactly the oracle's levels
-// in which every parent is a neighbor, no matter which one, and the host's validator must accept them as well. Two
-// parent arrays are never compared with each other.
+// Each case opens a new engine and has a time limit. A failure says what was searched, what was wanted and what came.
+// Parents must form a tree with exactly the levels of the oracle of package graph, in which every parent is a neighbor,
+// no matter which one, and the host's validator must accept them as well.
 //
 // The suite is tested with package serial, a correct engine, and with engines that are wrong in one way each
 // (mutants_test.go).
@@ -25,8 +22,7 @@ import (
 	"time"
 )
 
-// Limit is how long one case may take. The slowest case makes two searches of some 70,000 levels, which takes seconds
-// on an engine that launches kernels or sends messages between levels.
+// Limit is how long one case may take. The slowest one makes two searches of some 70,000 levels.
 const Limit = 2 * time.Minute
 
 // Cases returns all cases in the order in which they run: those that a reader looks at first come first.
@@ -74,8 +70,7 @@ func Cases() []Case {
 			"Defaults set explicitly, every choice, true and false, and small bounds of numbers give correct results."},
 		{"options/refused", refusedOptions, always,
 			"Unknown options and values outside of bounds are refused with ErrOption. No graph is left after that."},
-		// Contexts that end. A call that finishes before it notices may succeed, and its result must then be correct;
-		// one whose context has ended before the call may not.
+		// Contexts that end. A call may finish before it notices, unless its context has ended before the call.
 		{"cancel/before", cancelBefore, always,
 			"Calls whose context has ended return the context's error, and such a Construct leaves no graph."},
 		{"cancel/during-search", cancelDuringSearch, long,
@@ -87,16 +82,14 @@ func Cases() []Case {
 			"A search's time is within the call and contains its levels' times; levels are the oracle's."},
 		{"report/construct", constructReport, always,
 			"A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
-		// Clocks that leave out work: work that goes on after the call, results kept from one search for another, times
-		// that are a small part of the call. Bounds are wide and must be broken several times, because the machine may
-		// be busy.
+		// Clocks that leave out work. Bounds are wide and must be broken several times, because the machine may be busy.
 		{"honest/clock", clockCoversCall, always,
 			"A search's time covers most of its call, apart from what any call costs."},
 		{"honest/done", nothingAfterReturn, always, "After Search has returned, nothing writes to parent."},
 		{"honest/nothing-learned", nothingLearned, long,
 			"Searching a root a second time is not much faster than the first time."},
 		// The end of an engine.
-		{"close/ends", closeEnds, always, "After Close calls return ErrClosed; a second Close is not an error."},
+		{"close/ends", closeEnds, always, "After Close, calls return ErrClosed; a second Close is not an error."},
 		{"close/others", closeOthers, long,
 			"An engine can be opened, used and closed many times, and another one of its kind stays usable."},
 		// Rare faults.
@@ -176,18 +169,13 @@ func (c Case) Run(ctx context.Context, open Opener, options map[string]string, l
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 
-	done := make(chan error, 1)
+	done := make(chan error, 2)
 	go func() { done <- c.run(limited, open, options) }()
-	var err error
-	select {
-	case err = <-done:
-	case <-limited.Done():
-		select {
-		case err = <-done: // it has noticed the end of its context
-		case <-time.After(2 * patience):
-			err = errors.New("want an end soon after a cancel; the call has not returned and was abandoned")
-		}
-	}
+	defer context.AfterFunc(limited, func() {
+		time.Sleep(2 * patience) // for a call that notices the end of its context
+		done <- errors.New("want an end soon after a cancel; the call has not returned and was abandoned")
+	})()
+	err := <-done
 
 	o := Outcome{Elapsed: time.Since(start)}
 	var skipped skip

@@ -25,8 +25,11 @@ type input struct {
 
 func (in input) String() string { return "graph " + in.name }
 
-// maxEveryRoot is the number of vertices up to which every vertex is a root.
-const maxEveryRoot = 70
+// from sets the roots to search from.
+func (in input) from(roots ...graph.Vertex) input {
+	in.roots = roots
+	return in
+}
 
 // sample returns the roots to search from: every vertex of a small graph; the first, the last and 30 random vertices,
 // always the same ones, of a larger graph.
@@ -34,7 +37,7 @@ func (in input) sample() (roots []graph.Vertex) {
 	if in.roots != nil {
 		return in.roots
 	}
-	if in.vertices <= maxEveryRoot {
+	if in.vertices <= 70 {
 		for v := range graph.Vertex(in.vertices) {
 			roots = append(roots, v)
 		}
@@ -107,8 +110,8 @@ func star(n, hub graph.Vertex) input {
 	return in
 }
 
-// random returns n vertices and m random tuples, with self-loops and duplicates. With about half as many tuples as
-// vertices there are many components with deep trees.
+// random returns n vertices and m random tuples, with self-loops and duplicates; for m about n/2, many components with
+// deep trees.
 func random(n int64, m int, seed uint64) input {
 	source := rand.New(rand.NewPCG(seed, uint64(n)))
 	in := input{name: fmt.Sprintf("random of %d vertices and %d tuples, seed %d", n, m, seed), vertices: n}
@@ -187,8 +190,8 @@ func (t *Truth) Search(ctx context.Context, root graph.Vertex,
 }
 
 // Check returns an error unless parent is a breadth-first tree from root: it reaches exactly what the oracle reaches,
-// and every parent is one of the vertex's neighbors, one level up. Any such array is correct, and no other is. The
-// host's validator, which works differently, must agree.
+// and every parent is one of the vertex's neighbors, one level up. The host's validator, which works differently, must
+// agree.
 func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
 	_, level, err := t.graph.Search(root) // the oracle's level of every vertex; -1 is unreached
 	if err != nil {

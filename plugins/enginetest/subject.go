@@ -21,8 +21,8 @@ const patience = 2 * time.Second
 // Opener opens an engine that has not been used. The suite closes it. Every case calls it at least once.
 type Opener func(ctx context.Context) (plugins.Engine, error)
 
-// Allocator is implemented by engines that share memory with the suite, as they do with the host of a run. Without it
-// the suite uses Go slices. Each release function frees the memory.
+// Allocator is implemented by engines that share memory with the suite, which otherwise uses Go slices. Each release
+// function frees the memory.
 type Allocator interface {
 	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
@@ -51,8 +51,7 @@ const (
 	long               // without -short: it takes long on an engine that launches kernels or sends messages between levels
 )
 
-// subject is the engine under test in one case. A check that fails stops at once, like a test that calls T.Fatal: fail
-// and skip panic with a failure, which attempt recovers.
+// subject is the engine under test in one case. Methods that fail or skip panic with a failure, which attempt recovers.
 type subject struct {
 	ctx         context.Context
 	engine      plugins.Engine
@@ -132,9 +131,9 @@ func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.V
 
 // release closes the engine and then frees memory.
 func (s *subject) release() error {
-	var failed error
-	if err := s.engine.Close(); err != nil {
-		failed = fmt.Errorf("want no error from Close, got: %w", err)
+	failed := s.engine.Close()
+	if failed != nil {
+		failed = fmt.Errorf("want no error from Close, got: %w", failed)
 	}
 	for _, release := range s.releases {
 		failed = errors.Join(failed, release())
@@ -191,9 +190,7 @@ func label(options map[string]string) string {
 }
 
 const (
-	// guard is the number of entries on both sides of a parent array that an engine must not write.
-	guard = 70
-	// guardMark fills them. No search returns it as a parent.
+	guard                  = 70 // entries on both sides of a parent array that an engine must not write
 	guardMark graph.Vertex = -0x7e57_7e57_7e57
 )
 
@@ -217,9 +214,7 @@ func (s *subject) loadWith(in input, options map[string]string) *loaded {
 	s.must(err, "preparing %v", in)
 	l := &loaded{subject: s, input: in, truth: truth, given: s.tuples(in.tuples)}
 	l.around = s.vertices(guard + in.vertices + guard)
-	for i := range l.around {
-		l.around[i] = guardMark
-	}
+	fillWith(l.around, guardMark)
 	l.parent = l.around[guard : guard+in.vertices] // with capacity in the guard, to detect engines that use it
 	start := time.Now()
 	l.built, err = s.engine.Construct(s.ctx, plugins.Input{Tuples: l.given, Options: options})
@@ -243,13 +238,19 @@ func (f filling) String() string {
 }
 
 func (l *loaded) fill(f filling) {
-	for v := range l.parent {
-		switch f {
-		case unwritten:
-			l.parent[v] = graph.Unwritten
-		case selves:
+	switch f {
+	case unwritten:
+		fillWith(l.parent, graph.Unwritten)
+	case selves:
+		for v := range l.parent {
 			l.parent[v] = graph.Vertex(v)
 		}
+	}
+}
+
+func fillWith(list []graph.Vertex, value graph.Vertex) {
+	for i := range list {
+		list[i] = value
 	}
 }
 
@@ -288,7 +289,7 @@ func (l *loaded) verify(root graph.Vertex, f filling) {
 }
 
 // canceled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error
-// of the call, or another one if the call does not return soon.
+// of the call, or one that the call does not return soon.
 func (s *subject) canceled(delay time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -307,7 +308,7 @@ func (s *subject) canceled(delay time.Duration, call func(context.Context) error
 
 // canceledSearch makes a search whose context ends after a delay. One that finishes must be correct; any other must
 // return the context's error.
-func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) (finished bool) {
+func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) {
 	l.fill(unwritten)
 	err := l.canceled(delay, func(ctx context.Context) error {
 		_, err := l.engine.Search(ctx, root, l.parent)
@@ -320,14 +321,13 @@ func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) (finishe
 	case !errors.Is(err, context.Canceled):
 		l.fail("%v: %w", l.input, err)
 	}
-	return err == nil
 }
 
 // delays after which a context is canceled: before the call, at its start, and during the work of most engines.
 var delays = [...]time.Duration{0, 200 * time.Microsecond, 3 * time.Millisecond, 30 * time.Millisecond}
 
 // clocks searches n times from root and returns the engine's and the host's time of the search in which they differ
-// least: what a busy machine puts between them it does not put into every call.
+// least, because a busy machine may delay any of them.
 func (l *loaded) clocks(root graph.Vertex, n int) (engine, host time.Duration) {
 	for i := range n {
 		if t, wall := l.run(root); i == 0 || wall-t.Elapsed < host-engine {

@@ -2,8 +2,6 @@
 
 package rpc
 
-// An accelerator has the handshake, process and shared memory of an engine, and four more calls.
-
 import (
 	"context"
 	"errors"
@@ -36,10 +34,8 @@ func (accelerator) Search(context.Context, graph.Vertex, []graph.Vertex) (plugin
 	return plugins.Traversal{}, errNotAnEngine
 }
 
-// none is the answer of a call that returns nothing but an error.
-type none struct{}
-
-func nothing[W any](W) (none, error) { return none{}, nil }
+// nothing reads the answer of a call that returns only an error.
+func nothing[W any](W) (struct{}, error) { return struct{}{}, nil }
 
 // Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet.
 func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
@@ -59,10 +55,6 @@ func (c *Client) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.Device
 		return nil, err
 	}
 	return exchange(ctx, c, c.engine.Lend, &enginepb.LendRequest{Tuples: segment}, lentFromWire)
-}
-
-func lentToWire(t *plugins.DeviceTuples) *enginepb.LendReply {
-	return &enginepb.LendReply{Tuples: deviceTuplesToWire(t)}
 }
 
 // maxHandle is far above the 64 bytes of CUDA's handles.
@@ -101,15 +93,12 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph
 	}
 	request := &enginepb.ValidateRequest{Root: int64(root), Parent: array}
 	v, err := exchange(ctx, c, c.engine.Validate, request, verdictFromWire)
-	switch {
-	case err != nil:
-		return t, err
-	case v.violation != nil:
+	if err == nil && v.violation != nil {
 		v.violation.Root = root
 		return t, v.violation
 	}
 	v.tree.Root = root
-	return v.tree, nil
+	return v.tree, err
 }
 
 // verdict is what Validate returns, with the violation as an answer and not as an error.
@@ -155,21 +144,21 @@ type acceleratorServer struct {
 }
 
 func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
-	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (struct{}, error) {
 		dst, err := keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
 		recipe := recipeFromWire(r.GetRecipe())
 		if err == nil && recipe == nil {
 			err = errors.New("rpc: tuples of no recipe")
 		}
 		if err != nil {
-			return none{}, err
+			return struct{}{}, err
 		}
 		err = s.device.Generate(ctx, *recipe, dst, r.GetFirst())
 		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete or given up
 			err = errors.Join(err, s.drop())
 		}
-		return none{}, err
-	}, func(none) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
+		return struct{}{}, err
+	}, func(struct{}) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
 }
 
 func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
@@ -179,18 +168,20 @@ func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*
 			return err
 		})
 		return t, err
-	}, lentToWire, lentFromWire)
+	}, func(t *plugins.DeviceTuples) *enginepb.LendReply {
+		return &enginepb.LendReply{Tuples: deviceTuplesToWire(t)}
+	}, lentFromWire)
 }
 
 func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
-	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (struct{}, error) {
 		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
-			return none{}, s.device.LoadRecipe(ctx, *recipe)
+			return struct{}{}, s.device.LoadRecipe(ctx, *recipe)
 		}
-		return none{}, withTuples(r.GetTuples(), func(tuples []graph.Edge) error {
+		return struct{}{}, withTuples(r.GetTuples(), func(tuples []graph.Edge) error {
 			return s.device.Load(ctx, tuples, r.GetVertices())
 		})
-	}, func(none) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
+	}, func(struct{}) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
 }
 
 func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {

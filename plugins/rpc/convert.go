@@ -2,9 +2,8 @@
 
 package rpc
 
-// Conversions between the types of package plugins and their wire format. Values from an engine that cannot be true,
-// such as negative times, are refused with ErrAnswer (plugins/limits.go), by the host and before they are sent. Whether
-// a possible value is true is for the host to judge.
+// Conversions between the types of package plugins and their wire format. Impossible values (plugins/limits.go) are
+// refused with ErrAnswer, by the host and before they are sent.
 
 import (
 	"context"
@@ -208,10 +207,8 @@ func searchesFromWire(r *enginepb.RepeatReply) (int64, error) {
 	return n, nil
 }
 
-func factToWire(f plugins.Fact) *enginepb.Fact { return &enginepb.Fact{Name: f.Name, Value: f.Value} }
-func factFromWire(f *enginepb.Fact) plugins.Fact {
-	return plugins.Fact{Name: f.GetName(), Value: f.GetValue()}
-}
+func factToWire(f plugins.Fact) *enginepb.Fact   { return &enginepb.Fact{Name: f.Name, Value: f.Value} }
+func factFromWire(f *enginepb.Fact) plugins.Fact { return plugins.Fact{Name: f.Name, Value: f.Value} }
 
 func phaseToWire(p plugins.Phase) *enginepb.Phase {
 	return &enginepb.Phase{
@@ -258,10 +255,8 @@ func impossible(err error) error {
 	return err
 }
 
-// Errors keep their identity across processes: the engine's side lists the errors of package plugins that an error
-// wraps in the detail of a gRPC status, and the host's side makes an error with the same text that wraps them too. Of
-// other errors only the text arrives.
-
+// failureKinds are the errors that keep their identity across processes: the engine lists those that an error wraps in
+// the detail of a gRPC status, and the host makes an error with the same text that wraps them too.
 func failureKinds() map[enginepb.Failure_Kind]error {
 	return map[enginepb.Failure_Kind]error{
 		enginepb.Failure_KIND_UNAVAILABLE:     plugins.ErrUnavailable,
@@ -340,9 +335,8 @@ func fromStatus(err error) (answer error, ok bool) {
 	return nil, false
 }
 
-// Faults of an engine's process. The error of a Client's method wraps one of these or is an error of the
-// engine itself (see package plugins). After ErrCrashed and ErrHung the process is gone, and every later call of that
-// Client fails with the same error. The Host and its memory are not affected, and the program can be opened again.
+// Faults of an engine's process. After ErrCrashed and ErrHung the process is gone, and every later call of that Client
+// fails with the same error. The Host and its memory are not affected, and the program can be opened again.
 var (
 	ErrProgram   = errors.New("program cannot be started")                    // missing, not executable, for another CPU
 	ErrChecksum  = errors.New("program is not the expected one")              // another SHA-256, or the file changed

@@ -2,13 +2,11 @@
 
 package rpc
 
-// Host and engine agree on these things before the first call: a cookie in the environment, which keeps people from
-// running an engine by hand and is not a secret; the protocol version; and mutual TLS with certificates made for this
-// one connection. The engine prints one line on standard output,
+// Before the first call, host and engine agree on a cookie in the environment, which is not a secret but keeps people
+// from running an engine by hand; the protocol version; and mutual TLS with certificates made for this one connection.
+// The engine prints one line on standard output, which go-plugin writes and reads:
 //
 //	core version | protocol version | network | address | "grpc" | certificate
-//
-// which go-plugin writes and reads.
 
 import (
 	"context"
@@ -89,9 +87,8 @@ func checkHandshake(line string) error {
 	return nil
 }
 
-// environment returns the environment of an engine's process: that of the host, because nobody can list the variables
-// that drivers, MPI, OpenMP and loaders need, and go-plugin's variables. Those that go-plugin has set for this process,
-// which may be an engine itself, are left out.
+// environment returns the environment of an engine's process: that of the host, because drivers, MPI, OpenMP and
+// loaders need unknown variables, and go-plugin's variables, without those of an outer host.
 func environment(host, plugin []string) []string {
 	inherited := slices.DeleteFunc(slices.Clone(host), func(variable string) bool {
 		return strings.HasPrefix(variable, cookieKey+"=") || strings.HasPrefix(variable, "PLUGIN_")

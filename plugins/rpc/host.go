@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rpc runs each engine in a separate process: it connects plugins.Engine in the host with plugins.Engine in an
-// engine's program, and is the only package that knows go-plugin and gRPC.
+// Package rpc runs each engine in a separate process. It is the only package that knows go-plugin and gRPC.
 //
 // The main function of an engine calls Serve. A host makes one Host, gets memory for tuples and parents from it, and
 // opens programs. A Client is a plugins.Engine:
@@ -63,15 +62,12 @@ func NewHost(logger *slog.Logger) *Host {
 }
 
 // Tuples returns n zero tuples in memory that is shared with engines, all of its pages present. release gives the
-// memory back; the slice must not be used afterwards, nor by a call that is running.
-//
-// Errors wrap ErrSegment, and plugins.ErrMemory when there is not enough memory.
+// memory back, after which no call may use the slice. Errors wrap ErrSegment, and plugins.ErrMemory if memory is short.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
 	return allocate[graph.Edge](h, tupleSegment, n, present)
 }
 
-// Reserve returns room for up to n tuples in memory that is shared with engines. Its pages are taken when they are
-// first written. Engines can be given the tuples after Trim.
+// Reserve is Tuples with pages that are taken when they are first written. Engines can be given the tuples after Trim.
 func (h *Host) Reserve(n int64) (room []graph.Edge, release func() error, err error) {
 	return allocate[graph.Edge](h, tupleSegment, n, reserved)
 }
@@ -120,8 +116,7 @@ func (h *Host) release(s *segment) error {
 	return s.release()
 }
 
-// segmentOf names data to an engine. No data has no segment. With the state reserved, the segment may be one that an
-// accelerator is still to fill.
+// segmentOf names data to an engine; nil for no data. With the state reserved, the segment may be an untrimmed one.
 func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*enginepb.Segment, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -137,8 +132,8 @@ func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*en
 		len(data), kind, ErrSegment)
 }
 
-// Close ends all engines, which may take some seconds if one of them hangs, and releases all memory: slices from Tuples
-// and Parents must not be used afterwards. A second Close does nothing.
+// Close ends all engines, which may take some seconds if one of them hangs, and releases all memory. A second Close
+// does nothing.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closed = true

@@ -53,7 +53,8 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 		t.Errorf("invalid UTF-8: got %v", text)
 	}
 	lent := func(count int64, handle int) error {
-		return second(lentFromWire(lentToWire(&plugins.DeviceTuples{Handle: make([]byte, handle), Count: count})))
+		tuples := &enginepb.DeviceTuples{Handle: make([]byte, handle), Count: count}
+		return second(lentFromWire(&enginepb.LendReply{Tuples: tuples}))
 	}
 	for _, bad := range []error{
 		lent(1, 0), lent(-1, 1), lent(1, maxHandle+1),

@@ -2,8 +2,7 @@
 
 package rpc
 
-// This is the only file of the package that uses unsafe. It maps shared memory and views it as the slices of package
-// plugins, whose memory layout package graph documents.
+// This is the only file of the package that uses unsafe. Package graph documents the memory layout of the elements.
 
 import (
 	"errors"

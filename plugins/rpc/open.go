@@ -4,8 +4,7 @@ package rpc
 
 // Open works around three properties of go-plugin. Its start cannot be interrupted, so it runs in a goroutine and the
 // process is killed. It forgets a connection that fails half-way, so the connection is closed here. It keeps the
-// directory of the socket until the end, where a killed host would leave it behind; here the directory is removed once
-// the connection stands, which is therefore never made again.
+// directory of the socket until the end, so the directory is removed here once the connection stands.
 
 import (
 	"cmp"
@@ -45,16 +44,14 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	file, err := p.examine()
-	if err == nil {
-		h.mu.Lock()
-		err = h.silent[file.path]
-		h.mu.Unlock()
-	}
 	if err != nil {
 		return nil, err
 	}
-	program, err := filepath.Abs(p.Path) // exec.Command searches PATH for a name without a directory
-	if err != nil {
+	h.mu.Lock()
+	err = h.silent[file.path]
+	h.mu.Unlock()
+	program, absErr := filepath.Abs(p.Path) // exec.Command searches PATH for a name without a directory
+	if err = cmp.Or(err, absErr); err != nil {
 		return nil, err
 	}
 	sockets, err := child.NewDir("teps-host-")
@@ -117,26 +114,23 @@ func (c *Client) start(ctx context.Context, dir string) error {
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream),
-			answerLimits(),
+			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream), answerLimits(),
 		},
 	})
 	connected := make(chan error, 1)
 	go func() { connected <- c.connect() }()
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
 	select {
 	case err := <-connected:
 		return c.startError(err)
 	case <-ctx.Done():
-		c.process.kill()
-		<-connected
-		return fmt.Errorf("it was killed before it answered: %w", ctx.Err())
-	case <-timeout.C:
-		c.process.kill()
-		<-connected
-		return fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
+	case <-time.After(limit):
 	}
+	c.process.kill()
+	<-connected
+	if ctx.Err() != nil {
+		return fmt.Errorf("it was killed before it answered: %w", ctx.Err())
+	}
+	return fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
 }
 
 // connect starts the process, connects, and asks go-plugin's health service for a sign of life.
@@ -149,8 +143,7 @@ func (c *Client) connect() error {
 	return protocol.Ping()
 }
 
-// stream is a gRPC interceptor that keeps the connection: the first thing that go-plugin does with it is to open a
-// stream.
+// stream is a gRPC interceptor that keeps the connection, on which go-plugin first opens a stream.
 func (c *Client) stream(ctx context.Context, description *grpc.StreamDesc, connection *grpc.ClientConn, method string,
 	streamer grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {

@@ -31,8 +31,8 @@ const (
 	killTime = 5 * time.Second
 )
 
-// process is an engine's process as go-plugin's runner.Runner: go-plugin interprets the handshake and makes the
-// connection. The host checks the handshake first, so that errors in it get clear messages, and Kill cannot hang.
+// process is an engine's process as go-plugin's runner.Runner. The host checks the handshake before go-plugin does, for
+// clear messages, and Kill cannot hang.
 type process struct {
 	cmd    *exec.Cmd
 	logger *slog.Logger
@@ -51,7 +51,6 @@ var _ runner.Runner = (*process)(nil)
 // errNoHandshake is what go-plugin reads instead of a handshake.
 var errNoHandshake = errors.New("rpc: no handshake")
 
-// Start implements runner.Runner.
 func (p *process) Start(context.Context) error {
 	reader, writer := io.Pipe()
 	p.handshake = reader
@@ -93,7 +92,6 @@ func (p *process) line(line []byte, source string) {
 	p.keep(source, string(line))
 }
 
-// started returns the running or ended process; nil if it could not be started.
 func (p *process) started() *child.Process { return p.child.Load() }
 
 // kill kills the process, or has Start kill it.
@@ -116,7 +114,7 @@ func (p *process) lastOutput() string {
 	return p.tail.String()
 }
 
-// Kill implements runner.Runner. go-plugin calls it also for a process that has just ended, so it waits a little.
+// Kill waits a little first: go-plugin calls it also for a process that has just ended.
 func (p *process) Kill(context.Context) error {
 	wait := 250 * time.Millisecond
 	if p.closing.Load() {
@@ -128,19 +126,12 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// Wait implements runner.Runner.
-func (p *process) Wait(context.Context) error { return p.started().Wait() }
+func (p *process) Wait(context.Context) error      { return p.started().Wait() }
+func (p *process) Stdout() io.ReadCloser           { return p.handshake }
+func (p *process) Stderr() io.ReadCloser           { return io.NopCloser(strings.NewReader("")) } // is logged already
+func (p *process) Name() string                    { return p.cmd.Path }
+func (p *process) Diagnose(context.Context) string { return "" } // Host.Open explains failures
 
-// Stdout returns what go-plugin reads the handshake from.
-func (p *process) Stdout() io.ReadCloser { return p.handshake }
-
-// Stderr returns nothing: the lines are in the log already.
-func (p *process) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
-
-// Name implements runner.Runner.
-func (p *process) Name() string { return p.cmd.Path }
-
-// ID implements runner.Runner.
 func (p *process) ID() string {
 	if c := p.started(); c != nil {
 		return strconv.Itoa(c.PID())
@@ -148,14 +139,10 @@ func (p *process) ID() string {
 	return ""
 }
 
-// Diagnose implements runner.Runner. Host.Open explains failures itself.
-func (p *process) Diagnose(context.Context) string { return "" }
-
-// PluginToHost and HostToPlugin implement runner.Runner: host and engine see the same files.
+// PluginToHost and HostToPlugin translate nothing: host and engine see the same files.
 func (p *process) PluginToHost(network, address string) (string, string, error) {
 	return network, address, nil
 }
-
 func (p *process) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }

@@ -2,11 +2,10 @@
 
 package rpc
 
-// A segment is a piece of memory that the host makes and shares with engine processes, so that tuples and parents need
-// not be sent. It is a file: on Linux a memfd, which has no name and is gone with its last user; elsewhere a temporary
-// file. It holds elements and nothing else. Its length never changes once engines can be given it: on Linux the file is
-// sealed, because truncating a mapped file kills the reader with SIGBUS. Tuples are sealed against
-// writing as well: they are the input of all engines, and what validation checks against.
+// A segment is memory that the host shares with engine processes. It is a file: on Linux a memfd, which has no name and
+// is gone with its last user; elsewhere a temporary file. On Linux it is sealed before engines get it: its length,
+// because truncating a mapped file kills the reader with SIGBUS, and tuples also against writing, because they are the
+// input of all engines and of validation.
 
 import (
 	"errors"
@@ -24,7 +23,6 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// segmentKind is the type of the elements of a segment.
 type segmentKind string
 
 const (
@@ -32,7 +30,6 @@ const (
 	parentSegment segmentKind = "parents"
 )
 
-// elementBytes is the size of one element.
 func (k segmentKind) elementBytes() int64 {
 	if k == tupleSegment {
 		return graph.EdgeBytes

@@ -31,9 +31,8 @@ func openBacking(name string, size int64) (f *os.File, path string, discard func
 	return f, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), f.Close, nil
 }
 
-// seal fixes the length of a file, and its seals. A file that is not writable becomes read-only for everyone but those
-// who have mapped it already, as the host has: an engine that opens it again for writing can neither write to it nor
-// map it. Before Linux 5.1, and without memfd, that is not possible.
+// seal fixes the length of a file, and its seals. A file that is not writable becomes read-only for everyone who has
+// not mapped it yet, even if opened again for writing; before Linux 5.1, and without memfd, that is not possible.
 func seal(f *os.File, writable bool) {
 	if !writable {
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
@@ -53,8 +52,7 @@ func memfd(name string) (int, error) {
 // chunk is what one goroutine works on at a time, in bytes.
 const chunk = 64 << 20
 
-// inChunks calls work for all parts of memory on all processors: making pages is bound by page faults, not by memory
-// bandwidth.
+// inChunks calls work for all parts of memory on all processors, because page faults limit the making of pages.
 func inChunks(memory []byte, work func(part []byte) error) (failed error) {
 	var once sync.Once
 	_, _ = graph.Parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(memory)), chunk,

@@ -26,10 +26,8 @@ import (
 //	func main() { rpc.Serve(myengine.New()) }
 //
 // It must be called before anything is printed to standard output. Afterwards both outputs go to the log of the host,
-// line by line. Without a host it says so on standard error and exits with status 2.
-//
-// A host that closes an engine or gives it up kills its process group. When the host itself is killed, Linux kills the
-// engine at once, but not the processes that the engine has started; those must notice by themselves.
+// line by line. Without a host it says so on standard error and exits with status 2. When the host is killed, Linux
+// kills the engine at once, but not the processes that the engine has started; those must notice by themselves.
 func Serve(engine plugins.Engine) { serveUntilClosed(engine, &server{engine: engine}) }
 
 func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
@@ -65,14 +63,10 @@ func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
 	}
 }
 
-// hostPoll is how often an engine looks whether its host is alive.
-const hostPoll = 250 * time.Millisecond
-
-// dieWithHost ends this process when its parent is gone. Linux does that at once for direct children of the host (see
-// package child); this is for other systems and for engines behind a script.
+// dieWithHost ends this process when its parent is gone, on systems other than Linux and for engines behind a script.
 func dieWithHost(parent int) {
 	for os.Getppid() == parent {
-		time.Sleep(hostPoll)
+		time.Sleep(250 * time.Millisecond)
 	}
 	if syscall.Getpgrp() == os.Getpid() {
 		_ = syscall.Kill(0, syscall.SIGKILL) // this process and what it has started

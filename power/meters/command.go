@@ -22,14 +22,10 @@ import (
 )
 
 const (
-	// firstLineLimit is the time limit for the first line of a program.
-	firstLineLimit = 10 * time.Second
-	// maxWaiting is the maximum number of readings that wait for Read: one second's of a program that prints 1,000.
-	maxWaiting = 1000
-	// maxClockError is the maximum difference between a time stamp and the clock of this machine.
-	maxClockError = 5 * time.Second
-	// endLimit is the time that a program has to end after SIGTERM.
-	endLimit = time.Second
+	firstLineLimit = 10 * time.Second // for the first line of a program
+	maxWaiting     = 1000             // readings that wait for Read
+	maxClockError  = 5 * time.Second  // between a time stamp and the clock of this machine
+	endLimit       = time.Second      // for the end of a program after SIGTERM
 )
 
 func commandSource() Source {
@@ -109,10 +105,11 @@ func (m *commandMeter) awaitReading(ctx context.Context, limit time.Duration) er
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	why := ""
 	if m.fault != nil {
-		return fmt.Errorf("it printed no line %s within %v; %w", lineFormat, limit, m.fault)
+		why = "; " + m.fault.Error()
 	}
-	return fmt.Errorf("it printed no line %s within %v", lineFormat, limit)
+	return fmt.Errorf("it printed no line %s within %v%s", lineFormat, limit, why)
 }
 
 // take parses a line that arrived at a moment.
@@ -176,7 +173,6 @@ func parseLine(text string, now time.Time) (power.Reading, error) {
 	return power.Reading{}, err
 }
 
-// ended describes how the program ended.
 func (m *commandMeter) ended() error {
 	return fmt.Errorf("the program has ended (%s; %s)", m.process.State(), m.stderr)
 }

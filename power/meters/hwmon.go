@@ -15,10 +15,8 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// Sensor drivers show their readings under /sys/class/hwmon, in a directory per chip
-// (Documentation/hwmon/sysfs-interface in Linux's sources): powerN_input and powerN_average in microwatts,
-// energyN_input in microjoules, names in _label files.
-
+// hwmonPath has a directory of sensors per chip (Documentation/hwmon/sysfs-interface in Linux's sources): powerN_input
+// and powerN_average in microwatts, energyN_input in microjoules, names in _label files.
 const hwmonPath = "sys/class/hwmon"
 
 func hwmonSource() Source {
@@ -50,12 +48,11 @@ func openHwmon(_ context.Context, r Request) (meters []power.Meter, _ error) {
 		chip := path.Join(hwmonPath, entry.Name())
 		driver := readText(files, path.Join(chip, "name"))
 		for _, file := range hwmonFiles(files, chip) {
-			m, err := openSensor(files, file, driver)
-			if err != nil {
+			if m, err := openSensor(files, file, driver); err != nil {
 				reasons = append(reasons, err)
-				continue
+			} else {
+				meters = append(meters, m)
 			}
-			meters = append(meters, m)
 		}
 	}
 	if len(meters)+len(reasons) == 0 {

@@ -22,8 +22,6 @@ import (
 // A board's management controller (BMC) reports the power of the node through DCMI, an extension of IPMI (DCMI 1.5,
 // 6.6.1). The program ipmitool asks it.
 
-const ipmiPeriod = time.Second
-
 func ipmiSource() Source {
 	return Source{Name: "ipmi", Help: "the management controller, through ipmitool", Open: openIPMI}
 }
@@ -46,7 +44,7 @@ func openIPMI(ctx context.Context, r Request) ([]power.Meter, error) {
 	m := &polled{
 		info: power.Info{
 			Name: "ipmi:dcmi", Source: "ipmi", Scope: power.Node, Method: power.Measured, Quantity: power.Power,
-			Period: ipmiPeriod, MinInterval: ipmiPeriod, Step: 1, Detail: tool + " dcmi power reading, " + device,
+			Period: time.Second, MinInterval: time.Second, Step: 1, Detail: tool + " dcmi power reading, " + device,
 		},
 		show: func(ctx context.Context) (float64, error) { return askDCMI(ctx, tool) },
 	}

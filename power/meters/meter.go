@@ -59,8 +59,7 @@ type total struct {
 }
 
 // add adds a value of the counter and completes the reading r with the sum. If the counter was reset or may have
-// wrapped more than once, the energy since the last call is not known: the sum omits it, r.Break is set and the error
-// says why.
+// wrapped more than once, the sum omits the energy since the last call, r.Break is set and the error says why.
 func (t *total) add(shown float64, r *power.Reading) (err error) {
 	passed, rise := r.Time.Sub(t.at), shown-t.shown
 	first := !t.started

@@ -15,12 +15,8 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// NVML, NVIDIA's management library, comes with the driver and does not need CUDA. It has a counter of energy for
-// boards since Volta.
-
-// nvmlPeriod is the observed time between two updates of the energy counter, on an H200 with driver 580.
-const nvmlPeriod = 100 * time.Millisecond
-
+// nvmlSource reads the counter of energy that NVIDIA's management library has for boards since Volta. The library comes
+// with the driver and does not need CUDA.
 func nvmlSource() Source {
 	return Source{Name: "nvml", Help: "NVIDIA GPUs", Open: func(_ context.Context, r Request) ([]power.Meter, error) {
 		if r.Root != "/" {
@@ -129,12 +125,11 @@ func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
 	var meters []power.Meter
 	var reasons []error
 	for i := range n {
-		g, err := library.open(i)
-		if err != nil {
+		if g, err := library.open(i); err != nil {
 			reasons = append(reasons, fmt.Errorf("GPU %d: %w", i, err))
-			continue
+		} else {
+			meters = append(meters, g)
 		}
-		meters = append(meters, g)
 	}
 	return meters, errors.Join(reasons...)
 }
@@ -152,7 +147,8 @@ func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 	g := &polled{
 		info: power.Info{
 			Name: "nvml:" + uuid, Source: "nvml", Scope: power.GPU, Method: power.Measured, Quantity: power.Energy,
-			Device: uuid, Period: nvmlPeriod, Step: 1e-3, Detail: "GPU",
+			Device: uuid, Period: 100 * time.Millisecond, // as observed on an H200 with driver 580
+			Step: 1e-3, Detail: "GPU",
 		},
 		show: func(context.Context) (float64, error) {
 			var millijoules uint64

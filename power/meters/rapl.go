@@ -20,15 +20,11 @@ import (
 // the counters as power capping zones (Documentation/power/powercap in its sources): directories such as intel-rapl:0,
 // and intel-rapl:0:1 for a zone within it. energy_uj counts microjoules and restarts at zero after max_energy_range_uj.
 
-const powercapPath = "sys/class/powercap"
-
 const (
-	// raplPeriod is the time between two updates of the counters (Intel Software Developer's Manual, volume 3B, 16.10).
-	raplPeriod = time.Millisecond
-	// raplStep is the usual unit of the counters in joules.
-	raplStep = 1.0 / (1 << 14)
-	// raplMax is more than any zone can draw. A faster rise means that the counter was reset.
-	raplMax float64 = 2000
+	powercapPath         = "sys/class/powercap"
+	raplPeriod           = time.Millisecond // between two updates (Intel Software Developer's Manual, volume 3B, 16.10)
+	raplStep             = 1.0 / (1 << 14)  // usual unit of the counters in joules
+	raplMax      float64 = 2000             // watts, more than any zone draws: a faster rise is a reset
 )
 
 // raplScopes maps prefixes of zone names to scopes. The zones core and uncore are parts of packages.

@@ -24,11 +24,8 @@ import (
 // EnvironmentMetrics, where PowerWatts is the power of the chassis, or to the older Power, which has PowerControl.
 
 const (
-	redfishUser     = "TEPS_REDFISH_USER"
-	redfishPassword = "TEPS_REDFISH_PASSWORD"
-
-	redfishInterval  = time.Second
-	redfishOpenLimit = 10 * time.Second
+	redfishUser      = "TEPS_REDFISH_USER"
+	redfishPassword  = "TEPS_REDFISH_PASSWORD"
 	redfishMaxAnswer = 4 << 20 // bytes
 )
 
@@ -80,7 +77,7 @@ func openRedfish(ctx context.Context, r Request, insecure bool) (meters []power.
 		!net.ParseIP(host).IsLoopback() {
 		return nil, fmt.Errorf("%s is not encrypted and would expose the password: write https", base)
 	}
-	ctx, cancel := context.WithTimeout(ctx, redfishOpenLimit)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	var list struct{ Members []redfishLink }
 	err = c.get(ctx, "/redfish/v1/Chassis", &list)
@@ -93,7 +90,7 @@ func openRedfish(ctx context.Context, r Request, insecure bool) (meters []power.
 			m := &polled{
 				info: power.Info{
 					Name: "redfish:" + base.Host + "/" + path.Base(member.ID), Source: "redfish", Scope: r.Scope,
-					Method: power.Measured, Quantity: power.Power, MinInterval: redfishInterval, Detail: c.server.String() + link.ID,
+					Method: power.Measured, Quantity: power.Power, MinInterval: time.Second, Detail: c.server.String() + link.ID,
 				},
 				show:  func(ctx context.Context) (float64, error) { return c.watts(ctx, link.ID) },
 				close: func() { c.http.CloseIdleConnections() },

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package meters finds and opens power meters: the sensors of this machine, board controllers, and programs of the
-// user.
-//
-// Each source of meters is a file with one function that returns a Source. Sources lists them; a new source is a new
-// file and a line there.
+// user. A source of meters is a file with a function that returns a Source, and a line in Sources.
 package meters
 
 import (
@@ -35,14 +32,11 @@ func Sources() []Source {
 
 // A Source is a kind of meter.
 type Source struct {
-	Name string
-	Help string // description of its readings, one line
-	// Example shows the use of a source that needs a value, such as an address. Empty: the source searches this machine.
-	Example string
-	// Scope is the default scope of the meters of a source with a value. Empty: the user must state it.
-	Scope power.Scope
-	// Check rejects invalid values before any meter is opened. Nil: all values are valid.
-	Check func(value string) error
+	Name    string
+	Help    string                   // description of its readings, one line
+	Example string                   // of a source that needs a value; empty: it searches this machine
+	Scope   power.Scope              // default for a source with a value; empty: the user must state it
+	Check   func(value string) error // rejects invalid values before any meter is opened; nil: all are valid
 	// Open opens the meters of the source. It may return both meters and an error that says why there are no others;
 	// joined reasons (errors.Join) are reported separately.
 	Open func(ctx context.Context, r Request) ([]power.Meter, error)
@@ -55,7 +49,6 @@ type Request struct {
 	Value string
 }
 
-// files returns the files under r.Root.
 func (r Request) files() fs.FS { return os.DirFS(r.Root) }
 
 // local reports whether the source searches this machine and takes no value.
@@ -94,17 +87,13 @@ func scopeNames() string {
 
 // Config selects meters. Its zero value selects all meters of this machine.
 type Config struct {
-	// Root is the directory that holds the machine's sys, proc and dev. Empty: "/".
-	Root string
-	// Specs are specifications of meters as Help explains them. Empty: all meters of this machine ("auto").
-	Specs []string
-	// Sources are the known sources. Empty: Sources().
-	Sources []Source
+	Root    string   // directory that holds the machine's sys, proc and dev; empty: "/"
+	Specs   []string // specifications as Help explains them; empty: "auto"
+	Sources []Source // empty: Sources()
 }
 
-// Find opens meters, and returns an absence for every source without one. A source that the user asked for and that is
-// absent has Asked set; it is not an error. The error is that of a wrong specification or of ctx; then no meter is left
-// open. The caller closes the meters.
+// Find opens meters, and returns an absence for every source without one. The error is that of a wrong specification or
+// of ctx; then no meter is left open. The caller closes the meters.
 func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power.Absence, err error) {
 	if len(c.Sources) == 0 {
 		c.Sources = Sources()
