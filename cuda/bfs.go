@@ -118,13 +118,17 @@ func (s *search) readParents(ctx context.Context, parent []graph.Vertex) (err er
 }
 
 // repeat searches from the roots in turn until duration has passed. Each search is the timed part of run: it leaves
-// its parents in device memory, without the copy to the host.
-func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+// its parents in device memory. Those of the last one are copied to the host.
+func (s *search) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	searches int64, err error) {
 	err = s.device.Do(func() error {
 		if err := s.wake(); err != nil {
 			return err
 		}
 		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
+		if err == nil {
+			err = s.readParents(ctx, parent)
+		}
 		return err
 	})
 	return searches, err

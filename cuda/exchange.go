@@ -154,14 +154,18 @@ func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.
 }
 
 // repeat searches from the roots in turn until duration has passed; see search.repeat.
-func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
-	searches int64, err error) {
+func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+	parent []graph.Vertex) (searches int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := s.wake(); err != nil {
 		return 0, err
 	}
-	return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
+	searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
+	if err == nil {
+		err = s.gather(parent)
+	}
+	return searches, err
 }
 
 // each calls f for every rank, with its GPU's context. It returns the first error.

@@ -161,7 +161,7 @@ func (e *engineRun) energyLoop(
 	before := e.suspensions.count()
 	start, err = time.Now(), errors.ErrUnsupported
 	if repeater, ok := e.engine.(plugins.Repeater); ok {
-		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy)
+		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy, e.parents)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		loop.Kind, start = record.LoopByCalls, time.Now()

@@ -89,7 +89,8 @@ type looping struct {
 	calls  int
 }
 
-func (l *looping) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (n int64, err error) {
+func (l *looping) Repeat(
+	ctx context.Context, roots []graph.Vertex, duration time.Duration, parents []graph.Vertex) (n int64, err error) {
 	l.calls++
 	if l.repeat != nil {
 		return l.repeat(ctx, roots, duration)
@@ -101,9 +102,11 @@ func (l *looping) Repeat(ctx context.Context, roots []graph.Vertex, duration tim
 		if ctx.Err() != nil {
 			return n, ctx.Err()
 		}
-		if _, _, err := l.csr.Search(roots[n%int64(len(roots))]); err != nil {
+		found, _, err := l.csr.Search(roots[n%int64(len(roots))])
+		if err != nil {
 			return n, err
 		}
+		copy(parents, found)
 		time.Sleep(time.Millisecond)
 	}
 	return n, nil

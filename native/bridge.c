@@ -107,9 +107,9 @@ int bridge_search(const bridge_library *library, teps_call *call, const teps_gra
 }
 
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
-                  int64_t duration_ns, int64_t *searches) {
-	enter("teps_repeat", NULL, 0, NULL, NULL);
-	int code = library->repeat(call, graph, roots, count, duration_ns, searches);
+                  int64_t duration_ns, int64_t *parent, int64_t *searches) {
+	enter("teps_repeat", NULL, 0, graph, parent);
+	int code = library->repeat(call, graph, roots, count, duration_ns, parent, searches);
 	leave();
 	return code;
 }

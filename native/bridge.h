@@ -10,7 +10,7 @@ typedef struct {
 	int (*describe)(teps_description *);
 	int (*construct)(teps_call *, const teps_tuple *, int64_t, teps_graph *);
 	int (*search)(teps_call *, const teps_graph *, int64_t, int64_t *);
-	int (*repeat)(teps_call *, const teps_graph *, const int64_t *, int64_t, int64_t, int64_t *);
+	int (*repeat)(teps_call *, const teps_graph *, const int64_t *, int64_t, int64_t, int64_t *, int64_t *);
 	void (*free)(teps_graph *);
 } bridge_library;
 
@@ -21,7 +21,7 @@ int bridge_describe(const bridge_library *library, teps_description *description
 int bridge_construct(const bridge_library *library, teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph);
 int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent);
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
-                  int64_t duration_ns, int64_t *searches);
+                  int64_t duration_ns, int64_t *parent, int64_t *searches);
 void bridge_free(const bridge_library *library, teps_graph *graph);
 
 /* What crash.c needs to know about the running function of the library. */

@@ -14,6 +14,7 @@ package native
 import "C"
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,9 +221,6 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
 	}
-	if after := text(g.afterwards[:]); after != "" {
-		built.Details = []plugins.Fact{{Name: "after the clock", Value: after}}
-	}
 	if l.functions.repeat != nil {
 		built.Repeat = l.repeat
 	}
@@ -239,18 +237,11 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 		return plugins.Traversal{}, err
 	}
 	c := l.call
-	if c.elapsed_ns < 0 || c.after_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
-		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns, %d ns afterwards and %d levels; want no negative "+
-			"time and at most %d levels", c.elapsed_ns, c.after_ns, c.level_count, maxLevels)
+	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
+		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels; want no negative time and at most "+
+			"%d levels", c.elapsed_ns, c.level_count, maxLevels)
 	}
-	if c.after_ns > 0 && l.graph.afterwards[0] == 0 {
-		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns after its own time; graph->afterwards must say "+
-			"what for", c.after_ns)
-	}
-	// The library's own time counts if it covers nine tenths of the call, which is timed exactly here.
-	if own := time.Duration(c.elapsed_ns); own >= (elapsed-time.Duration(c.after_ns))/10*9 && own > 0 {
-		elapsed = own
-	}
+	elapsed = cmp.Or(time.Duration(c.elapsed_ns), elapsed)
 	l.levels = l.levels[:0]
 	for _, from := range unsafe.Slice(c.levels, int(c.level_count)) {
 		level := plugins.Level{Frontier: int64(from.frontier), Elapsed: time.Duration(from.elapsed_ns)}
@@ -266,11 +257,14 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 }
 
 // repeat calls teps_repeat.
-func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	int64, error) {
 	var searches C.int64_t
 	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
+	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
 	_, err := l.run(ctx, "teps_repeat", func() C.int {
-		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), &searches)
+		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), array,
+			&searches)
 	})
 	return int64(searches), err
 }
@@ -283,7 +277,7 @@ func (l *library) free() error {
 // run calls a function of the library and returns the time that it took. When ctx ends, it sets call->canceled.
 func (l *library) run(ctx context.Context, name string, function func() C.int) (elapsed time.Duration, err error) {
 	c := l.call
-	c.message[0], c.elapsed_ns, c.after_ns, c.level_count = 0, 0, 0, 0
+	c.message[0], c.elapsed_ns, c.level_count = 0, 0, 0
 	canceled := (*int32)(unsafe.Pointer(&c.canceled))
 	atomic.StoreInt32(canceled, 0)
 	set := make(chan struct{})

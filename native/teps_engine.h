@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* teps_engine.h - shared libraries as engines of teps, version 1.
+/* teps_engine.h - shared libraries as engines of teps, version 2.
  *
  * An engine builds a graph from a list of tuples (kernel 1) and searches it breadth first (kernel 2). A library that
  * defines the four functions below is one:
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define TEPS_ABI 1
+#define TEPS_ABI 2
 #define TEPS_UNREACHED (-1)
 #define TEPS_EXPORT __attribute__((visibility("default")))
 #define TEPS_UNUSED __attribute__((unused))
@@ -106,8 +106,9 @@ typedef struct {
 	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
 	char message[512];          /* out: the error; see teps_fail */
 	/* teps_search may set the following. */
-	int64_t elapsed_ns;         /* out: time of the search on the library's clock, at least 90 % of the call; 0 (better): the call */
-	int64_t after_ns;           /* out: time after elapsed_ns for the work that graph->afterwards names; needs elapsed_ns */
+	/* out: time of the search on the library's clock, for a library that leaves parents on a device when its clock stops
+	 * and copies them afterwards; it needs teps_repeat for teps to confirm that time. 0 (for all others): the call. */
+	int64_t elapsed_ns;
 	int64_t level_count;        /* out: number of levels set; 0: not counted */
 	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;
@@ -122,7 +123,6 @@ typedef struct {
 	int32_t vertex_bits; /* width of a vertex label in the library */
 	int32_t reserved;
 	char tuning[128];    /* the origin of thresholds, which must not be timed searches; empty: there are none */
-	char afterwards[128]; /* work of teps_search after elapsed_ns, such as "copies parents from the device"; for the record */
 } teps_graph;
 
 /* Describes the engine, quickly and without using a device. A missing device is reported in unavailable. */
@@ -137,10 +137,11 @@ TEPS_EXPORT int teps_construct(teps_call *call, const teps_tuple *tuples, int64_
  * for the others. A search must not use anything learned in another one and should not allocate memory. */
 TEPS_EXPORT int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent);
 
-/* Optional, for measuring energy: searches from roots[0], roots[1], ... and again from roots[0] until duration_ns have
- * passed, and sets *searches to the number of searches. Without this function teps repeats teps_search. */
+/* Optional, for measuring rate and energy: searches from roots[0], roots[1], ... and again from roots[0] until duration_ns
+ * have passed, sets *searches to the number of searches, and writes the parents of the last one to parent, as teps_search
+ * does. Without this function teps repeats teps_search. */
 TEPS_EXPORT int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
-                            int64_t duration_ns, int64_t *searches);
+                            int64_t duration_ns, int64_t *parent, int64_t *searches);
 
 /* Frees what teps_construct has allocated. */
 TEPS_EXPORT void teps_free(teps_graph *graph);

@@ -32,8 +32,9 @@ type Built struct {
 	// If Elapsed stays 0, the whole call counts. After an error that wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
-	// Repeat implements Repeater.Repeat for roots as in Search. If nil, Search is repeated into a private array.
-	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
+	// Repeat implements Repeater.Repeat for roots and parents as in Search. If nil, Search is repeated.
+	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error)
 
 	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
 	Free func() error
@@ -193,8 +194,10 @@ func (a *adapter) dropped(err error) error {
 }
 
 func (a *adapter) Repeat(
-	ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	searches int64, err error) {
 	defer a.wrap("repeat", &err)
+	vertices := a.graph.Vertices
 	if err := a.checkGraph(); err != nil {
 		return 0, err
 	}
@@ -202,18 +205,24 @@ func (a *adapter) Repeat(
 		return 0, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
 	}
 	for _, root := range roots {
-		if root < 0 || int64(root) >= a.graph.Vertices {
-			return 0, fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
+		if root < 0 || int64(root) >= vertices {
+			return 0, fmt.Errorf("root %d of %d: %w", root, vertices, ErrRoot)
 		}
 	}
+	if int64(len(parent)) < vertices {
+		return 0, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+	}
+	own, beyond := parent[:vertices:vertices], parent[vertices:]
 	if a.graph.Repeat != nil {
-		searches, err = a.graph.Repeat(ctx, roots, duration)
+		searches, err = a.graph.Repeat(ctx, roots, duration, own)
 	} else {
-		parent := make([]graph.Vertex, a.graph.Vertices)
 		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := a.graph.Search(ctx, root, parent)
+			_, err := a.graph.Search(ctx, root, own)
 			return err
 		})
+	}
+	for i := range beyond {
+		beyond[i] = graph.Unreached
 	}
 	return searches, a.dropped(err)
 }

@@ -19,9 +19,8 @@ import (
 type searcher func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
 
 // engine is the search of package graph, with what wrap makes of its search.
-func engine(
-	wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration) (int64, error),
-) plugins.Engine {
+func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration,
+	[]graph.Vertex) (int64, error)) plugins.Engine {
 	build := func(_ context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 		vertices, err := plugins.VerticesOf(in.Tuples, 32)
 		if err != nil {
@@ -126,17 +125,26 @@ func TestSearchRejectsWritesBeyondTheVertices(t *testing.T) {
 
 // The suite has what else a Repeat must do and refuse.
 func TestRepeat(t *testing.T) {
-	e := engine(nil, func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 4711, nil })
+	e := engine(nil, func(context.Context, []graph.Vertex, time.Duration, []graph.Vertex) (int64, error) {
+		return 4711, nil
+	})
 	repeat := e.(plugins.Repeater).Repeat
-	if _, err := repeat(t.Context(), []graph.Vertex{0}, time.Millisecond); !errors.Is(err, plugins.ErrNotConstructed) {
+	_, err := repeat(t.Context(), []graph.Vertex{0}, time.Millisecond, nil)
+	if !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("without a graph: %v", err)
 	}
 	triangle(t, e)
-	if n, err := repeat(t.Context(), []graph.Vertex{0}, time.Hour); n != 4711 || err != nil {
-		t.Errorf("own Repeat: %d, %v", n, err)
+	parent := make([]graph.Vertex, 4)
+	var n int64
+	n, err = repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent)
+	if n != 4711 || err != nil || parent[3] != graph.Unreached {
+		t.Errorf("own Repeat: %d, %v, parents %v", n, err, parent)
+	}
+	if _, err := repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent[:2]); !errors.Is(err, plugins.ErrParent) {
+		t.Errorf("with two parents for three vertices: %v", err)
 	}
 	var searched []graph.Vertex
-	n, err := plugins.InTurn(t.Context(), []graph.Vertex{4, 2}, time.Hour, func(root graph.Vertex) error {
+	n, err = plugins.InTurn(t.Context(), []graph.Vertex{4, 2}, time.Hour, func(root graph.Vertex) error {
 		if searched = append(searched, root); len(searched) == 4 {
 			return plugins.ErrMemory
 		}

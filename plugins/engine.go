@@ -54,15 +54,18 @@ type Engine interface {
 	Close() error
 }
 
-// Repeater is an optional interface of engines: the loop during which energy is measured. Repeat searches from
-// roots[0], roots[1], ... and around again until duration has passed, finishes the search it is in, and returns how
-// many it finished. Each search is the timed one of Search and leaves its parents, in original labels, in memory of the
-// engine; a root that comes again is searched again. When ctx ends, the loop ends soon with ctx.Err().
+// Repeater is an optional interface of engines: a loop of searches, in which the host measures the rate and the
+// energy. Repeat searches from roots[0], roots[1], ... and around again until duration has passed, and returns how many
+// searches it finished. It finishes the search it is in, so the loop ends a little late. Each search is the timed one
+// of Search and leaves its parents, in original labels, in memory of the engine; a root that comes again is searched
+// again. At the end the parents of the last search are written to parent, as by Search; the host validates them. When
+// ctx ends, the loop ends soon with ctx.Err().
 //
 // An engine behind a connection returns errors.ErrUnsupported if it has no such loop. Other errors are those of Search,
 // with ErrRoot for a root that is not a label of the tuples.
 type Repeater interface {
-	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error)
+	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error)
 }
 
 // Errors that an engine returns, wrapped with details: fmt.Errorf("label %d: %w", label, plugins.ErrTuples).

@@ -206,8 +206,10 @@ func (b *base) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex
 	return t, err
 }
 
-// repeat searches from the roots in turn until duration has passed. Each search is the timed part of run.
-func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+// repeat searches from the roots in turn until duration has passed. Each search is the timed part of run; the parents
+// of the last one are copied to the host.
+func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	searches int64, err error) {
 	err = b.gpu.Do(func() error {
 		if err := b.wake(); err != nil {
 			return err
@@ -215,6 +217,9 @@ func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.D
 		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
 			return b.traverse(ctx, uint64(root))
 		})
+		if err == nil {
+			err = driver.Read(parent, b.parent)
+		}
 		return err
 	})
 	return searches, err

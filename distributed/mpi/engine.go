@@ -105,12 +105,20 @@ func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Ve
 	}
 	var elapsed time.Duration
 	var records []*distributed.Record
-	for rank, r := range reports {
+	for _, r := range reports {
+		elapsed, records = max(elapsed, r.Record.Elapsed), append(records, r.Record)
+	}
+	return distributed.Traversal(elapsed, records), g.gather(parent)
+}
+
+// gather writes the parents of the ranks' last search to parent.
+func (g *ranks) gather(parent []graph.Vertex) error {
+	for rank := range g.parents {
 		n, label, stride := g.partition.Slots(rank)
 		if g.apart {
 			words, err := g.job.wire.receiveWords(n)
 			if err != nil {
-				return plugins.Traversal{}, g.check(g.job.failure())
+				return g.check(g.job.failure())
 			}
 			for _, p := range words {
 				parent[label] = graph.Vertex(p) - 1
@@ -122,9 +130,8 @@ func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Ve
 				label += stride
 			}
 		}
-		elapsed, records = max(elapsed, r.Record.Elapsed), append(records, r.Record)
 	}
-	return distributed.Traversal(elapsed, records), nil
+	return nil
 }
 
 func (g *ranks) free() error {
@@ -135,12 +142,13 @@ func (g *ranks) free() error {
 }
 
 // repeat lets the ranks repeat searches on their own.
-func (g *ranks) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-	reports, err := g.job.ask(ctx, request{Command: repeat, Roots: roots, Duration: duration})
+func (g *ranks) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	int64, error) {
+	reports, err := g.job.ask(ctx, request{Command: repeat, Roots: roots, Duration: duration, Parents: g.apart})
 	if err != nil {
 		return 0, g.check(err)
 	}
-	return reports[0].Searches, nil
+	return reports[0].Searches, g.gather(parent)
 }
 
 // check makes the adapter free the graph if its ranks have ended. A canceled request leaves it, unless the ranks did

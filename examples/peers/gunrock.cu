@@ -125,7 +125,6 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	graph->entries = entries;
 	graph->bytes = 8 * (int64_t)entries + 16 * vertices;
 	graph->vertex_bits = 32;
-	strcpy(graph->afterwards, "finds parents from Gunrock's depths, and copies them from the device");
 	return TEPS_OK;
 } catch (const std::bad_alloc &) {
 	return teps_fail(call, TEPS_MEMORY, "no memory for %lld tuples", (long long)count);
@@ -150,7 +149,6 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	if (cudaMemcpy(parent, s->parent.data().get(), n * sizeof *parent, cudaMemcpyDeviceToHost) != cudaSuccess)
 		return teps_fail(call, TEPS_FAILED, "CUDA reports: %s", cudaGetErrorString(cudaGetLastError()));
 	call->elapsed_ns = std::chrono::nanoseconds(end - begin).count();
-	call->after_ns = std::chrono::nanoseconds(clock::now() - end).count();
 	return TEPS_OK;
 } catch (const std::bad_alloc &) {
 	return teps_fail(call, TEPS_MEMORY, "no memory for a search");

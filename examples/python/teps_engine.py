@@ -135,7 +135,7 @@ class Service:
             for root in roots:
                 if not 0 <= root < vertices:
                     raise Fail(pb.Failure.KIND_ROOT, "root %d of %d" % (root, vertices))
-            parent, searches = np.empty(vertices, np.int64), 0
+            parent, searches = self.segments.attach(request.parent, PARENT), 0
             end = time.monotonic_ns() + request.duration_ns
             while time.monotonic_ns() < end and not canceled():
                 self.engine.search(roots[searches % len(roots)], parent, canceled)

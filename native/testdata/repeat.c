@@ -12,11 +12,9 @@ static int64_t now(void) {
 }
 
 int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count, int64_t duration_ns,
-                int64_t *searches) {
-	int64_t end = now() + duration_ns, *parent = malloc((graph->vertices + 1) * sizeof *parent);
-	if (parent == NULL) return teps_fail(call, TEPS_MEMORY, "no memory for parents");
+                int64_t *parent, int64_t *searches) {
+	int64_t end = now() + duration_ns;
 	int code = TEPS_OK;
 	for (*searches = 0; code == TEPS_OK && now() < end; ++*searches) code = teps_search(call, graph, roots[*searches % count], parent);
-	free(parent);
 	return code;
 }

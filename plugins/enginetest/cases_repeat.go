@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -14,25 +13,26 @@ import (
 )
 
 // repeater returns the engine's Repeater, for a graph that was loaded, or skips the case.
-func (s *subject) repeater(roots ...graph.Vertex) plugins.Repeater {
-	engine, ok := s.engine.(plugins.Repeater)
+func (l *loaded) repeater(roots ...graph.Vertex) plugins.Repeater {
+	engine, ok := l.engine.(plugins.Repeater)
 	err := errors.ErrUnsupported
 	if ok {
-		_, err = engine.Repeat(s.ctx, roots, time.Nanosecond)
+		_, err = engine.Repeat(l.ctx, roots, time.Nanosecond, l.parent)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		s.skip("the engine does not repeat searches by itself")
+		l.skip("the engine does not repeat searches by itself")
 	}
-	s.must(err, "Repeat from roots %v for a nanosecond", roots)
+	l.must(err, "Repeat from roots %v for a nanosecond", roots)
 	return engine
 }
 
-// repeat calls Repeat and checks the number of searches and the time.
+// repeat calls Repeat and checks the number of searches, the time, and the parents of the last search.
 func (l *loaded) repeat(engine plugins.Repeater, duration time.Duration, roots ...graph.Vertex) (
 	n int64, took time.Duration) {
 	l.persistently(func(int) {
+		l.fill(0)
 		start := time.Now()
-		searches, err := engine.Repeat(l.ctx, roots, duration)
+		searches, err := engine.Repeat(l.ctx, roots, duration, l.parent)
 		n, took = searches, time.Since(start)
 		l.must(err, "%v, Repeat from roots %v", l.input, roots)
 		// The last search may begin just before the end.
@@ -40,13 +40,16 @@ func (l *loaded) repeat(engine plugins.Repeater, duration time.Duration, roots .
 			l.fail("%v: want Repeat to search for %v, got %d searches in %v", l.input, duration, searches, took)
 		}
 	})
+	last := roots[(n-1)%int64(len(roots))]
+	l.must(l.truth.Check(l.ctx, last, l.parent), "%v, the parents of the last of %d searches by Repeat, from root %d",
+		l.input, n, last)
 	return n, took
 }
 
 func repeatDuration(s *subject) {
 	for _, in := range []input{s.kronecker(10, 16, 2, 3), shuffled(grid(20, 30), 33)} {
 		l, roots := s.load(in), in.sample()[:5]
-		engine := s.repeater(roots[:2]...)
+		engine := l.repeater(roots[:2]...)
 		for _, d := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 150 * time.Millisecond} {
 			l.repeat(engine, d, roots[1:4]...)
 			s.when = "after a Repeat"
@@ -61,7 +64,7 @@ func repeatCount(s *subject) {
 	in := s.kronecker(14, 16, 2, 3)
 	l := s.load(in)
 	root, _ := in.tuples[0].Ends()
-	engine := s.repeater(root)
+	engine := l.repeater(root)
 	fastest := time.Hour
 	s.persistently(func(int) {
 		for range 10 {
@@ -76,41 +79,14 @@ func repeatCount(s *subject) {
 	})
 }
 
-// repeatAround distinguishes roots by time, and passes unless a search of a long path takes longer than one of a pair.
-func repeatAround(s *subject) {
-	in := path(4000)
-	in.name += " and a pair"
-	in.tuples = append(in.tuples, graph.MakeEdge(4000, 4001))
-	in.vertices = 4002
-	const short, long = 4000, 0
-	l := s.load(in)
-	engine := s.repeater(short, long)
-	each := func(roots ...graph.Vertex) (seconds float64) {
-		searches, took := l.repeat(engine, 60*time.Millisecond, roots...)
-		return took.Seconds() / float64(searches)
-	}
-	// A busy machine makes any of these times too long, but none too short.
-	quick, other, both := math.Inf(1), math.Inf(1), 0.0
-	for range 3 {
-		quick = min(quick, each(short))
-	}
-	s.persistently(func(int) {
-		other, both = min(other, each(long)), max(both, each(short, long, short, long))
-		if other >= 5*quick && both < other/4 { // half of other would be exact
-			s.fail("%v: want roots %d and %d in turn, but %.3g ms for each search are too short: "+
-				"a search from %d takes %.3g ms, from %d %.3g ms", in, short, long, both*1e3, short, quick*1e3, long, other*1e3)
-		}
-	})
-}
-
 func repeatCancel(s *subject) {
 	in := random(2000, 6000, 31)
 	l, roots := s.load(in), in.sample()[:3]
-	engine := s.repeater(roots...)
+	engine := l.repeater(roots...)
 	what := in.String() + ", Repeat for an hour"
 	for _, delay := range delays {
 		err := s.canceled(delay, func(ctx context.Context) error {
-			_, err := engine.Repeat(ctx, roots, time.Hour)
+			_, err := engine.Repeat(ctx, roots, time.Hour, l.parent)
 			return err
 		})
 		s.wantError(fmt.Sprintf("%s, canceled after %v", what, delay), err, context.Canceled)
@@ -122,10 +98,11 @@ func repeatCancel(s *subject) {
 func repeatRefuses(s *subject) {
 	in := random(100, 200, 32)
 	l := s.load(in)
-	engine := s.repeater(1)
+	engine := l.repeater(1)
+	parent := l.parent
 	refuse := func(roots []graph.Vertex, duration time.Duration, sentinels ...error) { // none: any error
 		what := fmt.Sprintf("%v, Repeat from roots %v for %v", in, roots, duration)
-		_, err := engine.Repeat(s.ctx, roots, duration)
+		_, err := engine.Repeat(s.ctx, roots, duration, parent)
 		if err == nil || sentinels != nil {
 			s.wantError(what, err, sentinels...)
 		}
@@ -137,6 +114,9 @@ func repeatRefuses(s *subject) {
 	refuse(nil, duration)
 	refuse([]graph.Vertex{1}, 0)
 	refuse([]graph.Vertex{1}, -time.Second)
+	parent = l.parent[:99:99]
+	refuse([]graph.Vertex{1}, duration, plugins.ErrParent)
+	parent = l.parent
 	s.when = "after a refused Repeat"
 	l.searchAll(in.sample()[:3]...)
 	s.must(s.engine.Close(), "Close")

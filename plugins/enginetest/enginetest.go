@@ -48,10 +48,10 @@ func Cases() []Case {
 			"A search without a graph is refused with ErrNotConstructed."},
 		// plugins.Repeater. Skipped for an engine without it, whose searches the host repeats.
 		{"repeat/duration", repeatDuration, always,
-			"Repeat searches for the given time and returns the number of searches. Searches after it are correct."},
+			"Repeat searches from the roots in turn for the given time, returns the number of searches and leaves the parents " +
+				"of the last. Searches after it are correct."},
 		{"repeat/count", repeatCount, always,
 			"Repeat skips no search because its root comes again: it is not much faster than Search."},
-		{"repeat/around", repeatAround, always, "Repeat searches from the roots in turn, and again from the first."},
 		{"repeat/cancel", repeatCancel, always,
 			"A Repeat whose context ends returns within two seconds, and the engine stays usable."},
 		{"repeat/refuses", repeatRefuses, always,

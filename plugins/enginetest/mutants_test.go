@@ -49,12 +49,13 @@ type loop struct {
 	right    plugins.Repeater
 	roots    []vertex
 	duration time.Duration
+	parent   []vertex
 }
 
-func (l loop) repeat() (int64, error) { return l.right.Repeat(l.ctx, l.roots, l.duration) }
+func (l loop) repeat() (int64, error) { return l.right.Repeat(l.ctx, l.roots, l.duration, l.parent) }
 
-func (m *mutant) Repeat(ctx context.Context, roots []vertex, duration time.Duration) (int64, error) {
-	l := loop{ctx, m.right.(plugins.Repeater), roots, duration}
+func (m *mutant) Repeat(ctx context.Context, roots []vertex, duration time.Duration, parent []vertex) (int64, error) {
+	l := loop{ctx, m.right.(plugins.Repeater), roots, duration, parent}
 	if m.repeat == nil {
 		return l.repeat()
 	}

@@ -135,13 +135,19 @@ func (c *Client) Search(
 }
 
 // Repeat implements plugins.Repeater. The error of an engine that does not repeat wraps errors.ErrUnsupported.
-func (c *Client) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (searches int64, err error) {
+func (c *Client) Repeat(
+	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+) (searches int64, err error) {
 	if err := c.checkGraph(); err != nil {
 		return 0, err
 	}
+	array, err := segmentOf(c.host, parentSegment, parent, present)
+	if err != nil {
+		return 0, err
+	}
 	return exchange(ctx, c, c.engine.Repeat, &enginepb.RepeatRequest{
-		DurationNs: int64(duration),
-		Roots:      each(roots, func(root graph.Vertex) int64 { return int64(root) }),
+		DurationNs: int64(duration), Parent: array,
+		Roots: each(roots, func(root graph.Vertex) int64 { return int64(root) }),
 	}, searchesFromWire)
 }
 

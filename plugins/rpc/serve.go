@@ -199,7 +199,11 @@ func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*
 	}
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
 		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
-		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()))
+		parent, err := keep[graph.Vertex](s, request.GetParent(), parentSegment)
+		if err != nil {
+			return 0, err
+		}
+		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()), parent)
 	}, func(searches int64) *enginepb.RepeatReply { return &enginepb.RepeatReply{Searches: searches} }, searchesFromWire)
 }
 

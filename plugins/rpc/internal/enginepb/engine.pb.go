@@ -337,6 +337,7 @@ type RepeatRequest struct {
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Roots         []int64                `protobuf:"varint,2,rep,packed,name=roots,proto3" json:"roots,omitempty"`
 	DurationNs    int64                  `protobuf:"varint,3,opt,name=duration_ns,json=durationNs,proto3" json:"duration_ns,omitempty"`
+	Parent        *Segment               `protobuf:"bytes,4,opt,name=parent,proto3" json:"parent,omitempty"` // for the parents of the last search
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -390,6 +391,13 @@ func (x *RepeatRequest) GetDurationNs() int64 {
 		return x.DurationNs
 	}
 	return 0
+}
+
+func (x *RepeatRequest) GetParent() *Segment {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
 }
 
 type RepeatReply struct {
@@ -2274,12 +2282,13 @@ const file_engine_proto_rawDesc = "" +
 	"\rSearchRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
-	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"_\n" +
+	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"\x90\x01\n" +
 	"\rRepeatRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x14\n" +
 	"\x05roots\x18\x02 \x03(\x03R\x05roots\x12\x1f\n" +
 	"\vduration_ns\x18\x03 \x01(\x03R\n" +
-	"durationNs\")\n" +
+	"durationNs\x12/\n" +
+	"\x06parent\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\")\n" +
 	"\vRepeatReply\x12\x1a\n" +
 	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\xa1\x01\n" +
 	"\x0fGenerateRequest\x12\x17\n" +
@@ -2517,54 +2526,55 @@ var file_engine_proto_depIdxs = []int32{
 	36, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
 	20, // 3: teps.engine.v1.ConstructRequest.device_tuples:type_name -> teps.engine.v1.DeviceTuples
 	19, // 4: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	21, // 5: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 6: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
-	19, // 7: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
-	20, // 8: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
-	19, // 9: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	21, // 10: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 11: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	24, // 12: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	25, // 13: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	26, // 14: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	23, // 15: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	34, // 16: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	33, // 17: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	28, // 18: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	34, // 19: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	31, // 20: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	33, // 21: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	30, // 22: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	33, // 23: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 24: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	33, // 25: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	32, // 26: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 27: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 28: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 29: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 30: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	15, // 31: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 32: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 33: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 34: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	11, // 35: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	13, // 36: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	17, // 37: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	22, // 38: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	27, // 39: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	29, // 40: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	16, // 41: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 42: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	8,  // 43: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 44: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	12, // 45: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	14, // 46: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	18, // 47: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	38, // [38:48] is the sub-list for method output_type
-	28, // [28:38] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	19, // 5: teps.engine.v1.RepeatRequest.parent:type_name -> teps.engine.v1.Segment
+	21, // 6: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 7: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
+	19, // 8: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
+	20, // 9: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
+	19, // 10: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 11: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 12: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	24, // 13: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	25, // 14: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	26, // 15: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	23, // 16: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	34, // 17: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	33, // 18: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	28, // 19: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	34, // 20: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	31, // 21: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	33, // 22: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	30, // 23: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	33, // 24: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 25: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	33, // 26: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	32, // 27: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 28: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 29: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 30: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 31: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	15, // 32: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 33: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 34: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 35: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	11, // 36: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	13, // 37: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	17, // 38: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	22, // 39: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	27, // 40: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	29, // 41: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	16, // 42: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 43: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	8,  // 44: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 45: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	12, // 46: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	14, // 47: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	18, // 48: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	39, // [39:49] is the sub-list for method output_type
+	29, // [29:39] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
