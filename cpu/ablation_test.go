@@ -42,7 +42,7 @@ func constructAll(t testing.TB, tuples []graph.Edge, threads string) (all []*ins
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := constructWithout(t.Context(), tuples, settings, a.without)
+		e, err := construct(t.Context(), tuples, settings, a.without)
 		if err != nil {
 			t.Fatal(err)
 		}

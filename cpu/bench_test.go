@@ -49,15 +49,20 @@ var (
 // benchmarkOptions returns the sets of options that were asked for, one without any if none was.
 func benchmarkOptions() (sets []map[string]string) {
 	for text := range strings.SplitSeq(*flagSet, "/") {
-		set := map[string]string{}
-		for pair := range strings.SplitSeq(text, ",") {
-			if name, value, ok := strings.Cut(pair, "="); ok {
-				set[name] = value
-			}
-		}
-		sets = append(sets, set)
+		sets = append(sets, optionsOf(text, ","))
 	}
 	return sets
+}
+
+// optionsOf reads options from name=value pairs.
+func optionsOf(text, separator string) map[string]string {
+	set := map[string]string{}
+	for pair := range strings.SplitSeq(text, separator) {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			set[name] = value
+		}
+	}
+	return set
 }
 
 func BenchmarkSearch(b *testing.B) {

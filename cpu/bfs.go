@@ -10,31 +10,31 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Kernel 2: a breadth-first search from one root. The same search without any of this: serial/bfs.go.
+// The same search without any of this: serial/bfs.go.
 //
-// Result: the parent of every vertex, in original labels, and the size, direction and time of every level.
+// Kernel 2: a breadth-first search from one root. It returns the parent of every vertex, in original labels, and the
+// size, direction and time of every level.
 //
 // Method: the direction-optimizing search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
 // Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
 // unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
 // 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
-// parents. Roads, grids and meshes are numbered in breadth-first order instead (layout/local.go), and are searched in
-// another way (local.go), unless direction=bottomup. Other graphs without hubs keep their order.
+// parents. Roads, grids and meshes are numbered and searched in another way (layout/local.go, local.go), unless
+// direction=bottomup. Other graphs without hubs keep their order.
 //
-// Data structures of all other graphs, all in the vertex numbers of package layout:
+// Data, in the vertex numbers of package layout:
 //
 //	unvisited   a bitmap, in both directions
-//	top-down    narrow: the frontier is the end of one array of vertices in the order of their discovery, and one
-//	            worker expands it, or the team (narrow.go)
-//	            wide: the frontier is a bitmap and a queue. The step goes through the unvisited vertices block by block,
+//	top-down    narrow: the frontier is the end of one array of vertices in the order of their discovery; one worker
+//	            expands it, or the team (narrow.go)
+//	            wide: the frontier is a bitmap and a queue; the step goes through the unvisited vertices block by block,
 //	            for the long lists of hubs, and then through the short lists link by link (topdown.go)
 //	bottom-up   the frontier and the next one are bitmaps; a vertex looks at its first neighbor, at three more in
 //	            columns, then at its list (bottomup.go)
-//	parents     a vertex whose parent is its first neighbor has it in the layout's template; the parents of all others
-//	            are corrections, which finish merges with the template into the caller's array (output.go). Narrow steps
-//	            keep parents with the vertices in order; they become corrections before a wide step and at the end. In
-//	            the given order a vertex is its label, so steps and correctOrder write parents at once, without template
-//	            and corrections, and finish marks the vertices that were not reached
+//	parents     the layout's template has the first neighbor of each vertex; other parents are corrections, which
+//	            finish merges with the template into the caller's array (output.go). Narrow steps keep parents with the
+//	            vertices in order; they become corrections before a wide step and at the end. In the given order a
+//	            vertex is its label: steps and correctOrder write parents at once, and finish marks unreached vertices
 //
 // Invariants between two levels:
 //
@@ -43,17 +43,16 @@ import (
 //   - every discovered vertex has its first neighbor as parent, or a correction with its parent in original labels, or
 //     is in narrow.order[done:end] with its parent; in the given order it is there, or its parent is written.
 //
-// Leaves, whose only neighbor is a hub, take no part in the steps: a leaf is discovered when its hub is expanded, and
-// its parent is its hub, which the template has. They are only counted, so that the levels have the right sizes:
-// s.leaves is the number of leaves of the frontier's hubs, and they belong to the level after it.
+// Leaves, whose only neighbor is a hub, take no part in the steps: the template has their parents. They are only
+// counted, in the level after that of their hub: s.leaves is the number of leaves in the frontier's level.
 
 // A top-down step is narrow unless its frontier has long lists, or hubs whose groups have more than 1/groupedShare of
 // all vertices, which a wide step takes 64 at a time.
 const groupedShare = 16
 
-// run searches from root, which is a label of the graph, and fills parent, which has one entry for each label. It
-// returns the levels, valid until the next run, or none if there are more than maxLevels. It allocates nothing once
-// there is room for all levels.
+// run searches from root, a label of the graph, and fills parent, which has one entry for each label. It returns the
+// levels, valid until the next run, or none if there are more than maxLevels. It allocates nothing once there is room
+// for all levels.
 func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) ([]plugins.Level, error) {
 	s.levels.start()
 	s.ctx, s.parent = ctx, parent
@@ -66,7 +65,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	} else {
 		s.output.Begin(parent, 0, 1)
 	}
-	s.team.Do(len(s.workers), 1, (*clearing)(s))
+	s.do(len(s.workers), 1, (*search).clear)
 	s.levels.endBegin()
 	if err := steps(root); err != nil {
 		s.team.EndIdle() // it writes to parent, which is the caller's again
@@ -79,12 +78,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	return s.levels.end(), nil
 }
 
-// clearing makes all vertices unvisited, and drops the corrections of the last search.
-type clearing search
-
-// Piece does the share of a worker.
-func (c *clearing) Piece(_, share, _ int) {
-	s := (*search)(c)
+func (s *search) clear(_, share, _ int) {
 	if s.local != nil {
 		from, to := s.team.Share(share, len(s.local.seen), 64)
 		clear(s.local.seen[from:to])
@@ -95,7 +89,6 @@ func (c *clearing) Piece(_, share, _ int) {
 	s.output.BeginWorker(share)
 }
 
-// steps takes all steps of a search.
 func (s *search) steps(root graph.Vertex) error {
 	s.begin(root)
 	s.levels.endBegin()
@@ -135,16 +128,15 @@ func (s *search) topDownStep() {
 	}
 	short := s.wide.edges[len(s.frontier.queue)]
 	links := short + s.selectLong()
-	s.team.Do(s.g.Segments.Blocks(), 1, (*longLists)(s))
+	s.do(s.g.Segments.Blocks(), 1, (*search).longLists)
 	if short > 0 {
 		size := min(max(short/(piecesPerShare*s.team.Size()), minShortPiece), maxShortPiece)
-		s.team.Do(short, size, (*shortLists)(s))
+		s.do(short, size, (*search).shortLists)
 	}
-	c, _ := s.enterNext()
-	s.endLevel(c, links+s.frontier.grouped)
+	s.enterNext(links + s.frontier.grouped)
 }
 
-// leaveQueue prepares a step of the whole team when the frontier is queued.
+// leaveQueue prepares a wide step when the frontier is queued.
 func (s *search) leaveQueue() {
 	s.correctOrder()
 	s.frontier.bits.set(s.frontier.queue)
@@ -160,25 +152,26 @@ func (s *search) bottomUpStep() {
 	if s.frontier.queued {
 		s.leaveQueue()
 	}
-	s.team.Do(len(s.unvisited), bottomUpWords, (*bottomUp)(s))
-	c, entries := s.enterNext()
-	s.endLevel(c, entries)
+	s.do(len(s.unvisited), bottomUpWords, (*search).bottomUp)
+	s.enterNext(0) // entries are not counted
 }
 
-// enterNext makes what a step has discovered the frontier, as a bitmap. It returns what the workers counted.
-func (s *search) enterNext() (sum counts, entries int) {
+// enterNext ends the level of a wide step, which has looked at entries of lists, and makes the vertices that it has
+// discovered the frontier.
+func (s *search) enterNext(entries int) {
 	f := &s.frontier
 	f.bits, f.next, f.queued = f.next, f.bits, false
-	return s.collect()
+	next, _ := s.collect()
+	s.endLevel(next, entries)
 }
 
-// begin makes root the frontier. A root that is a leaf is a level of its own, and its hub is the frontier of the next.
+// begin makes root the frontier. If it is a leaf, it is a level, and its hub is the next frontier.
 func (s *search) begin(root graph.Vertex) {
-	g, f := s.g, &s.frontier
+	g, f, n := s.g, &s.frontier, &s.narrow
 	s.state.Frontier, f.vertices = 1, 1
-	f.queue, f.queued = s.narrow.order[:0], true
-	s.narrow.reset()
-	s.wide.begun = false
+	f.queue, f.queued = n.order[:0], true
+	n.head, n.done, s.wide.begun = 0, 0, false
+	n.end.Store(0)
 	v := g.VertexOf(uint32(root))
 	if v == layout.None {
 		return // isolated: the frontier is only the root, which has no edges
@@ -199,13 +192,13 @@ func (s *search) begin(root graph.Vertex) {
 		f.edges = g.Links(v)
 	}
 	s.unvisited.remove(v)
-	s.narrow.order[0] = uint64(parent)<<32 | uint64(v)
-	f.queue = s.narrow.order[:1]
-	s.narrow.end.Store(1)
+	n.order[0] = uint64(parent)<<32 | uint64(v)
+	f.queue = n.order[:1]
+	n.end.Store(1)
 }
 
-// endLevel ends the level of the frontier, which has been expanded by looking at entries of lists. next has the counts
-// of what that discovered, which becomes the frontier.
+// endLevel ends the level of the frontier, which has been expanded by looking at entries of lists. next are the counts
+// of the next frontier.
 func (s *search) endLevel(next counts, entries int) {
 	s.recordLevel(entries)
 	s.frontier.counts = next

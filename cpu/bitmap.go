@@ -2,10 +2,8 @@
 
 package cpu
 
-// bitmap is a set of vertices, 64 to a word. Bit v&63 of word v>>6 stands for vertex v.
+// bitmap is a set of vertices. Bit v&63 of word v>>6 stands for vertex v.
 type bitmap []uint64
-
-func bitmapWords(vertices int) int { return (vertices + 63) >> 6 }
 
 func (b bitmap) has(v uint32) bool { return b[v>>6]>>(v&63)&1 != 0 }
 

@@ -12,7 +12,7 @@ import (
 func TestBitmapIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "vertices")
-		b, want := make(bitmap, bitmapWords(n)), make([]bool, n)
+		b, want := make(bitmap, (n+63)>>6), make([]bool, n)
 		if rapid.Bool().Draw(t, "full") {
 			b.fill(n)
 			for v := range want {

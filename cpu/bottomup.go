@@ -11,22 +11,17 @@ import (
 	"github.com/tepsbench/teps/internal/lookup"
 )
 
-// The parts of a bottom-up step. A vertex belongs to one worker, 64 vertices at a time, so nothing is shared and
-// nothing is atomic.
+// The bottom-up step. 64 vertices at a time belong to one worker, so nothing is shared and nothing is atomic.
 //
-// Nearly every vertex that finds a parent finds it at its first neighbor. A group has one first neighbor, so that
-// question is asked once for each hub in the frontier and answered for its whole group, in words of 64 vertices. Only
-// the remaining vertices look at their lists, from the second neighbor on.
+// Nearly every vertex that finds a parent finds it at its first neighbor. A group has one first neighbor, so each hub in
+// the frontier discovers its whole group, in words of 64 vertices. Only the remaining vertices look at their lists, from
+// the second neighbor on.
 
 // bottomUpWords is the number of words of 64 vertices that a worker takes at a time.
 const bottomUpWords = 64
 
-// bottomUp is a bottom-up step.
-type bottomUp search
-
-// Piece discovers the unvisited vertices of words from..to-1 that have a neighbor in the frontier.
-func (b *bottomUp) Piece(worker, from, to int) {
-	s := (*search)(b)
+// bottomUp discovers the unvisited vertices of words from..to-1 that have a neighbor in the frontier.
+func (s *search) bottomUp(worker, from, to int) {
 	mine := &s.workers[worker]
 	var room [bottomUpWords]uint64
 	now := bitmap(room[:to-from]) // discovered
@@ -47,8 +42,8 @@ func (b *bottomUp) Piece(worker, from, to int) {
 	}
 }
 
-// tryFirst adds to now, which stands for the vertices of words from, from+1, ..., the unvisited ones without a group
-// (hubs and ungrouped vertices) whose first neighbor is in the frontier.
+// tryFirst adds to now, the words from word from on, the unvisited vertices without a group (hubs and ungrouped
+// vertices) whose first neighbor is in the frontier.
 func (s *search) tryFirst(now bitmap, from int) {
 	g := s.g
 	for i, found := range now {
@@ -64,8 +59,8 @@ func (s *search) tryFirst(now bitmap, from int) {
 	}
 }
 
-// tryOthers adds to now, which stands for the vertices of words from, from+1, ..., the other unvisited ones that have a
-// neighbor in the frontier. It looks at the columns, then at the rest of the lists.
+// tryOthers adds to now, the words from word from on, the other unvisited vertices that have a neighbor in the frontier.
+// It looks at the columns, then at the rest of the lists.
 func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
 	direct := s.g.Order == layout.Given
@@ -115,11 +110,8 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	}
 }
 
-// Bottom-up scans of neighbor lists, many vertices at a time.
-//
-// The list of each vertex is somewhere else in memory, and the processor does not look far enough ahead to fetch many
-// of them: the loop over a list ends with a branch that it cannot predict. So the lists of a batch of candidates are
-// fetched together, before the first one is scanned.
+// Each list is somewhere else in memory, and the loop over a list ends with a branch that the processor cannot predict.
+// So the lists of a batch of candidates are fetched together, before the first one is scanned.
 
 const (
 	batchWords = 16 // words of 64 vertices
@@ -127,8 +119,7 @@ const (
 	batchMask  = batch - 1
 )
 
-// candidates are vertices that look for a parent, each with the range of entries that it has not looked at yet. The
-// range is not empty.
+// candidates are vertices that look for a parent, each with the entries that it has not looked at yet, at least one.
 type candidates struct {
 	n      int
 	vertex [batch]uint32
@@ -136,7 +127,7 @@ type candidates struct {
 	end    [batch]uint64
 }
 
-// hits are the candidates that have finished: those that found a parent, and those that ran out of entries.
+// hits are the candidates that have finished: they have found a parent or run out of entries.
 type hits struct {
 	found  int
 	spent  int
@@ -145,7 +136,7 @@ type hits struct {
 	rest   [batch]uint32 // [spent] vertices that ran out of entries
 }
 
-// add adds the vertices of a word, which stands for vertices from base on, with their entries as parents.
+// add adds the vertices of a word, whose bit 0 is vertex base, with their entries as parents.
 func (h *hits) add(word uint64, base int, entry []uint32) {
 	n := h.found
 	for ; word != 0; word &= word - 1 {
@@ -166,8 +157,8 @@ func (h *hits) translate(label []uint32) {
 // less returns 1 if a < b and 0 otherwise, for numbers below 2^63.
 func less(a, b uint64) uint64 { return (a - b) >> 63 }
 
-// begin adds the vertices of a word, which stands for vertices from base on, with the entries that are not in columns.
-// In packed lists these are the near ones; vertices without any are spent.
+// begin adds the vertices of a word, whose bit 0 is vertex base, with the entries that are not in columns. In packed
+// lists these are the near ones; vertices without any are spent.
 func (c *candidates) begin(l *layout.Lists, word uint64, base int, h *hits) {
 	n, spent := c.n, h.spent
 	for ; word != 0; word &= word - 1 {
@@ -199,8 +190,8 @@ func (c *candidates) beginFar(l *layout.Lists, h *hits) {
 // fetched is how far into a list entries are fetched before it is scanned. Most scans end before.
 const fetched = 12
 
-// fetch reads entries of all candidates, so that they are in the cache soon. It returns a number that depends on all of
-// them, which the caller must use.
+// fetch reads entries of all candidates, so that they are in the cache soon. The caller must use the result, which
+// depends on all of them.
 func fetch[E uint16 | uint32](entries []E, c *candidates) (sum uint32) {
 	for i, at := range c.at[:c.n] {
 		sum += uint32(entries[at]) + uint32(entries[min(at+fetched, c.end[i&batchMask]-1)])
@@ -227,9 +218,9 @@ func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hit
 	c.n, h.found, h.spent = 0, found, spent
 }
 
-// lookFar is look over far entries. Nothing is left to look at after them, so spent vertices are dropped. All
-// candidates look at one entry, those that are left look at their next one, and so on: the outcome for a candidate
-// decides where it is written, not which branch is taken.
+// lookFar is look over far entries, the last ones, so it drops spent vertices. All candidates look at one entry, those
+// that are left look at their next one, and so on: the outcome for a candidate decides where it is written, not which
+// branch is taken.
 func lookFar(entries *layout.Fields, frontier bitmap, c *candidates, h *hits) {
 	found := h.found
 	words, width, mask := entries.Words, entries.Width, entries.Mask

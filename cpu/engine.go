@@ -2,9 +2,8 @@
 
 // Package cpu is the engine that searches with goroutines on the processors of one machine.
 //
-// bfs.go is the search, package layout is kernel 1, and this file makes an engine of the two. The graph lies in arrays
-// without pointers outside the Go heap (package memory), and a team of workers that is started once (package team) runs
-// every parallel phase of both kernels.
+// bfs.go is the search, and package layout is kernel 1. The graph lies in arrays outside the Go heap (package memory),
+// and one team of workers (package team) runs every parallel phase of both kernels.
 package cpu
 
 import (
@@ -64,8 +63,8 @@ func options() []plugins.Option {
 	}, switches...)
 }
 
-// memoryBound is an upper bound on the memory for any graph with default options and the given number of workers. The
-// peak is in the middle of the lists or during a search:
+// memoryBound is an upper bound on the memory for any graph with default options. The peak is in the middle of the lists
+// or during a search:
 //
 //	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbor (4); before the
 //	             lists the degree (4), in a search order, parents, counts and bitmaps (17); a worker's corrections, or
@@ -77,7 +76,7 @@ func memoryBound(workers int) plugins.Memory {
 	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(60 + 9*workers), PerTuple: 14}
 }
 
-// instance is a graph that is ready to be searched, and what belongs to it.
+// instance is a graph that is ready to be searched.
 type instance struct {
 	team   *team.Team
 	memory *memory.Arena
@@ -87,11 +86,6 @@ type instance struct {
 	absent float64 // workers that the system did not run, on average, when kernel 1 measured
 }
 
-// construct runs kernel 1.
-func construct(ctx context.Context, tuples []graph.Edge, options plugins.Settings) (*instance, error) {
-	return constructWithout(ctx, tuples, options, ablation{})
-}
-
 // ablation says which techniques the benchmark takes out, to measure what each is worth.
 type ablation struct {
 	order    bool // of vertices by degree
@@ -99,7 +93,7 @@ type ablation struct {
 	template bool // of the output: parents are written vertex by vertex
 }
 
-func constructWithout(
+func construct(
 	ctx context.Context, tuples []graph.Edge, options plugins.Settings, without ablation,
 ) (*instance, error) {
 	start := time.Now()
@@ -141,7 +135,7 @@ func (e *instance) free() error {
 }
 
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
-	e, err := construct(ctx, in.Tuples, options)
+	e, err := construct(ctx, in.Tuples, options, ablation{})
 	if err != nil {
 		return plugins.Built{}, err
 	}

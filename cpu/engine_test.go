@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -39,8 +41,21 @@ func construction(t testing.TB, tuples []graph.Edge, set map[string]string) *ins
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := construct(context.Background(), tuples, settings)
+	e, err := construct(context.Background(), tuples, settings, ablation{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// open constructs a graph.
+func open(t interface {
+	Fatal(...any)
+	Cleanup(func())
+}, tuples []graph.Edge, set map[string]string) plugins.Engine {
+	e := New()
+	t.Cleanup(func() { e.Close() })
+	if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -64,88 +79,59 @@ func check(t *testing.T, e plugins.Engine, truth *enginetest.Truth, root graph.V
 	}
 }
 
-// combinations are sets of options that together take every path of the engine.
-func combinations() []map[string]string {
-	var all []map[string]string
-	teams := []string{"1", "2", "3", "8"}
-	if testing.Short() {
-		teams = teams[2:3]
+// combinations are sets of options that together take every path of the engine. Teams alternate, from one call to the
+// next as well.
+func combinations(call int) (sets []map[string]string) {
+	for i, text := range []string{
+		"", "adjacency=packed", "adjacency=packed alpha=1e9 beta=0 hubs=5", "adjacency=packed alpha=0 sequential=0",
+		"direction=topdown hubs=2 sequential=0", "direction=bottomup", "alpha=1e9 beta=0 hubs=3", "alpha=1e9 beta=0",
+		"alpha=1000 beta=1.5 sequential=0",
+	} {
+		set := optionsOf(text, " ")
+		set["threads"] = []string{"1", "3", "2", "8"}[(i+call)%4]
+		sets = append(sets, set)
 	}
-	for _, threads := range teams {
-		for _, direction := range []map[string]string{
-			{},
-			{"adjacency": "packed"},
-			{"adjacency": "packed", "alpha": "1e9", "beta": "0", "hubs": "5"},
-			{"adjacency": "packed", "alpha": "0", "sequential": "0"},
-			{"direction": "topdown", "hubs": "2", "sequential": "0"},
-			{"direction": "bottomup"},
-			{"alpha": "1e9", "beta": "0", "hubs": "3"},
-			{"alpha": "1e9", "beta": "0"},
-			{"alpha": "1000", "beta": "1.5", "sequential": "0"},
-		} {
-			set := map[string]string{"threads": threads}
-			for name, value := range direction {
-				set[name] = value
-			}
-			all = append(all, set)
-		}
-	}
-	return all
+	return sets
 }
 
-var named = []struct {
-	name   string
-	tuples []graph.Edge
-}{
-	{"no tuples", nil},
-	{"one edge", edges(0, 1)},
-	{"self-loops only", edges(2, 2, 0, 0)},
-	{"one vertex with a self-loop", edges(0, 0)},
-	{"a path", edges(0, 1, 1, 2, 2, 3, 3, 4, 4, 5)},
-	{"a star", edges(3, 0, 3, 1, 3, 2, 3, 4, 3, 5, 3, 6)},
-	{"two components", edges(0, 1, 1, 2, 5, 6, 6, 7)},
-	{"duplicates in both directions", edges(0, 1, 1, 0, 0, 1, 1, 2, 2, 1, 2, 2)},
-	{"a clique", edges(0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3)},
-	{"far labels", edges(100_000, 5, 5, 70_000)},
+var named = map[string][]graph.Edge{
+	"no tuples":                     nil,
+	"one edge":                      edges(0, 1),
+	"self-loops only":               edges(2, 2, 0, 0),
+	"one vertex with a self-loop":   edges(0, 0),
+	"a path":                        edges(0, 1, 1, 2, 2, 3, 3, 4, 4, 5),
+	"a star":                        edges(3, 0, 3, 1, 3, 2, 3, 4, 3, 5, 3, 6),
+	"two components":                edges(0, 1, 1, 2, 5, 6, 6, 7),
+	"duplicates in both directions": edges(0, 1, 1, 0, 0, 1, 1, 2, 2, 1, 2, 2),
+	"a clique":                      edges(0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3),
+	"far labels":                    edges(20_000, 5, 5, 17_000),
 }
 
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	graphs := named
-	for scale := 6; scale <= 12; scale += 2 {
-		graphs = append(graphs, struct {
-			name   string
-			tuples []graph.Edge
-		}{fmt.Sprintf("Kronecker s%d", scale), kronecker(t, scale)})
-	}
 	uniform, _ := source(t, "uniform:900:2500") // in the given order, with isolated labels and another component
-	graphs = append(graphs, struct {
-		name   string
-		tuples []graph.Edge
-	}{"uniform", append(uniform, edges(910, 911, 905, 905)...)})
-	for _, g := range graphs {
-		t.Run(g.name, func(t *testing.T) {
-			vertices := int64(0)
-			for _, e := range g.tuples {
-				u, v := e.Ends()
-				vertices = max(vertices, int64(u)+1, int64(v)+1)
-			}
-			vertices += 3 // labels beyond every tuple
-			truth := truthOf(t, g.tuples, vertices)
-			for _, set := range combinations() {
-				t.Run(fmt.Sprint(set), func(t *testing.T) {
-					e := New()
-					defer e.Close()
-					if _, err := e.Construct(context.Background(), plugins.Input{Tuples: g.tuples, Options: set}); err != nil {
-						t.Fatal(err)
-					}
-					for i := range int64(12) {
-						check(t, e, truth, graph.Vertex(i*7919%vertices))
-					}
-					check(t, e, truth, graph.Vertex(vertices-1))
-				})
-			}
-		})
+	graphs := map[string][]graph.Edge{"uniform": append(uniform, edges(910, 911, 905, 905)...)}
+	for scale := 6; scale <= 12; scale += 2 {
+		graphs[fmt.Sprintf("Kronecker s%d", scale)] = kronecker(t, scale)
+	}
+	maps.Copy(graphs, named)
+	for call, name := range slices.Sorted(maps.Keys(graphs)) {
+		tuples := graphs[name]
+		vertices := int64(3) // labels beyond every tuple
+		for _, e := range tuples {
+			u, v := e.Ends()
+			vertices = max(vertices, int64(u)+4, int64(v)+4)
+		}
+		truth := truthOf(t, tuples, vertices)
+		for _, set := range combinations(call) {
+			t.Run(fmt.Sprint(name, set), func(t *testing.T) {
+				e := open(t, tuples, set)
+				for i := range int64(12) {
+					check(t, e, truth, graph.Vertex(i*7919%vertices))
+				}
+				check(t, e, truth, graph.Vertex(vertices-1))
+			})
+		}
 	}
 }
 
@@ -158,12 +144,8 @@ func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
 			name string
 			want graph.Direction
 		}{{"topdown", graph.TopDown}, {"bottomup", graph.BottomUp}} {
-			e := New()
-			defer e.Close()
 			set := map[string]string{"direction": only.name, "hubs": "4096"}
-			if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-				t.Fatal(err)
-			}
+			e := open(t, tuples, set)
 			found, err := e.Search(context.Background(), root, make([]graph.Vertex, 5004))
 			if err != nil {
 				t.Fatal(err)
@@ -186,11 +168,7 @@ func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
 	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
 	truth := truthOf(t, tuples, 200_000)
 	for _, set := range []map[string]string{{}, {"threads": "1", "sequential": "0"}} {
-		e := New()
-		defer e.Close()
-		if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-			t.Fatal(err)
-		}
+		e := open(t, tuples, set)
 		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
 			check(t, e, truth, root)
 		}
@@ -207,12 +185,8 @@ func TestPackedListsOfFarNeighborsAreSearched(t *testing.T) {
 		tuples[i] = graph.MakeEdge(graph.Vertex(random.Int64N(vertices)), graph.Vertex(random.Int64N(vertices)))
 	}
 	truth := truthOf(t, tuples, vertices)
-	e := New()
-	defer e.Close()
 	set := map[string]string{"adjacency": "packed", "threads": "3", "alpha": "1e9", "beta": "0"} // bottom-up only
-	if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-		t.Fatal(err)
-	}
+	e := open(t, tuples, set)
 	for _, root := range []graph.Vertex{0, 1000, vertices - 1} {
 		check(t, e, truth, root)
 	}
@@ -257,11 +231,7 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 		for v := range graph.Vertex(c.vertices - 1) {
 			tuples = append(tuples, graph.MakeEdge(v, v+1))
 		}
-		e := New()
-		defer e.Close()
-		if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples}); err != nil {
-			t.Fatal(err)
-		}
+		e := open(t, tuples, nil)
 		parent := make([]graph.Vertex, c.vertices)
 		found, err := e.Search(context.Background(), 0, parent)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// levels records the levels of a search and their times. Reading the clock costs as much as expanding some vertices, so
-// after the first levels small ones are timed together, and each gets a part of the time in proportion to its frontier.
+// levels records the levels of a search. Reading the clock costs as much as expanding some vertices, so after the first
+// timedLevels, levels are timed when they have timedVertices together; each gets time in proportion to its frontier.
 type levels struct {
 	list    []plugins.Level
 	phases  []plugins.Phase // outside levels: begin, output
@@ -27,24 +27,18 @@ const (
 	timedVertices = 256
 )
 
-func newLevels() levels {
-	return levels{
-		list: make([]plugins.Level, 0, 64), phases: []plugins.Phase{{Name: "begin"}, {Name: "output"}},
-	}
-}
-
 func (l *levels) start() {
 	l.started = time.Now()
 	l.list, l.untimed, l.waiting = l.list[:0], 0, 0
 }
 
-// endBegin ends the phase "begin", or prolongs it. Levels that are there belong to it.
+// endBegin ends the phase "begin", or prolongs it. It includes the levels so far.
 func (l *levels) endBegin() {
 	l.untimed, l.timed = len(l.list), time.Since(l.started)
 	l.phases[0].Elapsed = l.timed
 }
 
-// full says that the next level is not reported.
+// full reports whether more levels are not recorded, because the search reports none.
 func (l *levels) full() bool { return len(l.list) > maxLevels }
 
 func (l *levels) add(level plugins.Level) {

@@ -13,18 +13,16 @@ import (
 
 // Searches of graphs in local order (package layout): roads, meshes and grids.
 //
-// They have thousands of levels, so a step must cost little more than a look at its entries. A search with one queue
-// is like that: the vertices that have been discovered are in the queue, and the frontier is its end. An element of a
-// queue is parent<<32 | vertex.
+// They have thousands of levels, so a step must cost little more than a look at its entries. So one worker expands
+// frontiers level after level in one queue (sequential.go), while the others write the parents that are known so far.
+// The discovered vertices are in the queue, and the frontier is its end.
 //
-// So one worker expands frontiers level after level (sequential.go), without waiting for others, which write the
-// parents that are known so far. If there are more than two workers, they share wide frontiers. The vertices are cut
-// into blocks of consecutive numbers, and each part of the search owns every n-th block of n parts, with a queue for
-// the vertices in them. In a step a part discovers only vertices that it owns. Frontier vertices that have neighbors
-// elsewhere go to a list, the borders, and the owners of these neighbors look at them at the beginning of the next
-// step. In local order edges are short and blocks are much longer, so that few vertices are on a border. Nothing is
-// atomic, and nothing is discovered twice. But a look at an entry takes 1.5 times as long as in a sequential
-// expansion, so two workers would gain nothing.
+// If there are more than two workers, they share wide frontiers. The vertices are cut into blocks of consecutive
+// numbers, and each of n parts of the search owns every n-th block, with a queue for the vertices in them. In a step a
+// part discovers only vertices that it owns. Frontier vertices that have neighbors elsewhere go to a list, the borders,
+// and the owners of these neighbors look at them at the beginning of the next step. Nothing is atomic, and nothing is
+// discovered twice. Blocks are much longer than edges, so few vertices are on a border. But a look at an entry takes
+// 1.5 times as long as in a sequential expansion, so two workers would gain nothing.
 
 const (
 	maxParts    = 32
@@ -50,7 +48,7 @@ type local struct {
 
 // part is one part of a search.
 type part struct {
-	queue      []uint64 // room for one vertex more than the part ever has
+	queue      []uint64 // parent<<32 | vertex, with room for one more than the part ever has
 	head, end  int      // the frontier is queue[head:end]
 	tail       int      // the next frontier is queue[end:tail], without what is on borders
 	entries    int      // that the last step looked at
@@ -72,7 +70,7 @@ func (p *part) publish() {
 	p.ready.Store(int64(p.end))
 }
 
-// newLocal allocates what a search in local order needs.
+// newLocal allocates a search in local order.
 func newLocal(s *search, m *memory.Arena) *local {
 	l, n := &local{search: s}, s.g.Searched
 	parts := 1
@@ -113,7 +111,6 @@ func newLocal(s *search, m *memory.Arena) *local {
 	return l
 }
 
-// owner returns the part that owns a vertex.
 func (l *local) owner(v uint32) uint32 { return v >> (l.shift & 31) & l.mask }
 
 // reach returns how much larger the largest neighbor of a vertex is than the vertex, on average over some vertices.
@@ -152,7 +149,6 @@ func (l *local) list(mine *worker, v uint32) []uint32 {
 	return l.targets[l.at[v]:l.at[v+1]]
 }
 
-// steps takes all steps of a search.
 func (l *local) steps(root graph.Vertex) error {
 	for i := range l.parts {
 		p := &l.parts[i]
@@ -230,7 +226,7 @@ func (l *local) gather() (next int) {
 // sharedStep expands the frontier by all parts. It returns the number of vertices in the next frontier, or a little
 // more.
 func (l *local) sharedStep() (next int) {
-	l.team.Do(len(l.parts), 1, (*expandParts)(l))
+	l.do(len(l.parts), 1, (*search).expandPart)
 	entries := 0
 	l.state.Frontier = 0
 	for i := range l.parts {
@@ -246,12 +242,8 @@ func (l *local) sharedStep() (next int) {
 	return next
 }
 
-// expandParts is a step that the parts share.
-type expandParts local
-
-// Piece is the share of part i.
-func (x *expandParts) Piece(worker, i, _ int) {
-	l := (*local)(x)
+func (s *search) expandPart(worker, i, _ int) {
+	l := s.local
 	l.cross(worker, i)
 	p := &l.parts[i]
 	p.head, p.end = p.end, p.tail
@@ -279,8 +271,7 @@ func (l *local) cross(worker, i int) {
 	}
 }
 
-// expand makes the vertices us the parents of their unvisited neighbors that part i owns, which it adds to the part's
-// queue.
+// expand makes the vertices us the parents of their unvisited neighbors that part i owns, and adds these to its queue.
 func (l *local) expand(worker, i int, us []uint64) {
 	p, me := &l.parts[i], uint32(i)
 	seen, queue := uncheckedOf(l.seen), uncheckedOf(p.queue)
@@ -324,9 +315,9 @@ func (w *writeAhead) Idle(worker int) (did, more bool) {
 	return false, true
 }
 
-// writeParents writes the parents of at most outputPiece vertices. It reads all that it is going to overwrite first:
-// many reads wait for memory together, and a write waits for those before it. It returns a number that depends on all
-// reads, which the caller must use.
+// writeParents writes the parents of at most outputPiece vertices. It first reads all entries that it is going to
+// overwrite: many reads wait for memory together, and a write waits for those before it. The caller must use the
+// result, which depends on all reads.
 //
 //go:noinline
 func writeParents(discovered []uint64, labels []uint32, parents []graph.Vertex, room *[pieceSize]uint32) (sum uint32) {
@@ -342,48 +333,41 @@ func writeParents(discovered []uint64, labels []uint32, parents []graph.Vertex, 
 	return sum
 }
 
-// finish writes the parents.
 func (l *local) finish() {
 	l.team.EndIdle()
-	l.team.Do(l.team.Size(), 1, (*writeRest)(l))
+	l.do(l.team.Size(), 1, (*search).writeRest)
 	if l.reached < int64(l.g.Searched) {
-		l.team.Do(l.g.Searched, erasePiece, (*eraseUnseen)(l))
+		l.do(l.g.Searched, erasePiece, (*search).eraseUnseen)
 	}
 	if l.g.Searched < len(l.parent) {
-		l.team.Do(len(l.parent), erasePiece, (*eraseIsolated)(l))
+		l.do(len(l.parent), erasePiece, (*search).eraseIsolated)
 	}
 }
 
-type writeRest local
-
-// Piece writes the parents that are left.
-func (w *writeRest) Piece(worker, _, _ int) {
+func (s *search) writeRest(worker, _, _ int) {
 	for did := true; did; {
-		did, _ = (*writeAhead)(w).Idle(worker)
+		did, _ = (*writeAhead)(s.local).Idle(worker)
 	}
 }
 
-type eraseUnseen local
-
-// Piece makes those of vertices from..to-1 unreached that the search has not reached.
-func (x *eraseUnseen) Piece(_, from, to int) {
+// eraseUnseen makes the unseen ones of vertices from..to-1 unreached.
+func (s *search) eraseUnseen(_, from, to int) {
 	const allSeen = (1<<64 - 1) / 255 // in eight vertices
+	seen := s.local.seen
 	for v := from; v < to; v++ {
-		if v+8 <= to && binary.LittleEndian.Uint64(x.seen[v:]) == allSeen {
+		if v+8 <= to && binary.LittleEndian.Uint64(seen[v:]) == allSeen {
 			v += 7
-		} else if x.seen[v] == 0 {
-			x.parent[x.g.Label[v]] = graph.Unreached
+		} else if seen[v] == 0 {
+			s.parent[s.g.Label[v]] = graph.Unreached
 		}
 	}
 }
 
-type eraseIsolated local
-
-// Piece makes the isolated ones of labels from..to-1 unreached.
-func (x *eraseIsolated) Piece(_, from, to int) {
-	for i, v := range x.g.Vertex[from:to] {
+// eraseIsolated makes the isolated ones of labels from..to-1 unreached.
+func (s *search) eraseIsolated(_, from, to int) {
+	for i, v := range s.g.Vertex[from:to] {
 		if v == layout.None {
-			x.parent[from+i] = graph.Unreached
+			s.parent[from+i] = graph.Unreached
 		}
 	}
 }

@@ -12,14 +12,12 @@ import (
 // The steps of narrow frontiers, of graphs that are not in local order.
 //
 // A graph with hubs may have thousands of levels whose frontiers have a few edges. There a step must cost nothing but
-// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append what they discover to one array,
-// order, as in a search with a single queue, and the frontier is its end. An element of order is parent<<32 | vertex.
-// The parents become corrections (output.go).
+// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append the discovered vertices to one array,
+// order, and the frontier is its end.
 //
 // A frontier with few edges is expanded sequentially: by one worker, level after level, without waiting for the others
 // (expandSequentially). The team shares a larger one (narrowStep). Frontiers with long lists are for wide steps.
 
-// narrow is what narrow steps share.
 type narrow struct {
 	limit int      // a frontier with at most this many edges is expanded sequentially
 	order []uint64 // [Searched+1] vertices in the order of their discovery: parent<<32 | vertex
@@ -30,10 +28,8 @@ type narrow struct {
 	_     [56]byte
 }
 
-func (n *narrow) reset() {
-	n.head, n.done = 0, 0
-	n.end.Store(0)
-}
+// expansions is the number of vertices that are expanded sequentially between two looks for a canceled search.
+const expansions = 1 << 16
 
 // expandSequentially expands the frontier, which is queued, and those that follow, until one has too many edges for one
 // worker or is for a bottom-up step, or until the search ends.
@@ -58,9 +54,6 @@ func (s *search) expandSequentially() {
 	s.narrow.head, f.queue = head, s.narrow.order[head:end]
 	s.narrow.end.Store(int64(end))
 }
-
-// expansions is the number of vertices that are expanded sequentially between two looks for a canceled search.
-const expansions = 1 << 16
 
 // enter makes order[head:end] the frontier.
 func (s *search) enter(head, end int) {
@@ -95,8 +88,7 @@ func (s *search) expandMany(mine *worker, head, end int) (tail, entries int) {
 	return tail, entries
 }
 
-// stage is the number of frontier vertices whose lists are fetched together. Each is somewhere else in memory, and the
-// processor does not look far enough ahead to fetch many of them at a time.
+// stage is the number of frontier vertices whose lists are fetched together.
 const stage = 64
 
 // fetch finds where the lists of us begin, and reads their first entries.
@@ -120,7 +112,7 @@ func (s *search) narrowStep() {
 	const maxPiece = 16 * stage
 	f := &s.frontier
 	size := min(max(len(f.queue)/(piecesPerShare*s.team.Size()), stage), maxPiece)
-	s.team.Do(len(f.queue), size, (*expandShared)(s))
+	s.do(len(f.queue), size, (*search).expandShared)
 	for w := range s.workers { // what a worker has discovered stays together, because it is in that worker's cache
 		s.flush(&s.workers[w])
 	}
@@ -130,13 +122,9 @@ func (s *search) narrowStep() {
 	s.endLevel(c, entries)
 }
 
-// expandShared is a narrow step of the whole team.
-type expandShared search
-
-// Piece expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and then
+// expandShared expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and then
 // removes them from the unvisited vertices atomically: one of the workers that discover a vertex gets it.
-func (x *expandShared) Piece(worker, from, to int) {
-	s := (*search)(x)
+func (s *search) expandShared(worker, from, to int) {
 	mine := &s.workers[worker]
 	mine.discoveries = mine.discoveries[:0]
 	for ; from < to; from += stage {
@@ -186,19 +174,17 @@ func (s *search) flush(mine *worker) {
 // correctOrder makes corrections of the parents of order[done:], or writes them if vertices are in the given order.
 func (s *search) correctOrder() {
 	const piece = 4096
-	s.team.Do(int(s.narrow.end.Load())-s.narrow.done, piece, (*correctOrder)(s))
-	s.narrow.done = int(s.narrow.end.Load())
+	n := &s.narrow
+	s.do(int(n.end.Load())-n.done, piece, (*search).correctPiece)
+	n.done = int(n.end.Load())
 }
 
-type correctOrder search
-
-// Piece corrects vertices from..to-1 of order[done:].
-func (c *correctOrder) Piece(worker, from, to int) {
-	g, fix := c.g, &c.workers[worker].corrections
-	order := c.narrow.order[c.narrow.done+from : c.narrow.done+to]
+func (s *search) correctPiece(worker, from, to int) {
+	g, fix := s.g, &s.workers[worker].corrections
+	order := s.narrow.order[s.narrow.done+from : s.narrow.done+to]
 	if g.Order == layout.Given {
 		for _, e := range order {
-			c.parent[uint32(e)] = graph.Vertex(e >> 32)
+			s.parent[uint32(e)] = graph.Vertex(e >> 32)
 		}
 		return
 	}

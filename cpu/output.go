@@ -12,63 +12,53 @@ import (
 
 // Output: the parent array in original labels, written inside the clock.
 //
-// Writing 8 bytes at a random place for every vertex would cost more than the search. But the parent of most vertices
-// is their first neighbor, which is known from the graph alone: kernel 1 prepares the template, an array with every
-// label's first neighbor, as part of the graph. package parents copies it and corrects the parents of vertices that
-// were discovered through another neighbor or not at all. The template does not depend on the root, so from the first
-// wide step on workers copy it while they wait for others: small levels leave most of them idle.
+// Writing 8 bytes at a random place for every vertex would cost more than the search. But the parent of most vertices is
+// their first neighbor. So kernel 1 prepares the template, an array with every label's first neighbor, and package
+// parents copies it and corrects the parents of vertices that were discovered through another neighbor or not at all.
+// From the first wide step on workers copy it while they wait for others.
 //
 // A search that reached few vertices writes only those, after clearing the array. In the given order parents are
-// written as they are found, and finish writes those of the vertices that were not reached.
+// written as they are found, and finish marks the vertices that were not reached.
 
-// forgetWords is the number of words of the unvisited vertices that a worker takes at a time.
-const forgetWords = 256
-
-// finish writes the parents.
 func (s *search) finish() {
+	const words = 256 // of the unvisited vertices that a worker takes at a time
 	s.correctOrder()
 	s.team.EndIdle()
 	if s.g.Order != layout.Given && s.reached < s.templateShare {
 		s.output.Erase()
-		s.team.Do(len(s.unvisited), forgetWords, (*writeReached)(s))
+		s.do(len(s.unvisited), words, (*search).writeReached)
 		s.output.Correct()
 	} else {
-		s.team.Do(len(s.unvisited), forgetWords, (*forget)(s))
+		s.do(len(s.unvisited), words, (*search).forget)
 		s.output.Write() // nothing in the given order, which has no template
 	}
 	s.output.End()
 }
 
-// writeReached writes the template's parents of the vertices that a search has reached.
-type writeReached search
-
-// Piece writes those of the vertices in words from..to-1.
-func (r *writeReached) Piece(_, from, to int) {
-	g := r.g
+// writeReached writes the template's parents of the vertices in words from..to-1 that the search has reached.
+func (s *search) writeReached(_, from, to int) {
+	g := s.g
 	for w := from; w < to; w++ {
-		for word := wordBelow(w, g.Searched) &^ r.unvisited[w]; word != 0; word &= word - 1 {
+		for word := wordBelow(w, g.Searched) &^ s.unvisited[w]; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
 			label := g.Label[v]
-			r.parent[label] = parents.ToVertex(g.Template[label])
+			s.parent[label] = parents.ToVertex(g.Template[label])
 			for _, leaf := range g.LeavesOf(v) {
-				r.parent[leaf] = graph.Vertex(label)
+				s.parent[leaf] = graph.Vertex(label)
 			}
 		}
 	}
 }
 
-// forget records that the vertices that are unvisited at the end have no parent, nor have their leaves. In the given
-// order it writes that.
-type forget search
-
-// Piece works on the vertices in words from..to-1.
-func (f *forget) Piece(worker, from, to int) {
-	g, fix := f.g, &f.workers[worker].corrections
+// forget records that the unvisited vertices in words from..to-1, and their leaves, have no parent. In the given order
+// it writes that.
+func (s *search) forget(worker, from, to int) {
+	g, fix := s.g, &s.workers[worker].corrections
 	for w := from; w < to; w++ {
-		for word := f.unvisited[w]; word != 0; word &= word - 1 {
+		for word := s.unvisited[w]; word != 0; word &= word - 1 {
 			v := uint32(w<<6 + bits.TrailingZeros64(word))
 			if g.Order == layout.Given {
-				f.parent[v] = graph.Unreached
+				s.parent[v] = graph.Unreached
 				continue
 			}
 			fix.Add(g.Label[v], parents.None)

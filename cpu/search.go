@@ -14,12 +14,11 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// search is kernel 2 of a graph; the header of bfs.go explains it. Everything is allocated by kernel 1 and used by all
-// searches of the graph. Its steps are types with a method Piece (team.Task): those without data of their own are a
-// search under another name.
+// search is kernel 2 of a graph; bfs.go explains it. Kernel 1 allocates everything for all searches.
 type search struct {
 	g       *layout.Graph
 	team    *team.Team
+	step    step // that the team is doing
 	rule    graph.Switch
 	average int // mean number of links of the vertices that are not hubs
 	workers []worker
@@ -41,13 +40,24 @@ type search struct {
 	templateShare int64 // a search that reaches fewer vertices writes their parents one by one, without the template
 }
 
+// step is a part of a search that workers share out. It does from..to-1.
+type step func(s *search, worker, from, to int)
+
+// do lets the team share out 0..n-1 in pieces. It allocates nothing if step is a method expression.
+func (s *search) do(n, size int, step step) {
+	s.step = step
+	s.team.Do(n, size, s)
+}
+
+func (s *search) Piece(worker, from, to int) { s.step(s, worker, from, to) }
+
 // frontier is the frontier of a search that is not in local order: a queue, or a bitmap.
 type frontier struct {
 	counts
 	queued bool     // it is queue; otherwise it is bits
 	queue  []uint64 // its vertices, narrow.order[narrow.head:narrow.end]
 	bits   bitmap
-	next   bitmap // what a step of the whole team discovers
+	next   bitmap // that a wide step discovers
 }
 
 // worker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
@@ -66,16 +76,15 @@ type worker struct {
 	_           [64]byte
 }
 
-// workerQueue is the number of vertices that a worker collects before it adds them to order.
-const workerQueue = 1 << 14
+const (
+	workerQueue = 1 << 14 // vertices that a worker collects before it adds them to order
+	pieceSize   = 512     // entries of a list that a top-down step works on at a time, at most
+)
 
-// pieceSize is the largest part of a list that a top-down step works on at a time.
-const pieceSize = 512
-
-// counts are the numbers that steps are chosen by: of a frontier, or of a worker's part of it.
+// counts are numbers of a frontier, or of a worker's part of it. Steps are chosen by them.
 type counts struct {
 	vertices int
-	edges    int // about how many links leave them: those of hubs, and the mean for other vertices, which have few each
+	edges    int // links that leave them: exact for hubs, and the mean for other vertices
 	grouped  int // vertices in the groups of its hubs
 	leaves   int // of its hubs
 	long     int // vertices with long lists
@@ -125,13 +134,14 @@ func (s *search) collect() (sum counts, entries int) {
 	return sum, entries
 }
 
-// newSearch allocates the state of kernel 2, on an arena that keeps it until the end. It is part of kernel 1.
+// newSearch allocates a search. It is part of kernel 1.
 func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.Settings) (*search, error) {
 	s := &search{
-		g: g, team: t, rule: options.Switch(), templateShare: int64(g.Searched)/8 + 1,
-		workers: make([]worker, t.Size()),
-		levels:  newLevels(),
+		g: g, team: t, rule: options.Switch(), workers: make([]worker, t.Size()),
+		templateShare: int64(g.Searched)/8 + 1,
 	}
+	s.levels.list = make([]plugins.Level, 0, 64)
+	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
 	s.narrow.limit = options.Int("sequential")
 	if rest := g.Searched - g.Hubs; rest > 0 {
 		links := g.Lists.Entries()
@@ -144,7 +154,7 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		s.local = newLocal(s, m)
 		return s, m.Err()
 	}
-	words := bitmapWords(g.Searched)
+	words := (g.Searched + 63) >> 6
 	for _, b := range []*bitmap{&s.unvisited, &s.frontier.bits, &s.frontier.next} {
 		*b = memory.Allocate[uint64](m, "bitmap", words)
 	}

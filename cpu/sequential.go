@@ -6,21 +6,21 @@ import "github.com/tepsbench/teps/cpu/layout"
 
 // Sequential expansion in local order (local.go): one worker, a queue, and a byte for each vertex.
 //
-// Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average
-// every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
-// it is unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a
-// store waits until the processor knows where it goes, and it goes where the queue ends. Most vertices of a road have
-// two neighbors. One is the parent, so they need one look.
+// Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average every
+// vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if it is
+// unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a store
+// waits until the processor knows the end of the queue. Most vertices of a road have two neighbors. One is the parent,
+// so they need one look.
 //
 // With five to seven neighbors on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
 // while it expands others. A vertex with more neighbors than its row has room for is expanded with its list.
 //
-// Longer lists are expanded as in a search with one queue. So are rows in narrow frontiers, where each vertex waits for
-// the one before, and after the levels that are reported, where nothing has to be done for each level.
+// Graphs with more neighbors have lists only. Narrow frontiers, where each vertex waits for the one before, and levels
+// that are not reported are expanded with branches, too.
 //
-// Loops have functions of their own, which are not inlined, because they need all registers. They are unchecked: the
-// entries of targets and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
+// Loops are functions that are not inlined, because they need all registers. They are unchecked: the entries of targets
+// and rows are vertices, seen has a byte for each, and a queue has room for all and one more.
 
 const (
 	narrowFrontier  = 8  // vertices; a frontier of fewer is narrow
@@ -88,8 +88,8 @@ func (l *local) expandLists(queue []uint64, head, limit, tail int) (newHead, new
 	return head, tail, entries
 }
 
-// expandWide does the same for the frontier of p, and fetches what it needs for some vertices at a time: lists before
-// the vertices are expanded, and rows, whose place is known, while others are.
+// expandWide does the same for the frontier of p, and fetches lists before vertices are expanded, or rows while others
+// are.
 func (l *local) expandWide(p *part) (entries int) {
 	rows := l.g.Rows
 	piece := fetchedTogether
@@ -105,11 +105,10 @@ func (l *local) expandWide(p *part) (entries int) {
 				p.fetched = to
 			}
 		}
-		switch {
-		case rows == nil:
+		if rows == nil {
 			l.fetched += fetchLists(p.queue[head:end], l.at, l.targets, l.seen)
 			_, p.tail, n = l.expandLists(p.queue, head, end, p.tail)
-		default:
+		} else {
 			_, p.tail, n = l.expandRows(p.queue, head, end, p.tail, l.g.RowBits == 2)
 		}
 		entries += n
@@ -118,8 +117,8 @@ func (l *local) expandWide(p *part) (entries int) {
 	return entries
 }
 
-// fetchLists reads the first neighbors of the vertices us, so that they are in the cache soon. It returns a number
-// that depends on all of them, which the caller must use.
+// fetchLists reads the first neighbors of the vertices us, so that they are in the cache soon. The caller must use the
+// result, which depends on all of them.
 //
 //go:noinline
 func fetchLists(us []uint64, at, targets []uint32, seen []uint8) (sum uint32) {

@@ -14,10 +14,9 @@ import (
 // The wide top-down step. It looks at links only; a hub discovers its group without (package hubs).
 //
 // Nearly all edges of a frontier belong to its few vertices with long lists, which are cut into segments. Workers take
-// blocks of vertices and look at the segments of all these vertices in a block: the block belongs to one worker then,
-// so nothing is atomic and nothing is discovered twice. The remaining links, in the short lists of many vertices, are
-// shared out evenly. There a worker checks first whether a neighbor is unvisited, and only then removes it from the
-// unvisited vertices, atomically.
+// blocks of vertices, and each looks at all segments in its block: nothing is atomic, and nothing is discovered twice.
+// The remaining links, in the short lists of many vertices, are shared out evenly; there workers remove the unvisited
+// neighbors from the unvisited vertices atomically.
 
 const (
 	fetchAhead     = 32   // segments that are fetched together
@@ -47,12 +46,8 @@ func (s *search) selectLong() (links int) {
 	return links
 }
 
-// longLists is the part of a wide step for groups and long lists.
-type longLists search
-
-// Piece discovers the vertices of block b that are in groups or at the end of a long list's link.
-func (l *longLists) Piece(worker, b, _ int) {
-	s := (*search)(l)
+// longLists discovers the vertices of block b in groups of the frontier's hubs and in its long lists.
+func (s *search) longLists(worker, b, _ int) {
 	mine, next, long := &s.workers[worker], s.frontier.next, s.wide.long
 	borders := s.g.Segments.Borders[b:]
 	from, to := int(borders[0])>>6, (int(borders[1])+63)>>6
@@ -69,9 +64,8 @@ func (l *longLists) Piece(worker, b, _ int) {
 	}
 }
 
-// topDownSegments discovers the unvisited neighbors in block b of the vertices us, at most fetchAhead, which all have
-// long lists. It fetches all segments before it looks at the first one: each is somewhere else in memory, and too short
-// for the processor to foresee the next.
+// topDownSegments discovers the unvisited neighbors in block b of at most fetchAhead vertices with long lists. It
+// fetches all segments first: each is somewhere else in memory, and too short for the processor to foresee the next.
 func (s *search) topDownSegments(mine *worker, us []uint32, b int) {
 	for _, u := range us {
 		begin, end := s.g.Segments.Of(u, b)
@@ -87,12 +81,8 @@ func (s *search) topDownSegments(mine *worker, us []uint32, b int) {
 	}
 }
 
-// shortLists is the part of a wide step for short lists.
-type shortLists search
-
-// Piece looks at links from..to-1 of the short lists of the queue's vertices.
-func (l *shortLists) Piece(worker, from, to int) {
-	s := (*search)(l)
+// shortLists looks at links from..to-1 of the short lists of the queue's vertices.
+func (s *search) shortLists(worker, from, to int) {
 	mine, queue, edges := &s.workers[worker], s.frontier.queue, s.wide.edges
 	i, _ := slices.BinarySearch(edges[:len(queue)+1], from+1)
 	for i--; i < len(queue) && edges[i] < to; i++ {
@@ -155,12 +145,12 @@ func (s *search) record(mine *worker) {
 	mine.discoveries = mine.discoveries[:0]
 }
 
-// members writes those vertices of list that are in the bitmap to found[n:] and returns how many found holds then, at
-// most pieceSize. Whether a neighbor is unvisited cannot be predicted, so a branch on it would be mispredicted all the
-// time. Instead every neighbor is written behind the ones found so far, and stays there if it is a member. A list has
-// no vertex twice, so members can be removed from the bitmap later, which keeps stores out of the way of loads here.
+// members writes the vertices of list that are in the bitmap to found[n:] and returns how many found holds then, at most
+// pieceSize. Whether a neighbor is unvisited cannot be predicted, so there is no branch on it: every neighbor is written
+// behind the ones found so far, and stays there if it is a member. A list has no vertex twice, so members can be removed
+// from the bitmap later, which keeps stores out of the way of loads here.
 //
-// Other workers may remove vertices from the bitmap meanwhile; on amd64 an atomic read costs no more than another.
+// Other workers may remove vertices at the same time; on amd64 an atomic read costs no more than another.
 func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n int) int {
 	for _, u := range list {
 		v := uint32(u)
@@ -197,9 +187,8 @@ func (s *search) visitGroups(from, to int) {
 	}
 }
 
-// The queue of a top-down step holds the frontier's vertices, and edges holds the number of links before each of them,
-// so that workers can share the links out evenly. A frontier that is a bitmap becomes a queue in two passes over chunks
-// of words: the first counts what each chunk has, the second knows from that where each chunk's vertices belong.
+// A bitmap frontier becomes a queue in two passes over chunks of words: the first counts vertices and links of each
+// chunk, the second writes each chunk's vertices to their places.
 
 // chunkWords is the number of words of the frontier in a chunk.
 const chunkWords = 128
@@ -207,7 +196,7 @@ const chunkWords = 128
 // chunk is the number of vertices and links in a chunk, and then in all chunks before it.
 type chunk struct{ vertices, edges int }
 
-// shortLinks returns the links of a vertex whose list is short, and 0 for the others, which are shared out by segments.
+// shortLinks returns the number of links of a vertex whose list is short, and 0 for others.
 func (s *search) shortLinks(u uint32) int {
 	if int(u) < s.g.Segments.Long {
 		return 0
@@ -215,7 +204,6 @@ func (s *search) shortLinks(u uint32) int {
 	return s.g.Links(u)
 }
 
-// countQueue fills edges for a queue that a narrow step has made.
 func (s *search) countQueue() {
 	total := 0
 	s.wide.edges = append(s.wide.edges[:0], 0)
@@ -228,7 +216,7 @@ func (s *search) countQueue() {
 // queueFrontier makes the queue of the frontier's bitmap, in ascending order, and fills edges.
 func (s *search) queueFrontier() {
 	f := &s.frontier
-	s.team.Do(len(f.bits), chunkWords, (*countChunks)(s))
+	s.do(len(f.bits), chunkWords, (*search).countChunk)
 	var before chunk
 	for i, c := range s.wide.chunks {
 		s.wide.chunks[i] = before
@@ -240,15 +228,11 @@ func (s *search) queueFrontier() {
 	n.end.Store(int64(before.vertices))
 	f.queued, f.queue, s.wide.edges = true, n.order[:before.vertices], s.wide.edges[:before.vertices+1]
 	s.wide.edges[before.vertices] = before.edges
-	s.team.Do(len(f.bits), chunkWords, (*queueChunks)(s))
+	s.do(len(f.bits), chunkWords, (*search).queueChunk)
 }
 
-// countChunks is the first pass of queueFrontier.
-type countChunks search
-
-// Piece counts the vertices and links in words from..to-1 of the frontier.
-func (c *countChunks) Piece(_, from, to int) {
-	s := (*search)(c)
+// countChunk counts the vertices and links in words from..to-1 of the frontier.
+func (s *search) countChunk(_, from, to int) {
 	var sum chunk
 	for w := from; w < to; w++ {
 		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {
@@ -259,12 +243,8 @@ func (c *countChunks) Piece(_, from, to int) {
 	s.wide.chunks[from/chunkWords] = sum
 }
 
-// queueChunks is the second pass of queueFrontier.
-type queueChunks search
-
-// Piece writes the vertices in words from..to-1 of the frontier to their places in the queue.
-func (q *queueChunks) Piece(_, from, to int) {
-	s := (*search)(q)
+// queueChunk writes the vertices in words from..to-1 of the frontier to their places in the queue.
+func (s *search) queueChunk(_, from, to int) {
 	at, queue, edges := s.wide.chunks[from/chunkWords], s.frontier.queue, s.wide.edges
 	for w := from; w < to; w++ {
 		for word := s.frontier.bits[w]; word != 0; word &= word - 1 {

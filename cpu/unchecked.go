@@ -5,8 +5,7 @@ package cpu
 import "unsafe"
 
 // unchecked is an array that is indexed without bounds checks, for loops whose body is a few loads: checks take a third
-// of their time. The arrays are those that kernel 1 and prepareLocal make, so that their entries and lengths fit each
-// other. With the race detector the compiler checks the arithmetic of pointers on the Go heap.
+// of their time. Kernel 1 makes the arrays, so their entries and lengths fit each other.
 type unchecked[T any] struct{ first *T }
 
 func uncheckedOf[T any](array []T) unchecked[T] { return unchecked[T]{unsafe.SliceData(array)} }

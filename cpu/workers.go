@@ -16,12 +16,10 @@ import (
 
 const maxThreads = 1024
 
-// allowedThreads is the number of processors that this process may use: hardware threads within its affinity and its
-// cgroup's quota, which Go looks at both. Two hardware threads of a core count twice, because searches wait for
-// memory most of the time.
+// allowedThreads is the number of hardware threads within the process's affinity and its cgroup's quota.
 func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
 
-// newTeam starts a team as the options ask for; 0 threads are as many as the process may use.
+// newTeam starts a team; 0 threads are as many as the process may use.
 func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 	if threads == 0 {
 		threads = allowedThreads()
@@ -40,10 +38,9 @@ func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 const minShrunk = 4
 
 // fit makes the team smaller until the system runs all workers, if their number was left to the engine. It is part of
-// kernel 1, measures how workers are handed empty tasks, and takes a few hundredths of the time that has elapsed, at
-// most some 10 ms for a measurement. A worker that shares its processor with another busy program is absent half of the
-// time, a little less as it is measured. So a quarter of a worker, halfway between none and one of these, is one too
-// many.
+// kernel 1, and measures how workers are handed empty tasks, for 1/50 of the time that has elapsed and at most 10 ms at
+// a time. A worker that shares its processor with another busy program is absent almost half of the time, so a quarter
+// of a worker is one too many.
 func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
 	for {
 		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))
@@ -61,7 +58,7 @@ func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err err
 	}
 }
 
-// choice says for the record how the number of workers was chosen.
+// choice describes for the record how the number of workers was chosen.
 func (e *instance) choice(options plugins.Settings) string {
 	measured := fmt.Sprintf("in kernel 1 the system did not run %.2f of them, on average", e.absent)
 	switch allowed := allowedThreads(); {
@@ -74,7 +71,6 @@ func (e *instance) choice(options plugins.Settings) string {
 	}
 }
 
-// memoryChoices are the values of the option memory.
 func memoryChoices() []string {
 	choices := []string{"default"}
 	for _, node := range memory.Nodes() {
@@ -83,7 +79,6 @@ func memoryChoices() []string {
 	return choices
 }
 
-// newArena returns the arena for the graph and the search.
 func newArena(options plugins.Settings) *memory.Arena {
 	if text, ok := strings.CutPrefix(options.Text("memory"), "node:"); ok {
 		node, _ := strconv.Atoi(text) // one of memoryChoices

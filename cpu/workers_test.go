@@ -43,10 +43,10 @@ func TestWorkersThatTheSystemDoesNotRunAreGivenUp(t *testing.T) {
 // All cases with small graphs, with workers and memory in fixed places.
 func TestConformanceOfPlaces(t *testing.T) {
 	for _, choice := range memoryChoices() {
-		conform(t, map[string]string{"threads": "3", "memory": choice}, small)
+		conform(t, "threads=3 memory="+choice, small)
 	}
 	if runtime.GOOS == "linux" {
-		conform(t, map[string]string{"threads": "3", "pin": "true"}, small)
+		conform(t, "threads=3 pin=true", small)
 	}
 }
 

@@ -18,12 +18,10 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Options are the choices that kernel 1 leaves to its caller.
+// Options are the options of kernel 1. The last two leave out a technique to measure what it is worth.
 type Options struct {
-	Packed bool // packed lists
-	Hubs   int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
-
-	// To measure what a technique is worth without it.
+	Packed   bool // packed lists
+	Hubs     int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
 	ByLabel  bool // vertices are numbered by label, so hubs are arbitrary vertices
 	NoLeaves bool // leaves are searched like other vertices
 }
@@ -59,12 +57,12 @@ func Build(
 	return b.g, phases, ctx.Err()
 }
 
-// lists makes the neighbor lists and everything that follows from them.
 func (b *builder) lists() error {
 	g, m := b.g, b.memory
 	for i := range g.Lists.Columns {
-		g.Lists.Columns[i].More = memory.Allocate[uint64](m, "columns", (g.Searched+63)>>6)
-		g.Lists.Columns[i].Entry = memory.Allocate[uint32](m, "columns", g.Searched)
+		g.Lists.Columns[i] = Column{
+			memory.Allocate[uint32](m, "columns", g.Searched), memory.Allocate[uint64](m, "columns", (g.Searched+63)>>6),
+		}
 	}
 	g.HubLinks = memory.Allocate[uint32](m, "links of hubs", g.Hubs)
 	g.First = memory.Allocate[uint32](m, "first neighbors", g.Hubs+g.Searched-g.Ungrouped)
@@ -82,9 +80,8 @@ func (b *builder) lists() error {
 	g.Lists.At.findWraps()
 	b.makeColumns()
 	if b.options.Packed {
-		g.Lists.pack(b.team, m)
-		if err := m.Err(); err != nil {
-			return err
+		if g.Lists.pack(b.team, m); m.Err() != nil {
+			return m.Err()
 		}
 	}
 	for hub := range g.HubLinks {
@@ -97,19 +94,13 @@ func (b *builder) lists() error {
 	return m.Err()
 }
 
-// initialize gives every vertex itself as its first neighbors, and every label but those of leaves no neighbor in the
-// template.
+// initialize gives every vertex itself as its first neighbors, and fills the template for vertices without a list.
 func (b *builder) initialize() {
 	g := b.g
-	for v := range g.First {
-		g.First[v] = uint32(v)
-		if v >= g.Hubs {
-			g.First[v] += uint32(g.Ungrouped - g.Hubs)
-		}
-	}
 	b.team.Split(g.Searched, 1, func(_, from, to int) {
-		for i := range g.Lists.Columns {
-			for v := from; v < to; v++ {
+		for v := from; v < to; v++ {
+			g.setFirst(v, uint32(v))
+			for i := range g.Lists.Columns {
 				g.Lists.Columns[i].Entry[v] = uint32(v)
 			}
 		}
@@ -118,7 +109,7 @@ func (b *builder) initialize() {
 	b.team.Split(g.Hubs, 1, func(_, from, to int) {
 		for hub := from; hub < to; hub++ {
 			for leaf := g.Leaves[hub]; leaf < g.Leaves[hub+1]; leaf++ {
-				g.setTemplate(int(leaf), uint32(hub))
+				g.Template[g.Label[leaf]] = g.Label[hub]
 			}
 		}
 	})
@@ -127,14 +118,16 @@ func (b *builder) initialize() {
 // makeColumns stores the first neighbors of all vertices.
 func (b *builder) makeColumns() {
 	g, columns := b.g, &b.g.Lists.Columns
-	const piece = 1 << 10 // vertices
-	b.team.Pieces(g.Searched, piece, func(_, from, to int) {
+	b.team.Pieces(g.Searched, 1<<10, func(_, from, to int) {
 		for v := from; v < to; v++ {
 			list := g.Lists.Targets[g.Lists.At.Get(uint32(v)):g.Lists.At.Get(uint32(v)+1)]
 			if len(list) == 0 {
 				continue
 			}
 			g.setFirst(v, list[0])
+			if g.Order != Given {
+				g.Template[g.Label[v]] = g.Label[list[0]]
+			}
 			for i, neighbor := range list[1:min(len(list), NumColumns+1)] {
 				columns[i].Entry[v] = neighbor
 				if i+2 < len(list) {
@@ -153,7 +146,6 @@ type builder struct {
 	team    *team.Team
 	memory  *memory.Arena
 	options Options
-
 	g       *Graph
 	degrees []uint32 // [Labels] with duplicates, without self-loops
 	entries *csr.Matrix[uint32]
@@ -174,8 +166,8 @@ func (b *builder) batches(worker int) iter.Seq[[]graph.Edge] {
 	}
 }
 
-// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that as many cache
-// misses as possible overlap. A vertex is its label if vertex is nil.
+// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that many cache
+// misses overlap. A vertex is its label if vertex is nil.
 func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
 	if vertex == nil {
 		for i, e := range tuples {
@@ -232,8 +224,7 @@ func (b *builder) degreesOf(from, to int) (sum int) {
 	return sum
 }
 
-// measure finds the largest label, which kernel 1 is not given. It refuses labels that do not fit 32 bits; the largest
-// number of 32 bits is reserved for None.
+// measure finds the largest label. It refuses labels that do not fit 32 bits or are None.
 func (b *builder) measure() error {
 	labels := make([]int, b.team.Size())
 	wrong := make([]int, b.team.Size()) // 1 + position of a tuple that does not fit
@@ -259,10 +250,8 @@ func (b *builder) measure() error {
 	return nil
 }
 
-// countDegrees counts the tuples at every label, with duplicates and without self-loops.
-//
-// Each worker counts in bytes of its own, a quarter of the memory and four times as many counters in a cache, and
-// carries over to the shared counter the few times that a byte overflows.
+// countDegrees counts the tuples at every label, with duplicates and without self-loops. Each worker has a byte for each
+// label, so that more counters fit in a cache, and adds to the shared counter when a byte overflows.
 func (b *builder) countDegrees() error {
 	labels := b.g.Labels
 	b.degrees = memory.Allocate[uint32](b.memory, "degrees", labels)

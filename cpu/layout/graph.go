@@ -2,10 +2,10 @@
 
 // Package layout is kernel 1 of the engine cpu: it makes a graph that is cheap to search from a list of tuples.
 //
-// Build runs the phases and Graph is their result. Vertices get numbers of 32 bits: by descending degree, grouped by
-// their largest neighbor (order.go); in roads, grids and meshes in breadth-first order, and in other graphs without
-// hubs as they are (local.go). Every vertex has a sorted list of its neighbors without duplicates (internal/csr,
-// lists.go), plain or packed, and the longest lists are cut into segments for top-down levels (Segments).
+// Build runs the phases, and Graph is the result. Vertices get numbers of 32 bits: by descending degree, grouped by
+// their largest neighbor (order.go); in roads, grids and meshes in breadth-first order; in other graphs without hubs a
+// vertex is its label (local.go). Every vertex has a sorted list of its neighbors without duplicates (internal/csr,
+// lists.go), plain or packed (packed.go). The longest lists are cut into segments for top-down levels (Segments).
 package layout
 
 import (
@@ -29,15 +29,13 @@ const (
 	Given                 // a vertex is its label, isolated or not; no vertex is a hub
 )
 
-// Graph is the graph in the engine's own vertex numbers. Kernel 1 writes it, and searches only read it.
-//
-// Vertices are ordered like this; order.go says why:
+// Graph is the graph in the engine's vertex numbers, which searches only read. Vertices are ordered like this (order.go):
 //
 //	0 ............ Hubs ............ Ungrouped ............ Searched ............ n
 //	|    hubs       |    grouped      |       ungrouped       |       leaves       |
 //
-// The links of a vertex are the entries of its list without its group, which is at the end of the list: a top-down
-// level takes the group from the vertex numbers and looks at the links only.
+// The links of a vertex are the entries of its list without its group, which is at the end of the list: a top-down step
+// takes the group from Groups and looks at the links only.
 type Graph struct {
 	Labels    int      // 1 + the largest label of the tuples
 	Vertices  int      // labels that are not isolated
@@ -88,9 +86,8 @@ func (g *Graph) HubOf(leaf uint32) uint32 {
 	return uint32(hub - 1)
 }
 
-// setFirst records the first neighbor of a searched vertex.
+// setFirst sets the entry of a searched vertex in First, if it has one.
 func (g *Graph) setFirst(v int, neighbor uint32) {
-	g.setTemplate(v, neighbor)
 	if v < g.Hubs {
 		g.First[v] = neighbor
 	} else if v >= g.Ungrouped {
@@ -98,18 +95,9 @@ func (g *Graph) setFirst(v int, neighbor uint32) {
 	}
 }
 
-// setTemplate records the first neighbor of v for the output.
-func (g *Graph) setTemplate(v int, neighbor uint32) {
-	if g.Order != Given {
-		g.Template[g.Label[v]] = g.Label[neighbor]
-	}
-}
-
-// Segments cuts the longest lists where blocks of vertices begin, so that a top-down level can go through the vertices
-// block by block: the part of the unvisited bitmap that a block needs then fits the innermost cache, and a block
-// belongs to one worker.
-//
-// Shorter lists are not cut: finding a segment of one would cost more than looking at it.
+// Segments cuts the longest lists where blocks of vertices begin, so that a top-down step can go through the vertices
+// block by block: a block's part of the unvisited bitmap fits the innermost cache and belongs to one worker. Shorter
+// lists are not cut: to find a segment of one would cost more than to look at it.
 type Segments struct {
 	Borders []uint32 // [blocks+1] block b has vertices Borders[b]..Borders[b+1]-1; multiples of 64 except the last
 	Long    int      // vertices 0..Long-1 have long lists, which are cut
@@ -124,7 +112,6 @@ const (
 	minSegment       = 16      // links of a long list in a block, on average
 )
 
-// Blocks returns the number of blocks.
 func (s *Segments) Blocks() int { return len(s.Borders) - 1 }
 
 // Of returns the range of u's links that lead into block b. The list of u must be long.
@@ -133,7 +120,7 @@ func (s *Segments) Of(u uint32, b int) (from, to int) {
 	return int(s.before[at]), int(s.before[at+1])
 }
 
-// cut makes the segments of lists; links has the number of links of each hub.
+// cut makes the segments of lists. links are the numbers of links of the hubs.
 func cut(t *team.Team, m *memory.Arena, lists *Lists, links []uint32, searched int) Segments {
 	s := Segments{Borders: cutVertices(lists, searched, t.Size())}
 	for s.Long < len(links) && int(links[s.Long]) >= minSegment*s.Blocks() {

@@ -8,9 +8,8 @@ package layout
 //	csr     every neighbor in 32 bits
 //	packed  neighbors below NearLimit in 16 bits (near), the others in as many bits as the graph needs (far)
 //
-// Entry i of a list is its i-th smallest neighbor in both. The second to fourth neighbor of every vertex are in
-// columns as well, because a bottom-up level asks for them most often. The fields are exported because the innermost
-// loops of a search exist once for 16 bits, 32 bits and Fields, without a call for an entry.
+// The second to fourth neighbor of every vertex are in columns as well, because a bottom-up step asks for them most
+// often. The fields are exported for the innermost loops of a search, which need no call for an entry.
 type Lists struct {
 	Packed  bool
 	At      Offsets  // of Targets or Near
@@ -57,8 +56,8 @@ func (l *Lists) Plain(v uint32, from, to int) []uint32 {
 	return l.Targets[at+uint64(from) : at+uint64(to)]
 }
 
-// Split returns entries [from, to) of the list of v in the packed layout: the near ones, and the index in Far of the
-// first of the others.
+// Split returns entries [from, to) of the list of v in the packed layout: the near ones, and where the others begin in
+// Far.
 func (l *Lists) Split(v uint32, from, to int) (near []uint16, far uint64) {
 	begin, end := l.At.Get(v), l.At.Get(v+1)
 	length := int(end - begin)
@@ -66,8 +65,8 @@ func (l *Lists) Split(v uint32, from, to int) (near []uint16, far uint64) {
 	return l.Near[begin+uint64(low) : begin+uint64(high)], l.FarAt.Get(v) + uint64(max(from-length, 0))
 }
 
-// Touch reads a word of each cache line of entries [from, to) of the list of v, so that they are in the cache soon. It
-// returns a number that depends on all of them, which the caller must use.
+// Touch reads a word of each cache line of entries [from, to) of the list of v, so that they are in the cache soon. The
+// caller must use the result, which depends on all of them.
 func (l *Lists) Touch(v uint32, from, to int) (sum uint32) {
 	const line = 64
 	if from >= to {
@@ -95,7 +94,7 @@ func (l *Lists) Touch(v uint32, from, to int) (sum uint32) {
 // Entries returns the length of all lists together.
 func (l *Lists) Entries() int { return len(l.Targets) + len(l.Near) + l.Far.Length }
 
-// Offsets says where lists begin: list v is at Get(v) ... Get(v+1)-1. They take 32 bits each, and there may still be
+// Offsets are the beginnings of lists: list v is at Get(v) ... Get(v+1)-1. They take 32 bits each, also where there are
 // more than 2^32 entries, because a single list is shorter than that.
 type Offsets struct {
 	low   []uint32 // [lists+1] low halves
@@ -116,7 +115,7 @@ func (o *Offsets) Get(v uint32) uint64 {
 // Narrow returns all offsets as they are stored, if there are fewer than 2^32 entries.
 func (o *Offsets) Narrow() (at []uint32, ok bool) { return o.low, len(o.wraps) == 0 }
 
-// sum replaces the lengths of lists by where they begin. It returns where the last one ends.
+// sum replaces the lengths of lists by their beginnings. It returns the end of the last one.
 func (o *Offsets) sum() (end uint64) {
 	for v, n := range o.low {
 		o.low[v] = uint32(end)

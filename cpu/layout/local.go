@@ -9,25 +9,23 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 )
 
-// The orders of graphs whose degrees are nearly equal: no vertex is a hub, and ordering them by degree buys nothing.
+// The orders of graphs whose degrees are nearly equal: no vertex is a hub, and an order by degree gains nothing.
 //
-// Local order is for roads, grids and meshes, whose searches have many levels with small frontiers. Such a search is
-// fast if the neighbors of a frontier lie close together in memory. Vertices are numbered in the order in which a
-// breadth-first search finds them (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from a
-// vertex as far away as possible: the last one of another search (after George, Liu, "An implementation of a
-// pseudoperipheral node finder", 1979). So every level of this search has consecutive numbers, and every list leads to
-// the levels next to it.
+// Local order is for roads, grids and meshes, whose searches have many levels with small frontiers and are fast if the
+// neighbors of a frontier lie close together in memory. Vertices are numbered in the order of a breadth-first search
+// (Cuthill, McKee, "Reducing the bandwidth of sparse symmetric matrices", 1969), from a vertex as far away as possible:
+// the last one of another search (after George, Liu, "An implementation of a pseudoperipheral node finder", 1979). So
+// every list leads to consecutive numbers in the levels next to it.
 //
-// Other searches have frontiers that cross those levels. So where vertices have few neighbors, they are numbered by
-// cluster then: clusters are grown breadth-first from the first vertex that is left, and a frontier crosses few of them
-// in any direction. With more neighbors on average this gains less than it loses: in breadth-first order the visited
-// neighbors of a vertex come first in its list, which a processor can predict.
+// Other searches have frontiers that cross those levels. So vertices with few neighbors are then numbered by cluster:
+// clusters are grown breadth-first from the first vertex that is left, and a frontier crosses few of them in any
+// direction. With more neighbors on average this gains less than it loses: in breadth-first order the visited neighbors
+// of a vertex come first in its list, which a processor can predict.
 //
-// The given order is for the others, such as uniform random graphs. They have few levels or large degrees, and a few
-// levels have most vertices in any order. A vertex is its label there: a search writes parents where they belong,
-// without a map, a template or corrections.
+// The given order is for the others, such as uniform random graphs: few levels have most vertices in any order. A vertex
+// is its label, and a search writes parents without a map, a template or corrections.
 //
-// A graph gets its order by its degrees and by the levels of the search in kernel 1, never by timed searches.
+// Degrees and the levels of the search in kernel 1 decide, never timed searches.
 const (
 	largeDegree   = 4  // degrees above 4 times the mean are large
 	largeShare    = 16 // at most 1/16 of all tuples are at vertices of large degree
@@ -39,8 +37,8 @@ const (
 	clusterSize   = 1 << 10
 )
 
-// orderFlat orders the vertices of a graph without hubs. It returns false, and orders nothing, if another order is
-// better: degrees are not nearly equal, or too many labels are isolated.
+// orderFlat orders the vertices of a graph without hubs. It returns false, and orders nothing, if degrees are not nearly
+// equal or too many labels are isolated.
 func (b *builder) orderFlat() (bool, error) {
 	g := b.g
 	if b.options.Hubs != 0 || b.options.ByLabel || b.options.NoLeaves || g.Vertices < minFlatGraph {
@@ -158,8 +156,7 @@ func RowBegin(entry uint32) (first uint32, n int) {
 	return entry & (1<<rowVertexBits - 1), int(entry >> rowVertexBits)
 }
 
-// makeRows copies the neighbors of every vertex into rows of a length that holds those of most vertices, if most have
-// few: at most seven on average.
+// makeRows copies the neighbors of every vertex into rows, if there are at most seven on average.
 func (b *builder) makeRows() {
 	g := b.g
 	n := g.Lists.Entries()
@@ -219,7 +216,6 @@ func (w *walk) from(root uint32, first int) (end int, deep bool) {
 	return end, true
 }
 
-// mean returns the number of different neighbors of a vertex, on average over some vertices.
 func (w *walk) mean() float64 {
 	const samples = 1 << 10
 	step := max(len(w.order)/samples, 1)
@@ -233,7 +229,7 @@ func (w *walk) mean() float64 {
 	return float64(neighbors) / float64(vertices)
 }
 
-// cluster numbers the vertices in order by cluster. It needs room for as many.
+// cluster orders the vertices by cluster. It needs room for as many.
 func (w *walk) cluster(room []uint32) {
 	begin, order, seen := w.begin, w.order, w.seen
 	copy(room, order)

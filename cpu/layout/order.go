@@ -12,19 +12,18 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 )
 
-// Ordering: which vertex gets which number inside the engine. Isolated labels get none. Graph shows the four parts.
-// Graphs whose degrees are nearly equal have no hubs: local.go orders them.
+// The order of vertices in four parts (Graph), without isolated labels. Graphs whose degrees are nearly equal have no
+// hubs: local.go orders them.
 //
 // Hubs are the vertices of largest degree, by descending degree (Kolganov 2018, section 2.2, "global sort"; stable).
 // They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
 // so that a bottom-up scan ends early (section 2.1, "local sort").
 //
-// Every other vertex with a hub for a neighbor belongs to the group of its largest one. The vertices of a group have
-// consecutive numbers, by descending degree, so that a hub in the frontier reaches its whole group with a few
-// operations on words of 64 vertices and without looking at an edge.
+// Every other vertex with a hub for a neighbor belongs to the group of its largest one (package hubs). The vertices of a
+// group have consecutive numbers, by descending degree.
 //
-// Leaves are vertices with a single tuple whose neighbor is a hub. They never discover a vertex, and their parent
-// is known from the graph, so searches skip them. They are ordered by hub too. The ungrouped vertices are the rest.
+// Leaves are vertices with a single tuple whose neighbor is a hub. They never discover a vertex, and the template has
+// their parents, so searches skip them. They are ordered by hub too. The ungrouped vertices are the rest.
 
 // hubShare is the default share of all vertices that are hubs, 1/hubShare.
 const hubShare = 32
@@ -72,8 +71,8 @@ func fill(array []uint32, x uint32) {
 	}
 }
 
-// countVertices counts the labels that are not isolated. It returns how many there are before each worker's share of
-// the labels, and the largest degree.
+// countVertices counts the labels that are not isolated. It returns their number before each worker's share of the
+// labels, and the largest degree.
 func (b *builder) countVertices() (before []int, largest uint32) {
 	before, top := make([]int, b.team.Size()), make([]uint32, b.team.Size())
 	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
@@ -105,7 +104,7 @@ func (b *builder) number(records []uint64, first int) {
 }
 
 // byDegree returns the labels that are not isolated by descending degree, as the lower halves of records, and the other
-// array. Its last two arguments are the results of countVertices.
+// array. before and largest are the results of countVertices.
 func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint32) (sorted, other []uint64) {
 	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
 		at := before[worker]
@@ -122,16 +121,14 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 	return csr.SortKeys(b.team, records, scratch, 32, bits.Len32(largest))
 }
 
-// findHubs finds the smallest hub among the neighbors of every vertex, in Vertex, where it needs one look at each end
-// of a tuple. It leaves there, for the label of
+// findHubs finds the smallest hub among the neighbors of every vertex. It leaves in Vertex, for the label of
 //
 //	hub h                                       h
 //	a vertex whose smallest hub neighbor is h  Hubs+h
 //	a vertex without a hub for a neighbor      2*Hubs
 //	an isolated label                           None
 //
-// A tuple with a smaller hub replaces the one before; that happens a few times for each vertex and not once for each
-// edge, so workers share the array.
+// A smaller hub replaces the one before a few times for each vertex, not once for each edge, so workers share the array.
 func (b *builder) findHubs(hubs []uint64) {
 	vertex, n := b.g.Vertex, uint32(len(hubs))
 	b.team.Split(b.g.Labels, 1, func(_, from, to int) {
@@ -147,7 +144,7 @@ func (b *builder) findHubs(hubs []uint64) {
 	b.team.Run(func(worker int) {
 		var ends [batchSize]uint64
 		for tuples := range b.batches(worker) {
-			for i, e := range tuples { // does nothing else, so that as many cache misses as possible overlap
+			for i, e := range tuples { // does nothing else, so that many cache misses overlap
 				u, v, _ := e.Ends32()
 				ends[i&(batchSize-1)] = uint64(atomic.LoadUint32(&vertex[u]))<<32 | uint64(atomic.LoadUint32(&vertex[v]))
 			}
@@ -174,8 +171,7 @@ func lower(smallest *uint32, u uint32) {
 	}
 }
 
-// byGroup orders the vertices that are not hubs as Graph shows and returns their labels, as the lower halves of
-// records, which it gets by descending degree. It sets all borders.
+// byGroup sorts the vertices that are not hubs, which come by descending degree, as Graph shows, and sets all borders.
 func (b *builder) byGroup(records, scratch []uint64) []uint64 {
 	g, hubs := b.g, uint32(b.g.Hubs)
 	b.team.Split(len(records), 1, func(_, from, to int) {

@@ -13,12 +13,10 @@ import (
 
 // Packed lists: neighbor lists without most of their leading zeros (after Kolganov 2018, section 3.1).
 //
-// Kolganov removes the leading zeros that all neighbors of a vertex have in common. Here vertices are numbered by
-// descending degree, so most entries of any list are small, and each list has two parts instead: neighbors below
-// NearLimit in 16 bits each, and the others in fields as wide as the largest vertex. Both widths are the same for all
-// lists. So any entry can be read without those before it, which a search that stops at the first frontier vertex and
-// workers that share a long list both need; and the first part, which is nearly all that a bottom-up level reads, needs
-// no decoding.
+// Kolganov removes the leading zeros that all neighbors of a vertex have in common. Here most entries of any list are
+// small, because vertices are numbered by descending degree. So each list has two parts: neighbors below NearLimit in 16
+// bits each, and the others in fields as wide as the largest vertex. Any entry can be read without those before it, and
+// the first part, nearly all that a bottom-up step reads, needs no decoding.
 
 // NearLimit is the number of vertices that fit the 16 bits of a near entry.
 const NearLimit = 1 << 16
@@ -31,13 +29,11 @@ type Fields struct {
 	Length int
 }
 
-// fieldsFor returns an empty array for numbers up to largest.
 func fieldsFor(largest uint32) Fields {
 	width := uint64(max(bits.Len32(largest), 1))
 	return Fields{Width: width, Mask: 1<<width - 1}
 }
 
-// wordsFor returns how many words n fields need.
 func (f *Fields) wordsFor(n int) int { return int((uint64(n)*f.Width+63)>>6) + 1 }
 
 // Get returns field i.
@@ -47,8 +43,8 @@ func (f *Fields) Get(i uint64) uint32 {
 	return uint32((f.Words[w]>>shift | f.Words[w+1]<<1<<(63-shift)) & f.Mask)
 }
 
-// packer writes consecutive fields. Several packers may write adjacent ranges of one array at the same time: they share
-// the words at both ends of a range, and set bits there atomically.
+// packer writes consecutive fields. Several packers may write adjacent ranges of an array at the same time: they set
+// bits of the words at both ends of a range atomically.
 type packer struct {
 	words []uint64
 	width uint64
