@@ -2,6 +2,8 @@
 
 package distributed
 
+import "github.com/tepsbench/teps/distributed/comm"
+
 // The same search without any of this: serial/bfs.go.
 //
 // Direction-optimizing breadth-first search over a graph partitioned in one dimension: rank k owns the vertices of
@@ -22,12 +24,14 @@ package distributed
 //     send the frontier to all ranks. Each rank searches the lists of its own unvisited vertices.
 //   - Owners fetch parents once at the end, as in bfs2d.go.
 //
-// The blocks of visited, discovered and parent are those of all ranks, so a Column is also an index of these. The
-// invariants are those of bfs2d.go, where the grid row and the grid column are all ranks. There is no unsent set: every
-// rank receives the frontier of a bottom-up level.
+// The invariants are those of bfs2d.go, where the grid row and the grid column are all ranks; a Column is also a Row.
+// There is no unsent set: every rank receives the frontier of a bottom-up level.
 type search1D struct{ *Rank }
 
-func (s *search1D) share(sums []int64, l *Level) { s.addUp(sums, &l.Phases[Reduce]) }
+func (s *search1D) share(sums []int64, l *Level) {
+	comm.Allreduce(s.world, sums)
+	s.watch.lap(&l.Phases[Reduce])
+}
 
 // topDownStep:
 //  1. Scan: discover the unvisited neighbors of the own frontier. There is nothing to expand.
@@ -47,7 +51,7 @@ func (s *search1D) topDownStep(l *Level) {
 //  2. Scan: discover own unvisited vertices with a neighbor in the frontier. There is nothing to fold.
 //  3. Update: they are the next frontier.
 func (s *search1D) bottomUpStep(l *Level) {
-	s.expandFrontier(&l.Phases[Expand])
+	s.sendToAll(s.inColumn, &s.frontier, nil, &l.Phases[Expand])
 	s.replaceExpanded()
 	s.do(len(s.expanded), manyWords, (*Rank).visitExpanded)
 	s.scanBottomUp()
@@ -55,8 +59,7 @@ func (s *search1D) bottomUpStep(l *Level) {
 	s.takeOwn()
 }
 
-// visitExpanded makes words from..to-1 of the frontier visited: later levels need not send these vertices to their
-// owners.
+// visitExpanded makes words from..to-1 of the frontier visited: these vertices are not sent to their owners again.
 func (s *Rank) visitExpanded(_, from, to int) {
 	for w := from; w < to; w++ {
 		s.visited[w] |= s.expanded[w]

@@ -2,6 +2,8 @@
 
 package distributed
 
+import "github.com/tepsbench/teps/distributed/comm"
+
 // The same search without any of this: serial/bfs.go.
 //
 // Direction-optimizing breadth-first search over a graph partitioned in two dimensions.
@@ -23,36 +25,33 @@ package distributed
 //   - Only the rank that discovered a vertex knows its parent. Owners fetch parents once at the end (Satish et al.,
 //     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).
 //
-// Data: top-down reads the columns of the rank's part of the matrix (Part.down: for each column its rows), bottom-up
-// its rows (Part.up: for each row its columns, hubs first; and the groups of groups.go). Sets
-// are bitmaps; discovered and frontier are lists while they are small (set.go). A vertex is a Label outside, a Local at
-// its owner, and a Row or Column in a part; blocks of rows and columns are stored one after the other.
+// Data: top-down reads the columns of the rank's part of the matrix (Part.down), bottom-up its rows (Part.up, hubs
+// first) and groups (groups.go). Sets are bitmaps; discovered and frontier are lists while they are small (set.go).
 //
 // Invariants between two levels, on every rank:
-//   - visited is exact for the rank's own vertices. For other rows it holds some of those visited: the ones that this
-//     rank has sent, or has received from their owners. So a rank sends a vertex to its owner at most once (Bisson et
-//     al., section 5).
+//   - visited is exact for the rank's own vertices. For other rows it holds those that this rank has sent, or has
+//     received from their owners. So a rank sends a vertex to its owner at most once (Bisson et al., section 5).
 //   - frontier holds the own vertices that were first visited in the last level.
-//   - The predecessor of a row that this rank discovered is the one in the template or, if another rank owns the row,
-//     the row's first column; but if the row is in corrected, it is the vertex with the label parent[v]-1.
+//   - The predecessor of a row that this rank discovered has the label parent[v]-1 if the row is in corrected.
+//     Otherwise it is the one in the template or, if another rank owns the row, the row's first column.
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
-//     are disjoint. Not so with fold=prefix (prefix.go).
+//     are disjoint, unless fold=prefix (prefix.go).
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
 type search2D struct{ *Rank }
 
-// share sends the frontier as well in grids of one column: all ranks take part in both.
+// share also sends the frontier in grids of one column, where all ranks take part in both.
 func (s *search2D) share(sums []int64, l *Level) {
 	if s.grid.C == 1 {
 		s.expandFrontierAndAddUp(sums, &l.Phases[Expand])
 	} else {
-		s.addUp(sums, &l.Phases[Reduce])
+		comm.Allreduce(s.world, sums)
+		s.watch.lap(&l.Phases[Reduce])
 	}
 }
 
-// expand sends the frontier down the grid column, unless share has done so.
 func (s *search2D) expand(l *Level) {
 	if s.grid.C > 1 {
-		s.expandFrontier(&l.Phases[Expand])
+		s.sendToAll(s.inColumn, &s.frontier, nil, &l.Phases[Expand])
 	}
 }
 
@@ -79,9 +78,8 @@ func (s *search2D) topDownStep(l *Level) {
 }
 
 // bottomUpStep:
-//  1. Expand: as above. Also send newly visited vertices along the grid row, so that no rank looks for a parent of a
-//     row that was visited in an earlier level, and the hubs in the frontiers of the grid column, which discover their
-//     groups on all ranks of the grid row.
+//  1. Expand: as above. Also send newly visited vertices along the grid row, so that no rank looks for their parents,
+//     and the hubs in the frontiers of the grid column, which discover their groups on all ranks of the grid row.
 //  2. Scan: discover unvisited rows with an entry in a column of the frontier, or a hub there.
 //  3. Fold and 4. update: as above.
 func (s *search2D) bottomUpStep(l *Level) {
@@ -105,15 +103,13 @@ func (s *search2D) foldAndUpdate(l *Level) {
 	}
 }
 
-// visits is the message along the grid row before a bottom-up step: the own vertices visited since the last one, and
-// behind them the hubs in the frontiers of the grid column. 2D only.
+// visits are the messages along the grid row before bottom-up steps: own block, and behind it the hubs in the frontiers
+// of the grid column. 2D only.
 type visits struct {
-	unsent     bitmap // own block and hubs
+	unsent     bitmap // the next message
 	sentVisits bitmap // the previous message, which other ranks may be reading
 }
 
-// exchangeVisited sends the own vertices that were visited since the last exchange to the grid row, and in the same
-// message the hubs in the frontiers of the grid column.
 func (s *search2D) exchangeVisited(m *Measure) {
 	if s.inRow.Size() > 1 {
 		own, hubs := s.width/32, (len(s.unsent)-s.width/32)/s.grid.R

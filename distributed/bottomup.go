@@ -9,10 +9,8 @@ import (
 	"github.com/tepsbench/teps/internal/lookup"
 )
 
-// The bottom-up step of scan.go.
-
-// scanBottomUp discovers every unvisited row with an entry in a column of the frontier and makes the first such column
-// its parent.
+// scanBottomUp is the local part of a bottom-up step: it discovers every unvisited row with an entry in a column of the
+// frontier and makes the first such column its parent.
 func (s *Rank) scanBottomUp() {
 	s.takeHubs(s.j, s.expanded, s.width/32)
 	s.discovered.toBitmap()
@@ -31,9 +29,9 @@ func (s *Rank) scanBottomUp() {
 
 // bottomUp scans words from..to-1 of the part's rows, which belong to one worker.
 //
-// Most rows that find a parent find it at their first column: those of a group at once (groups.go), the others one by
-// one. It needs no writing: the template of the output has it already. The first few columns are stored column by
-// column, for 32 rows a word; the rest of the lists is fetched for many rows at once.
+// Most rows that find a parent find it at their first column, which the template has: those of a group at once
+// (groups.go), the others one by one. The first few columns are stored column by column; the rest of the lists is
+// fetched for many rows at once.
 func (s *Rank) bottomUp(k, from, to int) {
 	x, base, words := &s.workers[k], s.firstRow>>5, s.width/32
 	var room [wordsPiece]uint32
@@ -101,8 +99,8 @@ func (x *worker) find(n int, word uint32, base int, column []uint32) int {
 // fetched is how far into a list entries are fetched before it is scanned. Most scans end before.
 const fetched = 12
 
-// scanRows searches the lists of the first n rows of x, behind the columns, one after the other. Then it stores the
-// parents of all rows that have found one, beginning with those that the columns have already found.
+// scanRows searches the lists of the first n rows of x, behind the columns. Then it stores the parents of all rows that
+// have found one, beginning with those that the columns have found.
 func (s *Rank) scanRows(x *worker, n, found int) {
 	const mask = batch - 1
 	targets := s.up.targets

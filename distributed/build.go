@@ -21,7 +21,7 @@ import (
 // ErrOtherRank is the error of a rank that stops because another rank has failed.
 var ErrOtherRank = errors.New("another rank has failed")
 
-// builder is kernel 1 on one rank. Each rank starts with a slice of the tuples, in any order, and ends with its part.
+// builder is kernel 1 on one rank, which starts with a slice of the tuples, in any order, and ends with its part.
 type builder struct {
 	*Part
 	Configuration
@@ -40,10 +40,8 @@ type builder struct {
 	hubLabel []uint32   // label + 1 of each hub, in grids of several columns
 }
 
-var buildPhases = [...]string{"measure", "route", "order", "lists"}
-
-// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, with its slice of the tuples and
-// with the position of that slice in the whole list.
+// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, its slice of the tuples and the
+// position of that slice in the whole list.
 func NewRank(
 	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, tuples []graph.Edge, position int64,
 ) (s *Rank, built Construction, err error) {
@@ -59,16 +57,20 @@ func NewRank(
 		s, err = b.newRank(world)
 		return err
 	}
-	for _, phase := range []func() error{b.measure, b.route, b.order, b.makeLists, allocate} {
+	for _, phase := range []struct {
+		name string
+		run  func() error
+	}{{"measure", b.measure}, {"route", b.route}, {"order", b.order}, {"lists", b.makeLists}, {"", allocate}} {
 		begin := time.Now()
-		if err := b.agree(phase()); err != nil {
+		if err := b.agree(phase.run()); err != nil {
 			b.team.Stop()
 			b.memory.ReleaseAll()
 			return nil, Construction{}, err
 		}
-		built.Phases = append(built.Phases, time.Since(begin))
+		if phase.name != "" {
+			built.Phases = append(built.Phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(begin)})
+		}
 	}
-	built.Phases = built.Phases[:len(buildPhases)]
 	built.Labels, built.Bytes, built.Entries = b.Partition.Labels, b.memory.Held(), int64(len(b.up.targets))
 	built.Elapsed = time.Since(start)
 	return s, built, nil
@@ -90,7 +92,6 @@ func (b *builder) agree(err error) error {
 	return err
 }
 
-// largest returns the largest of the numbers of all ranks.
 func (b *builder) largest(number uint32) uint32 {
 	return slices.Max(slices.Concat(comm.Allgather(b.world, []uint32{number})...))
 }
@@ -123,8 +124,8 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the numbers of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot
-// and a column slot. Buckets are what the workers of the receiver share out.
+// begins with the number of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot and
+// a column slot. The workers of the receiver share out buckets.
 func (b *builder) route() error {
 	ranks, share := b.world.Size(), uint32(b.Partition.Share)
 	b.shift = bits.Len32((share - 1) / uint32(min(max(maxMessages/ranks, 1), maxBuckets)))
@@ -209,8 +210,8 @@ func (b *builder) route() error {
 	return nil
 }
 
-// eachBucket calls do for the entries of every bucket from every rank, until the context ends. One worker gets all
-// entries of a row slot.
+// eachBucket calls do for the entries of every bucket from every rank, until ctx ends. One worker gets all entries of a
+// row slot.
 func (b *builder) eachBucket(do func(worker int, entries []uint32)) {
 	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
 	for k, message := range b.entries {
@@ -269,7 +270,7 @@ func (b *builder) labelsOf(slots []uint32, length int) []uint32 {
 	return labels
 }
 
-// combine sends numbers of row slots to the owners of these, and combines those of the rank's own slots.
+// combine sends numbers of row slots to their owners, and combines those of the rank's own slots.
 func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []uint32) {
 	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
 	for m := range send {
@@ -291,7 +292,7 @@ func (b *builder) setNumbers(number, sorted []uint32) {
 	b.each(len(sorted), func(v int) { number[sorted[v]] = uint32(v) })
 }
 
-// makeColumns stores the first entries of all rows column by column, and the first of every own vertex by label.
+// makeColumns stores the first entries of all rows column by column, and makes the template.
 func (b *builder) makeColumns() error {
 	for _, m := range []*bitmap{&b.grouped, &b.remote} {
 		*m = memory.Allocate[uint32](b.memory, "groups", b.rows/32)

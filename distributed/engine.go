@@ -2,10 +2,8 @@
 
 // Package distributed is an engine that searches with many ranks. Each rank owns a part of the graph, and ranks share
 // nothing but messages. The graph is partitioned in one dimension (every vertex with all its edges belongs to one
-// rank) or in two (a grid of ranks over the adjacency matrix). All messages and bytes are counted and all phases are
-// timed on every rank, so the two can be compared.
-//
-// Here ranks are goroutines of one process, thousands of them if wanted; package mpi runs the same ranks as processes.
+// rank) or in two (a grid of ranks over the adjacency matrix). Every rank counts messages and bytes and times phases.
+// Ranks are goroutines of one process; package mpi runs the same ranks as processes.
 //
 // Start reading with partition.go, which draws the grid, and with bfs2d.go and bfs1d.go, which hold the searches.
 package distributed
@@ -30,7 +28,7 @@ func New() plugins.Engine {
 	}, build)
 }
 
-// Describe describes an engine with ranks of any kind.
+// Describe describes an engine of ranks.
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
@@ -49,7 +47,7 @@ type Construction struct {
 	Bytes   int64 // of the part and of the search, without messages
 	Entries int64 // adjacency entries, without duplicates
 	Elapsed time.Duration
-	Phases  []time.Duration
+	Phases  []plugins.Phase
 }
 
 // Combine combines the results of kernel 1 on all ranks. kind describes a rank.
@@ -59,11 +57,9 @@ func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
 	}
 	var entries int64
-	phases := make([][]plugins.Phase, len(ranks))
-	for k, r := range ranks {
-		for i, elapsed := range r.Phases {
-			phases[k] = append(phases[k], plugins.Phase{Name: buildPhases[i], Elapsed: elapsed})
-		}
+	var phases [][]plugins.Phase
+	for _, r := range ranks {
+		phases = append(phases, r.Phases)
 		built.Bytes += r.Bytes
 		entries += r.Entries
 		built.Elapsed = max(built.Elapsed, r.Elapsed)
@@ -73,8 +69,7 @@ func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 	return built
 }
 
-// fits refuses numbers of ranks that this machine has no memory for. (The memory in the description is that of the
-// default number.) It assumes the edge factor of Graph500, 16.
+// fits refuses numbers of ranks that this machine has no memory for, if the graph has the edge factor of Graph500, 16.
 func fits(ctx context.Context, g Grid, threads, tuples int) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	if err != nil {

@@ -2,33 +2,17 @@
 
 package distributed
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/tepsbench/teps/distributed/comm"
-)
+// The exchanges of a search. Partitions differ in the ranks that take part.
 
-// The exchanges of a search. They are the same for all partitions, which differ in the ranks that take part.
-
-// addUp replaces sums by their sums over all ranks.
-func (s *Rank) addUp(sums []int64, m *Measure) {
-	comm.Allreduce(s.world, sums)
-	s.watch.lap(m)
-}
-
-// edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned: for each of its vertices, as
-// many for each rank. To look at an edge costs less than a vertex that a rank receives in vain.
+// edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned, for each vertex and each rank. To
+// look at an edge costs less than to receive a vertex in vain.
 const edgesToRank = 4
 
-// expandFrontier sends the frontier to the ranks inColumn and receives theirs.
-func (s *Rank) expandFrontier(m *Measure) {
-	s.sendToAll(s.inColumn, &s.frontier, nil, m)
-	s.watch.lap(m)
-}
-
-// expandFrontierAndAddUp is expandFrontier and addUp in one exchange, which is all that a level of a deep graph costs.
-// A small frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbor of it;
-// the unvisited neighbors that this rank owns become candidates.
+// expandFrontierAndAddUp sends the frontier to the ranks inColumn and adds up sums over all, in one exchange. A small
+// frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbor of it; the own
+// unvisited neighbors become candidates.
 func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	n, ranks := len(s.frontier.list), s.inColumn.Size()
 	s.candidates, s.looked = s.candidates[:0], 0
@@ -41,11 +25,10 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	} else {
 		s.sendToAll(s.inColumn, &s.frontier, sums, m)
 	}
-	s.watch.lap(m)
 }
 
-// addressFrontier writes a message for each rank with the vertices of the frontier that have a neighbor among the
-// rank's own. The message to this rank itself has the whole frontier.
+// addressFrontier writes a message for each other rank with the vertices of the frontier that have a neighbor there. The
+// message to this rank has the whole frontier.
 func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	for k := range messages {
 		messages[k] = messages[k][:0]
@@ -67,10 +50,9 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 					continue
 				}
 				message := &messages[u/width]
-				if n := len(*message); n > 0 && (*message)[n-1] == v {
-					continue // through another neighbor
+				if n := len(*message); n == 0 || (*message)[n-1] != v { // otherwise through another neighbor
+					*message = append(*message, v)
 				}
-				*message = append(*message, v)
 			}
 		}
 	}
@@ -86,10 +68,11 @@ func (s *Rank) sendToAll(ranks *peers, own *set, sums []int64, m *Measure) (rece
 	return s.exchange(ranks, send, sums, m)
 }
 
-// exchange sends and counts messages and returns those received.
+// exchange sends, counts and times messages and returns those received.
 func (s *Rank) exchange(ranks *peers, send [][]uint32, sums []int64, m *Measure) (received [][]uint32) {
 	m.sent(send, ranks.Rank())
 	ranks.Alltoallv(send, ranks.received, sums)
+	s.watch.lap(m)
 	return ranks.received
 }
 
@@ -98,7 +81,6 @@ func (s *Rank) replaceExpanded() {
 	s.eachPart(s.inColumn.Size(), len(s.expanded), manyWords, (*Rank).replaceParts)
 }
 
-// replaceParts replaces parts from..to-1 of the blocks.
 func (s *Rank) replaceParts(_, from, to int) {
 	for k := from; k < to; k++ {
 		block := s.words(s.expanded, k/s.cuts)
@@ -132,7 +114,6 @@ func (s *Rank) foldDiscovered(m *Measure) {
 		s.messagesOf(d.bits, lists, send)
 	}
 	s.exchange(s.inRow, send, nil, m)
-	s.watch.lap(m)
 }
 
 // messagesOf makes a message of each block of a bitmap but the rank's own.
@@ -144,8 +125,8 @@ func (s *Rank) messagesOf(blocks bitmap, lists, send [][]uint32) {
 	}
 }
 
-// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Other ranks may be
-// reading the last frontier and the last discovered set, but no older ones.
+// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Other ranks may still
+// read the last frontier and the last discovered set.
 func (s *Rank) takeOwn() {
 	if s.inRow.Size() == 1 {
 		s.sent, s.frontier, s.discovered = s.frontier, s.discovered, s.sent
@@ -170,8 +151,8 @@ func (s *Rank) takeOwn() {
 	}
 }
 
-// updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of those received that
-// were not visited. If several ranks have discovered a vertex, it goes to one of them.
+// updateFrontier makes the next frontier of the own vertices that this rank has discovered, and of the unvisited ones
+// received. If several ranks have discovered a vertex, one of them is its finder.
 func (s *Rank) updateFrontier() {
 	s.takeOwn()
 	if s.inRow.Size() == 1 {
@@ -246,42 +227,25 @@ func (s *Rank) fetchPredecessors(m *Measure) {
 	}
 }
 
-// pairs are vertices and parents that ranks exchange at the end of a search.
-type pairs struct {
-	asked      []uint32
-	into, from []uint32
-	base       uint32 // where into's block of rows begins
-}
-
-// findPredecessors replaces vertices of a block of rows, which this rank has discovered, by the labels + 1 of their
-// parents.
+// findPredecessors replaces vertices of a block of rows, which this rank has discovered, by their parents' labels + 1.
 func (s *Rank) findPredecessors(vertices []uint32, block int) {
-	s.into, s.base = vertices, uint32(block*s.width)
-	s.do(len(vertices), manyWords, (*Rank).findPiece)
-}
-
-// findPiece replaces vertices from..to-1.
-func (s *Rank) findPiece(_, from, to int) {
-	for k, v := range s.into[from:to] {
-		if row := s.base + v; s.corrected.has(row) {
-			s.into[from+k] = s.parent[row]
-		} else {
-			// In two dimensions; in one, rows of others are found through lists of the frontier.
-			s.into[from+k] = s.label[s.entry[0][row]]
+	s.team.Pieces(len(vertices), manyWords, func(_, from, to int) {
+		for k, v := range vertices[from:to] {
+			if row := uint32(block*s.width) + v; s.corrected.has(row) {
+				vertices[from+k] = s.parent[row]
+			} else { // in two dimensions; in one, rows of others are found through lists of the frontier
+				vertices[from+k] = s.label[s.entry[0][row]]
+			}
 		}
-	}
+	})
 }
 
 // takePredecessors takes the parents of own vertices.
 func (s *Rank) takePredecessors(vertices, labels []uint32) {
-	s.into, s.from = vertices, labels
-	s.do(len(vertices), manyWords, (*Rank).takePiece)
-}
-
-// takePiece takes those of vertices from..to-1.
-func (s *Rank) takePiece(_, from, to int) {
 	parent := s.parent[s.self*s.width:]
-	for k, v := range s.into[from:to] {
-		parent[v] = s.from[from+k]
-	}
+	s.team.Pieces(len(vertices), manyWords, func(_, from, to int) {
+		for k, v := range vertices[from:to] {
+			parent[v] = labels[from+k]
+		}
+	})
 }

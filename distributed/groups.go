@@ -11,30 +11,33 @@ import (
 	"github.com/tepsbench/teps/internal/memory"
 )
 
-// Groups.
+// Groups (package hubs).
 //
-// A rank numbers its vertices by their first neighbor (package hubs): first its own hubs, by descending degree; then
-// its vertices with a hub for a neighbor, in groups by the first of their hubs and by descending degree in each; then
-// the rest.
+// A rank numbers its vertices so: first its own hubs, by descending degree; then its vertices with a hub for a neighbor,
+// in groups by the first of their hubs and by descending degree in each; then the rest.
 //
-// Hubs are the vertices that are among the first hubsPerRank of any rank, in the order of list indexes. Fewer of them
-// leave more vertices without a group; more of them make the groups smaller than a word of a bitmap.
+// Hubs are the first hubsPerRank vertices of every rank. Fewer of them leave more vertices without a group; more of them
+// make the groups smaller than a word of a bitmap.
 //
 // In two dimensions every rank knows the groups of all its rows and the hubs in the frontier: those of other grid
-// columns from the ranks of its grid row. So all ranks of a grid row know what groups discover. The owners discover it,
-// the others do not look for it, and nothing is sent.
+// columns from the ranks of its grid row. So the owners discover groups, the others do not look for them, and nothing is
+// sent.
 
-// hubShare is the number of vertices of a rank for each hub.
-const hubShare = 16
+const (
+	hubShare = 16 // vertices of a rank for each hub
 
-// hubsPerRank returns how many of each rank's vertices are hubs.
+	// A top-down step discovers the groups of a frontier's hubs as groups if they have 1/groupedShare of the rank's
+	// vertices or more. It writes no parents for them, and the output has none to correct.
+	groupedShare = 16
+)
+
+// hubsPerRank returns the number of each rank's vertices that are hubs.
 func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.Ranks())&^31, 32), p.width) }
 
 // hubAt returns the first hub of word w of a rank's hubs, in the order of all hubs: 32 of every rank in turn.
 func (p *Part) hubAt(rank, w int) int { return (w*p.grid.Ranks() + rank) << 5 }
 
-// groupByHub orders the slots of the rank's own vertices as above, and sets the groups. The slots come by descending
-// degree.
+// groupByHub orders the slots of the rank's own vertices, which come by descending degree, and sets the groups.
 func (b *builder) groupByHub(slots []uint32) []uint32 {
 	own := b.hubsPerRank()
 	hubs := own * b.grid.Ranks()
@@ -78,8 +81,8 @@ func (b *builder) shareHubLabels(slots []uint32) {
 	}
 }
 
-// firstHubs returns the first hub among the neighbors of each own slot, or the number of hubs, when vertices have the
-// given numbers.
+// firstHubs returns the first hub among the neighbors of each own slot, or the number of hubs, if number is that of
+// every slot.
 func (b *builder) firstHubs(number []uint32) []uint32 {
 	index, own := b.listIndexes(number), b.hubsPerRank()
 	none := uint32(own * b.grid.Ranks())
@@ -131,10 +134,6 @@ func (s *Rank) takeHubs(column int, words bitmap, stride int) {
 		}
 	}
 }
-
-// groupedShare: a top-down step discovers the groups of a frontier's hubs as groups if they have 1/groupedShare of the
-// rank's vertices or more. It writes no parents for them, and the output has none to correct.
-const groupedShare = 16
 
 // visitGroups discovers the groups of the hubs in the frontiers that the grid column has sent, if these groups are
 // large. In grids of several columns a rank does not know the hubs of the other columns.

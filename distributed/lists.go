@@ -14,11 +14,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// The lists of a part, from its entries, which arrive in any order. Columns are sorted by list index, hubs first, and
-// get their numbers when both sets of lists are made: those of rows, and their transpose, which lists the rows of each
-// column. Top-down levels of several workers need the long lists by ranges of rows, too.
-
-// makeLists makes the lists of the rank's rows and columns.
+// makeLists makes the lists of a part from its entries, which come in any order: those of rows, and their transpose.
+// Columns are list indexes until both are made, so that lists of rows come out sorted, hubs first.
 func (b *builder) makeLists() error {
 	share := int(b.Partition.Share)
 	row, counts := make([]uint32, b.grid.C*share), make([]uint32, b.rows) // row of each row slot, entries of each row
@@ -62,8 +59,7 @@ const (
 	entriesBatch = 1 << 8  // entries that it translates at a time
 )
 
-// listRows makes up, with list indexes for columns: so the lists of rows come out sorted, hubs first. counts[v] is the
-// number of entries of row v, duplicates counted.
+// listRows makes up. counts[v] is the number of entries of row v, duplicates counted.
 func (b *builder) listRows(counts []uint32, row, index []uint32) error {
 	matrix := csr.New[uint32](b.memory, b.team, b.rows, b.columns, func(from, to int) (entries int) {
 		for _, n := range counts[from:to] {
@@ -88,7 +84,6 @@ func (b *builder) listRows(counts []uint32, row, index []uint32) error {
 	return b.ctx.Err()
 }
 
-// listColumns makes down, the transpose of up.
 func (b *builder) listColumns() error {
 	counts := make([][]uint32, b.team.Size())
 	for worker := range counts {
@@ -126,7 +121,6 @@ func (b *builder) listColumns() error {
 	return b.ctx.Err()
 }
 
-// stopped says whether the context has ended: then the lists are incomplete.
 func (b *builder) stopped() bool { return b.ctx.Err() != nil }
 
 func tooManyEntries(n int) error {
@@ -134,7 +128,7 @@ func tooManyEntries(n int) error {
 		n, uint32(maxUint32), plugins.ErrMemory)
 }
 
-// rangesOfWords cuts rows into n ranges with about equally many entries and returns the range of each word of 32 rows.
+// rangesOfWords cuts rows into n ranges with about as many entries each and returns the range of each word of 32 rows.
 func rangesOfWords(counts []uint32, n int) []uint16 {
 	total := 0
 	for _, c := range counts {
@@ -150,8 +144,7 @@ func rangesOfWords(counts []uint32, n int) []uint16 {
 	return of
 }
 
-// cutLists cuts the long ones of the first n lists of those that top-down levels scan, whose entries are ordered by
-// range. of is the range of each word of rows.
+// cutLists cuts the long ones of the first n lists of down. of is the range of each word of rows.
 func (b *builder) cutLists(n int, of []uint16) {
 	for n > 0 && len(b.down.of(n-1)) < minSegment*b.ranges {
 		n--
@@ -184,7 +177,7 @@ func (b *builder) byDescendingDegree(degree []uint32) []uint32 {
 	return b.sortByKey(slots, largest, func(slot uint32) uint32 { return largest - degree[slot] })
 }
 
-// sortByKey sorts numbers by ascending key and keeps the order of equal ones.
+// sortByKey sorts numbers by ascending key. It is stable.
 func (b *builder) sortByKey(numbers []uint32, largest uint32, key func(uint32) uint32) []uint32 {
 	records, scratch := make([]uint64, len(numbers)), make([]uint64, len(numbers))
 	b.each(len(numbers), func(k int) { records[k] = uint64(key(numbers[k]))<<32 | uint64(numbers[k]) })

@@ -9,9 +9,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message that
-// leaves the rank is counted. Reductions, and how ranks learn which of them have something to receive, are timed but
-// not counted: these are a few numbers, sent in whatever way the communication layer chooses.
+// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message to another
+// rank is counted, but not the few numbers of reductions and of the communication layer, which are only timed.
 
 // Phase is a part of a level, or of a search outside its levels.
 type Phase int
@@ -75,7 +74,6 @@ type Record struct {
 // take more memory than the graph.
 const maxLevels = 1 << 12
 
-// add appends a level.
 func (r *Record) add(l *Level) {
 	r.Levels = append(r.Levels[:min(len(r.Levels), maxLevels)], *l)
 	for p, m := range l.Phases {
@@ -83,8 +81,7 @@ func (r *Record) add(l *Level) {
 	}
 }
 
-// addReduction adds the time of the last exchange, in which the ranks learned that the frontier is empty, to the last
-// level.
+// addReduction adds the time in which the ranks learned that the frontier is empty to the last level.
 func (r *Record) addReduction(none *Level) {
 	last := &r.Levels[len(r.Levels)-1].Phases[Reduce]
 	for _, m := range none.Phases {

@@ -10,11 +10,9 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Messages that hold sets of vertices.
-//
-// A message is a list of numbers or the words of a bitmap, whichever is shorter, decided for each message (Bisson et
-// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). A list is shorter than
-// the bitmap, so its length tells the two apart. The message of an empty set is empty, that is, it is not sent.
+// A message that holds a set of vertices is a list of numbers or the words of a bitmap, whichever is shorter (Bisson et
+// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). A list is shorter than the
+// bitmap, so its length shows which it is. The message of an empty set is empty, that is, it is not sent.
 
 // Form is how sets are sent, a value of the option messages: "lists", "bitmaps" or "adaptive".
 type Form string
@@ -32,8 +30,8 @@ func (f Form) decode(message []uint32, words int) (list []uint32, bits bitmap) {
 	return message, nil
 }
 
-// peers is a group of ranks with the messages of a search between them. Two outboxes take turns: others may read the
-// messages of one exchange until the next.
+// peers is a group of ranks with the messages of a search. Two outboxes take turns: others may read the messages of one
+// exchange until the next.
 type peers struct {
 	comm.Group
 	outboxes  [2]outbox
@@ -41,7 +39,6 @@ type peers struct {
 	received  [][]uint32 // [rank] by the last exchange
 }
 
-// outbox holds the messages of one exchange.
 type outbox struct {
 	lists [][]uint32 // [rank] memory for a list
 	send  [][]uint32 // [rank] the list, or memory of a set
@@ -72,7 +69,6 @@ type packer struct {
 	list    []uint32 // the members; nil while they are counted
 }
 
-// count returns the number of members of a set.
 func (p *packer) count(a *set) int {
 	if a.listed {
 		return len(a.list)
@@ -95,7 +91,6 @@ func (p *packer) countBits(b bitmap) (n int) {
 	return n
 }
 
-// appendMembers appends the members of a bitmap to a list.
 func (p *packer) appendMembers(list []uint32, b bitmap) []uint32 {
 	at, n := len(list), p.countBits(b)
 	if n == 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// options returns the options of the search, for ranks of any kind.
 func options(defaultRanks int) []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "ranks", Kind: plugins.Int, Default: strconv.Itoa(defaultRanks),
@@ -89,11 +88,9 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //
 //	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word in the
 //	               list of its row (8) and, while it is sorted, 6 bytes for that of its column (12); segments (2); and
-//	               what is sorted, of large buckets (6)
-//	per vertex     what every rank has for its rows and columns: slots counted and numbered, rows and list indexes of
-//	               slots, labels, first columns, discovered vertices, parents; each at most a word for 1/R or 1/C of all
-//	               vertices. Every worker counts blocks of columns, and has room for corrections of the rank's own
-//	               vertices
+//	               scratch of large buckets (6)
+//	per vertex     at most a word for each row and column of every rank, in several arrays; every worker counts blocks
+//	               of columns, and has room for corrections of the rank's own vertices
 //	per two ranks  the slices of the messages between them
 //	per worker     batches, and a small bucket that is sorted
 func memoryBound(g Grid, threads int) plugins.Memory {

@@ -11,14 +11,12 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Output: the parents of a rank's labels, written inside the clock by package parents. The template is the first
-// neighbor of each label, which kernel 1 keeps (Part.template). Workers copy it while they wait, for others of their
-// rank or for other ranks.
+// Output: the parents of a rank's labels, written inside the clock by package parents.
 
 // fewReached: a search that reaches fewer than 1/fewReached of the vertices does without the template.
 const fewReached = 8
 
-// beginOutput lets workers copy the template while they wait, until endIdle.
+// beginOutput lets workers copy the template while they wait for others of their rank or for other ranks, until endIdle.
 func (s *Rank) beginOutput(parent []graph.Vertex, first, stride int64) {
 	s.output.Begin(parent, int(first), int(stride))
 	for k := range s.workers {
@@ -33,7 +31,6 @@ func (s *Rank) endIdle() {
 	s.whileIdle(nil)
 }
 
-// whileIdle sets the work that the rank does while it waits for others.
 func (s *Rank) whileIdle(work team.Idler) {
 	for _, g := range []comm.Group{s.world, s.inColumn, s.inRow} {
 		g.WhileIdle(work)

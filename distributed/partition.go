@@ -7,9 +7,8 @@ import "math/bits"
 // The distribution of labels and of the adjacency matrix over ranks.
 //
 // Labels are distributed over ranks in consecutive blocks or cyclically (Partition). Every rank numbers the vertices
-// that it owns from 0 by descending degree and leaves out isolated ones. Ranks own different numbers of vertices, so
-// all blocks of numbers get the width of the largest, rounded up to a multiple of 32: no word of a bitmap belongs to
-// two blocks.
+// that it owns from 0 by descending degree, without isolated ones. All blocks of numbers get the width of the largest,
+// rounded up to a multiple of 32: no word of a bitmap belongs to two blocks.
 //
 // In two dimensions the ranks form a grid of R rows and C columns. Rank j*R+i is in row i and column j. The grid
 // covers the adjacency matrix once from left to right and C times from top to bottom, as in Bisson, Bernaschi,
@@ -34,7 +33,7 @@ import "math/bits"
 // the vertices that it discovers belong to itself or to the C-1 other ranks in its grid row. It sends to no other rank.
 //
 // One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, and its columns are
-// all vertices. The graph is undirected, so the same lists lead from its own vertices to any other.
+// all vertices.
 
 // Label is the global number of a vertex, as in the tuples.
 //
@@ -53,17 +52,13 @@ const maxUint32 = 1<<32 - 1
 // Grid is R rows and C columns of ranks.
 type Grid struct{ R, C int }
 
-// Ranks returns the number of ranks.
-func (g Grid) Ranks() int { return g.R * g.C }
-
-// Place returns the row and the column of a rank.
+// Ranks returns the number of ranks, Place the row and the column of a rank, and Rank the rank in row i and column j.
+func (g Grid) Ranks() int                { return g.R * g.C }
 func (g Grid) Place(rank int) (i, j int) { return rank % g.R, rank / g.R }
+func (g Grid) Rank(i, j int) int         { return j*g.R + i }
 
-// Rank returns the rank in row i and column j.
-func (g Grid) Rank(i, j int) int { return j*g.R + i }
-
-// SquareGrid returns the grid with the given number of ranks that is closest to a square. It has at least as many
-// rows as columns, because parents are fetched along rows.
+// SquareGrid returns the grid of the given number of ranks that is closest to a square. It has at least as many rows as
+// columns, because parents are fetched along rows.
 func SquareGrid(ranks int) Grid {
 	c := 1
 	for k := 1; k*k <= ranks; k++ {
@@ -152,37 +147,34 @@ type Part struct {
 	entry [numColumns][]uint32   // [Row] the first Columns of each list of up; meaningless where it is shorter
 	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
 
-	// For a rank of several workers, the first lists that top-down levels scan, those of hubs, are cut where ranges of
-	// rows begin, which have about as many entries each.
+	// For a rank of several workers, the lists of hubs that top-down levels scan are cut where ranges of rows begin,
+	// which have about as many entries each.
 	segmented uint32 // lists 0..segmented-1 are cut; 0 if there is one worker
 	ranges    int
 	segments  []uint32 // [list*(ranges+1)+k] entries before range k
 }
 
-// segment returns how many entries of a list come before range k.
+const (
+	numColumns      = 4 // entries of each row that are also stored column by column
+	minSegment      = 4 // mean number of entries in the segments of a list that makes it worth scanning by segment
+	rangesPerWorker = 8 // more than one: a frontier leads to more rows of one range than of another
+)
+
+// segment returns the number of entries of a list before range k.
 func (p *Part) segment(list uint32, k int) int { return int(p.segments[int(list)*(p.ranges+1)+k]) }
-
-// minSegment is the mean number of entries in the segments of a list that makes it worth scanning by segment.
-const minSegment = 4
-
-// rangesPerWorker is how many ranges each worker has: a frontier leads to more rows of one range than of another.
-const rangesPerWorker = 8
-
-// numColumns is how many entries of each row are also stored column by column.
-const numColumns = 4
 
 // lists are adjacency lists, concatenated: list k is targets[at[k]:at[k+1]].
 type lists struct{ at, targets []uint32 }
 
 func (l *lists) of(k int) []uint32 { return l.targets[l.at[k]:l.at[k+1]] }
 
-// listOf returns the index of a column's list. Lists are in the order of local numbers, that is by descending degree
-// within each block, 32 of every block in turn. So hubs come first, and a word of a bitmap stays a word.
+// listOf returns the index of a column's list. Lists are in the order of Locals, 32 of every block in turn. So hubs come
+// first, and a word of a bitmap stays a word.
 func (p *Part) listOf(block int, v uint32) uint32 {
 	return (v>>5*uint32(p.grid.R)+uint32(block))<<5 | v&31
 }
 
-// listedColumn is the column of a list.
+// listedColumn is the inverse of listOf.
 func (p *Part) listedColumn(index uint32) uint32 {
 	word, r := index>>5, uint32(p.grid.R)
 	return word%r*uint32(p.width) + word/r<<5 + index&31

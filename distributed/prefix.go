@@ -7,14 +7,14 @@ package distributed
 // level takes as many exchanges as the grid has columns, one after the other, and a rank has one or two partners in all
 // but the last:
 //
-//   - Rank j of a grid row receives from rank j-1 what the ranks before it have discovered, the prefix. What it has
-//     discovered itself and is not in the prefix is assigned to it. It sends the union of both to rank j+1.
-//   - The last rank has the union of all and sends it back along the row. So visited is exact for all rows of a rank,
-//     and the newly visited own vertices are the frontier.
+//   - Rank j of a grid row receives from rank j-1 the rows that the ranks before it have discovered, the prefix. Rows
+//     that it has discovered and that are not in the prefix are assigned to it. It sends the union to rank j+1.
+//   - The last rank sends the union of all back along the row. So visited is exact for all rows of a rank, and the newly
+//     visited own vertices are the frontier.
 //   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
 //
 // There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is
-// expanded as it is with the other fold, so grids need not be square.
+// expanded as with the other fold, in any grid.
 
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
 // that are assigned to this rank.
@@ -50,7 +50,6 @@ func (s *Rank) foldByPrefix(m *Measure) {
 		s.union.replace(s.form.decode(received[ranks-1], len(s.union)))
 	}
 	s.watch.lap(m)
-
 	s.takeOwn()
 	visited, corrected := s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	for w, word := range s.words(s.union, s.self) {

@@ -13,8 +13,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// process is the ranks of this process, which search a graph together. The caller of a search is rank 0. The others
-// are goroutines that live as long as the graph: starting them for each search would take longer than many a search.
+// process is the ranks of this process. The caller of a search is rank 0. The others are goroutines that live as long
+// as the graph: to start them takes longer than a small search.
 type process struct {
 	worlds  []comm.Group
 	ranks   []*Rank
@@ -24,7 +24,6 @@ type process struct {
 	ended   sync.WaitGroup
 }
 
-// request is a search that all ranks are to do.
 type request struct {
 	ctx    context.Context // nil: end
 	root   graph.Vertex
@@ -67,30 +66,25 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	return built, nil
 }
 
-// await waits with all ranks for a request, and returns false if the rank is to end. Ranks wait asleep, so
-// they meet once more: then all are awake.
+// await waits with all ranks for a request, and returns false if the rank is to end. Ranks wait asleep, so they meet
+// once more when all are awake.
 func (p *process) await(k int) bool {
-	p.synchronize(k)
+	comm.Allreduce(p.worlds[k], nil)
 	if p.request.ctx == nil {
 		return false
 	}
 	p.ranks[k].Wake()
-	p.synchronize(k)
+	comm.Allreduce(p.worlds[k], nil)
 	return true
 }
 
-// synchronize waits for all ranks.
-func (p *process) synchronize(k int) { comm.Allreduce(p.worlds[k], nil) }
-
-// do searches on rank k, and waits for all ranks.
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)
 	p.records[k], p.errs[k] = p.ranks[k].Search(p.request.ctx, p.request.root, p.request.parent, first, stride)
-	p.synchronize(k)
+	comm.Allreduce(p.worlds[k], nil)
 }
 
-// search is kernel 2. Its clock starts when all ranks are awake, and before any of them does anything for the root: the
-// system may run this rank later than others.
+// search is kernel 2. Its clock starts when all ranks are awake, and before any of them does anything for the root.
 func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	p.request = request{ctx, root, parent}
 	p.await(0)

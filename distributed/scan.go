@@ -10,13 +10,12 @@ import (
 	"github.com/tepsbench/teps/internal/parents"
 )
 
-// The local parts of both steps, where a rank spends its time computing. They work on bitmaps and on the lists of the
-// part, and know nothing about messages, ranks or grids. The workers of a rank share them out.
+// The local part of a top-down step. The workers of a rank share it out.
 //
-// Whether a neighbor is visited is almost random, so a branch on it would be mispredicted all the time. Instead, every
-// candidate is written behind the kept ones, and their number grows only if the candidate is to be kept.
+// Whether a neighbor is visited is almost random, so there is no branch on it: every candidate is written behind the
+// kept ones, and their number grows only if the candidate is to be kept.
 
-// batch is how many entries or rows are processed at a time; a power of two.
+// batch is the number of entries or rows that are processed at a time; a power of two.
 const batch = 512
 
 // worker is the memory that one worker of a rank writes during a scan. The padding keeps workers off each other's
@@ -46,7 +45,6 @@ func (s *Rank) takeEdges() (edges int64) {
 	return edges
 }
 
-// source is a vertex of the frontier whose list is to be scanned.
 type source struct {
 	list  uint32 // its index
 	links int    // its length
@@ -92,7 +90,6 @@ func (s *Rank) do(n, piece int, step step) {
 // step is a part of a level that workers share out. It does from..to-1.
 type step func(s *Rank, worker, from, to int)
 
-// Piece does a piece of the current step.
 func (s *Rank) Piece(worker, from, to int) { s.step(s, worker, from, to) }
 
 // eachPart calls step for the parts of n blocks with size words in all, which are cut into s.cuts parts each. At most
@@ -107,9 +104,9 @@ func (s *Rank) eachPart(n, size, few int, step step) {
 	s.do(n*s.cuts, 1, step)
 }
 
-// scanTopDown discovers the unvisited rows in the lists of the vertices of s.blocks, and makes these their parents.
-// First workers share out the vertices, whose short lists lead anywhere. Then they share out ranges of rows: one worker
-// scans the segments of all long lists that lead to a range.
+// scanTopDown discovers the unvisited rows in the lists of the vertices of s.blocks. First workers share out the
+// vertices with short lists. Then they share out ranges of rows: one worker scans the segments of all long lists that
+// lead to a range.
 func (s *Rank) scanTopDown() {
 	size := 0
 	for _, b := range s.blocks {
@@ -199,8 +196,8 @@ func (s *Rank) longLists(worker, from, to int) {
 	}
 }
 
-// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers
-// may visit rows at the same time; on amd64 an atomic read costs no more than another.
+// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers may
+// visit rows at the same time; on amd64 an atomic read costs no more than another.
 func keepUnvisited(rows []uint32, visited bitmap, unvisited *[batch]uint32) int {
 	n := 0
 	for _, v := range rows {
@@ -233,8 +230,7 @@ func (s *Rank) discoverCandidates() {
 	}
 }
 
-// discoverInRange is discover for rows of a range that belongs to the worker. There may be many, so discovered is a
-// bitmap.
+// discoverInRange is discover for rows of a range that belongs to the worker, where discovered is a bitmap.
 func (s *Rank) discoverInRange(rows []uint32, label uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)

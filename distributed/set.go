@@ -11,6 +11,9 @@ func (b bitmap) add(k uint32) { b[k>>5] |= 1 << (k & 31) }
 
 func (b bitmap) has(k uint32) bool { return b[k>>5]>>(k&31)&1 != 0 }
 
+// Piece empties words from..to-1 (team.Task).
+func (b bitmap) Piece(_, from, to int) { clear(b[from:to]) }
+
 func (b bitmap) count() int {
 	n := 0
 	for _, w := range b {
@@ -19,8 +22,7 @@ func (b bitmap) count() int {
 	return n
 }
 
-// set is a set of numbers that is a list while it is small, so that a level of few vertices costs no pass over a
-// bitmap.
+// set is a set of numbers, a list while it is small: a level of few vertices costs no pass over a bitmap.
 type set struct {
 	listed  bool     // the members are those of list, in any order, and bits is empty; otherwise they are those of bits
 	list    []uint32 // without duplicates; empty if not listed
@@ -37,7 +39,6 @@ func (s *set) add(k uint32) {
 	}
 }
 
-// toBitmap makes a list a bitmap.
 func (s *set) toBitmap() {
 	for _, k := range s.list {
 		s.bits.add(k)
@@ -45,7 +46,6 @@ func (s *set) toBitmap() {
 	s.listed, s.list = false, s.list[:0]
 }
 
-// members returns the members as a list or as a bitmap.
 func (s *set) members() (list []uint32, words bitmap) {
 	if s.listed {
 		return s.list, nil
@@ -61,7 +61,6 @@ func (b bitmap) replace(list []uint32, bits bitmap) {
 	}
 }
 
-// includeSet adds a set to b.
 func (b bitmap) includeSet(s *set) {
 	if s.listed {
 		for _, k := range s.list {

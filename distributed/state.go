@@ -13,8 +13,7 @@ import (
 	"github.com/tepsbench/teps/internal/parents"
 )
 
-// Rank is one rank with its part of the graph and its search. bfs2d.go lists the invariants that hold between two
-// levels.
+// Rank is one rank with its part of the graph and its search. bfs2d.go lists the invariants between two levels.
 type Rank struct {
 	*Part
 	world comm.Group
@@ -44,7 +43,7 @@ type Rank struct {
 	discoveries
 	visits
 	scan
-	pairs
+	asked  []uint32 // vertices whose predecessors another rank has
 	output *parents.Output
 	record Record
 	watch  stopwatch
@@ -73,7 +72,7 @@ type discoveries struct {
 	union      bitmap   // [row blocks] by all ranks inRow in this level; nil unless fold=prefix
 }
 
-// newRank allocates the state of searches. It is part of kernel 1.
+// newRank allocates a search. It is part of kernel 1.
 func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	p, m := b.Part, b.memory
 	s := &Rank{
@@ -128,9 +127,9 @@ func (s *Rank) Free() {
 	s.memory.ReleaseAll()
 }
 
-// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride]: root
-// for root, and graph.Unreached for vertices of other components. All ranks call it with the same root. If ctx ends on
-// any rank, all return an error. The record is valid until the next search.
+// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride], or
+// graph.Unreached. All ranks call it with the same root. If ctx ends on any rank, all return an error. The record is
+// valid until the next search.
 func (s *Rank) Search(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
 ) (*Record, error) {
@@ -191,16 +190,8 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	return graph.SwitchState{UnexploredEdges: s.total, Vertices: int64(s.width) * int64(s.world.Size())}
 }
 
-// clear empties a bitmap.
-func (s *Rank) clear(b *bitmap) { s.team.Do(len(*b), clearWords, (*emptying)(b)) }
+func (s *Rank) clear(b *bitmap) { s.team.Do(len(*b), clearWords, b) }
 
-// emptying empties a bitmap in pieces.
-type emptying bitmap
-
-// Piece empties words from..to-1.
-func (e *emptying) Piece(_, from, to int) { clear((*e)[from:to]) }
-
-// reset makes a set an empty list.
 func (s *Rank) reset(a *set) {
 	if !a.listed {
 		s.clear(&a.bits)
@@ -208,8 +199,8 @@ func (s *Rank) reset(a *set) {
 	a.listed, a.list, a.counted = true, a.list[:0], 0
 }
 
-// beginLevel adds up the frontier over all ranks and chooses the direction of the level. If ctx has ended on any rank,
-// all ranks return an error.
+// beginLevel adds up the frontier over all ranks and chooses the direction of the level. All ranks return an error if
+// ctx has ended on any.
 func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) error {
 	list, words := s.frontier.members()
 	sums := [3]int64{int64(s.count(&s.frontier)), 0, 0}
@@ -238,8 +229,8 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	return nil
 }
 
-// addEdges adds the degrees in the frontier's list or words from..to-1 to the edges of a worker. In words only those of
-// hubs are exact, which have most of the edges; the others get the mean.
+// addEdges adds the degrees in the frontier's list or words from..to-1 to the edges of a worker. In words only degrees
+// of hubs are exact, which have most of the edges; other vertices count with the mean.
 func (s *Rank) addEdges(worker, from, to int) {
 	x := &s.workers[worker]
 	if s.frontier.listed {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package comm lets ranks exchange messages.
-//
-// All ranks of a group make the same calls in the same order. There are two implementations: goroutines of one process
-// (local.go) and MPI (package mpi). Messages are counted by their senders.
+// Package comm lets ranks exchange messages: goroutines of one process (local.go) or processes under MPI (package mpi).
 package comm
 
 import (
@@ -12,7 +9,7 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Group is a rank's end of a group of ranks.
+// Group is a rank's end of a group of ranks, which all make the same calls in the same order.
 //
 // A message is a slice of 32-bit words; an empty one is not sent. A rank may change a message that it has sent only
 // after a later call in which the whole group took part. A received message is valid until then and is read-only.

@@ -10,12 +10,9 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Ranks that are goroutines of one process. They exchange messages by posting slices on boards between two barriers.
-// Nothing is copied: a received message is the sender's slice. Transfer times of a search are therefore times spent
-// waiting.
-
-// localGroup is the memory that the ranks of a group share. Two boards alternate: a rank that is one call ahead posts
-// on the other board, and no rank can be two calls ahead.
+// localGroup is a group of goroutines. They exchange messages by posting slices on boards. Nothing is copied: a received
+// message is the sender's slice. Two boards alternate: a rank that is one call ahead posts on the other board, and no
+// rank can be two calls ahead.
 type localGroup struct {
 	size    int
 	barrier barrier
@@ -66,8 +63,8 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank to arrive
-// adds up the values. It also drops the messages of the previous call, which all ranks have read.
+// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank adds up the
+// values and drops the messages of the previous call, which all ranks have read.
 func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
 	c.calls++
 	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
@@ -114,8 +111,7 @@ func (c *local) Split(color, key int) Group {
 	return &local{group: g.parts[uint32(color)], rank: before}
 }
 
-// barrier blocks ranks until all have arrived. A rank first spins, because ranks usually arrive within microseconds of
-// each other, then yields its processor, then sleeps.
+// barrier blocks ranks until all have arrived. A rank first spins, then yields its processor, then sleeps.
 type barrier struct {
 	size int32
 	waiting
@@ -130,9 +126,9 @@ type barrier struct {
 	passed   *sync.Cond
 }
 
-// waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps. Waking a
-// sleeping rank takes about 50 us, longer than most phases of a search. A rank with its own processor yields to
-// other threads of the system and not to the Go scheduler, in whose queues ranks end up behind each other.
+// waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps: to wake a rank
+// takes about 50 us, longer than most phases of a search. A rank with a processor yields to other threads of the system
+// and not to the Go scheduler, in whose queues ranks end up behind each other.
 type waiting struct{ spins, yields int }
 
 const (
@@ -141,9 +137,8 @@ const (
 	totalYields = 8000   // sum over all ranks, if there are more than processors
 )
 
-// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes
-// to sleep first says so and then looks at the turn; the last rank does both in the other order. So one of the two sees
-// what the other did.
+// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes to
+// sleep counts itself and then looks at the turn; the last rank does both in the other order.
 func (b *barrier) pass(idle *team.Idler, last func()) {
 	turn := b.turn.Load()
 	if b.arrived.Add(1) < b.size {
@@ -160,8 +155,8 @@ func (b *barrier) pass(idle *team.Idler, last func()) {
 	}
 }
 
-// await returns when the barrier has opened after the turn. A rank with its own processor does idle
-// work until then, which becomes nil when there is no more.
+// await returns when the barrier has opened after the turn. A rank with a processor does idle work until then, which
+// becomes nil when there is no more.
 func (b *barrier) await(turn uint32, idle *team.Idler) {
 	for *idle != nil && b.spins > 0 && b.turn.Load() == turn {
 		if _, more := (*idle).Idle(0); !more {

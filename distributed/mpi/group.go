@@ -174,14 +174,12 @@ func (g *group) Split(color, key int) comm.Group {
 
 func (g *group) WhileIdle(work team.Idler) { g.idle = work }
 
-// doIdle does a little of the idle work.
 func (g *group) doIdle() {
 	if _, more := g.idle.Idle(0); !more {
 		g.idle = nil
 	}
 }
 
-// wait waits until all requests are complete.
 func (g *group) wait() {
 	n, first := C.int(len(g.requests)), unsafe.SliceData(g.requests)
 	for g.idle != nil && C.teps_complete(n, first) == 0 {
@@ -218,7 +216,6 @@ func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
 	}
 }
 
-// blockFor returns the block that is sent to rank k.
 func (g *group) blockFor(k int) []uint32 { return g.send[k*eagerWords:][:eagerWords] }
 
 // fill writes the block of a message, and the message to shared memory if it is long.
@@ -277,7 +274,6 @@ func (g *group) pin(message []uint32) unsafe.Pointer {
 	return unsafe.Pointer(first)
 }
 
-// request returns a new request.
 func (g *group) request() *C.MPI_Request {
 	g.requests = g.requests[:len(g.requests)+1]
 	return &g.requests[len(g.requests)-1]

@@ -77,7 +77,6 @@ func wrongVersion(v string) error {
 		v, Version)
 }
 
-// commandLine returns the arguments of mpirun.
 func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
 	args := []string{"-np", strconv.Itoa(ranks)}
 	if os.Geteuid() == 0 {
@@ -144,7 +143,6 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	return j, nil
 }
 
-// connect waits until rank 0 says hello.
 func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.Writer) error {
 	j.wire = newWire(out, in)
 	greeted := make(chan hello, 1)

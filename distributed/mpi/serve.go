@@ -54,7 +54,6 @@ func Serve(world World, socket string, stdin io.Reader, stdout io.Writer) error 
 	}
 }
 
-// server is one rank with its graph.
 type server struct {
 	world    World
 	wire     *wire         // rank 0 only

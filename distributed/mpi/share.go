@@ -35,7 +35,6 @@ const (
 
 func (g *group) halfWords() int { return g.size*eagerWords + messageWords }
 
-// begin begins a call.
 func (g *group) begin() {
 	g.yield()
 	s := &g.shared

@@ -21,8 +21,8 @@ import (
 // numbers. Parents follow the reports of a search like that if any rank is on another host; otherwise the engine reads
 // them in memory that it shares with the ranks.
 
-// Version changes with every change of the protocol. A teps-rank of another version is refused.
-const Version = "teps-rank/11"
+// Version changes with the protocol. A teps-rank of another version is refused.
+const Version = "teps-rank/12"
 
 // hello is the first message of rank 0.
 type hello struct {
@@ -96,7 +96,6 @@ func (w *wire) send(message any, follow ...[]uint32) error {
 	return w.out.Flush()
 }
 
-// receive reads a line.
 func (w *wire) receive(message any) error {
 	line, err := w.in.ReadBytes('\n')
 	if err != nil {
@@ -105,7 +104,6 @@ func (w *wire) receive(message any) error {
 	return json.Unmarshal(line, message)
 }
 
-// receiveWords reads n numbers.
 func (w *wire) receiveWords(n int) ([]uint32, error) {
 	words := make([]uint32, n)
 	for block := range slices.Chunk(words, blockWords) {
@@ -138,7 +136,6 @@ func pack(value any) []uint32 {
 	return words
 }
 
-// unpack decodes a message of pack.
 func unpack(words []uint32, value any) error {
 	data, err := binary.Append(nil, binary.LittleEndian, words)
 	if err != nil {
