@@ -13,9 +13,9 @@ import (
 
 // The bottom-up step. 64 vertices at a time belong to one worker, so nothing is shared and nothing is atomic.
 //
-// Nearly every vertex that finds a parent finds it at its first neighbor. A group has one first neighbor, so each hub in
-// the frontier discovers its whole group, in words of 64 vertices. Only the remaining vertices look at their lists, from
-// the second neighbor on.
+// Nearly every vertex that finds a parent finds it at its first neighbor. A group has one first neighbor, so each hub
+// in the frontier discovers its whole group, in words of 64 vertices. Only the remaining vertices look at their lists,
+// from the second neighbor on.
 
 // bottomUpWords is the number of words of 64 vertices that a worker takes at a time.
 const bottomUpWords = 64
@@ -59,8 +59,8 @@ func (s *search) tryFirst(now bitmap, from int) {
 	}
 }
 
-// tryOthers adds to now, the words from word from on, the other unvisited vertices that have a neighbor in the frontier.
-// It looks at the columns, then at the rest of the lists.
+// tryOthers adds to now, the words from word from on, the other unvisited vertices that have a neighbor in the
+// frontier. It looks at the columns, then at the rest of the lists.
 func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	l, c, h := &s.g.Lists, &mine.candidates, &mine.hits
 	direct := s.g.Order == layout.Given

@@ -63,8 +63,8 @@ func options() []plugins.Option {
 	}, switches...)
 }
 
-// memoryBound is an upper bound on the memory for any graph with default options. The peak is in the middle of the lists
-// or during a search:
+// memoryBound is an upper bound on the memory for any graph with default options. The peak is in the middle of the
+// lists or during a search:
 //
 //	per vertex   number, label and template (12), three columns (13), offsets (4), first neighbor (4); before the
 //	             lists the degree (4), in a search order, parents, counts and bitmaps (17); a worker's corrections, or

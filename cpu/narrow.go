@@ -12,8 +12,8 @@ import (
 // The steps of narrow frontiers, of graphs that are not in local order.
 //
 // A graph with hubs may have thousands of levels whose frontiers have a few edges. There a step must cost nothing but
-// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append the discovered vertices to one array,
-// order, and the frontier is its end.
+// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append the discovered vertices to one
+// array, order, and the frontier is its end.
 //
 // A frontier with few edges is expanded sequentially: by one worker, level after level, without waiting for the others
 // (expandSequentially). The team shares a larger one (narrowStep). Frontiers with long lists are for wide steps.

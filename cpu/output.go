@@ -12,8 +12,8 @@ import (
 
 // Output: the parent array in original labels, written inside the clock.
 //
-// Writing 8 bytes at a random place for every vertex would cost more than the search. But the parent of most vertices is
-// their first neighbor. So kernel 1 prepares the template, an array with every label's first neighbor, and package
+// Writing 8 bytes at a random place for every vertex would cost more than the search. But the parent of most vertices
+// is their first neighbor. So kernel 1 prepares the template, an array with every label's first neighbor, and package
 // parents copies it and corrects the parents of vertices that were discovered through another neighbor or not at all.
 // From the first wide step on workers copy it while they wait for others.
 //

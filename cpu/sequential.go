@@ -6,11 +6,11 @@ import "github.com/tepsbench/teps/cpu/layout"
 
 // Sequential expansion in local order (local.go): one worker, a queue, and a byte for each vertex.
 //
-// Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average every
-// vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if it is
-// unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a store
-// waits until the processor knows the end of the queue. Most vertices of a road have two neighbors. One is the parent,
-// so they need one look.
+// Whether a neighbor is unvisited cannot be predicted in roads and meshes. So with up to four neighbors on average
+// every vertex has a row of four, some of them the vertex itself. Each is written behind the queue and stays there if
+// it is unvisited: no branch depends on it. The four looks come before the stores to the queue, because a look after a
+// store waits until the processor knows the end of the queue. Most vertices of a road have two neighbors. One is the
+// parent, so they need one look.
 //
 // With five to seven neighbors on average rows have eight. Branches do not cost more than waiting there, but a row is
 // one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it

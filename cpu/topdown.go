@@ -145,10 +145,10 @@ func (s *search) record(mine *worker) {
 	mine.discoveries = mine.discoveries[:0]
 }
 
-// members writes the vertices of list that are in the bitmap to found[n:] and returns how many found holds then, at most
-// pieceSize. Whether a neighbor is unvisited cannot be predicted, so there is no branch on it: every neighbor is written
-// behind the ones found so far, and stays there if it is a member. A list has no vertex twice, so members can be removed
-// from the bitmap later, which keeps stores out of the way of loads here.
+// members writes the vertices of list that are in the bitmap to found[n:] and returns how many found holds then, at
+// most pieceSize. Whether a neighbor is unvisited cannot be predicted, so there is no branch on it: every neighbor is
+// written behind the ones found so far, and stays there if it is a member. A list has no vertex twice, so members can
+// be removed from the bitmap later, which keeps stores out of the way of loads here.
 //
 // Other workers may remove vertices at the same time; on amd64 an atomic read costs no more than another.
 func members[E uint16 | uint32](b bitmap, list []E, found *[pieceSize]uint32, n int) int {

@@ -124,8 +124,8 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the number of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot and
-// a column slot. The workers of the receiver share out buckets.
+// begins with the number of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot
+// and a column slot. The workers of the receiver share out buckets.
 func (b *builder) route() error {
 	ranks, share := b.world.Size(), uint32(b.Partition.Share)
 	b.shift = bits.Len32((share - 1) / uint32(min(max(maxMessages/ranks, 1), maxBuckets)))

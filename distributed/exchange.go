@@ -6,8 +6,8 @@ import "slices"
 
 // The exchanges of a search. Partitions differ in the ranks that take part.
 
-// edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned, for each vertex and each rank. To
-// look at an edge costs less than to receive a vertex in vain.
+// edgesToRank bounds the edges of a frontier that is sent only to the ranks concerned, for each vertex and each rank.
+// To look at an edge costs less than to receive a vertex in vain.
 const edgesToRank = 4
 
 // expandFrontierAndAddUp sends the frontier to the ranks inColumn and adds up sums over all, in one exchange. A small
@@ -27,8 +27,8 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 	}
 }
 
-// addressFrontier writes a message for each other rank with the vertices of the frontier that have a neighbor there. The
-// message to this rank has the whole frontier.
+// addressFrontier writes a message for each other rank with the vertices of the frontier that have a neighbor there.
+// The message to this rank has the whole frontier.
 func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 	for k := range messages {
 		messages[k] = messages[k][:0]
@@ -125,8 +125,8 @@ func (s *Rank) messagesOf(blocks bitmap, lists, send [][]uint32) {
 	}
 }
 
-// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Other ranks may still
-// read the last frontier and the last discovered set.
+// takeOwn makes the own vertices that this rank has discovered the frontier, and discovered empty. Other ranks may
+// still read the last frontier and the last discovered set.
 func (s *Rank) takeOwn() {
 	if s.inRow.Size() == 1 {
 		s.sent, s.frontier, s.discovered = s.frontier, s.discovered, s.sent

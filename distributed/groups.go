@@ -13,15 +13,15 @@ import (
 
 // Groups (package hubs).
 //
-// A rank numbers its vertices so: first its own hubs, by descending degree; then its vertices with a hub for a neighbor,
-// in groups by the first of their hubs and by descending degree in each; then the rest.
+// A rank numbers its vertices so: first its own hubs, by descending degree; then its vertices with a hub for a
+// neighbor, in groups by the first of their hubs and by descending degree in each; then the rest.
 //
-// Hubs are the first hubsPerRank vertices of every rank. Fewer of them leave more vertices without a group; more of them
-// make the groups smaller than a word of a bitmap.
+// Hubs are the first hubsPerRank vertices of every rank. Fewer of them leave more vertices without a group; more of
+// them make the groups smaller than a word of a bitmap.
 //
 // In two dimensions every rank knows the groups of all its rows and the hubs in the frontier: those of other grid
-// columns from the ranks of its grid row. So the owners discover groups, the others do not look for them, and nothing is
-// sent.
+// columns from the ranks of its grid row. So the owners discover groups, the others do not look for them, and nothing
+// is sent.
 
 const (
 	hubShare = 16 // vertices of a rank for each hub

@@ -9,8 +9,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message to another
-// rank is counted, but not the few numbers of reductions and of the communication layer, which are only timed.
+// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message to
+// another rank is counted, but not the few numbers of reductions and of the communication layer, which are only timed.
 
 // Phase is a part of a level, or of a search outside its levels.
 type Phase int

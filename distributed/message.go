@@ -11,8 +11,8 @@ import (
 )
 
 // A message that holds a set of vertices is a list of numbers or the words of a bitmap, whichever is shorter (Bisson et
-// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). A list is shorter than the
-// bitmap, so its length shows which it is. The message of an empty set is empty, that is, it is not sent.
+// al., section 5; Satish et al., "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012). A list is shorter than
+// the bitmap, so its length shows which it is. The message of an empty set is empty, that is, it is not sent.
 
 // Form is how sets are sent, a value of the option messages: "lists", "bitmaps" or "adaptive".
 type Form string

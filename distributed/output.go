@@ -16,7 +16,7 @@ import (
 // fewReached: a search that reaches fewer than 1/fewReached of the vertices does without the template.
 const fewReached = 8
 
-// beginOutput lets workers copy the template while they wait for others of their rank or for other ranks, until endIdle.
+// beginOutput lets workers copy the template while they wait for others of their rank or other ranks, until endIdle.
 func (s *Rank) beginOutput(parent []graph.Vertex, first, stride int64) {
 	s.output.Begin(parent, int(first), int(stride))
 	for k := range s.workers {

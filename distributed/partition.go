@@ -168,8 +168,8 @@ type lists struct{ at, targets []uint32 }
 
 func (l *lists) of(k int) []uint32 { return l.targets[l.at[k]:l.at[k+1]] }
 
-// listOf returns the index of a column's list. Lists are in the order of Locals, 32 of every block in turn. So hubs come
-// first, and a word of a bitmap stays a word.
+// listOf returns the index of a column's list. Lists are in the order of Locals, 32 of every block in turn. So hubs
+// come first, and a word of a bitmap stays a word.
 func (p *Part) listOf(block int, v uint32) uint32 {
 	return (v>>5*uint32(p.grid.R)+uint32(block))<<5 | v&31
 }

@@ -9,8 +9,8 @@ package distributed
 //
 //   - Rank j of a grid row receives from rank j-1 the rows that the ranks before it have discovered, the prefix. Rows
 //     that it has discovered and that are not in the prefix are assigned to it. It sends the union to rank j+1.
-//   - The last rank sends the union of all back along the row. So visited is exact for all rows of a rank, and the newly
-//     visited own vertices are the frontier.
+//   - The last rank sends the union of all back along the row. So visited is exact for all rows of a rank, and the own
+//     vertices that are newly visited are the frontier.
 //   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
 //
 // There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is

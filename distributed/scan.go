@@ -196,8 +196,8 @@ func (s *Rank) longLists(worker, from, to int) {
 	}
 }
 
-// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers may
-// visit rows at the same time; on amd64 an atomic read costs no more than another.
+// keepUnvisited writes the unvisited ones of at most batch rows to unvisited and returns their number. Other workers
+// may visit rows at the same time; on amd64 an atomic read costs no more than another.
 func keepUnvisited(rows []uint32, visited bitmap, unvisited *[batch]uint32) int {
 	n := 0
 	for _, v := range rows {

@@ -250,8 +250,8 @@ func (b *builder) measure() error {
 	return nil
 }
 
-// countDegrees counts the tuples at every label, with duplicates and without self-loops. Each worker has a byte for each
-// label, so that more counters fit in a cache, and adds to the shared counter when a byte overflows.
+// countDegrees counts the tuples at every label, with duplicates and without self-loops. Each worker has a byte for
+// each label, so that more counters fit in a cache, and adds to the shared counter when a byte overflows.
 func (b *builder) countDegrees() error {
 	labels := b.g.Labels
 	b.degrees = memory.Allocate[uint32](b.memory, "degrees", labels)

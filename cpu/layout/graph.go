@@ -29,7 +29,7 @@ const (
 	Given                 // a vertex is its label, isolated or not; no vertex is a hub
 )
 
-// Graph is the graph in the engine's vertex numbers, which searches only read. Vertices are ordered like this (order.go):
+// Graph is the graph in the engine's vertex numbers, which searches only read. The order of vertices (order.go):
 //
 //	0 ............ Hubs ............ Ungrouped ............ Searched ............ n
 //	|    hubs       |    grouped      |       ungrouped       |       leaves       |

@@ -22,8 +22,8 @@ import (
 // direction. With more neighbors on average this gains less than it loses: in breadth-first order the visited neighbors
 // of a vertex come first in its list, which a processor can predict.
 //
-// The given order is for the others, such as uniform random graphs: few levels have most vertices in any order. A vertex
-// is its label, and a search writes parents without a map, a template or corrections.
+// The given order is for the others, such as uniform random graphs: few levels have most vertices in any order. A
+// vertex is its label, and a search writes parents without a map, a template or corrections.
 //
 // Degrees and the levels of the search in kernel 1 decide, never timed searches.
 const (
@@ -37,8 +37,8 @@ const (
 	clusterSize   = 1 << 10
 )
 
-// orderFlat orders the vertices of a graph without hubs. It returns false, and orders nothing, if degrees are not nearly
-// equal or too many labels are isolated.
+// orderFlat orders the vertices of a graph without hubs. It returns false, and orders nothing, if degrees are not
+// nearly equal or too many labels are isolated.
 func (b *builder) orderFlat() (bool, error) {
 	g := b.g
 	if b.options.Hubs != 0 || b.options.ByLabel || b.options.NoLeaves || g.Vertices < minFlatGraph {

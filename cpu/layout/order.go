@@ -19,8 +19,8 @@ import (
 // They are the parents of nearly everything, share a few cache lines of every bitmap, and stand first in every list,
 // so that a bottom-up scan ends early (section 2.1, "local sort").
 //
-// Every other vertex with a hub for a neighbor belongs to the group of its largest one (package hubs). The vertices of a
-// group have consecutive numbers, by descending degree.
+// Every other vertex with a hub for a neighbor belongs to the group of its largest one (package hubs). The vertices of
+// a group have consecutive numbers, by descending degree.
 //
 // Leaves are vertices with a single tuple whose neighbor is a hub. They never discover a vertex, and the template has
 // their parents, so searches skip them. They are ordered by hub too. The ungrouped vertices are the rest.
@@ -128,7 +128,7 @@ func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint
 //	a vertex without a hub for a neighbor      2*Hubs
 //	an isolated label                           None
 //
-// A smaller hub replaces the one before a few times for each vertex, not once for each edge, so workers share the array.
+// A smaller hub replaces the one before a few times for each vertex, not once for each edge, so workers share Vertex.
 func (b *builder) findHubs(hubs []uint64) {
 	vertex, n := b.g.Vertex, uint32(len(hubs))
 	b.team.Split(b.g.Labels, 1, func(_, from, to int) {

@@ -14,9 +14,9 @@ import (
 // Packed lists: neighbor lists without most of their leading zeros (after Kolganov 2018, section 3.1).
 //
 // Kolganov removes the leading zeros that all neighbors of a vertex have in common. Here most entries of any list are
-// small, because vertices are numbered by descending degree. So each list has two parts: neighbors below NearLimit in 16
-// bits each, and the others in fields as wide as the largest vertex. Any entry can be read without those before it, and
-// the first part, nearly all that a bottom-up step reads, needs no decoding.
+// small, because vertices are numbered by descending degree. So each list has two parts: neighbors below NearLimit in
+// 16 bits each, and the others in fields as wide as the largest vertex. Any entry can be read without those before it,
+// and the first part, nearly all that a bottom-up step reads, needs no decoding.
 
 // NearLimit is the number of vertices that fit the 16 bits of a near entry.
 const NearLimit = 1 << 16

@@ -10,9 +10,9 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// localGroup is a group of goroutines. They exchange messages by posting slices on boards. Nothing is copied: a received
-// message is the sender's slice. Two boards alternate: a rank that is one call ahead posts on the other board, and no
-// rank can be two calls ahead.
+// localGroup is a group of goroutines. They exchange messages by posting slices on boards. Nothing is copied: a
+// received message is the sender's slice. Two boards alternate: a rank that is one call ahead posts on the other board,
+// and no rank can be two calls ahead.
 type localGroup struct {
 	size    int
 	barrier barrier
@@ -137,8 +137,8 @@ const (
 	totalYields = 8000   // sum over all ranks, if there are more than processors
 )
 
-// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes to
-// sleep counts itself and then looks at the turn; the last rank does both in the other order.
+// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes
+// to sleep counts itself and then looks at the turn; the last rank does both in the other order.
 func (b *barrier) pass(idle *team.Idler, last func()) {
 	turn := b.turn.Load()
 	if b.arrived.Add(1) < b.size {
