@@ -139,7 +139,7 @@ var unsafeFiles = []string{
 	"graph/validate/hugepages_linux.go",
 	"internal/memory/heap.go",
 	"internal/memory/mapped_linux.go",
-	"internal/team/spread_linux.go",
+	"internal/team/pin_linux.go",
 	"native/library_cgo.go",
 	"plugins/rpc/mapping.go",
 }

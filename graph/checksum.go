@@ -10,7 +10,6 @@ import (
 	"unsafe"
 )
 
-// memory returns the bytes of edges.
 func memory(edges []Edge) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(edges))), len(edges)*EdgeBytes)
 }

@@ -24,14 +24,3 @@ func ExampleParseSource() {
 	fmt.Println(source.Vertices(), "vertices,", source.Tuples(), "tuples, the last are", last)
 	// Output: 9 vertices, 12 tuples, the last are [(3,6) (4,7) (5,8)]
 }
-
-// The levels of a search decide its next direction: a frontier with many edges makes it go bottom-up.
-func ExampleSwitch_Next() {
-	rule := graph.Switch{Alpha: 14, Beta: 24}
-	state := graph.SwitchState{
-		Direction: graph.TopDown, Previous: 10, Frontier: 500, Vertices: 10_000,
-		FrontierEdges: 20_000, UnexploredEdges: 100_000,
-	}
-	fmt.Println(rule.Next(state))
-	// Output: bottom-up
-}

@@ -92,7 +92,6 @@ func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 	}}, nil
 }
 
-// splitMix returns the output of SplitMix64 for the state z.
 func splitMix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -29,8 +29,7 @@ type Kronecker struct {
 	Seed2      uint64 `json:"seed2"`
 }
 
-// kroneckerEdgeFactor is the edge factor of Graph500, which a name omits.
-const kroneckerEdgeFactor = 16
+const kroneckerEdgeFactor = 16 // of Graph500; a name omits it
 
 func parseKronecker(fields []string, seed1, seed2 uint64) (Source, error) {
 	n, err := numbers(fields, 1, 2)
@@ -96,8 +95,7 @@ type Constants struct {
 // Constants returns the constants of a recipe that passes Check.
 func (k Kronecker) Constants() Constants { return newGenerator(k).Constants }
 
-// tupleBits is the width of a tuple's position in the longest list.
-const tupleBits = 60
+const tupleBits = 60 // width of a tuple's position in the longest list
 
 func newGenerator(k Kronecker) *generator {
 	keys := NewStream(k.Seed1, k.Seed2)
@@ -121,7 +119,6 @@ func newGenerator(k Kronecker) *generator {
 	return g
 }
 
-// streamOf returns the stream that tuple i draws from.
 func (g *generator) streamOf(i int64) Stream {
 	s := Stream{g.Stream}
 	for b := range g.Jumps {
@@ -143,7 +140,6 @@ const (
 	rejectedDraw = mrgModulus % oddsAll // draws below this are rejected
 )
 
-// makeTuple makes tuple i.
 func (g *generator) makeTuple(i int64) Edge {
 	s := g.streamOf(i)
 	var l labels

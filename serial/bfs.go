@@ -3,14 +3,12 @@
 // Package serial has the plain searches. Every fast engine names this file as its plain twin: the same search without
 // directions, threads, vertex orders or packed lists.
 //
-// The graph is in compressed sparse rows (csr.go). A search fills the parent array: the root is its own parent, every
-// other reached vertex has a neighbor one level closer to the root, and all others are graph.Unreached.
+// The graph is in compressed sparse rows. There are three searches:
 //
-//   - linear keeps the reached vertices in a queue and looks at each once, so its work is linear in vertices and edges
-//     (Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", section 22.2).
+//   - linear keeps the reached vertices in a queue and looks at each once (Cormen, Leiserson, Rivest and Stein,
+//     "Introduction to Algorithms", section 22.2).
 //   - quadratic has no queue: in every level it searches all vertices for the frontier, as the first searches on GPUs
-//     did (Harish and Narayanan, "Accelerating Large Graph Algorithms on the GPU Using CUDA", 2007), so its work grows
-//     with vertices times levels.
+//     did (Harish and Narayanan, "Accelerating Large Graph Algorithms on the GPU Using CUDA", 2007).
 //   - hybrid (hybrid.go) takes top-down and bottom-up steps on several threads, over rows that are sorted, renumbered
 //     or packed on demand (Kolganov, "The Fastest and Energy-Efficient Breadth-First Search Algorithm on a Single
 //     Node", 2018, figure 2 and sections 2 and 3.1).
@@ -18,12 +16,12 @@ package serial
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tepsbench/teps/graph"
 )
 
-// stride is the number of vertices between two checks of the context.
-const stride = 4096
+const stride = 4096 // vertices between two checks of the context
 
 // linear searches from root. queue has room for every vertex and holds the visited ones in the order of their levels.
 func (g *csr) linear(ctx context.Context, root graph.Vertex, queue []uint32, parent []graph.Vertex) error {
@@ -70,10 +68,65 @@ func (g *csr) quadratic(ctx context.Context, root graph.Vertex, level []uint32, 
 	return nil
 }
 
-// start makes root its own parent and all other vertices unreached.
 func start(parent []graph.Vertex, root graph.Vertex) {
 	for v := range parent {
 		parent[v] = graph.Unreached
 	}
 	parent[root] = root
 }
+
+// csr is a graph in compressed sparse rows: the neighbors of v are targets[offsets[v]:offsets[v+1]], ascending, each
+// once and without v itself.
+type csr struct {
+	offsets []int64
+	targets []uint32
+}
+
+// newCSR builds the rows of the vertices 0..vertices-1, which are at most 2^32.
+func newCSR(ctx context.Context, tuples []graph.Edge, vertices int64) (*csr, error) {
+	g := &csr{offsets: make([]int64, vertices+1)}
+	for _, t := range tuples {
+		u, v := t.Ends()
+		g.offsets[u]++
+		g.offsets[v]++
+	}
+	var end int64
+	for v, degree := range g.offsets {
+		end += degree
+		g.offsets[v] = end
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.targets = make([]uint32, end)
+	for _, t := range tuples { // from the back, so the end of each row becomes its beginning
+		u, v := t.Ends()
+		g.offsets[u]--
+		g.targets[g.offsets[u]] = uint32(v)
+		g.offsets[v]--
+		g.targets[g.offsets[v]] = uint32(u)
+	}
+	var kept int64
+	for v := range vertices {
+		if v%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		row := g.targets[g.offsets[v]:g.offsets[v+1]]
+		slices.Sort(row)
+		row = slices.Compact(row)
+		g.offsets[v] = kept
+		for _, u := range row {
+			if int64(u) != v {
+				g.targets[kept] = u
+				kept++
+			}
+		}
+	}
+	g.offsets[vertices] = kept
+	g.targets = g.targets[:kept]
+	return g, nil
+}
+
+func (g *csr) neighbors(v uint32) []uint32 { return g.targets[g.offsets[v]:g.offsets[v+1]] }
+
+func (g *csr) bytes() int64 { return 8*int64(len(g.offsets)) + 4*int64(cap(g.targets)) }

@@ -55,30 +55,26 @@ func describe() (plugins.Description, error) {
 // memoryBound returns an upper bound on the memory of a search with these options, as if nothing were freed during
 // kernel 1. The description has the bound of the default options.
 func memoryBound(set plugins.Settings) plugins.Memory {
-	on := func(name string) bool { return set.Text(name) == "on" }
 	m := plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} // row (8) and queue (4); two entries of 32 bits
 	if set.Text("work") != "hybrid" {
 		return m
 	}
-	m.Fixed = 12 << 20    // levels
-	m.PerVertex += 4 + 12 // levels, and growing queues of workers
-	copyOfRows := func() { m.PerVertex, m.PerTuple = m.PerVertex+8, m.PerTuple+8 }
-	if on("local") || on("global") {
-		m.PerVertex += 8 // vertices by degree and their places
-	}
-	if on("global") {
-		m.PerVertex += 4 // vertices by number
-		copyOfRows()
-	}
-	if on("renumber") {
-		m.PerVertex += 4 + 4 + 4 + 8 // vertices by number, numbers, the queue, and what threads add to it
-		copyOfRows()
-	}
-	if on("global") || on("renumber") {
-		m.PerVertex += 4 + 8 // labels and numbered parents
-	}
-	if set.Text("adjacency") == "perlist" {
-		copyOfRows()
+	local, global, renumber := set.Text("local") == "on", set.Text("global") == "on", set.Text("renumber") == "on"
+	m.Fixed = 12 << 20 // levels
+	for _, part := range []struct {
+		used                bool
+		perVertex, perTuple float64
+	}{
+		{true, 4 + 12, 0},                          // levels, and growing queues of workers
+		{local || global, 8, 0},                    // vertices by degree and their places
+		{global, 4 + 8, 8},                         // vertices by number, a copy of the rows
+		{renumber, 4 + 4 + 4 + 8 + 8, 8},           // also numbers, the queue, and what threads add to it
+		{global || renumber, 4 + 8, 0},             // labels and numbered parents
+		{set.Text("adjacency") == "perlist", 8, 8}, // a copy of the rows
+	} {
+		if part.used {
+			m.PerVertex, m.PerTuple = m.PerVertex+part.perVertex, m.PerTuple+part.perTuple
+		}
 	}
 	return m
 }
@@ -94,8 +90,7 @@ func fits(ctx context.Context, m plugins.Memory, vertices, tuples int64) error {
 		"orders or a smaller graph: %w", units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
 }
 
-// maxLevels is the number of levels that a hybrid search records, as in package cpu.
-const maxLevels = 1 << 16
+const maxLevels = 1 << 16 // recorded by a hybrid search, as in package cpu
 
 // build is kernel 1. Without tuples there is nothing to search.
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
@@ -126,7 +121,6 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	}, nil
 }
 
-// hybrid is the rest of kernel 1 with work=hybrid.
 func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Built, error) {
 	g, number, err := g.transform(ctx, options)
 	if err != nil {

@@ -29,15 +29,13 @@ type hybrid struct {
 	found    []found         // by each worker, in a step
 }
 
-// found holds the discoveries of a worker in a step.
 type found struct {
 	queue []uint32
 	inLvl int64 // visited edges
 	_     [64]byte
 }
 
-// fewVertices is the length of a frontier below which one worker expands it.
-const fewVertices = 300
+const fewVertices = 300 // in a frontier that one worker expands
 
 // search searches from root. It returns at most cap(h.levels) levels.
 func (h *hybrid) search(
@@ -75,7 +73,6 @@ func (h *hybrid) search(
 	return t, nil
 }
 
-// topDown discovers the unvisited neighbors of the frontier.
 func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex) {
 	step := func(worker, first, last int) {
 		f := &h.found[worker]
@@ -107,13 +104,11 @@ func (h *hybrid) topDown(frontier []uint32, depth uint32, parent []graph.Vertex)
 	h.share(len(frontier), step)
 }
 
-// discover sets the level of v if it has none, and reports whether it did.
 func (h *hybrid) discover(v, depth uint32) bool {
 	level := &h.level[v]
 	return atomic.LoadUint32(level) == 0 && atomic.CompareAndSwapUint32(level, 0, depth)
 }
 
-// bottomUp searches the neighbors of each unvisited vertex for one in the frontier.
 func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	h.share(len(h.level), func(worker, first, last int) {
 		f := &h.found[worker]

@@ -28,8 +28,7 @@ func (l *Lists) Of(v int64) []uint32 { return l.Entries[l.Offsets[v]:l.Offsets[v
 // Bytes returns the memory of the lists of a source in bytes.
 func Bytes(g graph.Source) int64 { return 8*g.Vertices() + 8*g.Tuples() }
 
-// block is the number of tuples that are made at a time.
-const block = 1 << 18
+const block = 1 << 18 // tuples made at a time
 
 // New builds the lists in two passes over the tuples: it counts the entries, then fills the lists. A self-loop takes
 // loopEntries entries, 1 or 2. Progress is called with the number of tuples of each block, in both passes.

@@ -23,7 +23,6 @@ const sgHeader = 17 // bytes of the first three numbers
 func readSG(in *input) error  { return in.readSerialized(4) }
 func readWSG(in *input) error { return in.readSerialized(8) }
 
-// readSerialized reads a graph with entries of the given number of bytes.
 func (in *input) readSerialized(entryBytes int64) error {
 	var header [sgHeader]byte
 	if n, err := io.ReadFull(in.r, header[:]); err != nil {
@@ -81,7 +80,6 @@ const (
 	inverse // the arc from the entry to the vertex
 )
 
-// serialized are the lists of a graph.
 type serialized struct {
 	*input
 	vertices, entries, bytes int64
@@ -159,7 +157,6 @@ func (l *serialized) readOffsets() ([]int64, error) {
 	return offsets, nil
 }
 
-// readPacked reads tuples as graph.Edge describes them.
 func readPacked(in *input) error {
 	return in.readTuples(graph.EdgeBytes, func(t []byte) (u, v uint64) {
 		low, high := binary.LittleEndian.Uint64(t), uint64(binary.LittleEndian.Uint32(t[8:]))
@@ -167,7 +164,6 @@ func readPacked(in *input) error {
 	})
 }
 
-// readPacked16 reads tuples of two 64-bit numbers.
 func readPacked16(in *input) error {
 	return in.readTuples(16, func(t []byte) (u, v uint64) {
 		return binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint64(t[8:])

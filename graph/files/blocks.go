@@ -13,10 +13,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// blockBytes is the number of bytes parsed at a time: a block fits in the cache of a core and takes a few milliseconds.
-const blockBytes = 1 << 20
+const blockBytes = 1 << 20 // parsed at a time: fits in the cache of a core, and takes a few milliseconds
 
-// block is a part of a file, of whole lines or whole records.
 type block struct {
 	data   []byte
 	line   int64 // lines of the file before the block
@@ -106,7 +104,6 @@ func (in *input) parallel(b blocks) error {
 	return cmp.Or(in.ctx.Err(), err, readErr)
 }
 
-// recycle passes an array on for reuse.
 func recycle[T any](to chan<- []T, array []T) {
 	select {
 	case to <- array:
@@ -219,5 +216,4 @@ func (in *input) readLine() ([]byte, error) {
 	}
 }
 
-// maxHeaderLine is the length of the longest line in a header.
-const maxHeaderLine = 1 << 20
+const maxHeaderLine = 1 << 20 // bytes

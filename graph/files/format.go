@@ -39,7 +39,6 @@ type codec struct {
 	write      func(out *output, name string) error // nil: it is read only
 }
 
-// formats lists all formats, in the order of the documentation.
 func formats() []codec {
 	return []codec{
 		{Packed, []string{".tuples"}, readPacked, writePacked},
@@ -56,7 +55,6 @@ func formats() []codec {
 	}
 }
 
-// formatOf returns the codec of a format, or an empty one for an unknown format.
 func formatOf(name Format) codec {
 	for _, f := range formats() {
 		if f.format == name {
@@ -74,7 +72,6 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// splitCompression returns a name without .gz or .zst, and that extension.
 func splitCompression(name string) (stem, compression string) {
 	switch ext := filepath.Ext(name); ext {
 	case ".gz", ".zst", ".zstd":
@@ -83,7 +80,6 @@ func splitCompression(name string) (stem, compression string) {
 	return name, ""
 }
 
-// formatOfName returns the format of the extension of a name, or an empty one.
 func formatOfName(name string) Format {
 	stem, _ := splitCompression(name)
 	ext := strings.ToLower(filepath.Ext(stem))
@@ -122,8 +118,7 @@ func (in *input) detect() (Format, error) {
 	return "", errors.New("unknown content; give the file the extension of its format, such as .mtx or .graph")
 }
 
-// detectBytes is the number of bytes that detect needs: a multiple of 12 and 16.
-const detectBytes = 48 << 10
+const detectBytes = 48 << 10 // needed by detect; a multiple of 12 and 16
 
 // dimacsLine is the first line of a DIMACS file: sizes or a comment.
 var dimacsLine = regexp.MustCompile(`^(p .*\S|c([ \r\n]|$))`)
@@ -159,7 +154,6 @@ func isPacked16(head []byte) bool {
 	return zero || !hasSmallLabels(head)
 }
 
-// isPacked reports whether head can be tuples of 12 bytes.
 func isPacked(head []byte) bool { return len(head)%12 == 0 && hasSmallLabels(head) }
 
 // hasSmallLabels reports whether all labels of packed tuples are below 2^40.

@@ -21,7 +21,6 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// input is a file that is being read.
 type input struct {
 	ctx      context.Context
 	source   *source
@@ -135,7 +134,6 @@ func (in *input) room(n int) ([]graph.Edge, error) {
 	return room, err
 }
 
-// add stores the tuples of a block.
 func (in *input) add(edges []graph.Edge) error {
 	room, err := in.room(len(edges))
 	copy(room, edges)
@@ -170,12 +168,10 @@ func named(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// atLine is an error about a line, counted from 1.
 func atLine(line int64, format string, args ...any) error {
 	return &contentError{fmt.Sprintf(":%d: ", line) + fmt.Sprintf(format, args...)}
 }
 
-// atByte is an error about a binary file.
 func (in *input) atByte(offset int64, format string, args ...any) error {
 	where := ""
 	if in.info.Compression != "" {

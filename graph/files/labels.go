@@ -23,7 +23,6 @@ type collected struct {
 	large    []uint64                // labels of the vertices from firstLarge on
 }
 
-// seen holds the labels of a block.
 type seen struct {
 	*collected
 	limit uint64 // larger than all labels below firstLarge
@@ -113,7 +112,6 @@ func (in *input) number(c *collected) error {
 	return err
 }
 
-// numbering collects all labels.
 func (c *collected) numbering(in *input) (*numbering, error) {
 	sets := make([]map[uint64]uint64, in.threads)
 	for t := range sets {

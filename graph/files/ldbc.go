@@ -68,7 +68,6 @@ func sibling(name, compression string) string {
 	return ""
 }
 
-// readVertices adds a list of labels to a set, on one thread.
 func (in *input) readVertices(set map[uint64]uint64) error {
 	return in.parallel(blocks{limit: -1, parse: func(b *block, _ []graph.Edge) ([]graph.Edge, error) {
 		for i := 0; i < len(b.data); {
@@ -91,7 +90,6 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 	}})
 }
 
-// readEdges reads an edge list whose labels are those of n.
 func (n *numbering) readEdges(in *input) error {
 	in.info.Vertices, in.info.Labels = int64(len(n.labels)), n.labels
 	lines := pairs{other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
@@ -107,7 +105,6 @@ func (n *numbering) readEdges(in *input) error {
 	return in.parallel(b)
 }
 
-// properties reads whether the edges are directed from NAME.properties, if there is one.
 func properties(stem string, info *Info) error {
 	name := stem + ".properties"
 	text, err := regular.Read(name, 1<<20)

@@ -63,7 +63,6 @@ func readMatrixMarket(in *input) error {
 	return in.checkCount("entries", entries, in.info.Tuples)
 }
 
-// checkCount compares the count in the header with the content.
 func (in *input) checkCount(what string, want, got int64) error {
 	if want != got {
 		return atLine(in.line, "the file has %d %s, but its header announces %d", got, what, want)
@@ -109,5 +108,4 @@ func (in *input) sizes(comment byte, words, n, limit int, want string) (all []st
 	return all, sizes, nil
 }
 
-// truncate shortens a line that is quoted.
 func truncate(line []byte) []byte { return line[:min(len(line), 60)] }

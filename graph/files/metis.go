@@ -93,7 +93,6 @@ func readMETIS(in *input) error {
 	return in.checkCount("edges", sizes[1], in.info.Tuples)
 }
 
-// metisFmt reads the third and the fourth number of the header.
 func metisFmt(line int64, words []string) (skip int64, weighted bool, err error) {
 	if len(words) == 0 {
 		return 0, false, nil
@@ -133,14 +132,12 @@ func (s *symmetry) add(u, v int64) bool {
 	return false
 }
 
-// merge adds a part. Parts may be merged at the same time.
 func (s *symmetry) merge(part *symmetry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.up, s.down, s.sum = s.up+part.up, s.down+part.down, s.sum+part.sum
 }
 
-// broken reports whether an entry has no counterpart.
 func (s *symmetry) broken() bool { return s.up != s.down || s.sum != 0 }
 
 // arcHash is the finalizer of MurmurHash3 over both ends.

@@ -145,7 +145,6 @@ func unmarshalBlob(data []byte, message proto.Message) error {
 	return skip.Unmarshal(raw, message)
 }
 
-// roads appends the tuples of a block.
 func roads(data *osmpb.PrimitiveBlock, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
 	isHighway := func(key uint32) bool {
 		words := data.Stringtable.GetS()

@@ -100,7 +100,6 @@ func Writable() []string {
 	return all
 }
 
-// output is a graph that is being written.
 type output struct {
 	ctx           context.Context
 	source        graph.Source
@@ -117,7 +116,6 @@ type outputFile struct {
 	pending    *renameio.PendingFile
 }
 
-// create creates a file.
 func (out *output) create(name string) error {
 	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
 	if err != nil {
@@ -143,7 +141,6 @@ func (out *output) create(name string) error {
 	return nil
 }
 
-// each calls f for each block of tuples, in order.
 func (out *output) each(f func([]graph.Edge) error) error {
 	return adjacency.Each(out.ctx, out.source, func(edges []graph.Edge) error {
 		out.progress(int64(len(edges)))
@@ -151,7 +148,6 @@ func (out *output) each(f func([]graph.Edge) error) error {
 	})
 }
 
-// lines writes the text that format appends for each tuple.
 func (out *output) lines(format func(line []byte, u, v graph.Vertex) []byte) error {
 	return out.each(func(edges []graph.Edge) error {
 		return out.parts(int64(len(edges)), func(text []byte, i int64) []byte {
@@ -216,7 +212,6 @@ func writeEdgeList(out *output, name string) error {
 
 func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
 
-// edges writes lines of two labels.
 func (out *output) edges(end string) error { return out.pairs("", out.label(), end) }
 
 // pairs writes lines of two vertices, each appended by name.
@@ -247,7 +242,6 @@ func writeDIMACS(out *output, name string) error {
 	return out.pairs(line, fromOne, end)
 }
 
-// writeLDBC writes NAME.e, NAME.v and NAME.properties.
 func writeLDBC(out *output, name string) error {
 	if err := out.edges("\n"); err != nil {
 		return err

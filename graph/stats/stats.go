@@ -58,7 +58,6 @@ func Of(ctx context.Context, g graph.Source, progress func(units int64)) (Graph,
 // Work returns the work of Of in units: each tuple twice for the lists, and once for each of about five searches.
 func Work(g graph.Source) int64 { return 7 * g.Tuples() }
 
-// degrees sets the fields that follow from the lists.
 func (s *Graph) degrees(lists *adjacency.Lists) {
 	var classes [64]int64 // by the bits of the degree
 	for v := range s.Vertices {
@@ -88,8 +87,7 @@ func (s *Graph) degrees(lists *adjacency.Lists) {
 	}
 }
 
-// maxSweeps bounds the searches for the diameter. The bound rarely grows after the third.
-const maxSweeps = 8
+const maxSweeps = 8 // searches for the diameter; its bound rarely grows after the third
 
 // components searches from every vertex that no earlier search reached. Then it sweeps through the largest component:
 // each search begins at the last vertex that the previous one reached, as long as the distance grows (Magnien, Latapy,
@@ -126,7 +124,6 @@ func (s *Graph) components(ctx context.Context, search *sweep, progress func(uni
 	return nil
 }
 
-// sweep searches a graph breadth first.
 type sweep struct {
 	lists *adjacency.Lists
 	level []int32 // level plus 1; 0: unvisited

@@ -15,12 +15,10 @@ import (
 // These methods describe a broken rule, on one thread and in order, so that the message does not depend on the division
 // of work. If they find nothing wrong, the array has changed since.
 
-// broken makes a violation of vertices.
 func (s *search) broken(rule Rule, vertices []graph.Vertex, format string, args ...any) error {
 	return &Violation{rule, s.root, vertices, fmt.Sprintf(format, args...)}
 }
 
-// explainTree describes a breach of rule 1 or 2.
 func (s *search) explainTree() error {
 	if p := s.parent[s.root]; p != s.root {
 		return s.broken(RuleTree, []graph.Vertex{s.root}, "the root %d must be its own parent, but %s", s.root, s.describe(p))
@@ -43,7 +41,6 @@ func (s *search) explainTree() error {
 		"has 2^31 levels or more; nothing may write to the parents after the search returns", s.root)
 }
 
-// describe describes a wrong entry of a parent array.
 func (s *search) describe(p graph.Vertex) string {
 	switch {
 	case p == graph.Unreached:
@@ -81,7 +78,6 @@ func (s *search) lowestInCycle() graph.Vertex {
 	return low
 }
 
-// explainCycle describes the cycle that low is in.
 func (s *search) explainCycle(low graph.Vertex) error {
 	n := int64(1)
 	for u := s.parent[low]; u != low && s.isVertex(u) && n < s.vertices; u = s.parent[u] {

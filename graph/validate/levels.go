@@ -148,7 +148,6 @@ func setBit(bitmap []uint64, i uint64) {
 	}
 }
 
-// clearBit clears bit i of a bitmap that threads share.
 func clearBit(bitmap []uint64, i uint64) {
 	word, bit := &bitmap[i/64], uint64(1)<<(i%64)
 	if atomic.LoadUint64(word)&bit != 0 {

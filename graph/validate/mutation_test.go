@@ -4,7 +4,6 @@ package validate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -312,74 +311,6 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 			}
 			if applied < 10 {
 				t.Errorf("applied only %d times", applied)
-			}
-		})
-	}
-}
-
-func TestViolationIsTheSameForAnyNumberOfThreads(t *testing.T) {
-	edges, vertices := kroneckerTuples(t, 12, 5)
-	root, _ := edges[0].Ends()
-	csr := mustCSR(t, edges, vertices)
-	good, level, err := csr.Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Many breaches at once, so that threads meet them in different orders.
-	broken := map[Rule]func(v graph.Vertex, p graph.Vertex) graph.Vertex{
-		RuleTree: func(v, p graph.Vertex) graph.Vertex {
-			if v%1000 == 999 && v != root {
-				return v
-			}
-			return p
-		},
-		RuleTreeLevel: func(v, p graph.Vertex) graph.Vertex {
-			if level[v] == 1 {
-				return graph.Unreached
-			}
-			return p
-		},
-		RuleLevel: func(v, p graph.Vertex) graph.Vertex {
-			for _, u := range csr.Neighbors(v) {
-				if v%50 == 0 && u%50 != 0 && level[v] > 0 && level[u] == level[v] && u != v {
-					return u
-				}
-			}
-			return p
-		},
-		RuleSpan: func(v, p graph.Vertex) graph.Vertex {
-			if !slices.Contains(good, v) {
-				return graph.Unreached
-			}
-			return p
-		},
-		RuleTuple: func(v, p graph.Vertex) graph.Vertex {
-			if level[v] == 2 {
-				return graph.Vertex(slices.Index(level, 1))
-			}
-			return p
-		},
-	}
-	for rule, mutate := range broken {
-		t.Run(rule.String(), func(t *testing.T) {
-			parent := slices.Clone(good)
-			for v := range parent {
-				parent[v] = mutate(graph.Vertex(v), good[v])
-			}
-			want := judge(sample{"", edges, vertices, root}, parent)
-			var texts []string
-			for _, threads := range []int{1, 2, 3, 8} {
-				v := mustValidator(t, edges, vertices, threads)
-				for range 5 {
-					_, err := v.Validate(context.Background(), root, parent)
-					if message := want.differs(err); message != "" || want.rule != rule {
-						t.Fatalf("%d threads: %s", threads, message)
-					}
-					texts = append(texts, fmt.Sprint(err))
-				}
-			}
-			if texts = slices.Compact(texts); len(texts) != 1 {
-				t.Errorf("the texts differ: %q", texts)
 			}
 		})
 	}

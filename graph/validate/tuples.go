@@ -112,7 +112,6 @@ func noTuple() lowest {
 	return l
 }
 
-// put makes l at most n.
 func (l lowest) put(n int64) {
 	for old := l.Load(); n < old && !l.CompareAndSwap(old, n); old = l.Load() {
 	}
@@ -219,7 +218,6 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 	return groups, wrong&highBits == 0
 }
 
-// collect adds the hits of a block.
 func (s *scanner) collect(block []graph.Edge, groups []group) {
 	n := s.nHits
 	for i := range groups {

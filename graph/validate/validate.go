@@ -264,7 +264,6 @@ func (s *search) check() error {
 
 func (v *Validator) isVertex(p graph.Vertex) bool { return p >= 0 && int64(p) < v.vertices }
 
-// overVertices is graph.Parallel over all vertices.
 func (v *Validator) overVertices(ctx context.Context, work func(first, last int64) bool) (bool, error) {
 	return graph.Parallel(ctx, len(v.scanners), v.vertices, v.vertexGrain, func(_ int, first, last int64) bool {
 		return work(first, last)

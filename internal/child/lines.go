@@ -21,8 +21,7 @@ type Lines struct {
 // the call returns.
 func NewLines(line func(line []byte)) *Lines { return &Lines{line: line} }
 
-// maxLine is the number of bytes after which a line is split.
-const maxLine = 64 << 10
+const maxLine = 64 << 10 // bytes after which a line is split
 
 // Write never fails.
 func (l *Lines) Write(p []byte) (int, error) {

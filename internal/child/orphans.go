@@ -29,7 +29,6 @@ var family struct {
 	inherited  map[int]bool // from what this process was before its execve: not ours to kill
 }
 
-// begin starts a program.
 func begin(cmd *exec.Cmd) error {
 	family.Lock()
 	defer family.Unlock()
@@ -81,7 +80,6 @@ func (p *Process) killFound() (n int) {
 	return n
 }
 
-// relative is a process of this machine.
 type relative struct {
 	pid, parent, group int
 	ended              bool // and not yet reaped

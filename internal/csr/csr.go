@@ -130,7 +130,6 @@ func (w *Writer[C]) Put(entries []uint64) {
 	}
 }
 
-// flush moves n entries from a slot to bucket k.
 func (a *Matrix[C]) flush(k int, s *slot[C], n int) {
 	at := int(a.buckets[k].end.Add(int64(n))) - n
 	copy(a.column[at:], s.columns[:n])

@@ -76,7 +76,6 @@ type sorter[C ~uint32] struct {
 	bitmap []uint64 // of all columns
 }
 
-// bits returns the width of the keys of bucket k.
 func (s *sorter[C]) bits(k *bucket) int { return s.width + bits.Len(uint(k.to-k.from-1)) }
 
 // sortEntries returns the keys of the entries of bucket k in ascending order without duplicates.
@@ -115,7 +114,6 @@ func (s *sorter[C]) set(columns []C) (keys []uint32) {
 	return keys
 }
 
-// writeKeys writes the lists of bucket k from place on.
 func writeKeys[C ~uint32, K uint32 | uint64](s *sorter[C], k *bucket, keys []K, place int) {
 	next, mask := k.from, K(1)<<s.width-1 // next is the first row whose list has not begun
 	for i, key := range keys {
@@ -127,4 +125,43 @@ func writeKeys[C ~uint32, K uint32 | uint64](s *sorter[C], k *bucket, keys []K, 
 	for ; next < k.to; next++ {
 		s.at[next] = uint32(place + len(keys))
 	}
+}
+
+const (
+	digitBits = 11
+	digits    = 1 << digitBits
+)
+
+// SortKeys sorts keys by `width` bits from bit `low` on, above which they have none: a stable radix sort from the least
+// significant digit. It returns the sorted array and the other one.
+func SortKeys[K uint32 | uint64](t *team.Team, keys, scratch []K, low, width int) (sorted, other []K) {
+	counts := make([][digits]uint32, t.Size())
+	for shift := low; shift < low+width; shift += digitBits {
+		from, into := keys, scratch[:len(keys)]
+		t.Split(len(from), 1, func(worker, begin, end int) {
+			mine := &counts[worker]
+			clear(mine[:])
+			for _, key := range from[begin:end] {
+				mine[uint64(key)>>(shift&63)&(digits-1)]++
+			}
+		})
+		at := uint32(0)
+		for d := range digits {
+			for worker := range counts {
+				n := counts[worker][d]
+				counts[worker][d] = at
+				at += n
+			}
+		}
+		t.Split(len(from), 1, func(worker, begin, end int) {
+			mine := &counts[worker]
+			for _, key := range from[begin:end] {
+				d := uint64(key) >> (shift & 63) & (digits - 1)
+				into[mine[d]] = key
+				mine[d]++
+			}
+		})
+		keys, scratch = into, from
+	}
+	return keys, scratch
 }

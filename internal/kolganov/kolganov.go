@@ -62,8 +62,7 @@ func Order(ctx context.Context, offsets []int64, targets []uint32, threads int) 
 	return o.number, nil
 }
 
-// largeLevel is the minimum length of a level that several threads share.
-const largeLevel = 1 << 12
+const largeLevel = 1 << 12 // minimum length of a level that several threads share
 
 type queueOrder struct {
 	offsets []int64
@@ -76,7 +75,6 @@ type queueOrder struct {
 
 func (o *queueOrder) neighbors(v uint32) []uint32 { return o.targets[o.offsets[v]:o.offsets[v+1]] }
 
-// add appends a vertex that is not in the queue.
 func (o *queueOrder) add(v uint32) {
 	if o.number[v] == 0 {
 		o.queue = append(o.queue, v)

@@ -8,8 +8,7 @@ import (
 	processor "golang.org/x/sys/cpu"
 )
 
-// fewBits is the number of entries from which vectors are faster.
-const fewBits = 4
+const fewBits = 4 // of a word, from which vectors are faster
 
 // In64 looks up the entries of 64 bits.
 func In64(b []uint64, entry []uint32, word uint64) (found uint64) {

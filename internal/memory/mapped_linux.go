@@ -21,7 +21,6 @@ import (
 // hugePage is the usual size of a transparent huge page. Where huge pages have another size, the advice has no effect.
 const hugePage = 2 << 20
 
-// block is an anonymous private mapping.
 type block struct {
 	mapping []byte
 	start   int64 // of the array in mapping

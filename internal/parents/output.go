@@ -30,8 +30,7 @@ type shares struct {
 	_             [32]byte
 }
 
-// aheadPlaces is the number of places that a worker copies at a time while it waits, in less than a microsecond.
-const aheadPlaces = 128
+const aheadPlaces = 128 // copied at a time while a worker waits, in less than a microsecond
 
 // NewOutput returns the output of searches with a template of labels below bound. Each worker fills its corrections.
 func NewOutput(t *team.Team, template []uint32, bound int64, corrections []*Corrections) *Output {
@@ -94,7 +93,6 @@ func (w *write) Piece(_, from, to int) {
 	}
 }
 
-// copy writes the template of places from..to-1.
 func (o *Output) copy(from, to int) {
 	if from >= to {
 		return // perhaps because there are more ranks than labels; then first is not an entry

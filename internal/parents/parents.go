@@ -42,7 +42,6 @@ func widen31(into []graph.Vertex, labels []uint32) {
 	}
 }
 
-// widen32 writes labels or None as parents.
 func widen32(into []graph.Vertex, labels []uint32) {
 	into = into[:len(labels)]
 	for i, label := range labels {

@@ -9,11 +9,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// pins holds each worker to a processor.
 type pins struct {
 	allowed unix.CPUSet   // of the caller, before it was pinned
 	sets    []unix.CPUSet // [worker] one processor
@@ -62,7 +63,6 @@ func Bind(k, shares, size int) bool {
 	return true
 }
 
-// find returns the processors that this process may use.
 func (p *pins) find() (processors []processor, err error) {
 	if err := unix.SchedGetaffinity(0, &p.allowed); err != nil {
 		return nil, fmt.Errorf("finding the processors that this process may use: %w", err)
@@ -98,10 +98,50 @@ func (p *pins) pin(worker int) {
 	}
 }
 
-// unpin undoes pin for the caller.
 func (p *pins) unpin() {
 	if p != nil {
 		_ = unix.SchedSetaffinity(0, &p.allowed)
 		runtime.UnlockOSThread()
 	}
 }
+
+// places says on which processors workers have woken up and are awake. A worker that has slept now and then wakes up on
+// the processor of another worker while others are idle, and the system leaves it there for some milliseconds, longer
+// than many a search. So it moves to a processor that no worker of its teams has.
+type places [1024]atomic.Bool
+
+// spread moves the caller as above, and returns 1 + the processor that it has taken; 0 if it has taken none.
+func (p *places) spread() int {
+	var cpu uint32
+	if _, _, errno := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); errno != 0 {
+		return 0
+	}
+	if int(cpu) < len(p) && p[cpu].CompareAndSwap(false, true) {
+		return 1 + int(cpu)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var allowed, one unix.CPUSet
+	if unix.SchedGetaffinity(0, &allowed) != nil {
+		return 0
+	}
+	for k := range p {
+		if allowed.IsSet(k) && p[k].CompareAndSwap(false, true) {
+			one.Set(k)
+			_ = unix.SchedSetaffinity(0, &one) // an optimization: if the system refuses, the worker stays
+			_ = unix.SchedSetaffinity(0, &allowed)
+			return 1 + k
+		}
+	}
+	return 0
+}
+
+func (p *places) leave(place int) {
+	if place > 0 {
+		p[place-1].Store(false)
+	}
+}
+
+// YieldProcessor lets a waiting thread of the system run on this processor, without the Go scheduler: the goroutine
+// stays on its thread.
+func YieldProcessor() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

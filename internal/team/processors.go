@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// processor is a hardware thread.
 type processor struct{ number, node, socket, core int }
 
 // choose returns a processor for each of size workers, by NUMA node. It takes one hardware thread of every core before

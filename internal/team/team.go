@@ -134,7 +134,6 @@ func (t *Team) close() {
 	}
 }
 
-// waitFor waits until a member has unset a flag.
 func (t *Team) waitFor(flag *atomic.Bool) {
 	for look := 0; flag.Load(); look++ {
 		if !t.tryIdle(0) && !t.Pause(look) {
@@ -143,7 +142,6 @@ func (t *Team) waitFor(flag *atomic.Bool) {
 	}
 }
 
-// serve is the loop of member i.
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
 	t.pins.pin(i) // for good: the thread ends with this goroutine
