@@ -5,17 +5,17 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
-	"slices"
-	"time"
 
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -25,23 +25,51 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	if len(c.devices) > 1 {
-		if len(in.Tuples) == 0 && in.Recipe != nil {
-			return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
-				"leave out the option gpus")
-		}
-		if in.DeviceTuples != nil {
-			return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
-		}
-		_, built, err := constructTeam(ctx, in.Tuples, c)
+	if len(c.devices) == 1 {
+		_, built, err := construct(ctx, in, c)
 		return built, err
 	}
-	_, built, err := construct(ctx, in, c)
+	if len(in.Tuples) == 0 && in.Recipe != nil {
+		return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
+			"leave out the option gpus")
+	}
+	if in.DeviceTuples != nil {
+		return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
+	}
+	_, built, err := constructTeam(ctx, in.Tuples, c)
 	return built, err
 }
 
-// advice says what to do where device memory is short.
-const advice = "raise the option memory, or set lists=host"
+const (
+	advice   = "raise the option memory, or set lists=host" // where device memory is short
+	tuning   = "alpha, beta and every constant are fixed defaults or set by the user before kernel 1"
+	template = "kernel 1 prepares an array with every vertex's first neighbor, in original labels; each search copies it" +
+		" and confirms or replaces every entry inside its clock"
+)
+
+// builder is kernel 1: it turns tuples into a graph on the device. Every step runs as kernels and leaves its result on
+// the device; only counts come back to the host.
+type builder struct {
+	driver.Work
+	device *gpu
+	c      configuration
+	tuples []graph.Edge
+	lent   *plugins.DeviceTuples // if they are in device memory
+	recipe *graph.Kronecker      // if there are no tuples
+	n      int64                 // the number of tuples
+
+	graph  deviceGraph
+	packed bool           // the lists
+	notes  []plugins.Fact // for the record
+
+	opened    uint64 // the lent tuples, 12 bytes each
+	pairs     uint64 // [n] tuples u<<32 | v; 0: see forTuples
+	degree    uint64 // [labels] duplicates included
+	maxDegree uint64
+	counters  uint64 // [counters] for the kernels' results
+}
+
+const counters = 16
 
 // construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
 func construct(ctx context.Context, in plugins.Input, c configuration) (*search, plugins.Built, error) {
@@ -51,81 +79,225 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 	if err != nil {
 		return nil, plugins.Built{}, err
 	}
-	start := time.Now()
-	m, err := driver.NewAllocator(c.memory, advice)
+	b := &builder{Work: driver.NewWork(ctx, d.GPU, c.memory(), advice), device: d, c: c, tuples: in.Tuples,
+		lent: in.DeviceTuples}
+	if len(in.Tuples) == 0 && b.lent == nil {
+		b.recipe = in.Recipe
+	}
+	if b.recipe != nil && c.memory() == 0 { // cuda/accelerator, on the same GPU, is to make them for every search
+		b.Memory.Limit -= 15*b.recipe.Vertices() + 1<<30
+	}
+	var s *search
+	phases, err := driver.RunSteps(ctx,
+		b.Step("tuples to the device", b.transfer),
+		b.Step("degrees", b.countDegrees),
+		b.Step("order", b.numberVertices),
+		b.Step("lists", b.makeLists),
+		b.Step("derived arrays", func() {
+			b.derive()
+			s = b.newSearch()
+		}))
+	built, err := b.Built(phases, cmp.Or(err, b.closeLent()))
 	if err != nil {
-		return nil, plugins.Built{}, errors.Join(err, d.Close())
+		return nil, built, err
 	}
-	b := &builder{Work: driver.NewWork(ctx, d.GPU, m), device: d, c: c, tuples: in.Tuples, lent: in.DeviceTuples}
-	if b.recipe = in.Recipe; len(in.Tuples) > 0 || b.lent != nil {
-		b.recipe = nil
-	} else if b.recipe != nil && c.memory == 0 { // cuda/accelerator, on the same GPU, is to make them for every search
-		m.Limit -= 15*b.recipe.Vertices() + 1<<30
-	}
-	s := b.run()
-	b.closeLent()
-	elapsed := time.Since(start)
-	if b.Err != nil {
-		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.Err is the error to report
-		return nil, plugins.Built{}, errors.Join(b.Err, m.FreeAll(), d.Close())
-	}
-	return s, plugins.Built{
-		Vertices:   int64(b.graph.Labels),
-		Elapsed:    elapsed,
-		Bytes:      m.Used + m.InHost,
-		Entries:    plugins.Counted(int64(b.graph.Entries)),
-		VertexBits: 32,
-		Tuning:     "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
-		Phases:     b.phases,
-		Details:    b.facts(),
-		Search:     s.run,
-		Repeat:     s.repeat,
-		Free:       s.close,
-	}, nil
+	built.Vertices, built.Tuning = int64(b.graph.Labels), tuning
+	built.Entries = plugins.Counted(int64(b.graph.Entries))
+	built.Details = append(append(built.Details,
+		plugins.Fact{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
+		plugins.Fact{Name: "vertices with neighbor lists", Value: fmt.Sprint(b.graph.Searched)},
+		plugins.Fact{Name: "bytes on the device", Value: fmt.Sprint(b.Memory.Used)},
+		plugins.Fact{Name: "bytes pinned in the host", Value: fmt.Sprint(b.Memory.InHost)},
+		plugins.Fact{Name: "output template", Value: template}), b.notes...)
+	d.SetSearch(&built, s)
+	return s, built, nil
 }
 
-// run runs all phases, and returns the search of the graph.
-func (b *builder) run() *search {
-	for _, phase := range []struct {
-		name string
-		do   func()
-	}{
-		{"tuples to the device", b.transfer},
-		{"degrees", b.countDegrees},
-		{"order", b.numberVertices},
-		{"lists", b.makeLists},
-		{"derived arrays", b.derive},
-	} {
-		b.Fail("kernel 1", b.Ctx.Err())
-		start := time.Now()
-		phase.do()
-		if b.Err == nil {
-			b.Fail(phase.name, cu.Synchronize())
+// note adds a line to the record.
+func (b *builder) note(name, value string) {
+	b.notes = append(b.notes, plugins.Fact{Name: name, Value: value})
+}
+
+// hostArray allocates an array in pinned host memory.
+func (b *builder) hostArray(what string, bytes int64) (at uint64) {
+	if b.Err == nil {
+		at, b.Err = b.Memory.OnHost(what, bytes)
+	}
+	return at
+}
+
+// filled allocates an array of equal bytes.
+func (b *builder) filled(what string, bytes int64, with byte) uint64 {
+	at := b.Array(what, bytes)
+	b.Fill(at, with, max(bytes, driver.MinArray))
+	return at
+}
+
+func (b *builder) clearCounters() { b.Fill(b.counters, 0, 8*counters) }
+
+// counter returns counter i.
+func (b *builder) counter(i uint64) uint64 { return readOne[uint64](b, b.counters+8*i) }
+
+// readOne returns a number at an address on the device, 0 after an error.
+func readOne[T uint32 | uint64](b *builder, from uint64) T { return readAll[T](b, from, 1)[0] }
+
+// readAll returns n numbers from an address on the device on, zeros after an error.
+func readAll[T uint32 | uint64](b *builder, from uint64, n int64) []T {
+	return driver.Get(&b.Work, make([]T, n), from)
+}
+
+// publish makes the graph visible to the kernels.
+func (b *builder) publish() {
+	if b.Err == nil {
+		b.Fail("publish the graph", driver.Write(b.device.graph, b.graph))
+	}
+}
+
+// transfer brings the tuples to the device as pairs of 32-bit labels, and finds the largest label. If the lists and
+// memory to sort would not fit besides them, every step copies them again, part by part, or makes them from the recipe.
+func (b *builder) transfer() {
+	b.n = int64(len(b.tuples))
+	if b.lent != nil {
+		b.openLent()
+	}
+	times := int64(24) // lists as large as the pairs, and as much again to sort
+	if b.c.Text("adjacency") != "csr" && len(b.c.devices) == 1 {
+		times = 15 // packed
+	}
+	stays := times*b.n < b.Memory.Room()
+	if b.recipe != nil {
+		b.n, stays = b.recipe.Tuples(), false
+		b.note("tuples", "made again on the device by every phase of kernel 1, from the recipe")
+	} else if !stays && b.lent == nil {
+		b.note("tuples", "copied to the device again by every phase of kernel 1")
+	}
+	b.counters = b.Array("counters", 8*counters)
+	b.Fail("tuples", checkTuples(b.n, 0, false))
+	b.clearCounters()
+	maxLabel, tooLong := uint64(0), false
+	switch {
+	case b.recipe != nil:
+		maxLabel = uint64(b.recipe.Vertices()) - 1
+	case stays:
+		pairs := b.Array("tuples", 8*b.n)
+		b.eachPart(func(at uint64, first, n int64) {
+			b.Loop(unpackTuplesKernel(at, uint64(n), pairs+uint64(8*first), b.bounds()))
+		})
+		b.pairs = pairs
+	default:
+		b.forTuples(func(uint64, uint64) {})
+	}
+	if b.recipe == nil {
+		maxLabel, tooLong = b.counter(boundsAt), b.counter(boundsAt+1) != 0
+	}
+	b.Fail("tuples", checkTuples(b.n, maxLabel, tooLong))
+	if b.n > 0 {
+		b.graph.Labels = maxLabel + 1
+		b.graph.AllLabels = b.graph.Labels
+	}
+}
+
+// openLent opens the tuples that another process has on this device.
+func (b *builder) openLent() {
+	at, err := driver.OpenMemory(b.lent.Handle)
+	if err != nil {
+		err = fmt.Errorf("%w: open the tuples in device memory: %w", plugins.ErrUnavailable, err)
+	}
+	b.Fail("tuples", err)
+	b.opened, b.n = at, b.lent.Count
+	b.note("tuples", "in device memory when the clock started")
+}
+
+// closeLent ends openLent. Nothing may read the tuples any longer.
+func (b *builder) closeLent() error {
+	if b.opened == 0 {
+		return nil
+	}
+	return errors.Join(cu.Synchronize(), driver.CloseMemory(b.opened))
+}
+
+// boundsAt is the first of the two counters that unpack_tuples uses.
+const boundsAt = counters - 2
+
+func (b *builder) bounds() uint64 { return b.counters + 8*boundsAt }
+
+// forTuples queues kernels that read all tuples as pairs, perhaps part by part.
+func (b *builder) forTuples(queue func(pairs, n uint64)) {
+	if b.pairs != 0 {
+		queue(b.pairs, uint64(b.n))
+		return
+	}
+	size := int64(driver.StageBytes / graph.EdgeBytes)
+	if b.recipe != nil || b.lent != nil {
+		size = maxPart
+	}
+	part := b.Array("part of the tuples", 8*min(b.n, size))
+	b.eachPart(func(at uint64, _, n int64) {
+		b.Loop(unpackTuplesKernel(at, uint64(n), part, b.bounds()))
+		queue(part, uint64(n))
+	})
+	b.Release(&part)
+}
+
+// maxPart is how many tuples that need no copy are unpacked at a time, and strideBits log2 of the threads that make
+// them.
+const (
+	maxPart    = 1 << 23 // 160 MiB with their pairs, which fit into minSortBytes
+	strideBits = 17
+)
+
+// eachPart calls use for n tuples, 12 bytes each, on the device at a time, from number first on.
+func (b *builder) eachPart(use func(at uint64, first, n int64)) {
+	if b.recipe != nil {
+		b.generateParts(*b.recipe, use)
+		return
+	}
+	if b.lent != nil {
+		for first := int64(0); first < b.n && b.Err == nil; first += maxPart {
+			use(b.opened+uint64(graph.EdgeBytes*first), first, min(b.n-first, maxPart))
+			b.Fail("kernel 1", b.Ctx.Err())
 		}
-		b.phases = append(b.phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
+		return
 	}
-	return b.newSearch()
+	if b.Err != nil {
+		return
+	}
+	stage, err := driver.NewStage(b.Memory)
+	if err == nil {
+		err = errors.Join(stage.Upload(b.Ctx, driver.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
+			use(at, first/graph.EdgeBytes, bytes/graph.EdgeBytes)
+			return b.Err
+		}), cu.Synchronize(), stage.Close())
+	}
+	b.Fail("copy tuples to the device", err)
 }
 
-// facts describes the graph for the record.
-func (b *builder) facts() []plugins.Fact {
-	return slices.Concat([]plugins.Fact{
-		{Name: plugins.DeviceUUID, Value: b.device.UUID},
-		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.graph.Vertices)},
-		{Name: "vertices with neighbor lists", Value: fmt.Sprint(b.graph.Searched)},
-		{Name: "bytes on the device", Value: fmt.Sprint(b.Memory.Used)},
-		{Name: "bytes pinned in the host", Value: fmt.Sprint(b.Memory.InHost)},
-		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
-		{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
-		{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbor, in original " +
-			"labels; each search copies it and confirms or replaces every entry inside its clock"},
-	}, b.notes)
+// generateParts makes the tuples of a recipe (accelerator/kernels/generate.cu).
+func (b *builder) generateParts(recipe graph.Kronecker, use func(at uint64, first, n int64)) {
+	constants := b.Array("constants of the generator", 8*512)
+	part := b.Array("part of the tuples", graph.EdgeBytes*min(b.n, maxPart))
+	if b.Err == nil {
+		b.Fail("constants of the generator", driver.Write(constants, recipe.Constants()))
+	}
+	for first := int64(0); first < b.n && b.Err == nil; first += maxPart {
+		n := min(b.n-first, maxPart)
+		b.Blocks(1<<strideBits/blockThreads, generateKernel(constants, uint64(recipe.Scale), uint64(first), uint64(n),
+			strideBits, part))
+		use(part, first, n)
+		b.Fail("kernel 1", b.Ctx.Err())
+	}
+	b.Release(&constants, &part)
 }
 
 // countDegrees counts the tuples at every label.
 func (b *builder) countDegrees() {
 	b.degree = b.filled("degrees", 4*int64(b.graph.Labels), 0)
 	b.forTuples(func(pairs, n uint64) { b.Loop(countDegreesKernel(pairs, n, b.degree)) })
+	b.findMaxDegree()
+}
+
+// findMaxDegree finds the largest degree and the number of vertices that are not isolated.
+func (b *builder) findMaxDegree() {
 	b.clearCounters()
 	b.Loop(maxDegreeKernel(b.degree, b.graph.Labels, b.counters))
 	b.maxDegree, b.graph.Vertices = b.counter(0), b.counter(1)
@@ -171,8 +343,8 @@ func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *ui
 
 	begin := b.Array("begin of each group", 4*int64(groups+1))
 	b.Loop(groupBeginsKernel(*keys, g.Vertices, groups, begin))
-	ungrouped, leaves := 1+g.Hubs, 2+g.Hubs // the group of hub h is 1+h, and its leaves are 2+hubs+h
-	g.GroupBegin, g.LeafBegin = begin+4, begin+4*leaves
-	g.Ungrouped = uint64(readOne[uint32](b, begin, ungrouped))
-	g.Searched = uint64(readOne[uint32](b, begin, leaves))
+	ungrouped, leaves := begin+4*(1+g.Hubs), begin+4*(2+g.Hubs) // the group of hub h is 1+h, and its leaves are 2+hubs+h
+	g.GroupBegin, g.LeafBegin = begin+4, leaves
+	g.Ungrouped = uint64(readOne[uint32](b, ungrouped))
+	g.Searched = uint64(readOne[uint32](b, leaves))
 }

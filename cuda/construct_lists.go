@@ -5,27 +5,31 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
+	"gorgonia.org/cu"
+
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // lists are the neighbor lists of sources 0 to sources-1, made of keys source<<bits | target.
 type lists struct {
 	sources, targets        int64
-	offset, target, entries uint64                                        // as in deviceGraph
-	maxRanges               int64                                         // that count takes
-	count                   func(width, ranges, counts uint64)            // the entries of ranges of sources
-	keys                    func(fromTo, bits, keys, written uint64)      // of a range
-	place                   func(entries, maxRange int64) (target uint64) // allocates the lists
+	offset, target, entries uint64                                   // as in deviceGraph
+	maxRanges               int64                                    // that count takes
+	count                   func(width, ranges, counts uint64)       // the entries of ranges of sources
+	keys                    func(fromTo, bits, keys, written uint64) // of a range
 }
 
 // makeLists makes the neighbor lists: keys of both directions of every tuple, sorted, without duplicates.
 func (b *builder) makeLists() {
 	g := &b.graph
 	l := lists{
-		sources: int64(g.Searched), targets: int64(g.Searched), place: b.placeLists, maxRanges: 1 << 16,
+		sources: int64(g.Searched), targets: int64(g.Searched), maxRanges: 1 << 16,
 		count: func(width, ranges, counts uint64) {
 			b.Blocks(int(ranges), rangeEntriesKernel(g.Label, b.degree, g.Searched, width, counts))
 		},
@@ -50,7 +54,7 @@ func (b *builder) makeLists() {
 // sortLists makes plain lists, span by span.
 func (b *builder) sortLists(l *lists, ranges rangeEntries) {
 	total, maxRange := ranges.sum()
-	l.target = l.place(total, maxRange)
+	l.target = b.placeLists(total, maxRange)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
 	capacity := min(max((b.Memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes), total)
 	keys := b.Array("keys to sort", 8*capacity)
@@ -60,12 +64,87 @@ func (b *builder) sortLists(l *lists, ranges rangeEntries) {
 		s, err := ranges.span(next, capacity)
 		b.Fail("lists", err)
 		next = s.to
-		b.appendLists(l, s, &keys, &buffer)
+		sorted := b.sortKeys(l, s, &keys, &buffer)
+		l.entries += b.MakeLists(sorted, l.entries, l.target, l.offset)
 	}
 	if spans > 1 {
 		b.note("parts in which lists were sorted", fmt.Sprint(spans))
 	}
 	b.Release(&keys, &buffer)
+}
+
+// packLists makes packed lists (kernels/neighbors.cuh), span by span, in all the memory that is left, and gives back
+// what they do not need. They grow from its beginning, and the keys of a span are sorted at its end: they become plain
+// lists in one of the two arrays of the sort, and the packed sizes take the other one.
+func (b *builder) packLists(l *lists, ranges rangeEntries) {
+	total, _ := ranges.sum()
+	room := min(b.Memory.Room()-minSortBytes, packingBytes*total+minSortBytes)
+	size := int64(0)
+	if b.Err == nil {
+		l.target, size, b.Err = b.Memory.Shrinkable("packed lists", room)
+	}
+	end, used, spans := l.target+uint64(size), uint64(0), 0 // used: words
+	for next := int64(0); next < l.sources && b.Err == nil; spans++ {
+		s, err := ranges.span(next, (int64(end-l.target)-4*int64(used))/packingBytes)
+		b.Fail("lists", err)
+		next = s.to
+		keys := (end - 8*uint64(s.entries)) &^ 0xff
+		buffer := (keys - 8*uint64(s.entries)) &^ 0xff
+		sorted := b.sortKeys(l, s, &keys, &buffer)
+		offset, sources := l.offset+8*uint64(s.from), uint64(s.to-s.from)
+		l.entries += b.MakeLists(sorted, 0, buffer, l.offset)
+		b.Loop(packedSizesKernel(offset, buffer, sources, keys))
+		b.PrefixSums(keys, sources, b.counters)
+		words := b.counter(0)
+		if room = int64(min(keys, buffer)) - int64(l.target+4*used) - 4; int64(4*words) > room {
+			b.Fail("lists", fmt.Errorf("the packed lists of vertices %d to %d take %s, and %s are left: %w; %s",
+				s.from, s.to-1, units.Bytes(int64(4*words)), units.Bytes(room), plugins.ErrMemory, advice))
+		}
+		b.Loop(packListsKernel(offset, buffer, sources, used, keys, l.target))
+		if b.Err == nil {
+			b.Fail("lists", cu.MemcpyDtoD(cu.DevicePtr(offset), cu.DevicePtr(keys), int64(8*sources)))
+		}
+		used += words
+	}
+	b.note("neighbor lists", fmt.Sprintf("packed, %s: %.1f bits for each of %d entries",
+		units.Bytes(int64(4*used)), 32*float64(used)/max(float64(l.entries), 1), l.entries))
+	b.note("parts in which lists were sorted", fmt.Sprint(spans))
+	if b.c.Text("lists") == "host" {
+		device := l.target
+		l.target = b.hostArray("packed lists", int64(4*used+4))
+		if b.Err == nil {
+			err := cu.MemcpyDtoH(b.Memory.Host(l.target), cu.DevicePtr(device), int64(4*used))
+			b.Fail("copy packed lists to the host", err)
+		}
+		b.Release(&device)
+	} else if b.Err == nil {
+		b.Fail("give memory back", b.Memory.Shrink(l.target, int64(4*used+4))) // a lane may read the word behind them
+	}
+}
+
+// choosePacked reports whether to pack the lists, and loads the kernels for it. adjacency=auto packs them where plain
+// ones do not fit on the device and packed ones do; otherwise they are plain, if need be in the host.
+func (b *builder) choosePacked(entries, maxRange int64) bool {
+	rest := b.restBytes()
+	packed := b.c.Text("adjacency") == "packed"
+	if b.c.Text("adjacency") == "auto" && b.c.Text("lists") != "host" {
+		packed = !listsFit(b.Memory.Room(), entries, maxRange, rest) && packable(b.Memory.Room(), entries, rest) &&
+			b.maxDegree < 1<<lengthBits
+	}
+	switch {
+	case !packed || b.Err != nil:
+		return false
+	case b.maxDegree >= 1<<lengthBits:
+		b.Fail("lists", fmt.Errorf("a vertex has %d tuples, and packed lists have at most %d entries: %w; set adjacency=csr",
+			b.maxDegree, 1<<lengthBits-1, plugins.ErrTuples))
+	case !packable(b.Memory.Room(), entries, rest):
+		b.Fail("lists", fmt.Errorf("packed lists of %d entries take about %s, all other arrays of a search %s, and %s are "+
+			"left on the device: %w; use a GPU with more memory, several GPUs, or lists=host",
+			entries, units.Bytes(packedBytes(entries)), units.Bytes(rest), units.Bytes(b.Memory.Room()), plugins.ErrMemory))
+	}
+	b.Fail("load the kernels for packed lists", errors.Join(b.device.Load(packedImage), b.device.prepare(0)))
+	b.packed = b.Err == nil
+	return b.packed
 }
 
 // countEntries makes room for the offsets, and counts the entries of ranges of sources.
@@ -83,26 +162,21 @@ func (b *builder) countEntries(l *lists) rangeEntries {
 	return r
 }
 
+// restBytes is what a search needs on the device besides the lists.
+func (b *builder) restBytes() int64 {
+	g := &b.graph
+	return searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
+}
+
 // placeLists allocates the lists on the device, or pinned in the host if the option says so or if they do not fit
 // besides what a search needs, or besides the sort of the largest range.
 func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
-	g := &b.graph
-	rest := searchBytes(int64(g.Labels), int64(g.Vertices), int64(g.Searched)) + parentBytes(int64(g.Labels))
-	if b.c.lists == "device" || b.c.lists == "auto" && listsFit(b.Memory.Room(), entries, maxRange, rest) {
+	where := b.c.Text("lists")
+	if where == "device" || where == "auto" && listsFit(b.Memory.Room(), entries, maxRange, b.restBytes()) {
 		return b.Array("neighbor lists", 4*entries)
 	}
 	b.note("neighbor lists", "pinned in the host, read by the kernels over the bus")
 	return b.hostArray("neighbor lists", 4*entries)
-}
-
-// appendLists makes the lists of the sources of s, behind the existing ones.
-func (b *builder) appendLists(l *lists, s span, keys, buffer *uint64) {
-	sorted := b.sortKeys(l, s, keys, buffer)
-	if b.Err == nil {
-		written, err := b.device.MakeLists(b.Memory, sorted, l.entries, l.target, l.offset)
-		b.Fail("lists", err)
-		l.entries += written
-	}
 }
 
 // sortKeys makes and sorts the keys of the sources of s. The two arrays may change places.
@@ -136,7 +210,7 @@ func (b *builder) derive() {
 // hubEntries returns the entries of the lists of own hubs.
 func (b *builder) hubEntries() (entries uint64) {
 	if !b.packed {
-		return readOne[uint64](b, b.graph.Offset, b.graph.OwnHubs)
+		return readOne[uint64](b, b.graph.Offset+8*b.graph.OwnHubs)
 	}
 	for _, offset := range readAll[uint64](b, b.graph.Offset, int64(b.graph.OwnHubs)) {
 		entries += offset & (1<<lengthBits - 1)
@@ -175,13 +249,6 @@ func (b *builder) deriveArrays() {
 	b.Blocks(max((int(hubs)+blockThreads-1)/blockThreads, 1), hubEdgesKernel(g.HubEdges))
 }
 
-// publish makes the graph visible to the kernels.
-func (b *builder) publish() {
-	if b.Err == nil {
-		b.Fail("publish the graph", driver.Write(b.device.graph, b.graph))
-	}
-}
-
 const (
 	rowBytes    = 16 // of one vertex in an aligned block: four entries of its list
 	alignedRows = 16 // maximum rows of a block: a scan rarely gets further
@@ -191,8 +258,8 @@ const (
 // parent array they have fewer rows, since most scans end in the first one, and then as many blocks are made as fit.
 func (b *builder) align() {
 	g := &b.graph
-	count := words(int64(g.Searched) * int64(b.c.aligned) / 100)
-	if count == 0 {
+	count := words(int64(g.Searched) * int64(b.c.Int("aligned")) / 100)
+	if count == 0 || b.c.Text("bottomup") == "csr" {
 		return
 	}
 	g.AlignedRows = b.Array("rows of blocks", 4*count)
@@ -202,7 +269,7 @@ func (b *builder) align() {
 		total := g.AlignedBegin + uint64(8*count)
 		b.Loop(alignedRowsKernel(uint64(count), limit, g.AlignedRows, g.AlignedBegin))
 		b.PrefixSums(g.AlignedBegin, uint64(count), total)
-		if readOne[uint64](b, total, 0) <= room || limit == 1 {
+		if readOne[uint64](b, total) <= room || limit == 1 {
 			b.note("rows of aligned blocks", fmt.Sprintf("at most %d", limit))
 			break
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,16 +20,15 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each builds from its part of the
-// tuples, and keeps the lists of its own vertices, and its part of the lists by source. Between two phases the host
-// waits for all of them.
+// Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each has a part of the tuples,
+// the lists of its own vertices, and its part of the lists by source.
 
-// rank is one of several GPUs that build a graph.
+// rank is one of the GPUs.
 type rank struct {
 	*builder
 	number uint64
 	edges  uint64 // [owned] source label << 32 | target label
-	owned  int64
+	owned  uint64
 	local  uint64 // [labels] local number of the label at each place
 	keys   uint64 // two arrays for sorting, between two phases
 	buffer uint64
@@ -60,16 +60,8 @@ func (t team) do(action string, f func(r *rank)) error {
 	return nil
 }
 
-// sum returns the sum of a field over the ranks.
-func (t team) sum(field func(g *deviceGraph) uint64) (sum uint64) {
-	for _, r := range t {
-		sum += field(&r.graph)
-	}
-	return sum
-}
-
-// set sets fields that are the same on all GPUs.
-func (t team) set(f func(g *deviceGraph)) {
+// graphs calls f for the graph of every rank.
+func (t team) graphs(f func(g *deviceGraph)) {
 	for _, r := range t {
 		f(&r.graph)
 	}
@@ -79,95 +71,74 @@ func (t team) set(f func(g *deviceGraph)) {
 func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*teamSearch, plugins.Built, error) {
 	t, err := openTeam(ctx, tuples, c)
 	if err != nil {
-		return nil, plugins.Built{}, err
+		return nil, plugins.Built{}, errors.Join(err, t.close())
 	}
 	start := time.Now()
-	var phases []plugins.Phase
-	for _, phase := range []struct {
-		name string
-		do   func() error
-	}{
-		{"tuples to the devices", t.transfer},
-		{"exchange of edges", func() error { return t.exchangeEdges(1) }},
-		{"order", t.numberVertices},
-		{"lists", t.makeLists},
-		{"derived arrays", t.derive},
-	} {
-		if err = ctx.Err(); err == nil {
-			begin := time.Now()
-			err = phase.do()
-			phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(begin)})
-		}
-		if err != nil {
-			return nil, plugins.Built{}, errors.Join(fmt.Errorf("kernel 1: %s: %w", phase.name, err), t.close())
-		}
+	phases, err := driver.RunSteps(ctx,
+		driver.Step{Name: "tuples to the devices", Do: t.transfer},
+		driver.Step{Name: "exchange of edges", Do: func() error { return t.exchangeEdges(1) }},
+		driver.Step{Name: "order", Do: t.numberVertices},
+		driver.Step{Name: "lists", Do: t.makeLists},
+		driver.Step{Name: "derived arrays", Do: t.derive})
+	var s *teamSearch
+	if err == nil {
+		s, err = t.newSearch()
 	}
-	s, err := t.newSearch()
 	if err != nil {
 		return nil, plugins.Built{}, errors.Join(err, t.close())
 	}
+	first := &t[0].graph
 	built := plugins.Built{
-		Vertices:   int64(t[0].graph.AllLabels),
-		Elapsed:    time.Since(start),
-		Entries:    plugins.Counted(int64(t[0].graph.Entries)),
-		VertexBits: 32,
-		Tuning:     "alpha, beta and every constant are fixed defaults or set by the user before kernel 1",
-		Phases:     phases,
-		Details:    s.facts(t),
-		Search:     s.run,
-		Repeat:     s.repeat,
-		Free:       s.close,
+		Vertices: int64(first.AllLabels), Elapsed: time.Since(start), Entries: plugins.Counted(int64(first.Entries)),
+		VertexBits: 32, Tuning: tuning, Phases: phases, Details: s.facts(t),
 	}
 	for _, r := range t {
 		built.Bytes += r.Memory.Used + r.Memory.InHost
 	}
+	t[0].device.SetSearch(&built, s)
 	return s, built, nil
 }
 
-// openTeam opens a GPU for each rank, with an even part of the tuples.
+// openTeam opens a GPU for each rank, with an even part of the tuples. After an error it returns those that are open.
 func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team, err error) {
 	runtime.LockOSThread() // the driver keeps a current context for each thread
 	defer runtime.UnlockOSThread()
-	on := map[int]int{} // ranks on each GPU
+	on := map[int]int64{} // ranks on each GPU
 	for _, number := range c.devices {
 		on[number]++
 	}
 	n := len(tuples)
 	for i, number := range c.devices {
 		part := tuples[n*i/len(c.devices) : n*(i+1)/len(c.devices)]
-		d, err := openGPU(number, on[number])
+		d, err := openGPU(number, int(on[number]))
 		if err != nil {
-			return nil, errors.Join(err, t.close())
+			return t, err
 		}
-		b := &builder{Work: driver.NewWork(ctx, d.GPU, nil), device: d, c: c, tuples: part}
-		t = append(t, &rank{builder: b, number: uint64(i)})
+		t = append(t, &rank{builder: &builder{device: d, c: c, tuples: part}, number: uint64(i)})
 	}
 	for _, r := range t {
-		if err := r.device.Do(func() (err error) {
-			r.Memory, err = driver.NewAllocator(c.memory, advice)
-			return err
+		if err := r.device.Do(func() error {
+			r.Work = driver.NewWork(ctx, r.device.GPU, c.memory(), advice)
+			r.Memory.Limit /= on[r.device.Number]
+			return r.Err
 		}); err != nil {
-			return nil, errors.Join(err, t.close())
+			return t, err
 		}
-	}
-	for _, r := range t {
-		r.Memory.Limit /= int64(on[r.device.Number])
 	}
 	return t, nil
 }
 
-func (t team) close() error {
-	var all []error
+func (t team) close() (err error) {
 	for _, r := range t {
-		all = append(all, r.device.Do(func() error {
+		err = errors.Join(err, r.device.Do(func() (err error) {
 			_ = cu.Synchronize() // nothing may still run when the arrays are freed
-			if r.Memory == nil {
-				return r.device.Close()
+			if r.Memory != nil {
+				err = r.Memory.FreeAll()
 			}
-			return errors.Join(r.Memory.FreeAll(), r.device.Close())
+			return errors.Join(err, r.device.Close())
 		}))
 	}
-	return errors.Join(all...)
+	return err
 }
 
 // transfer copies every part of the tuples to its GPU.
@@ -175,11 +146,8 @@ func (t team) transfer() error {
 	if err := t.do("tuples", func(r *rank) { r.builder.transfer() }); err != nil {
 		return err
 	}
-	labels := uint64(0)
-	for _, r := range t {
-		labels = max(labels, r.graph.AllLabels)
-	}
-	ranks := uint64(len(t))
+	labels, ranks := uint64(0), uint64(len(t))
+	t.graphs(func(g *deviceGraph) { labels = max(labels, g.AllLabels) })
 	for _, r := range t {
 		r.graph.Rank, r.graph.Ranks, r.graph.Columns = r.number, ranks, ranks/uint64(r.c.rows)
 		for i := r.number % r.graph.Columns; i < ranks; i += r.graph.Columns {
@@ -198,9 +166,11 @@ func (t team) numberVertices() error {
 	}
 	ranks := uint64(len(t))
 	const chunk = 32 * chunkWords
-	hubs := uint64(t[0].c.hubCount(int64(t.sum(func(g *deviceGraph) uint64 { return g.Vertices }))))
+	var vertices, searched, own uint64
+	t.graphs(func(g *deviceGraph) { vertices += g.Vertices })
+	hubs := uint64(t[0].c.hubCount(int64(vertices)))
 	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
-	t.set(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
+	t.graphs(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
 	if err := t.do("hubs", func(r *rank) {
 		g := &r.graph
 		g.Vertex = r.filled("vertex of each label", 4*int64(ranks*g.Labels), 0xff)
@@ -215,13 +185,12 @@ func (t team) numberVertices() error {
 	if err := t.do("groups", (*rank).numberOwnByGroup); err != nil {
 		return err
 	}
-	var own uint64
-	for _, r := range t {
-		own = max(own, uint64(words(int64(r.graph.Searched))))
-	}
+	t.graphs(func(g *deviceGraph) {
+		own = max(own, uint64(words(int64(g.Searched))))
+		searched += g.Searched
+	})
 	own = max((own+chunkWords-1)/chunkWords*chunkWords, each/32)
-	searched := t.sum(func(g *deviceGraph) uint64 { return g.Searched })
-	t.set(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
+	t.graphs(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
 	if err := t.do("numbers", func(r *rank) {
 		r.publish()
 		r.Loop(numberAllKernel(r.local, r.section()))
@@ -242,10 +211,8 @@ func (t team) numberVertices() error {
 func (r *rank) numberOwn() {
 	g := &r.graph
 	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
-	r.Loop(countEntriesKernel(r.edges, uint64(r.owned), g.Ranks, r.degree))
-	r.clearCounters()
-	r.Loop(maxDegreeKernel(r.degree, g.Labels, r.counters))
-	r.maxDegree, g.Vertices = r.counter(0), r.counter(1)
+	r.Loop(countEntriesKernel(r.edges, r.owned, g.Ranks, r.degree))
+	r.findMaxDegree()
 	g.Place = r.Array("place of each vertex", 4*int64(g.Vertices))
 	r.local = r.filled("local number of each label", 4*int64(g.Labels), 0xff)
 	r.keys, r.buffer = r.numberByDegree(g.Place, r.local)
@@ -254,7 +221,7 @@ func (r *rank) numberOwn() {
 // numberOwnByGroup numbers own labels by the first hub among their neighbors.
 func (r *rank) numberOwnByGroup() {
 	smallest := r.filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
-	r.Loop(smallestHubsKernel(r.edges, uint64(r.owned), r.local, smallest))
+	r.Loop(smallestHubsKernel(r.edges, r.owned, r.local, smallest))
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
 	r.Release(&r.keys, &r.buffer, &r.degree, &smallest)
 }
@@ -291,12 +258,11 @@ func (t team) makeLists() error {
 
 // lists are lists made of edges, of own vertices or by source.
 func (r *rank) lists(sources, targets int64, bySource uint64) lists {
-	owned := uint64(r.owned)
 	return lists{
-		sources: sources, targets: targets, place: r.placeLists, maxRanges: maxRanges,
-		count: func(width, _, counts uint64) { r.Loop(countRangesKernel(r.edges, owned, bySource, width, counts)) },
+		sources: sources, targets: targets, maxRanges: maxRanges,
+		count: func(width, _, counts uint64) { r.Loop(countRangesKernel(r.edges, r.owned, bySource, width, counts)) },
 		keys: func(fromTo, bits, keys, written uint64) {
-			r.Loop(entryKeysKernel(r.edges, owned, bySource, fromTo, bits, keys, written))
+			r.Loop(entryKeysKernel(r.edges, r.owned, bySource, fromTo, bits, keys, written))
 		},
 	}
 }
@@ -315,19 +281,19 @@ func (t team) derive() error {
 	}); err != nil {
 		return err
 	}
-	entries := t.sum(func(g *deviceGraph) uint64 { return g.Entries })
-	average := uint64(0)
-	if rest := t[0].graph.AllSearched - min(t[0].graph.Hubs, t[0].graph.AllSearched); rest > 0 {
+	entries, average, g := uint64(0), uint64(0), t[0].graph
+	t.graphs(func(g *deviceGraph) { entries += g.Entries })
+	if rest := g.AllSearched - min(g.Hubs, g.AllSearched); rest > 0 {
 		for _, n := range ordinary {
 			average += n
 		}
 		average /= rest
 	}
-	shift, err := queueShift(32*t[0].graph.FrontierWords, entries)
+	shift, err := queueShift(32*g.FrontierWords, entries)
 	if err != nil {
 		return err
 	}
-	t.set(func(g *deviceGraph) { g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift })
+	t.graphs(func(g *deviceGraph) { g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift })
 	return t.do("derived arrays", func(r *rank) {
 		g := &r.graph
 		degrees := make([]uint32, g.OwnHubs)
@@ -345,4 +311,89 @@ func (t team) derive() error {
 		r.align()
 		r.publish()
 	})
+}
+
+// exchangeEdges brings both edges of every tuple to the GPUs of a grid that they belong to. With one column, these are
+// the owners of their targets.
+func (t team) exchangeEdges(columns uint64) error {
+	ranks := uint64(len(t))
+	counts := make([][]uint64, len(t)) // by sender and receiver
+	if err := t.do("count edges", func(r *rank) {
+		r.clearCounters()
+		r.forTuples(func(pairs, n uint64) { r.Loop(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
+		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
+	}); err != nil {
+		return err
+	}
+	if err := t.do("edges", func(r *rank) {
+		r.owned = 0
+		for _, c := range counts {
+			r.owned += c[r.number]
+		}
+		r.edges = r.Array("edges", int64(8*r.owned))
+		r.buffer = r.Array("edges to send", 8*int64(slices.Max(counts[r.number])))
+	}); err != nil {
+		return err
+	}
+	for _, owner := range t {
+		if err := t.do("select edges", func(r *rank) {
+			r.clearCounters()
+			r.forTuples(func(pairs, n uint64) {
+				r.Loop(selectEdgesKernel(pairs, n, owner.number, ranks, columns, r.buffer, r.counters))
+			})
+		}); err != nil {
+			return err
+		}
+		at := owner.edges
+		for _, r := range t {
+			bytes := 8 * counts[r.number][owner.number]
+			if err := r.sendTo(owner, at, r.buffer, int64(bytes)); err != nil {
+				return err
+			}
+			at += bytes
+		}
+	}
+	last := columns == t[0].graph.Columns
+	return t.do("edges", func(r *rank) {
+		r.Release(&r.buffer)
+		if last {
+			r.Release(&r.pairs)
+		}
+	})
+}
+
+// sendTo copies an array to another GPU.
+func (r *rank) sendTo(other *rank, into, from uint64, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	return r.device.Do(func() (err error) {
+		if r.device.Context == other.device.Context {
+			err = cu.MemcpyDtoD(cu.DevicePtr(into), cu.DevicePtr(from), bytes)
+		} else {
+			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.Context, cu.DevicePtr(from), r.device.Context, bytes)
+		}
+		if err = errors.Join(err, cu.Synchronize()); err != nil {
+			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.Number, other.device.Number, err)
+		}
+		return nil
+	})
+}
+
+// section is the address of the part of vertex that has the labels of rank r.
+func (r *rank) section() uint64 { return r.graph.Vertex + 4*r.number*r.graph.Labels }
+
+// gatherVertices copies every section of vertex to all other GPUs.
+func (t team) gatherVertices() error {
+	for _, r := range t {
+		for _, other := range t {
+			into := other.graph.Vertex + 4*r.number*r.graph.Labels
+			if other == r {
+				continue
+			} else if err := r.sendTo(other, into, r.section(), int64(4*r.graph.Labels)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

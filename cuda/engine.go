@@ -4,7 +4,7 @@
 // Kolganov ("The fastest and most energy-efficient breadth-first search on single-node parallel architectures",
 // Bulletin of the South Ural State University, 2018), section 3.2, adapted to current GPUs.
 //
-// Where to read what:
+// Files:
 //
 //	bfs.go                the search on the host: launches, levels, output
 //	kernels/search.cu     the search on the device: the loop over levels, and both steps
@@ -12,15 +12,14 @@
 //	kernels/topdown.cuh   parts of the top-down step; kernels/dynamic.cu: the same step by dynamic parallelism
 //	kernels/bottomup.cuh  parts of the bottom-up step
 //	kernels/output.cuh    parents in original labels
-//	kernels/levels.cuh    what happens between two levels; kernels/search.cuh: the structures it uses
+//	kernels/levels.cuh    the work between two levels; kernels/search.cuh: its structures
 //	kernels/block.cuh     barriers, shared memory and counters of a block
 //	kernels/graph.cuh     the graph and the numbering of its vertices
-//	kernels/neighbors.cuh
-//	                      neighbor lists, plain and packed
-//	kernels/exchange.cuh  what several GPUs send each other, and when; kernels/fold.cuh: what 1D by source and 2D add;
-//	                      exchange.go: the same search on the host; phases.go: what it records of a level
+//	kernels/neighbors.cuh neighbor lists, plain and packed
+//	kernels/exchange.cuh  messages of several GPUs; kernels/fold.cuh: additions for 1D by source and 2D;
+//	                      exchange.go: the same search on the host; phases.go: its record of a level
 //	kernels/tuning.cuh    every constant that was chosen by measuring
-//	construct*.go         kernel 1, phase by phase; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
+//	construct*.go         kernel 1, step by step; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
 //	                      (several GPUs) several.cu run on the device
 //	plan.go               limits and memory: arithmetic that needs no GPU
 //
@@ -35,8 +34,9 @@ import (
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
 
-func describe() (d plugins.Description, err error) {
-	d = plugins.Description{
+func describe() (plugins.Description, error) {
+	devices, err := driver.Devices()
+	return plugins.Description{
 		Name:    "cuda",
 		Version: "1.3", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
@@ -46,9 +46,6 @@ func describe() (d plugins.Description, err error) {
 		Memory:      plugins.Memory{Fixed: 2 << 30}, // driver and staging buffers, with the graph on the device
 		Limits:      limits(),
 		MakesTuples: true, TakesDeviceTuples: true,
-	}
-	if d.Unavailable == "" {
-		d.Devices, err = driver.Devices()
-	}
-	return d, err
+		Devices: devices,
+	}, err
 }

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"sync"
 	"time"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -21,88 +20,77 @@ import (
 )
 
 // teamSearch is kernel 2 on several GPUs: each runs the kernel of a search on its own vertices, and the kernels send
-// each other words of the next frontier and the counters of a level (kernels/exchange.cuh). The host launches them, and
-// waits for all.
-//
-// Result: each GPU has the parents of its own labels, l % ranks == rank, at l / ranks, when the clock stops.
+// each other words of the next frontier and the counters of a level (kernels/exchange.cuh). When the clock stops, each
+// GPU has the parents of its own labels, l % ranks == rank, at l / ranks.
 type teamSearch struct {
 	ranks    []*search
-	labels   int64
 	grid     bool // of several columns
 	levels   []plugins.Level
 	sums     []deviceLevel    // of each rank over all levels
 	transfer string           // for the record
+	patience time.Duration    // of a GPU that waits for another one
 	parents  [][]graph.Vertex // of each rank, on their way to the host
 }
 
-// gridLevels is how many levels a launch runs on a grid of several columns, which has no sparse frontiers.
-const gridLevels = 4096
-
-// maxPhasedLevels is how many levels a search may have for a record of their phases.
-const maxPhasedLevels = 1 << 12
+const (
+	gridLevels      = 4096    // levels of a launch on a grid of several columns, which has no sparse frontiers
+	maxPhasedLevels = 1 << 12 // a search with more levels records no phases of them
+)
 
 // newSearch connects the GPUs: each gets the addresses of what the others write to.
 func (t team) newSearch() (*teamSearch, error) {
+	g := &t[0].graph
 	s := &teamSearch{
-		labels: int64(t[0].graph.AllLabels), transfer: "stores to the other GPUs' memory",
-		grid: t[0].graph.Columns > 1, sums: make([]deviceLevel, len(t)),
+		ranks: make([]*search, len(t)), parents: make([][]graph.Vertex, len(t)), sums: make([]deviceLevel, len(t)),
+		grid: g.Columns > 1, transfer: "stores to the other GPUs' memory", patience: t[0].c.patience,
 	}
-	staged := t[0].c.staged
+	staged := t[0].c.Text("transfer") == "staged"
+	if staged {
+		s.transfer = "through pinned host memory, as set"
+	}
 	if why := t.connect(); why != nil && !staged {
 		staged = true
 		s.transfer = fmt.Sprintf("through pinned host memory, because %v", why)
-	} else if staged {
-		s.transfer = "through pinned host memory, as set"
 	}
-	all := deviceExchange{Patience: uint64(t[0].c.patience)}
-	list := func(r *rank) int64 { return 2 * 4 * 32 * int64(r.graph.FrontierWords) }
-	columns := int64(t[0].graph.Columns)
-	found := 4 * 32 * (columns - 1) * int64(t[0].graph.Words)
+	all := deviceExchange{Patience: uint64(s.patience)}
+	list := 2 * 4 * 32 * int64(g.FrontierWords)
+	columns := int64(g.Columns)
+	found := 4 * 32 * (columns - 1) * int64(g.Words)
 	inbox := 2 * found / max(columns-1, 1) * columns
 	if staged {
 		all.Staged = 1
-		err := t[:1].do("exchange", func(r *rank) {
-			all.Frontier[0] = r.hostArray("frontiers", 2*4*int64(r.graph.FrontierWords))
-			all.List[0] = r.hostArray("sparse frontiers", list(r))
-			all.Mailbox[0] = r.hostArray("messages", int64(len(t))*mailboxBytes)
-			for i := range t {
-				all.Inbox[i] = r.hostArray("vertices found by others", inbox)
-				all.Found[i] = r.hostArray("vertices found for others", found)
-			}
-			if r.Err == nil {
-				clear(unsafe.Slice((*byte)(r.Memory.Host(all.Mailbox[0])), len(t)*mailboxBytes))
-			}
-		})
-		if err != nil {
-			return nil, err
+	}
+	if err := t.do("exchange", func(r *rank) {
+		i, array := r.number, r.Array
+		if staged {
+			array = r.hostArray
 		}
-		for i := range t {
-			all.List[i] = all.List[0]
-			all.Mailbox[i] = all.Mailbox[0] + uint64(i*mailboxBytes)
+		all.Mailbox[i] = array("messages", mailboxBytes)
+		r.Fill(all.Mailbox[i], 0, mailboxBytes)
+		all.Inbox[i] = array("vertices found by others", inbox)
+		all.Found[i] = array("vertices found for others", found)
+		if !staged {
+			all.Frontier[i], all.List[i] = r.graph.Frontier[0], array("sparse frontiers", list)
+		} else if i == 0 { // one for all
+			all.Frontier[0], all.List[0] = array("frontiers", 2*4*int64(g.FrontierWords)), array("sparse frontiers", list)
 		}
-	} else if err := t.do("exchange", func(r *rank) {
-		all.Frontier[r.number] = r.graph.Frontier[0]
-		all.List[r.number] = r.Array("sparse frontiers", list(r))
-		all.Mailbox[r.number] = r.filled("messages", mailboxBytes, 0)
-		all.Inbox[r.number] = r.Array("vertices found by others", inbox)
-		all.Found[r.number] = r.Array("vertices found for others", found)
 	}); err != nil {
 		return nil, err
 	}
-	s.ranks = make([]*search, len(t))
-	s.parents = make([][]graph.Vertex, len(t))
+	for i := 1; staged && i < len(t); i++ {
+		all.List[i] = all.List[0]
+	}
 	err := t.do("exchange", func(r *rank) {
 		at, err := r.device.Variable("exchange")
 		if err == nil {
 			err = driver.Write(at, all)
 		}
-		r.Fail("exchange", err)
-		if r.Err != nil {
+		if r.Fail("exchange", err); r.Err != nil {
 			return
 		}
 		one := r.builder.newSearch()
 		one.params.MinReached = 0 // parents are always corrected
-		if columns > 1 {          // a level takes at least 30 µs, and the host should see a cancel within a second
+		if s.grid {               // a level takes at least 30 µs, and the host should see a cancel within a second
 			one.params.MaxLevels = min(one.params.MaxLevels, gridLevels)
 		}
 		s.ranks[r.number] = one
@@ -136,38 +124,6 @@ func (t team) connect() error {
 	return nil
 }
 
-// run searches from root and gathers the parents in parent.
-func (s *teamSearch) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (
-	t plugins.Traversal, err error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := s.wake(); err != nil {
-		return t, err
-	}
-	start := time.Now()
-	if err := s.traverse(ctx, root); err != nil {
-		return t, err
-	}
-	t.Elapsed = time.Since(start)
-	s.record()
-	return s.report(t), s.gather(parent)
-}
-
-// repeat searches from the roots in turn until duration has passed; see search.repeat.
-func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex) (searches int64, err error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := s.wake(); err != nil {
-		return 0, err
-	}
-	searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.traverse(ctx, root) })
-	if err == nil {
-		err = s.gather(parent)
-	}
-	return searches, err
-}
-
 // each calls f for every rank, with its GPU's context. It returns the first error.
 func (s *teamSearch) each(f func(r *search) error) (err error) {
 	for _, r := range s.ranks {
@@ -182,9 +138,9 @@ func (s *teamSearch) each(f func(r *search) error) (err error) {
 	return err
 }
 
-// wake lets the GPUs write to the memory of all others and meet, as their search will: after the host's work between
-// two searches, devices respond slowly for a while, and links that sleep take 0.1 ms to wake up.
-func (s *teamSearch) wake() error {
+// Wake lets the GPUs write to the memory of all others and meet, as their search will: links that sleep take 0.1 ms to
+// wake up.
+func (s *teamSearch) Wake() error {
 	if err := s.each(func(r *search) error {
 		r.params.Launch++ // the number that the messages carry
 		return r.device.Launch(r.device.Stream, 1, blockThreads, wakeAllKernel(r.params.Launch))
@@ -194,8 +150,8 @@ func (s *teamSearch) wake() error {
 	return s.wait()
 }
 
-// traverse launches the levels of all GPUs until the search is over.
-func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
+// Traverse launches the levels of all GPUs until the search is over.
+func (s *teamSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 	for newSearch := true; ; newSearch = false {
 		err := s.each(func(r *search) error {
 			r.params.Root = uint64(root)
@@ -215,7 +171,7 @@ func (s *teamSearch) traverse(ctx context.Context, root graph.Vertex) error {
 		for _, r := range s.ranks {
 			if lost := r.status.Lost; lost != 0 {
 				return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
-					s.ranks[lost-1].device.Number, r.device.Number, r.c.patience)
+					s.ranks[lost-1].device.Number, r.device.Number, s.patience)
 			}
 		}
 		if first.status.Done != 0 {
@@ -242,8 +198,9 @@ func (s *teamSearch) record() {
 	}
 }
 
-// report adds to t what all levels took.
-func (s *teamSearch) report(t plugins.Traversal) plugins.Traversal {
+// Report describes the search. A search with more than maxLevels has no levels.
+func (s *teamSearch) Report(graph.Vertex) (t plugins.Traversal) {
+	s.record()
 	outside := make([][]plugins.Phase, len(s.ranks))
 	for r, rank := range s.ranks {
 		outside[r] = []plugins.Phase{
@@ -253,10 +210,9 @@ func (s *teamSearch) report(t plugins.Traversal) plugins.Traversal {
 		t.Ranks = append(t.Ranks, plugins.Rank{Phases: append(s.sums[r].phases(s.grid), outside[r]...)})
 	}
 	t.Phases = plugins.CombinePhases(outside)
-	if len(s.levels) > maxLevels {
-		return t
+	if len(s.levels) <= maxLevels {
+		t.Levels = s.levels
 	}
-	t.Levels = s.levels
 	for i := range t.Levels {
 		if len(t.Levels) > maxPhasedLevels {
 			t.Levels[i].Phases = nil
@@ -275,8 +231,8 @@ func (s *teamSearch) wait() (err error) {
 	return err
 }
 
-// gather copies the parents of all GPUs to the host.
-func (s *teamSearch) gather(parent []graph.Vertex) error {
+// Parents copies the parents of all GPUs to the host.
+func (s *teamSearch) Parents(_ context.Context, parent []graph.Vertex) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(s.ranks))
 	for i, r := range s.ranks {
@@ -286,7 +242,7 @@ func (s *teamSearch) gather(parent []graph.Vertex) error {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("copy parents to the host: %w", err)
+		return err
 	}
 	share := len(parent)/runtime.GOMAXPROCS(0) + 1
 	for from := 0; from < len(parent); from += share {
@@ -300,12 +256,12 @@ func (s *teamSearch) gather(parent []graph.Vertex) error {
 	return nil
 }
 
-func (s *teamSearch) close() error {
-	var all []error
+// Close frees the graph of all GPUs.
+func (s *teamSearch) Close() (err error) {
 	for _, r := range s.ranks {
-		all = append(all, r.close())
+		err = errors.Join(err, r.Close())
 	}
-	return errors.Join(all...)
+	return err
 }
 
 // facts describes the graph for the record.
@@ -326,8 +282,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 			"labels, when the clock stops; copied to the host afterwards"},
 		plugins.Fact{Name: "before the clock", Value: "a kernel wakes every device and its links with zeros; " +
 			"it knows neither root nor graph"},
-		plugins.Fact{Name: "output template", Value: "kernel 1 prepares an array with every vertex's first neighbor, in " +
-			"original labels; each search copies it and confirms or replaces every entry inside its clock"})
+		plugins.Fact{Name: "output template", Value: template})
 	for _, r := range t {
 		name := fmt.Sprintf("bytes on rank %d", r.number)
 		all = append(all, plugins.Fact{Name: name, Value: fmt.Sprint(r.Memory.Used)})

@@ -15,20 +15,16 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 )
 
-// image is kernels/*.cu, compiled and linked by build.sh for several architectures.
-//
-//go:embed kernels/kernels.fatbin
-var image string
-
-// packedImage is the same for packed lists.
-//
-//go:embed kernels/packed.fatbin
-var packedImage string
-
-// imageOfSeveral is the same for several GPUs that search a graph together.
-//
-//go:embed kernels/several.fatbin
-var imageOfSeveral string
+// The images are kernels/*.cu, compiled and linked by build.sh for several architectures: for plain lists, for packed
+// ones, and for several GPUs that search a graph.
+var (
+	//go:embed kernels/kernels.fatbin
+	image string
+	//go:embed kernels/packed.fatbin
+	packedImage string
+	//go:embed kernels/several.fatbin
+	imageOfSeveral string
+)
 
 // gpu is a GPU with the kernels of the engine loaded.
 type gpu struct {
@@ -42,13 +38,11 @@ type gpu struct {
 	cachedVertices uint64 // vertices whose frontier bits fit into them
 }
 
-// pendingLaunches is how many children of top_down_dynamic may wait; its threads do the work of further ones
-// themselves.
+// pendingLaunches is how many child grids of top_down_dynamic may wait; its threads do the work of further ones.
 const pendingLaunches = 1 << 15
 
-// openGPU opens a GPU for one graph. The caller has locked its goroutine to the thread.
-//
-// ranks is how many ranks of a search of several GPUs share this one, 0 for a search of this GPU alone.
+// openGPU opens a GPU for one graph. The caller has locked its goroutine to the thread. ranks is how many ranks of a
+// search of several GPUs share this one, 0 for a search on one GPU.
 func openGPU(number, ranks int) (*gpu, error) {
 	kernels := image
 	if ranks > 0 {
@@ -65,24 +59,14 @@ func openGPU(number, ranks int) (*gpu, error) {
 	return d, nil
 }
 
+// prepare finds the graph and the search in the kernels. The blocks of the search get the shared memory that they need,
+// and the frontier bits of as many vertices as the kernels want and fit.
 func (d *gpu) prepare(ranks int) (err error) {
 	d.shared = ranks > 1
 	d.searchBlocks = d.Multiprocessors / max(ranks, 1)
 	if d.graph, err = d.Variable("graph"); err != nil {
 		return err
 	}
-	if err := d.prepareSearch(cu.Device(d.Number), ranks > 0); err != nil {
-		return err
-	}
-	if err := cu.SetLimit(cu.DevRuntimePendingLaunchCount, pendingLaunches); err != nil {
-		return fmt.Errorf("reserve device-side launches: %w", err)
-	}
-	return nil
-}
-
-// prepareSearch gives the blocks of the search their shared memory: what they need, and the frontier bits of as many
-// vertices as the kernels want and fit.
-func (d *gpu) prepareSearch(gpu cu.Device, several bool) (err error) {
 	at, err := d.Variable("sizes")
 	if err != nil {
 		return err
@@ -102,7 +86,7 @@ func (d *gpu) prepareSearch(gpu cu.Device, several bool) (err error) {
 	if d.searchFunction, err = d.Lookup("search"); err != nil {
 		return err
 	}
-	if several { // a kernel that is loaded when it is first launched would wait for one that runs
+	if ranks > 0 { // a kernel that is loaded when it is first launched would wait for one that runs
 		f, err := d.Lookup("wake_all")
 		if err != nil {
 			return err
@@ -114,7 +98,7 @@ func (d *gpu) prepareSearch(gpu cu.Device, several bool) (err error) {
 	if d.searchThreads, err = d.searchFunction.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
 		return err
 	}
-	limit, err := gpu.Attribute(driver.MaxSharedMemory)
+	limit, err := cu.Device(d.Number).Attribute(driver.MaxSharedMemory)
 	if err != nil {
 		return err
 	}
@@ -123,6 +107,9 @@ func (d *gpu) prepareSearch(gpu cu.Device, several bool) (err error) {
 	d.searchShared = int(sizes[0]) + int(cached)
 	if err := driver.AllowShared(d.searchFunction, d.searchShared); err != nil {
 		return fmt.Errorf("allow %d bytes of shared memory: %w", d.searchShared, err)
+	}
+	if err := cu.SetLimit(cu.DevRuntimePendingLaunchCount, pendingLaunches); err != nil {
+		return fmt.Errorf("reserve device-side launches: %w", err)
 	}
 	return nil
 }

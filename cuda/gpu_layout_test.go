@@ -5,8 +5,8 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,45 +27,18 @@ type builtGraph struct {
 	label, vertex, template, hubEdges, aligned          []uint32
 }
 
-// kronecker returns the official graph of a scale.
-func kronecker(t *testing.T, scale int) (vertices int64, tuples []graph.Edge) {
+// builtWith runs kernel 1 on one GPU.
+func builtWith(t *testing.T, in plugins.Input) (plugins.Built, *search, builtGraph) {
 	t.Helper()
-	source, tuples := generate(t, fmt.Sprint("kron:", scale))
-	return source.Vertices(), tuples
-}
-
-func constructGraph(t *testing.T, tuples []graph.Edge, set map[string]string) (*search, builtGraph) {
-	t.Helper()
-	return constructInput(t, plugins.Input{Tuples: tuples, Options: set})
-}
-
-func constructInput(t *testing.T, in plugins.Input) (*search, builtGraph) {
-	t.Helper()
-	settings, err := plugins.Resolve(options(), in.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := configure(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, described, err := construct(t.Context(), in, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	g := builtGraph{details: described.Details}
+	built, ranks := constructGraph(t, in, 0)
+	s, g := ranks[0], builtGraph{details: built.Details}
 	if err := s.device.Do(func() (err error) {
 		g, err = readGraph(s.device.graph, g)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return s, g
+	return built, s, g
 }
 
 // readGraph copies the graph, which is published at an address, to the host.
@@ -77,31 +50,26 @@ func readGraph(published uint64, g builtGraph) (builtGraph, error) {
 	if packed {
 		g.offset, g.target, err = readPacked(g.deviceGraph)
 	}
-	for _, a := range []struct {
-		into  *[]uint64
-		at, n uint64
-	}{{&g.offset, g.Offset, g.Searched + 1}, {&g.alignedBegin, g.AlignedBegin, g.AlignedWords}} {
-		if a.into == &g.offset && packed {
-			continue
-		}
-		*a.into = make([]uint64, a.n)
-		err = errors.Join(err, driver.Read(*a.into, a.at))
+	read32 := func(into *[]uint32, at, n uint64) {
+		*into = make([]uint32, n)
+		err = errors.Join(err, driver.Read(*into, at))
 	}
-	for _, a := range []struct {
-		into  *[]uint32
-		at, n uint64
-	}{
-		{&g.target, g.Target, g.Entries}, {&g.first, g.FirstNeighbor, g.Searched}, {&g.wordHub, g.WordHub, g.Words},
-		{&g.groupBegin, g.GroupBegin, g.Hubs + 1}, {&g.leafBegin, g.LeafBegin, g.Hubs + 1}, {&g.hubEdges, g.HubEdges, g.Hubs},
-		{&g.label, g.Label, g.Vertices}, {&g.vertex, g.Vertex, g.Labels}, {&g.template, g.OutputTemplate, g.Labels},
-		{&g.rows, g.AlignedRows, g.AlignedWords},
-	} {
-		if a.into == &g.target && packed {
-			continue
-		}
-		*a.into = make([]uint32, a.n)
-		err = errors.Join(err, driver.Read(*a.into, a.at))
+	if !packed {
+		g.offset = make([]uint64, g.Searched+1)
+		err = errors.Join(err, driver.Read(g.offset, g.Offset))
+		read32(&g.target, g.Target, g.Entries)
 	}
+	g.alignedBegin = make([]uint64, g.AlignedWords)
+	err = errors.Join(err, driver.Read(g.alignedBegin, g.AlignedBegin))
+	read32(&g.first, g.FirstNeighbor, g.Searched)
+	read32(&g.wordHub, g.WordHub, g.Words)
+	read32(&g.groupBegin, g.GroupBegin, g.Hubs+1)
+	read32(&g.leafBegin, g.LeafBegin, g.Hubs+1)
+	read32(&g.hubEdges, g.HubEdges, g.Hubs)
+	read32(&g.label, g.Label, g.Vertices)
+	read32(&g.vertex, g.Vertex, g.Labels)
+	read32(&g.template, g.OutputTemplate, g.Labels)
+	read32(&g.rows, g.AlignedRows, g.AlignedWords)
 	if last := int(g.AlignedWords) - 1; last >= 0 {
 		g.aligned = make([]uint32, 4*(g.alignedBegin[last]+32*uint64(g.rows[last]&^longer)))
 		err = errors.Join(err, driver.Read(g.aligned, g.Aligned))
@@ -150,42 +118,55 @@ func unpack(words []uint32, n int) (list []uint32) {
 
 const longer = 1 << 31 // LONGER of graph.cuh
 
-// A limit on memory moves lists, and then tuples too, to the host; the graph and its searches stay the same.
-func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
+// A graph is the same, and so are its searches, if a limit on memory moves lists, and then tuples too, to the host, if
+// lists are packed, and if every step of kernel 1 makes the tuples again.
+func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 	needGPU(t)
-	vertices, tuples := kronecker(t, 20)
-	v, err := validate.New(tuples, vertices, 0)
+	const csr, packed = "csr", "packed"
+	source, tuples := generate(t, "kron:20")
+	recipe := source.(graph.Kronecker)
+	v, err := validate.New(tuples, source.Vertices(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := make([]graph.Vertex, vertices)
-	_, want := constructGraph(t, tuples, map[string]string{"adjacency": "csr"})
-	for _, limited := range []struct {
-		memory        string
-		lists, tuples bool // in the host
-	}{{"2", false, false}, {"0.44", true, false}, {"0.34", true, true}} {
-		t.Run(limited.memory, func(t *testing.T) {
-			s, g := constructGraph(t, tuples, map[string]string{"memory": limited.memory, "adjacency": "csr"})
+	_, _, want := builtWith(t, plugins.Input{Tuples: tuples, Options: map[string]string{"adjacency": csr}})
+	for name, test := range map[string]struct {
+		memory, adjacency     string
+		again                 bool // from the recipe
+		lists, tuples, packed bool // in the host; packed
+	}{
+		"enough memory": {memory: "2", adjacency: csr}, "lists": {memory: "0.44", adjacency: csr, lists: true},
+		"lists and tuples": {memory: "0.34", adjacency: csr, lists: true, tuples: true},
+		"recipe":           {adjacency: csr, again: true, tuples: true}, "packed": {adjacency: packed, packed: true},
+		"packed recipe": {adjacency: packed, again: true, tuples: true, packed: true},
+		"auto":          {memory: "2", adjacency: "auto"}, "auto packed": {memory: "0.53", adjacency: "auto", packed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := plugins.Input{Tuples: tuples, Options: map[string]string{"adjacency": test.adjacency,
+				"memory": cmp.Or(test.memory, "0")}}
+			if test.again {
+				in.Tuples, in.Recipe = nil, &recipe
+			}
+			built, s, g := builtWith(t, in)
 			noted := func(name string) bool {
 				return slices.ContainsFunc(g.details, func(f plugins.Fact) bool { return f.Name == name })
 			}
-			if noted("neighbor lists") != limited.lists || noted("tuples") != limited.tuples {
-				t.Errorf("lists and tuples in the host: want %t and %t, got the details %v",
-					limited.lists, limited.tuples, g.details)
+			if noted("neighbor lists") != (test.lists || test.packed) || noted("tuples") != test.tuples ||
+				slices.ContainsFunc(g.details, isPacked) != test.packed {
+				t.Errorf("want %+v, got the details %v", test, g.details)
 			}
 			if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
-				!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) {
-				t.Error("the graph differs from the one without a limit")
+				!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) ||
+				!slices.Equal(g.first, want.first) || test.memory == "" && !slices.Equal(g.aligned, want.aligned) {
+				t.Error("the graph differs")
 			}
-			if gib, _ := strconv.ParseFloat(limited.memory, 64); float64(s.memory.Used) > gib*(1<<30) {
+			if gib, _ := strconv.ParseFloat(test.memory, 64); gib > 0 && float64(s.memory.Used) > gib*(1<<30) {
 				t.Errorf("got %d bytes on the device, want at most %v GiB", s.memory.Used, gib)
 			}
+			parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 			root, _ := tuples[0].Ends()
-			if _, err := s.run(t.Context(), root, parent[:g.Labels]); err != nil {
+			if _, err := built.Search(t.Context(), root, parent[:g.Labels]); err != nil {
 				t.Fatal(err)
-			}
-			for l := g.Labels; l < uint64(vertices); l++ {
-				parent[l] = graph.Unreached
 			}
 			if _, err := v.Validate(t.Context(), root, parent); err != nil {
 				t.Error(err)
@@ -194,47 +175,15 @@ func TestLimitOnMemoryMovesListsAndTuplesToTheHost(t *testing.T) {
 	}
 }
 
-// A graph is the same whether its tuples are given, copied again by every phase or made again from the recipe.
-func TestTuplesMadeAgainAreTheSameGraph(t *testing.T) {
-	needGPU(t)
-	_, tuples := kronecker(t, 18)
-	recipe := graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	_, want := constructGraph(t, tuples, map[string]string{"adjacency": "csr"})
-	for name, in := range map[string]plugins.Input{
-		"packed":        {Tuples: tuples, Options: map[string]string{"adjacency": "packed"}},
-		"recipe":        {Recipe: &recipe},
-		"recipe packed": {Recipe: &recipe, Options: map[string]string{"adjacency": "packed"}},
-	} {
-		_, g := constructInput(t, in)
-		if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
-			!slices.Equal(g.label, want.label) || !slices.Equal(g.first, want.first) ||
-			!slices.Equal(g.aligned, want.aligned) {
-			t.Errorf("%s: the graph differs", name)
-		}
-	}
-}
-
-// Where plain lists do not fit, they are packed.
-func TestListsArePackedWherePlainOnesDoNotFit(t *testing.T) {
-	needGPU(t)
-	_, tuples := kronecker(t, 20)
-	for memory, want := range map[string]bool{"2": false, "0.53": true} {
-		_, g := constructGraph(t, tuples, map[string]string{"memory": memory})
-		if got := slices.ContainsFunc(g.details, isPacked); got != want {
-			t.Errorf("%s GiB: got packed %t, want %t; details %v", memory, got, want, g.details)
-		}
-	}
-}
-
 func TestKernel1BuildsTheGraphThatGraphCuhDescribes(t *testing.T) {
 	needGPU(t)
-	_, tuples := kronecker(t, 12)
+	_, tuples := generate(t, "kron:12")
 	for name, set := range map[string]map[string]string{
 		"defaults": nil, "few hubs": {"hubs": "5"}, "lists in the host": {"lists": "host"},
 		"some aligned": {"aligned": "40"}, "packed": {"adjacency": "packed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, g := constructGraph(t, tuples, set)
+			_, _, g := builtWith(t, plugins.Input{Tuples: tuples, Options: set})
 			checkGraph(t, tuples, g)
 		})
 	}

@@ -4,114 +4,75 @@ package cuda
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
 func options() []plugins.Option {
-	choice := func(name, meaning string, choices ...string) plugins.Option { // the first is the default
-		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Meaning: meaning}
+	choice := func(name, needs, meaning string, choices ...string) plugins.Option { // the first is the default
+		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Needs: needs,
+			Meaning: meaning}
 	}
-	number := func(kind plugins.Kind, name, value string, limit float64, meaning string) plugins.Option {
-		return plugins.Option{Name: name, Kind: kind, Default: value, Meaning: meaning,
-			Min: plugins.Bound(0), Max: plugins.Bound(limit)}
+	number := func(kind plugins.Kind, name, value string, limit float64, needs, meaning string) plugins.Option {
+		return plugins.Option{Name: name, Kind: kind, Default: value, Min: plugins.Bound(0), Max: plugins.Bound(limit),
+			Needs: needs, Meaning: meaning}
 	}
-	topDown := choice("topdown",
-		"top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread for each vertex launches a "+
-			"child grid, and searches take 3 to 5 times as long (H200, scales 22 to 26)",
-		"scan", "dynamic")
-	topDown.Needs = "gpus=1"
-	aligned := number(plugins.Int, "aligned", "100", 100,
-		"per cent of the vertices, hubs first, that get an aligned block")
-	aligned.Needs = "bottomup=aligned"
-	adjacency := choice("adjacency", "neighbor lists: plain CSR, compressed (packed: differences of few bits), or (auto) "+
-		"packed where CSR does not fit on the device; packing saves half of the memory and costs 9 % of the rate at scale "+
-		"24, 2 % at 28", "auto", "csr", "packed")
-	adjacency.Needs = "gpus=1"
 	return append([]plugins.Option{
-		number(plugins.Int, "device", "0", 1023, "number of the GPU, or of the first one, as the driver counts them"),
+		number(plugins.Int, "device", "0", 1023, "", "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
 			"with commas; a number that occurs twice makes two ranks on that GPU"},
-		choice("partition", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; "+
+		choice("partition", "", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; "+
 			"2d: a grid; 1d-source: those from a GPU's vertices, and top-down steps send discovered vertices to their owners",
 			"1d-dest", "2d", "1d-source"),
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
-		choice("messages", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
+		choice("messages", "", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
 			"fetch parents; adaptive: bitmaps if the frontier has many edges", messages...),
-		choice("transfer", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
+		choice("transfer", "", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
 			"without a link it is staged", "peer", "staged"),
-		topDown,
-		choice("bottomup", "bottom-up step: neighbors of 32 consecutive vertices interleaved, or plain CSR",
+		choice("topdown", "gpus=1", "top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread "+
+			"for each vertex launches a child grid, and searches take 3 to 5 times as long (H200, scales 22 to 26)",
+			"scan", "dynamic"),
+		choice("bottomup", "", "bottom-up step: neighbors of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
-		aligned,
-		choice("levels", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
-		number(plugins.Int, "hubs", "0", maxHubs,
+		number(plugins.Int, "aligned", "100", 100, "bottomup=aligned",
+			"per cent of the vertices, hubs first, that get an aligned block"),
+		choice("levels", "", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
+		number(plugins.Int, "hubs", "0", maxHubs, "",
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
-		number(plugins.Float, "memory", "0", 1<<20,
+		number(plugins.Float, "memory", "0", 1<<20, "",
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
-		choice("lists", "where neighbor lists are: device memory, pinned host memory, or (auto) the device if they fit",
+		choice("lists", "", "where neighbor lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
-		adjacency,
+		choice("adjacency", "gpus=1", "neighbor lists: plain CSR, compressed (packed: differences of few bits), or (auto) "+
+			"packed where CSR does not fit on the device; packing saves half of the memory and costs 9 % of the rate at "+
+			"scale 24, 2 % at 28", "auto", "csr", "packed"),
 	}, plugins.SwitchOptions("30", "16384")...)
 }
 
 var messages = []string{"adaptive", "lists", "bitmaps"} // in the order of ADAPTIVE, LISTS and BITMAPS
 
-const (
-	maxHubs  = 1 << 20
-	hubShare = 64 // 1/hubShare of the vertices are hubs
-)
-
 // configuration is the options' values.
 type configuration struct {
-	devices  []int // one for each rank
-	rows     int   // of their grid
-	messages int   // index of the option
-	staged   bool  // transfer
-	dynamic  bool  // topdown
-	aligned  int   // per cent of the vertices
-	stepped  bool  // levels
-	rule     graph.Switch
-	hubs     int   // 0: by hubShare
-	memory   int64 // bytes; 0: all that is free
-	lists    string
-
-	adjacency string
-	// patience is how long a GPU waits for another one. Their shares of a level differ far less.
-	patience time.Duration
+	plugins.Settings
+	devices  []int         // one for each rank
+	rows     int           // of their grid
+	patience time.Duration // of a GPU that waits for another one; their shares of a level differ far less
 }
 
 func configure(set plugins.Settings) (c configuration, err error) {
-	c = configuration{
-		staged:  set.Text("transfer") == "staged",
-		dynamic: set.Text("topdown") == "dynamic",
-		aligned: set.Int("aligned"),
-		stepped: set.Text("levels") == "stepped",
-		rule:    set.Switch(),
-		hubs:    set.Int("hubs"),
-		memory:  int64(set.Float("memory") * (1 << 30)),
-		lists:   set.Text("lists"),
-
-		adjacency: set.Text("adjacency"),
-
-		messages: slices.Index(messages, set.Text("messages")),
-		patience: 10 * time.Second,
+	c = configuration{Settings: set, patience: 10 * time.Second}
+	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err == nil {
+		c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), len(c.devices))
 	}
-	if set.Text("bottomup") == "csr" {
-		c.aligned = 0
-	}
-	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err != nil {
-		return c, err
-	}
-	c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), len(c.devices))
 	return c, err
 }
+
+// memory is the limit on device memory in bytes; 0: all that is free.
+func (c configuration) memory() int64 { return int64(c.Float("memory") * (1 << 30)) }
 
 // gridRows returns how many rows the grid of a partition has, where rows is the option.
 func gridRows(partition string, rows, gpus int) (int, error) {
@@ -153,10 +114,15 @@ func devices(gpus string, first int) (all []int, err error) {
 	return all, nil
 }
 
+const (
+	maxHubs  = 1 << 20
+	hubShare = 64 // 1/hubShare of the vertices are hubs
+)
+
 // hubCount returns how many hubs a graph with the given number of vertices has.
 func (c configuration) hubCount(vertices int64) int64 {
-	if c.hubs > 0 {
-		return min(int64(c.hubs), vertices)
+	if hubs := int64(c.Int("hubs")); hubs > 0 {
+		return min(hubs, vertices)
 	}
 	return min(max(vertices/hubShare&^31, 64), 1<<18, vertices)
 }

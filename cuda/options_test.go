@@ -4,50 +4,36 @@ package cuda
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
 func TestConfigure(t *testing.T) {
-	rule := graph.Switch{Alpha: 30, Beta: 16384}
-	for name, test := range map[string]struct {
-		set  map[string]string
-		want configuration
+	for _, test := range []struct {
+		set     map[string]string
+		devices []int
+		rows    int
+		memory  int64
+		err     error
 	}{
-		"defaults": {nil, configuration{
-			devices: []int{0}, rows: 1, aligned: 100, rule: rule, lists: "auto", adjacency: "auto",
-			patience: 10 * time.Second,
-		}},
-		"all": {map[string]string{
-			"topdown": "dynamic", "bottomup": "csr", "levels": "stepped", "memory": "1.5", "device": "2",
-			"hubs": "7", "lists": "host", "adjacency": "csr", "alpha": "1", "beta": "2", "transfer": "staged",
-			"messages": "bitmaps",
-		}, configuration{
-			devices: []int{2}, rows: 1, messages: 2, staged: true, dynamic: true, stepped: true,
-			rule: graph.Switch{Alpha: 1, Beta: 2}, hubs: 7,
-			memory: 3 << 29, lists: "host", adjacency: "csr", patience: 10 * time.Second,
-		}},
-		"aligned": {map[string]string{"aligned": "40"}, configuration{
-			devices: []int{0}, rows: 1, aligned: 40, rule: rule, lists: "auto", adjacency: "auto",
-			patience: 10 * time.Second,
-		}},
+		{nil, []int{0}, 1, 0, nil},
+		{map[string]string{"device": "2", "memory": "1.5"}, []int{2}, 1, 3 << 29, nil},
+		{map[string]string{"gpus": "0,0,0,0", "partition": "2d"}, []int{0, 0, 0, 0}, 2, 0, nil},
+		{map[string]string{"gpus": "two"}, nil, 0, 0, plugins.ErrOption},
+		{map[string]string{"gpus": "4", "partition": "2d", "rows": "3"}, []int{0, 1, 2, 3}, 0, 0, plugins.ErrOption},
 	} {
 		set, err := plugins.Resolve(options(), test.set)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := configure(set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(configuration{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		c, err := configure(set)
+		if !slices.Equal(c.devices, test.devices) || c.rows != test.rows || c.memory() != test.memory ||
+			!errors.Is(err, test.err) {
+			t.Errorf("%v: got devices %v in %d rows, %d bytes and %v", test.set, c.devices, c.rows, c.memory(), err)
 		}
 	}
 }
@@ -60,8 +46,8 @@ func TestOptionGPUsNamesDevices(t *testing.T) {
 	}{{"1", 0, []int{0}}, {"1", 3, []int{3}}, {"2", 0, []int{0, 1}}, {"3", 1, []int{1, 2, 3}},
 		{"0,0", 2, []int{0, 0}}, {"3,1", 0, []int{3, 1}}} {
 		got, err := devices(test.gpus, test.first)
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("gpus=%s, device=%d: %v (-want +got):\n%s", test.gpus, test.first, err, diff)
+		if !slices.Equal(got, test.want) || err != nil {
+			t.Errorf("gpus=%s, device=%d: got %v, %v, want %v", test.gpus, test.first, got, err, test.want)
 		}
 	}
 	for _, gpus := range []string{"", "0", "17", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
@@ -95,7 +81,11 @@ func TestHubCountStaysInBounds(t *testing.T) {
 	for _, test := range []struct{ set, vertices, want int64 }{
 		{0, 0, 0}, {0, 10, 10}, {0, 1000, 64}, {0, 64 * 320, 320}, {0, 1 << 40, 1 << 18}, {5, 3, 3}, {5, 100, 5},
 	} {
-		if got := (configuration{hubs: int(test.set)}).hubCount(test.vertices); got != test.want {
+		set, err := plugins.Resolve(options(), map[string]string{"hubs": strconv.FormatInt(test.set, 10)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (configuration{Settings: set}).hubCount(test.vertices); got != test.want {
 			t.Errorf("hubs=%d, %d vertices: got %d, want %d", test.set, test.vertices, got, test.want)
 		}
 	}

@@ -6,10 +6,26 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Limits of the engine, and what fits in memory during kernel 1. All of it is arithmetic that needs no GPU.
+// Constants that host and device share, and arithmetic that needs no GPU: limits of the engine, and what fits in memory
+// during kernel 1. cuda/generate.py makes the structures that host and device share (structures.gen.go) and a function
+// for each kernel that the host launches (kernels.gen.go). openGPU compares the sizes of the structures.
+
+//go:generate python3 generate.py
+
+const (
+	maxRanks     = 16                    // MAX_RANKS: GPUs that search a graph together
+	chunkWords   = 8                     // CHUNK_WORDS: words of consecutive vertices that have the same owner
+	mailboxBytes = maxRanks * 2 * 10 * 8 // struct Mailbox
+
+	maxRanges    = 4096           // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
+	none         = 1<<32 - 1      // NONE: not a vertex, not a label
+	launchLevels = 65536          // LEVELS: levels that one launch of the search runs
+	blockThreads = driver.Threads // of a block of every kernel but search and prefix_sums
+)
 
 // limits returns the largest graph that kernel 1 accepts: labels must be below none.
 func limits() plugins.Limits { return plugins.Limits{Vertices: none, Tuples: 1 << 34} }
@@ -67,8 +83,8 @@ const (
 	packingBytes = 22 // of an entry while it is packed: its key, twice, and its share of the packed lists
 )
 
-// packedBytes estimates the size of packed lists from above. Kronecker graphs take 14 bits an entry at scale 24, and
-// half a bit more at each larger one; lists of few vertices take more.
+// packedBytes is an upper estimate of the size of packed lists, 20 bits an entry. Kronecker graphs take 14 at scale 24,
+// and half a bit more at each larger one; lists of few vertices take more.
 func packedBytes(entries int64) int64 { return entries * 5 / 2 }
 
 // packable reports whether packed lists with about the given number of entries fit into available bytes, with the rest

@@ -20,13 +20,10 @@ type Accelerator struct{ device }
 func New() *Accelerator { return &Accelerator{} }
 
 // Describe is plugins.Accelerator.Describe.
-func (*Accelerator) Describe(context.Context) (d plugins.Description, err error) {
-	d = plugins.Description{
+func (*Accelerator) Describe(context.Context) (plugins.Description, error) {
+	devices, err := driver.Devices()
+	return plugins.Description{
 		Name: "cuda", Version: "1.0", Summary: "Generates tuples and validates parents on an NVIDIA GPU.",
-		Unavailable: driver.Missing(),
-	}
-	if d.Unavailable == "" {
-		d.Devices, err = driver.Devices()
-	}
-	return d, err
+		Unavailable: driver.Missing(), Devices: devices,
+	}, err
 }

@@ -34,10 +34,10 @@ CUresult cuInit(unsigned int flags) {
 }
 
 static int driverLoaded(void) { return driverLibrary != 0; }
-static int driverInitResult(void) { return initResult; }
+static CUresult driverInitResult(void) { return initResult; }
 
 // launchFunction takes n arguments of 8 bytes, or one argument of any size.
-static int launchFunction(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream,
+static CUresult launchFunction(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream,
 	void *values, int n, int cooperative) {
 	void *arguments[16];
 	for (int i = 0; i < n && i < 16; i++) arguments[i] = (uint64_t *)values + i;
@@ -47,22 +47,24 @@ static int launchFunction(void *function, unsigned blocks, unsigned threads, uns
 	return cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, 0);
 }
 
-static int allowShared(void *function, int bytes) {
-	return cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
-}
-
-static int allocatePinned(size_t bytes, void **host, uint64_t *address) {
-	CUdeviceptr at = 0;
+static CUresult allocatePinned(size_t bytes, void **host, CUdeviceptr *at) {
 	CUresult r = cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE);
 	if (r != CUDA_SUCCESS) return r;
-	r = cuMemHostGetDevicePointer(&at, *host, 0);
+	r = cuMemHostGetDevicePointer(at, *host, 0);
 	if (r != CUDA_SUCCESS) cuMemFreeHost(*host);
-	*address = at;
+	return r;
+}
+
+static CUresult registerPinned(void *host, size_t bytes, CUdeviceptr *at) {
+	CUresult r = cuMemHostRegister(host, bytes, CU_MEMHOSTREGISTER_DEVICEMAP);
+	if (r != CUDA_SUCCESS) return r;
+	r = cuMemHostGetDevicePointer(at, host, 0);
+	if (r != CUDA_SUCCESS) cuMemHostUnregister(host);
 	return r;
 }
 
 // mapMemory reserves addresses and puts n pieces of device memory there.
-static int mapMemory(size_t n, size_t piece, uint64_t *address) {
+static CUresult mapMemory(size_t n, size_t piece, CUdeviceptr *address) {
 	CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 	CUmemAllocationProp properties = {CU_MEM_ALLOCATION_TYPE_PINNED};
 	CUdeviceptr at = 0;
@@ -83,38 +85,8 @@ static int mapMemory(size_t n, size_t piece, uint64_t *address) {
 	return r;
 }
 
-static int unmapMemory(uint64_t at, size_t bytes) { return bytes == 0 ? CUDA_SUCCESS : cuMemUnmap(at, bytes); }
-static int freeAddresses(uint64_t at, size_t bytes) { return cuMemAddressFree(at, bytes); }
-
-static int registerPinned(void *host, size_t bytes, uint64_t *address) {
-	CUdeviceptr at = 0;
-	CUresult r = cuMemHostRegister(host, bytes, CU_MEMHOSTREGISTER_DEVICEMAP);
-	if (r != CUDA_SUCCESS) return r;
-	r = cuMemHostGetDevicePointer(&at, host, 0);
-	if (r != CUDA_SUCCESS) cuMemHostUnregister(host);
-	*address = at;
-	return r;
-}
-
-static int unregisterPinned(void *host) { return cuMemHostUnregister(host); }
-
-static int freePinned(void *host) { return cuMemFreeHost(host); }
-
-static int exportMemory(uint64_t at, void *handle) { return cuIpcGetMemHandle((CUipcMemHandle *)handle, at); }
-
-static int openMemory(void *handle, uint64_t *address) {
-	CUdeviceptr at = 0;
-	CUresult r = cuIpcOpenMemHandle(&at, *(CUipcMemHandle *)handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-	*address = at;
-	return r;
-}
-
-static int closeMemory(uint64_t at) { return cuIpcCloseMemHandle(at); }
-
-static const char *errorName(int r) {
-	const char *name = 0;
-	cuGetErrorName((CUresult)r, &name);
-	return name ? name : "unknown error";
+static CUresult openMemory(void *handle, CUdeviceptr *at) {
+	return cuIpcOpenMemHandle(at, *(CUipcMemHandle *)handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 }
 */
 import "C"
@@ -141,11 +113,17 @@ func Missing() string {
 }
 
 // driverError is an error code of the driver.
-type driverError int
+type driverError C.CUresult
 
-func (e driverError) Error() string { return C.GoString(C.errorName(C.int(e))) }
+func (e driverError) Error() string {
+	var name *C.char
+	if C.cuGetErrorName(C.CUresult(e), &name); name == nil {
+		return "unknown error"
+	}
+	return C.GoString(name)
+}
 
-func result(r C.int) error {
+func result(r C.CUresult) error {
 	if r == C.CUDA_SUCCESS {
 		return nil
 	}
@@ -155,22 +133,16 @@ func result(r C.int) error {
 // handle returns the CUfunction that a cu.Function hides.
 func handle(f cu.Function) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f)) }
 
-// LaunchKernel queues f on a stream, with arguments of 8 bytes each.
-func LaunchKernel(stream cu.Stream, f cu.Function, blocks, threads int, args []uint64) error {
-	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), 0, unsafe.Pointer(stream.C()),
-		unsafe.Pointer(unsafe.SliceData(args)), C.int(len(args)), 0))
-}
-
-// LaunchTogether queues f with one argument of any size and with shared bytes of shared memory in each block. If it is
-// cooperative, all its blocks run at the same time, so that they can wait for each other.
-func LaunchTogether(stream cu.Stream, f cu.Function, blocks, threads, shared int, argument unsafe.Pointer,
+// LaunchFunction queues f on a stream, with n arguments of 8 bytes each or one of any size, and with shared bytes of
+// shared memory in each block. If it is cooperative, all its blocks run at the same time and can wait for each other.
+func LaunchFunction(stream cu.Stream, f cu.Function, blocks, threads, shared int, arguments unsafe.Pointer, n int,
 	cooperative bool) error {
 	flag := C.int(0)
 	if cooperative {
 		flag = 1
 	}
 	return result(C.launchFunction(handle(f), C.uint(blocks), C.uint(threads), C.uint(shared),
-		unsafe.Pointer(stream.C()), argument, 1, flag))
+		unsafe.Pointer(stream.C()), arguments, C.int(n), flag))
 }
 
 // MaxSharedMemory is the shared memory that a block may have after AllowShared.
@@ -178,7 +150,8 @@ const MaxSharedMemory = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMO
 
 // AllowShared allows launches of f with the given bytes of shared memory in each block.
 func AllowShared(f cu.Function, bytes int) error {
-	return result(C.allowShared(handle(f), C.int(bytes)))
+	return result(C.cuFuncSetAttribute(C.CUfunction(handle(f)), C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+		C.int(bytes)))
 }
 
 // Pinned is host memory with a device address.
@@ -189,81 +162,70 @@ type Pinned struct {
 
 // AllocatePinned allocates pinned host memory.
 func AllocatePinned(bytes int64) (p Pinned, err error) {
-	var device C.uint64_t
-	if err := result(C.allocatePinned(C.size_t(bytes), &p.Host, &device)); err != nil {
+	var at C.CUdeviceptr
+	if err := result(C.allocatePinned(C.size_t(bytes), &p.Host, &at)); err != nil {
 		return Pinned{}, err
 	}
-	p.Device = uint64(device)
+	p.Device = uint64(at)
 	return p, nil
 }
 
-// Free frees it.
-func (p Pinned) Free() error { return result(C.freePinned(p.Host)) }
+// Free frees memory of AllocatePinned.
+func (p Pinned) Free() error { return cu.MemFreeHost(p.Host) }
 
 // PinBytes pins memory of the host that the caller has, which must stay mapped until Unpin.
 func PinBytes(memory []byte) (p Pinned, err error) {
-	var device C.uint64_t
+	var at C.CUdeviceptr
 	p.Host = unsafe.Pointer(unsafe.SliceData(memory))
-	if err := result(C.registerPinned(p.Host, C.size_t(len(memory)), &device)); err != nil {
+	if err := result(C.registerPinned(p.Host, C.size_t(len(memory)), &at)); err != nil {
 		return Pinned{}, err
 	}
-	p.Device = uint64(device)
+	p.Device = uint64(at)
 	return p, nil
 }
 
 // Unpin ends PinBytes.
-func (p Pinned) Unpin() error { return result(C.unregisterPinned(p.Host)) }
+func (p Pinned) Unpin() error { return result(C.cuMemHostUnregister(p.Host)) }
 
 // ExportMemory returns a handle with which OpenMemory of another process opens an array of OnDevice.
 func ExportMemory(at uint64) ([]byte, error) {
 	handle := make([]byte, C.CU_IPC_HANDLE_SIZE)
-	return handle, result(C.exportMemory(C.uint64_t(at), unsafe.Pointer(unsafe.SliceData(handle))))
+	return handle, result(C.cuIpcGetMemHandle((*C.CUipcMemHandle)(unsafe.Pointer(unsafe.SliceData(handle))),
+		C.CUdeviceptr(at)))
 }
 
 // OpenMemory maps the memory of a handle from another process, on the same GPU or on one that can reach it.
-func OpenMemory(handle []byte) (at uint64, err error) {
+func OpenMemory(handle []byte) (uint64, error) {
 	if len(handle) != C.CU_IPC_HANDLE_SIZE {
 		return 0, fmt.Errorf("a handle of %d bytes; CUDA's have %d", len(handle), C.CU_IPC_HANDLE_SIZE)
 	}
-	var device C.uint64_t
-	err = result(C.openMemory(unsafe.Pointer(unsafe.SliceData(handle)), &device))
-	return uint64(device), err
+	var at C.CUdeviceptr
+	err := result(C.openMemory(unsafe.Pointer(unsafe.SliceData(handle)), &at))
+	return uint64(at), err
 }
 
 // CloseMemory ends OpenMemory.
-func CloseMemory(at uint64) error { return result(C.closeMemory(C.uint64_t(at))) }
+func CloseMemory(at uint64) error { return result(C.cuIpcCloseMemHandle(C.CUdeviceptr(at))) }
 
-// Mapped is device memory in pieces of MappedBytes at consecutive addresses, so that the last ones can be given back.
-type Mapped struct {
-	Device          uint64
-	Bytes, reserved int64
+// pieceBytes is the size of a piece of mapped memory.
+const pieceBytes = 64 << 20
+
+// mapMemory allocates device memory in n pieces at consecutive addresses, so that the last ones can be given back.
+func mapMemory(n int64) (uint64, error) {
+	var at C.CUdeviceptr
+	err := result(C.mapMemory(C.size_t(n), pieceBytes, &at))
+	return uint64(at), err
 }
 
-// MappedBytes is the size of a piece.
-const MappedBytes = 64 << 20
-
-// MapMemory allocates as many pieces as bytes have.
-func MapMemory(bytes int64) (m Mapped, err error) {
-	var at C.uint64_t
-	n := bytes / MappedBytes
-	if err := result(C.mapMemory(C.size_t(n), MappedBytes, &at)); err != nil {
-		return Mapped{}, err
+// unmapMemory gives back some bytes, all of a number of pieces, from an address on.
+func unmapMemory(at uint64, bytes int64) error {
+	if bytes == 0 {
+		return nil
 	}
-	return Mapped{Device: uint64(at), Bytes: n * MappedBytes, reserved: n * MappedBytes}, nil
+	return result(C.cuMemUnmap(C.CUdeviceptr(at), C.size_t(bytes)))
 }
 
-// Shrink gives back the pieces behind the first bytes.
-func (m *Mapped) Shrink(bytes int64) error {
-	kept := min((bytes+MappedBytes-1)/MappedBytes*MappedBytes, m.Bytes)
-	err := result(C.unmapMemory(C.uint64_t(m.Device+uint64(kept)), C.size_t(m.Bytes-kept)))
-	m.Bytes = kept
-	return err
-}
-
-// Free frees all of it.
-func (m *Mapped) Free() error {
-	if err := m.Shrink(0); err != nil {
-		return err
-	}
-	return result(C.freeAddresses(C.uint64_t(m.Device), C.size_t(m.reserved)))
+// freeAddresses frees the addresses of mapMemory.
+func freeAddresses(at uint64, bytes int64) error {
+	return result(C.cuMemAddressFree(C.CUdeviceptr(at), C.size_t(bytes)))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -21,8 +22,13 @@ type GPU struct {
 	Context         cu.CUContext
 	Multiprocessors int
 	Stream          cu.Stream
-	Module
+	Launches        int64 // of kernels by Launch and LaunchArgument
+
+	loaded    cu.Module
+	functions map[string]cu.Function // found so far, by the names in kernels/*.cu
 }
+
+const rebuild = "build the program again with cuda/build.sh"
 
 // Open opens a GPU for one graph and loads an image of kernels. The caller has locked its goroutine to the thread. The
 // driver's context of the GPU stays open until the process ends, as in CUDA's runtime library, since creating it takes
@@ -56,7 +62,7 @@ func (d *GPU) open(gpu cu.Device, image string) (err error) {
 	if d.Multiprocessors, err = gpu.Attribute(cu.MultiprocessorCount); err != nil {
 		return err
 	}
-	if d.Module, err = loadModule(image); err != nil {
+	if err := d.Load(image); err != nil {
 		return fmt.Errorf("load the kernels: %w: %w; the GPU needs compute capability 7.0 or later, and the program a build "+
 			"for it (TEPS_CUDA_ARCHS of cuda/build.sh)", plugins.ErrUnavailable, err)
 	}
@@ -65,6 +71,95 @@ func (d *GPU) open(gpu cu.Device, image string) (err error) {
 	}
 	return nil
 }
+
+// Load loads an image of kernels in place of the one before. No kernel may run.
+func (d *GPU) Load(image string) error {
+	before := d.loaded
+	loaded, err := cu.LoadData(image)
+	if err != nil {
+		return err
+	}
+	d.loaded, d.functions = loaded, make(map[string]cu.Function)
+	if before != (cu.Module{}) {
+		return before.Unload()
+	}
+	return nil
+}
+
+// Lookup returns the kernel of a name.
+func (d *GPU) Lookup(name string) (f cu.Function, err error) {
+	f, ok := d.functions[name]
+	if !ok {
+		if f, err = d.loaded.Function(name); err != nil {
+			return f, fmt.Errorf("kernel %s is not in the program: %w; %s", name, err, rebuild)
+		}
+		d.functions[name] = f
+	}
+	return f, nil
+}
+
+// Variable returns the address of a variable of the kernels.
+func (d *GPU) Variable(name string) (uint64, error) {
+	at, _, err := d.loaded.Global(name)
+	if err != nil {
+		return 0, fmt.Errorf("the kernels have no variable %s: %w; %s", name, err, rebuild)
+	}
+	return uint64(at), nil
+}
+
+// Call is a kernel with its arguments of 8 bytes each. The functions of kernels.gen.go make them.
+type Call struct {
+	Kernel string
+	Args   []uint64
+}
+
+// Launch queues a kernel on a stream.
+func (d *GPU) Launch(stream cu.Stream, blocks, threads int, call Call) error {
+	f, err := d.Lookup(call.Kernel)
+	if err != nil {
+		return err
+	}
+	if err := LaunchFunction(stream, f, blocks, threads, 0, unsafe.Pointer(unsafe.SliceData(call.Args)), len(call.Args),
+		false); err != nil {
+		return fmt.Errorf("kernel %s: %w", call.Kernel, err)
+	}
+	d.Launches++
+	return nil
+}
+
+// LaunchArgument queues a kernel with one argument, a structure without pointers.
+func LaunchArgument[T any](d *GPU, stream cu.Stream, name string, blocks, threads int, argument T) error {
+	f, err := d.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if err := LaunchFunction(stream, f, blocks, threads, 0, unsafe.Pointer(&argument), 1, false); err != nil {
+		return fmt.Errorf("kernel %s: %w", name, err)
+	}
+	d.Launches++
+	return nil
+}
+
+// Read copies from the device to a slice of values without pointers.
+func Read[T any](into []T, from uint64) error {
+	if len(into) == 0 {
+		return nil
+	}
+	return cu.MemcpyDtoH(unsafe.Pointer(&into[0]), cu.DevicePtr(from), int64(len(Bytes(into))))
+}
+
+// Write copies a value without pointers to the device.
+func Write[T any](into uint64, from T) error {
+	return cu.MemcpyHtoD(cu.DevicePtr(into), unsafe.Pointer(&from), int64(unsafe.Sizeof(from)))
+}
+
+// WriteAll copies a slice of values without pointers to the device.
+func WriteAll[T any](into uint64, from []T) error {
+	return cu.MemcpyHtoD(cu.DevicePtr(into), unsafe.Pointer(unsafe.SliceData(from)), int64(len(Bytes(from))))
+}
+
+// LoopBlocks is the number of blocks of a kernel that loops over its work.
+func (d *GPU) LoopBlocks() int { return d.Multiprocessors * 8 }
 
 // Do calls f on a thread with the device's context, as the driver requires.
 func (d *GPU) Do(f func() error) error {
@@ -77,19 +172,21 @@ func (d *GPU) Do(f func() error) error {
 }
 
 // Close frees what Open made, except for the context.
-func (d *GPU) Close() error {
-	var all []error
+func (d *GPU) Close() (err error) {
 	if d.Stream != (cu.Stream{}) {
-		all = append(all, d.Stream.Destroy())
+		err = d.Stream.Destroy()
 	}
 	if d.loaded != (cu.Module{}) {
-		all = append(all, d.loaded.Unload())
+		err = errors.Join(err, d.loaded.Unload())
 	}
-	return errors.Join(all...)
+	return err
 }
 
-// Devices lists every GPU of this machine.
+// Devices lists every GPU of this machine, none if GPUs are Missing.
 func Devices() (all []plugins.Device, err error) {
+	if Missing() != "" {
+		return nil, nil
+	}
 	count, err := cu.NumDevices()
 	if err != nil {
 		return nil, fmt.Errorf("count GPUs: %w", err)

@@ -5,6 +5,7 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -25,26 +26,25 @@ type Allocator struct {
 }
 
 type array struct {
-	bytes  int64
-	host   Pinned // zero: on the device
-	mapped Mapped // zero: not from Shrinkable
+	bytes    int64
+	host     Pinned // zero: on the device
+	reserved int64  // bytes of addresses of Shrinkable; 0: another array
 }
 
 // driverReserve is left to the driver, for device-side launches and the stacks of kernels.
 const driverReserve = 512 << 20
 
 // NewAllocator limits the arrays to limit bytes on the device, or to what is free; 0: to what is free. advice ends the
-// error of an allocation beyond the limit.
+// error of an allocation beyond the limit. After an error nothing is free.
 func NewAllocator(limit int64, advice string) (*Allocator, error) {
+	m := &Allocator{advice: advice, arrays: make(map[uint64]array)}
 	free, _, err := cu.MemInfo()
 	if err != nil {
-		return nil, fmt.Errorf("read free device memory: %w", err)
+		return m, fmt.Errorf("read free device memory: %w", err)
 	}
 	free -= driverReserve
-	if limit == 0 {
-		limit = free
-	}
-	return &Allocator{Limit: min(limit, free), advice: advice, arrays: make(map[uint64]array)}, nil
+	m.Limit = min(cmp.Or(limit, free), free)
+	return m, nil
 }
 
 // Room returns how many bytes are left on the device.
@@ -66,26 +66,27 @@ func (m *Allocator) OnDevice(what string, bytes int64) (uint64, error) {
 	return uint64(at), nil
 }
 
-// Shrinkable allocates an array on the device that Shrink makes shorter. Its size is rounded down.
+// Shrinkable allocates an array on the device that Shrink makes shorter. Its size is rounded down to pieces.
 func (m *Allocator) Shrinkable(what string, bytes int64) (at uint64, size int64, err error) {
-	mapped, err := MapMemory(max(bytes, MappedBytes))
-	if err != nil {
+	pieces := max(bytes/pieceBytes, 1)
+	if at, err = mapMemory(pieces); err != nil {
 		return 0, 0, fmt.Errorf("%s: allocate %s on the device: %w: %w", what, units.Bytes(bytes), plugins.ErrMemory, err)
 	}
-	m.arrays[mapped.Device] = array{bytes: mapped.Bytes, mapped: mapped}
-	m.Used += mapped.Bytes
-	return mapped.Device, mapped.Bytes, nil
+	size = pieces * pieceBytes
+	m.arrays[at] = array{bytes: size, reserved: size}
+	m.Used += size
+	return at, size, nil
 }
 
 // Shrink gives back what lies behind the first bytes of an array of Shrinkable. Unlike the driver's functions that free
 // memory, its function for that does not wait for kernels.
 func (m *Allocator) Shrink(at uint64, bytes int64) error {
 	a := m.arrays[at]
-	err := errors.Join(cu.Synchronize(), a.mapped.Shrink(bytes))
-	m.Used -= a.bytes - a.mapped.Bytes
-	a.bytes = a.mapped.Bytes
+	freed := a.bytes - min((bytes+pieceBytes-1)/pieceBytes*pieceBytes, a.bytes)
+	a.bytes -= freed
+	m.Used -= freed
 	m.arrays[at] = a
-	return err
+	return errors.Join(cu.Synchronize(), unmapMemory(at+uint64(a.bytes), freed))
 }
 
 // MinArray is the size of the smallest array in bytes: empty arrays have an address, too.
@@ -115,19 +116,18 @@ func (m *Allocator) Free(at uint64) error {
 		return a.host.Free()
 	}
 	m.Used -= a.bytes
-	if a.mapped.Device != 0 {
-		return errors.Join(cu.Synchronize(), a.mapped.Free())
+	if a.reserved != 0 {
+		return errors.Join(cu.Synchronize(), unmapMemory(at, a.bytes), freeAddresses(at, a.reserved))
 	}
 	return cu.MemFree(cu.DevicePtr(at))
 }
 
 // FreeAll frees all arrays.
-func (m *Allocator) FreeAll() error {
-	var all []error
+func (m *Allocator) FreeAll() (err error) {
 	for at := range m.arrays {
-		all = append(all, m.Free(at))
+		err = errors.Join(err, m.Free(at))
 	}
-	return errors.Join(all...)
+	return err
 }
 
 // Host returns the address in the host of an array in pinned host memory.

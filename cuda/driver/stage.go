@@ -120,16 +120,15 @@ func copyWithAll(into, from []byte) {
 }
 
 // Close frees the buffers.
-func (s *Stage) Close() error {
-	var all []error
+func (s *Stage) Close() (err error) {
 	for i := range s.buffers {
 		b := &s.buffers[i]
-		all = append(all, b.pinned.Free(), cu.DestroyEvent(&b.moved))
+		err = errors.Join(err, b.pinned.Free(), cu.DestroyEvent(&b.moved))
 		if s.memory != nil {
-			all = append(all, s.memory.Free(b.device))
+			err = errors.Join(err, s.memory.Free(b.device))
 		}
 	}
-	return errors.Join(all...)
+	return err
 }
 
 // Bytes views a slice of values without pointers as bytes.

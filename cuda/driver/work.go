@@ -6,22 +6,132 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 )
 
-// Work queues work of one graph on a GPU. After the first error, which is kept in Err, its methods do nothing.
+// Work is kernel 1 of one graph on a GPU, with its clock. After the first error, which is kept in Err, its methods do
+// nothing. The image of the GPU must contain kernels/sort.cu and kernels/lists.cu for Sort, PrefixSums and MakeLists.
 type Work struct {
 	Ctx    context.Context
 	Memory *Allocator
 	Err    error
 	gpu    *GPU
+	start  time.Time
 }
 
-// NewWork returns work on a GPU with the arrays of an Allocator.
-func NewWork(ctx context.Context, gpu *GPU, memory *Allocator) Work {
-	return Work{Ctx: ctx, Memory: memory, gpu: gpu}
+// NewWork starts the clock of kernel 1 on a GPU. The limit and the advice are those of NewAllocator.
+func NewWork(ctx context.Context, gpu *GPU, limit int64, advice string) Work {
+	w := Work{Ctx: ctx, gpu: gpu, start: time.Now()}
+	w.Memory, w.Err = NewAllocator(limit, advice)
+	return w
+}
+
+// Step is a part of kernel 1 that the record names.
+type Step struct {
+	Name string
+	Do   func() error
+}
+
+// Step returns a step that queues work, and waits for it.
+func (w *Work) Step(name string, do func()) Step {
+	return Step{name, func() error {
+		if do(); w.Err == nil {
+			w.Fail("", cu.Synchronize())
+		}
+		return w.Err
+	}}
+}
+
+// RunSteps runs the steps of kernel 1 until one fails.
+func RunSteps(ctx context.Context, steps ...Step) (phases []plugins.Phase, err error) {
+	for _, s := range steps {
+		start := time.Now()
+		if err = ctx.Err(); err == nil {
+			err = s.Do()
+		}
+		if err != nil {
+			return phases, fmt.Errorf("kernel 1: %s: %w", s.Name, err)
+		}
+		phases = append(phases, plugins.Phase{Name: s.Name, Elapsed: time.Since(start)})
+	}
+	return phases, nil
+}
+
+// Built ends kernel 1. It returns what the engines share of a graph, or frees everything after an error.
+func (w *Work) Built(phases []plugins.Phase, err error) (plugins.Built, error) {
+	if err != nil {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed; err is the error to report
+		return plugins.Built{}, errors.Join(err, w.Memory.FreeAll(), w.gpu.Close())
+	}
+	return plugins.Built{
+		Elapsed: time.Since(w.start), Bytes: w.Memory.Used + w.Memory.InHost, VertexBits: 32, Phases: phases,
+		Details: []plugins.Fact{
+			{Name: plugins.DeviceUUID, Value: w.gpu.UUID},
+			{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
+			{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
+		},
+	}, nil
+}
+
+// Search is kernel 2 of a graph.
+type Search interface {
+	// Wake runs an empty kernel before the clock. After the host's work between two searches, which can take long, device
+	// and driver respond slowly for some tens of microseconds that have nothing to do with the search.
+	Wake() error
+	// Traverse is the search inside the clock. It leaves the parents in device memory.
+	Traverse(ctx context.Context, root graph.Vertex) error
+	// Report describes the search after the clock, without its time.
+	Report(root graph.Vertex) plugins.Traversal
+	// Parents copies the parents of the last search to the host.
+	Parents(ctx context.Context, parent []graph.Vertex) error
+	// Close frees the graph.
+	Close() error
+}
+
+// SetSearch completes b with a search of its graph. All methods but Close run in the context of GPU d.
+func (d *GPU) SetSearch(b *plugins.Built, s Search) {
+	timed := func(ctx context.Context, parent []graph.Vertex, search func() error) error {
+		return d.Do(func() error {
+			if err := s.Wake(); err != nil {
+				return err
+			}
+			if err := search(); err != nil {
+				return err
+			}
+			if err := s.Parents(ctx, parent); err != nil {
+				return fmt.Errorf("copy parents to the host: %w", err)
+			}
+			return nil
+		})
+	}
+	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+		err = timed(ctx, parent, func() error {
+			start := time.Now()
+			err := s.Traverse(ctx, root)
+			if elapsed := time.Since(start); err == nil {
+				t = s.Report(root)
+				t.Elapsed = elapsed
+			}
+			return err
+		})
+		return t, err
+	}
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error) {
+		err = timed(ctx, parent, func() (err error) {
+			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
+			return err
+		})
+		return searches, err
+	}
+	b.Free = s.Close
 }
 
 // Fail keeps the first error, with what was done if that is not empty.
@@ -51,18 +161,52 @@ func (w *Work) Blocks(blocks int, kernel Call) {
 	}
 }
 
-// Sort sorts n keys by bits low to high, stably; see GPU.Sort.
+// Sort sorts n keys of 64 bits by bits low to high, stably. It uses buffer, which is as large; the two arrays may
+// change places.
 func (w *Work) Sort(keys, buffer *uint64, n int64, low, high int) {
+	const digitBits = 8
+	tile := int64(Threads * SortKeys)
+	blocks := int(max(1, min((n+tile-1)/tile, int64(w.gpu.Multiprocessors)*4)))
+	places := uint64(1<<digitBits) * uint64(blocks)
+	place := w.Array("places of digits", 8*int64(places+1))
+	for shift := low; shift < high && w.Err == nil; shift += digitBits {
+		w.Blocks(blocks, sortCountKernel(*keys, uint64(n), uint64(shift), place))
+		w.PrefixSums(place, places, place+8*places)
+		w.Blocks(blocks, sortScatterKernel(*keys, *buffer, uint64(n), uint64(shift), place))
+		w.Fail("sort", w.Ctx.Err())
+		*keys, *buffer = *buffer, *keys
+	}
+	w.Release(&place)
+}
+
+// PrefixSums replaces n numbers of 64 bits by their exclusive prefix sums, and writes their total.
+func (w *Work) PrefixSums(numbers, n, total uint64) {
 	if w.Err == nil {
-		w.Fail("sort", w.gpu.Sort(w.Ctx, w.Memory, keys, buffer, n, low, high))
+		w.Fail("", w.gpu.Launch(cu.NoStream, 1, SumThreads, prefixSumsKernel(numbers, n, total)))
 	}
 }
 
-// PrefixSums replaces n numbers by their exclusive prefix sums, and writes their total.
-func (w *Work) PrefixSums(numbers, n, total uint64) {
-	if w.Err == nil {
-		w.Fail("", w.gpu.PrefixSums(numbers, n, total))
-	}
+// Keys are N sorted keys of 64 bits (source-From)<<TargetBits | target, for sources from From to To-1.
+type Keys struct {
+	Address    uint64
+	N          uint64
+	TargetBits int
+	From, To   uint64
+}
+
+// MakeLists appends the targets of keys, each key once, to the entries of earlier sources in target, and writes where
+// the list of each source begins, up to offset[To]. It returns how many entries it has written.
+func (w *Work) MakeLists(keys Keys, entries, target, offset uint64) (written uint64) {
+	blocks := w.gpu.LoopBlocks()
+	unique := w.Array("entries of blocks", int64(8*(blocks+1)))
+	total, bits := unique+uint64(8*blocks), uint64(keys.TargetBits)
+	w.Blocks(blocks, countUniqueKernel(keys.Address, keys.N, unique))
+	w.PrefixSums(unique, uint64(blocks), total)
+	w.Blocks(blocks, writeListsKernel(keys.Address, keys.N, bits, keys.From, entries, unique, target, offset))
+	written = Get(w, make([]uint64, 1), total)[0]
+	w.Blocks(blocks, endListsKernel(keys.Address, keys.N, bits, keys.From, keys.To, entries+written, offset))
+	w.Release(&unique)
+	return written
 }
 
 // Array allocates an array on the device.

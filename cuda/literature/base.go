@@ -39,14 +39,14 @@ type method struct {
 }
 
 // methods makes a search and the arrays that it needs: the rest of kernel 1.
-var methods = map[string]func(*base, configuration) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
+var methods = map[string]func(*base, plugins.Settings) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
 	"merrill": merrill, "bisson": bisson, "kolganov": kolganov}
 
 // base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents.
 type base struct {
 	driver.Work
-	gpu    *driver.GPU
-	phases []plugins.Phase
+	gpu        *driver.GPU
+	queueShare uint64 // divides the room of queues in searches that allow duplicates; tests raise it
 
 	labels  uint64
 	tuples  uint64
@@ -75,63 +75,40 @@ const counterBytes = 3 * 8
 const maxLevels = 1 << 16
 
 func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
-	return construct(ctx, in, configure(set))
+	return construct(ctx, in, set, 1)
 }
 
 // construct is kernel 1. Its clock starts when the GPU is open.
-func construct(ctx context.Context, in plugins.Input, c configuration) (plugins.Built, error) {
+func construct(ctx context.Context, in plugins.Input, set plugins.Settings, queueShare uint64) (plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	kernels := image
-	if c.kernel == "kolganov" && c.child > 0 {
+	kernel, kernels := set.Text("kernel"), image
+	if kernel == "kolganov" && set.Int("child") > 0 {
 		kernels = withChildren
 	}
-	d, err := driver.Open(c.device, "option device", kernels)
+	d, err := driver.Open(set.Int("device"), "option device", kernels)
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	start := time.Now()
-	m, err := driver.NewAllocator(0, "search a smaller graph")
+	b := &base{Work: driver.NewWork(ctx, d, 0, "search a smaller graph"), gpu: d, tuples: uint64(len(in.Tuples)),
+		queueShare: queueShare, levels: make([]plugins.Level, 0, maxLevels+1),
+		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
+	built, err := b.Built(driver.RunSteps(ctx,
+		b.Step("tuples to the device", func() { b.transfer(in.Tuples) }),
+		b.Step("graph", func() {
+			b.parent = b.array("parents", 8*b.labels)
+			if b.method = methods[kernel](b, set); b.method.frontiers != nil {
+				b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
+			}
+		})))
 	if err != nil {
-		return plugins.Built{}, errors.Join(err, d.Close())
+		return built, err
 	}
-	b := &base{Work: driver.NewWork(ctx, d, m), gpu: d, tuples: uint64(len(in.Tuples)),
-		levels: make([]plugins.Level, 0, maxLevels+1),
-		named:  make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
-	b.phase("tuples to the device", func() { b.transfer(in.Tuples) })
-	b.parent = b.array("parents", 8*b.labels)
-	b.phase("graph", func() { b.method = methods[c.kernel](b, c) })
-	if b.method.frontiers != nil {
-		b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
-	}
-	elapsed := time.Since(start)
-	if b.Err != nil {
-		_ = cu.Synchronize() // nothing may still run when the arrays are freed; b.Err is the error to report
-		return plugins.Built{}, errors.Join(b.Err, b.Memory.FreeAll(), d.Close())
-	}
-	return plugins.Built{
-		Vertices: int64(b.labels), Elapsed: elapsed, Bytes: b.Memory.Used, Entries: plugins.Counted(int64(b.entries)),
-		VertexBits: 32, Tuning: "thresholds are those of the papers or set by the user before kernel 1",
-		Phases: b.phases,
-		Details: []plugins.Fact{
-			{Name: plugins.DeviceUUID, Value: d.UUID},
-			{Name: "kernel", Value: c.kernel},
-			{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
-			{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
-		},
-		Search: b.run, Repeat: b.repeat, Free: b.close,
-	}, nil
-}
-
-// phase runs a part of kernel 1.
-func (b *base) phase(name string, do func()) {
-	b.Fail("", b.Ctx.Err())
-	start := time.Now()
-	do()
-	if b.Err == nil {
-		b.Fail("", cu.Synchronize())
-	}
-	b.phases = append(b.phases, plugins.Phase{Name: name, Elapsed: time.Since(start)})
+	built.Vertices, built.Entries = int64(b.labels), plugins.Counted(int64(b.entries))
+	built.Tuning = "thresholds are those of the papers or set by the user before kernel 1"
+	built.Details = append(built.Details, plugins.Fact{Name: "kernel", Value: kernel})
+	d.SetSearch(&built, b)
+	return built, nil
 }
 
 // transfer copies the tuples to the device as pairs of labels of 32 bits, and finds the largest label.
@@ -171,69 +148,22 @@ func (b *base) makeRows() {
 	b.Release(&buffer)
 	b.row = b.array("rows", 8*(b.labels+1))
 	b.column = b.array("columns", 4*uint64(n))
-	if b.Err == nil {
-		entries, err := b.gpu.MakeLists(b.Memory,
-			driver.Keys{Address: keys, N: uint64(n), TargetBits: targetBits, To: b.labels}, 0, b.column, b.row)
-		b.Fail("", err)
-		b.entries = entries
-	}
+	b.entries = b.MakeLists(driver.Keys{Address: keys, N: uint64(n), TargetBits: targetBits, To: b.labels}, 0, b.column,
+		b.row)
 	b.Release(&keys)
 }
 
-// run searches from root and copies the parents to parent.
-func (b *base) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
-	err = b.gpu.Do(func() error {
-		if err := b.wake(); err != nil {
-			return err
-		}
-		start := time.Now()
-		if err := b.traverse(ctx, uint64(root)); err != nil {
-			return err
-		}
-		t.Elapsed = time.Since(start)
-		t.Phases = b.parts[:]
-		if len(b.levels) <= maxLevels {
-			if b.method.frontiers != nil {
-				b.method.frontiers(b.levels, uint64(root))
-			}
-			t.Levels = b.levels
-		}
-		if b.Err == nil {
-			b.Fail("", driver.Read(parent, b.parent))
-		}
-		return b.Err
-	})
-	return t, err
-}
-
-// repeat searches from the roots in turn until duration has passed. Each search is the timed part of run; the parents
-// of the last one are copied to the host.
-func (b *base) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-	searches int64, err error) {
-	err = b.gpu.Do(func() error {
-		if err := b.wake(); err != nil {
-			return err
-		}
-		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			return b.traverse(ctx, uint64(root))
-		})
-		if err == nil {
-			err = driver.Read(parent, b.parent)
-		}
-		return err
-	})
-	return searches, err
-}
-
-func (b *base) wake() error {
+// Wake launches an empty kernel and waits for it.
+func (b *base) Wake() error {
 	return errors.Join(b.gpu.Launch(cu.NoStream, 1, 1, wakeKernel()), cu.Synchronize())
 }
 
-// traverse is the loop over levels.
-func (b *base) traverse(ctx context.Context, root uint64) error {
+// Traverse is the loop over levels.
+func (b *base) Traverse(ctx context.Context, from graph.Vertex) error {
+	root := uint64(from)
 	b.Err = nil
 	b.levels, b.named = b.levels[:0], b.named[:0]
-	last, launches := time.Now(), b.gpu.Launches()
+	last, launches := time.Now(), b.gpu.Launches
 	lap := func() (elapsed time.Duration) {
 		now := time.Now()
 		elapsed, last = now.Sub(last), now
@@ -248,7 +178,7 @@ func (b *base) traverse(ctx context.Context, root uint64) error {
 		level, found = b.method.step(depth)
 		b.Fail("", ctx.Err())
 		level.Elapsed = lap()
-		n := b.gpu.Launches()
+		n := b.gpu.Launches
 		b.count(&level, plugins.KernelLaunches, n-launches)
 		launches = n
 		if level.Frontier == 0 { // a pass that found the search to be over
@@ -265,6 +195,29 @@ func (b *base) traverse(ctx context.Context, root uint64) error {
 	}
 	b.parts[1].Elapsed += lap()
 	return b.Err
+}
+
+// Report returns the levels of the search.
+func (b *base) Report(root graph.Vertex) (t plugins.Traversal) {
+	t.Phases = b.parts[:]
+	if len(b.levels) <= maxLevels {
+		if b.method.frontiers != nil {
+			b.method.frontiers(b.levels, uint64(root))
+		}
+		t.Levels = b.levels
+	}
+	return t
+}
+
+// Parents copies the parents to the host.
+func (b *base) Parents(_ context.Context, parent []graph.Vertex) error {
+	driver.Get(&b.Work, parent, b.parent)
+	return b.Err
+}
+
+// Close frees the graph.
+func (b *base) Close() error {
+	return b.gpu.Do(func() error { return errors.Join(b.Memory.FreeAll(), b.gpu.Close()) })
 }
 
 // clearParents makes root its own parent and all other vertices unreached.
@@ -284,17 +237,9 @@ func (b *base) countFrontiers(levels []plugins.Level, root uint64) {
 	}
 	b.fill(b.frontier, 0, 8*uint64(len(levels)))
 	b.Each(b.labels, depthCountKernel(b.depth, b.labels, uint64(len(levels)), b.frontier))
-	counts := make([]int64, len(levels))
-	if b.Err == nil {
-		b.Fail("", driver.Read(counts, b.frontier))
-	}
-	for i, n := range counts {
+	for i, n := range driver.Get(&b.Work, make([]int64, len(levels)), b.frontier) {
 		levels[i].Frontier = n
 	}
-}
-
-func (b *base) close() error {
-	return b.gpu.Do(func() error { return errors.Join(b.Memory.FreeAll(), b.gpu.Close()) })
 }
 
 // array allocates an array on the device.

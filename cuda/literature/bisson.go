@@ -5,7 +5,6 @@
 package literature
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/tepsbench/teps/cuda/driver"
@@ -13,30 +12,29 @@ import (
 )
 
 // bisson assigns the edges of the frontier evenly to threads (kernels/bisson.cu).
-func bisson(b *base, c configuration) method {
+func bisson(b *base, set plugins.Settings) method {
 	const tile = 2048 // TILE
 	b.makeRows()
-	k := uint64(c.edges)
+	edges := set.Text("edges") // of a thread
+	k, compact := uint64(set.Int("edges")), set.Text("visit") == "compact"
 	tiles := (b.labels + tile - 1) / tile
 	frontier, dst := b.array("frontier", 4*b.labels), b.array("frontier", 4*b.labels)
 	cumul, sums := b.array("cumulated degrees", 8*b.labels), b.array("degrees of tiles", 8*(tiles+1))
 	bmap, visitedMap, kept := uint64(0), uint64(0), uint64(0)
 	blocks := (b.entries+k-1)/k/driver.Threads + 1 // of the largest level
-	if c.compact {
+	if compact {
 		visitedMap, kept = b.array("map", 8*b.labels), b.array("kept by blocks", 8*(blocks+1))
 	} else {
 		bmap = b.array("visited", (b.labels+31)/32*4)
 	}
-	n := uint64(1)                 // vertices of the frontier
-	edges := strconv.Itoa(c.edges) // of a thread
-	flag := map[bool]uint64{true: 1}
-	byWarp, appendByWarp := flag[c.searchByWarp], flag[c.appendByWarp]
+	n := uint64(1) // vertices of the frontier
+	byWarp, appendByWarp := bit(set, "search", "warp"), bit(set, "append", "warp")
 	phases := make([]plugins.Phase, 0, 2*maxLevels)
 	return method{
 		begin: func(root uint64) {
 			n, phases = 1, phases[:0]
 			b.set(frontier, uint32(root))
-			if !c.compact {
+			if !compact {
 				b.fill(bmap, 0, (b.labels+31)/32*4)
 				b.set(bmap+root/32*4, 1<<(root%32))
 			}
@@ -58,7 +56,7 @@ func bisson(b *base, c configuration) method {
 			}
 			threads := (sum + k - 1) / k
 			b.clearCounters()
-			if c.compact {
+			if compact {
 				blocks := (threads + driver.Threads - 1) / driver.Threads
 				b.Each(threads, bissonScatterKernel(edges, b.row, b.column, frontier, cumul, n, sum, byWarp, b.parent,
 					visitedMap))

@@ -26,8 +26,9 @@ import (
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
 
-func describe() (d plugins.Description, err error) {
-	d = plugins.Description{
+func describe() (plugins.Description, error) {
+	devices, err := driver.Devices()
+	return plugins.Description{
 		Name:        "literature",
 		Version:     "1", // changes with the method and with the meaning of options
 		Summary:     "Searches on NVIDIA GPUs as they were published: " + kernelNames() + ".",
@@ -35,9 +36,6 @@ func describe() (d plugins.Description, err error) {
 		Options:     options(),
 		Memory:      plugins.Memory{Fixed: 1 << 30}, // the driver
 		Limits:      plugins.Limits{Vertices: maxLabels},
-	}
-	if d.Unavailable == "" {
-		d.Devices, err = driver.Devices()
-	}
-	return d, err
+		Devices:     devices,
+	}, err
 }

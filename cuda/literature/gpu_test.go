@@ -75,8 +75,6 @@ func TestConformance(t *testing.T) {
 	enginetest.Test(t, open, variants()...)
 }
 
-func name(set map[string]string) string { return strings.ReplaceAll(fmt.Sprint(set), " ", ",") }
-
 // generate returns the tuples of a source and 1 + their largest label.
 func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 	t.Helper()
@@ -88,19 +86,11 @@ func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 	return tuples, vertices
 }
 
-// buildSearch runs kernel 1 and returns kernel 2.
-func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, changes ...func(*configuration)) (
+// buildSearch runs kernel 1 and returns kernel 2, with queues of 1/queueShare of the room.
+func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, queueShare uint64) (
 	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
 	t.Helper()
-	settings, err := plugins.Resolve(options(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := configure(settings)
-	for _, change := range changes {
-		change(&c)
-	}
-	built, err := construct(t.Context(), plugins.Input{Tuples: tuples}, c)
+	built, err := construct(t.Context(), plugins.Input{Tuples: tuples}, resolve(t, set), queueShare)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,8 +159,8 @@ func compareWithOracle(t *testing.T, spec string, sets []map[string]string) {
 		}
 	}
 	for _, set := range sets {
-		t.Run(spec+"-"+name(set), func(t *testing.T) {
-			search := buildSearch(t, tuples, set)
+		t.Run(spec+"-"+strings.ReplaceAll(fmt.Sprint(set), " ", ","), func(t *testing.T) {
+			search := buildSearch(t, tuples, set, 1)
 			for root, want := range want {
 				got, err := truth.Search(t.Context(), root, search)
 				if err != nil {
@@ -193,7 +183,7 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "path:256")
 	parent := make([]graph.Vertex, vertices)
-	search := buildSearch(t, tuples, map[string]string{"kernel": "habr"})
+	search := buildSearch(t, tuples, map[string]string{"kernel": "habr"}, 1)
 	_, err := search(t.Context(), 0, parent)
 	if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "set levels=u16") {
 		t.Errorf("256 levels: got %v, want advice to set levels", err)
@@ -201,7 +191,7 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 	if got, err := search(t.Context(), 1, parent); err != nil || len(got.Levels) != 255 {
 		t.Errorf("255 levels: got %d levels and %v", len(got.Levels), err)
 	}
-	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"})
+	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"}, 1)
 	if got, err := wide(t.Context(), 0, parent); err != nil || len(got.Levels) != 256 {
 		t.Errorf("256 levels of 16 bits: got %d levels and %v", len(got.Levels), err)
 	}
@@ -211,7 +201,7 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 func TestTimesOfScanAndExpansion(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")
-	search := buildSearch(t, tuples, map[string]string{"kernel": "bisson"})
+	search := buildSearch(t, tuples, map[string]string{"kernel": "bisson"}, 1)
 	root, _ := tuples[0].Ends()
 	for range 2 {
 		got, err := search(t.Context(), root, make([]graph.Vertex, vertices))
@@ -236,7 +226,7 @@ func TestCountersAddUp(t *testing.T) {
 	for _, order := range []string{"hybrid", "expand-contract", "contract-expand", "two-phase"} {
 		for _, share := range []uint64{1, 1 << 40} {
 			search := buildSearch(t, tuples, map[string]string{"kernel": "merrill", "order": order, "counters": "on"},
-				func(c *configuration) { c.queueShare = share })
+				share)
 			got, err := search(t.Context(), root, parent)
 			if err != nil {
 				t.Fatal(err)
@@ -269,29 +259,8 @@ func TestCountersAddUp(t *testing.T) {
 	}
 }
 
-// With claim=off a queue of Kolganov's has the vertices of its level and duplicates, which are counted.
-func TestDuplicatesOfKolganov(t *testing.T) {
-	needGPU(t)
-	tuples, vertices := generate(t, "kron:14")
-	root, _ := tuples[0].Ends()
-	for _, child := range []string{"0", "1"} {
-		search := buildSearch(t, tuples, map[string]string{"kernel": "kolganov", "claim": "off", "child": child})
-		got, err := search(t.Context(), root, make([]graph.Vertex, vertices))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, l := range got.Levels {
-			n := len(l.Counters)
-			if n < 2 || l.Counters[n-2].Name != "duplicates" || l.Counters[n-2].Value < 0 ||
-				l.Counters[n-1].Name != plugins.KernelLaunches {
-				t.Errorf("child=%s, level %d: got the counters %v, want duplicates and kernel launches", child, i, l.Counters)
-			}
-		}
-	}
-}
-
 // A search of Merrill's whose queues are too small for its duplicates is repeated without them; one of Kolganov's makes
-// the queue of that level again.
+// the queue of that level again, and counts the duplicates.
 func TestFullQueuesAreNoError(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")
@@ -308,14 +277,20 @@ func TestFullQueuesAreNoError(t *testing.T) {
 	}
 	for _, set := range sets {
 		for _, share := range []uint64{1, 50, 1 << 40} {
-			search := buildSearch(t, tuples, set, func(c *configuration) { c.queueShare = share })
+			search := buildSearch(t, tuples, set, share)
 			got, err := search(t.Context(), root, parent)
 			if err != nil {
 				t.Fatal(err)
 			}
 			tree, err := v.Validate(t.Context(), root, parent)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
-				t.Errorf("%s, 1/%d of the room: %d levels for depth %d: %v", name(set), share, len(got.Levels), tree.Depth, err)
+				t.Errorf("%v, 1/%d of the room: %d levels for depth %d: %v", set, share, len(got.Levels), tree.Depth, err)
+			}
+			for i, l := range got.Levels {
+				if n := len(l.Counters); set["claim"] == "off" && (n < 2 || l.Counters[n-2].Name != "duplicates" ||
+					l.Counters[n-2].Value < 0 || l.Counters[n-1].Name != plugins.KernelLaunches) {
+					t.Errorf("%v, level %d: got the counters %v, want duplicates and kernel launches", set, i, l.Counters)
+				}
 			}
 		}
 	}

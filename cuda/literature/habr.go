@@ -13,11 +13,11 @@ import (
 )
 
 // habr looks at all edges in every level (kernels/habr.cu).
-func habr(b *base, c configuration) method {
+func habr(b *base, set plugins.Settings) method {
 	edges, maxV := b.pairs, b.tuples
 	b.entries = maxV
-	if c.permute {
-		b.permute(&edges, c.tileBits)
+	if set.Text("permute") == "on" {
+		b.permute(&edges, set.Int("tile"))
 	}
 	packed := uint64(0)
 	if b.labels <= 1<<16 {
@@ -27,14 +27,15 @@ func habr(b *base, c configuration) method {
 		b.Release(&edges)
 		edges = words
 	}
-	width := uint64(c.levelBytes())
+	name, last := set.Text("levels"), set.Text("parents") == "last"
+	width, largest := widthOf(name)
 	levels := b.array("levels", width*b.labels)
 	modif := b.counters
 	kernel, inline := habrKernel, b.parent
-	if c.readOnly {
+	if set.Text("readonly") == "on" {
 		kernel = habrReadonlyKernel
 	}
-	if c.last {
+	if last {
 		inline = 0
 	}
 	m := method{
@@ -44,18 +45,18 @@ func habr(b *base, c configuration) method {
 			b.fill(levels+width*root, 0, width)
 		},
 		step: func(iter uint64) (plugins.Level, bool) {
-			b.Each(maxV, kernel(c.levels, edges, packed, maxV, levels, iter, inline, modif))
+			b.Each(maxV, kernel(name, edges, packed, maxV, levels, iter, inline, modif))
 			found := uint32(b.read().vertices) == uint32(iter) // modif[0]
-			if found && iter == c.maxLevel() {
+			if found && iter == largest {
 				b.Fail("", plugins.OptionError("option levels=%s: the search has more than %d levels; set levels=u16 or levels=u32",
-					c.levels, iter+1))
+					name, iter+1))
 			}
 			return plugins.Level{Frontier: 1, Edges: plugins.Counted(int64(maxV))}, found // counted after the clock
 		},
 		frontiers: b.countFrontiers,
 	}
-	if c.last {
-		m.end = func() { b.Each(maxV, habrParentsKernel(c.levels, edges, packed, maxV, levels, b.parent)) }
+	if last {
+		m.end = func() { b.Each(maxV, habrParentsKernel(name, edges, packed, maxV, levels, b.parent)) }
 	}
 	return m
 }

@@ -18,26 +18,27 @@ import (
 )
 
 // kolganov is the hybrid of figure 2 over a transformed graph (kernels/kolganov.cu).
-func kolganov(b *base, c configuration) method {
-	number, original := b.transform(c)
-	aligned := min((b.labels*uint64(c.aligned)/100+31)/32*32, b.labels)
+func kolganov(b *base, set plugins.Settings) method {
+	number, original := b.transform(set)
+	aligned := min((b.labels*uint64(set.Int("aligned"))/100+31)/32*32, b.labels)
 	rowsIndices, endV := b.align(aligned)
 	levels, parents := b.array("levels", 4*b.labels), b.array("parents", 4*b.labels)
 	Qcurr, Qnext := b.array("Qcurr", 4*b.labels), b.array("Qnext", 4*b.labels)
 	child := uint64(math.MaxUint64)
-	if c.child > 0 {
-		child = uint64(c.child)
+	if n := set.Int("child"); n > 0 {
+		child = uint64(n)
 		b.Fail("", cu.SetLimit(cu.DevRuntimePendingLaunchCount, 2*maxPending))
 	}
+	duplicates, rule := set.Text("claim") == "off", set.Switch()
 	room := uint64(0) // of a queue with duplicates
-	if c.duplicates {
-		room = max(1, b.labels/c.queueShare)
+	if duplicates {
+		room = max(1, b.labels/b.queueShare)
 		b.named = make([]plugins.Counter, 0, 3*maxLevels)
 	}
 	state, countQ := graph.TopDown, uint64(1)
 	m := method{
 		begin: func(root uint64) {
-			state, countQ = c.rule.First(), 1
+			state, countQ = rule.First(), 1
 			b.fill(levels, 0, 4*b.labels)
 			b.Each(1, kolganovBeginKernel(number, root, levels, parents, Qcurr))
 		},
@@ -63,14 +64,14 @@ func kolganov(b *base, c configuration) method {
 			if state == graph.TopDown {
 				b.count(&l, "child grids", n.examined)
 			}
-			if c.duplicates {
+			if duplicates {
 				b.count(&l, "duplicates", 0) // counted after the clock
 			}
 			old := state
-			state = paper.Next(c.rule, graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
+			state = paper.Next(rule, graph.SwitchState{Direction: state, Frontier: n.vertices, Previous: int64(countQ),
 				Vertices: int64(b.labels)}, n.edges, int64(b.entries))
 			countQ = uint64(n.vertices)
-			full := old == graph.TopDown && c.duplicates && countQ > room
+			full := old == graph.TopDown && duplicates && countQ > room
 			if full || old == graph.BottomUp && state == graph.TopDown {
 				b.clearCounters()
 				b.Each(b.labels, kolganovQueueKernel(levels, b.labels, lvl, Qcurr, b.counters))
@@ -84,7 +85,7 @@ func kolganov(b *base, c configuration) method {
 			b.Each(b.labels, kolganovParentsKernel(number, original, b.labels, levels, parents, b.parent))
 		},
 	}
-	if c.duplicates {
+	if duplicates {
 		m.frontiers = func(levels []plugins.Level, root uint64) {
 			queued := make([]int64, len(levels))
 			for i, l := range levels {
@@ -106,7 +107,7 @@ const masters = 32
 const maxPending = 1 << 15
 
 // transform makes rows and applies section 2 to them. It returns the number of each label, and the reverse.
-func (b *base) transform(c configuration) (number, original uint64) {
+func (b *base) transform(set plugins.Settings) (number, original uint64) {
 	b.makeRows()
 	plain, degrees := b.array("ranks", 4*b.labels), b.array("ranks", 4*b.labels)
 	b.Each(b.labels, kolganovRanksKernel(0, b.labels, plain))
@@ -114,20 +115,18 @@ func (b *base) transform(c configuration) (number, original uint64) {
 	b.Each(b.labels, kolganovDegreesKernel(b.row, b.labels, keys))
 	b.Sort(&keys, &buffer, int64(b.labels), 32, 64)
 	b.Each(b.labels, kolganovRanksKernel(keys, b.labels, degrees))
-	b.Release(&keys)
-	b.Release(&buffer)
-	number, rank := plain, plain
-	if c.global {
+	b.Release(&keys, &buffer)
+	number, rank, host := plain, plain, set.Text("lists") == "host"
+	if set.Text("global") == "on" {
 		number = degrees
 	}
-	if c.local {
+	if set.Text("local") == "on" {
 		rank = degrees
 	}
-	b.relabel(c, number, rank)
-	if c.renumber && b.Err == nil {
-		X, A := make([]int64, b.labels+1), make([]uint32, b.entries)
-		b.Fail("", driver.Read(X, b.row))
-		b.Fail("", driver.Read(A, b.column))
+	b.relabel(host, number, rank)
+	if set.Text("renumber") == "on" && b.Err == nil {
+		X := driver.Get(&b.Work, make([]int64, b.labels+1), b.row)
+		A := driver.Get(&b.Work, make([]uint32, b.entries), b.column)
 		order, err := paper.Order(b.Ctx, X, A, runtime.GOMAXPROCS(0))
 		b.Fail("", err)
 		again, rankOfNumber := b.array("numbers", 4*b.labels), b.array("ranks", 4*b.labels)
@@ -135,10 +134,9 @@ func (b *base) transform(c configuration) (number, original uint64) {
 			b.Fail("", driver.WriteAll(again, order))
 		}
 		b.Each(b.labels, kolganovScatterKernel(number, rank, b.labels, rankOfNumber))
-		b.relabel(c, again, rankOfNumber)
+		b.relabel(host, again, rankOfNumber)
 		b.Each(b.labels, kolganovTargetsKernel(number, b.labels, again))
-		b.Release(&again)
-		b.Release(&rankOfNumber)
+		b.Release(&again, &rankOfNumber)
 	}
 	for _, used := range []uint64{plain, degrees} {
 		if used != number {
@@ -152,27 +150,22 @@ func (b *base) transform(c configuration) (number, original uint64) {
 
 // relabel replaces the rows by those in new numbers, with each list in the order of its neighbors' ranks. Keys and
 // their buffer are the largest arrays of kernel 1, so the old rows make room for the buffer.
-func (b *base) relabel(c configuration, number, rank uint64) {
+func (b *base) relabel(host bool, number, rank uint64) {
 	keys, targetBits := b.array("keys of rows", 8*b.entries), bits.Len64(max(b.labels, 2)-1)
 	b.Each(32*b.labels, kolganovKeysKernel(b.row, b.column, b.labels, number, rank, uint64(targetBits), keys))
-	b.Release(&b.row)
-	b.Release(&b.column)
+	b.Release(&b.row, &b.column)
 	buffer := b.array("keys of rows", 8*b.entries)
 	b.Sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
 	b.Release(&buffer)
 	row, column := b.array("X", 8*(b.labels+1)), uint64(0)
-	if c.host {
+	if host {
 		if b.Err == nil {
 			column, b.Err = b.Memory.OnHost("A", int64(4*b.entries))
 		}
 	} else {
 		column = b.array("A", 4*b.entries)
 	}
-	if b.Err == nil {
-		_, err := b.gpu.MakeLists(b.Memory,
-			driver.Keys{Address: keys, N: b.entries, TargetBits: targetBits, To: b.labels}, 0, column, row)
-		b.Fail("", err)
-	}
+	b.MakeLists(driver.Keys{Address: keys, N: b.entries, TargetBits: targetBits, To: b.labels}, 0, column, row)
 	b.Release(&keys)
 	numberOfRank := b.array("numbers of ranks", 4*b.labels)
 	b.Each(b.labels, kolganovScatterKernel(rank, number, b.labels, numberOfRank))

@@ -30,44 +30,47 @@ var culledNames = []string{"mask hits", "label hits", "culled by warp", "culled 
 
 // merrillSearch keeps queues of the frontier (kernels/merrill.cu).
 type merrillSearch struct {
-	b    *base
-	c    configuration
-	args merrillArguments
-	root uint64
+	b        *base
+	args     merrillArguments
+	root     uint64
+	order    string
+	twoPhase uint64 // entries
+	distance bool
 
 	culled []int64 // [culledNames]; duplicates come last, and are found after the clock
 }
 
 // merrill allocates queues with room for all entries of the rows, because of duplicates also those of vertices. A
 // search that needs more is repeated without duplicates.
-func merrill(b *base, c configuration) method {
+func merrill(b *base, set plugins.Settings) method {
 	b.makeRows()
-	s := &merrillSearch{b: b, c: c}
+	s := &merrillSearch{b: b, order: set.Text("order"), twoPhase: uint64(set.Int("twophase")),
+		distance: set.Text("output") == "distance"}
 	a := &s.args
 	a.row, a.column, a.parent, a.counters = b.row, b.column, b.parent, b.counters
 	a.mask = b.array("visited", s.maskBytes())
-	a.ctaMin, a.warpMin = c.gatherMinima()
-	a.cullWarp, a.cullHistory = c.cullFlags()
-	if c.distance {
+	a.ctaMin, a.warpMin = gatherMinima(set)
+	a.cullWarp, a.cullHistory = bit(set, "cull", "warp", "both"), bit(set, "cull", "history", "both")
+	if s.distance {
 		a.dist = b.array("distances", 4*b.labels)
 	}
 	for i := range a.vertices {
 		a.vertices[i] = b.array("frontier of vertices", 4*s.room())
-		if c.order == "expand-contract" {
+		if s.order == "expand-contract" {
 			continue
 		}
 		a.edges[i] = b.array("frontier of edges", 4*s.room())
-		if !c.distance {
+		if !s.distance {
 			a.pred[i] = b.array("predecessors", 4*s.room())
 		}
 	}
-	if c.counters {
+	if set.Text("counters") == "on" {
 		a.culled = b.array("counters", 8*uint64(len(culledNames)))
 		s.culled = make([]int64, len(culledNames))
 		b.named = make([]plugins.Counter, 0, (len(culledNames)+1)*maxLevels)
 	}
 	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
-	if c.distance {
+	if s.distance {
 		m.end = func() {
 			b.Each(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent))
 		}
@@ -83,7 +86,7 @@ func (s *merrillSearch) room() uint64 { return s.b.entries + 1 }
 func (s *merrillSearch) begin(root uint64) {
 	s.root = root
 	s.args.exact = 0
-	s.args.room = s.room() / s.c.queueShare
+	s.args.room = s.room() / s.b.queueShare
 	s.clear()
 }
 
@@ -93,19 +96,19 @@ func (s *merrillSearch) clear() {
 	a, b := &s.args, s.b
 	a.in = 1
 	b.fill(a.mask, 0, s.maskBytes())
-	if s.c.distance {
+	if s.distance {
 		b.fill(a.dist, 0xff, 4*b.labels)
 	}
-	if s.c.order == "expand-contract" {
+	if s.order == "expand-contract" {
 		b.set(a.vertices[0], uint32(s.root))
 		b.set(a.mask+s.root/32*4, 1<<(s.root%32))
-		if s.c.distance {
+		if s.distance {
 			b.set(a.dist+4*s.root, 0)
 		}
 		return
 	}
 	b.set(a.edges[0], uint32(s.root))
-	if !s.c.distance {
+	if !s.distance {
 		b.set(a.pred[0], uint32(s.root))
 		b.fill(a.parent+8*s.root, 0xff, 8)
 	}
@@ -132,14 +135,14 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	a, b := &s.args, s.b
 	a.depth = depth
 	b.clearCounters()
-	if s.c.counters {
+	if s.culled != nil {
 		b.fill(a.culled, 0, 8*uint64(len(culledNames)))
 	}
 	switch {
-	case s.c.order == "expand-contract":
+	case s.order == "expand-contract":
 		a.depth = depth + 1 // of the vertices that are contracted
 		s.launch("merrill_expand_contract")
-	case s.c.order == "contract-expand", s.c.order == "hybrid" && a.in < s.c.twoPhase:
+	case s.order == "contract-expand", s.order == "hybrid" && a.in < s.twoPhase:
 		s.launch("merrill_contract_expand")
 	default:
 		s.launch("merrill_contract")
@@ -147,7 +150,7 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	}
 	n := b.read()
 	a.in = uint64(n.edges)
-	if s.c.order == "expand-contract" {
+	if s.order == "expand-contract" {
 		a.in = uint64(n.vertices)
 	}
 	a.vertices[0], a.vertices[1] = a.vertices[1], a.vertices[0]
@@ -157,8 +160,8 @@ func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) 
 	if n.edges > 0 || depth == 0 {
 		l.Frontier = 1 // some; counted after the clock
 	}
-	if s.c.counters && b.Err == nil {
-		b.Fail("", driver.Read(s.culled, a.culled))
+	if s.culled != nil && b.Err == nil {
+		driver.Get(&b.Work, s.culled, a.culled)
 		for i, name := range culledNames {
 			b.count(&l, name, s.culled[i])
 		}
@@ -172,7 +175,7 @@ func (s *merrillSearch) frontiers(levels []plugins.Level, root uint64) {
 	s.b.countFrontiers(levels, root)
 	for i, l := range levels {
 		frontier := l.Frontier
-		if s.c.order == "expand-contract" {
+		if s.order == "expand-contract" {
 			frontier = 0
 			if i+1 < len(levels) {
 				frontier = levels[i+1].Frontier
@@ -189,6 +192,6 @@ func (s *merrillSearch) launch(name string) {
 	const cta, blocksPerMultiprocessor = 128, 16 // CTA
 	blocks := min((s.args.in+cta-1)/cta, uint64(s.b.gpu.Multiprocessors*blocksPerMultiprocessor))
 	if s.b.Err == nil {
-		s.b.Fail("", driver.LaunchArgument(s.b.gpu.Module, cu.NoStream, name, int(blocks), cta, s.args))
+		s.b.Fail("", driver.LaunchArgument(s.b.gpu, cu.NoStream, name, int(blocks), cta, s.args))
 	}
 }

@@ -9,60 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
-
-func TestConfigure(t *testing.T) {
-	defaults := configuration{kernel: "quadratic", levels: "u8", readOnly: true, permute: true, tileBits: 20, ldg: true,
-		rule: graph.Switch{Alpha: 14, Beta: 24}, order: "hybrid", twoPhase: 65536, gather: "hybrid", ctaMin: 128, warpMin: 32,
-		cull: "both", edges: 4,
-		queueShare: 1, local: true, global: true, renumber: true, aligned: 40, child: 1}
-	habr, romeo, merrill, bisson := defaults, defaults, defaults, defaults
-	habr.kernel, habr.device, habr.levels, habr.readOnly = "habr", 2, "u16", false
-	habr.tileBits, habr.last = 7, true
-	romeo.kernel, romeo.ldg, romeo.rule = "romeo", false, graph.Switch{Alpha: 1, Beta: 2}
-	merrill.kernel, merrill.order, merrill.gather = "merrill", "two-phase", "scan"
-	merrill.cull, merrill.distance = "none", true
-	bisson.kernel, bisson.edges, bisson.appendByWarp, bisson.searchByWarp = "bisson", 16, true, true
-	hybrid, compact, plain := defaults, defaults, defaults
-	hybrid.kernel, hybrid.twoPhase, hybrid.ctaMin, hybrid.warpMin = "merrill", 5, 1000, 2
-	compact.kernel, compact.compact = "bisson", true
-	plain.kernel, plain.permute = "habr", false
-	kolganov := defaults
-	kolganov.kernel, kolganov.local, kolganov.global, kolganov.renumber = "kolganov", false, false, false
-	kolganov.aligned, kolganov.child, kolganov.host, kolganov.rule.Steps = 100, 512, true, graph.OnlyBottomUp
-	kolganov.duplicates = true
-	for name, test := range map[string]struct {
-		set  map[string]string
-		want configuration
-	}{
-		"defaults": {nil, defaults},
-		"habr": {map[string]string{"kernel": "habr", "levels": "u16", "readonly": "off", "tile": "7",
-			"parents": "last", "device": "2"}, habr},
-		"romeo": {map[string]string{"kernel": "romeo", "visited": "plain", "alpha": "1", "beta": "2"}, romeo},
-		"merrill": {map[string]string{"kernel": "merrill", "order": "two-phase", "gather": "scan",
-			"cull": "none", "output": "distance"}, merrill},
-		"bisson":  {map[string]string{"kernel": "bisson", "edges": "16", "append": "warp", "search": "warp"}, bisson},
-		"hybrid":  {map[string]string{"kernel": "merrill", "twophase": "5", "ctamin": "1000", "warpmin": "2"}, hybrid},
-		"compact": {map[string]string{"kernel": "bisson", "visit": "compact"}, compact},
-		"kolganov": {map[string]string{"kernel": "kolganov", "local": "off", "global": "off", "renumber": "off",
-			"aligned": "100", "child": "512", "lists": "host", "direction": "bottomup",
-			"claim": "off"}, kolganov},
-		"no tiles": {map[string]string{"kernel": "habr", "permute": "off"}, plain},
-	} {
-		set, err := plugins.Resolve(options(), test.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, configure(set), cmp.AllowUnexported(configuration{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
 
 func TestOptionsOfOtherKernelsAreRefused(t *testing.T) {
 	for _, o := range options() {
@@ -97,8 +47,8 @@ func TestOptionsWithoutEffectAreRefused(t *testing.T) {
 
 func TestWidthOfLevels(t *testing.T) {
 	for levels, want := range map[string][2]uint64{"u8": {1, 254}, "u16": {2, 65534}, "u32": {4, 1<<32 - 2}} {
-		c := configuration{levels: levels}
-		if got := [2]uint64{uint64(c.levelBytes()), c.maxLevel()}; got != want {
+		bytes, largest := widthOf(levels)
+		if got := [2]uint64{bytes, largest}; got != want {
 			t.Errorf("%s: got %v, want %v bytes and largest level", levels, got, want)
 		}
 	}
@@ -157,17 +107,26 @@ func TestSwitchOverTheOraclesLevels(t *testing.T) {
 func TestGatherAndCull(t *testing.T) {
 	const never = math.MaxUint64
 	for gather, want := range map[string][2]uint64{
-		"hybrid": {700, 20}, "scan": {never, never}, "warp": {never, 1}, "cta": {1, never},
+		"hybrid": {128, 32}, "scan": {never, never}, "warp": {never, 1}, "cta": {1, never},
 	} {
-		cta, warp := configuration{gather: gather, ctaMin: 700, warpMin: 20}.gatherMinima()
+		cta, warp := gatherMinima(resolve(t, map[string]string{"kernel": "merrill", "gather": gather}))
 		if got := [2]uint64{cta, warp}; got != want {
 			t.Errorf("gather=%s: got %v, want blocks and warps from %v entries on", gather, got, want)
 		}
 	}
-	for cull, want := range map[string][2]uint64{"none": {0, 0}, "warp": {1, 0}, "history": {0, 1}, "both": {1, 1}} {
-		warp, history := configuration{cull: cull}.cullFlags()
-		if got := [2]uint64{warp, history}; got != want {
-			t.Errorf("cull=%s: got the tables %v, want %v", cull, got, want)
+	for cull, want := range map[string]uint64{"none": 0, "warp": 1, "history": 0, "both": 1} {
+		set := resolve(t, map[string]string{"kernel": "merrill", "cull": cull})
+		if got := bit(set, "cull", "warp", "both"); got != want {
+			t.Errorf("cull=%s: got %d for tables of warps, want %d", cull, got, want)
 		}
 	}
+}
+
+func resolve(t *testing.T, chosen map[string]string) plugins.Settings {
+	t.Helper()
+	set, err := plugins.Resolve(options(), chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

@@ -7,7 +7,7 @@ package literature
 import "github.com/tepsbench/teps/plugins"
 
 // quadratic looks for the frontier among all vertices in every level (kernels/quadratic.cu).
-func quadratic(b *base, _ configuration) method {
+func quadratic(b *base, _ plugins.Settings) method {
 	b.makeRows()
 	dist := b.array("distances", 4*b.labels)
 	return method{

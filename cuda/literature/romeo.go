@@ -11,17 +11,14 @@ import (
 
 // romeo assigns a warp to each word of a bitmap (kernels/romeo.cu), of the frontier in top-down steps and of visited
 // vertices in bottom-up steps.
-func romeo(b *base, c configuration) method {
+func romeo(b *base, set plugins.Settings) method {
 	b.makeRows()
 	words := (b.labels + 31) / 32
 	in := b.array("in_queue", 4*words)
 	out := b.array("out_queue", 4*words)
 	visited := b.array("visited", 4*words)
-	readOnly := uint64(0)
-	if c.ldg {
-		readOnly = 1
-	}
-	rule := switchRule{Switch: c.rule}
+	readOnly := bit(set, "visited", "ldg")
+	rule := switchRule{Switch: set.Switch()}
 	return method{
 		begin: func(root uint64) {
 			rule.start(int64(b.labels), int64(b.entries))
