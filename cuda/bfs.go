@@ -193,9 +193,8 @@ func (s *search) record() {
 
 // writeFew writes the parents of a search that reached few vertices (kernels/output.cu).
 func (s *search) writeFew() error {
-	const blocksPerMultiprocessor = 8
 	d, p := s.device, &s.params
-	blocks := d.Multiprocessors * blocksPerMultiprocessor
+	blocks := d.LoopBlocks()
 	return errors.Join(
 		d.Launch(d.Stream, blocks, blockThreads, clearParentsKernel(p.Parent, p.Length)),
 		d.Launch(d.Stream, blocks, blockThreads, writeReachedKernel(p.Parent)),

@@ -41,6 +41,9 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 }
 
 const (
+	counters = 16           // of builder
+	boundsAt = counters - 2 // the counters of unpack_tuples
+
 	advice   = "raise the option memory, or set lists=host" // where device memory is short
 	tuning   = "alpha, beta and every constant are fixed defaults or set by the user before kernel 1"
 	template = "kernel 1 prepares an array with every vertex's first neighbor, in original labels; each search copies it" +
@@ -68,8 +71,6 @@ type builder struct {
 	maxDegree uint64
 	counters  uint64 // [counters] for the kernels' results
 }
-
-const counters = 16
 
 // construct opens the GPU and builds the graph. The clock of kernel 1 starts when the GPU is open.
 func construct(ctx context.Context, in plugins.Input, c configuration) (*search, plugins.Built, error) {
@@ -216,9 +217,7 @@ func (b *builder) closeLent() error {
 	return errors.Join(cu.Synchronize(), driver.CloseMemory(b.opened))
 }
 
-// boundsAt is the first of the two counters that unpack_tuples uses.
-const boundsAt = counters - 2
-
+// bounds is the address of the two counters that unpack_tuples uses, from boundsAt on.
 func (b *builder) bounds() uint64 { return b.counters + 8*boundsAt }
 
 // forTuples queues kernels that read all tuples as pairs, perhaps part by part.
@@ -239,11 +238,9 @@ func (b *builder) forTuples(queue func(pairs, n uint64)) {
 	b.Release(&part)
 }
 
-// maxPart is how many tuples that need no copy are unpacked at a time, and strideBits log2 of the threads that make
-// them.
 const (
-	maxPart    = 1 << 23 // 160 MiB with their pairs, which fit into minSortBytes
-	strideBits = 17
+	maxPart    = 1 << 23 // tuples without a copy in a part: 160 MiB with their pairs, which fit into minSortBytes
+	strideBits = 17      // log2 of the threads that make tuples
 )
 
 // eachPart calls use for n tuples, 12 bytes each, on the device at a time, from number first on.

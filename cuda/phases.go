@@ -9,11 +9,9 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Phases of a multi-GPU search, named as in package distributed.
-
-// Phases of a level, in the order of kernels/search.cuh. Each GPU's times go from the last barrier to the arrival of
-// its last block at the next one, and "reduce" is the wait for the other GPUs. Vertices that are sent one by one leave
-// during "scan" or "update", and are counted in "fold" or "expand".
+// Phases of a level of a multi-GPU search, named as in package distributed, in the order of kernels/search.cuh. Each
+// GPU's times go from the last barrier to the arrival of its last block at the next one, and "reduce" is the wait for
+// the other GPUs. Vertices sent one by one leave during "scan" or "update", and are counted in "fold" or "expand".
 const (
 	scanPhase = iota
 	foldPhase

@@ -86,8 +86,11 @@ func (d *device) launch(kernel driver.Call) error {
 	return d.gpu.Launch(cu.NoStream, d.gpu.LoopBlocks(), driver.Threads, kernel)
 }
 
-// maxVertices is how many vertices kernels/validate.cu takes.
-const maxVertices = 1 << 31
+const (
+	maxVertices = 1 << 31 // that kernels/validate.cu takes
+	partTuples  = 1 << 25 // tuples of a recipe that are made at a time
+	strideBits  = 17      // log2 of the threads that generate
+)
 
 // Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex.
 func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
@@ -97,9 +100,6 @@ func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) 
 		})
 	})
 }
-
-// partTuples is how many tuples of a recipe are made at a time.
-const partTuples = 1 << 25
 
 // LoadRecipe is plugins.Accelerator.LoadRecipe.
 func (d *device) LoadRecipe(_ context.Context, recipe graph.Kronecker) error {
@@ -171,9 +171,6 @@ func (d *device) load(tuples, pairs, partBytes, vertices int64, bring func() err
 func (d *device) unpack(at uint64, n, first int64) error {
 	return d.launch(unpackKernel(at, uint64(n), uint64(first), d.pairs, uint64(d.labels), d.findings))
 }
-
-// strideBits is log2 of the threads that generate.
-const strideBits = 17
 
 // Generate is plugins.Accelerator.Generate.
 func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {

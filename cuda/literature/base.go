@@ -69,10 +69,10 @@ type base struct {
 // counters mirrors struct Counters of kernels/base.cuh.
 type counters struct{ vertices, edges, examined int64 }
 
-const counterBytes = 3 * 8
-
-// maxLevels is the number of levels that a search records. More would need allocations inside the clock.
-const maxLevels = 1 << 16
+const (
+	counterBytes = 3 * 8
+	maxLevels    = 1 << 16 // levels that a search records; more would need allocations inside the clock
+)
 
 func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 	return construct(ctx, in, set, 1)

@@ -2,7 +2,7 @@
 
 // Package literature is an engine with searches on GPUs as they were published, to compare them on one machine, graph
 // and clock. They share plain rows or a list of edges in the labels of the tuples, and a launch or more for each level.
-// Parents, 64 bits each, are written inside the clock, which the papers leave out.
+// The clock includes the writing of parents, 64 bits each, which the papers omit.
 //
 // Each search has a file here, which prepares its arrays and runs its levels, and one in kernels:
 //

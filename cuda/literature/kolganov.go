@@ -100,11 +100,10 @@ func kolganov(b *base, set plugins.Settings) method {
 	return m
 }
 
-// masters are the master threads of a block. Before CUDA 12 the child grids of a block run one after the other.
-const masters = 32
-
-// maxPending is how many child grids may wait to run. Their launches are not reliable if the driver's limit is reached.
-const maxPending = 1 << 15
+const (
+	masters    = 32      // master threads of a block; before CUDA 12 the child grids of a block run one after the other
+	maxPending = 1 << 15 // child grids that may wait to run; launches are not reliable at the driver's limit
+)
 
 // transform makes rows and applies section 2 to them. It returns the number of each label, and the reverse.
 func (b *base) transform(set plugins.Settings) (number, original uint64) {

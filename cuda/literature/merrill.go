@@ -48,7 +48,7 @@ func merrill(b *base, set plugins.Settings) method {
 		distance: set.Text("output") == "distance"}
 	a := &s.args
 	a.row, a.column, a.parent, a.counters = b.row, b.column, b.parent, b.counters
-	a.mask = b.array("visited", s.maskBytes())
+	a.mask = b.array("visited", (b.labels+31)/32*4) // atomicOr takes whole words
 	a.ctaMin, a.warpMin = gatherMinima(set)
 	a.cullWarp, a.cullHistory = bit(set, "cull", "warp", "both"), bit(set, "cull", "history", "both")
 	if s.distance {
@@ -71,14 +71,10 @@ func merrill(b *base, set plugins.Settings) method {
 	}
 	m := method{begin: s.begin, step: s.step, frontiers: s.frontiers}
 	if s.distance {
-		m.end = func() {
-			b.Each(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent))
-		}
+		m.end = func() { b.Each(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent)) }
 	}
 	return m
 }
-
-func (s *merrillSearch) maskBytes() uint64 { return (s.b.labels + 31) / 32 * 4 } // atomicOr takes whole words
 
 // room is how many entries a queue takes: those of the rows, and the root.
 func (s *merrillSearch) room() uint64 { return s.b.entries + 1 }
@@ -95,7 +91,7 @@ func (s *merrillSearch) begin(root uint64) {
 func (s *merrillSearch) clear() {
 	a, b := &s.args, s.b
 	a.in = 1
-	b.fill(a.mask, 0, s.maskBytes())
+	b.fill(a.mask, 0, (b.labels+31)/32*4)
 	if s.distance {
 		b.fill(a.dist, 0xff, 4*b.labels)
 	}

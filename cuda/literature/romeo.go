@@ -14,9 +14,7 @@ import (
 func romeo(b *base, set plugins.Settings) method {
 	b.makeRows()
 	words := (b.labels + 31) / 32
-	in := b.array("in_queue", 4*words)
-	out := b.array("out_queue", 4*words)
-	visited := b.array("visited", 4*words)
+	in, out, visited := b.array("in_queue", 4*words), b.array("out_queue", 4*words), b.array("visited", 4*words)
 	readOnly := bit(set, "visited", "ldg")
 	rule := switchRule{Switch: set.Switch()}
 	return method{
