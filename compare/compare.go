@@ -2,10 +2,9 @@
 
 // Package compare reports whether two sets of runs differ in speed, by how much, and how sure that is.
 //
-// It compares an engine on a graph over the roots that both sides have searched in the same graph. The rates of
-// different roots differ several-fold, but that cancels in the ratio of two rates of the same root, so the test and
-// its interval are paired by root, or by run if there are enough runs. Runs without common roots cannot be paired,
-// and are not compared. docs/comparing.md describes the method and what it can detect.
+// It compares an engine on a graph over the roots that both sides have searched. The rates of roots differ several-fold,
+// but that cancels in the ratio of two rates of the same root, so the test and its interval are paired by root, or by
+// run if there are enough runs. docs/comparing.md describes the method and what it can detect.
 package compare
 
 import (
@@ -16,11 +15,12 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Confidence is that of every interval. A verdict other than Same needs a p below 1-Confidence.
-const Confidence = 0.95
-
-// MinPairs is the smallest number of pairs for which the test can find a difference at this confidence.
-const MinPairs = 6
+const (
+	// Confidence is that of every interval. A verdict other than Same needs a p below 1-Confidence.
+	Confidence = 0.95
+	// MinPairs is the smallest number of pairs for which the test can find a difference at this confidence.
+	MinPairs = 6
+)
 
 // Side is one side of a comparison: the results of one measurement, which are repeats if there are several.
 type Side struct {
@@ -70,17 +70,15 @@ type Cell struct {
 	RunsA, RunsB int
 	Common       int // roots with a rate in every run of A and B; all other figures are of these
 	Unit         Unit
-	// TEPSA and TEPSB are harmonic means, in tuples a second; zero if nothing was compared.
-	TEPSA, TEPSB float64
-	// Typical is the rate of B over that of A for a typical root or run (Hodges and Lehmann's estimate). It is nil if
-	// nothing was compared.
+	TEPSA, TEPSB float64 // harmonic means, in tuples a second; zero if nothing was compared
+	// Typical is the rate of B over that of A for a typical root or run (Hodges and Lehmann's estimate); nil if nothing
+	// was compared.
 	Typical *Ratio
 	// P is the probability of a ratio at least as far from 1 where nothing differs (Wilcoxon's signed-rank test).
-	P float64
-	// Detectable is the slow-down, as a share of the rate, that would be found 19 times out of 20.
-	Detectable float64
+	P          float64
+	Detectable float64 // the slow-down, as a share of the rate, that would be found 19 times out of 20
 	// Scatter is the largest ratio minus 1 of a typical root between two runs of the same side; nil unless a side has
-	// several runs and the unit is the root. A smaller difference between the sides means nothing.
+	// several runs and the unit is the root.
 	Scatter     *float64
 	Differences []Difference // of the engine, its options and the state of the runs
 }
@@ -95,17 +93,16 @@ func (c Cell) Compared() bool { return c.Typical != nil }
 // whether the whole interval of the typical ratio lies below 1-share.
 func (c Cell) SlowerThan(share float64) bool { return c.Verdict == Slower && c.Typical.High < 1-share }
 
-// Engines makes a side of each engine, by its label: its runs in all results, without those of other engines.
+// Engines makes a side of each engine, by its label: its runs in all results, each as a result.
 func Engines(results []record.Result) (sides []Side) {
 	for _, result := range results {
-		for _, label := range labels([]record.Result{result}) {
-			i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == label })
+		for _, run := range result.Runs {
+			i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == run.Engine.Name })
 			if i < 0 {
-				i, sides = len(sides), append(sides, Side{Name: label})
+				i, sides = len(sides), append(sides, Side{Name: run.Engine.Name})
 			}
-			part := result
-			part.Runs = slices.DeleteFunc(slices.Clone(result.Runs), func(r record.Run) bool { return r.Engine.Name != label })
-			sides[i].Results = append(sides[i].Results, part)
+			result.Runs = []record.Run{run}
+			sides[i].Results = append(sides[i].Results, result)
 		}
 	}
 	return sides
@@ -117,12 +114,12 @@ func Of(a, b Side) Comparison {
 		settings("variable", a.Results, b.Results, func(r record.Result) map[string]string { return r.Environment })...)}
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(a.Results, b.Results) {
-		for _, label := range labels([]record.Result{r}) {
-			if seen[r.ID+label] {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("run %s is compared with itself", r.ID))
-				break
+		for _, run := range r.Runs {
+			key, warning := r.ID+run.Engine.Name+run.At(), fmt.Sprintf("run %s is compared with itself", r.ID)
+			if seen[key] && !slices.Contains(c.Warnings, warning) {
+				c.Warnings = append(c.Warnings, warning)
 			}
-			seen[r.ID+label] = true
+			seen[key] = true
 		}
 	}
 	for _, p := range match(a, b) {

@@ -16,19 +16,15 @@ type shift struct{ estimate, low, high, p float64 }
 // signedRank is Wilcoxon's signed-rank test of paired differences (Wilcoxon 1945, Biometrics Bulletin 1): two-sided,
 // exact, ties included, and without the differences of zero. The estimate is that of Hodges and Lehmann, the median of
 // the means of all pairs of differences. The interval inverts the test (Hollander, Wolfe and Chicken, Nonparametric
-// Statistical Methods, 3rd ed., sections 3.1-3.3).
-//
-// The test assumes that a difference is as likely to be d as -d where nothing differs. That is true of two
-// measurements of the same thing under the same conditions, whatever their distribution.
+// Statistical Methods, 3rd ed., sections 3.1-3.3). The test assumes that a difference is as likely to be d as -d where
+// nothing differs, which is true of two measurements of the same thing, whatever their distribution.
 func signedRank(differences []float64, confidence float64) shift {
-	n := len(differences)
 	s := shift{estimate: math.NaN(), low: math.Inf(-1), high: math.Inf(1), p: pValue(differences)}
-	if n == 0 {
-		return s
-	}
 	means := pairMeans(differences)
-	s.estimate = middle(means)
-	if k := rankLimit(n, (1-confidence)/2); k > 0 {
+	if len(means) > 0 {
+		s.estimate = middle(means)
+	}
+	if k := rankLimit(len(differences), (1-confidence)/2); k > 0 {
 		s.low, s.high = means[k-1], means[len(means)-k]
 	}
 	return s
@@ -96,9 +92,9 @@ func pValue(differences []float64) float64 {
 // rankLimit returns the largest k for which the true shift lies below the k-th of the sorted pair means with a
 // probability of at most tail; 0 if there is none.
 func rankLimit(n int, tail float64) int {
-	ranks := make([]int, n)
-	for i := range ranks {
-		ranks[i] = i + 1
+	var ranks []int
+	for rank := range n {
+		ranks = append(ranks, rank+1)
 	}
 	sum := 0.0
 	for k, probability := range subsetSums(ranks) {
@@ -112,16 +108,10 @@ func rankLimit(n int, tail float64) int {
 // subsetSums returns the probability of each sum of a random subset of ranks that has each of them with probability
 // 1/2.
 func subsetSums(ranks []int) []float64 {
-	total := 0
+	probability := []float64{1}
 	for _, r := range ranks {
-		total += r
-	}
-	probability := make([]float64, total+1)
-	probability[0] = 1
-	reached := 0
-	for _, r := range ranks {
-		reached += r
-		for sum := reached; sum >= 0; sum-- {
+		probability = append(probability, make([]float64, r)...)
+		for sum := len(probability) - 1; sum >= 0; sum-- {
 			probability[sum] /= 2
 			if sum >= r {
 				probability[sum] += probability[sum-r] / 2

@@ -29,7 +29,7 @@ import (
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
 	err := newRun(host, store, progress).graphs(ctx)
 	result, finishErr := store.Finish()
-	if full := (*record.StoreError)(nil); errors.As(err, &full) {
+	if errors.Is(err, record.ErrNotWritten) {
 		return result, err // the other error is the same
 	}
 	return result, errors.Join(err, finishErr)
@@ -173,9 +173,8 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 func (e *engineRun) end(ctx context.Context, err error) error {
 	changed := e.in.changed()
 	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree)}
-	var storeErr *record.StoreError
 	switch {
-	case errors.As(err, &storeErr):
+	case errors.Is(err, record.ErrNotWritten):
 		return err
 	case changed:
 		end.State, end.Failure = record.Failed, errTuplesChanged.Error()

@@ -15,8 +15,7 @@ import (
 // EnergyRecord is the energy loop of one engine on one graph: its searches, and the readings of every meter.
 // Times that end in _ns are relative to the start of the loop.
 type EnergyRecord struct {
-	// Failure is the reason why a requested figure is missing: the engine died, or a search after the loop was
-	// wrong. The searches before the loop are not affected.
+	// Failure is the reason why a requested figure is missing. The searches before the loop are not affected.
 	Failure string          `json:"failure,omitempty"`
 	Loop    *EnergyLoop     `json:"loop,omitempty"`
 	Phases  []EnergyPhase   `json:"phases,omitempty"`
@@ -72,7 +71,7 @@ type AfterLoop struct {
 
 // PowerFigure is the rate of the loop divided by the mean power of one or more meters.
 type PowerFigure struct {
-	Of     string       `json:"of"`     // the meter's name, "packages + dram" or "gpus"
+	Of     string       `json:"of"`     // the meter's name, or sumOfPackages or sumOfGPUs
 	Meters []string     `json:"meters"` // by name
 	Scope  power.Scope  `json:"scope"`  // for a sum, the scope of its largest parts
 	System bool         `json:"system"` // power of a whole system; false: of components only
@@ -86,8 +85,8 @@ type PowerFigure struct {
 	MTEPSPerWatt    float64 `json:"mteps_per_watt"`
 	JoulesPerSearch float64 `json:"joules_per_search"`
 
-	// The idle baseline, and the rate per watt in excess of it. They are absent if the baseline is unknown, or if the
-	// excess is not larger than its uncertainty.
+	// The idle baseline, and the rate per watt in excess of it; absent if the baseline is unknown, or if the excess is
+	// not larger than its uncertainty.
 	IdleWatts            *float64 `json:"idle_watts,omitempty"`
 	MTEPSPerWattOverIdle *float64 `json:"mteps_per_watt_above_idle,omitempty"`
 	UncertaintyOverIdle  *float64 `json:"uncertainty_above_idle,omitempty"` // relative
@@ -110,22 +109,20 @@ const (
 
 // Metered is the energy that one meter showed.
 type Metered struct {
-	Meter  power.Info    `json:"meter"`
-	Used   bool          `json:"used"`              // figures are made from it
-	Why    string        `json:"why,omitempty"`     // why it is not used
-	Idle   *power.Amount `json:"idle,omitempty"`    // of PhaseIdle
-	Loop   *power.Amount `json:"loop,omitempty"`    // of PhaseLoop
-	NoIdle string        `json:"no_idle,omitempty"` // why there is no Idle
-	NoLoop string        `json:"no_loop,omitempty"` // why there is no Loop
-	// ReadTime is the total time of the reads of this meter in seconds: an upper bound on the cost of sampling.
-	ReadTime float64       `json:"read_time"`
+	Meter    power.Info    `json:"meter"`
+	Used     bool          `json:"used"`              // figures are made from it
+	Why      string        `json:"why,omitempty"`     // why it is not used
+	Idle     *power.Amount `json:"idle,omitempty"`    // of PhaseIdle
+	Loop     *power.Amount `json:"loop,omitempty"`    // of PhaseLoop
+	NoIdle   string        `json:"no_idle,omitempty"` // why there is no Idle
+	NoLoop   string        `json:"no_loop,omitempty"` // why there is no Loop
+	ReadTime float64       `json:"read_time"`         // of all reads, seconds: an upper bound on the cost of sampling
 	Faults   []power.Fault `json:"faults,omitempty"`
 	Curve    Curve         `json:"curve"`
 }
 
-// Curve is the energy that a meter has shown since its first sample, so mean power between two points is the slope. It
-// has at most maxPoints of the samples; the energy between any two points is exact. Amounts are computed from all
-// samples.
+// Curve is the energy that a meter has shown since its first sample, at maxPoints of the samples or fewer. The energy
+// between any two points is exact.
 type Curve struct {
 	At     []time.Duration `json:"at_ns,omitempty"`
 	Joules []float64       `json:"joules,omitempty"`
@@ -139,9 +136,9 @@ const maxPoints = 1200
 func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
 	m := Metered{Meter: s.Info, ReadTime: s.ReadTime.Seconds(), Faults: s.Faults, Curve: newCurve(s, start)}
 	for _, p := range phases {
-		amount, why := &power.Amount{}, ""
-		var err error
-		if *amount, err = s.Energy(start.Add(p.From), start.Add(p.To)); err != nil {
+		energy, err := s.Energy(start.Add(p.From), start.Add(p.To))
+		amount, why := &energy, ""
+		if err != nil {
 			amount, why = nil, err.Error()
 		}
 		switch p.Name {
@@ -159,14 +156,10 @@ func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
 func newCurve(s power.Series, start time.Time) Curve {
 	n := len(s.Readings)
 	c := Curve{Of: n}
-	if n == 0 {
-		return c
-	}
-	apart := s.Readings[n-1].Time.Sub(s.Readings[0].Time) / (maxPoints - 2)
 	joules, broken := 0.0, false // broken: some energy after the last point is not known
 	for i, sample := range s.Readings {
 		at := sample.Time.Sub(start)
-		if i > 0 {
+		if last := len(c.At) - 1; last >= 0 {
 			before := s.Readings[i-1]
 			switch {
 			case sample.Break:
@@ -176,7 +169,7 @@ func newCurve(s power.Series, start time.Time) Curve {
 			default:
 				joules += sample.Value - before.Value
 			}
-			last := len(c.At) - 1
+			apart := s.Readings[n-1].Time.Sub(s.Readings[0].Time) / (maxPoints - 2)
 			same := s.Info.Quantity == power.Energy && joules == c.Joules[last]
 			if i < n-1 && (same || at-c.At[last] < apart) {
 				continue
@@ -193,19 +186,15 @@ func newCurve(s power.Series, start time.Time) Curve {
 // LevelOneTime is the minimum length of the loop for level 1 of the EEHPC methodology (v2.0).
 const LevelOneTime = time.Minute
 
-// Names of the sums over meters of one source. A sum of components is not a system: it lacks fans, disks, network and
-// the losses of power supplies.
 const (
+	// Names of the sums over meters of one source. A sum of components is not a system: it lacks fans, disks, network
+	// and the losses of power supplies.
 	sumOfPackages = "packages + dram"
 	sumOfGPUs     = "gpus"
-)
-
-const (
 	// minCoverage is the part of an interval that a meter must cover. The rest is assumed to be alike, and counts as
 	// uncertainty in full.
 	minCoverage = 0.99
-	// minPower is in watts. No machine searches on less, so a meter that shows less is disconnected or broken.
-	minPower = 1e-6
+	minPower    = 1e-6 // watts; a meter that shows less is disconnected or broken
 )
 
 // Label describes the power of the figure briefly: its scope, and its method unless that is "measured".
@@ -236,10 +225,7 @@ func (f PowerFigure) rank() int {
 	if f.Method != power.Measured {
 		rank += 100
 	}
-	if len(f.Meters) > 1 {
-		rank--
-	}
-	return rank
+	return rank - min(1, len(f.Meters)-1)
 }
 
 // figures are made from every meter in use that covers the loop, and from sums over the parts of one kind if all of
@@ -251,18 +237,14 @@ func (e *EnergyRecord) figures() []PowerFigure {
 	var all []PowerFigure
 	for _, m := range e.Meters {
 		if m.Used && m.covers() {
-			all = append(all, e.figure(m.Meter.Name, []Metered{m}))
+			all = append(all, e.figure(m.Meter.Name, m.Meter.Scope, []Metered{m}))
 		}
 	}
-	for _, sum := range []struct {
-		name   string
-		scopes []power.Scope
-	}{{sumOfPackages, []power.Scope{power.Package, power.DRAM}}, {sumOfGPUs, []power.Scope{power.GPU}}} {
-		if parts := e.parts(sum.scopes); len(parts) > 1 {
-			f := e.figure(sum.name, parts)
-			f.Scope = sum.scopes[0]
-			all = append(all, f)
-		}
+	if parts := e.parts(power.Package, power.DRAM); len(parts) > 1 {
+		all = append(all, e.figure(sumOfPackages, power.Package, parts))
+	}
+	if parts := e.parts(power.GPU); len(parts) > 1 {
+		all = append(all, e.figure(sumOfGPUs, power.GPU, parts))
 	}
 	return all
 }
@@ -279,7 +261,7 @@ func (m Metered) ShowedNothing() bool {
 
 // parts returns the meters in use of some scopes. It returns none unless all are of one source, which counts nothing
 // twice, and all cover the loop.
-func (e *EnergyRecord) parts(scopes []power.Scope) (parts []Metered) {
+func (e *EnergyRecord) parts(scopes ...power.Scope) (parts []Metered) {
 	for _, m := range e.Meters {
 		if !m.Used || !slices.Contains(scopes, m.Meter.Scope) {
 			continue
@@ -293,8 +275,7 @@ func (e *EnergyRecord) parts(scopes []power.Scope) (parts []Metered) {
 }
 
 // figure divides the loop by the sum of some meters.
-func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
-	scope := meters[0].Meter.Scope
+func (e *EnergyRecord) figure(name string, scope power.Scope, meters []Metered) PowerFigure {
 	f := PowerFigure{Of: name, Scope: scope, System: scope.System(), Method: power.Measured}
 	var doubt, idle, idleDoubt float64 // watts
 	idleKnown, errorKnown := true, true
@@ -309,23 +290,20 @@ func (e *EnergyRecord) figure(name string, meters []Metered) PowerFigure {
 		doubt += doubtOf(m.Loop)
 		if m.Idle == nil || m.Idle.Coverage < minCoverage {
 			idleKnown = false
-			continue
+		} else {
+			idle, idleDoubt = idle+m.Idle.Watts, idleDoubt+doubtOf(m.Idle)
 		}
-		idle, idleDoubt = idle+m.Idle.Watts, idleDoubt+doubtOf(m.Idle)
 	}
 	if !errorKnown {
 		f.SensorError = 0
 	}
-	f.Joules = f.Watts * e.Loop.Elapsed
-	f.Uncertainty = doubt / f.Watts
-	f.MTEPSPerWatt = e.Loop.TEPS / 1e6 / f.Watts
-	f.JoulesPerSearch = f.Joules / float64(e.Loop.Searches)
-	if !idleKnown {
-		return f
-	}
-	f.IdleWatts = &idle
-	if excess := f.Watts - idle; excess > doubt+idleDoubt {
-		f.MTEPSPerWattOverIdle, f.UncertaintyOverIdle = new(e.Loop.TEPS/1e6/excess), new((doubt+idleDoubt)/excess)
+	f.Joules, f.Uncertainty = f.Watts*e.Loop.Elapsed, doubt/f.Watts
+	f.MTEPSPerWatt, f.JoulesPerSearch = e.Loop.TEPS/1e6/f.Watts, f.Joules/float64(e.Loop.Searches)
+	if idleKnown {
+		f.IdleWatts = &idle
+		if excess := f.Watts - idle; excess > doubt+idleDoubt {
+			f.MTEPSPerWattOverIdle, f.UncertaintyOverIdle = new(e.Loop.TEPS/1e6/excess), new((doubt+idleDoubt)/excess)
+		}
 	}
 	return f
 }
@@ -368,20 +346,19 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 // of level 2.
 func (e *EnergyRecord) missing(f PowerFigure) (missing []string) {
 	m := e.Meters[slices.IndexFunc(e.Meters, func(m Metered) bool { return m.Meter.Name == f.Of })] // of one meter
-	gap := m.Loop.LargestGap.Seconds()
-	require := func(met bool, format string, args ...any) {
+	require := func(met bool, format string, arg any) {
 		if !met {
-			missing = append(missing, fmt.Sprintf(format, args...))
+			missing = append(missing, fmt.Sprintf(format, arg))
 		}
 	}
 	stated := "this one states none; it can be added to the meter's specification, as in command:wall@1%=..."
 	if f.SensorError > 0 {
 		stated = fmt.Sprintf("this one states %.3g %%", f.SensorError*100)
 	}
+	gap := m.Loop.LargestGap.Seconds()
 	require(e.Loop.Elapsed >= LevelOneTime.Seconds(), "a loop of at least 60 s (it lasted %.4g s)", e.Loop.Elapsed)
 	require(gap <= 1, "a reading every second (the longest time between two was %.3g s)", gap)
 	require(m.Loop.Coverage >= 1, "readings over the whole loop (they cover %.4g %% of it)", m.Loop.Coverage*100)
-	require(f.SensorError > 0 && f.SensorError <= 0.05,
-		"a meter whose maker states an error of at most 5 %% (%s)", stated)
+	require(f.SensorError > 0 && f.SensorError <= 0.05, "a meter whose maker states an error of at most 5 %% (%s)", stated)
 	return missing
 }

@@ -5,14 +5,17 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Entry is one line of roots.jsonl. One of its pointers is set, or none for a kind of a newer version. The journal is
-// the source of every Result, during a run as after it, so a resumed run and an uninterrupted one have the same form.
+// Entry is one line of roots.jsonl. One of its pointers is set, or none for a kind of a newer version.
 type Entry struct {
 	Engine string `json:"engine,omitempty"` // label; absent for Session and Graph
 	GraphID
@@ -26,7 +29,8 @@ type Entry struct {
 	End         *End                 `json:"end,omitempty"`
 }
 
-// Confirmation says that the CPU has validated searches that the host's device had validated, and agreed.
+// Confirmation says that the CPU has validated searches that the host's device had validated, and agreed. Version 0.2
+// and later say so in RootRecord.Confirmed.
 type Confirmation struct {
 	Roots []int   `json:"roots"` // their indexes
 	Time  float64 `json:"time"`  // that the run waited for it after the last search, seconds
@@ -46,28 +50,68 @@ type End struct {
 	Void bool `json:"void,omitempty"`
 }
 
+// Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/2 is teps/2.0.
+//
+// The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
+// and ignores what it does not know. The major number is raised when something changes its meaning or its place: a
+// reader refuses any other major number. docs/schema describes the members.
+const Schema = "teps/2"
+
+// parseManifest reads run.json. Its error continues the name of the file.
+func parseManifest(data []byte) (m Manifest, err error) {
+	err = json.Unmarshal(data, &m)
+	major, _, _ := strings.Cut(m.Schema, ".")
+	switch {
+	case m.Schema == "" && err != nil || major == "teps/2" && err != nil:
+		return m, fmt.Errorf(" is damaged: %w; restore it from a copy", err)
+	case major == "teps/2":
+		if err := m.Plan.Check(); err != nil {
+			return m, fmt.Errorf(" is damaged: its plan is not valid: %v", err)
+		}
+		return m, nil
+	case strings.HasPrefix(m.Schema, "teps/"):
+		return m, fmt.Errorf(": the record has schema %q, but this teps reads %s; use the version that wrote it", m.Schema,
+			Schema)
+	}
+	return m, fmt.Errorf(": not a record of teps (schema %q, want %q)", m.Schema, Schema)
+}
+
 // usable follows an error about a line.
 const usable = "; the lines before it are usable: delete that line, all after it, and " + ResultFile
 
 // parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line, without a newline:
 // it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
 func parseJournal(data []byte) (entries []Entry, whole int, err error) {
-	for line := 1; whole < len(data); line++ {
-		length := bytes.IndexByte(data[whole:], '\n') + 1
-		if length == 0 {
+	for line := range bytes.Lines(data) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
 			break
 		}
 		var e Entry
-		if err := json.Unmarshal(data[whole:whole+length], &e); err != nil {
-			return nil, 0, fmt.Errorf("line %d is damaged: %w"+usable, line, err)
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, 0, fmt.Errorf("line %d is damaged: %w"+usable, len(entries)+1, err)
 		}
-		entries = append(entries, e)
-		whole += length
+		entries, whole = append(entries, e), whole+len(line)
 	}
 	return entries, whole, nil
 }
 
-// replay makes the result of a plan from the entries of its journal.
+// inALine makes one short line of an error that may quote any part of a record.
+func inALine(err error) error {
+	const half = 500 // of the bytes that are shown
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, err.Error())
+	if n := len(text); n > 2*half {
+		text = strings.ToValidUTF8(text[:half], "") + " ... " + strings.ToValidUTF8(text[n-half:], "")
+	}
+	return errors.New(text)
+}
+
+// replay makes the result of a plan from the entries of its journal, so a resumed run and an uninterrupted one have
+// the same form.
 func replay(m Manifest, entries []Entry) (Result, error) {
 	r := Result{Manifest: m}
 	for _, id := range m.Plan.GraphIDs() {
@@ -75,21 +119,23 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			r.Runs = append(r.Runs, Run{Engine: spec, GraphID: id, State: Interrupted})
 		}
 	}
-	sessions := 0
 	for n, e := range entries {
 		var err error
 		switch {
 		case e.Session != nil:
-			if sessions++; sessions > 1 {
-				for i := range r.Runs {
-					r.Runs[i].retry()
-				}
+			for i := range r.Runs {
+				r.Runs[i].resume()
 			}
 		case e.Graph != nil:
 			err = r.setGraph(e)
 		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil ||
 			e.End != nil:
-			err = r.apply(e)
+			i := slices.IndexFunc(r.Runs, func(r Run) bool { return r.Engine.Name == e.Engine && r.GraphID == e.GraphID })
+			if i >= 0 {
+				err = r.Runs[i].apply(e)
+			} else {
+				err = fmt.Errorf("engine %q %s is not in the plan", e.Engine, e.At())
+			}
 		} // other kinds are of newer versions
 		if err != nil {
 			return r, fmt.Errorf("line %d: %w"+usable, n+1, err)
@@ -97,7 +143,6 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		run.Unchecked = unchecked(entries, run.Engine.Name, run.GraphID)
 		run.conclude(m)
 		if _, err := json.Marshal([]any{run.Statistics, run.Energy}); err != nil { // infinite
 			return r, fmt.Errorf("the times, counts or power of %s %s are impossible: %w", run.Engine.Name,
@@ -105,26 +150,6 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 		}
 	}
 	return r, nil
-}
-
-// unchecked counts the searches of sessions that were killed: an End follows the searches of all others, and its
-// writer has compared the tuples with those that were generated.
-func unchecked(entries []Entry, engine string, id GraphID) (n int) {
-	pending := 0
-	for _, e := range entries {
-		switch {
-		case e.Session != nil:
-			n, pending = n+pending, 0
-		case e.Engine != engine || e.GraphID != id:
-		case e.Root != nil:
-			pending++
-		case e.End != nil && e.End.Void:
-			n, pending = 0, 0 // all searches are repeated
-		case e.End != nil:
-			pending = 0
-		}
-	}
-	return n
 }
 
 // setGraph gives the runs of a graph their input, except those that have searched all roots of an earlier session.
@@ -138,25 +163,25 @@ func (r *Result) setGraph(e Entry) error {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		if run.GraphID != e.GraphID {
-			continue
-		}
-		if run.Graph != nil && !run.Graph.Same(e.Graph) {
+		switch {
+		case run.GraphID != e.GraphID:
+		case run.Graph != nil && !run.Graph.Same(e.Graph):
 			return fmt.Errorf("the tuples of %s are not those of an earlier session", e.GraphID)
-		}
-		if !run.searched() {
+		case !run.searched():
 			run.Graph = e.Graph
 		}
 	}
 	return nil
 }
 
-// retry clears a failure of the engine or of its energy loop, because a resume repeats what failed.
-func (r *Run) retry() {
-	if r.Void {
+// resume begins a session: it clears a failure of the engine or of its energy loop, because a resume repeats what
+// failed. Searches without an End are those of a process that was killed before it compared the tuples.
+func (r *Run) resume() {
+	r.Unchecked, r.pending = r.Unchecked+r.pending, 0
+	switch {
+	case r.Void:
 		*r = Run{Engine: r.Engine, GraphID: r.GraphID, State: Interrupted}
-	}
-	if r.State == Failed {
+	case r.State == Failed:
 		r.State, r.Failure = Interrupted, ""
 	}
 	if r.Energy.Failed() {
@@ -169,15 +194,6 @@ func (r *Run) searched() bool {
 	return r.Graph != nil && len(r.Roots) > 0 && len(r.Roots) == r.Graph.RootsFound
 }
 
-func (r *Result) apply(e Entry) error {
-	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Engine.Name == e.Engine && run.GraphID == e.GraphID {
-			return run.apply(e)
-		}
-	}
-	return fmt.Errorf("engine %q %s is not in the plan", e.Engine, e.At())
-}
-
 func (r *Run) apply(e Entry) error {
 	switch {
 	case e.Description != nil && !r.searched(): // a later one is of the energy loop only
@@ -187,19 +203,18 @@ func (r *Run) apply(e Entry) error {
 			r.Rebuilt = e.Kernel1
 		}
 	case e.Kernel1 != nil:
+		k := e.Kernel1
 		r.Sessions++
-		r.Options = e.Kernel1.Options
-		r.Construction = &e.Kernel1.Construction
-		r.ConstructWall, r.ConstructRepeats, r.Idle = e.Kernel1.Wall, e.Kernel1.Repeats, e.Kernel1.Idle
-		r.DeviceTuples = e.Kernel1.DeviceTuples
-		if e.Kernel1.Checksum != "" {
-			r.Engine.Checksum = e.Kernel1.Checksum
+		r.Options, r.Construction, r.DeviceTuples = k.Options, &k.Construction, k.DeviceTuples
+		r.ConstructWall, r.ConstructRepeats, r.Idle = k.Wall, k.Repeats, k.Idle
+		if k.Checksum != "" {
+			r.Engine.Checksum = k.Checksum
 		}
 	case e.Root != nil:
 		if e.Root.Index != len(r.Roots) {
 			return fmt.Errorf("root %d where root %d is expected", e.Root.Index, len(r.Roots))
 		}
-		r.Roots = append(r.Roots, *e.Root)
+		r.Roots, r.pending = append(r.Roots, *e.Root), r.pending+1
 	case e.Confirm != nil:
 		for _, i := range e.Confirm.Roots {
 			if i < 0 || i >= len(r.Roots) {
@@ -211,7 +226,7 @@ func (r *Run) apply(e Entry) error {
 	case e.Energy != nil:
 		r.Energy = e.Energy
 	case e.End != nil:
-		r.State, r.Failure, r.Void = e.End.State, e.End.Failure, e.End.Void
+		r.State, r.Failure, r.Void, r.pending = e.End.State, e.End.Failure, e.End.Void, 0
 	}
 	return nil
 }
@@ -219,10 +234,7 @@ func (r *Run) apply(e Entry) error {
 // conclude derives the statistics, figures and compliance of a run from its entries.
 func (r *Run) conclude(m Manifest) {
 	r.Statistics = Summarize(r.Roots)
-	r.Valid = r.Sound()
-	for _, root := range r.Roots {
-		r.Valid = r.Valid && root.Validated
-	}
+	r.Valid = r.Sound() && !slices.ContainsFunc(r.Roots, func(root RootRecord) bool { return !root.Validated })
 	if r.Energy != nil {
 		r.Energy.Figures = r.Energy.figures()
 		r.Energy.Green = r.Energy.green(r.Graph)

@@ -300,24 +300,40 @@ func TestNewMetered(t *testing.T) {
 	}
 }
 
+// s is a session, r a search of the engine, o one of another engine, e the end of the engine, and v one after which no
+// search counts.
 func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
-	session, root := Entry{Session: &Session{}}, Entry{Engine: "a", GraphID: GraphID{Scale: 8}, Root: &RootRecord{}}
-	other := Entry{Engine: "b", GraphID: GraphID{Scale: 8}, Root: &RootRecord{}}
-	end := Entry{Engine: "a", GraphID: GraphID{Scale: 8}, End: &End{}}
-	void := Entry{Engine: "a", GraphID: GraphID{Scale: 8}, End: &End{Void: true}}
-	for name, c := range map[string]struct {
-		entries []Entry
-		want    int
-	}{
-		"complete":                     {[]Entry{session, root, root, end}, 0},
-		"stopped and resumed":          {[]Entry{session, root, end, session, root, end}, 0},
-		"killed and resumed":           {[]Entry{session, root, root, session, root, other, end}, 2},
-		"killed twice":                 {[]Entry{session, root, session, root, session, end}, 2},
-		"killed with another engine":   {[]Entry{session, root, end, other, session, other}, 0},
-		"killed, then all is repeated": {[]Entry{session, root, session, root, void, session, root, end}, 0},
+	for script, want := range map[string]int{
+		"srre":     0,
+		"sresre":   0, // stopped and resumed
+		"srrsroe":  2, // killed and resumed
+		"srsrse":   2, // killed twice
+		"sreoso":   0, // killed with another engine
+		"srsrvsre": 0, // killed, then all is repeated
 	} {
-		if got := unchecked(c.entries, "a", GraphID{Scale: 8}); got != c.want {
-			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		var entries []Entry
+		roots, others, void := 0, 0, false
+		for _, kind := range script {
+			e := Entry{Engine: "one", GraphID: GraphID{Scale: 6}}
+			switch kind {
+			case 's':
+				if e = (Entry{Session: &Session{}}); void {
+					roots, void = 0, false
+				}
+			case 'r':
+				e.Root = &RootRecord{Index: roots}
+				roots++
+			case 'o':
+				e.Engine, e.Root = "two", &RootRecord{Index: others}
+				others++
+			default:
+				void = kind == 'v'
+				e.End = &End{Void: void}
+			}
+			entries = append(entries, e)
+		}
+		if got := replayed(t, Manifest{Plan: somePlan()}, entries).Unchecked; got != want {
+			t.Errorf("%s: got %d, want %d", script, got, want)
 		}
 	}
 }

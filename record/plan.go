@@ -3,9 +3,12 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,13 +16,12 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// AllRoots is the value of Plan.Validate that validates every search.
-const AllRoots = -1
-
-// MaxRoots bounds Plan.Roots and Plan.WarmUps.
-const MaxRoots = 1 << 20
-
-const maxRuns = 4096 // engines times graphs of a Plan
+// Bounds and special values of a Plan.
+const (
+	AllRoots = -1      // of Validate: validate every search
+	maxRoots = 1 << 20 // bounds Roots and WarmUps
+	maxRuns  = 4096    // engines times graphs
+)
 
 // Official parameters of Graph500 (specification 2.0; the seeds are those of the reference program).
 const (
@@ -69,14 +71,8 @@ func (e EngineSpec) timedByTeps() bool { return e.Builtin != "" || IsLibrary(e.P
 // DefaultPlan is the official protocol at scale 18, without engines.
 func DefaultPlan() Plan {
 	return Plan{
-		Scales:     []int{18},
-		EdgeFactor: OfficialEdgeFactor,
-		Seed1:      OfficialSeed1,
-		Seed2:      OfficialSeed2,
-		Roots:      OfficialRoots,
-		Validate:   AllRoots,
-		WarmUps:    1,
-		Timeout:    10 * time.Minute,
+		Scales: []int{18}, EdgeFactor: OfficialEdgeFactor, Seed1: OfficialSeed1, Seed2: OfficialSeed2,
+		Roots: OfficialRoots, Validate: AllRoots, WarmUps: 1, Timeout: 10 * time.Minute,
 	}
 }
 
@@ -87,33 +83,47 @@ func (p Plan) Recipe(scale int) graph.Kronecker {
 
 // Check returns an ErrUsage if the plan cannot be run.
 func (p Plan) Check() error {
-	if len(p.Engines) == 0 {
+	switch n := len(p.Engines) * len(p.GraphIDs()); {
+	case len(p.Engines) == 0:
 		return Usage("no engine is named")
-	}
-	if n := len(p.Engines) * len(p.GraphIDs()); n > maxRuns {
+	case n == 0:
+		return Usage("no scale or graph is named")
+	case n > maxRuns:
 		return Usage("%d engines and graphs are more than a run can have, %d", n, maxRuns)
-	}
-	if err := p.checkGraphs(); err != nil {
-		return err
 	}
 	labels := map[string]bool{}
 	for _, e := range p.Engines {
-		if labels[e.Name] {
-			return Usage("engine %s is named twice; give one of them another label: other=%s", e.Name, e.Name)
-		}
-		if len(e.Name) > plugins.MaxText {
+		switch {
+		case labels[e.Name]:
+			return Usage("engine %s is named twice; give one of them another label: other=%[1]s", e.Name)
+		case len(e.Name) > plugins.MaxText:
 			return Usage("the label of an engine has %d bytes; at most %d are allowed", len(e.Name), plugins.MaxText)
 		}
 		labels[e.Name] = true
 	}
+	seen := map[GraphID]bool{}
+	for _, id := range p.GraphIDs() {
+		_, err := p.Generator(id)
+		switch {
+		case seen[id] && p.Graph(id).Path != "":
+			return Usage("two files are named %s; rename one of them, because a run names its graphs after their files", id)
+		case seen[id]:
+			return Usage("%s is named twice", id)
+		case len(id.Source) > maxGraphName:
+			return Usage("the name of a graph has %d bytes; at most %d are allowed", len(id.Source), maxGraphName)
+		case err != nil:
+			return Usage("%w", err)
+		}
+		seen[id] = true
+	}
 	switch {
-	case p.Roots < 1 || p.Roots > MaxRoots:
-		return Usage("the number of roots must be 1 to %d (the benchmark uses %d), not %d", MaxRoots, OfficialRoots,
+	case p.Roots < 1 || p.Roots > maxRoots:
+		return Usage("the number of roots must be 1 to %d (the benchmark uses %d), not %d", maxRoots, OfficialRoots,
 			p.Roots)
 	case p.Validate < AllRoots:
 		return Usage("roots to validate must be all, none or a number, not %d", p.Validate)
-	case p.WarmUps < 0 || p.WarmUps > MaxRoots:
-		return Usage("the number of warm-up searches must be 0 to %d, not %d", MaxRoots, p.WarmUps)
+	case p.WarmUps < 0 || p.WarmUps > maxRoots:
+		return Usage("the number of warm-up searches must be 0 to %d, not %d", maxRoots, p.WarmUps)
 	case p.Regenerate && len(p.Graphs) > 0:
 		return Usage("%s: tuples can be made again only for a scale", p.Graphs[0].Name)
 	case p.Timeout <= 0:
@@ -126,13 +136,122 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// ErrUsage marks a request that cannot succeed as it is: nothing was started, and repeating it does not help.
-var ErrUsage = errors.New("wrong usage")
+// GraphID names a graph of a plan: a scale of the benchmark's Kronecker graphs, or the name of another source.
+type GraphID struct {
+	Scale  int    `json:"scale,omitempty"`  // log2 of the number of vertices
+	Source string `json:"source,omitempty"` // GraphSpec.Name; empty for a scale
+}
 
-type usageError struct{ error }
+// String returns scale 20, or the name of the source.
+func (id GraphID) String() string { return cmp.Or(id.Source, fmt.Sprintf("scale %d", id.Scale)) }
 
-func (usageError) Is(target error) bool { return target == ErrUsage }
-func (e usageError) Unwrap() error      { return e.error }
+// Cell returns 20, or the name of the source: for a column of a table.
+func (id GraphID) Cell() string { return cmp.Or(id.Source, strconv.Itoa(id.Scale)) }
+
+// At returns at scale 20, or on and the name of the source.
+func (id GraphID) At() string {
+	if id.Source != "" {
+		return "on " + id.Source
+	}
+	return "at " + id.String()
+}
+
+// GraphSpec is a source of tuples other than the Kronecker graphs of a plan's scales.
+type GraphSpec struct {
+	Name     string `json:"name"`               // of a generator (graph.ParseSource) or of the file, unique in a plan
+	Path     string `json:"path,omitempty"`     // the file, or StandardInput; empty for a generator
+	Checksum string `json:"checksum,omitempty"` // the SHA-256 that the file must have; empty: any
+}
+
+// StandardInput is the path of standard input.
+const StandardInput = "-"
+
+const maxGraphName = 200 // bytes of GraphSpec.Name
+
+// GraphIDs are the graphs of the plan in the order in which they are searched.
+func (p Plan) GraphIDs() (ids []GraphID) {
+	for _, scale := range p.Scales {
+		ids = append(ids, GraphID{Scale: scale})
+	}
+	for _, g := range p.Graphs {
+		ids = append(ids, GraphID{Source: g.Name})
+	}
+	return ids
+}
+
+// Only returns the plan for one of its graphs.
+func (p Plan) Only(id GraphID) Plan {
+	if id.Source == "" {
+		p.Scales, p.Graphs = []int{id.Scale}, nil
+	} else {
+		p.Scales, p.Graphs = []int{}, []GraphSpec{p.Graph(id)} // not nil, which is null in JSON
+	}
+	return p
+}
+
+// Graph returns the specification of a graph of the plan; a scale has an empty one.
+func (p Plan) Graph(id GraphID) GraphSpec {
+	if i := slices.IndexFunc(p.Graphs, func(g GraphSpec) bool { return g.Name == id.Source }); i >= 0 {
+		return p.Graphs[i]
+	}
+	return GraphSpec{}
+}
+
+// Generator returns the generator of a graph of the plan, or nil for a file, whose size is known once it is read.
+func (p Plan) Generator(id GraphID) (graph.Source, error) {
+	if recipe := p.Recipe(id.Scale); id.Source == "" {
+		return recipe, recipe.Check()
+	}
+	if p.Graph(id).Path != "" {
+		return nil, nil
+	}
+	return graph.ParseSource(id.Source, p.Seed1, p.Seed2)
+}
+
+// AddGraph adds what --graph names: a generator, or the path of a file. A Kronecker graph with the plan's edge factor
+// is one of its scales.
+func (p *Plan) AddGraph(text string) error {
+	switch {
+	case text == "":
+		return Usage("the name of a graph is empty")
+	case text == StandardInput:
+		p.Graphs = append(p.Graphs, GraphSpec{Name: "standard input", Path: StandardInput})
+	case !graph.IsGenerator(text):
+		path, err := filepath.Abs(text)
+		if err != nil {
+			return Usage("graph %s: %w", text, err)
+		}
+		p.Graphs = append(p.Graphs, GraphSpec{Name: filepath.Base(path), Path: path})
+	default:
+		source, err := graph.ParseSource(text, p.Seed1, p.Seed2)
+		if err != nil {
+			return Usage("%w", err)
+		}
+		if k, ok := source.(graph.Kronecker); ok && k.EdgeFactor == p.EdgeFactor {
+			p.Scales = append(p.Scales, k.Scale)
+		} else {
+			p.Graphs = append(p.Graphs, GraphSpec{Name: source.Name()})
+		}
+	}
+	return nil
+}
+
+// Kinds of errors, for errors.Is.
+var (
+	// ErrUsage marks a request that cannot succeed as it is: nothing was started, and repeating it does not help.
+	ErrUsage = errors.New("wrong usage")
+	// ErrNotWritten marks a record that cannot be written, the one failure that ends a run for all engines.
+	ErrNotWritten = errors.New("record not written")
+)
+
+// marked is an error of a kind that its text does not name.
+type marked struct {
+	error
+	kind error
+}
+
+func (m marked) Is(target error) bool { return target == m.kind }
+func (m marked) Unwrap() error        { return m.error }
 
 // Usage returns an ErrUsage whose text is the formatted message.
-func Usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func Usage(format string, args ...any) error { return marked{fmt.Errorf(format, args...), ErrUsage} }

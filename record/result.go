@@ -5,7 +5,11 @@
 package record
 
 import (
+	"math"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
@@ -13,17 +17,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Names of the files in a run's directory.
-const (
-	ManifestFile = "run.json"    // Manifest; written first
-	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; the start of a resume
-	ResultFile   = "result.json" // Result; written last, and again by each resume
-	OutputFile   = "engines.log" // output of the engines, if there is any
-)
-
-// Result is everything that a run measured. result.json contains one, and every report is made from one. Times are in
-// seconds, sizes in bytes and rates in tuples per second unless a name ends in another unit. A value that was not
-// measured is absent.
+// Result is everything that a run measured; every report is made from one. Times are in seconds, sizes in bytes and
+// rates in tuples per second unless a name ends in another unit. A value that was not measured is absent.
 type Result struct {
 	Manifest
 	Runs []Run `json:"runs"` // in the order of the plan
@@ -36,15 +31,14 @@ type Result struct {
 
 // Manifest describes the plan of a run, its machine and its software. run.json contains it from the start of a run.
 type Manifest struct {
-	Schema   string          `json:"schema"`
-	ID       string          `json:"id"` // unique to this run
-	Started  time.Time       `json:"started"`
-	Command  []string        `json:"command"` // the command line
-	Software Software        `json:"software"`
-	Machine  machine.Machine `json:"machine"`
-	Plan     Plan            `json:"plan"`
-	// Environment holds the variables of environmentNames that are set.
-	Environment map[string]string `json:"environment,omitempty"`
+	Schema      string            `json:"schema"`
+	ID          string            `json:"id"` // unique to this run
+	Started     time.Time         `json:"started"`
+	Command     []string          `json:"command"` // the command line
+	Software    Software          `json:"software"`
+	Machine     machine.Machine   `json:"machine"`
+	Plan        Plan              `json:"plan"`
+	Environment map[string]string `json:"environment,omitempty"` // variables of environmentNames that are set
 }
 
 // State is how a Run ended.
@@ -63,15 +57,13 @@ type Run struct {
 	Description *plugins.Description `json:"description,omitempty"`
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
-	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do.
-	Construction  *plugins.Construction `json:"construction,omitempty"`
-	ConstructWall float64               `json:"construct_wall,omitempty"` // the host's clock around Construct
-	// ConstructRepeats says how often kernel 1 was repeated, because it was delayed.
-	ConstructRepeats int `json:"construct_repeats,omitempty"`
-	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
-	DeviceTuples bool `json:"device_tuples,omitempty"`
-	// Idle is the part of an idle call outside the engine's clock (Kernel1), seconds.
-	Idle float64 `json:"idle,omitempty"`
+	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do. The
+	// next four are of its Kernel1.
+	Construction     *plugins.Construction `json:"construction,omitempty"`
+	ConstructWall    float64               `json:"construct_wall,omitempty"`
+	ConstructRepeats int                   `json:"construct_repeats,omitempty"`
+	DeviceTuples     bool                  `json:"device_tuples,omitempty"`
+	Idle             float64               `json:"idle,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
@@ -87,12 +79,14 @@ type Run struct {
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
 	Energy     *EnergyRecord `json:"energy,omitempty"`     // absent if not requested or not yet measured
 	Compliance Compliance    `json:"compliance"`
+
+	pending int // searches of the last session, until its End
 }
 
 // Kernel1 records that an engine has built the graph.
 type Kernel1 struct {
 	Options      map[string]string    `json:"options"`
-	Checksum     string               `json:"checksum,omitempty"`
+	Checksum     string               `json:"checksum,omitempty"` // of the engine's program
 	Construction plugins.Construction `json:"construction"`
 	Wall         float64              `json:"wall"`              // seconds on the host's clock around the call
 	Repeats      int                  `json:"repeats,omitempty"` // of the construction, because it was delayed
@@ -131,6 +125,42 @@ type RootRecord struct {
 	Confirmed   bool   `json:"confirmed,omitempty"`
 }
 
+// GraphRecord is one graph of a plan: its tuples, and the draw of the roots.
+type GraphRecord struct {
+	// Recipe is that of a Kronecker graph, zero for others.
+	Recipe   graph.Kronecker `json:"recipe,omitzero"`
+	Vertices int64           `json:"vertices,omitempty"` // labels are below it
+	Tuples   int64           `json:"tuples"`
+	// SHA256 is that of the tuples in the packed form of Graph500. It is absent for a scale, whose recipe is enough.
+	SHA256      string      `json:"sha256,omitempty"`
+	File        *FileRecord `json:"file,omitempty"`
+	GeneratedBy string      `json:"generated_by,omitempty"` // the host's device; empty: the CPU
+	// Regenerated says that no memory holds the tuples: engines and validation make them again from the recipe.
+	Regenerated   bool    `json:"regenerated,omitempty"`
+	Generation    float64 `json:"generation"`     // seconds of generating or reading them, untimed
+	RejectedDraws int     `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
+	RootsFound    int     `json:"roots_found"`
+}
+
+// FileRecord describes the file that tuples were read from.
+type FileRecord struct {
+	Format      string `json:"format"`
+	Compression string `json:"compression,omitempty"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"`
+	// Symmetrized reports whether the file has directed edges, or does not say that they are undirected: each is one
+	// undirected tuple.
+	Symmetrized bool `json:"symmetrised"`
+	// Relabeled reports whether the vertices have other numbers than in the file: RootRecord.Label has the file's.
+	Relabeled bool `json:"relabelled"`
+}
+
+// Same reports whether two records are of the same list of tuples.
+func (g *GraphRecord) Same(other *GraphRecord) bool {
+	return g.Recipe == other.Recipe && g.Vertices == other.Vertices && g.Tuples == other.Tuples &&
+		g.SHA256 == other.SHA256
+}
+
 // Compliance states which rules of Graph500 a run follows, each checked by the program.
 type Compliance struct {
 	Compliant bool    `json:"compliant"` // every rule holds
@@ -156,11 +186,10 @@ func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
 // Delay is a lower bound on the time, in seconds, that the search waited for a processor. Waiting that may have passed
 // outside the engine's clock does not count, such as that of a thread while the host overwrites the parents.
 func (r RootRecord) Delay() float64 {
-	if r.Interference == nil {
-		return 0
+	if i := r.Interference; i != nil {
+		return max(0, i.Waited+i.Stolen-max(0, i.Period-r.Time))
 	}
-	i := r.Interference
-	return max(0, i.Waited+i.Stolen-max(0, i.Period-r.Time))
+	return 0
 }
 
 // Checksummed reports whether a digest shows that the record is as it was written.
@@ -168,9 +197,7 @@ func (r Result) Checksummed() bool { return r.Digest != "" }
 
 // Sound reports whether the run is complete and no validated search is wrong. Unlike Valid, it does not require that
 // every search was validated.
-func (r Run) Sound() bool {
-	return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0
-}
+func (r Run) Sound() bool { return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0 }
 
 // BrokenRoots returns the number of searches that validation found wrong.
 func (r Run) BrokenRoots() (n int) {
@@ -180,4 +207,90 @@ func (r Run) BrokenRoots() (n int) {
 		}
 	}
 	return n
+}
+
+// MeanDepth is the mean of the largest levels of the validated searches, the search depth of Merrill, Garland and
+// Grimshaw, 2012; NaN if none was validated.
+func (r Run) MeanDepth() float64 {
+	sum, n := 0.0, 0.0
+	for _, root := range r.Roots {
+		if root.Depth != nil {
+			sum, n = sum+float64(*root.Depth), n+1
+		}
+	}
+	return sum / n
+}
+
+// Statistics are the Graph500 statistics of the searches whose tuples were counted. TEPS use NEdge, as in the
+// reference.
+type Statistics struct {
+	NBFS       int     `json:"nbfs"`
+	Time       Spread  `json:"time"`
+	NEdge      Spread  `json:"nedge"`
+	TEPS       Spread  `json:"teps"`
+	Validation *Spread `json:"validation,omitempty"`
+}
+
+// Spread is the reference's summary of n values. Mean and StdDev are harmonic for TEPS and arithmetic otherwise. StdDev
+// is absent for fewer than two values.
+type Spread struct {
+	Min           float64  `json:"min"`
+	FirstQuartile float64  `json:"firstquartile"`
+	Median        float64  `json:"median"`
+	ThirdQuartile float64  `json:"thirdquartile"`
+	Max           float64  `json:"max"`
+	Mean          float64  `json:"mean"`
+	StdDev        *float64 `json:"stddev,omitempty"`
+}
+
+// Summarize computes the Graph500 statistics of searches (specification 2.0, "Output"; quartiles and harmonic standard
+// deviation as in the reference program). It returns nil if no search has its tuples counted.
+func Summarize(roots []RootRecord) *Statistics {
+	var times, edges, perEdge, validations []float64
+	for _, r := range roots {
+		if r.NEdge == nil || *r.NEdge == 0 || r.Time <= 0 {
+			continue
+		}
+		n := float64(*r.NEdge)
+		times, edges, perEdge = append(times, r.Time), append(edges, n), append(perEdge, r.Time/n)
+		if r.Validated {
+			validations = append(validations, r.Validation)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	s := &Statistics{NBFS: len(times), Time: spread(times), NEdge: spread(edges), TEPS: rates(spread(perEdge), len(times))}
+	if len(validations) > 0 {
+		s.Validation = new(spread(validations))
+	}
+	return s
+}
+
+// spread summarizes x, which it sorts.
+func spread(x []float64) Spread {
+	slices.Sort(x)
+	n := len(x)
+	mean, deviation := stat.MeanStdDev(x, nil)
+	s := Spread{
+		Min: x[0], FirstQuartile: (x[(n-1)/4] + x[n/4]) / 2, Median: (x[(n-1)/2] + x[n/2]) / 2,
+		ThirdQuartile: (x[n-1-(n-1)/4] + x[n-1-n/4]) / 2, Max: x[n-1], Mean: mean,
+	}
+	if n > 1 {
+		s.StdDev = &deviation
+	}
+	return s
+}
+
+// rates turns a spread of n values of seconds per edge into one of edges per second: order statistics inverted, the
+// harmonic mean, and the harmonic standard deviation s/(mean^2*sqrt(n-1)) (Norris 1940, as the reference does).
+func rates(perEdge Spread, n int) Spread {
+	t := Spread{
+		Min: 1 / perEdge.Max, FirstQuartile: 1 / perEdge.ThirdQuartile, Median: 1 / perEdge.Median,
+		ThirdQuartile: 1 / perEdge.FirstQuartile, Max: 1 / perEdge.Min, Mean: 1 / perEdge.Mean,
+	}
+	if perEdge.StdDev != nil {
+		t.StdDev = new(*perEdge.StdDev / (perEdge.Mean * perEdge.Mean * math.Sqrt(float64(n-1))))
+	}
+	return t
 }

@@ -11,14 +11,13 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 )
 
 // Version is the version under development, as in CHANGELOG.md. A build of a tag has the version of the tag.
 const Version = "0.2.0-dev"
 
-// release matches the versions of tags. The Go toolchain makes others of commits, such as v0.1.1-0.20251120153000-abc.
+// release matches the versions of tags; those of commits are like v0.1.1-0.20251120153000-abc.
 var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // Software is the build of the host.
@@ -49,8 +48,8 @@ func (s Software) String() string {
 	return text
 }
 
-// ThisSoftware describes the running program, from what the Go toolchain stamped into it. A build without version
-// control (go run, -buildvcs=false) has no commit. A program that cannot be read has no checksum.
+// ThisSoftware describes the running program. A build without version control (go run, -buildvcs=false) has no commit;
+// a program that cannot be read has no checksum.
 func ThisSoftware() Software {
 	s := softwareOf(debug.ReadBuildInfo())
 	if file, err := os.Executable(); err == nil {
@@ -65,10 +64,7 @@ func ThisSoftware() Software {
 func ThisVersion() string { return softwareOf(debug.ReadBuildInfo()).String() }
 
 func softwareOf(info *debug.BuildInfo, known bool) Software {
-	s := Software{
-		Version:  Version,
-		Compiler: fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH),
-	}
+	s := Software{Version: Version, Compiler: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH}
 	if !known {
 		return s
 	}
@@ -101,8 +97,7 @@ func digestOf(parts ...[]byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// environmentNames are patterns of the variables that are recorded, because they change a measurement. Nothing else of
-// the environment reaches a record.
+// environmentNames are patterns of the variables that are recorded, because they change a measurement.
 var environmentNames = [...]string{
 	"GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG", // the runtime of the host and of engines in Go
 	"OMP_*", "GOMP_*", "KMP_*", // OpenMP
@@ -115,26 +110,19 @@ var environmentNames = [...]string{
 	"TEPS_*",
 }
 
-// secretWords exclude a variable whose name contains one of them.
-var secretWords = [...]string{"PASS", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "AUTH", "USER", "COOKIE", "URL"}
+// secret matches the names of variables that are never recorded.
+var secret = regexp.MustCompile(`(?i)PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH|USER|COOKIE|URL`)
 
 // environmentOf selects the variables to record from a list like os.Environ's.
 func environmentOf(variables []string) map[string]string {
 	selected := map[string]string{}
 	for _, variable := range variables {
-		if name, value, _ := strings.Cut(variable, "="); recorded(name) {
-			selected[name] = value
+		name, value, _ := strings.Cut(variable, "=")
+		for _, pattern := range environmentNames {
+			if matches, _ := path.Match(pattern, name); matches && !secret.MatchString(name) {
+				selected[name] = value
+			}
 		}
 	}
 	return selected
-}
-
-func recorded(name string) bool {
-	secret := slices.ContainsFunc(secretWords[:], func(word string) bool {
-		return strings.Contains(strings.ToUpper(name), word)
-	})
-	return !secret && slices.ContainsFunc(environmentNames[:], func(pattern string) bool {
-		matches, _ := path.Match(pattern, name)
-		return matches
-	})
 }

@@ -4,6 +4,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -12,19 +13,40 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
 
+	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/machine"
 )
 
-// Store is the directory of a run, opened for writing by one process.
+// Names of the files in a run's directory.
+const (
+	ManifestFile = "run.json"    // Manifest; written first
+	JournalFile  = "roots.jsonl" // an Entry per line, appended and synced; the start of a resume
+	ResultFile   = "result.json" // the Result that follows from these two, with their digest; written last
+	OutputFile   = "engines.log" // output of the engines, if there is any
+)
+
+// Bounds on files, in bytes.
+const (
+	maxFile = 1 << 30 // of a record; 64 searches by 4,096 ranks take a fifth of it
+	maxLine = 8 << 20 // of the journal, and run.json; 4,096 ranks with ten phases take half of it
+)
+
+// Store is the directory of a run. The journal is the source of every Result, during a run as after it.
 type Store struct {
-	dir     string
-	journal *os.File // locked against other processes
-	stored
+	dir      string
+	journal  *os.File // open for appending, and locked against other processes
+	manifest Manifest
+	entries  []Entry
+	plan     []byte // run.json
+	lines    []byte // roots.jsonl without a torn last line
+	torn     int    // bytes of that line
 }
 
 // NewManifest describes a run that starts now.
@@ -32,21 +54,15 @@ func NewManifest(command []string, plan Plan, software Software, machine machine
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	return Manifest{
-		Schema:      Schema,
-		ID:          hex.EncodeToString(id[:]),
-		Started:     now(),
-		Command:     command,
-		Software:    software,
-		Machine:     machine,
-		Plan:        plan,
-		Environment: environmentOf(os.Environ()),
+		Schema: Schema, ID: hex.EncodeToString(id[:]), Started: now(), Command: command, Software: software,
+		Machine: machine, Plan: plan, Environment: environmentOf(os.Environ()),
 	}
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Create makes the directory dir, with its parents, for a new run. It refuses a directory that already holds one.
-func Create(dir string, m Manifest) (s *Store, err error) {
+func Create(dir string, m Manifest) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
 		return nil, Usage("results directory: %w; choose another directory", err)
 	} else if err != nil {
@@ -56,73 +72,77 @@ func Create(dir string, m Manifest) (s *Store, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, Usage("%s already holds a run; resume it, or choose another directory", dir)
 	}
-	if s, err = open(dir, os.O_CREATE); err != nil {
-		return nil, err
-	}
-	defer s.closeAfter(&err)
-	// A process killed at this point leaves an empty journal; one with content belongs to another run.
-	if info, err := s.journal.Stat(); err != nil || info.Size() > 0 {
-		return nil, Usage("%s already holds %s; choose another directory", dir, JournalFile)
-	}
-	// run.json comes second, so a directory that has one also has a journal, which is locked.
-	data, err := json.MarshalIndent(m, "", "  ")
-	data = append(data, '\n')
-	if err == nil {
-		err = WriteFile(path, data)
-	}
+	s, err := open(dir, os.O_CREATE)
 	if err != nil {
-		os.Remove(s.journal.Name())
 		return nil, err
 	}
-	s.result.Manifest, s.plan = m, data
-	return s, s.Append(Entry{Session: &Session{m.Started, m.Environment}})
+	// A process killed at this point leaves an empty journal; one with content belongs to another run.
+	if info, statErr := s.journal.Stat(); statErr != nil || info.Size() > 0 {
+		err = Usage("%s already holds %s; choose another directory", dir, JournalFile)
+	} else {
+		// run.json comes second, so a directory that has one also has a journal, which is locked.
+		s.plan, err = json.MarshalIndent(m, "", "  ")
+		s.plan = append(s.plan, '\n')
+		if err = cmp.Or(err, WriteFile(path, s.plan)); err != nil {
+			os.Remove(s.journal.Name())
+		}
+	}
+	s.manifest = m
+	return s.begin(err, Session{m.Started, m.Environment})
 }
 
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
 // The machine and the software must be those of the run, because roots measured on different ones are not one result.
-func Resume(dir string, software Software, machine machine.Machine) (s *Store, err error) {
-	s, err = reopen(dir)
+func Resume(dir string, software Software, machine machine.Machine) (*Store, error) {
+	if _, err := Load(dir); err != nil {
+		return nil, err // names the missing file
+	}
+	s, err := open(dir, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer s.closeAfter(&err)
-	m := s.result.Manifest
-	if was, is := m.Machine.Identity(), machine.Identity(); was != is {
-		return nil, Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
-	}
-	if m.Software != software {
-		return nil, Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, m.Software,
-			software)
-	}
-	if s.torn > 0 {
-		if err := s.journal.Truncate(int64(len(s.lines))); err != nil {
-			return nil, fmt.Errorf("resume %s: %w", dir, err)
+	if _, err = s.read(); err == nil {
+		was, is := s.manifest.Machine.Identity(), machine.Identity()
+		switch {
+		case was != is:
+			err = Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
+		case s.manifest.Software != software:
+			err = Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir,
+				s.manifest.Software, software)
+		case s.torn > 0:
+			err = s.journal.Truncate(int64(len(s.lines)))
 		}
 	}
-	return s, s.Append(Entry{Session: &Session{now(), environmentOf(os.Environ())}})
+	return s.begin(err, Session{now(), environmentOf(os.Environ())})
 }
 
-// reopen opens the directory of a run and reads it.
-func reopen(dir string) (s *Store, err error) {
-	if s, err = open(dir, 0); err != nil {
-		if _, readErr := read(dir); readErr != nil {
-			return nil, readErr // names the missing file
-		}
+// open opens and locks the journal in dir.
+func open(dir string, flags int) (*Store, error) {
+	f, _, err := regular.Open(filepath.Join(dir, JournalFile), os.O_RDWR|os.O_APPEND|flags)
+	if err != nil {
+		return nil, fmt.Errorf("results directory: %w", err)
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		f.Close()
+		return nil, Usage("another teps process is writing to %s; wait for it, or choose another directory", dir)
+	}
+	return &Store{dir: dir, journal: f}, nil
+}
+
+// begin starts a session, unless opening has failed.
+func (s *Store) begin(err error, session Session) (*Store, error) {
+	if err == nil {
+		err = s.Append(Entry{Session: &session})
+	}
+	if err != nil {
+		s.journal.Close()
 		return nil, err
 	}
-	defer s.closeAfter(&err)
-	s.stored, err = read(dir)
-	return s, err
-}
-
-func (s *Store) closeAfter(err *error) {
-	if *err != nil {
-		s.Close()
-	}
+	return s, nil
 }
 
 // Manifest returns the run's manifest.
-func (s *Store) Manifest() Manifest { return s.result.Manifest }
+func (s *Store) Manifest() Manifest { return s.manifest }
 
 // Dir returns the directory.
 func (s *Store) Dir() string { return s.dir }
@@ -131,52 +151,20 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Torn() int { return s.torn }
 
 // Result returns the measurements so far.
-func (s *Store) Result() (Result, error) { return replay(s.result.Manifest, s.entries) }
+func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) }
 
 // Close releases the directory.
 func (s *Store) Close() error { return s.journal.Close() }
 
-// Discard removes the record of a run that has measured nothing, and its directory and the one around it if they are
-// empty then.
-func (s *Store) Discard() error {
-	var failed error
+// Discard removes the record of a run that has measured nothing, and its directory and the one around it, of all runs,
+// if they are empty then.
+func (s *Store) Discard() {
 	for _, name := range []string{ResultFile, ManifestFile, JournalFile, OutputFile} {
-		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err)
-		}
+		_ = os.Remove(filepath.Join(s.dir, name))
 	}
 	if os.Remove(s.dir) == nil {
-		_ = os.Remove(filepath.Dir(s.dir)) // of all runs, if this was the first
+		_ = os.Remove(filepath.Dir(s.dir))
 	}
-	return failed
-}
-
-// open opens and locks the journal in dir.
-func open(dir string, flags int) (*Store, error) {
-	f, err := os.OpenFile(filepath.Join(dir, JournalFile), os.O_RDWR|os.O_APPEND|flags, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("results directory: %w", err)
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, Usage("%s is not a regular file; choose another directory", f.Name())
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, Usage("another teps process is writing to %s; wait for it, or choose another directory", dir)
-	}
-	return &Store{dir: dir, journal: f}, nil
-}
-
-// StoreError reports that the record cannot be written, the one failure that ends a run for all engines.
-type StoreError struct{ Err error }
-
-func (e *StoreError) Error() string { return e.Err.Error() }
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// notWritten is the error of a file of the record that cannot be written; err names it.
-func notWritten(err error) error {
-	return &StoreError{fmt.Errorf("%w; free some space, then resume the run", err)}
 }
 
 // Append adds a line to the journal and returns when it is on the disk. It removes a line that was not written in full.
@@ -198,9 +186,13 @@ func (s *Store) Append(e Entry) error {
 		s.journal.Truncate(int64(len(s.lines)))
 		return notWritten(err) // it names the file
 	}
-	s.lines = append(s.lines, line...)
-	s.entries = append(s.entries, e)
+	s.lines, s.entries = append(s.lines, line...), append(s.entries, e)
 	return nil
+}
+
+// notWritten is the error of a file of the record that cannot be written; err names it.
+func notWritten(err error) error {
+	return marked{fmt.Errorf("%w; free some space, then resume the run", err), ErrNotWritten}
 }
 
 // Finish writes result.json, and reads the record once more. A difference between the disk and the measurements is an
@@ -230,14 +222,117 @@ func (s *Store) Finish() (Result, error) {
 	return r, nil
 }
 
+// Load reads the directory of a run, finished or not.
+func Load(dir string) (Result, error) { return (&Store{dir: dir}).read() }
+
+// read reads and checks the files of a run. result.json comes first, because the journal may grow during the read.
+func (s *Store) read() (r Result, err error) {
+	path := func(name string) string { return filepath.Join(s.dir, name) }
+	result, resultErr := regular.Read(path(ResultFile), maxFile)
+	plan, planErr := regular.Read(path(ManifestFile), maxLine)
+	journal, journalErr := regular.Read(path(JournalFile), maxFile)
+	switch {
+	case errors.Is(planErr, fs.ErrNotExist) || errors.Is(planErr, syscall.ENOTDIR):
+		return r, Usage("%s does not hold a run: it has no %s; teps list shows the runs below a directory", s.dir,
+			ManifestFile)
+	case errors.Is(journalErr, fs.ErrNotExist):
+		return r, fmt.Errorf("%s is missing, and %s has only the plan; restore the file", path(JournalFile), ManifestFile)
+	case errors.Is(resultErr, fs.ErrNotExist):
+		resultErr = nil
+	}
+	if err := cmp.Or(planErr, journalErr, resultErr); err != nil {
+		return r, fmt.Errorf("read the run: %w", err)
+	}
+	if s.manifest, err = parseManifest(plan); err != nil {
+		return r, inALine(fmt.Errorf("%s%w", path(ManifestFile), err))
+	}
+	whole := 0
+	if s.entries, whole, err = parseJournal(journal); err != nil {
+		return r, inALine(fmt.Errorf("%s: %w", path(JournalFile), err))
+	}
+	s.plan, s.lines, s.torn = plan, journal[:whole], len(journal)-whole
+	digest := ""
+	if result != nil {
+		if digest, err = s.checkDigest(result); err != nil {
+			return r, err
+		}
+	}
+	if r, err = s.Result(); err != nil {
+		return r, inALine(fmt.Errorf("%s: %w", path(JournalFile), err))
+	}
+	r.Digest = digest
+	return r, nil
+}
+
+// The digest detects edits of a record. It is the SHA-256, in hexadecimal, of run.json, the first journal_bytes bytes
+// of roots.jsonl, and result.json up to digestMember. It finds accidents and edits by hand; it is not a signature,
+// because anyone can compute it again.
+
+// digestMember and digestEnd enclose the digest at the end of result.json.
+const (
+	digestMember = ",\n  \"digest\": \""
+	digestEnd    = "\"\n}\n"
+)
+
+// checkDigest verifies the record of a run with its result.json. It returns the digest, or an empty text if that does
+// not cover the whole journal.
+func (s *Store) checkDigest(result []byte) (digest string, err error) {
+	var made struct {
+		JournalBytes int `json:"journal_bytes"`
+	}
+	if err := json.Unmarshal(result, &made); err != nil {
+		return "", fmt.Errorf("%s is damaged: %w; delete it to use the other files", filepath.Join(s.dir, ResultFile), err)
+	}
+	covered := min(max(made.JournalBytes, 0), len(s.lines))
+	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)
+	digest = digestOf(s.plan, s.lines[:covered], result[:at])
+	if string(result[at:]) != digestMember+digest+digestEnd {
+		return "", fmt.Errorf("%s was edited: the digest in %[2]s does not match; restore the files, or delete %[2]s to use "+
+			"the others as they are", s.dir, ResultFile)
+	}
+	if covered < len(s.lines)+s.torn {
+		digest = ""
+	}
+	return digest, nil
+}
+
 // WriteFile replaces a file as a whole: readers see the old content or the new one, never a part, even after a crash.
 func WriteFile(path string, data []byte) error {
 	err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
-	if err == nil {
-		return nil
-	}
 	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
 		err = temporary.Err // its path means nothing to a reader
 	}
-	return fmt.Errorf("write %s: %w", path, err)
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", path, err)
+	}
+	return err
+}
+
+// Runs finds the directories of runs in dir: dir itself and all below it, in the order of their names. A directory with
+// a journal and without run.json is included, because it has lost a file; an empty journal is left by a process that
+// was killed at its start, and is skipped. The error is an ErrUsage if dir is not a directory.
+func Runs(dir string) (runs []string, err error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, Usage("%s is not a directory of runs; teps run makes one", dir)
+	}
+	root := dir + string(filepath.Separator) // so that WalkDir follows a link
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path != root && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
+			return fs.SkipDir // another user's, or deleted since
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.Name() == JournalFile:
+			if info, err := d.Info(); err == nil && info.Size() > 0 {
+				runs = append(runs, filepath.Dir(path))
+			}
+		case d.Name() == ManifestFile:
+			runs = append(runs, filepath.Dir(path))
+		}
+		return nil
+	})
+	slices.Sort(runs)
+	return slices.Compact(runs), err
 }

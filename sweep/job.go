@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -58,17 +59,13 @@ var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
 // plan with the engine's options and the checksum of its program, the engine's version, the repeat, the build of teps
 // and the machine. A change of any of these is another job.
 func (j *Job) name(version string, software record.Software, machine machine.Machine) error {
-	program := software.Program
-	if program == "" {
-		program = software.String()
-	}
 	plan := j.Plan
 	plan.HostDevice = nil // which changes no result
 	data, err := json.Marshal(struct {
 		Plan                      record.Plan
 		Repeat                    int
 		Program, Machine, Version string
-	}{plan, j.Repeat, program, machine.Identity(), version})
+	}{plan, j.Repeat, cmp.Or(software.Program, software.String()), machine.Identity(), version})
 	if err != nil {
 		return fmt.Errorf("sweep: name the directory of %s %s: %w", j.Engine().Name, j.Graph().At(), err)
 	}
@@ -77,10 +74,7 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 		text = notInFileNames.ReplaceAllString(text, "-")
 		return text[:min(len(text), 60)]
 	}
-	graph := fmt.Sprintf("s%02d", j.Graph().Scale)
-	if source := j.Graph().Source; source != "" {
-		graph = inName(source)
-	}
+	graph := inName(cmp.Or(j.Graph().Source, fmt.Sprintf("s%02d", j.Graph().Scale)))
 	j.Folder = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
 	return nil
 }
@@ -90,7 +84,6 @@ func (j *Job) look(dir string) {
 	path := filepath.Join(dir, j.Folder)
 	_, err := os.Stat(filepath.Join(path, record.ResultFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		j.State = Missing
 		return
 	}
 	result, err := record.Load(path)
@@ -101,8 +94,9 @@ func (j *Job) look(dir string) {
 	j.keep(result.Runs[0])
 }
 
-// keep sets the State to that of a run.
+// keep sets the State to that of a run, and the Reason to why it has no valid result.
 func (j *Job) keep(run record.Run) {
+	j.State = Done
 	switch {
 	case run.State == record.Failed || run.State == record.Complete && run.Energy.Failed():
 		j.State = Failed
@@ -110,26 +104,17 @@ func (j *Job) keep(run record.Run) {
 		j.State = Missing
 	case !run.Sound():
 		j.State = Invalid
-	default:
-		j.State = Done
 	}
-	j.Reason = reason(run)
+	j.Reason = run.Failure
+	switch first := slices.IndexFunc(run.Roots, record.RootRecord.Broken); {
+	case first >= 0:
+		j.Reason = fmt.Sprintf("%d of %d searches are wrong: %s", run.BrokenRoots(), len(run.Roots),
+			run.Roots[first].Violation)
+	case run.Energy.Failed() && run.Failure == "":
+		j.Reason = "energy: " + run.Energy.Failure
+	case j.State == Invalid:
+		j.Reason = "no vertex of the graph has a neighbor, so it has no root to search from"
+	}
 	run.Roots = nil
 	j.Run = &run
-}
-
-// reason returns the cause why a run has no valid result; empty if it has one.
-func reason(run record.Run) string {
-	first := slices.IndexFunc(run.Roots, record.RootRecord.Broken)
-	switch {
-	case first >= 0:
-		return fmt.Sprintf("%d of %d searches are wrong: %s", run.BrokenRoots(), len(run.Roots), run.Roots[first].Violation)
-	case run.Failure != "":
-		return run.Failure
-	case run.Energy.Failed():
-		return "energy: " + run.Energy.Failure
-	case run.State == record.Complete && len(run.Roots) == 0:
-		return "no vertex of the graph has a neighbor, so it has no root to search from"
-	}
-	return ""
 }

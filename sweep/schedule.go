@@ -67,14 +67,11 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 		}
 		if p.err != nil {
 			j.State, j.Reason = Unavailable, p.err.Error()
-			if p.Name == "" { // it has not described itself
-				continue
-			}
-			if _, err := harness.Resolve(spec, p.Description); err != nil {
+		}
+		if p.Name != "" { // it has described itself
+			if err := out.enter(j, p.Description); err != nil {
 				return nil, err
 			}
-		} else if err := out.enter(j, p.Description); err != nil {
-			return nil, err
 		}
 	}
 	if len(failures) == len(programs) {
@@ -95,16 +92,15 @@ func (s *Schedule) skipPrecise(j *Job) bool {
 		}
 	}
 	r, share := compare.Interval(rates), s.Sweep.Within
-	precise := j.State == Missing && share > 0 && r.High <= r.Estimate*(1+share) && r.Low >= r.Estimate*(1-share)
-	if precise {
+	if j.State == Missing && share > 0 && r.High <= r.Estimate*(1+share) && r.Low >= r.Estimate*(1-share) {
 		j.State = Precise
 	}
-	return precise
+	return j.State == Precise
 }
 
 // enter completes a job of an engine.
 func (s *Schedule) enter(j *Job, d plugins.Description) error {
-	if _, err := harness.Resolve(j.Engine(), d); err != nil {
+	if _, err := harness.Resolve(j.Engine(), d); err != nil || j.State == Unavailable {
 		return err
 	}
 	source, err := j.Plan.Generator(j.Graph())
@@ -114,11 +110,10 @@ func (s *Schedule) enter(j *Job, d plugins.Description) error {
 	if source != nil { // the size of a file is known once it is read
 		j.Memory = harness.EstimateMemory(source, d.Memory).Total()
 	}
-	if err := j.name(d.Version, s.software, s.machine); err != nil {
-		return err
+	if err = j.name(d.Version, s.software, s.machine); err == nil {
+		j.look(s.Dir)
 	}
-	j.look(s.Dir)
-	return nil
+	return err
 }
 
 // ToDo returns the jobs that remain.
@@ -161,26 +156,26 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	for _, note := range append(now.Warnings(), s.notes...) {
 		progress.Note(note)
 	}
-	var in *harness.Input // of the graph that is being measured
-	release := func() error {
-		if in == nil {
-			return nil
+	var in *harness.Input // of the graph at
+	var at record.GraphID
+	release := func() (err error) {
+		if in != nil {
+			err = in.Close()
 		}
-		return in.Close()
+		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	var at record.GraphID
 	for i, j := range todo {
 		if s.skipPrecise(j) {
 			continue
 		}
 		begin(j, i+1, len(todo))
 		if in == nil || j.Graph() != at {
-			at = j.Graph()
 			if err := release(); err != nil {
 				return err
 			}
-			if in, err = harness.NewInput(ctx, host, j.Plan, j.Graph(), progress); err != nil {
+			at = j.Graph()
+			if in, err = harness.NewInput(ctx, host, j.Plan, at, progress); err != nil {
 				return err
 			}
 		}
@@ -212,11 +207,10 @@ func (s *Schedule) measure(ctx context.Context, host harness.Host, command []str
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	result, err := harness.ExecuteOn(ctx, host, store, in, progress)
-	if err != nil {
-		return err
+	if err == nil {
+		j.keep(result.Runs[0])
 	}
-	j.keep(result.Runs[0])
-	return nil
+	return err
 }
 
 // lock makes the directory dir and keeps other sweeps out of it. The system releases the lock when the process ends.

@@ -168,15 +168,16 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	begun := func(run record.Run) bool { return run.Graph != nil } // the record is more than a plan
 	if errors.As(running, &unread) && !slices.ContainsFunc(result.Runs, begun) {
 		host.KeepOutput("") // the directory is removed
-		return errors.Join(running, store.Discard())
+		store.Discard()
+		return running
 	}
 	reporting := show(c, store.Dir(), nil, result, f.quiet)
-	var notWritten *record.StoreError
+	notWritten := errors.Is(running, record.ErrNotWritten)
 	stopped := errors.Is(running, context.Canceled)
-	if stopped || errors.As(running, &notWritten) {
+	if stopped || notWritten {
 		fmt.Fprintf(stderr, "teps: continue with: teps run --resume %s\n", store.Dir())
 	}
-	if notWritten != nil {
+	if notWritten {
 		reporting = nil // for the same reason
 	}
 	if stopped {

@@ -16,7 +16,7 @@ var ErrRefused = errors.New("want a regular file")
 
 // Open opens the regular file name with the flags of os.OpenFile. It never waits.
 func Open(name string, flags int) (*os.File, os.FileInfo, error) {
-	file, err := os.OpenFile(name, flags|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	file, err := os.OpenFile(name, flags|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0o666)
 	if err != nil {
 		return nil, nil, err
 	}
