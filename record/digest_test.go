@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,8 +33,58 @@ func finishedRun(t *testing.T) string {
 	t.Helper()
 	s := newStore(t)
 	s.addRoots(t, 4)
-	s.append(t, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}})
+	s.append(t, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
 	return s.finish(t)
+}
+
+// A killed run has no result.json, but each line of its journal has the digest of those before it.
+func TestJournalThatWasEditedIsNotResumed(t *testing.T) {
+	last := func(l []string) []string { l[6] = replace("5", "6")(l[6]); return l }
+	without := func(l []string) []string { return append(l[:4], l[5:]...) }
+	bare := func(l []string) []string { l[3] = l[3][:strings.Index(l[3], lineDigest)] + "}"; return l }
+	for name, c := range map[string]struct {
+		file   string
+		change func(string) string
+		want   string
+	}{
+		"a time":           {JournalFile, replace(`"time":1`, `"time":0.001`), "line 3 was edited"},
+		"a count":          {JournalFile, replace(`"nedge":5`, `"nedge":1000000000000`), "line 3 was edited"},
+		"the last line":    {JournalFile, lines(last), "line 7 was edited"},
+		"a line is gone":   {JournalFile, lines(without), "line 5 was edited, or lines before it are missing"},
+		"the first line":   {JournalFile, replace(`"started":"2`, `"started":"1`), "line 1, or run.json, was edited"},
+		"the plan":         {ManifestFile, replace(`"roots": 64`, `"roots": 16`), "line 1, or run.json, was edited"},
+		"a digest is gone": {JournalFile, lines(bare), "line 4 was edited"},
+	} {
+		s := newStore(t)
+		s.addRoots(t, 5)
+		s.Close()
+		if _, err := Load(s.Dir()); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, filepath.Join(s.Dir(), c.file), c.change)
+		_, loadErr := Load(s.Dir())
+		_, err := Resume(s.Dir(), someSoftware, someMachine)
+		if !strings.Contains(fmt.Sprint(loadErr), c.want) || !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("%s: load: %v, resume: %v; want %q", name, loadErr, err, c.want)
+		}
+	}
+}
+
+// The lines of teps/2.0 have no digests: such a record can be read, but not resumed.
+func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
+	s := newStore(t)
+	s.addRoots(t, 2)
+	s.Close()
+	edit(t, journalOf(s), func(text string) string {
+		return regexp.MustCompile(`,"digest":"[0-9a-f]*"`).ReplaceAllString(text, "")
+	})
+	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
+		t.Errorf("load: %v", err)
+	}
+	_, err := Resume(s.Dir(), someSoftware, someMachine)
+	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "have no digests; start another run") {
+		t.Errorf("resume: %v", err)
+	}
 }
 
 // docs/records.md describes the digest for readers in other languages; this test computes it without this package.
@@ -77,8 +128,8 @@ func TestEditedRecordIsDetected(t *testing.T) {
 	}{
 		"missing line":         {JournalFile, lines(func(l []string) []string { return l[1:] }), "was edited"},
 		"swapped lines":        {JournalFile, lines(swap), "was edited"},
-		"last line missing":    {JournalFile, lines(func(l []string) []string { return l[:5] }), "was edited"},
-		"unreadable last line": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 7 is damaged"},
+		"last line missing":    {JournalFile, lines(func(l []string) []string { return l[:6] }), "was edited"},
+		"unreadable last line": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 8 is damaged"},
 		"empty journal":        {JournalFile, func(string) string { return "" }, "was edited"},
 		"half of run.json":     {ManifestFile, half, "run.json is damaged: unexpected end of JSON"},
 		"half of result.json":  {ResultFile, half, "result.json is damaged: unexpected end of JSON"},
@@ -144,7 +195,7 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	}
 	defer resumed.Close()
 	resumed.append(t, Entry{
-		Engine: "one", GraphID: GraphID{Scale: 6}, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
+		Engine: "one", GraphID: six, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
 	})
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {
 		t.Errorf("during the resume: error %v, checksummed %v", err, r.Checksummed())
@@ -184,6 +235,7 @@ func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
 	edit(t, journalOf(s), func(string) string {
 		return strings.Join([]string{
 			`{"session":{},"added":1}`,
+			`{"scale":6,"graph":{"recipe":{"scale":6,"edgefactor":16,"seed1":2,"seed2":3},"tuples":1024,"roots_found":9}}`,
 			`{"engine":"one","scale":6,"root":{"index":0,"root":7,"time":1,"wall":1,"added":[1]}}`,
 			`{"engine":"one","scale":6,"weather":{"sun":true}}`,
 			`{"engine":"one","scale":6,"root":{"index":1,"root":8,"time":1,"wall":1}}`,

@@ -38,14 +38,14 @@ func FuzzJournal(f *testing.F) {
 		"\"meters\":[{\"meter\":{\"name\":\"a\",\"scope\":\"node\",\"method\":\"measured\"},\"used\":true," +
 		"\"loop\":{\"joules\":1,\"watts\":1e300,\"coverage\":1}}]}}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, whole, err := parseJournal(data)
+		entries, whole, err := parseJournal(nil, data)
 		if err != nil {
 			return
 		}
 		if whole > len(data) {
 			t.Fatalf("%d whole bytes of %d", whole, len(data))
 		}
-		again, rest, err := parseJournal(data[:whole])
+		again, rest, err := parseJournal(nil, data[:whole])
 		if err != nil || rest != whole || len(again) != len(entries) {
 			t.Fatalf("the whole part reads differently: %d entries, %v", len(again), err)
 		}

@@ -27,6 +27,7 @@ type Entry struct {
 	Confirm     *Confirmation        `json:"confirm,omitempty"`
 	Energy      *EnergyRecord        `json:"energy,omitempty"`
 	End         *End                 `json:"end,omitempty"`
+	Digest      string               `json:"digest,omitempty"` // the last member: see digestOf
 }
 
 // Confirmation says that the CPU has validated searches that the host's device had validated, and agreed. Version 0.2
@@ -55,7 +56,7 @@ type End struct {
 // The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
 // and ignores what it does not know. The major number is raised when something changes its meaning or its place: a
 // reader refuses any other major number. docs/schema describes the members.
-const Schema = "teps/2"
+const Schema = "teps/2.1"
 
 // parseManifest reads run.json. Its error continues the name of the file.
 func parseManifest(data []byte) (m Manifest, err error) {
@@ -80,8 +81,10 @@ func parseManifest(data []byte) (m Manifest, err error) {
 const usable = "; the lines before it are usable: delete that line, all after it, and " + ResultFile
 
 // parseJournal reads roots.jsonl. A process that is killed while it writes leaves a torn last line, without a newline:
-// it is ignored, and whole is the length of the lines before it. Any other unreadable line is an error.
-func parseJournal(data []byte) (entries []Entry, whole int, err error) {
+// it is ignored, and whole is the length of the lines before it. Any other line that cannot be read, or that was
+// edited, is an error. Lines of teps/2.0 have no digests.
+func parseJournal(plan, data []byte) (entries []Entry, whole int, err error) {
+	digest := digestOf(plan)
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break
@@ -91,6 +94,15 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 			return nil, 0, fmt.Errorf("line %d is damaged: %w"+usable, len(entries)+1, err)
 		}
 		entries, whole = append(entries, e), whole+len(line)
+		if n := len(entries); entries[0].Digest != "" || e.Digest != "" {
+			text := line[:max(bytes.LastIndex(line, []byte(lineDigest)), 0)]
+			digest = digestOf([]byte(digest), text)
+			if edited := string(line[len(text):]) != lineDigest+digest+lineEnd; edited && n == 1 {
+				return nil, 0, fmt.Errorf("line 1, or %s, was edited; restore the files", ManifestFile)
+			} else if edited {
+				return nil, 0, fmt.Errorf("line %d was edited, or lines before it are missing"+usable, n)
+			}
+		}
 	}
 	return entries, whole, nil
 }
@@ -165,8 +177,10 @@ func (r *Result) setGraph(e Entry) error {
 		run := &r.Runs[i]
 		switch {
 		case run.GraphID != e.GraphID:
-		case run.Graph != nil && !run.Graph.Same(e.Graph):
-			return fmt.Errorf("the tuples of %s are not those of an earlier session", e.GraphID)
+		case e.Graph.RootsFound > r.Plan.Roots:
+			return fmt.Errorf("%s has %d roots, but the plan has %d", e.GraphID, e.Graph.RootsFound, r.Plan.Roots)
+		case run.Graph != nil && (!run.Graph.Same(e.Graph) || run.Graph.RootsFound != e.Graph.RootsFound):
+			return fmt.Errorf("the tuples or roots of %s are not those of an earlier session", e.GraphID)
 		case !run.searched():
 			run.Graph = e.Graph
 		}
@@ -211,8 +225,11 @@ func (r *Run) apply(e Entry) error {
 			r.Engine.Checksum = k.Checksum
 		}
 	case e.Root != nil:
-		if e.Root.Index != len(r.Roots) {
+		switch {
+		case e.Root.Index != len(r.Roots):
 			return fmt.Errorf("root %d where root %d is expected", e.Root.Index, len(r.Roots))
+		case r.Graph == nil || len(r.Roots) >= r.Graph.RootsFound:
+			return fmt.Errorf("root %d of a graph that has fewer roots", e.Root.Index)
 		}
 		r.Roots, r.pending = append(r.Roots, *e.Root), r.pending+1
 	case e.Confirm != nil:

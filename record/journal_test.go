@@ -25,20 +25,20 @@ func officialRun() (Manifest, []Entry) {
 	k := plan.Recipe(6)
 	entries := []Entry{
 		{Session: &Session{}},
-		{GraphID: GraphID{Scale: 6}, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
-		{Engine: "one", GraphID: GraphID{Scale: 6}, Description: &plugins.Description{Name: "one", Version: "1"}},
+		{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64, RejectedDraws: 3}},
+		{Engine: "one", GraphID: six, Description: &plugins.Description{Name: "one", Version: "1"}},
 		kernel1Entry(time.Second),
 	}
 	for i := range 64 {
 		root := RootRecord{Index: i, Root: graph.Vertex(i), Time: 0.001, Wall: 0.0011, Validated: true}
 		root.SetTree(validate.Tree{Tuples: 1000, SelfLoops: 10, Reached: 50})
-		entries = append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Root: &root})
+		entries = append(entries, Entry{Engine: "one", GraphID: six, Root: &root})
 	}
-	return m, append(entries, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}})
+	return m, append(entries, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
 }
 
 func kernel1Entry(elapsed time.Duration) Entry {
-	return Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Kernel1: &Kernel1{
+	return Entry{Engine: "one", GraphID: six, Kernel1: &Kernel1{
 		Options: map[string]string{"threads": "2"},
 		Construction: plugins.Construction{Elapsed: elapsed, Claims: plugins.Claims{
 			OriginalLabelsInClock: true, ClearingInClock: true, ParentBits: 64, VertexBits: 32, Tuning: "none",
@@ -90,9 +90,9 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 			m.Plan.Seed1 = 5
 			e[1].Graph.Recipe.Seed1 = 5
 		}, "its seeds"},
-		"roots":           {func(m *Manifest, _ []Entry) { m.Plan.Roots = 32 }, "64 distinct"},
+		"roots":           {func(m *Manifest, _ []Entry) { m.Plan.Roots = 65 }, "64 distinct"},
 		"repeated root":   {func(_ *Manifest, e []Entry) { e[5].Root.Root = 0 }, "64 distinct"},
-		"missing root":    {func(_ *Manifest, e []Entry) { e[1].Graph.RootsFound = 65 }, "Every root"},
+		"missing root":    {func(m *Manifest, e []Entry) { m.Plan.Roots, e[1].Graph.RootsFound = 65, 65 }, "Every root"},
 		"interrupted":     {func(_ *Manifest, e []Entry) { e[68].End.State = Interrupted }, "Every root"},
 		"wrong search":    {func(_ *Manifest, e []Entry) { e[10].Root.Rule = 3 }, "is valid"},
 		"without a check": {func(_ *Manifest, e []Entry) { e[10].Root.Validated = false }, "is valid"},
@@ -199,17 +199,17 @@ func claims(entries []Entry) *plugins.Claims { return &entries[3].Kernel1.Constr
 func TestReplayOfResumes(t *testing.T) {
 	m, entries := officialRun()
 	// All searches were done: another construction serves the energy loop only.
-	end := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Complete}}
-	failed := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{Failure: "it died"}}
+	end := Entry{Engine: "one", GraphID: six, End: &End{State: Complete}}
+	failed := Entry{Engine: "one", GraphID: six, Energy: &EnergyRecord{Failure: "it died"}}
 	session := Entry{Session: &Session{}}
 	again := append(entries[:68:68], failed, end, session)
 	run := replayed(t, m, again)
 	if run.State != Interrupted || run.Energy != nil {
 		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
 	}
-	newer := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Description: &plugins.Description{Version: "2"}}
+	newer := Entry{Engine: "one", GraphID: six, Description: &plugins.Description{Version: "2"}}
 	again = append(again, entries[1], newer, kernel1Entry(2*time.Second), Entry{
-		Engine: "one", GraphID: GraphID{Scale: 6}, Energy: &EnergyRecord{},
+		Engine: "one", GraphID: six, Energy: &EnergyRecord{},
 	}, end)
 	run = replayed(t, m, again)
 	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
@@ -219,7 +219,7 @@ func TestReplayOfResumes(t *testing.T) {
 	}
 
 	// Searches were missing, so kernel 1 ran twice.
-	died := Entry{Engine: "one", GraphID: GraphID{Scale: 6}, End: &End{State: Failed, Failure: "it died"}}
+	died := Entry{Engine: "one", GraphID: six, End: &End{State: Failed, Failure: "it died"}}
 	again = append(append(entries[:41:41], died, session, entries[1], kernel1Entry(2*time.Second)), entries[41:]...)
 	run = replayed(t, m, again)
 	if run.State != Complete || run.Failure != "" || run.Sessions != 2 || run.Construction.Elapsed != 2*time.Second ||
@@ -230,11 +230,18 @@ func TestReplayOfResumes(t *testing.T) {
 
 func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 	m, entries := officialRun()
-	six := GraphID{Scale: 6}
+	graphEntry := func(roots int) Entry {
+		g := *entries[1].Graph
+		g.RootsFound = roots
+		return Entry{GraphID: six, Graph: &g}
+	}
 	for want, e := range map[string]Entry{
 		`line 70: engine "two" at scale 6 is not in the plan`: {Engine: "two", GraphID: six, End: &End{}},
 		"line 70: root 3 where root 64 is expected":           {Engine: "one", GraphID: six, Root: &RootRecord{Index: 3}},
 		"line 70: the graph was generated from":               {GraphID: six, Graph: &GraphRecord{}},
+		"line 70: root 64 of a graph that has fewer roots":    {Engine: "one", GraphID: six, Root: &RootRecord{Index: 64}},
+		"line 70: scale 6 has 65 roots, but the plan has 64":  graphEntry(65),
+		"line 70: the tuples or roots of scale 6 are not":     graphEntry(16),
 	} {
 		if _, err := replay(m, append(entries, e)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -311,14 +318,17 @@ func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
 		"sreoso":   0, // killed with another engine
 		"srsrvsre": 0, // killed, then all is repeated
 	} {
-		var entries []Entry
+		k := somePlan().Recipe(6)
+		entries := []Entry{{GraphID: six, Graph: &GraphRecord{Recipe: k, RootsFound: 9}}}
 		roots, others, void := 0, 0, false
 		for _, kind := range script {
-			e := Entry{Engine: "one", GraphID: GraphID{Scale: 6}}
+			e := Entry{Engine: "one", GraphID: six}
 			switch kind {
 			case 's':
 				if e = (Entry{Session: &Session{}}); void {
 					roots, void = 0, false
+					entries = append(entries, e)
+					e = entries[0]
 				}
 			case 'r':
 				e.Root = &RootRecord{Index: roots}

@@ -282,7 +282,7 @@ func TestWrittenFilesMatchSchema(t *testing.T) {
 	}
 	energy := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, 50))
 	s.append(t, entries[1:68]...)
-	s.append(t, Entry{Engine: "one", GraphID: GraphID{Scale: 6}, Energy: energy}, entries[68])
+	s.append(t, Entry{Engine: "one", GraphID: six, Energy: energy}, entries[68])
 	if n := checkDirectory(t, compiled(t), s.finish(t)); n != 2+70 {
 		t.Errorf("%d values were validated, want run.json, result.json and a line for each of 70 entries", n)
 	}

@@ -88,7 +88,11 @@ func softwareOf(info *debug.BuildInfo, known bool) Software {
 	return s
 }
 
-// digestOf returns the SHA-256 of the parts together, in hexadecimal.
+// digestOf returns the SHA-256 of the parts together, in hexadecimal. Digests find accidents and edits of a record by
+// hand; they are not signatures, because anyone can compute them again.
+//
+// That of a line of the journal is of the digest of the line before, or of run.json, and of its text up to lineDigest.
+// That of result.json is of run.json, the first journal_bytes bytes of roots.jsonl, and its text up to resultDigest.
 func digestOf(parts ...[]byte) string {
 	sum := sha256.New()
 	for _, part := range parts {

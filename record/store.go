@@ -47,6 +47,7 @@ type Store struct {
 	plan     []byte // run.json
 	lines    []byte // roots.jsonl without a torn last line
 	torn     int    // bytes of that line
+	resumed  []string
 }
 
 // NewManifest describes a run that starts now.
@@ -92,7 +93,8 @@ func Create(dir string, m Manifest) (*Store, error) {
 }
 
 // Resume opens the directory of an interrupted run, removes a torn last line of its journal, and starts a new session.
-// The machine and the software must be those of the run, because roots measured on different ones are not one result.
+// The machine and the software must be those of the run, because roots measured on different ones are not one result,
+// and the lines of the journal must have digests, because their searches count.
 func Resume(dir string, software Software, machine machine.Machine) (*Store, error) {
 	if _, err := Load(dir); err != nil {
 		return nil, err // names the missing file
@@ -101,7 +103,10 @@ func Resume(dir string, software Software, machine machine.Machine) (*Store, err
 	if err != nil {
 		return nil, err
 	}
-	if _, err = s.read(); err == nil {
+	if r, readErr := s.read(); readErr != nil {
+		err = readErr
+	} else {
+		s.takeOver(r)
 		was, is := s.manifest.Machine.Identity(), machine.Identity()
 		switch {
 		case was != is:
@@ -109,6 +114,8 @@ func Resume(dir string, software Software, machine machine.Machine) (*Store, err
 		case s.manifest.Software != software:
 			err = Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir,
 				s.manifest.Software, software)
+		case len(s.entries) > 0 && s.entries[0].Digest == "":
+			err = Usage("resume %s: the lines of its %s have no digests; start another run", dir, JournalFile)
 		case s.torn > 0:
 			err = s.journal.Truncate(int64(len(s.lines)))
 		}
@@ -147,8 +154,23 @@ func (s *Store) Manifest() Manifest { return s.manifest }
 // Dir returns the directory.
 func (s *Store) Dir() string { return s.dir }
 
-// Torn returns the number of bytes of a torn last line that Resume removed.
-func (s *Store) Torn() int { return s.torn }
+// Resumed says in lines what Resume took over from earlier sessions.
+func (s *Store) Resumed() []string { return s.resumed }
+
+func (s *Store) takeOver(r Result) {
+	for _, run := range r.Runs {
+		if len(run.Roots) > 0 && !run.Void {
+			s.resumed = append(s.resumed, fmt.Sprintf("resumed after %d of %d searches of engine %s %s", len(run.Roots),
+				run.Graph.RootsFound, run.Engine.Name, run.At()))
+		}
+	}
+	if info, err := s.journal.Stat(); err == nil && len(s.resumed) > 0 {
+		s.resumed[len(s.resumed)-1] += ", journaled at " + info.ModTime().UTC().Format(time.RFC3339)
+	}
+	if s.torn > 0 {
+		s.resumed = append(s.resumed, "the last line of "+JournalFile+" is incomplete; its search is done again")
+	}
+}
 
 // Result returns the measurements so far.
 func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) }
@@ -178,7 +200,13 @@ func (s *Store) Append(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("record of engine %s: %w", e.Engine, err)
 	}
-	line = append(line, '\n')
+	line = line[:len(line)-1]
+	before := digestOf(s.plan)
+	if n := len(s.entries); n > 0 {
+		before = s.entries[n-1].Digest
+	}
+	e.Digest = digestOf([]byte(before), line)
+	line = append(line, lineDigest+e.Digest+lineEnd...)
 	if _, err = s.journal.Write(line); err == nil {
 		err = s.journal.Sync()
 	}
@@ -208,7 +236,7 @@ func (s *Store) Finish() (Result, error) {
 		return r, fmt.Errorf("write %s: %w", ResultFile, err)
 	}
 	text = bytes.TrimSuffix(text, []byte("\n}"))
-	text = append(text, digestMember+digestOf(s.plan, s.lines, text)+digestEnd...)
+	text = append(text, resultDigest+digestOf(s.plan, s.lines, text)+resultEnd...)
 	if err := WriteFile(filepath.Join(s.dir, ResultFile), text); err != nil {
 		return r, notWritten(err)
 	}
@@ -247,7 +275,7 @@ func (s *Store) read() (r Result, err error) {
 		return r, inALine(fmt.Errorf("%s%w", path(ManifestFile), err))
 	}
 	whole := 0
-	if s.entries, whole, err = parseJournal(journal); err != nil {
+	if s.entries, whole, err = parseJournal(plan, journal); err != nil {
 		return r, inALine(fmt.Errorf("%s: %w", path(JournalFile), err))
 	}
 	s.plan, s.lines, s.torn = plan, journal[:whole], len(journal)-whole
@@ -264,14 +292,12 @@ func (s *Store) read() (r Result, err error) {
 	return r, nil
 }
 
-// The digest detects edits of a record. It is the SHA-256, in hexadecimal, of run.json, the first journal_bytes bytes
-// of roots.jsonl, and result.json up to digestMember. It finds accidents and edits by hand; it is not a signature,
-// because anyone can compute it again.
-
-// digestMember and digestEnd enclose the digest at the end of result.json.
+// These enclose the digest at the end of a line of the journal and of result.json.
 const (
-	digestMember = ",\n  \"digest\": \""
-	digestEnd    = "\"\n}\n"
+	lineDigest   = `,"digest":"`
+	lineEnd      = "\"}\n"
+	resultDigest = ",\n  \"digest\": \""
+	resultEnd    = "\"\n}\n"
 )
 
 // checkDigest verifies the record of a run with its result.json. It returns the digest, or an empty text if that does
@@ -284,9 +310,9 @@ func (s *Store) checkDigest(result []byte) (digest string, err error) {
 		return "", fmt.Errorf("%s is damaged: %w; delete it to use the other files", filepath.Join(s.dir, ResultFile), err)
 	}
 	covered := min(max(made.JournalBytes, 0), len(s.lines))
-	at := max(bytes.LastIndex(result, []byte(digestMember)), 0)
+	at := max(bytes.LastIndex(result, []byte(resultDigest)), 0)
 	digest = digestOf(s.plan, s.lines[:covered], result[:at])
-	if string(result[at:]) != digestMember+digest+digestEnd {
+	if string(result[at:]) != resultDigest+digest+resultEnd {
 		return "", fmt.Errorf("%s was edited: the digest in %[2]s does not match; restore the files, or delete %[2]s to use "+
 			"the others as they are", s.dir, ResultFile)
 	}

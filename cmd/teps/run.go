@@ -160,8 +160,8 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 		return err
 	}
 	defer store.Close()
-	if store.Torn() > 0 {
-		progress.Note(fmt.Sprintf("the last line of %s is incomplete; its search is done again", record.JournalFile))
+	for _, note := range store.Resumed() {
+		progress.Note(note)
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	var unread *harness.ReadError
