@@ -2,9 +2,9 @@
 
 // Package compare reports whether two sets of runs differ in speed, by how much, and how sure that is.
 //
-// It compares an engine on a graph over the roots that both sides have searched. The rates of roots differ several-fold,
-// but that cancels in the ratio of two rates of the same root, so the test and its interval are paired by root, or by
-// run if there are enough runs. docs/comparing.md describes the method and what it can detect.
+// It compares an engine on a graph over the roots that both sides have searched. The rates of roots differ several
+// fold, but that cancels in the ratio of two rates of the same root, so the test and its interval are paired by root,
+// or by run if there are enough runs. docs/comparing.md describes the method and what it can detect.
 package compare
 
 import (
