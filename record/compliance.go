@@ -30,7 +30,7 @@ func comply(m Manifest, r Run) Compliance {
 		recipe = "no memory held the tuples: kernel 1 was given the generator's recipe and made them inside its clock; " +
 			"the recipe has the number of vertices, which the specification leaves to kernel 1 to find in the list of edges"
 	}
-	const claim = "claim of the engine: "
+	const byEngine = "claim of the engine: "
 	claims := r.Construction.Claims
 	origin, identified := "built into teps", m.Software.Program != "" || m.Software.Commit != "" || r.Engine.Checksum != ""
 	if r.Engine.Path != "" {
@@ -64,11 +64,11 @@ func comply(m Manifest, r Run) Compliance {
 			fmt.Sprintf("%d before the first timed search, from the first root (the reference does 1); searches from a vertex "+
 				"without neighbors come before, to measure what a call costs", m.Plan.WarmUps)},
 		{"Parents are in original labels, in memory, when the clock stops", claims.OriginalLabelsInClock,
-			claim + yes(claims.OriginalLabelsInClock) + "; validation shows that they are in original labels when returned"},
-		{"Buffers are cleared inside the clock", claims.ClearingInClock, claim + yes(claims.ClearingInClock)},
+			byEngine + yes(claims.OriginalLabelsInClock) + "; validation shows that they are in original labels when returned"},
+		{"Buffers are cleared inside the clock", claims.ClearingInClock, byEngine + yes(claims.ClearingInClock)},
 		{"Parents are at least 48 bits wide when the clock stops", claims.ParentBits >= graph.VertexBits,
-			fmt.Sprintf("%s%d bits; %d-bit labels inside", claim, claims.ParentBits, claims.VertexBits)},
-		{"Tuning is fixed and declared", claims.Tuning != "", claim + cmp.Or(claims.Tuning, "missing")},
+			fmt.Sprintf("%s%d bits; %d-bit labels inside", byEngine, claims.ParentBits, claims.VertexBits)},
+		{"Tuning is fixed and declared", claims.Tuning != "", byEngine + cmp.Or(claims.Tuning, "missing")},
 		{"Engine, version, build and options are recorded",
 			d.Name != "" && d.Version != "" && identified && m.Software.Version != "" && m.Software.Compiler != "",
 			fmt.Sprintf("%s %s, %s, teps %s, %d options", cmp.Or(d.Name, "an engine"),
