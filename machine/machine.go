@@ -58,7 +58,6 @@ func This(ctx context.Context) Machine {
 	return m
 }
 
-// describe is This with the directories of Linux mounted at proc, sys and etc.
 func describe(ctx context.Context, proc, sys, etc string) Machine {
 	ctx = mounted(ctx, proc, sys, etc)
 	m := Machine{OS: runtime.GOOS + "/" + runtime.GOARCH}

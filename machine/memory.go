@@ -28,7 +28,6 @@ func AvailableMemory(ctx context.Context) (bytes int64, source string, err error
 	return availableUnder(ctx, "/proc", "/sys")
 }
 
-// availableUnder is AvailableMemory with /proc and /sys mounted at proc and sys.
 func availableUnder(ctx context.Context, proc, sys string) (bytes int64, source string, err error) {
 	bytes = math.MaxInt64
 	if m, err := mem.VirtualMemoryWithContext(mounted(ctx, proc, sys, "/etc")); err == nil && m.Available > 0 {

@@ -37,7 +37,6 @@ func (t tree) files(pattern string) []string {
 	return list
 }
 
-// distinct returns the distinct results of a function over the files matching a pattern, sorted.
 func (t tree) distinct(pattern string, text func(name string) string) (texts []string) {
 	for _, name := range t.files(pattern) {
 		texts = append(texts, text(name))

@@ -127,7 +127,6 @@ func (l *library) load() error {
 	return nil
 }
 
-// ask calls teps_describe and checks the answer.
 func (l *library) ask() (plugins.Description, error) {
 	const margin = 1 << 16 // for a library that was compiled with a later header and writes more
 	d := (*C.teps_description)(C.calloc(1, C.sizeof_teps_description+margin))
@@ -184,7 +183,6 @@ func optionOf(o *C.teps_option) (plugins.Option, error) {
 	return option, nil
 }
 
-// build is kernel 1.
 func (l *library) build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	for i, o := range l.about.Options {
 		setting, value := &l.call.settings[i], options.All()[o.Name]
@@ -256,7 +254,6 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 	return plugins.Traversal{Elapsed: elapsed, Levels: l.levels}, nil
 }
 
-// repeat calls teps_repeat.
 func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	int64, error) {
 	var searches C.int64_t
@@ -293,7 +290,6 @@ func (l *library) run(ctx context.Context, name string, function func() C.int) (
 	return elapsed, l.failure(ctx, name, code)
 }
 
-// failure returns the error of a function that has returned code, or nil.
 func (l *library) failure(ctx context.Context, function string, code C.int) error {
 	message := text(l.call.message[:])
 	if code == C.TEPS_OPTION && message != "" {
@@ -319,13 +315,11 @@ func (l *library) failure(ctx context.Context, function string, code C.int) erro
 	return errors.New(message)
 }
 
-// text returns the contents of a C string.
 func text(array []C.char) string {
 	contents, _, _ := strings.Cut(C.GoStringN(unsafe.SliceData(array), C.int(len(array))), "\x00")
 	return contents
 }
 
-// put writes a C string that fits.
 func put(array []C.char, value string) {
 	for i := range len(value) {
 		array[i] = C.char(value[i])

@@ -47,18 +47,6 @@ func notLoaded(t testing.TB, path string) (*library, plugins.Engine) {
 	return l, e
 }
 
-// loaded makes the library construct a path of n vertices.
-func loaded(t testing.TB, path string, n int64) (*library, plugins.Engine) {
-	t.Helper()
-	l, e := notLoaded(t, path)
-	tuples := make([]graph.Edge, 0, n)
-	for v := range graph.Vertex(n) {
-		tuples = append(tuples, graph.MakeEdge(max(v-1, 0), v))
-	}
-	must(e.Construct(context.Background(), plugins.Input{Tuples: tuples}))
-	return l, e
-}
-
 var (
 	exampleInC = filepath.Join("..", "examples", "c", "mine.c")
 	repeater   = filepath.Join("testdata", "repeat.c")
@@ -71,7 +59,9 @@ func TestExampleInCConforms(t *testing.T) {
 
 func TestRepeatUsesTheLibrarysOwnOrItsSearch(t *testing.T) {
 	for _, source := range []string{repeater, exampleInC} {
-		l, e := loaded(t, compile(t, source), 1000)
+		l, e := notLoaded(t, compile(t, source))
+		_, tuples := enginetest.Generated(t, "path:1000")
+		must(e.Construct(t.Context(), plugins.Input{Tuples: tuples}))
 		if own := l.functions.repeat != nil; own != (source == repeater) {
 			t.Errorf("%s: has teps_repeat: %v", source, own)
 		}
@@ -224,32 +214,6 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 			t.Errorf("%s: %v\n%s", standard, err, out)
 		}
 	}
-}
-
-// BenchmarkSearch searches a graph of two vertices, in C alone and through the bridge. The difference is what the
-// bridge adds to every search. docs/results/host.md has measured figures.
-func BenchmarkSearch(b *testing.B) {
-	path := compile(b, repeater)
-	b.Run("in-c-alone", func(b *testing.B) {
-		l, _ := loaded(b, path, 2)
-		var searches int64
-		for b.Loop() {
-			n := must(l.repeat(context.Background(), []graph.Vertex{0}, 20*time.Millisecond, make([]graph.Vertex, 2)))
-			searches += n
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(searches), "ns/search")
-	})
-	b.Run("through-the-bridge", func(b *testing.B) {
-		_, e := loaded(b, path, 2)
-		parent := make([]graph.Vertex, 2)
-		var clock time.Duration
-		for b.Loop() {
-			t := must(e.Search(context.Background(), 0, parent))
-			clock += t.Elapsed
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/search")
-		b.ReportMetric(float64(clock.Nanoseconds())/float64(b.N), "ns-on-the-clock")
-	})
 }
 
 // must returns a value of a function that does not fail.

@@ -76,7 +76,6 @@ var (
 	_ Repeater = (*adapter)(nil)
 )
 
-// wrap adds the engine's name and an action to an error.
 func (a *adapter) wrap(action string, err *error) {
 	if *err != nil && a.name != "" {
 		*err = fmt.Errorf("%s: %s: %w", a.name, action, *err)
@@ -174,7 +173,6 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.
 	return t, CheckClock("kernel 2", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
 }
 
-// checkGraph returns an error if there is no graph to search.
 func (a *adapter) checkGraph() error {
 	switch {
 	case a.closed:

@@ -27,9 +27,6 @@ func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.V
 			return plugins.Built{}, err
 		}
 		rows, err := graph.NewCSR(in.Tuples, vertices)
-		if err != nil {
-			return plugins.Built{}, err
-		}
 		search := func(_ context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 			found, _, err := rows.Search(root)
 			copy(parent, found)
@@ -38,7 +35,7 @@ func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.V
 		if wrap != nil {
 			search = wrap(search)
 		}
-		return plugins.Built{Vertices: vertices, Bytes: 1, VertexBits: 64, Search: search, Repeat: repeat}, nil
+		return plugins.Built{Vertices: vertices, Bytes: 1, VertexBits: 64, Search: search, Repeat: repeat}, err
 	}
 	return plugins.New(func() (plugins.Description, error) {
 		return plugins.Description{

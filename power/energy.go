@@ -192,7 +192,6 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 	return a, end.Sub(begin)
 }
 
-// interpolate returns the value at t on the line through a and b.
 func interpolate(a, b Reading, t time.Time) float64 {
 	return a.Value + (b.Value-a.Value)*t.Sub(a.Time).Seconds()/b.Time.Sub(a.Time).Seconds()
 }

@@ -31,11 +31,16 @@ func (c curve) begin(i int) float64 {
 	return c.ends[i-1]
 }
 
+// linear is the power at t without the wave, with the piece and its beginning.
+func (c curve) linear(t float64) (watts, from float64, piece int) {
+	piece = c.piece(t)
+	from = c.begin(piece)
+	w := c.watts[piece]
+	return w[0] + (w[1]-w[0])*(t-from)/(c.ends[piece]-from), from, piece
+}
+
 func (c curve) power(t float64) float64 {
-	i := c.piece(t)
-	from, to := c.begin(i), c.ends[i]
-	w := c.watts[i]
-	p := w[0] + (w[1]-w[0])*(t-from)/(to-from)
+	p, _, _ := c.linear(t)
 	if c.wave > 0 {
 		p += c.wave * math.Sin(2*math.Pi*t/c.seconds)
 	}
@@ -44,11 +49,8 @@ func (c curve) power(t float64) float64 {
 
 // energy is the integral of power from 0 to t.
 func (c curve) energy(t float64) float64 {
-	i := c.piece(t)
-	from, to := c.begin(i), c.ends[i]
-	w := c.watts[i]
-	p := w[0] + (w[1]-w[0])*(t-from)/(to-from)
-	e := (w[0] + p) / 2 * (t - from)
+	p, from, i := c.linear(t)
+	e := (c.watts[i][0] + p) / 2 * (t - from)
 	if i > 0 {
 		e += c.sums[i-1]
 	}
@@ -132,6 +134,21 @@ func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) f
 	}
 }
 
+// judged compares the energy of an interval, which begins at from and lasts length seconds, with that of the curve. It
+// returns the error and its bound, relative to the energy, and reports an error beyond the bound.
+func judged(t *testing.T, c curve, s Series, from, length float64) (a Amount, off, bound float64) {
+	t.Helper()
+	a, err := s.Energy(moment(from), moment(from+length))
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := c.energy(from+length) - c.energy(from)
+	if off = math.Abs(a.Joules - truth); off > a.Uncertainty {
+		t.Errorf("got %.3f J, want %.3f J; the error is %.3f J and its bound %.3f J", a.Joules, truth, off, a.Uncertainty)
+	}
+	return a, off / truth, a.Uncertainty / truth
+}
+
 func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 	// Like the H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave like that of searches.
 	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}},
@@ -142,17 +159,11 @@ func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
 		s := record(r, Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
 			sampling{interval: Interval.Seconds(), jitter: 0.3, missing: 0.01, burst: 2, window: 200e-6}, 12.5,
 			steps(r, c, 12.5, 0.1, 1e-3))
-		from := 1.1 + r.Float64()*0.1
-		a, err := s.Energy(moment(from), moment(from+10))
-		if err != nil {
-			t.Fatal(err)
-		}
-		truth := c.energy(from+10) - c.energy(from)
-		off := math.Abs(a.Joules-truth) / truth
+		a, off, wide := judged(t, c, s, 1.1+r.Float64()*0.1, 10)
 		if off > 0.01 {
 			t.Errorf("seed %d: %.2f %% off", seed, off*100)
 		}
-		worst, widest = max(worst, off), max(widest, a.Uncertainty/truth)
+		worst, widest = max(worst, off), max(widest, wide)
 		if a.Coverage != 1 || a.Updates < 95 || a.Updates > 105 || a.LargestGap > 300*time.Millisecond {
 			t.Errorf("seed %d: %+v", seed, a)
 		}
@@ -179,19 +190,8 @@ func TestUncertaintyBoundsTheErrorOfCounters(t *testing.T) {
 			missing: r.Float64() * 0.2, burst: 1 + r.IntN(10), window: 0.008 * r.Float64()}
 		s := record(r, info, how, 16, steps(r, c, 16, period, 1e-3))
 		length := 1 + r.Float64()*9
-		from := 2.1 + r.Float64()*0.5
-		a, err := s.Energy(moment(from), moment(from+length))
-		if err != nil {
-			t.Errorf("trial %d: %v", trial, err)
-			continue
-		}
-		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(a.Joules - truth)
-		if off > a.Uncertainty {
-			t.Errorf("trial %d: got %.3f J, want %.3f J; the error is %.3f J and its bound %.3f J (period %v, %+v)", trial,
-				a.Joules, truth, off, a.Uncertainty, period, how)
-		}
-		worst, sum = max(worst, off/truth), sum+off/truth
+		a, off, _ := judged(t, c, s, 2.1+r.Float64()*0.5, length)
+		worst, sum = max(worst, off), sum+off
 		// The energy of 750 W in a period and the reads around it, at both ends.
 		gap := 2 * (2*period + float64(how.burst+3)*how.interval) * 750
 		widest = max(widest, a.Uncertainty/gap)
@@ -229,19 +229,8 @@ func TestUncertaintyBoundsTheErrorOfPowerMeters(t *testing.T) {
 		}
 		s := record(r, info, how, 90*interval, shows)
 		from := (4 + r.Float64()) * interval
-		length := (60 + 15*r.Float64()) * interval
-		a, err := s.Energy(moment(from), moment(from+length))
-		if err != nil {
-			t.Errorf("trial %d: %v", trial, err)
-			continue
-		}
-		truth := c.energy(from+length) - c.energy(from)
-		off := math.Abs(a.Joules - truth)
-		if off > a.Uncertainty {
-			t.Errorf("trial %d: got %.1f J, want %.1f J; the error is %.1f J and its bound %.1f J", trial, a.Joules, truth,
-				off, a.Uncertainty)
-		}
-		worst, sum, wide = max(worst, off/truth), sum+off/truth, append(wide, a.Uncertainty/truth)
+		a, off, bound := judged(t, c, s, from, (60+15*r.Float64())*interval)
+		worst, sum, wide = max(worst, off), sum+off, append(wide, bound)
 		if a.Coverage != 1 {
 			t.Errorf("trial %d: %+v", trial, a)
 		}
@@ -257,8 +246,8 @@ func TestUncertaintyBoundsTheErrorOfPowerMeters(t *testing.T) {
 func constant(info Info, seconds ...float64) Series {
 	s := Series{Info: info}
 	for _, at := range seconds {
-		s.Readings = append(s.Readings, Reading{Time: moment(at), Value: 100 * map[Quantity]float64{Energy: at,
-			Power: 1}[info.Quantity]})
+		value := 100 * map[Quantity]float64{Energy: at, Power: 1}[info.Quantity]
+		s.Readings = append(s.Readings, Reading{Time: moment(at), Value: value})
 	}
 	return s
 }
@@ -267,19 +256,16 @@ func TestEnergyIsMissingWhereReadingsDoNotCoverIt(t *testing.T) {
 	watts, joules := Info{Name: "wall", Quantity: Power}, Info{Name: "gpu", Quantity: Energy}
 	flat := Series{Info: joules, Readings: []Reading{{Time: moment(0), Value: 5}, {Time: moment(20), Value: 5}}}
 	faulty := Series{Info: watts, Faults: []Fault{{Text: "the program has ended", Count: 1}}}
-	for name, s := range map[string]Series{
-		"nothing": {Info: watts}, "one sample": constant(watts, 5), "only before": constant(watts, 0, 1, 2),
-		"only after": constant(watts, 30, 31),
-		"half":       constant(watts, 0, 5, 15), "half of a counter": constant(joules, 0, 5, 15),
-		"a counter that does not move": flat, "a fault": faulty,
+	for i, s := range []Series{
+		{Info: watts}, constant(watts, 5), constant(watts, 0, 1, 2), constant(watts, 30, 31),
+		constant(watts, 0, 5, 15), constant(joules, 0, 5, 15), flat, faulty,
 	} {
-		a, err := s.Energy(moment(10), moment(20))
-		if !contains(err, "the energy is not known") || a != (Amount{}) {
-			t.Errorf("%s: %+v, %v", name, a, err)
+		if a, err := s.Energy(moment(10), moment(20)); !contains(err, "the energy is not known") || a != (Amount{}) {
+			t.Errorf("series %d: %+v, %v", i, a, err)
 		}
-		if name == "a fault" && !contains(err, "the program has ended") {
-			t.Errorf("the error does not say what went wrong: %v", err)
-		}
+	}
+	if _, err := faulty.Energy(moment(10), moment(20)); !contains(err, "the program has ended") {
+		t.Errorf("the error does not say what went wrong: %v", err)
 	}
 	_, err := constant(watts, 0, 30).Energy(moment(20), moment(20))
 	if !contains(err, "the energy is not known: the interval is empty") {
@@ -323,19 +309,15 @@ func TestCounterIsNotCountedAcrossABreak(t *testing.T) {
 }
 
 func TestMeanPower(t *testing.T) {
-	flat := Series{Info: Info{Quantity: Energy}, Readings: []Reading{{Time: moment(0), Value: 5}, {Time: moment(1),
-		Value: 5}}}
-	for name, c := range map[string]struct {
-		series Series
-		want   float64
-	}{
-		"power":                 {constant(Info{Quantity: Power}, 1, 2, 3), 100},
-		"a counter":             {constant(Info{Quantity: Energy}, 1, 2, 3, 4), 100},
-		"no reading":            {Series{Info: Info{Quantity: Power}}, 0},
-		"a counter that stands": {flat, 0},
+	flat := Series{Info: Info{Quantity: Energy}, Readings: []Reading{{Time: moment(0)}, {Time: moment(1)}}}
+	for want, series := range map[float64][]Series{
+		100: {constant(Info{Quantity: Power}, 1, 2, 3), constant(Info{Quantity: Energy}, 1, 2, 3, 4)},
+		0:   {{Info: Info{Quantity: Power}}, flat},
 	} {
-		if got := c.series.Mean(); !near(got, c.want) && got != c.want {
-			t.Errorf("%s: got %v W, want %v W", name, got, c.want)
+		for _, s := range series {
+			if got := s.Mean(); !near(got, want) && got != want {
+				t.Errorf("%+v: got %v W, want %v W", s, got, want)
+			}
 		}
 	}
 }

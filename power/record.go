@@ -33,7 +33,6 @@ type Recorder struct {
 	mu      sync.Mutex    // guards the tracks
 }
 
-// A track is a meter and its recording so far.
 type track struct {
 	meter   Meter
 	series  Series

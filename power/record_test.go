@@ -98,8 +98,7 @@ func TestRecorderReadsOtherMetersWhileOneHangs(t *testing.T) {
 				t.Errorf("%s: got %d readings in 15 s, want at least %d", series[i].Info.Name, n, want)
 			}
 		}
-		if f := series[1].Faults; len(f) != 1 || f[0].Count != 1 || !strings.Contains(f[0].Text,
-			"did not return within 2.5s") {
+		if f := series[1].Faults; len(f) != 1 || f[0] != (Fault{"a read did not return within 2.5s", 1}) {
 			t.Errorf("faults of the meter that hangs: %+v", f)
 		}
 		if len(series[0].Faults)+len(series[2].Faults) != 0 {
@@ -199,8 +198,7 @@ func TestRecorderBoundsFaultsAndKeepsBreaks(t *testing.T) {
 		for _, f := range s.Faults {
 			sum += f.Count
 		}
-		if sum != maxFaults+1 || s.Faults[0].Count != 2 || !strings.Contains(s.Faults[1].Text,
-			"not later than the one before") {
+		if sum != maxFaults+1 || s.Faults[0].Count != 2 || !strings.Contains(s.Faults[1].Text, "not later than the one") {
 			t.Errorf("%d faults: %+v", sum, s.Faults)
 		}
 	})

@@ -133,7 +133,6 @@ func values(s *subject) {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// badValues returns values that o must refuse.
 func badValues(o plugins.Option) []string {
 	list := map[plugins.Kind][]string{
 		plugins.Int:    {"", "many", "1.5", "0x", "99999999999999999999"},

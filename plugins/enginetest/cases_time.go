@@ -15,7 +15,6 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// loadEach loads several graphs, one after the other.
 func (s *subject) loadEach(check func(l *loaded)) {
 	for _, in := range []input{
 		s.kronecker(10, 16, 2, 3), path(300).from(0, 150, 299), star(70, 0), {name: "without tuples", vertices: 3},
@@ -226,7 +225,6 @@ func manyRoots(s *subject) {
 	}
 }
 
-// cancelAtRandom cancels from before the call to well after its usual end.
 func cancelAtRandom(s *subject) {
 	in := s.kronecker(14, 16, 2, 3)
 	l := s.load(in)

@@ -25,79 +25,45 @@ import (
 // Limit is how long one case may take. The slowest one makes two searches of some 70,000 levels.
 const Limit = 2 * time.Minute
 
-// Cases returns all cases in the order in which they run: those that a reader looks at first come first.
+// Cases returns all cases in the order in which they run.
 func Cases() []Case {
 	return slices.Concat([]Case{
-		// The description, even of an engine that is unavailable.
-		{"describe/words", wellDescribed, anywhere,
-			"Name, version, summary, devices and memory are well formed. If unavailable, Construct is refused."},
-		{"describe/options", wellFormedOptions, anywhere,
-			"Every option is well formed, and its default passes its own check."},
-		{"describe/stable", sameDescription, anywhere,
-			"Describe returns the same each time, before and after Construct."},
+		{"describe/words", wellDescribed, anywhere, "Texts, devices and memory are well formed."},
+		{"describe/options", wellFormedOptions, anywhere, "Options are well formed, and defaults pass their own checks."},
+		{"describe/stable", sameDescription, anywhere, "Describe returns the same before and after Construct."},
 	}, graphCases(), []Case{
-		// Searches are independent and refuse wrong arguments.
-		{"search/any-order", anyOrder, always,
-			"Searches are correct in any order of roots, also of the same root again."},
-		{"search/other-component", otherComponent, always,
-			"No parents of a previous search of another component are left."},
+		{"search/any-order", anyOrder, always, "Searches are correct in any order of roots, also of the same root again."},
+		{"search/other-component", otherComponent, always, "No parents of a search of another component are left."},
 		{"search/parent-length", parentLength, always, "The parent array may have another length in each search."},
-		{"search/refused", searchRefused, always,
-			"A root outside of parent is refused with ErrRoot, a parent array shorter than the graph with ErrParent."},
-		{"search/before-construct", beforeConstruct, always,
-			"A search without a graph is refused with ErrNotConstructed."},
-		// plugins.Repeater. Skipped for an engine without it, whose searches the host repeats.
-		{"repeat/duration", repeatDuration, always,
-			"Repeat searches from the roots in turn for the given time, returns the number of searches and leaves the parents " +
-				"of the last. Searches after it are correct."},
-		{"repeat/count", repeatCount, always,
-			"Repeat skips no search because its root comes again: it is not much faster than Search."},
-		{"repeat/cancel", repeatCancel, always,
-			"A Repeat whose context ends returns within two seconds, and the engine stays usable."},
-		{"repeat/refuses", repeatRefuses, always,
-			"Repeat refuses the roots that Search refuses, an empty list of roots, and a duration of 0."},
-		// Kernel 1: several graphs in turn, and the ownership of tuples.
-		{"construct/again", constructAgain, always,
-			"Each Construct replaces the graph with a smaller, a larger, an empty one, or the first again."},
+		{"search/refused", searchRefused, always, "ErrRoot for a root outside of parent, ErrParent for a short array."},
+		{"search/before-construct", beforeConstruct, always, "ErrNotConstructed for a search without a graph."},
+		// Skipped for an engine without plugins.Repeater.
+		{"repeat/duration", repeatDuration, always, "Repeat searches from the roots in turn, and leaves the last parents."},
+		{"repeat/count", repeatCount, always, "Repeat is not much faster than Search: it searches a root again."},
+		{"repeat/cancel", repeatCancel, always, "A canceled Repeat returns within two seconds, and the engine is usable."},
+		{"repeat/refuses", repeatRefuses, always, "Repeat refuses Search's bad roots, no roots, and a duration of 0."},
+		{"construct/again", constructAgain, always, "Each Construct replaces the graph: a smaller, a larger, an empty one."},
 		{"construct/tuples-kept", tuplesKept, always, "The engine does not change the tuples."},
 		{"construct/tuples-let-go", tuplesLetGo, always, "The host may overwrite the tuples after Construct."},
-		{"construct/huge-label", hugeLabel, always,
-			"A label beyond the engine's limits is refused with ErrTuples or ErrMemory."},
-		{"construct/recipe", fromRecipe, always,
-			"An engine that makes tuples itself builds the same graph from their recipe alone."},
-		// The options of the description work, and nothing else is accepted.
-		{"options/values", values, always,
-			"Defaults set explicitly, every choice, true and false, and small bounds of numbers give correct results."},
-		{"options/refused", refusedOptions, always,
-			"Unknown options and values outside of bounds are refused with ErrOption. No graph is left after that."},
-		// Contexts that end. A call may finish before it notices, unless its context has ended before the call.
-		{"cancel/before", cancelBefore, always,
-			"Calls whose context has ended return the context's error, and such a Construct leaves no graph."},
-		{"cancel/during-search", cancelDuringSearch, long,
-			"A Search whose context ends returns within two seconds, and the next one is correct."},
-		{"cancel/during-construct", cancelDuringConstruct, long,
-			"A Construct whose context ends returns within two seconds, and the next one is correct."},
-		// Reports: times within the call and within each other, the oracle's levels, and sizes.
-		{"report/search", searchReport, always,
-			"A search's time is within the call and contains its levels' times; levels are the oracle's."},
-		{"report/construct", constructReport, always,
-			"A construction's time is within the call and contains its phases; bytes, entries and claims make sense."},
+		{"construct/huge-label", hugeLabel, always, "ErrTuples or ErrMemory for a label beyond the engine's limits."},
+		{"construct/recipe", fromRecipe, always, "An engine that makes tuples builds the same graph from a recipe."},
+		{"options/values", values, always, "Defaults, choices, true, false and small bounds give correct results."},
+		{"options/refused", refusedOptions, always, "ErrOption for unknown options and bad values, and no graph is left."},
+		// A call may finish before it notices the end of its context, unless that came before the call.
+		{"cancel/before", cancelBefore, always, "A context that has ended gives its error."},
+		{"cancel/during-search", cancelDuringSearch, long, "A canceled Search returns in two seconds; the next is correct."},
+		{"cancel/during-construct", cancelDuringConstruct, long, "The same for Construct."},
+		{"report/search", searchReport, always, "A search's time is within the call; its levels are the oracle's."},
+		{"report/construct", constructReport, always, "Kernel 1's time, phases, bytes, entries and claims make sense."},
 		// Clocks that leave out work. Bounds are wide and must be broken several times, because the machine may be busy.
-		{"honest/clock", clockCoversCall, always,
-			"A search's time covers most of its call, apart from what any call costs."},
+		{"honest/clock", clockCoversCall, always, "A search's time covers most of its call."},
 		{"honest/done", nothingAfterReturn, always, "After Search has returned, nothing writes to parent."},
-		{"honest/nothing-learned", nothingLearned, long,
-			"Searching a root a second time is not much faster than the first time."},
-		// The end of an engine.
+		{"honest/nothing-learned", nothingLearned, long, "A second search of a root is not much faster."},
 		{"close/ends", closeEnds, always, "After Close, calls return ErrClosed; a second Close is not an error."},
-		{"close/others", closeOthers, long,
-			"An engine can be opened, used and closed many times, and another one of its kind stays usable."},
-		// Rare faults.
+		{"close/others", closeOthers, long, "Engines can be opened and closed many times; others stay usable."},
 		{"stress/many-roots", manyRoots, long, "A thousand searches of one graph are correct."},
-		{"stress/cancel-at-random", cancelAtRandom, long,
-			"Searches that are canceled at random moments leave nothing behind."},
-		{"stress/memory", memoryKept, long,
-			"Searches do not leak memory: a process does not grow with the number of searches."},
+		{"stress/cancel-at-random", cancelAtRandom, long, "Searches canceled at random moments leave nothing behind."},
+		{"stress/memory", memoryKept, long, "A process does not grow with the number of searches."},
 	})
 }
 

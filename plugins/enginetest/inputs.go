@@ -25,7 +25,6 @@ type input struct {
 
 func (in input) String() string { return "graph " + in.name }
 
-// from sets the roots to search from.
 func (in input) from(roots ...graph.Vertex) input {
 	in.roots = roots
 	return in
@@ -51,7 +50,6 @@ func (in input) sample() (roots []graph.Vertex) {
 	return roots
 }
 
-// edges returns tuples of pairs of labels.
 func edges(labels ...graph.Vertex) (list []graph.Edge) {
 	for i := 0; i+1 < len(labels); i += 2 {
 		list = append(list, graph.MakeEdge(labels[i], labels[i+1]))
@@ -87,19 +85,16 @@ func joined(name string, n, reach graph.Vertex, adjacent func(u, v graph.Vertex)
 	return in
 }
 
-// path returns n vertices in a row: 0-1-2-...
 func path(n graph.Vertex) input {
 	return joined(fmt.Sprintf("path of %d", n), n, 1, func(u, v graph.Vertex) bool { return true })
 }
 
-// grid returns rows times columns vertices with edges to the right and down.
 func grid(rows, columns graph.Vertex) input {
 	return joined(fmt.Sprintf("grid of %dx%d", rows, columns), rows*columns, columns, func(u, v graph.Vertex) bool {
 		return v == u+columns || v == u+1 && v%columns != 0
 	})
 }
 
-// star returns n vertices with edges between the hub and each of the others.
 func star(n, hub graph.Vertex) input {
 	in := input{name: fmt.Sprintf("star of %d around %d", n, hub), vertices: int64(n)}
 	for v := range n {
@@ -139,7 +134,6 @@ func shuffled(in input, seed uint64) input {
 	return out
 }
 
-// kronecker returns a graph of the benchmark.
 func (s *subject) kronecker(scale, edgeFactor int, seed1, seed2 uint64) input {
 	recipe := graph.Kronecker{Scale: scale, EdgeFactor: edgeFactor, Seed1: seed1, Seed2: seed2}
 	in := input{
@@ -193,7 +187,7 @@ func (t *Truth) Search(ctx context.Context, root graph.Vertex,
 // and every parent is one of the vertex's neighbors, one level up. The host's validator, which works differently, must
 // agree.
 func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Vertex) error {
-	_, level, err := t.graph.Search(root) // the oracle's level of every vertex; -1 is unreached
+	_, level, err := t.graph.Search(root) // -1 is unreached
 	if err != nil {
 		return err
 	}
@@ -210,8 +204,7 @@ func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 		case p < 0 || int64(p) >= t.graph.NumVertices():
 			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %s", v, level[v]-1, named(p))
 		case level[p] != level[v]-1:
-			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d, which is at level %d",
-				v, level[v]-1, p, level[p])
+			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d at level %d", v, level[v]-1, p, level[p])
 		case !t.adjacent(v, p):
 			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d, which is not adjacent", v, level[v]-1, p)
 		}
@@ -231,7 +224,6 @@ func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 	return nil
 }
 
-// adjacent searches the shorter of the two adjacency lists.
 func (t *Truth) adjacent(u, v graph.Vertex) bool {
 	if len(t.graph.Neighbors(u)) > len(t.graph.Neighbors(v)) {
 		u, v = v, u
@@ -239,7 +231,6 @@ func (t *Truth) adjacent(u, v graph.Vertex) bool {
 	return slices.Contains(t.graph.Neighbors(u), v)
 }
 
-// named describes an entry of a parent array.
 func named(p graph.Vertex) string {
 	switch p {
 	case graph.Unreached:

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -18,6 +17,8 @@ import (
 
 // wrongState are mutants that keep or change what they must not.
 func wrongState() map[string]wrong {
+	last, length, built, closed, calls := vertex(-1), 0, false, false, 0
+	var given plugins.Input
 	return map[string]wrong{
 		"keeps the former search's parents": {searching(func(c call) (traversal, error) {
 			kept := slices.Clone(c.parent)
@@ -29,62 +30,37 @@ func wrongState() map[string]wrong {
 			}
 			return t, err
 		}), words{"search/other-component": "want -1 (no path from the root)", "graph/two-components": "pre-filled with"}},
-		"finds nothing for the root it just had": {func() *mutant {
-			last := vertex(-1)
-			return &mutant{search: func(c call) (traversal, error) {
-				t, err := c.search()
-				if err == nil && c.root == last {
-					for v := range c.parent {
-						c.parent[v] = graph.Unreached
-					}
-				}
-				last = c.root
-				return t, err
-			}}
-		}, words{"search/any-order": "got -1"}},
-		"takes the parent array's first length for ever": {func() *mutant {
-			length := 0
-			return &mutant{search: func(c call) (traversal, error) {
-				if length == 0 {
-					length = len(c.parent)
-				}
-				if len(c.parent) != length {
-					return traversal{}, fmt.Errorf("%d entries: %w", len(c.parent), plugins.ErrParent)
-				}
-				return c.search()
-			}}
-		}, words{"search/parent-length": "got the error: 40 entries"}},
-		"keeps its first graph": {func() *mutant {
-			built := false
-			return &mutant{construct: func(b build) (construction, error) {
-				if built {
-					return construction{Elapsed: 1, Bytes: 1}, nil
-				}
-				built = true
-				return b.construct()
-			}}
-		}, words{"construct/again": "after other graphs in the same engine"}},
-		"sorts the tuples in place": {given(func(b *build) {
-			slices.SortFunc(b.in.Tuples, func(a, b graph.Edge) int {
-				u, _ := a.Ends()
-				v, _ := b.Ends()
-				return cmp.Compare(u, v)
-			})
-		}), words{"construct/tuples-kept": "want the tuples unchanged by Construct, but tuple"}},
+		"finds nothing for the root it just had": {after(func(root vertex, parent []vertex, _ *traversal) {
+			if root == last {
+				fillWith(parent, graph.Unreached)
+			}
+			last = root
+		}), words{"search/any-order": "got -1"}},
+		"takes the parent array's first length for ever": {searching(func(c call) (traversal, error) {
+			if length = cmp.Or(length, len(c.parent)); len(c.parent) != length {
+				return traversal{}, fmt.Errorf("%d entries: %w", len(c.parent), plugins.ErrParent)
+			}
+			return c.search()
+		}), words{"search/parent-length": "got the error: 40 entries"}},
+		"keeps its first graph": {constructing(func(b build) (construction, error) {
+			if built {
+				return construction{Elapsed: 1, Bytes: 1}, nil
+			}
+			built = true
+			return b.construct()
+		}), words{"construct/again": "after other graphs in the same engine"}},
+		"reverses the tuples in place": {onInput(func(b *build) { slices.Reverse(b.in.Tuples) }),
+			words{"construct/tuples-kept": "want the tuples unchanged by Construct, but tuple"}},
 		"reads the tuples again at each search": {func() *mutant {
-			var in plugins.Input
 			return &mutant{
 				construct: func(b build) (construction, error) {
-					in = b.in
-					return b.right.Construct(b.ctx, in)
+					given = b.in
+					return b.construct()
 				},
 				search: func(c call) (traversal, error) {
-					if in.Tuples != nil {
-						if _, err := c.right.Construct(c.ctx, in); err != nil {
-							return traversal{}, err
-						}
-					}
-					return c.search()
+					_, err := c.right.Construct(c.ctx, given)
+					t, searchErr := c.search()
+					return t, cmp.Or(err, searchErr)
 				},
 			}
 		}, words{"construct/tuples-let-go": "after the host has overwritten the tuples"}},
@@ -96,7 +72,7 @@ func wrongState() map[string]wrong {
 		"takes its time after a canceled search": {searching(func(c call) (traversal, error) {
 			return c.right.Search(slow(c.ctx, patience+time.Second/5), c.root, c.parent)
 		}), words{"cancel/during-search": "want an end within 2s of the cancel"}},
-		"takes its time after a canceled Construct": {given(func(b *build) {
+		"takes its time after a canceled Construct": {onInput(func(b *build) {
 			b.ctx = slow(b.ctx, patience+time.Second/5)
 		}), words{"cancel/during-construct": "want an end within 2s of the cancel"}},
 		"says failure instead of the context's error": {searching(func(c call) (traversal, error) {
@@ -119,27 +95,19 @@ func wrongState() map[string]wrong {
 			"options/refused": "got: none",
 			"cancel/before":   "Search after a canceled Construct",
 		}},
-		"complains about a second Close": {func() *mutant {
-			closed := false
-			return &mutant{close: func(right correct) error {
-				if closed {
-					return errMutant
-				}
-				closed = true
-				return right.Close()
-			}}
-		}, words{"close/ends": "a second Close: no reason"}},
-		"goes on after Close": {func() *mutant {
-			return &mutant{close: func(plugins.Engine) error { return nil }}
-		}, words{"close/ends": "Search after Close: want an error that wraps [\"engine is closed\"], got: none"}},
-		"says its description in another way each time": {func() *mutant {
-			calls := 0
-			return &mutant{describe: func(d description) description {
-				calls++
-				d.Version = fmt.Sprint(calls)
-				return d
-			}}
-		}, words{"describe/stable": "want the same description again, but Version was \"1\" and is \"2\""}},
+		"complains about a second Close": {closing(func(right correct) error {
+			if closed {
+				return errMutant
+			}
+			closed = true
+			return right.Close()
+		}), words{"close/ends": "a second Close: no reason"}},
+		"goes on after Close": {closing(func(correct) error { return nil }),
+			words{"close/ends": "Search after Close: want an error that wraps [\"engine is closed\"], got: none"}},
+		"says its description in another way each time": {said(func(d *description) {
+			calls++
+			d.Version = fmt.Sprint(calls)
+		}), words{"describe/stable": "want the same description again, but Version was \"1\" and is \"2\""}},
 	}
 }
 
@@ -155,66 +123,51 @@ func offHeap(n int64) []vertex {
 
 // wrongInTheLongRun are mutants with wrong clocks and mutants that fail after a while.
 func wrongInTheLongRun() map[string]wrong {
-	var opened atomic.Int64
+	searches, opened, broken, answers := 0, 0, false, map[vertex][]vertex{}
 	return map[string]wrong{
-		"leaves its preparations out of the clock": {func() *mutant {
-			return &mutant{search: func(c call) (traversal, error) {
-				t, err := c.search()
-				time.Sleep(10*time.Millisecond + 2*t.Elapsed)
-				return t, err
-			}}
-		}, words{"honest/clock": "is less than half of the call"}},
+		"leaves its preparations out of the clock": {searching(func(c call) (traversal, error) {
+			t, err := c.search()
+			time.Sleep(10*time.Millisecond + 2*t.Elapsed)
+			return t, err
+		}), words{"honest/clock": "is less than half of the call"}},
 		"returns before it has finished": {func() *mutant {
-			m := &mutant{search: func(c call) (traversal, error) {
-				t, err := c.search()
-				if err == nil {
-					last := c.parent[len(c.parent)-1]
-					c.parent[len(c.parent)-1] = graph.Unwritten
-					time.AfterFunc(5*time.Millisecond, func() { c.parent[len(c.parent)-1] = last })
-				}
-				return t, err
-			}}
+			m := after(func(_ vertex, parent []vertex, _ *traversal) {
+				end := &parent[len(parent)-1]
+				late := *end
+				*end = graph.Unwritten
+				time.AfterFunc(5*time.Millisecond, func() { *end = late })
+			})()
 			m.parents = offHeap
 			return m
 		}, words{"honest/done": "parent["}},
-		"keeps the answer for each root": {func() *mutant {
-			answers := map[vertex][]vertex{}
-			return &mutant{search: func(c call) (traversal, error) {
-				start := time.Now()
-				if answer, known := answers[c.root]; known && len(answer) == len(c.parent) {
-					copy(c.parent, answer)
-					return traversal{Elapsed: time.Since(start)}, nil
-				}
-				time.Sleep(2 * time.Millisecond)
-				_, err := c.search()
-				answers[c.root] = slices.Clone(c.parent)
-				return traversal{Elapsed: time.Since(start)}, err
-			}}
-		}, words{"honest/nothing-learned": "want the same work each time"}},
-		"wears out after some hundred searches": {func() *mutant {
-			searches := 0
-			return &mutant{search: func(c call) (traversal, error) {
-				t, err := c.search()
-				if searches++; searches > 700 && err == nil {
-					c.parent[c.root] = graph.Unreached
-				}
-				return t, err
-			}}
-		}, words{"stress/many-roots": "search 701: "}},
-		"forgets its root after a canceled search": {func() *mutant {
-			broken := false
-			return &mutant{search: func(c call) (traversal, error) {
-				t, err := c.search()
-				time.Sleep(2 * time.Millisecond) // so that cancels come before the end
-				if err == nil && c.ctx.Err() == nil && broken {
-					c.parent[c.root] = graph.Unreached
-				}
-				broken = c.ctx.Err() != nil
-				return t, err
-			}}
-		}, words{"stress/cancel-at-random": "want the root itself"}},
+		"keeps the answer for each root": {searching(func(c call) (traversal, error) {
+			start := time.Now()
+			if answer, known := answers[c.root]; known && len(answer) == len(c.parent) {
+				copy(c.parent, answer)
+				return traversal{Elapsed: time.Since(start)}, nil
+			}
+			time.Sleep(2 * time.Millisecond)
+			_, err := c.search()
+			answers[c.root] = slices.Clone(c.parent)
+			return traversal{Elapsed: time.Since(start)}, err
+		}), words{"honest/nothing-learned": "want the same work each time"}},
+		"wears out after some hundred searches": {after(func(root vertex, parent []vertex, _ *traversal) {
+			if searches++; searches > 700 {
+				parent[root] = graph.Unreached
+			}
+		}), words{"stress/many-roots": "search 701: "}},
+		"forgets its root after a canceled search": {searching(func(c call) (traversal, error) {
+			t, err := c.search()
+			time.Sleep(2 * time.Millisecond) // so that cancels come before the end
+			if err == nil && c.ctx.Err() == nil && broken {
+				c.parent[c.root] = graph.Unreached
+			}
+			broken = c.ctx.Err() != nil
+			return t, err
+		}), words{"stress/cancel-at-random": "want the root itself"}},
 		"can be opened four times": {func() *mutant {
-			nth := opened.Add(1)
+			opened++
+			nth := opened
 			return &mutant{construct: func(b build) (construction, error) {
 				if nth > 4 {
 					return construction{}, fmt.Errorf("the device is in use: %w", plugins.ErrUnavailable)
@@ -223,12 +176,9 @@ func wrongInTheLongRun() map[string]wrong {
 			}}
 		}, words{"close/others": "engine 4 of 8"}},
 		"keeps what it allocates": {func() *mutant {
-			var kept int64
-			m := &mutant{search: func(c call) (traversal, error) {
-				kept += 8 * int64(len(c.parent))
-				return c.search()
-			}}
-			m.memory = func() int64 { return 100<<20 + kept }
+			kept := int64(100 << 20)
+			m := after(func(_ vertex, parent []vertex, _ *traversal) { kept += 8 * int64(len(parent)) })()
+			m.memory = func() int64 { return kept }
 			return m
 		}, words{"stress/memory": "it grew by 15.0 MiB during 60 searches, 256 KiB each"}},
 	}

@@ -20,7 +20,6 @@ func ServeAccelerator(a plugins.Accelerator) {
 	serveUntilClosed(s.engine, acceleratorServer{s, a})
 }
 
-// accelerator is an accelerator where an engine is expected.
 type accelerator struct{ plugins.Accelerator }
 
 var errNotAnEngine = fmt.Errorf("this program works for the host and searches nothing; name it as the host's device, "+

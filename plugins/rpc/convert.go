@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -26,11 +25,7 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// answerLimits are gRPC's: the length of an answer, and a codec that names the field of an invalid text.
-func answerLimits() grpc.DialOption {
-	return grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(4<<20), grpc.ForceCodec(codec{}))
-}
-
+// codec is gRPC's own, but its error names the field of an invalid text.
 type codec struct{}
 
 func (codec) Name() string                  { return "proto" }
@@ -41,7 +36,6 @@ func (codec) Unmarshal(data []byte, v any) error {
 	if proto.Unmarshal(data, message) == nil {
 		return nil
 	}
-	// The generated code does not name the field of an invalid text, but this does.
 	return proto.Unmarshal(data, dynamicpb.NewMessage(message.ProtoReflect().Descriptor()))
 }
 
@@ -247,7 +241,6 @@ func boundFromWire(x *float64, boundless float64) *float64 {
 	return x
 }
 
-// impossible marks the error of an answer's check.
 func impossible(err error) error {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrAnswer, err)
@@ -289,7 +282,6 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// toStatus returns an error of the engine as a gRPC status, or nil for nil.
 func toStatus(err error) error {
 	if err == nil {
 		return nil
@@ -307,7 +299,6 @@ func toStatus(err error) error {
 	return s.Err()
 }
 
-// engineError is an error with a text from the engine.
 type engineError struct {
 	text    string
 	wrapped []error

@@ -4,6 +4,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
@@ -71,57 +73,36 @@ func marshal(message proto.Message, oldnew ...string) []byte {
 	return []byte(strings.NewReplacer(oldnew...).Replace(string(data)))
 }
 
-// throughWire marshals and unmarshals a message.
-func throughWire[M proto.Message](t *testing.T, message M) M {
+// crosses checks that a value is the same after it was written, sent and read. A value that was made up may be
+// impossible; then conversions return it all the same.
+func crosses[T any, M proto.Message](t *testing.T, want T, write func(T) M, read func(M) (T, error)) {
 	t.Helper()
-	back := message.ProtoReflect().New().Interface()
-	check(t, proto.Unmarshal(marshal(message), back))
-	return back.(M)
-}
-
-// possible says that an answer that was made up may be impossible: conversions return it all the same.
-func possible(err error) error {
-	if errors.Is(err, ErrAnswer) {
-		return nil
-	}
-	return err
-}
-
-func same[T any](t *testing.T, want, got T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Errorf("%T: %v", want, err)
-	} else if diff := cmp.Diff(want, got, cmp.AllowUnexported(plugins.Count{})); diff != "" {
-		t.Errorf("%T (-sent +received):\n%s", want, diff)
+	sent := write(want)
+	back := sent.ProtoReflect().New().Interface()
+	check(t, proto.Unmarshal(marshal(sent), back))
+	got, err := read(back.(M))
+	diff := cmp.Diff(want, got, cmp.AllowUnexported(plugins.Count{}))
+	if err != nil && !errors.Is(err, ErrAnswer) || diff != "" {
+		t.Errorf("%T: %v (-sent +received):\n%s", want, err, diff)
 	}
 }
 
 func TestEveryFieldCrossesTheWire(t *testing.T) {
-	description := filled[plugins.Description]()
-	gotDescription, err := descriptionFromWire(throughWire(t, descriptionToWire(description)))
-	same(t, description, gotDescription, possible(err))
-
-	construction := filled[plugins.Construction]()
-	gotConstruction, err := constructionFromWire(throughWire(t, constructionToWire(construction)))
-	same(t, construction, gotConstruction, err)
-
-	traversal := filled[plugins.Traversal]()
-	gotTraversal, err := traversalFromWire(throughWire(t, traversalToWire(traversal)), nil)
-	same(t, traversal, gotTraversal, possible(err))
-
 	recipe := filled[graph.Kronecker]()
-	same(t, &recipe, recipeFromWire(throughWire(t, recipeToWire(&recipe))), nil)
-}
-
-func TestWhatIsMissingStaysMissing(t *testing.T) {
-	want := plugins.Traversal{Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}}
-	got, err := traversalFromWire(throughWire(t, traversalToWire(want)), nil)
-	same(t, want, got, err)
-
-	description, err := descriptionFromWire(&enginepb.Description{Name: "nothing-else"})
-	same(t, plugins.Description{Name: "nothing-else"}, description, err)
-	construction, err := constructionFromWire(&enginepb.Construction{})
-	same(t, plugins.Construction{}, construction, err)
+	readRecipe := func(w *enginepb.Recipe) (*graph.Kronecker, error) { return recipeFromWire(w), nil }
+	readTraversal := func(w *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(w, nil) }
+	for _, description := range []plugins.Description{filled[plugins.Description](), {Name: "nothing-else"}} {
+		crosses(t, description, descriptionToWire, descriptionFromWire)
+	}
+	for _, construction := range []plugins.Construction{filled[plugins.Construction](), {}} {
+		crosses(t, construction, constructionToWire, constructionFromWire)
+	}
+	for _, traversal := range []plugins.Traversal{
+		filled[plugins.Traversal](), {Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}},
+	} {
+		crosses(t, traversal, traversalToWire, readTraversal)
+	}
+	crosses(t, &recipe, recipeToWire, readRecipe)
 	if recipeFromWire(recipeToWire(nil)) != nil {
 		t.Error("a missing recipe has become one")
 	}
@@ -176,3 +157,103 @@ func TestFailuresCrossTheWire(t *testing.T) {
 		t.Error("a fault of the transport was taken for an answer")
 	}
 }
+
+// liar is a server that gives its answers without checking them.
+type liar struct {
+	enginepb.UnimplementedEngineServer
+}
+
+func (liar) Describe(context.Context, *enginepb.DescribeRequest) (*enginepb.Description, error) {
+	return descriptionToWire(plugins.Description{Name: strings.Repeat("a", 1e7)}), nil
+}
+
+func (liar) Construct(context.Context, *enginepb.ConstructRequest) (*enginepb.Construction, error) {
+	return nil, &engineError{text: strings.Repeat("a", 3e6)}
+}
+
+func (liar) Close(context.Context, *enginepb.CloseRequest) (*enginepb.CloseReply, error) {
+	return &enginepb.CloseReply{}, nil
+}
+
+func TestAnswersOfOtherServersAreChecked(t *testing.T) {
+	s := newStage(t)
+	client := s.open("lies in its answers")
+	for _, c := range []struct{ call, want string }{
+		{"describe", "larger than max"}, {"construct", ""},
+	} {
+		err := s.call(t.Context(), client, c.call)
+		if !errors.Is(err, ErrAnswer) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > maxText+200 {
+			t.Errorf("%s: got %.300v, want ErrAnswer with %q", c.call, err, c.want)
+		}
+	}
+	text := codec{}.Unmarshal(marshal(&enginepb.Description{Version: "??"}, "??", "\xff\xfe"), &enginepb.Description{})
+	if text == nil || !strings.Contains(text.Error(), "field teps.engine.v1.Description.version contains invalid UTF-8") {
+		t.Errorf("invalid UTF-8: got %v", text)
+	}
+	lent := func(count int64, handle int) error {
+		tuples := &enginepb.DeviceTuples{Handle: make([]byte, handle), Count: count}
+		return second(lentFromWire(&enginepb.LendReply{Tuples: tuples}))
+	}
+	for _, bad := range []error{
+		lent(1, 0), lent(-1, 1), lent(1, maxHandle+1),
+		second(verdictFromWire(&enginepb.Verdict{Reached: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Depth: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: 6})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: -1})),
+		second(verdictFromWire(&enginepb.Verdict{Rule: 1, Vertices: make([]int64, 3)})),
+		second(descriptionFromWire(&enginepb.Description{Name: "a b"})),
+		second(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
+		second(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
+		second(traversalFromWire(&enginepb.Traversal{ElapsedNs: -1}, nil)),
+	} {
+		wantError(t, bad, ErrAnswer)
+	}
+}
+
+// FuzzAnswers gives the host answers of any bytes. It must refuse or convert them, and what it accepts fits into a
+// record: JSON can hold it, and its size is bounded.
+func FuzzAnswers(f *testing.F) {
+	f.Add(byte(0), marshal(descriptionToWire(filled[plugins.Description]())))
+	f.Add(byte(1), marshal(constructionToWire(filled[plugins.Construction]())))
+	f.Add(byte(2), marshal(traversalToWire(filled[plugins.Traversal]())))
+	f.Add(byte(2), marshal(traversalToWire(plugins.Traversal{Elapsed: -1})))
+	parent := []graph.Vertex{0, 0, graph.Unreached}
+	f.Fuzz(func(t *testing.T, call byte, data []byte) {
+		wire := []proto.Message{&enginepb.Description{}, &enginepb.Construction{}, &enginepb.Traversal{}}[call%3]
+		if proto.Unmarshal(data, wire) != nil {
+			return
+		}
+		var accepted any
+		var err error
+		switch wire := wire.(type) {
+		case *enginepb.Description:
+			accepted, err = descriptionFromWire(wire)
+		case *enginepb.Construction:
+			accepted, err = constructionFromWire(wire)
+		case *enginepb.Traversal:
+			accepted, err = traversalFromWire(wire, parent)
+		}
+		if err != nil {
+			if !errors.Is(err, ErrAnswer) || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Errorf("got %q", err)
+			}
+			return
+		}
+		text := must(json.Marshal(accepted))
+		var again any
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	})
+}
+
+// An engine that passes the conformance suite inside a process also passes it behind the connection.
+func TestEngineConformsThroughAChildProcess(t *testing.T) {
+	s := newStage(t)
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return s.open("serial"), nil })
+}
+
+var (
+	_ enginetest.Allocator = (*Client)(nil)
+	_ enginetest.Footprint = (*Client)(nil)
+)

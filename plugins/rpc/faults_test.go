@@ -22,16 +22,13 @@ import (
 
 // call makes a call of an engine by its name.
 func (s *stage) call(ctx context.Context, client *Client, which string) error {
-	var err error
 	switch which {
 	case "describe":
-		_, err = client.Describe(ctx)
+		return second(client.Describe(ctx))
 	case "construct":
-		_, err = client.Construct(ctx, s.triangle())
-	case "search":
-		_, err = client.Search(ctx, 0, s.parents(3))
+		return second(client.Construct(ctx, s.triangle()))
 	}
-	return err
+	return second(client.Search(ctx, 0, s.parents(3)))
 }
 
 func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
@@ -46,9 +43,7 @@ func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
 			_, which, _ := strings.Cut(act, " in ")
 			wantError(t, s.call(context.Background(), client, which), ErrCrashed, words...)
 			wantError(t, s.call(context.Background(), client, "describe"), ErrCrashed)
-			if err := client.Close(); err != nil {
-				t.Errorf("closing an engine whose crash was reported: %v", err)
-			}
+			check(t, client.Close()) // its crash was reported
 			wantError(t, second(client.Describe(context.Background())), plugins.ErrClosed)
 			s.works(s.parents(3))
 		})
@@ -56,9 +51,9 @@ func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
 }
 
 func TestDeathBetweenCallsIsReportedOnce(t *testing.T) {
-	describe := func(c *Client) error { return second(c.Describe(context.Background())) }
+	s := newStage(t)
+	describe := func(c *Client) error { return s.call(t.Context(), c, "describe") }
 	for _, next := range []func(*Client) error{describe, (*Client).Close} {
-		s := newStage(t)
 		client := s.open("serial")
 		kill(t, client.PID())
 		client.process.hasEnded(time.Minute)
@@ -89,23 +84,14 @@ func (s *stage) searching(ctx context.Context, act string) (client *Client, text
 	client = s.open(act, moreKey+"="+note)
 	parents := s.parents(3)
 	returned = make(chan error, 1)
-	go func() {
-		_, err := client.Search(ctx, 0, parents)
-		returned <- err
-	}()
-	return client, noted(s.t, note, returned), returned
-}
-
-// noted waits until a call has reached its engine, which writes a note, and returns the note.
-func noted(t testing.TB, note string, returned <-chan error) string {
-	t.Helper()
+	go func() { returned <- second(client.Search(ctx, 0, parents)) }()
 	for {
 		select {
 		case err := <-returned:
-			t.Fatalf("the call returned before its engine wrote a note: %v", err)
+			s.t.Fatalf("the call returned before its engine wrote a note: %v", err)
 		case <-time.After(time.Millisecond):
 			if text, err := os.ReadFile(note); err == nil && len(text) > 0 {
-				return string(text)
+				return client, string(text), returned
 			}
 		}
 	}
@@ -120,13 +106,11 @@ func TestHangingEngineIsKilledWithItsChildren(t *testing.T) {
 	start := time.Now()
 	cancel()
 	err := <-returned
-	if !errors.Is(err, ErrHung) || !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want ErrHung and Canceled", err)
-	}
+	wantError(t, err, context.Canceled)
+	wantError(t, err, ErrHung, "no answer 300ms after the call was canceled", "after its start", "killed")
 	if took := time.Since(start); took < 300*time.Millisecond {
 		t.Errorf("killed after %v, want 0.3 s and little more", took)
 	}
-	mention(t, err, "no answer 300ms after the call was canceled", "after its start", "killed")
 	err = s.call(context.Background(), client, "describe")
 	if !errors.Is(err, ErrHung) || errors.Is(err, context.Canceled) {
 		t.Errorf("a later call, whose context is alive: got %v, want ErrHung alone", err)
@@ -147,13 +131,8 @@ func TestEngineHangingInDescribeIsKilled(t *testing.T) {
 	s := newStage(t)
 	client := s.open("hangs in describe")
 	s.limits.start, s.limits.grace = 200*time.Millisecond, 100*time.Millisecond
-	_, err := client.Describe(t.Context())
-	if !errors.Is(err, ErrHung) || !strings.Contains(err.Error(), "it may take at most 200ms") {
-		t.Errorf("got %v, want ErrHung with the limit", err)
-	}
-	if _, again := s.Open(t.Context(), Program{Path: client.file.path}); !errors.Is(again, ErrHung) {
-		t.Errorf("opened once more: got %v, want ErrHung at once", again)
-	}
+	wantError(t, s.call(t.Context(), client, "describe"), ErrHung, "it may take at most 200ms")
+	wantError(t, second(s.Open(t.Context(), Program{Path: client.file.path})), ErrHung) // at once
 }
 
 func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
@@ -182,9 +161,7 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 		}
 		words = err.Error()
 	}
-	if err := s.call(context.Background(), client, "construct"); err != nil {
-		t.Errorf("after the canceled calls: %v", err)
-	}
+	check(t, s.call(context.Background(), client, "construct"))
 }
 
 func TestConcurrentCallIsRefusedAndCloseEndsTheRunningOne(t *testing.T) {
@@ -202,30 +179,22 @@ func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {
 	client := s.open("chatters")
 	check(t, s.call(context.Background(), client, "search"))
 	check(t, client.Close())
-	for _, want := range []string{
-		`level=INFO msg="on standard output" engine=actor from=stdout`,
-		`level=INFO msg="on standard error" engine=actor from=stderr`,
-		`through log" engine=actor from=stderr`,
-		`WARN through slog number=42" engine=actor from=stderr`,
-	} {
-		if !strings.Contains(s.journal.String(), want) {
-			t.Errorf("the log does not contain %s:\n%s", want, s.journal)
-		}
-	}
-	kept, err := os.ReadFile(path)
-	for _, want := range []string{" actor stdout: on standard output\n", " actor stderr: on standard error\n"} {
-		if !strings.Contains(string(kept), want) {
-			t.Errorf("got %q and %v, want %q in it", kept, err, want)
-		}
-	}
+	logged := errors.New(s.journal.String())
+	wantError(t, logged, logged, `level=INFO msg="on standard output" engine=actor from=stdout`,
+		`level=INFO msg="on standard error" engine=actor from=stderr`, `through log" engine=actor from=stderr`,
+		`WARN through slog number=42" engine=actor from=stderr`)
+	kept := errors.New(string(must(os.ReadFile(path))))
+	wantError(t, kept, kept, " actor stdout: on standard output\n", " actor stderr: on standard error\n")
 }
 
 func TestOutputOfEnginesIsKept(t *testing.T) {
 	var h Host
+	var log journal
 	dir := t.TempDir()
-	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	add := func(engine, line string) { h.output.add(slog.New(slog.DiscardHandler), engine, "stderr", line) }
-
+	first, second, full := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "full")
+	add := func(engine, line string) {
+		h.output.add(slog.New(slog.NewTextHandler(&log, nil)), engine, "stderr", line)
+	}
 	add("early", "before there is a file")
 	h.KeepOutput(first)
 	if got := entries(dir); got != "" {
@@ -237,6 +206,13 @@ func TestOutputOfEnginesIsKept(t *testing.T) {
 	add("other", "two")
 	h.KeepOutput(first) // as by a resume
 	add("cpu", "three")
+	h.KeepOutput(full)
+	for range maxOutput/maxText + 10 {
+		add("flood", strings.Repeat("x", maxText))
+	}
+	h.KeepOutput(filepath.Join(dir, "missing", "log"))
+	add("cpu", "four")
+	add("cpu", "five")
 	h.KeepOutput("")
 	add("late", "after the run")
 
@@ -244,36 +220,15 @@ func TestOutputOfEnginesIsKept(t *testing.T) {
 	for path, want := range map[string]string{
 		first:  "cpu stderr: one\ncpu stderr: red ?[31m\ncpu stderr: three\n",
 		second: "other stderr: two\n",
+		full:   "\nmore than 16 MiB: the rest is not kept\n",
 	} {
-		got, err := os.ReadFile(path)
-		if text := clock.ReplaceAllString(string(got), ""); err != nil || text != want {
-			t.Errorf("%s: got %q and %v, want %q", filepath.Base(path), text, err, want)
+		text := clock.ReplaceAllString(string(must(os.ReadFile(path))), "")
+		if path == full && len(text) < maxOutput {
+			text = text[max(0, len(text)-len(want)):]
 		}
-	}
-}
-
-func TestKeptOutputHasALimit(t *testing.T) {
-	var h Host
-	path := filepath.Join(t.TempDir(), "log")
-	h.KeepOutput(path)
-	line := strings.Repeat("x", maxText)
-	for range maxOutput/maxText + 10 {
-		h.output.add(slog.New(slog.DiscardHandler), "flood", "stdout", line)
-	}
-	h.KeepOutput("")
-	got, err := os.ReadFile(path)
-	const want = "\nmore than 16 MiB: the rest is not kept\n"
-	if err != nil || len(got) > maxOutput+len(want) || !strings.HasSuffix(string(got), want) {
-		t.Errorf("got %d bytes that end with %q and %v, want %q", len(got), got[max(0, len(got)-60):], err, want)
-	}
-}
-
-func TestOutputThatCannotBeKeptIsReportedOnce(t *testing.T) {
-	var h Host
-	var log journal
-	h.KeepOutput(filepath.Join(t.TempDir(), "missing", "log"))
-	for range 2 {
-		h.output.add(slog.New(slog.NewTextHandler(&log, nil)), "cpu", "stdout", "line")
+		if text != want {
+			t.Errorf("%s: got %.200q, want %q", filepath.Base(path), text, want)
+		}
 	}
 	if got := strings.Count(log.String(), "what engines print is not kept"); got != 1 {
 		t.Errorf("got %d warnings, want 1:\n%s", got, log.String())

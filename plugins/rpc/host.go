@@ -30,7 +30,6 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
 
-// limits are time limits of an engine.
 type limits struct {
 	start time.Duration // from the start of the program until it can be called, and for Describe
 	grace time.Duration // from the end of a call's context until the engine is killed

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 type actor struct {
 	plugins.Engine
 	describe  func()
-	construct func(plugins.Input)
+	construct func(plugins.Input) error
 	search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error)
 	close     func()
 }
@@ -65,7 +65,7 @@ func (a *actor) Describe(ctx context.Context) (plugins.Description, error) {
 
 func (a *actor) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	if a.construct != nil {
-		a.construct(g)
+		return plugins.Construction{}, a.construct(g)
 	}
 	return a.Engine.Construct(ctx, g)
 }
@@ -82,13 +82,6 @@ func (a *actor) Close() error {
 		a.close()
 	}
 	return a.Engine.Close()
-}
-
-// inputShown is an engine whose kernel 1 fails with what it was given.
-type inputShown struct{ plugins.Engine }
-
-func (inputShown) Construct(_ context.Context, in plugins.Input) (plugins.Construction, error) {
-	return plugins.Construction{}, fmt.Errorf("%v %q %d", in.Tuples, in.DeviceTuples.Handle, in.DeviceTuples.Count)
 }
 
 func serve(a actor) func() {
@@ -126,9 +119,7 @@ func acts() map[string]func() {
 	var waits actor
 	waits.search = func(ctx context.Context, _ graph.Vertex, _ []graph.Vertex) (traversal, error) {
 		if note := os.Getenv(moreKey); note != "" { // to report that it waits
-			if err := os.WriteFile(note, []byte("waiting"), 0o600); err != nil {
-				panic(err)
-			}
+			_ = os.WriteFile(note, []byte("waiting"), 0o600)
 		}
 		<-ctx.Done()
 		return traversal{}, fmt.Errorf("waiter: canceled: %w", ctx.Err())
@@ -139,24 +130,25 @@ func acts() map[string]func() {
 
 		"accelerates": func() { ServeAccelerator(&byCPU{}) },
 
-		"shows its input": func() { Serve(inputShown{serial.New()}) },
+		"shows its input": serve(actor{construct: func(in plugins.Input) error {
+			return fmt.Errorf("%v %q %d", in.Tuples, in.DeviceTuples.Handle, in.DeviceTuples.Count)
+		}}),
 
 		"panics in describe":  serve(actor{describe: func() { panic("boom in describe") }}),
-		"exits in construct":  serve(actor{construct: func(plugins.Input) { lastWords() }}),
+		"exits in construct":  serve(actor{construct: func(plugins.Input) error { lastWords(); return nil }}),
 		"faults in search":    serve(searching(func() { become("kill -SEGV $$") })),
 		"cuts the connection": serve(searching(func() { closeSockets(); forever() })),
 
-		"writes to tuples": serve(actor{construct: func(g plugins.Input) { g.Tuples[0] = graph.MakeEdge(7, 7) }}),
-		"hangs":            serve(searching(forever)),
+		"writes to tuples": serve(actor{construct: func(g plugins.Input) error {
+			g.Tuples[0] = graph.MakeEdge(7, 7)
+			return nil
+		}}),
+		"hangs": serve(searching(forever)),
 		"hangs with a child": serve(searching(func() {
 			child := exec.Command("sleep", "1000")
 			child.SysProcAttr = &syscall.SysProcAttr{Setsid: runtime.GOOS == "linux"} // it leaves the process group
-			if err := child.Start(); err != nil {
-				panic(err)
-			}
-			if err := os.WriteFile(os.Getenv(moreKey), fmt.Append(nil, child.Process.Pid), 0o600); err != nil {
-				panic(err)
-			}
+			_ = child.Start()
+			_ = os.WriteFile(os.Getenv(moreKey), fmt.Append(nil, child.Process.Pid), 0o600)
 			forever()
 		})),
 		"waits":             serve(waits),
@@ -192,19 +184,30 @@ func acts() map[string]func() {
 
 // reportMappings answers a search with an error that lists the sizes of the mapped segments in bytes.
 func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		return traversal{}, err
-	}
 	var found []string
-	for line := range strings.Lines(string(maps)) {
-		if _, _, ok := strings.Cut(line, "/memfd:teps-"); ok {
-			file, err := os.Stat("/proc/self/map_files/" + strings.Fields(line)[0])
-			if err != nil {
-				return traversal{}, err
-			}
+	for line := range strings.Lines(string(must(os.ReadFile("/proc/self/maps")))) {
+		if strings.Contains(line, "/memfd:teps-") {
+			file := must(os.Stat("/proc/self/map_files/" + strings.Fields(line)[0]))
 			found = append(found, strconv.FormatInt(file.Size(), 10))
 		}
 	}
 	return traversal{}, errors.New(strings.Join(found, " "))
+}
+
+// BenchmarkEmptySearch is the cost of the connection: a search of one vertex, with and without it.
+func BenchmarkEmptySearch(b *testing.B) {
+	s := newStage(b)
+	tuples := first(s.Tuples(1))
+	tuples[0] = graph.MakeEdge(0, 0)
+	for name, engine := range map[string]plugins.Engine{"in-process": serial.New(), "rpc": s.open("serial")} {
+		b.Run(name, func(b *testing.B) {
+			parent := s.parents(1)
+			must(engine.Construct(b.Context(), plugins.Input{Tuples: tuples}))
+			must(engine.Search(b.Context(), 0, parent)) // maps the parents
+			b.ReportAllocs()
+			for b.Loop() {
+				must(engine.Search(b.Context(), 0, parent))
+			}
+		})
+	}
 }

@@ -14,10 +14,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// element is what shared memory holds.
 type element interface{ graph.Edge | graph.Vertex }
 
-// vertexBytes is the size of a graph.Vertex.
 const vertexBytes = 8
 
 var (

@@ -43,9 +43,12 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, err := p.examine()
+	file, err := examine(cmp.Or(p.Library, p.Path))
 	if err != nil {
 		return nil, err
+	}
+	if p.SHA256 != "" && !strings.EqualFold(p.SHA256, file.sum) {
+		return nil, fmt.Errorf("%s has the SHA-256 %s, but %s was expected: %w", file.path, file.sum, p.SHA256, ErrChecksum)
 	}
 	h.mu.Lock()
 	err = h.silent[file.path]
@@ -81,7 +84,6 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	return client, nil
 }
 
-// adopt makes the host responsible for closing a client.
 func (h *Host) adopt(c *Client) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +116,8 @@ func (c *Client) start(ctx context.Context, dir string) error {
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream), answerLimits(),
+			grpc.WithIdleTimeout(0), grpc.WithStreamInterceptor(c.stream),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(4<<20), grpc.ForceCodec(codec{})),
 		},
 	})
 	connected := make(chan error, 1)
@@ -133,7 +136,6 @@ func (c *Client) start(ctx context.Context, dir string) error {
 	return fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
 }
 
-// connect starts the process, connects, and asks go-plugin's health service for a sign of life.
 func (c *Client) connect() error {
 	protocol, err := c.plugin.Client()
 	if err != nil {
@@ -189,15 +191,6 @@ type image struct {
 	info os.FileInfo
 }
 
-// examine takes the checksum of the engine's file, which is the library or the program.
-func (p Program) examine() (image, error) {
-	i, err := examine(cmp.Or(p.Library, p.Path))
-	if err == nil && p.SHA256 != "" && !strings.EqualFold(p.SHA256, i.sum) {
-		err = fmt.Errorf("%s has the SHA-256 %s, but %s was expected: %w", i.path, i.sum, p.SHA256, ErrChecksum)
-	}
-	return i, err
-}
-
 // Checksum returns the SHA-256 of an engine's file, a program or a library, in hex. Errors wrap ErrProgram.
 func Checksum(path string) (string, error) {
 	i, err := examine(path)
@@ -208,17 +201,17 @@ func examine(name string) (i image, err error) {
 	if name == "" {
 		return i, fmt.Errorf("no path is given: %w", ErrProgram)
 	}
+	hash := sha256.New()
 	var file *os.File
 	if i.path, err = filepath.Abs(name); err == nil {
 		file, i.info, err = regular.Open(i.path, os.O_RDONLY)
 	}
+	if err == nil {
+		defer file.Close()
+		_, err = io.Copy(hash, file)
+	}
 	if err != nil {
 		return i, fmt.Errorf("%w: %w", ErrProgram, err)
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err = io.Copy(hash, file); err != nil {
-		return i, fmt.Errorf("take the checksum of %s: %w: %w", i.path, ErrProgram, err)
 	}
 	i.sum = hex.EncodeToString(hash.Sum(nil))
 	return i, nil
@@ -241,7 +234,6 @@ func (i image) changed() error {
 	return fmt.Errorf("%s changed during the run; measure again, and leave it as it is: %w", i.path, ErrChecksum)
 }
 
-// explainStart explains why the system did not run a program.
 func explainStart(program string, err error) error {
 	hint := ""
 	switch {

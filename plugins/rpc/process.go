@@ -85,7 +85,6 @@ func (p *process) Start(context.Context) error {
 	return err
 }
 
-// line logs and keeps a line that the engine has printed.
 func (p *process) line(line []byte, source string) {
 	p.tail.Add(string(line))
 	p.logger.Info(string(line), "from", source)
@@ -102,10 +101,8 @@ func (p *process) kill() {
 	}
 }
 
-// hasEnded waits at most d for the end of the process and reports whether it has ended.
 func (p *process) hasEnded(d time.Duration) bool { return p.started().WaitFor(d) }
 
-// ending describes how the process ended, with its last output.
 func (p *process) ending() string { return p.started().State() + "; " + p.tail.String() }
 
 // lastOutput waits briefly for the end of a killed process and quotes its output.
@@ -147,8 +144,7 @@ func (p *process) HostToPlugin(network, address string) (string, string, error) 
 	return network, address, nil
 }
 
-// maxOutput is how many bytes of output are kept in a file.
-const maxOutput = 16 << 20
+const maxOutput = 16 << 20 // bytes of output that a file keeps
 
 // output is a file for the lines that engines print. It is created by the first line.
 type output struct {

@@ -40,7 +40,6 @@ func (k segmentKind) elementBytes() int64 {
 // maxElements is the largest number of elements whose size in bytes is an int64.
 func (k segmentKind) maxElements() int64 { return math.MaxInt64 / k.elementBytes() }
 
-// segment is the host's side of a segment.
 type segment struct {
 	mapping
 	id      uint64
@@ -59,7 +58,6 @@ const (
 	reserved pages = false // when they are first written; the segment may be trimmed
 )
 
-// newSegment makes a segment of count zero elements.
 func newSegment(id uint64, kind segmentKind, count int64, pages pages) (*segment, error) {
 	if count < 0 || count > kind.maxElements() {
 		return nil, fmt.Errorf("rpc: make shared memory for %d %s: the number is out of range: %w", count, kind, ErrSegment)
@@ -96,7 +94,6 @@ func (s *segment) allocate(size int64, pages pages) error {
 	return nil
 }
 
-// trim makes the segment one of count elements.
 func (s *segment) trim(count int64) error {
 	size := count * s.kind.elementBytes()
 	if err := errors.Join(s.shorten(size), s.file.Truncate(size)); err != nil {
@@ -115,7 +112,6 @@ func (s *segment) release() error {
 	return nil
 }
 
-// openFile makes a temporary file for a segment, where there is no memfd.
 func openFile(size int64) (f *os.File, path string, discard func() error, err error) {
 	dir, err := child.NewDir("teps-mem-")
 	if err != nil {
@@ -130,7 +126,6 @@ func openFile(size int64) (f *os.File, path string, discard func() error, err er
 	return f, f.Name(), func() error { return errors.Join(f.Close(), dir.Remove()) }, nil
 }
 
-// memoryError adds plugins.ErrMemory to errors of the system that mean it.
 func memoryError(err error) error {
 	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EFBIG) {
 		return fmt.Errorf("%w: %w", plugins.ErrMemory, err)

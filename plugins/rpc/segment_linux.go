@@ -49,8 +49,7 @@ func memfd(name string) (int, error) {
 	return fd, err
 }
 
-// chunk is what one goroutine works on at a time, in bytes.
-const chunk = 64 << 20
+const chunk = 64 << 20 // bytes that a goroutine works on at a time
 
 // inChunks calls work for all parts of memory on all processors, because page faults limit the making of pages.
 func inChunks(memory []byte, work func(part []byte) error) (failed error) {

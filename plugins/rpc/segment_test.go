@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -24,9 +25,7 @@ import (
 func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 	t.Helper()
 	s := must(newSegment(1, kind, n, present))
-	t.Cleanup(func() {
-		check(t, s.release())
-	})
+	t.Cleanup(func() { check(t, s.release()) })
 	return s
 }
 
@@ -35,9 +34,7 @@ func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	const size = 3 * graph.EdgeBytes
 	f, path, discard, err := openFile(size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	host := must(mapFile(f, size, true))
 	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
 	engine := must(attachFile(path, size, false, false))
@@ -65,17 +62,12 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 		"relative path":      {"segment", 800, "not absolute"},
 		"folder":             {"/proc", 800, "directory"},
 		"device":             {"/dev/zero", 800, "want a regular file"},
-		"pipe":               {fd(int(pipe.Fd())), 800, "no such device"},
+		"pipe":               {fd(int(pipe.Fd())), 800, ""},
 		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},
 		"longer":             {s.path, 799, "it has 800 bytes instead of 799"},
 	} {
-		m, err := attachFile(c.path, c.size, true, false)
-		if err == nil {
-			t.Errorf("%s: got %d bytes, want an error", name, len(m.bytes))
-			continue
-		}
-		if name != "pipe" {
-			mention(t, err, c.words)
+		if _, err := attachFile(c.path, c.size, true, false); err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, c.words)
 		}
 	}
 }
@@ -102,9 +94,7 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrSegment", name, err)
 		}
 	}
-	if _, err := client.Search(context.Background(), 0, parents); err != nil {
-		t.Errorf("a right request afterwards: %v", err)
-	}
+	must(client.Search(context.Background(), 0, parents))
 }
 
 func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
@@ -143,9 +133,7 @@ func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
 	triangle := s.triangle().Tuples
 	for _, n := range []int{len(triangle), 0} {
 		room, release, err := s.Reserve(1 << 36)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		copy(room, triangle)
 		wantError(t, second(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})), ErrSegment)
 		wantError(t, s.Trim(room[1:2]), ErrSegment)

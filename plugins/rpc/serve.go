@@ -184,7 +184,6 @@ func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, 
 	return part[E](s.kept, wire, kind)
 }
 
-// drop unmaps what keep has mapped.
 func (s *server) drop() error {
 	err := s.kept.unmap()
 	s.kept, s.keptID = mapping{}, 0

@@ -144,9 +144,7 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	open := func() *Client { return must(s.Open(context.Background(), p)) }
 	touched := open()
 	touch(2e9)
-	if err := touched.Close(); err != nil {
-		t.Errorf("touched: %v", err)
-	}
+	check(t, touched.Close())
 	changed, removed := open(), open()
 	check(t, os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755))
 	touch(1e9)
@@ -165,7 +163,8 @@ func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || len(stdout) > 0 {
 		t.Fatalf("got %v and %q on standard output, want exit status 2", err, stdout)
 	}
-	mention(t, errors.New(string(exit.Stderr)), "this is an engine of teps", "teps run: "+self)
+	said := errors.New(string(exit.Stderr))
+	wantError(t, said, said, "this is an engine of teps", "teps run: "+self)
 }
 
 func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
@@ -179,12 +178,9 @@ func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	s := newStage(t)
 	check(t, s.Close())
 	wantError(t, second(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
-	if _, _, err := s.Tuples(1); !errors.Is(err, plugins.ErrClosed) {
-		t.Errorf("Tuples: got %v, want ErrClosed", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("a second Close: %v", err)
-	}
+	_, _, err := s.Tuples(1)
+	wantError(t, err, plugins.ErrClosed)
+	check(t, s.Close())
 }
 
 func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
@@ -224,11 +220,7 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	check(t, host.Start())
 	var engines []int
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
-		pid, err := strconv.Atoi(lines.Text())
-		if err != nil {
-			t.Fatalf("the host says %q", lines.Text())
-		}
-		engines = append(engines, pid)
+		engines = append(engines, must(strconv.Atoi(lines.Text())))
 	}
 	var behind []byte // which the shell may write after the engine's first output
 	for start := time.Now(); len(behind) == 0 && time.Since(start) < time.Minute; time.Sleep(time.Millisecond) {

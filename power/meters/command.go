@@ -42,7 +42,6 @@ func commandSource() Source {
 	}
 }
 
-// A commandMeter is a program that prints readings.
 type commandMeter struct {
 	info    power.Info
 	process *child.Process
@@ -66,7 +65,6 @@ func newCommandMeter(r Request) *commandMeter {
 	}
 }
 
-// startCommand starts a program and waits for its first reading.
 func startCommand(ctx context.Context, r Request, limit time.Duration) (*commandMeter, error) {
 	m := newCommandMeter(r)
 	arguments := strings.Fields(r.Value)
@@ -112,7 +110,6 @@ func (m *commandMeter) awaitReading(ctx context.Context, limit time.Duration) er
 	return fmt.Errorf("it printed no line %s within %v%s", lineFormat, limit, why)
 }
 
-// take parses a line that arrived at a moment.
 func (m *commandMeter) take(text string, now time.Time) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '#' || strings.HasPrefix(strings.ToLower(text), "time") {

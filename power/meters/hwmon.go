@@ -79,7 +79,6 @@ func hwmonFiles(files fs.FS, chip string) (all []string) {
 	return all
 }
 
-// openSensor opens the sensor that a file of a chip shows.
 func openSensor(files fs.FS, file, driver string) (*polled, error) {
 	chip := path.Dir(file)
 	sensor, _, _ := strings.Cut(path.Base(file), "_")

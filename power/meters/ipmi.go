@@ -56,7 +56,6 @@ func openIPMI(ctx context.Context, r Request) ([]power.Meter, error) {
 	return []power.Meter{m}, nil
 }
 
-// askDCMI returns the power in watts that ipmitool reports.
 func askDCMI(ctx context.Context, tool string) (float64, error) {
 	var out strings.Builder
 	cmd := exec.CommandContext(ctx, tool, "dcmi", "power", "reading")
@@ -72,7 +71,6 @@ func askDCMI(ctx context.Context, tool string) (float64, error) {
 	return watts, cmp.Or(explanation, err)
 }
 
-// parseDCMI returns the power in watts from what ipmitool printed.
 func parseDCMI(out string) (float64, error) {
 	state := regexp.MustCompile(`(?m)^\s*Power reading state is:\s*(\S+)`).FindStringSubmatch(out)
 	if state != nil && state[1] != "activated" {

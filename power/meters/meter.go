@@ -16,7 +16,6 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// A polled meter returns one value per read.
 type polled struct {
 	info  power.Info
 	show  func(context.Context) (float64, error) // joules that a counter has counted, or watts

@@ -30,7 +30,6 @@ func nvmlSource() Source {
 	}}
 }
 
-// nvmlCode is the result of a function of NVML: nvmlReturn_t.
 type nvmlCode int32
 
 const (
@@ -66,7 +65,6 @@ func (c nvmlCode) failure() error {
 	return c
 }
 
-// nvmlDevice is a handle of a GPU: nvmlDevice_t.
 type nvmlDevice uintptr
 
 // nvmlBuffer has room for every text of NVML.
@@ -109,7 +107,6 @@ func loadNVML(file string) (*nvmlLibrary, error) {
 	return l, nil
 }
 
-// openNVML opens a meter for each GPU.
 func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
 	if code := library.init(); code != nvmlOK {
 		return nil, fmt.Errorf("NVML does not start: %w", code)
@@ -134,7 +131,6 @@ func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
 	return meters, errors.Join(reasons...)
 }
 
-// open opens the meter of one GPU, a counter of energy.
 func (l *nvmlLibrary) open(index uint32) (*polled, error) {
 	var device nvmlDevice
 	if code := l.handle(index, &device); code != nvmlOK {

@@ -99,7 +99,6 @@ func raplMethod(files fs.FS) (method power.Method, detail string) {
 	return power.Measured, ""
 }
 
-// openZone opens the counter of a zone. The caller sets its name.
 func openZone(files fs.FS, directory string) (*polled, error) {
 	wrap, err := strconv.ParseFloat(readText(files, path.Join(directory, "max_energy_range_uj")), 64)
 	if err != nil || wrap == 0 {

@@ -56,7 +56,6 @@ type redfishClient struct {
 	http           http.Client
 }
 
-// openRedfish opens a meter for each chassis that reports power.
 func openRedfish(ctx context.Context, r Request, insecure bool) (meters []power.Meter, _ error) {
 	base, err := url.Parse(r.Value)
 	if err != nil {
@@ -114,7 +113,6 @@ type redfishLink struct {
 	ID string `json:"@odata.id"`
 }
 
-// get reads a JSON resource of the server.
 func (c *redfishClient) get(ctx context.Context, resource string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.JoinPath(resource).String(), nil)
 	if err != nil {
@@ -147,7 +145,6 @@ func (c *redfishClient) get(ctx context.Context, resource string, into any) erro
 	return nil
 }
 
-// watts returns the power that a resource reports.
 func (c *redfishClient) watts(ctx context.Context, resource string) (float64, error) {
 	var answer struct {
 		PowerWatts   struct{ Reading *float64 } // EnvironmentMetrics

@@ -18,7 +18,6 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// auto is the specification of all local sources.
 const auto = "auto"
 
 // Sources returns all sources of meters.
@@ -51,7 +50,6 @@ type Request struct {
 
 func (r Request) files() fs.FS { return os.DirFS(r.Root) }
 
-// local reports whether the source searches this machine and takes no value.
 func (s Source) local() bool { return s.Example == "" }
 
 // Help explains how to ask for meters of the given sources, for the help of commands.
@@ -136,7 +134,6 @@ type opened struct {
 
 func (o opened) Info() power.Info { return o.info }
 
-// A spec is a specification of meters, as Help explains it.
 type spec struct {
 	Source
 	text  string // as the user wrote it
@@ -169,7 +166,6 @@ func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reas
 	return meters, reasons
 }
 
-// parseAll parses specifications. No specifications mean auto.
 func parseAll(sources []Source, texts []string) (all []spec, err error) {
 	if len(texts) == 0 {
 		texts = []string{auto}

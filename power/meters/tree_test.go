@@ -27,9 +27,7 @@ func emptyMachine(t testing.TB) machine { return machine{t, t.TempDir()} }
 func unpack(t testing.TB, archive string) machine {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", archive+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	m := emptyMachine(t)
 	for _, f := range a.Files {
 		m.write(f.Name, string(f.Data))
@@ -37,46 +35,25 @@ func unpack(t testing.TB, archive string) machine {
 	return m
 }
 
+// path returns the path of a file, whose directory exists.
+func (m machine) path(name string) string {
+	m.t.Helper()
+	path := filepath.Join(m.root, name)
+	check(m.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	return path
+}
+
 // write replaces the content of a file, also while it is open.
 func (m machine) write(name, text string) {
 	m.t.Helper()
-	path := filepath.Join(m.root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-func (m machine) remove(name string) {
-	m.t.Helper()
-	if err := os.RemoveAll(filepath.Join(m.root, name)); err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-// link makes a symbolic link.
-func (m machine) link(name, target string) {
-	m.t.Helper()
-	path := filepath.Join(m.root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.Symlink(target, path); err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, os.WriteFile(m.path(name), []byte(text), 0o644))
 }
 
 // open opens the meters of a source and closes them when the test ends.
 func (m machine) open(source Source) ([]power.Meter, error) {
 	m.t.Helper()
 	meters, err := source.Open(m.t.Context(), Request{Root: m.root})
-	m.t.Cleanup(func() {
-		if err := power.Close(meters); err != nil {
-			m.t.Error(err)
-		}
-	})
+	m.t.Cleanup(func() { check(m.t, power.Close(meters)) })
 	return meters, err
 }
 
@@ -96,6 +73,24 @@ func byName(meters []power.Meter) map[string]power.Meter {
 		all[m.Info().Name] = m
 	}
 	return all
+}
+
+// check ends the test with an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// report reports the texts that an error does not contain.
+func report(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !contains(err, text) {
+			t.Errorf("%q is not among the reasons: %v", text, err)
+		}
+	}
 }
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }

@@ -6,15 +6,64 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tepsbench/teps/power"
 )
+
+func TestHwmonFindsPowerAndEnergy(t *testing.T) {
+	m := unpack(t, "sensors")
+	check(t, os.Symlink("../../../devices/pci0000:00/0000:03:00.0", m.path("sys/class/hwmon/hwmon0/device")))
+	meters, err := m.open(hwmonSource())
+	want := map[string]power.Info{
+		"hwmon:hwmon0/power1":  {Scope: power.GPU, Method: power.Measured, Quantity: power.Power, Device: "0000:03:00.0"},
+		"hwmon:hwmon1/power1":  {Scope: power.Node, Method: power.Measured, Quantity: power.Power, Period: time.Second},
+		"hwmon:hwmon2/power1":  {Scope: power.Package, Method: power.Estimated, Quantity: power.Power},
+		"hwmon:hwmon3/energy1": {Scope: power.GPU, Method: power.Measured, Quantity: power.Energy},
+		"hwmon:hwmon4/power1":  {Scope: power.Device, Method: power.Measured, Quantity: power.Power},
+	}
+	got := byName(meters)
+	infos := map[string]power.Info{}
+	for name, m := range got {
+		infos[name] = m.Info()
+	}
+	if diff := cmp.Diff(want, infos, cmpopts.IgnoreFields(power.Info{}, "Name", "Source", "Step", "Detail")); diff != "" {
+		t.Fatalf("sensors (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]float64{
+		"hwmon:hwmon0/power1": 45, "hwmon:hwmon1/power1": 310, "hwmon:hwmon3/energy1": 0, "hwmon:hwmon4/power1": 5.5,
+	} {
+		if v := only(t, got[name]); v != want {
+			t.Errorf("%s: got %v, want %v", name, v, want)
+		}
+	}
+	m.write("sys/class/hwmon/hwmon3/energy1_input", "8000000\n")
+	if j := only(t, got["hwmon:hwmon3/energy1"]); j != 7 {
+		t.Errorf("got %v J, want 7", j)
+	}
+	if !contains(err, `hwmon:hwmon4/power2: the file shows "nonsense", not a number`) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+func TestHwmonSaysWhyItIsAbsent(t *testing.T) {
+	if _, err := emptyMachine(t).open(hwmonSource()); !contains(err, "no chip was found under /sys/class/hwmon") {
+		t.Errorf("an empty machine: %v", err)
+	}
+	m := emptyMachine(t)
+	m.write("sys/class/hwmon/hwmon0/name", "nvme\n")
+	m.write("sys/class/hwmon/hwmon0/temp1_input", "30\n")
+	if _, err := m.open(hwmonSource()); !contains(err, "none of the 1 chips") {
+		t.Errorf("no power sensor: %v", err)
+	}
+}
 
 const package0 = "sys/class/powercap/intel-rapl:0/energy_uj"
 
@@ -71,14 +120,13 @@ func TestTotal(t *testing.T) {
 		maxPower float64
 		steps    []step
 	}{
-		"grows": {1000, 100, []step{{0, 900, 0, false}, {1, 950, 50, false}, {2, 950, 50, false}}},
-		"wraps": {1000, 100, []step{{0, 950, 0, false}, {1, 20, 70, false}, {2, 60, 110, false}}},
-		"wraps again and again": {1000, 1000, []step{{0, 900, 0, false}, {.9, 700, 800, false}, {1.8, 500, 1600,
-			false}}},
-		"is reset":                   {1000, 10, []step{{0, 500, 0, false}, {1, 3, 0, true}, {2, 8, 5, false}}},
-		"may have wrapped twice":     {1000, 100, []step{{0, 500, 0, false}, {10.5, 600, 0, true}, {11, 650, 50, false}}},
-		"never wraps":                {0, 0, []step{{0, 500, 0, false}, {1e6, 9e9, 9e9 - 500, false}}},
-		"never wraps, and goes back": {0, 0, []step{{0, 500, 0, false}, {1, 499, 0, true}, {2, 501, 2, false}}},
+		"grows":                  {1000, 100, []step{{0, 900, 0, false}, {1, 950, 50, false}, {2, 950, 50, false}}},
+		"wraps":                  {1000, 100, []step{{0, 950, 0, false}, {1, 20, 70, false}, {2, 60, 110, false}}},
+		"wraps again":            {1000, 1000, []step{{0, 900, 0, false}, {.9, 700, 800, false}, {1.8, 500, 1600, false}}},
+		"is reset":               {1000, 10, []step{{0, 500, 0, false}, {1, 3, 0, true}, {2, 8, 5, false}}},
+		"may have wrapped twice": {1000, 100, []step{{0, 500, 0, false}, {10.5, 600, 0, true}, {11, 650, 50, false}}},
+		"never wraps":            {0, 0, []step{{0, 500, 0, false}, {1e6, 9e9, 9e9 - 500, false}}},
+		"never wraps, goes back": {0, 0, []step{{0, 500, 0, false}, {1, 499, 0, true}, {2, 501, 2, false}}},
 	} {
 		sum := total{wrap: c.wrap, maxPower: c.maxPower}
 		for i, s := range c.steps {
@@ -93,28 +141,19 @@ func TestTotal(t *testing.T) {
 
 func TestRAPLSaysWhyItIsAbsent(t *testing.T) {
 	unnamed := unpack(t, "two-packages")
-	unnamed.remove("sys/class/powercap/intel-rapl:1/name")
-	unnamed.remove("sys/class/powercap/intel-rapl:2/max_energy_range_uj")
+	check(t, os.Remove(unnamed.path("sys/class/powercap/intel-rapl:1/name")))
+	check(t, os.Remove(unnamed.path("sys/class/powercap/intel-rapl:2/max_energy_range_uj")))
 	unnamed.write("sys/class/powercap/intel-rapl:1:0/energy_uj", "\n")
 	noZones := emptyMachine(t)
 	noZones.write("sys/class/powercap/intel-rapl/enabled", "1\n")
 
-	if meters, err := emptyMachine(t).open(raplSource()); len(meters) != 0 || !contains(err,
-		"there is no /sys/class/powercap") {
-		t.Errorf("an empty machine: got %d meters, %v", len(meters), err)
-	}
-	if meters, err := noZones.open(raplSource()); len(meters) != 0 || !contains(err, "modprobe intel_rapl_msr") {
-		t.Errorf("no zones: got %d meters, %v", len(meters), err)
+	for _, m := range []machine{emptyMachine(t), noZones} {
+		_, err := m.open(raplSource())
+		report(t, err, "there is no /sys/class/powercap", "modprobe intel_rapl_msr")
 	}
 	_, err := unnamed.open(raplSource())
-	for _, want := range []string{
-		"intel-rapl:1 has no name", "intel-rapl:2: max_energy_range_uj does not say",
-		`intel-rapl:1:0: the file shows "", not a number`,
-	} {
-		if !contains(err, want) {
-			t.Errorf("%q is not among the reasons: %v", want, err)
-		}
-	}
+	report(t, err, "intel-rapl:1 has no name", "intel-rapl:2: max_energy_range_uj does not say",
+		`intel-rapl:1:0: the file shows "", not a number`)
 }
 
 // denied is a tree in which files whose path ends in name may not be read, even by root.
