@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,12 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 		out.Absent = absent
 		return nil
 	}
+	for _, a := range absent {
+		if a.Scope != "" && a.Scope != power.GPU { // unmetered knows which GPUs count
+			out.Absent = append(out.Absent, a)
+		}
+	}
+	out.Absent = append(out.Absent, e.unmetered(meters)...)
 	recorder := power.Record(ctx, meters)
 	start, err := e.energyPhases(ctx, out, nedge, power.Margin(meters))
 	series := recorder.Stop()
@@ -82,7 +89,24 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 		m.Used, m.Why = e.uses(s.Info)
 		out.Meters = append(out.Meters, m)
 	}
-	return err
+	for _, lost := range out.Lost() {
+		e.note("a meter is lost, so sums with it have no figure: %s: %s", lost.Source, lost.Reason)
+	}
+	return cmp.Or(err, missingMeter(out.Lost()))
+}
+
+// unmetered returns the GPUs of the engine that no meter reads.
+func (e *engineRun) unmetered(meters []power.Meter) (absent []power.Absence) {
+	asked := slices.ContainsFunc(meters, func(m power.Meter) bool { return m.Info().Asked && m.Info().Scope == power.GPU })
+	for _, id := range e.devices() {
+		reads := func(m power.Meter) bool {
+			return m.Info().Scope == power.GPU && (m.Info().ScopeStated || strings.EqualFold(m.Info().Device, id))
+		}
+		if !slices.ContainsFunc(meters, reads) {
+			absent = append(absent, power.Absence{Source: id, Reason: "no meter reads this GPU", Asked: asked, Scope: power.GPU})
+		}
+	}
+	return absent
 }
 
 // edgesOf returns the number of tuples of each search, in the order of the roots.

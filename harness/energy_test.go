@@ -316,32 +316,39 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 	}
 }
 
+// A meter of the plan that dies fails the loop. Another one leaves the figures of other parts, but no headline.
 func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		dead := &atomic.Bool{}
-		engine := &looping{serial: &serial{}}
-		engine.repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-			time.Sleep(duration / 3)
-			dead.Store(true)
-			time.Sleep(duration)
-			return 17, nil
-		}
-		dying := counter("wall", power.Wall, 300)
-		dying.dies = dead
-		r, _, err := runs(t, t.Context(), metering(engine, dying, counter("socket", power.Package, 70)), energyPlan(loopTime))
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := r.Runs[0]
-		e := run.Energy
-		if run.State != record.Complete || e.Failed() || len(e.Figures) != 1 || e.Figures[0].Of != "socket" ||
-			e.Figures[0].System {
-			t.Fatalf("state %s, failure %q, figures %+v", run.State, e.Failure, e.Figures)
-		}
-		if m := e.Meters[0]; m.NoLoop == "" && m.Loop.Coverage > 0.9 || len(m.Faults) == 0 {
-			t.Errorf("the dead meter: %+v", m)
-		}
-	})
+	for _, asked := range []bool{false, true} {
+		inBubble(t, func(t *testing.T) {
+			dead := &atomic.Bool{}
+			engine := &looping{serial: &serial{}}
+			engine.repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+				time.Sleep(duration / 3)
+				dead.Store(true)
+				time.Sleep(duration)
+				return 17, nil
+			}
+			dying := counter("wall", power.Wall, 300)
+			dying.dies, dying.info.Asked = dead, asked
+			host := metering(engine, dying, counter("socket", power.Package, 70))
+			r, _, err := runs(t, t.Context(), host, energyPlan(loopTime))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := r.Runs[0]
+			e := run.Energy
+			_, headline := e.Headline()
+			if run.State != record.Complete || e.Failed() != asked || (len(e.Figures) == 0) != asked || headline {
+				t.Fatalf("state %s, failure %q, figures %+v, a headline: %v", run.State, e.Failure, e.Figures, headline)
+			}
+			if !strings.Contains(run.Compliance.Power, "wall") || asked && !strings.Contains(e.Failure, "meter wall") {
+				t.Errorf("power: %s; failure: %s", run.Compliance.Power, e.Failure)
+			}
+			if m := e.Meters[0]; m.NoLoop == "" && m.Loop.Coverage > 0.9 || len(m.Faults) == 0 {
+				t.Errorf("the dead meter: %+v", m)
+			}
+		})
+	}
 }
 
 func TestRunWithWrongSearchesIsNotMetered(t *testing.T) {

@@ -41,3 +41,20 @@ func TestMetersOfGPUsMatchTheEngine(t *testing.T) {
 		}
 	}
 }
+
+func TestGPUsWithoutAMeterAreLost(t *testing.T) {
+	r := engineRun{built: plugins.Construction{Details: []plugins.Fact{
+		{Name: plugins.DeviceUUID, Value: "GPU-a"}, {Name: plugins.DeviceUUID, Value: "GPU-b"},
+	}}}
+	meter := counter("nvml:GPU-a", power.GPU, 100)
+	meter.info.Device, meter.info.Asked = "GPU-A", true
+	lost := r.unmetered([]power.Meter{meter, counter("socket", power.Package, 70)})
+	if len(lost) != 1 || lost[0].Source != "GPU-b" || lost[0].Scope != power.GPU || !lost[0].Asked {
+		t.Errorf("got %+v, want GPU-b", lost)
+	}
+	stated := counter("command:gpu", power.GPU, 100)
+	stated.info.ScopeStated = true
+	if lost := r.unmetered([]power.Meter{stated}); lost != nil {
+		t.Errorf("a meter of the user: got %+v", lost)
+	}
+}

@@ -58,6 +58,7 @@ type Info struct {
 	Quantity Quantity `json:"quantity"`
 
 	ScopeStated bool          `json:"-"`                   // by the user, because the source cannot know Scope
+	Asked       bool          `json:"-"`                   // the user asked for its source
 	Device      string        `json:"device,omitempty"`    // as engines report it: the UUID of a GPU
 	Period      time.Duration `json:"period_ns,omitempty"` // between two updates; 0: not known
 	MinInterval time.Duration `json:"-"`                   // between two reads of a slow meter
@@ -91,7 +92,17 @@ type Absence struct {
 	Source string `json:"source"`          // its name, or the specification that asked for it
 	Reason string `json:"reason"`          // with a remedy where there is one
 	Asked  bool   `json:"asked,omitempty"` // the user asked for it
+	Scope  Scope  `json:"scope,omitempty"` // of a part that has no meter, unlike other parts; empty: no part has one
 }
+
+// PartError is the reason why a source has no meter for one part of the machine.
+type PartError struct {
+	Scope Scope
+	Err   error // names the part
+}
+
+func (e *PartError) Error() string { return e.Err.Error() }
+func (e *PartError) Unwrap() error { return e.Err }
 
 // Close closes all meters.
 func Close(meters []Meter) (err error) {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
@@ -214,9 +215,12 @@ func powerText(r Run) string {
 	}
 	f, found := e.Headline()
 	if !found {
-		why := "no meter in use covers the loop"
-		if i := slices.IndexFunc(e.Meters, Metered.ShowedNothing); i >= 0 {
-			why = e.Meters[i].Meter.Name + " showed 0 J over the whole loop"
+		why, lost := "no meter is in use", []string(nil)
+		for _, l := range e.Lost() {
+			lost = append(lost, l.Source+": "+l.Reason)
+		}
+		if lost != nil {
+			why = strings.Join(lost, "; ")
 		}
 		return fmt.Sprintf("not measured: %s; GreenGraph500 class %s, no level", why, e.Green.Class)
 	}

@@ -12,23 +12,25 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// EnergyRecord is the energy loop of one engine on one graph: its searches, and the readings of every meter.
-// Times that end in _ns are relative to the start of the loop.
+// EnergyRecord is the energy loop of one engine on one graph: its searches, and the readings of every meter. Times that
+// end in _ns are relative to the start of the loop.
 type EnergyRecord struct {
-	// Failure is the reason why a requested figure is missing. The searches before the loop are not affected.
-	Failure string          `json:"failure,omitempty"`
-	Loop    *EnergyLoop     `json:"loop,omitempty"`
-	Phases  []EnergyPhase   `json:"phases,omitempty"`
-	After   *AfterLoop      `json:"after,omitempty"`
-	Meters  []Metered       `json:"meters,omitempty"`
-	Absent  []power.Absence `json:"absent,omitempty"` // without any meter: why each source has none
+	// Failure is the reason why a requested figure is missing: the engine died, a search after the loop was wrong, or a
+	// meter of the plan was lost.
+	Failure string        `json:"failure,omitempty"`
+	Loop    *EnergyLoop   `json:"loop,omitempty"`
+	Phases  []EnergyPhase `json:"phases,omitempty"`
+	After   *AfterLoop    `json:"after,omitempty"`
+	Meters  []Metered     `json:"meters,omitempty"`
+	// Absent has, without any meter, why each source has none, and otherwise the parts of the machine without a meter.
+	Absent []power.Absence `json:"absent,omitempty"`
 
 	// Figures and Green are derived from the fields above and are not in the journal.
 	Figures []PowerFigure `json:"figures,omitempty"` // of meters in use that cover the loop, and of sums of them
 	Green   *Green        `json:"green,omitempty"`   // absent without a loop
 }
 
-// Failed reports whether the measurement failed for a reason other than the lack of a meter.
+// Failed reports whether the measurement failed, which it does not without any meter.
 func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
 // Kinds of EnergyLoop.
@@ -191,10 +193,18 @@ const (
 	// and the losses of power supplies.
 	sumOfPackages = "packages + dram"
 	sumOfGPUs     = "gpus"
-	// minCoverage is the part of an interval that a meter must cover. The rest is assumed to be alike, and counts as
-	// uncertainty in full.
-	minCoverage = 0.99
-	minPower    = 1e-6 // watts; a meter that shows less is disconnected or broken
+)
+
+// sumWith returns the name of the sum that has parts of a scope, or "".
+func sumWith(scope power.Scope) string {
+	return map[power.Scope]string{
+		power.Package: sumOfPackages, power.DRAM: sumOfPackages, power.GPU: sumOfGPUs,
+	}[scope]
+}
+
+const (
+	minCoverage = 0.99 // of an interval by a meter; the rest counts as uncertainty in full
+	minPower    = 1e-6 // watts: a meter that shows less is disconnected or broken
 )
 
 // Label describes the power of the figure briefly: its scope, and its method unless that is "measured".
@@ -210,15 +220,46 @@ func (f PowerFigure) Label() string {
 }
 
 // Headline returns the figure to show if there is room for one: measured before others, a system before its components,
-// GPUs before packages, sums before their parts.
+// GPUs before packages, sums before their parts. There is none if a meter is lost whose figure would come first.
 func (e *EnergyRecord) Headline() (PowerFigure, bool) {
 	if e == nil || len(e.Figures) == 0 {
 		return PowerFigure{}, false
 	}
-	return slices.MinFunc(e.Figures, func(a, b PowerFigure) int { return cmp.Compare(a.rank(), b.rank()) }), true
+	best := slices.MinFunc(e.Figures, func(a, b PowerFigure) int { return cmp.Compare(a.rank(), b.rank()) })
+	for _, l := range e.Lost() {
+		missed := PowerFigure{Scope: l.Scope, Method: power.Measured, Meters: make([]string, 2)}
+		if sumWith(l.Scope) == sumOfPackages {
+			missed.Scope = power.Package
+		}
+		if missed.rank() <= best.rank() {
+			return PowerFigure{}, false
+		}
+	}
+	return best, true
 }
 
-// rank is lower for a figure that says more.
+// Lost returns the parts of the machine whose energy is not known although figures need it: those that a source could
+// not open, and meters in use that do not cover the loop.
+func (e *EnergyRecord) Lost() (lost []power.Absence) {
+	for _, a := range e.Absent {
+		if a.Scope != "" {
+			lost = append(lost, a)
+		}
+	}
+	for _, m := range e.Meters {
+		if m.Used && !m.covers() {
+			why := "it showed 0 J over the whole loop"
+			if m.Loop == nil {
+				why = m.NoLoop
+			} else if m.Loop.Coverage < minCoverage {
+				why = fmt.Sprintf("its readings cover %.3g %% of the loop", 100*m.Loop.Coverage)
+			}
+			lost = append(lost, power.Absence{Source: m.Meter.Name, Scope: m.Meter.Scope, Reason: why, Asked: m.Meter.Asked})
+		}
+	}
+	return lost
+}
+
 func (f PowerFigure) rank() int {
 	scopes := []power.Scope{power.Wall, power.Node, power.GPU, power.Package, power.SoC, f.Scope}
 	rank := 2 * slices.Index(scopes, f.Scope)
@@ -228,53 +269,35 @@ func (f PowerFigure) rank() int {
 	return rank - min(1, len(f.Meters)-1)
 }
 
-// figures are made from every meter in use that covers the loop, and from sums over the parts of one kind if all of
-// them do.
-func (e *EnergyRecord) figures() []PowerFigure {
+// figures are made from every meter in use that covers the loop, and from sums over the parts of one kind. Without one
+// of the parts, neither the sum nor the other parts have a figure.
+func (e *EnergyRecord) figures() (all []PowerFigure) {
 	if e.Failure != "" || e.Loop == nil {
 		return nil
 	}
-	var all []PowerFigure
+	lost, parts := e.Lost(), map[string][]Metered{}
 	for _, m := range e.Meters {
-		if m.Used && m.covers() {
+		sum := sumWith(m.Meter.Scope)
+		incomplete := func(l power.Absence) bool { return sum != "" && sumWith(l.Scope) == sum }
+		if m.Used && m.covers() && !slices.ContainsFunc(lost, incomplete) {
 			all = append(all, e.figure(m.Meter.Name, m.Meter.Scope, []Metered{m}))
+			parts[sum] = append(parts[sum], m)
 		}
 	}
-	if parts := e.parts(power.Package, power.DRAM); len(parts) > 1 {
-		all = append(all, e.figure(sumOfPackages, power.Package, parts))
-	}
-	if parts := e.parts(power.GPU); len(parts) > 1 {
-		all = append(all, e.figure(sumOfGPUs, power.GPU, parts))
+	for _, scope := range []power.Scope{power.Package, power.GPU} {
+		parts := parts[sumWith(scope)]
+		other := func(m Metered) bool { return m.Meter.Source != parts[0].Meter.Source } // counts energy twice
+		if len(parts) > 1 && !slices.ContainsFunc(parts, other) {
+			all = append(all, e.figure(sumWith(scope), scope, parts))
+		}
 	}
 	return all
 }
 
-// covers reports whether the meter's samples cover the loop and show a plausible power.
 func (m Metered) covers() bool {
 	return m.Loop != nil && m.Loop.Coverage >= minCoverage && m.Loop.Joules > 0 && m.Loop.Watts >= minPower
 }
 
-// ShowedNothing reports whether a meter in use was read over the whole loop, but showed no energy.
-func (m Metered) ShowedNothing() bool {
-	return m.Used && m.Loop != nil && m.Loop.Coverage >= minCoverage && !m.covers()
-}
-
-// parts returns the meters in use of some scopes. It returns none unless all are of one source, which counts nothing
-// twice, and all cover the loop.
-func (e *EnergyRecord) parts(scopes ...power.Scope) (parts []Metered) {
-	for _, m := range e.Meters {
-		if !m.Used || !slices.Contains(scopes, m.Meter.Scope) {
-			continue
-		}
-		if !m.covers() || len(parts) > 0 && m.Meter.Source != parts[0].Meter.Source {
-			return nil
-		}
-		parts = append(parts, m)
-	}
-	return parts
-}
-
-// figure divides the loop by the sum of some meters.
 func (e *EnergyRecord) figure(name string, scope power.Scope, meters []Metered) PowerFigure {
 	f := PowerFigure{Of: name, Scope: scope, System: scope.System(), Method: power.Measured}
 	var doubt, idle, idleDoubt float64 // watts
@@ -318,7 +341,6 @@ func doubtOf(a *power.Amount) float64 {
 	return relative * a.Watts
 }
 
-// green rates the figures of the whole system.
 func (e *EnergyRecord) green(g *GraphRecord) *Green {
 	if e.Failure != "" || e.Loop == nil {
 		return nil

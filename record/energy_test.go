@@ -63,7 +63,7 @@ func TestFiguresAndSums(t *testing.T) {
 			[]Metered{pkg, core, dram, second}, []string{"package-0", "dram-0", "package-1", sumOfPackages},
 		},
 		"one package":           {[]Metered{pkg}, []string{"package-0"}},
-		"a part is not covered": {[]Metered{pkg, second, hole}, []string{"package-0", "package-1"}},
+		"a part is not covered": {[]Metered{pkg, second, hole, gpu}, []string{"gpu-0"}},
 		"two sources": {
 			[]Metered{pkg, meteredAs("cpu", "hwmon", power.Package, 50, 20)},
 			[]string{"package-0", "cpu"},
@@ -104,6 +104,47 @@ func TestFiguresAndSums(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A figure of some parts is not shown as that of the whole: without a part there is no sum, and without a meter that
+// would come first there is no headline.
+func TestHeadlineNeedsEveryPart(t *testing.T) {
+	stopped := func(name string, scope power.Scope) Metered {
+		m := meteredAs(name, "rapl", scope, 40, 20)
+		m.Loop, m.NoLoop = nil, "the meter is gone"
+		return m
+	}
+	refused := func(name string, scope power.Scope) power.Absence {
+		return power.Absence{Source: name, Scope: scope, Reason: "only root may read it"}
+	}
+	pkg, gpu := meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("gpu-0", "nvml", power.GPU, 600, 100)
+	for name, c := range map[string]struct {
+		meters   []Metered
+		absent   []power.Absence
+		figures  []string
+		headline string // or what the statement names
+	}{
+		"all are there":           {[]Metered{pkg, gpu}, nil, []string{"package-0", "gpu-0"}, "gpu-0"},
+		"a package":               {[]Metered{pkg, stopped("package-1", power.Package)}, nil, nil, "package-1: the"},
+		"memory stops, not a GPU": {[]Metered{pkg, gpu, stopped("dram-0", power.DRAM)}, nil, []string{"gpu-0"}, "gpu-0"},
+		"a zone is refused":       {[]Metered{pkg}, []power.Absence{refused("dram", power.DRAM)}, nil, "dram: only"},
+		"a GPU":                   {[]Metered{pkg, gpu}, []power.Absence{refused("gpu", power.GPU)}, []string{"package-0"}, "gpu: "},
+		"the wall meter is lost":  {[]Metered{gpu, stopped("pdu", power.Wall)}, nil, []string{"gpu-0"}, "pdu: the"},
+		"a disk's sensor is lost": {[]Metered{pkg, stopped("nvme", power.Device)}, nil, []string{"package-0"}, "package-0"},
+		"a source has no meter":   {[]Metered{pkg}, []power.Absence{refused("ipmi", "")}, []string{"package-0"}, "package-0"},
+	} {
+		e := tenSeconds(c.meters...)
+		e.Absent = c.absent
+		e.Figures = e.figures()
+		e.Green = e.green(nil)
+		f, found := e.Headline()
+		if got := names(e.Figures); !slices.Equal(got, c.figures) || found && f.Of != c.headline {
+			t.Errorf("%s: figures of %q with the headline %q, want %q and %q", name, got, f.Of, c.figures, c.headline)
+		}
+		if got := powerText(Run{Energy: e}); !strings.Contains(got, c.headline) {
+			t.Errorf("%s: %q, want it to name %q", name, got, c.headline)
+		}
 	}
 }
 
@@ -295,11 +336,11 @@ func TestPowerTextWithoutFigures(t *testing.T) {
 	zero := tenSeconds(meteredAs("wall", "command", power.Wall, 0, 0))
 	zero.Figures, zero.Green = zero.figures(), zero.green(nil)
 	for want, e := range map[string]*EnergyRecord{
-		"not measured; no power class":                                     nil,
-		"not measured: it died":                                            {Failure: "it died"},
-		"not measured: there is no power":                                  {},
-		"not measured: no meter in":                                        without,
-		"not measured: wall showed 0 J over the whole loop; GreenGraph500": zero,
+		"not measured; no power class":                                         nil,
+		"not measured: it died":                                                {Failure: "it died"},
+		"not measured: there is no power":                                      {},
+		"not measured: node: its readings cover 50 % of the loop":              without,
+		"not measured: wall: it showed 0 J over the whole loop; GreenGraph500": zero,
 	} {
 		if got := powerText(Run{Energy: e}); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

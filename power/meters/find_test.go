@@ -90,7 +90,8 @@ func TestHelpNamesEverySource(t *testing.T) {
 // dummySource is a new source. Apart from it, only the list of sources has to change.
 func dummySource() Source {
 	return Source{Name: "dummy", Help: "a meter of a test", Open: func(context.Context, Request) ([]power.Meter, error) {
-		return []power.Meter{dummy{"dummy:a", power.GPU}, dummy{"dummy:b", power.Node}}, errors.New("there is no third meter")
+		return []power.Meter{dummy{"dummy:a", power.GPU}, dummy{"dummy:b", power.Node}},
+			&power.PartError{Scope: power.DRAM, Err: errors.New("there is no third meter")}
 	}}
 }
 
@@ -123,10 +124,18 @@ func TestANewSourceIsFoundReadAndExplained(t *testing.T) {
 		}
 		check(t, power.Close(meters))
 	}
-	meters, _ := find("dummy:node@2%")
+	for _, asked := range []bool{false, true} { // a part that is lost is an error if its source was asked for
+		_, absences := find(map[bool]string{false: auto, true: "dummy"}[asked])
+		last := absences[len(absences)-1]
+		want := power.Absence{Source: "dummy", Reason: "there is no third meter", Asked: asked, Scope: power.DRAM}
+		if last != want {
+			t.Errorf("got %+v, want %+v", last, want)
+		}
+	}
+	meters, absences := find("dummy:node@2%")
 	if len(meters) != 1 || meters[0].Info().Scope != power.Node || meters[0].Info().Error != 0.02 ||
-		meters[0].Info().ScopeStated {
-		t.Errorf("a scope and an error: got %v", meters)
+		meters[0].Info().ScopeStated || !meters[0].Info().Asked || absences != nil {
+		t.Errorf("a scope and an error: got %v, %v", meters, absences)
 	}
 	if meters, absences := find("dummy:wall"); len(meters) != 0 || len(absences) != 1 || !absences[0].Asked {
 		t.Errorf("a scope without meters: got %v, %v", meters, absences)

@@ -100,7 +100,7 @@ func openSensor(files fs.FS, file, driver string) (*polled, error) {
 	}
 	m, err := openMicro(files, file, info, total{})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", info.Name, err)
+		return nil, &power.PartError{Scope: info.Scope, Err: fmt.Errorf("%s: %w", info.Name, err)}
 	}
 	return m, nil
 }

@@ -123,7 +123,7 @@ func openNVML(library *nvmlLibrary) ([]power.Meter, error) {
 	var reasons []error
 	for i := range n {
 		if g, err := library.open(i); err != nil {
-			reasons = append(reasons, fmt.Errorf("GPU %d: %w", i, err))
+			reasons = append(reasons, &power.PartError{Scope: power.GPU, Err: fmt.Errorf("GPU %d: %w", i, err)})
 		} else {
 			meters = append(meters, g)
 		}

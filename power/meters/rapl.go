@@ -42,7 +42,7 @@ func openZones(files fs.FS) (meters []power.Meter, _ error) {
 			"has no RAPL (try: modprobe intel_rapl_msr)", powercapPath)
 	}
 	var reasons []error
-	denied := false
+	denied := 0
 	method, detail := raplMethod(files)
 	for _, zone := range zones {
 		name := readText(files, zone+"/name")
@@ -50,7 +50,7 @@ func openZones(files fs.FS) (meters []power.Meter, _ error) {
 		scope, known := raplScopes[kind]
 		switch {
 		case name == "":
-			reasons = append(reasons, fmt.Errorf("/%s has no name", zone))
+			reasons = append(reasons, &power.PartError{Scope: power.Package, Err: fmt.Errorf("/%s has no name", zone)})
 			continue
 		case !known: // a part of a package
 			continue
@@ -59,21 +59,21 @@ func openZones(files fs.FS) (meters []power.Meter, _ error) {
 			name = parent + "/" + name
 		}
 		m, err := openZone(files, zone)
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			denied = true
-			continue
-		case err != nil:
-			reasons = append(reasons, fmt.Errorf("/%s: %w", zone, err))
+		if errors.Is(err, fs.ErrPermission) {
+			denied++
+			err = fmt.Errorf("only root may read energy_uj (since Linux 5.10): run as root, or run: "+
+				"sudo chmod a+r /%s/*/energy_uj", powercapPath)
+		}
+		if err != nil {
+			reasons = append(reasons, &power.PartError{Scope: scope, Err: fmt.Errorf("rapl:%s (/%s): %w", name, zone, err)})
 			continue
 		}
 		m.info.Name, m.info.Scope, m.info.Method = "rapl:"+name, scope, method
 		m.info.Detail += detail
 		meters = append(meters, m)
 	}
-	if denied {
-		reasons = append(reasons, fmt.Errorf("only root may read energy_uj (since Linux 5.10): run as root, or run: "+
-			"sudo chmod a+r /%s/*/energy_uj", powercapPath))
+	if denied == len(reasons) && len(meters) == 0 { // all for the same reason
+		reasons = reasons[:min(1, denied)]
 	}
 	return meters, errors.Join(reasons...)
 }

@@ -117,7 +117,12 @@ func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power
 			continue
 		}
 		for _, reason := range reasons {
-			absences = append(absences, power.Absence{Source: s.Name, Reason: reason.Error()})
+			a := power.Absence{Source: s.Name, Reason: reason.Error()}
+			if part := (*power.PartError)(nil); errors.As(reason, &part) && len(found) > 0 {
+				// An engine may not run on a GPU without a meter.
+				a.Scope, a.Asked = part.Scope, s.asked && part.Scope != power.GPU
+			}
+			absences = append(absences, a)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -151,13 +156,17 @@ func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reas
 	} else if err != nil {
 		reasons = []error{err}
 	}
+	reasons = slices.DeleteFunc(reasons, func(reason error) bool { // of parts that nobody asked for
+		part := (*power.PartError)(nil)
+		return s.local() && s.scope != "" && errors.As(reason, &part) && part.Scope != s.scope
+	})
 	for _, m := range found {
 		info := m.Info()
 		if s.local() && s.scope != "" && info.Scope != s.scope {
 			_ = m.Close()
 			continue
 		}
-		info.Error, info.ScopeStated = s.error, !s.local()
+		info.Error, info.ScopeStated, info.Asked = s.error, !s.local(), s.asked
 		meters = append(meters, opened{m, info})
 	}
 	if s.asked && len(meters) == 0 {

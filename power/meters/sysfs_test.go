@@ -152,8 +152,8 @@ func TestRAPLSaysWhyItIsAbsent(t *testing.T) {
 		report(t, err, "there is no /sys/class/powercap", "modprobe intel_rapl_msr")
 	}
 	_, err := unnamed.open(raplSource())
-	report(t, err, "intel-rapl:1 has no name", "intel-rapl:2: max_energy_range_uj does not say",
-		`intel-rapl:1:0: the file shows "", not a number`)
+	report(t, err, "intel-rapl:1 has no name", "intel-rapl:2): max_energy_range_uj does not say",
+		`intel-rapl:1:0): the file shows "", not a number`)
 }
 
 // denied is a tree in which files whose path ends in name may not be read, even by root.
@@ -173,7 +173,9 @@ func TestRAPLExplainsHowToGetPermission(t *testing.T) {
 	files := Request{Root: unpack(t, "two-packages").root}.files()
 	for name, want := range map[string]int{"energy_uj": 0, "intel-rapl:1/energy_uj": 4} {
 		meters, err := openZones(denied{files, name})
-		if len(meters) != want || !contains(err, "(since Linux 5.10): run as root, or run: sudo chmod a+r") {
+		part := (*power.PartError)(nil)
+		if len(meters) != want || !contains(err, "(since Linux 5.10): run as root, or run: sudo chmod a+r") ||
+			strings.Contains(err.Error(), "\n") || !errors.As(err, &part) || part.Scope != power.Package {
 			t.Errorf("%s denied: got %d meters, %v, want %d", name, len(meters), err, want)
 		}
 		_ = power.Close(meters)
