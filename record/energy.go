@@ -134,7 +134,7 @@ type Curve struct {
 
 const maxPoints = 1200
 
-// NewMetered summarizes the readings of a meter. start is the start of the loop, and phases are relative to it.
+// NewMetered summarizes the readings of a meter. phases are relative to start, the start of the loop.
 func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
 	m := Metered{Meter: s.Info, ReadTime: s.ReadTime.Seconds(), Faults: s.Faults, Curve: newCurve(s, start)}
 	for _, p := range phases {
@@ -331,8 +331,7 @@ func (e *EnergyRecord) figure(name string, scope power.Scope, meters []Metered) 
 	return f
 }
 
-// doubtOf bounds the error in watts of the mean power of an interval: due to the times of the samples, and to the part
-// that they do not cover.
+// doubtOf bounds the error in watts of the mean power of an interval, due to sample times and uncovered time.
 func doubtOf(a *power.Amount) float64 {
 	relative := 1 - math.Min(a.Coverage, 1)
 	if a.Joules > 0 {

@@ -125,14 +125,14 @@ func TestHeadlineNeedsEveryPart(t *testing.T) {
 		figures  []string
 		headline string // or what the statement names
 	}{
-		"all are there":           {[]Metered{pkg, gpu}, nil, []string{"package-0", "gpu-0"}, "gpu-0"},
-		"a package":               {[]Metered{pkg, stopped("package-1", power.Package)}, nil, nil, "package-1: the"},
-		"memory stops, not a GPU": {[]Metered{pkg, gpu, stopped("dram-0", power.DRAM)}, nil, []string{"gpu-0"}, "gpu-0"},
-		"a zone is refused":       {[]Metered{pkg}, []power.Absence{refused("dram", power.DRAM)}, nil, "dram: only"},
-		"a GPU":                   {[]Metered{pkg, gpu}, []power.Absence{refused("gpu", power.GPU)}, []string{"package-0"}, "gpu: "},
-		"the wall meter is lost":  {[]Metered{gpu, stopped("pdu", power.Wall)}, nil, []string{"gpu-0"}, "pdu: the"},
-		"a disk's sensor is lost": {[]Metered{pkg, stopped("nvme", power.Device)}, nil, []string{"package-0"}, "package-0"},
-		"a source has no meter":   {[]Metered{pkg}, []power.Absence{refused("ipmi", "")}, []string{"package-0"}, "package-0"},
+		"all are there":         {[]Metered{pkg, gpu}, nil, []string{"package-0", "gpu-0"}, "gpu-0"},
+		"a package":             {[]Metered{pkg, stopped("package-1", power.Package)}, nil, nil, "package-1: the"},
+		"memory, not the GPU":   {[]Metered{pkg, gpu, stopped("dram-0", power.DRAM)}, nil, []string{"gpu-0"}, "gpu-0"},
+		"a zone is refused":     {[]Metered{pkg}, []power.Absence{refused("dram", power.DRAM)}, nil, "dram: only"},
+		"a GPU":                 {[]Metered{pkg}, []power.Absence{refused("g1", power.GPU)}, []string{"package-0"}, "g1: "},
+		"the wall meter":        {[]Metered{gpu, stopped("pdu", power.Wall)}, nil, []string{"gpu-0"}, "pdu: the"},
+		"a disk's sensor":       {[]Metered{pkg, stopped("nvme", power.Device)}, nil, []string{"package-0"}, "package-0"},
+		"a source has no meter": {[]Metered{pkg}, []power.Absence{refused("ipmi", "")}, []string{"package-0"}, "package-0"},
 	} {
 		e := tenSeconds(c.meters...)
 		e.Absent = c.absent
