@@ -162,7 +162,6 @@ func (s *series) pass(b *testing.B, d *disturber, roots []graph.Vertex, counts [
 		s.parts.waking += call - t.Elapsed
 		s.parts.faults += after.Minflt - before.Minflt
 		s.parts.displaced += after.Nivcsw - before.Nivcsw
-		s.parts.multiplying += multiply()
 	}
 	s.rates = append(s.rates, float64(len(roots))/seconds/1e9)
 }
@@ -274,32 +273,13 @@ func usage(b *testing.B) (u syscall.Rusage) {
 	return u
 }
 
-// multiplications is the number of multiplications that multiply times. Each takes 3 or 4 cycles and waits for the one
-// before.
-const multiplications = 10_000
-
-// multiply returns the time of multiplications, which shows changes of a processor's frequency.
-func multiply() time.Duration {
-	start := time.Now()
-	product := uint64(start.UnixNano())
-	for range multiplications {
-		product *= product | 3
-	}
-	elapsed := time.Since(start)
-	if product == 0 { // never: all factors are odd
-		return 0
-	}
-	return elapsed
-}
-
 // breakdown adds up where searches spend their time: in levels of either direction, by the size of the frontier that
 // they expand, and in phases outside levels. It also has what comes before the clock and what the system did.
 type breakdown struct {
 	searches int
 	waking   time.Duration // of workers, and the rest of the call outside the clock
 
-	faults, displaced int64         // page faults, and times that the system took a processor away
-	multiplying       time.Duration // after each search
+	faults, displaced int64 // page faults, and times that the system took a processor away
 
 	phases map[string]time.Duration
 	levels [2][10]struct { // top-down, bottom-up; frontiers of 10^k vertices and more
@@ -347,7 +327,7 @@ func (d *breakdown) String() string {
 		fmt.Fprintf(&text, "%s %v; ", name, d.phases[name]/n)
 	}
 	per := 1 / float64(n)
-	fmt.Fprintf(&text, "before the clock %v\n\tpage faults %.2f, displaced %.2f times, a multiplication %.3f ns",
-		d.waking/n, float64(d.faults)*per, float64(d.displaced)*per, float64(d.multiplying)*per/multiplications)
+	fmt.Fprintf(&text, "before the clock %v\n\tpage faults %.2f, displaced %.2f times",
+		d.waking/n, float64(d.faults)*per, float64(d.displaced)*per)
 	return text.String()
 }

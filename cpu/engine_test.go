@@ -4,7 +4,6 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -135,34 +134,6 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// With one direction every level has it, the root's too, and a search discovers the same vertices in as many levels.
-func TestOneDirectionHoldsForEveryLevel(t *testing.T) {
-	tuples := append(kronecker(t, 12), edges(5000, 5001, 5001, 5002, 5002, 5003)...)
-	for _, root := range []graph.Vertex{1, 5000, 5002} { // 5000 is a leaf
-		var depth [2]int
-		for i, only := range []struct {
-			name string
-			want graph.Direction
-		}{{"topdown", graph.TopDown}, {"bottomup", graph.BottomUp}} {
-			set := map[string]string{"direction": only.name, "hubs": "4096"}
-			e := open(t, tuples, set)
-			found, err := e.Search(context.Background(), root, make([]graph.Vertex, 5004))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k, level := range found.Levels {
-				if level.Direction != only.want {
-					t.Errorf("root %d, %s: level %d is %v", root, only.name, k, level.Direction)
-				}
-			}
-			depth[i] = len(found.Levels)
-		}
-		if depth[0] != depth[1] || depth[0] < 3 {
-			t.Errorf("root %d: %d levels top-down, %d bottom-up", root, depth[0], depth[1])
-		}
-	}
-}
-
 func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
 	tuples := kronecker(t, 10)
 	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
@@ -189,17 +160,6 @@ func TestPackedListsOfFarNeighborsAreSearched(t *testing.T) {
 	e := open(t, tuples, set)
 	for _, root := range []graph.Vertex{0, 1000, vertices - 1} {
 		check(t, e, truth, root)
-	}
-}
-
-// Labels have 32 bits, and one of them stands for none.
-func TestLabelsThatDoNotFitAreRefused(t *testing.T) {
-	for _, label := range []graph.Vertex{1 << 32, 1<<32 - 1} {
-		e := New()
-		defer e.Close()
-		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: edges(1, label)}); !errors.Is(err, plugins.ErrTuples) {
-			t.Errorf("label %d: error is %v, want %v", label, err, plugins.ErrTuples)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ package cpu
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -179,6 +180,9 @@ func TestLevelsAgreeWithTheOracle(t *testing.T) {
 		}
 		for k, l := range found.Levels {
 			looked, known := l.Edges.Get()
+			if got := strings.ReplaceAll(l.Direction.String(), "-", ""); got != set["direction"] && set["direction"] != "auto" {
+				r.Fatalf("level %d is %v", k, got)
+			}
 			if l.Frontier != frontiers[k] || known != (l.Direction == graph.TopDown) || looked > entries[k] {
 				r.Fatalf("level %d: frontier %d, looked at %d entries (%v, %v); want %d and at most %d",
 					k, l.Frontier, looked, known, l.Direction, frontiers[k], entries[k])

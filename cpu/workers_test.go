@@ -4,7 +4,6 @@ package cpu
 
 import (
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -47,15 +46,5 @@ func TestConformanceOfPlaces(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		conform(t, "threads=3 pin=true", small)
-	}
-}
-
-func TestMemoryOnANodeThatDoesNotExistIsRefused(t *testing.T) {
-	if choices := memoryChoices(); slices.Contains(choices, "node:77") {
-		t.Skip(choices)
-	}
-	_, err := plugins.Resolve(options(), map[string]string{"memory": "node:77"})
-	if err == nil || !strings.Contains(err.Error(), "want one of default") {
-		t.Errorf("memory=node:77: error is %v, want one that names the nodes", err)
 	}
 }

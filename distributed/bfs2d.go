@@ -26,7 +26,7 @@ import "github.com/tepsbench/teps/distributed/comm"
 //     "Large-Scale Energy-Efficient Graph Traversal", IPDPS 2012).
 //
 // Data: top-down reads the columns of the rank's part of the matrix (Part.down), bottom-up its rows (Part.up, hubs
-// first) and groups (groups.go). Sets are bitmaps; discovered and frontier are lists while they are small (set.go).
+// first) and groups (groups.go). Sets are bitmaps; discovered and frontier are lists while they are small (message.go).
 //
 // Invariants between two levels, on every rank:
 //   - visited is exact for the rank's own vertices. For other rows it holds those that this rank has sent, or has

@@ -19,22 +19,15 @@ func init() {
 	}
 }
 
-// holder returns the rank that stores the edges from vertices of owner u to vertices of owner v, the block of v among
-// that rank's rows, and the block of u among its columns.
-func holder(g Grid, u, v int) (rank, rowBlock, columnBlock int) {
-	i, rowBlock := g.Place(v)
-	columnBlock, j := g.Place(u)
-	return g.Rank(i, j), rowBlock, columnBlock
-}
-
 // The picture in partition.go: two rows and three columns of ranks over the blocks of the matrix.
 func ExampleGrid_Rank() {
 	g := Grid{R: 2, C: 3}
 	for v := range g.Ranks() {
 		var line []string
 		for u := range g.Ranks() {
-			rank, _, _ := holder(g, u, v)
-			line = append(line, fmt.Sprint(rank))
+			i, _ := g.Place(v)
+			_, j := g.Place(u)
+			line = append(line, fmt.Sprint(g.Rank(i, j)))
 		}
 		fmt.Printf("to block %d: %s\n", v, strings.Join(line, " "))
 	}
@@ -79,23 +72,4 @@ func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
 			}
 		}
 	})
-}
-
-// An entry is in its holder's own grid row and column, at the blocks that holder returns.
-func TestHoldersHaveTheirRowsAndColumns(t *testing.T) {
-	if g := SquareGrid(12); g != (Grid{4, 3}) {
-		t.Errorf("12 ranks make the grid %v, want 4x3", g)
-	}
-	for _, g := range []Grid{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {4, 4}, {3, 7}, SquareGrid(12)} {
-		for u := range g.Ranks() {
-			for v := range g.Ranks() {
-				rank, rowBlock, columnBlock := holder(g, u, v)
-				i, j := g.Place(rank)
-				if g.Rank(i, rowBlock) != v || g.Rank(columnBlock, j) != u {
-					t.Errorf("grid %v: rank %d stores the entry from block %d to %d at row block %d, column block %d",
-						g, rank, u, v, rowBlock, columnBlock)
-				}
-			}
-		}
-	}
 }

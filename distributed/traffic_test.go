@@ -214,19 +214,3 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 		t.Errorf("%d words were sent for predecessors of %d vertices", asked, fold)
 	}
 }
-
-// A grid row of C ranks passes a prefix on C-1 times and sends the union C-1 times, where all to all it may take C(C-1)
-// messages.
-func TestFoldByPrefix(t *testing.T) {
-	tuples := kronecker(t, 12, 16)
-	for fold, want := range map[string]int64{"alltoall": 4 * 4 * 3, "prefix": 4 * 2 * 3} {
-		search := searchOnce(t, tuples, map[string]string{"ranks": "16", "partition": "2d", "fold": fold})
-		got := int64(0) // in the level with most
-		for _, l := range search.Levels {
-			got = max(got, number(l.Phases[distributed.Fold].Messages))
-		}
-		if got != want {
-			t.Errorf("fold=%s: got %d messages of the fold in a level, want %d", fold, got, want)
-		}
-	}
-}

@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -169,16 +170,12 @@ func (b *builder) batches(worker int) iter.Seq[[]graph.Edge] {
 // translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that many cache
 // misses overlap. A vertex is its label if vertex is nil.
 func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
-	if vertex == nil {
-		for i, e := range tuples {
-			u, v, _ := e.Ends32()
-			pairs[i&(batchSize-1)] = uint64(u)<<32 | uint64(v)
-		}
-		return
-	}
 	for i, e := range tuples {
 		u, v, _ := e.Ends32()
-		pairs[i&(batchSize-1)] = uint64(vertex[u])<<32 | uint64(vertex[v])
+		if vertex != nil {
+			u, v = vertex[u], vertex[v]
+		}
+		pairs[i&(batchSize-1)] = uint64(u)<<32 | uint64(v)
 	}
 }
 
@@ -212,13 +209,11 @@ func (b *builder) partition() error {
 
 // degreesOf returns the sum of the degrees of the vertices [from, to).
 func (b *builder) degreesOf(from, to int) (sum int) {
-	if b.g.Order == Given {
-		for _, d := range b.degrees[from:to] {
-			sum += int(d)
+	for v := from; v < to; v++ {
+		label := uint32(v)
+		if b.g.Order != Given {
+			label = b.g.Label[v]
 		}
-		return sum
-	}
-	for _, label := range b.g.Label[from:to] {
 		sum += int(b.degrees[label])
 	}
 	return sum
@@ -226,28 +221,22 @@ func (b *builder) degreesOf(from, to int) (sum int) {
 
 // measure finds the largest label. It refuses labels that do not fit 32 bits or are None.
 func (b *builder) measure() error {
-	labels := make([]int, b.team.Size())
-	wrong := make([]int, b.team.Size()) // 1 + position of a tuple that does not fit
+	labels, errs := make([]int, b.team.Size()), make([]error, b.team.Size())
 	b.team.Split(len(b.tuples), 1, func(worker, from, to int) {
 		n := 0
 		for i, e := range b.tuples[from:to] {
 			u, v, narrow := e.Ends32()
 			if !narrow || u == None || v == None {
-				wrong[worker] = from + i + 1
+				errs[worker] = fmt.Errorf("tuple %d is %v: %w: labels must be below %d; relabel the vertices", from+i, e,
+					plugins.ErrTuples, None)
 				return
 			}
 			n = max(n, int(max(u, v))+1)
 		}
 		labels[worker] = n
 	})
-	for _, i := range wrong {
-		if i > 0 {
-			return fmt.Errorf("tuple %d is %v: %w: labels must be below %d; relabel the vertices",
-				i-1, b.tuples[i-1], plugins.ErrTuples, None)
-		}
-	}
 	b.g.Labels = slices.Max(labels)
-	return nil
+	return cmp.Or(errs...)
 }
 
 // countDegrees counts the tuples at every label, with duplicates and without self-loops. Each worker has a byte for

@@ -151,8 +151,7 @@ func cutVertices(lists *Lists, searched, workers int) (borders []uint32) {
 	entries := 0
 	for v := range searched {
 		if v&63 == 0 && (entries >= limit || v-int(borders[len(borders)-1]) >= maxBlockVertices) {
-			borders = append(borders, uint32(v))
-			entries = 0
+			borders, entries = append(borders, uint32(v)), 0
 		}
 		entries += lists.Degree(uint32(v))
 	}

@@ -114,11 +114,10 @@ func (b *builder) localOrder() (bool, error) {
 		return false, err
 	}
 	deep := true
-	for label, n := 0, 0; deep && label < g.Labels && !b.stopped.Load(); label++ {
+	for label, n, end := 0, 0, 0; deep && label < g.Labels && !b.stopped.Load(); label++ {
 		if b.degrees[label] == 0 || w.seen[label>>6]>>(label&63)&1 != 0 {
 			continue
 		}
-		var end int
 		if end, deep = w.from(uint32(label), n); deep {
 			for _, v := range w.order[n:end] {
 				w.seen[v>>6] &^= 1 << (v & 63)
@@ -140,8 +139,8 @@ func (b *builder) localOrder() (bool, error) {
 	g.Order, g.Searched = Local, g.Vertices
 	b.team.Split(g.Labels, 1, func(_, from, to int) { fill(g.Vertex[from:to], None) })
 	b.team.Split(g.Vertices, 1, func(_, from, to int) {
-		for v, label := range g.Label[from:to] {
-			g.Vertex[label] = uint32(from + v)
+		for v := from; v < to; v++ {
+			g.Vertex[g.Label[v]] = uint32(v)
 		}
 	})
 	return true, nil
@@ -193,27 +192,35 @@ type walk struct {
 // from searches from root and writes the labels of its component to order[first:end]. It stops, and returns false, at
 // a level that is too wide.
 func (w *walk) from(root uint32, first int) (end int, deep bool) {
-	begin, order, seen := w.begin, w.order, w.seen
-	order[first] = root
-	seen[root>>6] |= 1 << (root & 63)
-	end = first + 1
+	end = w.begins(root, first)
 	for head := first; head < end; {
-		tail := end
-		for _, u := range order[head:end] {
-			for _, v := range w.neighbors[begin[u]:begin[u+1]] {
-				if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 {
-					seen[v>>6] = word | bit
-					order[tail] = v
-					tail++
-				}
-			}
-		}
-		head, end = end, tail
-		if end-head > w.widest {
+		if head, end = end, w.expand(head, end, len(w.order)); end-head > w.widest {
 			return end, false
 		}
 	}
 	return end, true
+}
+
+// begins makes root the label at order[first].
+func (w *walk) begins(root uint32, first int) (end int) {
+	w.order[first] = root
+	w.seen[root>>6] |= 1 << (root & 63)
+	return first + 1
+}
+
+// expand appends the unseen neighbors of order[head:end] to order, which gets at most limit labels.
+func (w *walk) expand(head, end, limit int) (tail int) {
+	begin, order, seen, tail := w.begin, w.order, w.seen, end
+	for _, u := range order[head:end] {
+		for _, v := range w.neighbors[begin[u]:begin[u+1]] {
+			if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 && tail < limit {
+				seen[v>>6] = word | bit
+				order[tail] = v
+				tail++
+			}
+		}
+	}
+	return tail
 }
 
 func (w *walk) mean() float64 {
@@ -231,26 +238,16 @@ func (w *walk) mean() float64 {
 
 // cluster orders the vertices by cluster. It needs room for as many.
 func (w *walk) cluster(room []uint32) {
-	begin, order, seen := w.begin, w.order, w.seen
-	copy(room, order)
-	clear(seen)
+	copy(room, w.order)
+	clear(w.seen)
 	end := 0
 	for _, root := range room {
-		if seen[root>>6]>>(root&63)&1 != 0 {
+		if w.seen[root>>6]>>(root&63)&1 != 0 {
 			continue
 		}
-		seen[root>>6] |= 1 << (root & 63)
-		order[end] = root
-		head, limit := end, min(end+clusterSize, len(order))
-		for end++; head < end; head++ {
-			u := order[head]
-			for _, v := range w.neighbors[begin[u]:begin[u+1]] {
-				if word, bit := seen[v>>6], uint64(1)<<(v&63); word&bit == 0 && end < limit {
-					seen[v>>6] = word | bit
-					order[end] = v
-					end++
-				}
-			}
+		head, limit := end, min(end+clusterSize, len(w.order))
+		for end = w.begins(root, end); head < end; {
+			head, end = end, w.expand(head, end, limit)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package layout
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync"
 	"testing"
@@ -48,23 +47,6 @@ func TestPackedFieldsRoundTripForAllWidthsAndWriters(t *testing.T) {
 		cuts := rapid.SliceOfN(rapid.IntRange(0, len(numbers)), 0, 5).Draw(t, "cuts")
 		slices.Sort(cuts)
 		checkFields(t, packAll(numbers, largest, cuts...), numbers)
-	})
-}
-
-func FuzzPackedFieldsRoundTrip(f *testing.F) {
-	f.Add(uint32(1), uint16(0), []byte{})
-	f.Add(uint32(1<<32-1), uint16(3), []byte{1, 2, 3, 4, 255, 255, 255, 255, 9, 9, 9, 9})
-	f.Add(uint32(1<<22), uint16(1), make([]byte, 4*70))
-	f.Fuzz(func(t *testing.T, largest uint32, cut uint16, data []byte) {
-		var numbers []uint32
-		for ; len(data) >= 4; data = data[4:] {
-			x := binary.LittleEndian.Uint32(data)
-			if largest < 1<<32-1 {
-				x %= largest + 1
-			}
-			numbers = append(numbers, x)
-		}
-		checkFields(t, packAll(numbers, largest, min(int(cut), len(numbers))), numbers)
 	})
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package comm lets ranks exchange messages: goroutines of one process (local.go) or processes under MPI (package mpi).
+// Package comm lets ranks exchange messages: goroutines of one process (NewLocal) or processes under MPI (package mpi).
 package comm
 
 import (
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/internal/team"
 )
@@ -42,4 +45,178 @@ func Allgather(g Group, message []uint32) (received [][]uint32) {
 	received = make([][]uint32, g.Size())
 	g.Alltoallv(slices.Repeat([][]uint32{message}, g.Size()), received, nil)
 	return received
+}
+
+// localGroup is a group of goroutines. They exchange messages by posting slices on boards. Nothing is copied: a
+// received message is the sender's slice. Two boards alternate: a rank that is one call ahead posts on the other board,
+// and no rank can be two calls ahead.
+type localGroup struct {
+	size    int
+	barrier barrier
+	boards  [2][]post              // [size] by sender
+	parts   map[uint32]*localGroup // of the last Split, by color
+}
+
+// post is the arguments of one rank in a call. The padding keeps ranks off each other's cache lines.
+type post struct {
+	send   [][]uint32
+	values [MaxReduce]int64
+	_      [72]byte
+}
+
+// local is a rank's end of a group.
+type local struct {
+	group *localGroup
+	rank  int
+	calls int
+	idle  team.Idler // of WhileIdle, until it has no more to do
+}
+
+// NewLocal returns the ends of a group of in-process ranks, each for use by one goroutine. The ranks have the given
+// number of workers each.
+func NewLocal(ranks, threads int) []Group {
+	w := waiting{yields: max(totalYields/ranks, 8)}
+	if ranks*threads <= runtime.GOMAXPROCS(0) {
+		w = waiting{spins, yields}
+	}
+	g := newLocalGroup(ranks, w)
+	all := make([]Group, ranks)
+	for rank := range all {
+		all[rank] = &local{group: g, rank: rank}
+	}
+	return all
+}
+
+func newLocalGroup(size int, w waiting) *localGroup {
+	g := &localGroup{size: size}
+	g.barrier.size, g.barrier.waiting = int32(size), w
+	g.barrier.passed = sync.NewCond(&g.barrier.mu)
+	for i := range g.boards {
+		g.boards[i] = make([]post, size)
+	}
+	return g
+}
+
+func (c *local) Rank() int { return c.rank }
+func (c *local) Size() int { return c.group.size }
+
+// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank adds up the
+// values and drops the messages of the previous call, which all ranks have read.
+func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
+	c.calls++
+	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
+	own := &board[c.rank]
+	own.send = send
+	copy(own.values[:], values)
+	barrier := &c.group.barrier
+	barrier.pass(&c.idle, func() {
+		barrier.sums = [MaxReduce]int64{}
+		for k := range board {
+			for i := range values {
+				barrier.sums[i] += board[k].values[i]
+			}
+			previous[k].send = nil
+		}
+	})
+	copy(values, barrier.sums[:])
+	for k := range receive {
+		receive[k] = board[k].send[c.rank]
+	}
+}
+
+func (c *local) WhileIdle(work team.Idler) { c.idle = work }
+
+func (c *local) Split(color, key int) Group {
+	g := c.group
+	all := Allgather(c, []uint32{uint32(color), uint32(key)})
+	before := 0 // members that come before this rank
+	for rank, other := range all {
+		if other[0] == uint32(color) && (other[1] < uint32(key) || other[1] == uint32(key) && rank < c.rank) {
+			before++
+		}
+	}
+	g.barrier.pass(&c.idle, func() {
+		sizes := map[uint32]int{}
+		for _, other := range all {
+			sizes[other[0]]++
+		}
+		g.parts = map[uint32]*localGroup{}
+		for color, size := range sizes {
+			g.parts[color] = newLocalGroup(size, g.barrier.waiting)
+		}
+	})
+	return &local{group: g.parts[uint32(color)], rank: before}
+}
+
+// barrier blocks ranks until all have arrived. A rank first spins, then yields its processor, then sleeps.
+type barrier struct {
+	size int32
+	waiting
+	_        [64]byte
+	arrived  atomic.Int32
+	_        [60]byte
+	turn     atomic.Uint32
+	sums     [MaxReduce]int64 // on the cache line that waiting ranks watch
+	_        [24]byte
+	sleepers atomic.Int32
+	mu       sync.Mutex
+	passed   *sync.Cond
+}
+
+// waiting is how often a rank checks the barrier before it yields between checks, and before it sleeps: to wake a rank
+// takes about 50 us, longer than most phases of a search. A rank with a processor yields to other threads of the system
+// and not to the Go scheduler, in whose queues ranks end up behind each other.
+type waiting struct{ spins, yields int }
+
+const (
+	spins       = 20_000 // about 10 us; 0 if there are more workers than processors
+	yields      = 4000   // about 2 ms if nothing else wants the processor
+	totalYields = 8000   // sum over all ranks, if there are more than processors
+)
+
+// pass waits until all ranks have called it. The last rank calls last before it releases the others. A rank that goes
+// to sleep counts itself and then looks at the turn; the last rank does both in the other order.
+func (b *barrier) pass(idle *team.Idler, last func()) {
+	turn := b.turn.Load()
+	if b.arrived.Add(1) < b.size {
+		b.await(turn, idle)
+		return
+	}
+	last()
+	b.arrived.Store(0)
+	b.turn.Add(1)
+	if b.sleepers.Load() > 0 {
+		b.mu.Lock()
+		b.passed.Broadcast()
+		b.mu.Unlock()
+	}
+}
+
+// await returns when the barrier has opened after the turn. A rank with a processor does idle work until then, which
+// becomes nil when there is no more.
+func (b *barrier) await(turn uint32, idle *team.Idler) {
+	for *idle != nil && b.spins > 0 && b.turn.Load() == turn {
+		if _, more := (*idle).Idle(0); !more {
+			*idle = nil
+		}
+	}
+	for k := range b.spins + b.yields {
+		if b.turn.Load() != turn {
+			return
+		}
+		switch {
+		case k < b.spins:
+		case b.spins > 0:
+			team.YieldProcessor()
+		default:
+			runtime.Gosched()
+		}
+	}
+	b.mu.Lock()
+	b.sleepers.Add(1)
+	for b.turn.Load() == turn {
+		b.passed.Wait()
+	}
+	b.sleepers.Add(-1)
+	b.mu.Unlock()
 }

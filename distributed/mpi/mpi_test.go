@@ -102,8 +102,8 @@ func withRank(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// The cases that depend on processes, messages and memory of ranks; package distributed has the others. Each case starts
-// mpirun anew.
+// The cases that depend on processes, messages and memory of ranks; package distributed has the others. Each case
+// starts mpirun anew.
 func TestMPIConformance(t *testing.T) {
 	withRank(t)
 	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
