@@ -133,7 +133,7 @@ func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roo
 type levelSum struct {
 	levels, frontiers, edges int64
 	elapsed                  time.Duration
-	phases                   []plugins.Phase // of several GPUs; without what they sent
+	phases                   []plugins.Phase // of several GPUs; without bytes and messages
 }
 
 // levelKey is a direction and the number of a level, or in long searches the bits of its frontier's size.

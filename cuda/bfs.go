@@ -51,7 +51,7 @@ const (
 	maxLevels = 1 << 16 // levels that a search records; more would need allocations inside the clock
 )
 
-// newSearch allocates what a search needs besides the graph.
+// newSearch allocates the arrays of a search besides the graph.
 func (b *builder) newSearch() *search {
 	labels := b.graph.Labels
 	s := &search{device: b.device, memory: b.Memory, levels: make([]plugins.Level, 0, maxLevels+1)}

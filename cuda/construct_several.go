@@ -267,7 +267,7 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 	}
 }
 
-// derive makes the arrays that follow from the lists, and adds up what all GPUs have to know.
+// derive makes the arrays that follow from the lists, and the sums over all GPUs.
 func (t team) derive() error {
 	edges := make([][]uint32, len(t)) // of hubs, by rank
 	ordinary := make([]uint64, len(t))

@@ -140,5 +140,5 @@ func sortBits(s span, searched int64) (target, key int) {
 }
 
 // cachedBytes returns how many bytes of frontier bits, in reads of 16, a block of the search caches in shared memory
-// in addition to what it needs: what it wants, or what is left below the limit.
+// in addition to the bytes that it needs: as many as it wants, or as fit below the limit.
 func cachedBytes(needed, wanted, limit int64) int64 { return min(wanted, max(limit-needed, 0)) &^ 15 }

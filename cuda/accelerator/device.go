@@ -25,12 +25,12 @@ import (
 //go:embed kernels/accelerator.fatbin
 var image string
 
-// device is a GPU with what it needs for one graph.
+// device is a GPU with the arrays of one graph.
 type device struct {
 	gpu    *driver.GPU
 	memory *driver.Allocator
 	stage  *driver.Stage
-	err    error // a call has failed, and what is on the device is not known
+	err    error // of a failed call: the state of the device is not known
 
 	recipe    graph.Kronecker // whose constants are on the device
 	constants uint64

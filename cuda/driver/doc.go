@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package driver is what the engines for NVIDIA GPUs share: the driver, a GPU with kernels loaded, memory on it, and
-// sorting. Kernels are in images that cuda/build.sh makes.
+// Package driver has the parts that the engines for NVIDIA GPUs share: the driver, a GPU with kernels loaded, memory on
+// it, sorting, and the clocks of both kernels. Kernels are in images that cuda/build.sh makes.
 //
 // Without the build tag cuda it only says that it is missing.
 package driver

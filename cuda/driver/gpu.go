@@ -171,7 +171,7 @@ func (d *GPU) Do(f func() error) error {
 	return f()
 }
 
-// Close frees what Open made, except for the context.
+// Close ends Open. The context stays.
 func (d *GPU) Close() (err error) {
 	if d.Stream != (cu.Stream{}) {
 		err = d.Stream.Destroy()

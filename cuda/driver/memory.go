@@ -78,8 +78,8 @@ func (m *Allocator) Shrinkable(what string, bytes int64) (at uint64, size int64,
 	return at, size, nil
 }
 
-// Shrink gives back what lies behind the first bytes of an array of Shrinkable. Unlike the driver's functions that free
-// memory, its function for that does not wait for kernels.
+// Shrink gives back the memory behind the first bytes of an array of Shrinkable. Unlike the driver's functions that
+// free memory, its function for that does not wait for kernels.
 func (m *Allocator) Shrink(at uint64, bytes int64) error {
 	a := m.arrays[at]
 	freed := a.bytes - min((bytes+pieceBytes-1)/pieceBytes*pieceBytes, a.bytes)

@@ -33,8 +33,8 @@ type buffer struct {
 	moved  cu.Event
 }
 
-// NewStage allocates the buffers, on the device from memory. Without memory, Download can be used if what it downloads
-// lies on the device.
+// NewStage allocates the buffers, on the device from memory. Without memory there are none on the device: a Stage for
+// Download of arrays that lie there.
 func NewStage(memory *Allocator) (*Stage, error) {
 	s := &Stage{memory: memory}
 	for i := range s.buffers {

@@ -64,7 +64,7 @@ func RunSteps(ctx context.Context, steps ...Step) (phases []plugins.Phase, err e
 	return phases, nil
 }
 
-// Built ends kernel 1. It returns what the engines share of a graph, or frees everything after an error.
+// Built ends kernel 1. It returns the fields that the engines share, or frees everything after an error.
 func (w *Work) Built(phases []plugins.Phase, err error) (plugins.Built, error) {
 	if err != nil {
 		_ = cu.Synchronize() // nothing may still run when the arrays are freed; err is the error to report
@@ -134,7 +134,7 @@ func (d *GPU) SetSearch(b *plugins.Built, s Search) {
 	b.Free = s.Close
 }
 
-// Fail keeps the first error, with what was done if that is not empty.
+// Fail keeps the first error, with the failed action if that is not empty.
 func (w *Work) Fail(action string, err error) {
 	if w.Err != nil || err == nil {
 		return

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The threads of a block of the search: their barriers, their shared memory, and what they count.
+// The threads of a block of the search: their barriers, their shared memory, and their counters.
 //
 // A block has SEARCH_THREADS threads that search, followed by COPY_THREADS threads that copy the output template at
-// the same time. The two never wait for each other in a barrier of the whole block, so each has a named barrier of
-// its own.
+// the same time. The two never wait for each other in a barrier of the whole block, so each has a named barrier.
 #pragma once
 #include "search.cuh"
 
@@ -31,12 +30,12 @@ __device__ inline bool anySearch(bool predicate) {
   return any != 0;
 }
 
-// fence orders what this thread, and the threads it has met at a barrier, read and wrote before it against what they
-// do after it, for the whole device.
+// fence orders the reads and writes before it of this thread, and of the threads it has met at a barrier, against those
+// after it, for the whole device.
 __device__ inline void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // syncGrid waits for the searching threads of all blocks, and lets one thread of each block call then before the
-// others continue. The first block adds what is missing to reach the highest bit, so the counter is never reset.
+// others continue. The first block adds the rest that flips the highest bit, so the counter is never reset.
 template <class Then>
 __device__ inline void syncGrid(const Then& then) {
   syncSearch();
@@ -71,7 +70,7 @@ struct PendingWord {
   u32 found;      // those of the same word that were found through their hubs
 };
 
-// OneBlock is what a block needs to run sparse levels alone (sparse.cuh). Three counters are used in turn.
+// OneBlock is the memory of the single block that runs sparse levels (sparse.cuh). Three counters are used in turn.
 struct OneBlock {
   struct {
     u32 found, edgesLow, edgesHigh, longLists, hubs, leaves;  // as in Counters; edges = edgesHigh << 16 + edgesLow
@@ -99,11 +98,11 @@ struct Shared {
 #endif
   u64 barriers;                  // of all GPUs that this launch has passed
   u64 written;                   // this block's corrections that its threads have written out or are writing
-  u64 part[2], size[2];          // of those, what the searching [0] and the copying [1] threads are writing
+  u64 part[2], size[2];          // of those, the part that the searching [0] and the copying [1] threads are writing
   alignas(16) u32 cached[];      // bottom-up: frontier bits of the first vertices, as many as fit
 };
 
-// Tally is what a thread counts in a level.
+// Tally has the counters of a thread in a level.
 struct Tally {
   u64 edges = 0;
   u32 found = 0, hubs = 0, examined = 0, leaves = 0, longLists = 0;

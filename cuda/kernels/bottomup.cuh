@@ -6,7 +6,7 @@
 // 2.1), and most of the frontier bits that it tests are cached in shared memory. The lists of 32 consecutive vertices
 // lie in an aligned block, row by row, so that the lanes of a warp read neighboring words (section 3.2, figure 4). A
 // row has four entries of each vertex, one read of 16 bytes: when most vertices have been found, the few lanes that
-// still scan use half of every 32 bytes that memory delivers, and would use an eighth with single entries. A block
+// go on scanning use half of every 32 bytes that memory delivers, and would use an eighth with single entries. A block
 // has only the rows in which enough lanes have an entry; the rest of a list, and lists without a block, are read from
 // CSR, lane by lane. In a grouped word the blocks begin behind the first neighbors, which are the hubs.
 #pragma once
@@ -66,8 +66,8 @@ __device__ inline u32 cachedHits(const u32 (&entry)[4], const FrontierBits& inFr
 }
 
 // scanPending scans the lists of the vertices of the block's pending words. A warp takes WORDS_PER_WARP words at a
-// time, and its lanes stand for the vertices of a word. It scans the aligned blocks of these words together: one row
-// of each, then all cached bits of the frontier, then, for rows without a hit, all other bits, so that each kind of
+// time, and its lanes stand for the vertices of a word. It interleaves the scans of their aligned blocks: it reads one
+// row of each, then all cached bits of the frontier, then, for rows without a hit, all other bits, so that each kind of
 // latency is paid once for all words.
 __device__ inline void scanPending(Shared& shared, const FrontierBits& inFrontier, u32* next, Tally& tally,
                                    BufferedCorrections& corrections) {
@@ -77,9 +77,9 @@ __device__ inline void scanPending(Shared& shared, const FrontierBits& inFrontie
     begin = __shfl_sync(~0u, begin, 0);
     if (begin >= shared.words) return;
     const uint4* row[WORDS_PER_WARP]; // the next row of each word
-    u32 rows[WORDS_PER_WARP];         // that are left
+    u32 rows[WORDS_PER_WARP];         // that remain
     u32 parent[WORDS_PER_WARP];       // NONE until this lane has found one
-    u32 scanning = 0;                 // bit i: this lane still scans in word i
+    u32 scanning = 0;                 // bit i: this lane scans in word i
     u32 first = 0;                    // bit i: its parent in word i is the first entry of the block
 #pragma unroll
     for (int i = 0; i < WORDS_PER_WARP; i++) {

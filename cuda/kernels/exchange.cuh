@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The exchange of GPUs that search a graph together: 1D by destination with a replicated frontier (Buluc and Madduri,
+// The exchange of GPUs that search one graph: 1D by destination with a replicated frontier (Buluc and Madduri,
 // "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, section 3.1, with the frontier as a bitmap).
-// This is the grid of one column (graph.cuh); fold.cuh has what the top-down steps of other grids do in addition.
+// This is the grid of one column (graph.cuh); fold.cuh has the additional work of top-down steps on other grids.
 //
 // Every GPU expands the whole frontier, and finds own vertices only. So their parents never move, and a level moves
-// this alone between two GPUs:
+// only this between two GPUs:
 //
 //   words of the next frontier   4 bytes for 32 own vertices: rows of 32 words without a vertex stay
 //   or, if it is sparse          4 bytes for each vertex of it, sent while it is found
@@ -20,21 +20,22 @@
 //                                after the level's only fence for the whole system, a flag; it waits for the flags of the
 //                                others, adds up the counters, and lets its GPU's blocks continue with the sums
 //
-// That fence covers what all blocks of the GPU have pushed, because they have met the last one before (causality order
-// of PTX). A fence of every block would wait for its copying threads, too.
+// That fence covers the words that all blocks of the GPU have pushed, because they have met the last one before
+// (causality order of PTX). A fence of every block would wait for its copying threads, too.
 //
 // All GPUs have the same sums, so all take the same direction and end after the same level.
 //
 // Staged: without peer access all of this lies in the host's memory, once, which all GPUs can read and write. There are
 // two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
 //
-// Counted are bytes and messages of frontiers and of vertices on the way to their owners, not the counters of a barrier.
+// The record counts bytes and messages of frontiers and of vertices on the way to their owners, without the counters of
+// a barrier.
 //
-// A GPU waits for another one in meet alone, and not longer than Exchange.patience. Then all its blocks end the search.
+// A GPU waits for another one only in meet, and not longer than Exchange.patience. Then all its blocks end the search.
 #pragma once
 #include "block.cuh"
 
-// Message is what a GPU tells another at a barrier.
+// Message is the message of a GPU to another one at a barrier.
 struct Message {
   u64 counter[8];  // Counters
   u64 sent;        // vertices that this GPU has written to the other one's inbox; after a sparse step, to its list
@@ -52,11 +53,11 @@ struct Exchange {
   u64 patience;               // nanoseconds that a GPU waits for another one
   u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
   Mailbox* mailbox[MAX_RANKS];
-  u64* inbox[MAX_RANKS];      // [columns][32*words] of each GPU, what the other ones in its row have found of its vertices:
+  u64* inbox[MAX_RANKS];      // [columns][32*words] of each GPU, its vertices that the other ones in its row have found:
                               // local number << 32 | parent, or a bitmap at the begin of each column; staged: in the host
   u32* found[MAX_RANKS];      // [columns-1][32*words] parents that each GPU has found of vertices of the others in its row,
                               // by row number, if it sends bitmaps; staged: in the host
-  u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: what each GPU has found;
+  u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: vertices that each GPU has found;
                               // staged: the same one for all
 };
 
@@ -73,7 +74,7 @@ __device__ inline u64 loadFlag(const u64* flag) {
   return value;
 }
 
-// After says what the GPUs have sent each other when they meet.
+// After is the kind of data that the GPUs have sent each other before they meet.
 enum class After { Words, SparseFrontier, Fold };
 
 // sharesColumn reports whether a GPU is in the column of this one, and so has edges from its vertices.
@@ -81,8 +82,8 @@ __device__ inline bool sharesColumn(u64 rank) {
   return graph.column >> rank & 1;
 }
 
-// countSent counts what this GPU has sent since the last barrier, `listed` vertices to the GPU of each lane one by one, and
-// begins again. A warp calls it; each lane stands for a GPU.
+// countSent counts the data that this GPU has sent since the last barrier, `listed` vertices to the GPU of each lane one by
+// one, and begins again. A warp calls it; each lane stands for a GPU.
 __device__ inline void countSent(bool other, u64 listed, After after) {
 #pragma unroll
   for (int k = 0; k < 2; k++) {
@@ -96,7 +97,7 @@ __device__ inline void countSent(bool other, u64 listed, After after) {
   }
 }
 
-// meet tells all other GPUs the counters of a level and waits for theirs. It leaves their sums in state.sum, except that
+// meet sends all other GPUs the counters of a level and waits for theirs. It leaves their sums in state.sum, except that
 // Counters.corrections are those of this GPU, and in state.received how many vertices each GPU has sent to this one. The
 // sums are zeros, which end the search, if another GPU does not come. A warp calls it; lane i stands for counter i and for
 // GPU i. It is not inlined, because code that is fetched for the first time waits for memory.
@@ -118,7 +119,7 @@ __device__ __noinline__ void meet(const Counters* counters, u64 barrier, After a
   }
   __syncwarp();
   if (lane() == 0) {
-    fenceAll(); // the counters of this GPU, and what all its blocks have pushed
+    fenceAll(); // the counters of this GPU, and the words that all its blocks have pushed
     for (u32 r = 0; r < graph.ranks; r++) {
       if (r != graph.rank) *(volatile u64*)&exchange.mailbox[r]->from[graph.rank][barrier % 2].barrier = barrier;
     }
@@ -207,7 +208,7 @@ __device__ inline void syncAll(const SearchParams& params, Shared& shared, const
 }
 static_assert(2 * MAX_RANKS == 32, "a lane for each counter of bytes, and for each GPU");
 
-// listOf returns what a GPU has of a level's sparse frontier that rank `finder` has found.
+// listOf returns the vertices of a level's sparse frontier that rank `finder` has found, on a GPU.
 __device__ inline u32* listOf(u64 rank, u64 level, u64 finder) {
   return exchange.list[rank] + (level % 2 * graph.ranks + finder) * 32 * graph.words;
 }
@@ -291,7 +292,7 @@ __device__ inline void expand(const SearchParams& params, Shared& shared, u32* n
   enter(shared, SCAN);
 }
 
-// completeFrontier gives all GPUs of a grid a whole dense frontier. They have what a top-down step needs of it.
+// completeFrontier gives all GPUs of a grid a whole dense frontier. They have the part of it that a top-down step needs.
 __device__ inline void completeFrontier(const SearchParams& params, Shared& shared, u32* frontier,
                                         const Counters* counters) {
   if (graph.columns == 1) return;

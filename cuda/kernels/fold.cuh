@@ -10,15 +10,15 @@
 //   scan      a GPU follows the edges from the frontier of its column to the vertices of its row. It keeps own ones, and
 //             sends the others to their owners, each once a search:
 //               lists     8 bytes to the inbox of the owner, with the parent, while it is found
-//               bitmaps   all that it has found in this search, a bit for each vertex of the owner, after the scan
+//               bitmaps   all vertices found in this search, a bit for each vertex of the owner, after the scan
 //   barrier   of all GPUs
 //   update    owners keep those that were not visited; after a bitmap, they read the parents of these from the sender
 //   expand    own words of the next frontier to the other GPUs of the column (exchange.cuh)
 //   barrier   of all GPUs
 //
-// A sparse frontier needs no barrier before it is sent, as on a grid of one column; what is found from it goes to its owners
-// as lists. Bottom-up levels are those of a grid of one column: they find own vertices only, and need the whole frontier.
-// So there is another expand before the first of them.
+// A sparse frontier needs no barrier before it is sent, as on a grid of one column; vertices found from it go to their
+// owners as lists. Bottom-up levels are those of a grid of one column: they find own vertices only, and need the whole
+// frontier. So there is another expand before the first of them.
 #pragma once
 #include "levels.cuh"
 #include "topdown.cuh"
@@ -45,8 +45,8 @@ struct SendAlongRow {
   }
 };
 
-// sendsBitmaps reports whether the top-down step of a level sends bitmaps. With adaptive messages its frontier has many
-// edges then.
+// sendsBitmaps reports whether the top-down step of a level sends bitmaps: with adaptive messages if its frontier has
+// many edges.
 __device__ inline bool sendsBitmaps(const SearchParams& params, const LevelState& level) {
   return params.messages == BITMAPS || (params.messages == ADAPTIVE && level.frontierEdges > BITMAP_EDGES * graph.words);
 }
@@ -74,7 +74,7 @@ struct RowOutput {
 };
 
 #if SEVERAL
-// sendBitmaps sends every other GPU of the row what this one has found of its vertices.
+// sendBitmaps sends every other GPU of the row those of its vertices that this one has found.
 __device__ inline void sendBitmaps(Shared& shared) {
   u64 stride = u64(gridDim.x) * SEARCH_THREADS, column = graph.rank % graph.columns, row = graph.rank - column;
 #pragma unroll 1
@@ -118,8 +118,8 @@ __device__ inline void update(Shared& shared, bool bitmaps, Output& output) {
 }
 #endif
 
-// withRow lets a top-down step add what it finds to output. On a grid with several columns, it sends vertices of other
-// GPUs there, and waits until all GPUs have done so.
+// withRow lets a top-down step add the vertices that it finds to output. On a grid with several columns, it sends vertices
+// of other GPUs there, and waits until all GPUs have done so.
 template <class Output, class FollowEdges>
 __device__ inline void withRow(const SearchParams& params, Shared& shared, const Counters* counters, Output& output,
                                const FollowEdges& followEdges) {

@@ -10,7 +10,7 @@
 // Hubs are the vertices of largest degree, in descending order of degree (Kolganov 2018, section 2.2). Each of the
 // other vertices with a hub as neighbor belongs to the group of its largest hub, and every group is a range of
 // vertices. When a hub is in the frontier, all unvisited vertices of its group are found without reading their lists:
-// one look at one bit decides for a word of 32 vertices. Ungrouped vertices have no hub as neighbor. A leaf has a
+// reading one bit decides for a word of 32 vertices. Ungrouped vertices have no hub as neighbor. A leaf has a
 // single tuple, with a hub; leaves have no lists and are not searched, because the parent of a leaf is always its
 // hub.
 //
@@ -40,8 +40,8 @@ constexpr u32 LEAF = 1u << 31;     // in Graph::vertex, on several GPUs: a leaf,
 constexpr int MAX_RANKS = 16;      // GPUs that search a graph together
 constexpr int CHUNK_WORDS = 8;     // words of consecutive vertices that have the same owner: a sector of memory
 
-// Graph has fields of 8 bytes; generate.py makes type deviceGraph of it. Where it says
-// own, and several GPUs search, there are only those of this GPU, by their local numbers.
+// Graph has fields of 8 bytes; generate.py makes type deviceGraph of it. On several GPUs, own means those of this GPU, by
+// their local numbers.
 struct Graph {
   u64 rank, ranks;    // this GPU, and the number of GPUs
   u64 columns;        // of the grid of GPUs; 1 without a grid

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What happens before the first level of a search and between two levels.
+// The work before the first level of a search and between two levels.
 #pragma once
 #include "exchange.cuh"
 
 extern __device__ LevelRecord levels[LEVELS];  // of this launch
 
-// fewEdges reports whether a frontier has so few edges that following them costs less than looking at every word of a
-// bitmap, or that one block can follow them alone.
+// fewEdges reports whether a frontier has so few edges that following them costs less than reading every word of a
+// bitmap, or that a single block can follow them.
 __device__ inline bool fewEdges(const LevelState& level) {
   return level.frontierEdges <= graph.words || level.frontierEdges <= ONE_BLOCK_EDGES;
 }
@@ -21,16 +21,16 @@ __device__ inline bool staysSparse(const LevelState& level) {
   return !SEVERAL && !doubled(level) && level.frontierEdges <= SPARSE_EDGES * graph.words;
 }
 
-// isSparse reports whether the next step should follow a sparse frontier, rather than make it dense. What is found from
-// one goes to its owners as lists.
+// isSparse reports whether the next step should follow a sparse frontier, rather than make it dense. Vertices found from
+// a sparse frontier go to their owners as lists.
 __device__ inline bool isSparse(const LevelState& level, const SearchParams& params) {
   return !level.bottomUp && level.longLists == 0 && (fewEdges(level) || staysSparse(level)) &&
          (graph.columns == 1 || params.messages != BITMAPS);
 }
 
 // nextBottomUp is graph.Switch.Next (graph/direction.go) on the device, with one condition more (fewEdges): a frontier
-// with few edges stays top-down whatever is left to explore. Deep graphs would otherwise change direction again and
-// again before their end.
+// with few edges stays top-down however many edges are unexplored. Otherwise the searches of deep graphs would change
+// direction repeatedly before their end.
 __device__ inline bool nextBottomUp(const LevelState& level, const SearchParams& params) {
   if (params.steps != AUTO) return params.steps == ONLY_BOTTOM_UP;
   if (!level.bottomUp) {
@@ -49,7 +49,7 @@ __device__ inline LevelState firstLevel(u32 v, bool rootLeaf, const SearchParams
   level.unexplored = graph.entries;
   level.rootLeaf = rootLeaf;
   level.recorded = rootLeaf;
-  if (v == NONE) { // an isolated root is a level of its own without edges
+  if (v == NONE) { // an isolated root is a level without edges
     level.frontierLeaves = 1;
     return level;
   }
@@ -109,7 +109,7 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
 }
 
 // advance records the level that is over and turns level into the next one, whose frontier is sparse or dense. One
-// thread of every block calls it, or one thread of the first block, if that runs alone.
+// thread of every block calls it, or one thread of the first block, if only that one runs.
 __device__ inline void advance(LevelState& level, const Counters& counted, bool sparse, const SearchParams& params) {
   u64 now = globalTime();
   u64 examined = counted.examined;

@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_unique(const u64* ke
 
 // write_lists appends the targets of unique keys to the `base` entries of earlier ranges, and writes where the list
 // of each source begins: offset[s] for sources from the first of the range to the last one with an entry. before has
-// the exclusive prefix sums of what count_unique counted.
+// the exclusive prefix sums of the counts of count_unique.
 extern "C" __global__ void __launch_bounds__(THREADS)
 write_lists(const u64* keys, u64 n, u64 bits, u64 from, u64 base, const u64* before, u32* target, u64* offset) {
   __shared__ u32 sums[THREADS / 32];

@@ -12,7 +12,7 @@
 //   differences                    of the other entries of a chunk from the one before, less 1; the chunk begins with a
 //                                  word and ends with one
 //
-// A warp decodes a chunk with two reads a lane and prefix sums; a lane alone decodes a list from the beginning of a chunk.
+// A warp decodes a chunk with two reads a lane and prefix sums; a single lane decodes a list from the beginning of a chunk.
 // Vertices in the order of graph.cuh have small differences: neighbors of large degree have small numbers.
 //
 // An offset of packed lists is begin << LENGTH_BITS | length, with the beginning in words.
@@ -47,7 +47,7 @@ struct List {
   __device__ List(const u64* offset, const u32* target, u32 v)
       : words(target + (PACKED ? offset[v] >> LENGTH_BITS : offset[v])), length(u32(lengthIn(offset, v))) {}
 
-  // difference returns what is to add to entry i-1 for entry i of the list; the entry itself at the beginning of a chunk.
+  // difference returns entry i of the list less entry i-1; at the beginning of a chunk it returns the entry.
   __device__ u32 difference(u32 i) const {
     u32 first = words[i / 32 * 2], header = words[i / 32 * 2 + 1];
     if (i % 32 == 0) return first;
@@ -74,7 +74,7 @@ struct List {
   }
 };
 
-// Cursor goes through a list from entry `at` on, by `step` entries, 1 if it is packed. A lane uses it alone.
+// Cursor goes through a list from entry `at` on, by `step` entries, 1 if it is packed. Each lane has its cursor.
 struct Cursor {
   List list;
   u32 at, step, entry = 0; // entry: the one before `at`

@@ -133,8 +133,8 @@ __device__ inline void writePart(i64* parent, u64 at, u64 n, u32 thread, u32 thr
 }
 
 // writeDuringSearch writes the parents of stable corrections while the search continues, once the template has been
-// copied. When the search is over it writes all that are left; when it pauses, the next launch does. The copying
-// threads call it.
+// copied. When the search is over it writes all that remain; when it pauses, the next launch does. The copying threads
+// call it.
 __device__ inline void writeDuringSearch(i64* parent, u64 launch, u64 copies, Shared& shared) {
   bool first = threadIdx.x == SEARCH_THREADS;
   for (;;) {
@@ -183,8 +183,8 @@ __device__ inline void clearLeaves(i64* parent, u32 hub) {
   for (u32 leaf = graph.leafBegin[hub]; leaf < graph.leafBegin[hub + 1]; leaf++) parent[graph.place[leaf]] = -1;
 }
 
-// writeAfterSearch writes the rest of what the template lacks: the root, Unreached for the vertices that were not
-// reached, and the corrections that are left. The searching threads of all blocks call it, after the copy.
+// writeAfterSearch completes the parents: it writes the root, Unreached for the vertices that were not reached, and the
+// remaining corrections. The searching threads of all blocks call it, after the copy.
 __device__ inline void writeAfterSearch(i64* parent, u64 root, Shared& shared) {
   if (blockIdx.x == 0 && threadIdx.x == 0) writeRoot(parent, root);
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;

@@ -27,8 +27,8 @@
 //   - if the frontier is sparse, no vertex is in frontier[].
 // A leaf is reached when its hub is expanded, and has its parent, the hub, from the template.
 //
-// Several GPUs run this kernel on a graph together, each for its own vertices (graph.cuh): exchange.cuh says what they
-// send each other, and when.
+// Several GPUs run this kernel on one graph, each for its own vertices (graph.cuh). exchange.cuh describes the messages
+// between them.
 //
 // The kernel can pause between levels and be launched again: when it has run LEVELS levels, or to let the host launch
 // another top-down step (dynamic.cu).
@@ -151,8 +151,8 @@ __device__ bool queueForHost(const SearchParams& params, Shared& shared, const S
 // Search on the Kepler Architecture", IEEE TPDS 2016, section 3.2). It reports whether the next frontier is sparse,
 // which it is after a frontier that has few edges or has not doubled.
 //
-//  1. The frontier becomes a queue with prefix sums of its edges, and its hubs find the words that belong to them
-//     alone.
+//  1. The frontier becomes a queue with prefix sums of its edges, and its hubs find the words all of whose vertices
+//     belong to their groups.
 //  2. Its hubs find the rest of their groups. Every warp takes the same number of edges, finds by binary search where
 //     they begin, and follows them. The edges of a large level are assigned in several pieces to a warp, since those
 //     of hubs find more.
@@ -199,9 +199,9 @@ __device__ bool topDownStep(const SearchParams& params, Shared& shared, const St
 }
 
 // bottomUpStep finds a parent in the frontier for every unvisited vertex that has one (Beamer, Asanovic, Patterson
-// 2012, section IV). First each thread takes words of 32 vertices and finds those whose hub is in the frontier. Then
-// the warps of the block share the words that still have unvisited vertices, and scan their lists: after each round of
-// words, or after several if few words are left, as in the last levels.
+// 2012, section IV). First each thread takes words of 32 vertices and finds the vertices whose hub is in the frontier.
+// Then the warps of the block share the remaining words with unvisited vertices, and scan their lists: after each round
+// of words, or after several if few words remain, as in the last levels.
 __device__ void bottomUpStep(const SearchParams& params, Shared& shared, const Step& step) {
   Tally tally;
   BufferedCorrections corrections(shared.corrections[threadIdx.x / 32]);

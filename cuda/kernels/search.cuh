@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the search shares: with the host (SearchParams, Status, LevelRecord), and among its blocks and its launches
-// (State).
+// Structures that the search shares with the host (SearchParams, Status, LevelRecord), and among its blocks and its
+// launches (State).
 #pragma once
 #include "neighbors.cuh"
 
 constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 
-// Phases of a level on several GPUs, by the names of package distributed; phases in exchange.go has the same order.
-constexpr int SCAN = 0;    // own lists are searched; vertices that are sent one by one leave meanwhile
+// Phases of a level on several GPUs, named as in package distributed; phases.go has the same order.
+constexpr int SCAN = 0;    // own lists are searched; vertices that are sent one by one leave during it
 constexpr int FOLD = 1;    // bitmaps of discovered vertices go to their owners
 constexpr int UPDATE = 2;  // owners add them to the next frontier
 constexpr int EXPAND = 3;  // words of the next frontier go to the GPUs that need them
 constexpr int REDUCE = 4;  // wait for the other GPUs
 constexpr int PHASES = 5;
-constexpr int FOLDED = 0, EXPANDED = 1;  // what is sent, by phase
+constexpr int FOLDED = 0, EXPANDED = 1;  // kinds of messages, by phase
 
 // LevelRecord describes one level; generate.py makes type deviceLevel of it.
 struct LevelRecord {
@@ -28,10 +28,10 @@ struct LevelRecord {
   u64 messages[2];       // to each other one, all that it has sent before a barrier is one message
 };
 
-// Status is what a launch reports to the host, in pinned host memory; generate.py makes type deviceStatus of it.
+// Status is the report of a launch to the host, in pinned host memory; generate.py makes type deviceStatus of it.
 struct Status {
   u64 done;         // 1: the last frontier was empty
-  u64 lost;         // several GPUs: 1 + the GPU that this one has waited for in vain, 0: none
+  u64 lost;         // several GPUs: 1 + the GPU that did not answer this one, 0: none
   u64 hostStep;     // 1: the host must launch the top-down step of this level
   u64 queued;       // vertices in the queue of that step
   u64 levels;       // in level[]
@@ -39,7 +39,7 @@ struct Status {
   u64 corrections;  // in graph.corrections
   u64 setup;        // nanoseconds before the first level
   u64 copyWait;     // nanoseconds that the search waited for the copy of the template
-  u64 correcting;   // nanoseconds spent on the corrections that were left after the last level
+  u64 correcting;   // nanoseconds spent on the corrections that remained after the last level
   LevelRecord level[LEVELS];
 };
 
@@ -50,12 +50,12 @@ struct SearchParams {
   u32 hostTopDown;     // 1: pause before every top-down step, for the host to launch it (dynamic.cu)
   u64 maxLevels;       // of this launch, at most LEVELS
   u64 steps;           // AUTO, ONLY_TOP_DOWN or ONLY_BOTTOM_UP
-  u64 messages;        // what a grid of GPUs sends: ADAPTIVE, LISTS or BITMAPS
+  u64 messages;        // form of the messages in a grid of GPUs: ADAPTIVE, LISTS or BITMAPS
   float alpha, beta;   // thresholds of the direction switch
   Status* status;      // report to the host
   i64* parent;         // [length] result: parents in original labels
   u64 length;
-  u64 minReached;      // with fewer vertices reached, parent is left to the kernels of output.cu
+  u64 minReached;      // if the search reaches fewer vertices, the kernels of output.cu write parent
   u64 copies;          // value of `copied` once every block has copied its share of the template for this search
   u64 launch;          // number of this launch, unique
   u64 cachedVertices;  // capacity of Shared::cached, in vertices
@@ -64,8 +64,7 @@ struct SearchParams {
 constexpr u64 ADAPTIVE = 0, LISTS = 1, BITMAPS = 2;             // SearchParams.messages
 constexpr u64 AUTO = 0, ONLY_TOP_DOWN = 1, ONLY_BOTTOM_UP = 2;  // SearchParams.steps; graph.Steps
 
-// Counters of one level. Three of them are used in turn, so that one can be cleared while the previous one is still
-// read.
+// Counters of one level. Three of them are used in turn, so that one can be cleared while the previous one is read.
 struct Counters {
   u64 found;        // vertices found, leaves not counted
   u64 edges;        // top-down edges of the hubs among them; of all of them, if the next frontier is sparse
@@ -81,8 +80,7 @@ struct Counters {
 __device__ inline u64 queueUnit() { return u64(1) << graph.queueShift; }
 __device__ inline u64 queueEdges(u64 queued) { return queued & (queueUnit() - 1); }
 
-// LevelState is where a search stands. Every block computes its own copy from the same counters, so all copies are
-// equal.
+// LevelState is the progress of a search. Every block computes its copy from the same counters, so all copies are equal.
 //
 // A frontier is dense, a bitmap, or sparse, an array of vertices (the terms of Shun and Blelloch, "Ligra", PPoPP 2013).
 // The array is the end of graph.corrections: a step from a sparse frontier adds all vertices of the next one there, with
@@ -113,7 +111,7 @@ struct LevelState {
 #endif
 };
 
-// Step is what the step of one level works on: its counters, and graph.frontier by role.
+// Step has the arguments of the step of one level: its counters, and graph.frontier by role.
 struct Step {
   Counters* counters;
   u32* frontier;
@@ -121,7 +119,7 @@ struct Step {
   u32* cleared;  // the previous frontier, cleared for the level after this one
 };
 
-// State is what a search keeps on the device between two launches, and what its blocks share.
+// State has the data that a search keeps on the device between two launches, and that its blocks share.
 struct State {
   Counters counters[3];
   LevelState level;

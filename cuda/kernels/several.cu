@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernel 1 on several GPUs: what it does besides the kernels of one GPU. graph.cuh has the numbering.
+// Kernel 1 on several GPUs: its kernels besides those of one GPU. graph.cuh has the numbering.
 //
 // Every tuple makes two edges, one in each direction: source label << 32 | target label. An edge belongs to the GPU in the
 // row of its target's owner and the column of its source's owner. On a grid of one column, that is its target's owner.
@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int PER_THREAD = 4; // at a time
-constexpr u32 MAX_RANGES = 4096; // maxRanges of construct_lists.go
+constexpr u32 MAX_RANGES = 4096; // maxRanges of plan.go
 
 // rowNumberOf returns the row number of a vertex of the row.
 __device__ u32 rowNumberOf(u32 v) {

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sort_count(const u64* keys
   place[u64(threadIdx.x) * gridDim.x + blockIdx.x] = count[threadIdx.x];
 }
 
-// sort_scatter moves every key to its place. place has the exclusive prefix sums of what sort_count counted.
+// sort_scatter moves every key to its place. place has the exclusive prefix sums of the counts of sort_count.
 extern "C" __global__ void __launch_bounds__(THREADS)
 sort_scatter(const u64* in, u64* out, u64 n, u64 shift, const u64* place) {
   __shared__ u64 tile[TILE];

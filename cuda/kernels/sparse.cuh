@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Steps of a sparse frontier: no work that is proportional to the graph, and as few waits as possible. Deep graphs,
-// roads and meshes, have thousands of levels with small frontiers, and these are all that counts there.
+// roads and meshes, have thousands of levels with small frontiers, which take nearly all the time.
 //
 // A lane takes a vertex, or a few lanes if there are more of them than vertices, which balances well because long lists
 // are excluded, and longer ones are shared by a warp (Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
-// 2012, section 5). The bit of a neighbor is cleared without a look at it, and the length of its list is read at the same
-// time: one wait for memory instead of three, one after the other. The next level finds the offset of the list in a
-// cache, and the list too, which is prefetched. Only a frontier with many edges has its bits looked at first, because
-// several of its vertices reach each neighbor, and all atomic operations on a word take turns.
+// 2012, section 5). The bit of a neighbor is cleared without being read before, and the length of its list is read at the
+// same time: one wait for memory instead of three, one after the other. The next level finds the offset of the list in a
+// cache, and the list too, which is prefetched. Bits are read first only for a frontier with many edges, because several
+// of its vertices reach each neighbor, and all atomic operations on a word take turns.
 //
-// Up to ONE_BLOCK_EDGES edges, the first block runs level after level alone, with barriers of its own and its frontier
+// Up to ONE_BLOCK_EDGES edges, only the first block runs, level after level, with barriers of one block and its frontier
 // in shared memory. The other blocks wait until the frontier is larger or the search is over.
 #pragma once
 #include "fold.cuh"
@@ -76,7 +76,7 @@ __device__ inline void addFrontier(const LevelState& level, u64 at, u64 pair) {
 }
 
 // forFrontier calls f with the length of a sparse frontier and a function that returns each of its vertices; on several
-// GPUs these are what each of them has sent. Hubs from other columns have no edges here.
+// GPUs these are the vertices that each of them has sent. Hubs from other columns have no edges here.
 template <class F>
 __device__ inline void forFrontier(const LevelState& level, const F& f) {
 #if SEVERAL
@@ -92,7 +92,7 @@ __device__ inline void forFrontier(const LevelState& level, const F& f) {
 #endif
 }
 
-// StoreInBlock collects what a block finds. append adds it to the corrections.
+// StoreInBlock collects the vertices that a block finds. append adds them to the corrections.
 struct StoreInBlock {
   Shared& shared;
   u32* found;
@@ -106,8 +106,8 @@ struct StoreInBlock {
   }
 };
 
-// append adds what a block has found to the corrections, where it is part of the next frontier, and its tallies to the
-// level's counters. All searching threads of the block call it.
+// append adds the vertices that a block has found to the corrections, where they are part of the next frontier, and its
+// tallies to the level's counters. All searching threads of the block call it.
 __device__ inline void append(Shared& shared, Counters* level, const Tally& tally) {
   addToBlock(shared, tally, 0);
   syncSearch();
@@ -142,8 +142,8 @@ __device__ inline void clearBits(const u32 (&t)[N], u32 from, bool look, Output&
   output.add(t, found, from, length);
 }
 
-// sharing returns the binary logarithm of how many lanes follow a list together if a block has n of them: as many as have
-// something to do where lists have the average length, and as a block has.
+// sharing returns the binary logarithm of the number of lanes that share a list if a block has n of them: as many as are
+// busy if lists have the average length, and as a block has.
 __device__ inline u32 sharing(u32 n) {
   int useful = 32 - __clz((u32(graph.averageDegree) - 1) / SPARSE_EDGES_PER_LANE);
   int room = __clz(n - 1) - 23; // n << room is at most 512
@@ -157,7 +157,7 @@ __device__ inline u32 sharing(u32 n) {
 template <bool SHARED, class Vertex, class Output>
 __device__ inline void followLists(u32 begin, u32 end, bool look, const Vertex& vertex, Output& output) {
   constexpr int N = SPARSE_EDGES_PER_LANE;
-  constexpr bool SHARE = SHARED && !PACKED; // a lane decodes packed lists alone
+  constexpr bool SHARE = SHARED && !PACKED; // a single lane decodes a packed list
   u32 bits = SHARE ? sharing(end - begin) : 0, share = lane() & lowBits(bits);
   u32 limit = (SHARE && end - begin <= SEARCH_THREADS / 32 ? N : WARP_LENGTH) << bits;
   for (u32 i = begin + (threadIdx.x >> bits); i < end + (lane() >> bits); i += SEARCH_THREADS >> bits) {
@@ -206,7 +206,7 @@ __device__ inline void sparseStep(const SearchParams& params, Shared& shared, Co
   append(shared, counters, tally);
 }
 
-// StoreAlone is for a block that runs alone. It stores the next frontier in shared memory, and the corrections.
+// StoreAlone is for the single running block. It stores the next frontier in shared memory, and the corrections.
 struct StoreAlone {
   u32* found;
   u32* next;
@@ -250,7 +250,7 @@ __device__ inline void runAlone(const SearchParams& params, Shared& shared) {
     SparseOutput<StoreAlone> output{
         {&c.found, block.frontier[(step + 1) % 2], graph.corrections + corrections}, tally};
     followLists<SHARED>(0, frontier, false, [&](u32 i) { return block.frontier[step % 2][i]; }, output);
-    if (__any_sync(~0u, (tally.edges | tally.leaves) != 0)) { // what was found has edges: those to its parents
+    if (__any_sync(~0u, (tally.edges | tally.leaves) != 0)) { // vertices that were found have edges to their parents
       u32 mine[] = {u32(tally.edges) & 0xffff, u32(tally.edges >> 16), tally.longLists, tally.hubs, tally.leaves};
       u32* into[] = {&c.edgesLow, &c.edgesHigh, &c.longLists, &c.hubs, &c.leaves};
 #pragma unroll

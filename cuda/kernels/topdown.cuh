@@ -135,7 +135,7 @@ __device__ inline void queueFrontier(Shared& shared, const Step& step, bool grou
 }
 
 // ownerOf returns the place in the queue of the vertex that edge number `edge` of the queue belongs to. The lanes of
-// a warp search together, in steps of a factor of 32.
+// a warp share the search, in steps of a factor of 32.
 __device__ inline u64 ownerOf(u64 edge, u64 queued) {
   u64 low = 0, high = queued; // edgesBefore[low] <= edge, and edgesBefore[high] > edge
   while (high - low > 1) {

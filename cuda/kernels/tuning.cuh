@@ -5,7 +5,7 @@
 
 // The search.
 constexpr int SEARCH_THREADS = 800;        // threads of a block that search; one block runs on each multiprocessor
-constexpr int COPY_THREADS = 96;           // further threads of a block, which copy the output template meanwhile
+constexpr int COPY_THREADS = 96;           // further threads of a block, which copy the output template
 constexpr int CACHED_VERTICES = 1 << 19;   // vertices whose frontier bits a block caches in shared memory, if they fit
 constexpr int WORDS_PER_THREAD = 2;        // bitmap words that a searching thread reads at a time
 constexpr int PENDING_WORDS = 2400;        // words whose lists a block collects bottom-up before it scans them
@@ -14,7 +14,7 @@ constexpr int SCAN_ENTRIES = 4;            // entries of a CSR list that a botto
 constexpr int EDGES_PER_LANE = 4;          // edges that a top-down lane reads before it follows the first of them
 constexpr int PIECES_PER_WARP = 4;         // pieces of a large level's edges that a warp takes
 constexpr int MIN_EDGES = 128;             // edges in a piece at least
-constexpr int ONE_BLOCK_EDGES = 2048;      // a sparse frontier with at most as many edges is left to one block
+constexpr int ONE_BLOCK_EDGES = 2048;      // one block follows a sparse frontier with at most as many edges
 constexpr int DENSE_SHARE = 8;             // a dense frontier becomes sparse below 1/DENSE_SHARE edges a word
 constexpr int SPARSE_EDGES = 128;          // edges for each word of a bitmap beyond which no frontier is sparse
 constexpr int SPARSE_EDGES_PER_LANE = 4;   // edges of a sparse frontier that a lane follows at a time

@@ -21,7 +21,7 @@ import (
 )
 
 // The images are kernels/*.cu with kernel 1 of package cuda, compiled and linked by cuda/build.sh. The child grids of
-// kolganov, which compute-sanitizer's racecheck does not support, are in an image of their own, and his other kernels
+// kolganov, which compute-sanitizer's racecheck does not support, are in a separate image, and his other kernels
 // in both.
 var (
 	//go:embed kernels/literature.fatbin
@@ -34,7 +34,7 @@ var (
 type method struct {
 	begin     func(root uint64)                                    // clears arrays and marks the root
 	step      func(depth uint64) (level plugins.Level, found bool) // takes one level
-	end       func()                                               // what is left inside the clock; may be nil
+	end       func()                                               // remaining work inside the clock; may be nil
 	frontiers func(levels []plugins.Level, root uint64)            // counts frontiers after the clock; may be nil
 }
 
@@ -42,7 +42,7 @@ type method struct {
 var methods = map[string]func(*base, plugins.Settings) method{"quadratic": quadratic, "habr": habr, "romeo": romeo,
 	"merrill": merrill, "bisson": bisson, "kolganov": kolganov}
 
-// base is what all searches share: a GPU with the graph, in the labels of the tuples, and the parents.
+// base has the data of all searches: a GPU with the graph, in the labels of the tuples, and the parents.
 type base struct {
 	driver.Work
 	gpu        *driver.GPU
@@ -62,7 +62,7 @@ type base struct {
 	copied   []counters // one: those of the last level
 	method   method
 	levels   []plugins.Level
-	named    []plugins.Counter // of all levels, two each unless the method makes more room; more are left out
+	named    []plugins.Counter // of all levels, two each unless the method makes more room; further ones are not recorded
 	parts    [2]plugins.Phase  // of a search: before and after the levels
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// habr looks at all edges in every level (kernels/habr.cu).
+// habr reads all edges in every level (kernels/habr.cu).
 func habr(b *base, set plugins.Settings) method {
 	edges, maxV := b.pairs, b.tuples
 	b.entries = maxV
@@ -62,7 +62,7 @@ func habr(b *base, set plugins.Settings) method {
 }
 
 // permute sorts edges by the tiles of 1<<tileBits vertices of their ends, the first end first, so that the levels that
-// neighboring threads look at stay in the cache.
+// neighboring threads read stay in the cache.
 func (b *base) permute(edges *uint64, tileBits int) {
 	labelBits := bits.Len64(max(b.labels, 1) - 1)
 	if tileBits >= labelBits {

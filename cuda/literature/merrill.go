@@ -125,7 +125,7 @@ func (s *merrillSearch) step(depth uint64) (plugins.Level, bool) {
 	return l, found
 }
 
-// level takes the level of a depth: it contracts a frontier of edges and expands what is left, or expands a frontier of
+// level takes the level of a depth: it contracts a frontier of edges and expands the result, or expands a frontier of
 // vertices and contracts its neighbors.
 func (s *merrillSearch) level(depth uint64) (l plugins.Level, found, full bool) {
 	a, b := &s.args, s.b

@@ -15,7 +15,7 @@ constexpr u32 UNREACHED = ~u32(0);    // instead of a parent
 constexpr u32 UNUSABLE = UNREACHED - 1; // the parent is not a vertex
 constexpr int MAX_WORD_LEVEL = 0xff - 1; // largest level of a word
 
-// Findings are counters, and the lowest vertex or tuple that breaks a rule; ~0: none. findings of device.go is the same.
+// Findings are counters, and the lowest vertex or tuple that breaks a rule; ~0: none. findings of validate.go is the same.
 struct Findings {
   u64 badRoot;                         // the root is not its own parent
   u64 unusable, inCycle;               // vertices, rule 1
@@ -66,7 +66,7 @@ extern "C" __global__ void read_parents(const long long* in, u64 n, u64 first, u
   }
 }
 
-// jump_levels is a round of pointer jumping. Jumps may change meanwhile: each is true at any time.
+// jump_levels is a round of pointer jumping. Threads may change jumps at the same time: each jump is true at any time.
 extern "C" __global__ void jump_levels(u64* jump, u64 vertices, u64 root, Findings* f) {
   bool goesOn = false, lost = false;
   for (u64 v = thread(); v < vertices; v += threads()) {
@@ -85,8 +85,8 @@ extern "C" __global__ void jump_levels(u64* jump, u64 vertices, u64 root, Findin
   if (lost) f->lost = 1;
 }
 
-// make_words makes what the pass over the tuples reads of each vertex, 16 bits: its level plus one, or 0 if it is
-// unreached, and the lowest bits of its parent. It counts the vertices, and finds the depth.
+// make_words makes a word of 16 bits for each vertex, which the pass over the tuples reads: its level plus one, or 0 if it
+// is unreached, and the lowest bits of its parent. It counts the vertices, and finds the depth.
 extern "C" __global__ void make_words(const u32* parent, const u64* jump, u64 vertices, u16* words, Findings* f) {
   u64 reached = 0, depth = 0;
   for (u64 v = thread(); v < vertices; v += threads()) {
@@ -107,7 +107,7 @@ __device__ void mark(u32* found, u32 v) {
 }
 
 // check_tuples is the pass over the tuples, or over n of them from number `number` on. If a level does not fit a word, it
-// looks at the jumps.
+// reads the jumps.
 extern "C" __global__ void check_tuples(const uint2* pairs, u64 n, u64 number, const u32* parent, const u64* jump, const u16* words,
                                         u32* found, Findings* f) {
   u64 missed = 0, loops = 0;
@@ -143,7 +143,7 @@ extern "C" __global__ void find_missing(const u32* parent, const u32* found, u64
   }
 }
 
-// What follows runs when the parents are not a tree.
+// The following kernels run if the parents are not a tree.
 
 // find_orphan finds the lowest vertex with an unreached parent.
 extern "C" __global__ void find_orphan(const u32* parent, u64 vertices, Findings* f) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the kernels of the literature share: rows (CSR) or a list of edges in the labels of the tuples, parents of 64
-// bits, and counters of a level. Kernel 1 makes the rows with the kernels of ../../kernels.
+// Data of all kernels of the literature: rows (CSR) or a list of edges in the labels of the tuples, parents of 64 bits,
+// and counters of a level. Kernel 1 makes the rows with the kernels of ../../kernels.
 #pragma once
 #include "../../kernels/warp.cuh"
 
@@ -9,7 +9,7 @@
 struct Counters {
   u64 vertices;  // each kernel says which
   u64 edges;
-  u64 examined;  // adjacency entries looked at
+  u64 examined;  // adjacency entries that were read
 };
 
 // add adds the sums over the threads of a block to the counters. All threads of the block call it, once.

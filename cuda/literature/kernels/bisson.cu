@@ -5,14 +5,14 @@
 //
 // A level: degrees of the frontier, their exclusive scan, and an expansion with a thread for each k consecutive edges
 // of the frontier. A thread finds the first of them by binary search in the scan (figure 2), goes on linearly, and loads
-// all before it looks at one (section 3.4, figure 3: k = 4 was best). The names are those of the algorithm; the graph
-// has the same columns (CSC) and rows.
+// all before it tests one (section 3.4, figure 3: k = 4 was best). The names are those of the algorithm; the graph has
+// the same columns (CSC) and rows.
 //
 //   visit=atomic   atomicOr on the bitmap says which thread is the first at a vertex
 //   visit=compact  the authors' earlier code, without it (figure 9): all threads at a vertex write their edge to a map;
 //                  the one that reads its own edge back keeps the vertex; a scan makes room, and a third pass writes
-//   search=warp    the lanes of a warp look for its first edge together, in 32 places at a time, and each for its own
-//                  from there on
+//   search=warp    the lanes of a warp share the search for its first edge, in 32 places at a time, and from there each
+//                  searches for its first edge
 #include "base.cuh"
 
 namespace {
@@ -54,7 +54,7 @@ __device__ inline u64 sourceOfWarp(const u64* cumul, u64 n, u64 edge) {
 }
 
 // edges calls each(i, edge, u, v) for the K edges of this thread that exist, i of 0 to K-1, once all are loaded.
-// cumul[i] is the number of edges of the frontier before vertex i. All threads of a warp call it together.
+// cumul[i] is the number of edges of the frontier before vertex i. All threads of a warp call it.
 template <int K, typename Each>
 __device__ void edges(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,
                       Each each) {
@@ -141,7 +141,7 @@ __device__ void scatter(const u64* col, const u32* row, const u32* frontier, con
   });
 }
 
-// keep is the second pass, which counts what each block keeps, and with dst the third, which writes it.
+// keep is the second pass, which counts the vertices that each block keeps, and with dst the third, which writes them.
 template <int K>
 __device__ void keep(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,
                      u64* pred, const u64* map, u64* kept, u32* dst) {

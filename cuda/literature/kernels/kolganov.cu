@@ -5,7 +5,7 @@
 // (DOI 10.14529/cmse180201, in Russian): the hybrid search of section 3.2 over the graph of section 2. The names are
 // those of figures 2 to 4.
 //
-// Levels begin with 1, that of the root; 0 is a vertex without one. The paper leaves their width out; here they have
+// Levels begin with 1, that of the root; 0 is a vertex without one. The paper does not state their width; here they have
 // 32 bits. Levels, parents and queues are numbered as the transformations of section 2 say. kolganov_parents writes
 // parents in the labels of the tuples at the end.
 #include "base.cuh"

@@ -41,7 +41,7 @@ struct Merrill {
   u64 in;              // entries of the queue that is read, ~0: counters->vertices
   u64 depth;
   Counters* counters;  // vertices and edges: tails of the queues that are written; examined: not 0 if one is full
-  u64* culled;         // with counters=on: what became of neighbors, by Culled; otherwise null
+  u64* culled;         // with counters=on: the number of neighbors for each value of Culled; otherwise null
 };
 
 // Culled says why a neighbor is not in the next frontier, or that it is; merrill.go has the names.
@@ -89,7 +89,7 @@ __device__ u64 reserve(Shared& s, u64* tail, u64 total, u64 room, Counters* coun
 }
 
 // gather calls each(valid, neighbor, vertex, place of the neighbor) for all neighbors of the vertices that the
-// threads of the CTA have. All lanes of a warp call it together. before: the neighbors of the threads before.
+// threads of the CTA have. All lanes of a warp call it. before: the neighbors of the threads before.
 template <typename Each>
 __device__ void gather(const Merrill& m, Shared& s, u32 vertex, u64 begin, u64 length, u64 before, Each each) {
   u32 warp = threadIdx.x / 32;
@@ -135,14 +135,14 @@ __device__ void gather(const Merrill& m, Shared& s, u32 vertex, u64 begin, u64 l
   }
 }
 
-// count adds the lanes with `mine` to a counter. All lanes of a warp call it together.
+// count adds the lanes with `mine` to a counter. All lanes of a warp call it.
 __device__ inline void count(const Merrill& m, Culled why, bool mine) {
   if (m.culled == nullptr) return;
   u32 all = __ballot_sync(~0u, mine);
   if (lane() == 0 && all != 0) atomicAdd(&m.culled[why], u64(__popc(all)));
 }
 
-// contracted reports whether v stays in the frontier, and labels it then. All lanes of a warp call it together.
+// contracted reports whether v stays in the frontier, and labels it then. All lanes of a warp call it.
 __device__ bool contracted(const Merrill& m, Shared& s, bool valid, u32 v, u32 u) {
   bool hit = false, late = false;
   if (valid) { // "Visited status lookup"

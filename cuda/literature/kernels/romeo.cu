@@ -25,7 +25,7 @@ __device__ inline bool bit(const u32* words, u32 v, u64 readOnly) {
 // and the range of its list.
 //
 // Benign races: all lanes with a list write their number to comm, and the last one wins. visited may be older than the
-// last atomicOr of this launch; the result of atomicOr says who was first, and only that lane writes a parent.
+// last atomicOr of this launch; the result of atomicOr says which lane was first, and only that one writes a parent.
 //
 // counters: vertices that were found, and their edges.
 extern "C" __global__ void __launch_bounds__(NWARP * 32)
