@@ -5,9 +5,11 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/memory"
@@ -15,36 +17,35 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// ablations are the full engine and what is left when one technique is taken out.
+// ablations are the full engine and engines without one technique.
 var ablations = []struct {
 	name    string
-	options map[string]string
-	without ablation
+	options string
+	lists   layout.Options
 }{
 	{name: "nothing"},
-	{name: "numbering by degree", without: ablation{order: true}},
-	{name: "groups", options: map[string]string{"hubs": "64"}},
-	{name: "leaves", without: ablation{leaves: true}},
-	{name: "output template", without: ablation{template: true}},
-	{name: "bottom-up steps, and their bitmaps", options: map[string]string{"direction": "topdown"}},
-	{name: "plain lists (packed instead)", options: map[string]string{"adjacency": "packed"}},
+	{name: "numbering by degree", lists: layout.Options{ByLabel: true}},
+	{name: "groups", options: "hubs=64"},
+	{name: "leaves", lists: layout.Options{NoLeaves: true}},
+	{name: "output template"}, // parents are written vertex by vertex
+	{name: "bottom-up steps, and their bitmaps", options: "direction=topdown"},
+	{name: "plain lists (packed instead)", options: "adjacency=packed"},
 }
 
 // constructAll runs kernel 1 for every ablation.
 func constructAll(t testing.TB, tuples []graph.Edge, threads string) (all []*instance) {
 	t.Helper()
 	for _, a := range ablations {
-		set := map[string]string{"threads": threads}
-		for name, value := range a.options {
-			set[name] = value
-		}
-		settings, err := plugins.Resolve(options(), set)
+		settings, err := plugins.Resolve(options(), optionsOf("threads="+threads+" "+a.options, " "))
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := construct(t.Context(), tuples, settings, a.without)
+		e, err := construct(t.Context(), tuples, settings, a.lists)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if a.name == "output template" {
+			e.search.templateShare = math.MaxInt64
 		}
 		t.Cleanup(func() { _ = e.free() })
 		all = append(all, e)

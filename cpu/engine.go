@@ -9,7 +9,6 @@ package cpu
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.6"
+const Version = "1.7"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -88,15 +87,9 @@ type instance struct {
 	absent float64 // workers that the system did not run, on average, when kernel 1 measured
 }
 
-// ablation says which techniques the benchmark takes out, to measure what each is worth.
-type ablation struct {
-	order    bool // of vertices by degree
-	leaves   bool // that are reached with their hubs
-	template bool // of the output: parents are written vertex by vertex
-}
-
+// construct runs kernel 1. lists are options that only tests set.
 func construct(
-	ctx context.Context, tuples []graph.Edge, options plugins.Settings, without ablation,
+	ctx context.Context, tuples []graph.Edge, options plugins.Settings, lists layout.Options,
 ) (*instance, error) {
 	start := time.Now()
 	workers, err := newTeam(options, options.Int("threads"))
@@ -106,10 +99,7 @@ func construct(
 	e := &instance{team: workers, memory: newArena(options)}
 	e.team.Wake()
 	defer func() { e.team.Rest() }()
-	lists := layout.Options{
-		Packed: options.Text("adjacency") == "packed", Hubs: options.Int("hubs"),
-		ByLabel: without.order, NoLeaves: without.leaves,
-	}
+	lists.Packed, lists.Hubs = options.Text("adjacency") == "packed", options.Int("hubs")
 	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
 		prepare := time.Now()
 		err = e.fit(options, prepare.Sub(start))
@@ -117,9 +107,7 @@ func construct(
 	}
 	if err == nil {
 		prepare := time.Now()
-		if e.search, err = newSearch(e.graph, e.team, e.memory, options); without.template {
-			e.search.templateShare = math.MaxInt64
-		}
+		e.search, err = newSearch(e.graph, e.team, e.memory, options)
 		e.phases = append(e.phases, plugins.Phase{Name: "buffers", Elapsed: time.Since(prepare)})
 	}
 	if err != nil {
@@ -136,7 +124,7 @@ func (e *instance) free() error {
 }
 
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
-	e, err := construct(ctx, in.Tuples, options, ablation{})
+	e, err := construct(ctx, in.Tuples, options, layout.Options{})
 	if err != nil {
 		return plugins.Built{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -40,7 +41,7 @@ func construction(t testing.TB, tuples []graph.Edge, set map[string]string) *ins
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := construct(context.Background(), tuples, settings, ablation{})
+	e, err := construct(context.Background(), tuples, settings, layout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ type local struct {
 	*search
 	parts   []part
 	at      []uint32 // of lists
-	targets []uint32 // of lists; nil if they are packed
+	targets []uint32 // of lists
 	seen    []uint8  // [Searched] 1: discovered
 	shift   uint     // the block of a vertex is vertex>>shift
 	mask    uint32   // the owner of a block is block&mask, the number of parts less 1
@@ -82,18 +82,6 @@ func newLocal(s *search, m *memory.Arena) *local {
 	l.at, _ = s.g.Lists.At.Narrow() // kernel 1 gives larger graphs another order
 	l.targets = s.g.Lists.Targets
 	l.seen = memory.Allocate[uint8](m, "vertices seen", n)
-	if s.g.Lists.Packed {
-		maxDegree := 0
-		for v := range n {
-			maxDegree = max(maxDegree, s.g.Lists.Degree(uint32(v)))
-		}
-		for w := range s.workers {
-			s.workers[w].list = memory.Allocate[uint32](m, "list of a vertex", maxDegree)
-		}
-	}
-	if m.Err() != nil {
-		return l
-	}
 	for l.shift = 6; 1<<l.shift < blockReach*l.reach() && 2*len(l.parts)<<l.shift < n; l.shift++ {
 	}
 	owned := make([]int, len(l.parts))
@@ -119,35 +107,14 @@ func (l *local) reach() int {
 	n, sum := l.g.Searched, 0
 	step := max(n/samples, 1)
 	for v := 0; v < n; v += step {
-		if list := l.list(&l.workers[0], uint32(v)); len(list) > 0 {
+		if list := l.list(uint32(v)); len(list) > 0 {
 			sum += max(int(list[len(list)-1])-v, 0)
 		}
 	}
 	return sum * step / n
 }
 
-// unpack returns the neighbors of v, until the worker's next call.
-func (l *local) unpack(mine *worker, v uint32) []uint32 {
-	lists := &l.g.Lists
-	n := lists.Degree(v)
-	near, far := lists.Split(v, 0, n)
-	for i, u := range near {
-		mine.list[i] = uint32(u)
-	}
-	for i := len(near); i < n; i++ {
-		mine.list[i] = lists.Far.Get(far)
-		far++
-	}
-	return mine.list[:n]
-}
-
-// list returns the neighbors of v, until the worker's next call.
-func (l *local) list(mine *worker, v uint32) []uint32 {
-	if l.targets == nil {
-		return l.unpack(mine, v)
-	}
-	return l.targets[l.at[v]:l.at[v+1]]
-}
+func (l *local) list(v uint32) []uint32 { return l.targets[l.at[v]:l.at[v+1]] }
 
 func (l *local) steps(root graph.Vertex) error {
 	for i := range l.parts {
@@ -209,7 +176,7 @@ func (l *local) share() {
 func (l *local) gather() (next int) {
 	first := &l.parts[0]
 	for i := range l.parts {
-		l.cross(0, i)
+		l.cross(i)
 	}
 	for i := range l.parts {
 		p := &l.parts[i]
@@ -242,17 +209,17 @@ func (l *local) sharedStep() (next int) {
 	return next
 }
 
-func (s *search) expandPart(worker, i, _ int) {
+func (s *search) expandPart(_, i, _ int) {
 	l := s.local
-	l.cross(worker, i)
+	l.cross(i)
 	p := &l.parts[i]
 	p.head, p.end = p.end, p.tail
-	l.expand(worker, i, p.queue[p.head:p.end])
+	l.expand(i, p.queue[p.head:p.end])
 	p.publish()
 }
 
 // cross discovers vertices of part i that have parents in other parts.
-func (l *local) cross(worker, i int) {
+func (l *local) cross(i int) {
 	p := &l.parts[i]
 	for j := range l.parts {
 		other := &l.parts[j]
@@ -260,7 +227,7 @@ func (l *local) cross(worker, i int) {
 			if e>>(32+i)&1 == 0 {
 				continue
 			}
-			for _, v := range l.list(&l.workers[worker], uint32(e)) {
+			for _, v := range l.list(uint32(e)) {
 				if int(l.owner(v)) == i && l.seen[v] == 0 {
 					l.seen[v] = 1
 					p.queue[p.tail] = e<<32 | uint64(v)
@@ -272,13 +239,13 @@ func (l *local) cross(worker, i int) {
 }
 
 // expand makes the vertices us the parents of their unvisited neighbors that part i owns, and adds these to its queue.
-func (l *local) expand(worker, i int, us []uint64) {
+func (l *local) expand(i int, us []uint64) {
 	p, me := &l.parts[i], uint32(i)
 	seen, queue := uncheckedOf(l.seen), uncheckedOf(p.queue)
 	shift, mask, tail := l.shift&31, l.mask, p.tail
 	entries := 0
 	for _, e := range us {
-		list := l.list(&l.workers[worker], uint32(e))
+		list := l.list(uint32(e))
 		entries += len(list)
 		elsewhere := uint64(0)
 		for _, v := range list {

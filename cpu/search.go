@@ -69,10 +69,9 @@ type worker struct {
 	begins      [stage]uint64 // of lists, in a narrow step
 	candidates  candidates    // bottom-up
 	hits        hits
-	counts               // of what was discovered in this level
-	entries     int      // looked at in this level
-	list        []uint32 // of a vertex, unpacked
-	touched     uint32   // not used; keeps the compiler from dropping the reads of Lists.Touch
+	counts             // of what was discovered in this level
+	entries     int    // looked at in this level
+	touched     uint32 // not used; keeps the compiler from dropping the reads of Lists.Touch
 	_           [64]byte
 }
 

@@ -42,9 +42,6 @@ func (l *local) expandSequentially() (next int) {
 			limit = p.head + publishedPiece
 		}
 		switch narrow := counted || limit-p.head < narrowFrontier; {
-		case l.targets == nil:
-			p.end = p.tail
-			entries = l.expandPacked(p)
 		case narrow && l.g.Rows != nil:
 			p.end, p.tail, entries = l.expandRows(p.queue, p.head, limit, p.tail, false)
 		case narrow:
@@ -214,19 +211,4 @@ func expandByBranch(rows []uint32, bits uint, seen []uint8, queue []uint64, head
 		}
 	}
 	return head, tail, entries
-}
-
-// expandPacked does the same for the frontier of p in packed lists, without a branch for each neighbor.
-func (l *local) expandPacked(p *part) (entries int) {
-	seen := l.seen
-	for _, e := range p.queue[p.head:p.end] {
-		list := l.unpack(&l.workers[0], uint32(e))
-		entries += len(list)
-		for _, v := range list {
-			p.queue[p.tail] = e<<32 | uint64(v)
-			p.tail += int(1 ^ seen[v])
-			seen[v] = 1
-		}
-	}
-	return entries
 }

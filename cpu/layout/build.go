@@ -80,7 +80,7 @@ func (b *builder) lists() error {
 	}
 	g.Lists.At.findWraps()
 	b.makeColumns()
-	if b.options.Packed {
+	if b.options.Packed && g.Order != Local { // whose lists would not become smaller
 		if g.Lists.pack(b.team, m); m.Err() != nil {
 			return m.Err()
 		}

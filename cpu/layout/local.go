@@ -155,11 +155,11 @@ func RowBegin(entry uint32) (first uint32, n int) {
 	return entry & (1<<rowVertexBits - 1), int(entry >> rowVertexBits)
 }
 
-// makeRows copies the neighbors of every vertex into rows, if there are at most seven on average.
+// makeRows copies the neighbors of every vertex into rows, if there are at most seven on average and lists are plain.
 func (b *builder) makeRows() {
 	g := b.g
 	n := g.Lists.Entries()
-	if g.Lists.Packed || n > 7*g.Searched || g.Searched > 1<<rowVertexBits {
+	if b.options.Packed || n > 7*g.Searched || g.Searched > 1<<rowVertexBits {
 		return
 	}
 	g.RowBits = 2
