@@ -76,17 +76,20 @@ func NewRank(
 	return s, built, nil
 }
 
+func (b *builder) allocate(what string, n int) []uint32 {
+	return memory.Allocate[uint32](b.memory, what, n)
+}
+
 // agree makes all ranks return an error if any has one.
 func (b *builder) agree(err error) error {
 	if err == nil {
 		err = b.ctx.Err()
 	}
-	failed := [1]int64{}
+	failed := []int64{0}
 	if err != nil {
 		failed[0] = 1
 	}
-	comm.Allreduce(b.world, failed[:])
-	if err == nil && failed[0] != 0 {
+	if comm.Allreduce(b.world, failed); err == nil && failed[0] != 0 {
 		return ErrOtherRank
 	}
 	return err
@@ -245,11 +248,8 @@ func (b *builder) order() error {
 	}
 	sorted = b.groupByHub(sorted)
 	blocks := comm.Allgather(b.column, b.labelsOf(sorted, b.width))
-
-	b.number = memory.Allocate[uint32](b.memory, "numbers", int(b.Partition.Share))
-	b.slot = memory.Allocate[uint32](b.memory, "slots", len(sorted))
-	b.degree = memory.Allocate[uint32](b.memory, "degrees", b.width)
-	b.label = memory.Allocate[uint32](b.memory, "labels", b.columns)
+	b.number, b.slot = b.allocate("numbers", int(b.Partition.Share)), b.allocate("slots", len(sorted))
+	b.degree, b.label = b.allocate("degrees", b.width), b.allocate("labels", b.columns)
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
@@ -294,16 +294,14 @@ func (b *builder) setNumbers(number, sorted []uint32) {
 
 // makeColumns stores the first entries of all rows column by column, and makes the template.
 func (b *builder) makeColumns() error {
-	for _, m := range []*bitmap{&b.grouped, &b.remote} {
-		*m = memory.Allocate[uint32](b.memory, "groups", b.rows/32)
-	}
+	b.grouped, b.remote = b.allocate("groups", b.rows/32), b.allocate("groups", b.rows/32)
 	for k := range b.more {
-		b.more[k] = memory.Allocate[uint32](b.memory, "columns", b.rows/32)
+		b.more[k] = b.allocate("columns", b.rows/32)
 	}
 	for k := range b.entry {
-		b.entry[k] = memory.Allocate[uint32](b.memory, "columns", b.rows)
+		b.entry[k] = b.allocate("columns", b.rows)
 	}
-	b.template = memory.Allocate[uint32](b.memory, "output template", int(b.Partition.Share))
+	b.template = b.allocate("output template", int(b.Partition.Share))
 	if err := b.memory.Err(); err != nil {
 		return err
 	}

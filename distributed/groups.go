@@ -8,7 +8,6 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/hubs"
-	"github.com/tepsbench/teps/internal/memory"
 )
 
 // Groups (package hubs).
@@ -62,7 +61,7 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 		b.shareHubLabels(sorted[:own])
 	}
 	blocks := comm.Allgather(b.row, begin)
-	b.groups = memory.Allocate[uint32](b.memory, "groups", b.grid.C*(hubs+1))
+	b.groups = b.allocate("groups", b.grid.C*(hubs+1))
 	for m := range blocks {
 		copy(b.groupsOf(m), blocks[m]) // none if memory has run out: order returns the error
 	}

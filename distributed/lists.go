@@ -10,7 +10,6 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/csr"
-	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -150,7 +149,7 @@ func (b *builder) cutLists(n int, of []uint16) {
 		n--
 	}
 	b.segmented = uint32(n)
-	b.segments = memory.Allocate[uint32](b.memory, "segments", n*(b.ranges+1))
+	b.segments = b.allocate("segments", n*(b.ranges+1))
 	if b.memory.Err() != nil {
 		return
 	}

@@ -110,9 +110,9 @@ func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
 	for k := range depth {
 		t.Levels = append(t.Levels, level(k, records))
 	}
-	outside := make([][]plugins.Phase, len(records))
-	for i, r := range records {
-		outside[i] = phases(r.Phases[levelPhases:], levelPhases)
+	var outside [][]plugins.Phase
+	for _, r := range records {
+		outside = append(outside, phases(r.Phases[levelPhases:], levelPhases))
 		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases(r.Phases[:], 0)})
 	}
 	t.Phases = plugins.CombinePhases(outside)
@@ -123,13 +123,13 @@ func level(k int, records []*Record) plugins.Level {
 	l := plugins.Level{Frontier: records[0].Levels[k].Frontier, Direction: records[0].Levels[k].Direction}
 	var edges int64
 	var total Measure
-	each := make([][]plugins.Phase, len(records))
-	for i, r := range records {
+	var each [][]plugins.Phase
+	for _, r := range records {
 		edges += r.Levels[k].Edges
 		for _, m := range r.Levels[k].Phases {
 			total.add(m)
 		}
-		each[i] = phases(r.Levels[k].Phases[:], 0)
+		each = append(each, phases(r.Levels[k].Phases[:], 0))
 	}
 	l.Phases = plugins.CombinePhases(each)
 	for _, p := range l.Phases {

@@ -166,12 +166,7 @@ func (s *Rank) scanLists(x *worker, n int) {
 	}
 	for _, u := range x.sources[:n] {
 		for rows := range slices.Chunk(s.down.of(int(u.list)), batch) {
-			unvisited := x.row[:keepUnvisited(rows, s.visited, &x.row)]
-			if s.team.Size() > 1 {
-				s.discoverShared(x, unvisited, u.label)
-			} else {
-				s.discover(x, unvisited, u.label)
-			}
+			s.discover(x, x.row[:keepUnvisited(rows, s.visited, &x.row)], u.label)
 		}
 	}
 }
@@ -207,15 +202,24 @@ func keepUnvisited(rows []uint32, visited bitmap, unvisited *[batch]uint32) int 
 	return n
 }
 
-// discover visits rows and gives them a parent, which has the given label.
+// discover visits rows and gives them a parent, which has the given label. Several workers may discover a row at once;
+// one of them gets it.
 func (s *Rank) discover(x *worker, rows []uint32, label uint32) {
+	shared := len(s.workers) > 1
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
-		if s.visited[v>>5]&bit != 0 {
-			continue // a duplicate
+		if shared {
+			if atomic.OrUint32(&s.visited[v>>5], bit)&bit != 0 {
+				continue
+			}
+			atomic.OrUint32(&s.corrected[v>>5], bit)
+		} else {
+			if s.visited[v>>5]&bit != 0 {
+				continue // a duplicate
+			}
+			s.visited[v>>5] |= bit
+			s.corrected[v>>5] |= bit
 		}
-		s.visited[v>>5] |= bit
-		s.corrected[v>>5] |= bit
 		s.parent[v] = label
 		x.discovered = append(x.discovered, v)
 	}
@@ -240,19 +244,6 @@ func (s *Rank) discoverInRange(rows []uint32, label uint32) {
 			s.discovered.bits[v>>5] |= bit
 			s.parent[v] = label
 		}
-	}
-}
-
-// discoverShared is discover for rows that several workers may discover at once; one of them gets the row.
-func (s *Rank) discoverShared(x *worker, rows []uint32, label uint32) {
-	for _, v := range rows {
-		bit := uint32(1) << (v & 31)
-		if atomic.OrUint32(&s.visited[v>>5], bit)&bit != 0 {
-			continue
-		}
-		atomic.OrUint32(&s.corrected[v>>5], bit)
-		s.parent[v] = label
-		x.discovered = append(x.discovered, v)
 	}
 }
 
@@ -283,12 +274,10 @@ func (s *Rank) addDiscovered(_, from, to int) {
 	d := s.discovered.bits
 	for k := from; k < to; k++ {
 		x := &s.workers[k]
-		if len(s.workers) == 1 {
-			for _, v := range x.discovered {
+		for _, v := range x.discovered {
+			if len(s.workers) == 1 {
 				d.add(v)
-			}
-		} else {
-			for _, v := range x.discovered {
+			} else {
 				atomic.OrUint32(&d[v>>5], 1<<(v&31))
 			}
 		}

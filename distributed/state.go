@@ -80,7 +80,7 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 		packer: packer{team: b.team, members: make([]int, b.team.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
 	}
 	words := p.width / 32
-	allocate := func(n int) bitmap { return memory.Allocate[uint32](m, "bitmap", n) }
+	allocate := func(n int) bitmap { return b.allocate("bitmap", n) }
 	s.hubs = allocate(max(len(p.groupsOf(0)), 1) / 32)
 	if b.OneD {
 		s.steps, s.self, s.firstRow = &search1D{s}, world.Rank(), world.Rank()*p.width
@@ -97,9 +97,8 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	}
 	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
 	s.discovered.bits, s.folded.bits = allocate(rows), allocate(rows)
-	s.frontier.bits, s.sent.bits = allocate(words), allocate(words)
-	s.expanded = allocate(p.grid.R * words)
-	s.parent = memory.Allocate[uint32](m, "parents", 32*rows)
+	s.frontier.bits, s.sent.bits, s.expanded = allocate(words), allocate(words), allocate(p.grid.R*words)
+	s.parent = b.allocate("parents", 32*rows)
 	corrections := make([]*parents.Corrections, len(s.workers))
 	for k := range s.workers {
 		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
@@ -108,8 +107,8 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	slots, _, _ := p.Partition.Slots(world.Rank())
 	s.output = parents.NewOutput(b.team, p.template[:slots], p.Partition.Labels, corrections)
 	s.record.Levels = make([]Level, 0, 64)
-	sum := [1]int64{int64(len(p.up.targets))}
-	comm.Allreduce(world, sum[:])
+	sum := []int64{int64(len(p.up.targets))}
+	comm.Allreduce(world, sum)
 	s.total = sum[0]
 	for _, d := range p.degree[p.hubsPerRank():] {
 		s.average += int64(d)
@@ -118,10 +117,8 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	return s, m.Err()
 }
 
-// Wake makes the workers of the rank ready for a search, before its clock starts.
+// Wake makes the workers of the rank ready for a search, before its clock starts. Free ends them and frees the memory.
 func (s *Rank) Wake() { s.team.Wake() }
-
-// Free ends the workers of the rank and frees its memory.
 func (s *Rank) Free() {
 	s.team.Stop()
 	s.memory.ReleaseAll()
@@ -178,8 +175,7 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 		s.reset(set)
 	}
 	owner, slot := s.Partition.Owner(Label(root))
-	if owner == s.world.Rank() && int(s.number[slot]) < s.width {
-		v := s.number[slot]
+	if v := s.number[slot]; owner == s.world.Rank() && int(v) < s.width {
 		s.frontier.add(v)
 		s.words(s.visited, s.self).add(v)
 		if s.unsent != nil {

@@ -32,9 +32,11 @@ func describe() (plugins.Description, error) {
 		plugins.Option{Name: "mpirun", Kind: plugins.Text, Meaning: "more arguments of mpirun, separated by blanks"},
 	)
 	d.WantsRecipe = true
-	if _, rank, err := programs(); err != nil {
-		d.Unavailable = err.Error()
-	} else if err := check(rank); err != nil {
+	_, rank, err := programs()
+	if err == nil {
+		err = check(rank)
+	}
+	if err != nil {
 		d.Unavailable = err.Error()
 	}
 	return d, nil
@@ -66,8 +68,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	var generated time.Duration
 	for _, r := range reports {
 		hosts[r.Host]++
-		results = append(results, r.Construction)
-		generated = max(generated, r.Generated)
+		results, generated = append(results, r.Construction), max(generated, r.Generated)
 	}
 	var places []string
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
@@ -96,8 +97,8 @@ type ranks struct {
 	apart     bool             // some rank shares none: all send their parents
 }
 
-// search returns the time of the slowest rank. The clocks of all ranks start at the same time, and stop when the
-// parents of a rank's labels are in its memory.
+// search returns the time of the slowest rank. Clocks start on all ranks at the same time, and stop when the parents of
+// a rank's labels are in its memory.
 func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 	reports, err := g.job.ask(ctx, request{Command: search, Roots: []graph.Vertex{root}, Parents: g.apart})
 	if err != nil {

@@ -60,15 +60,13 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Ranks under MPI. If one of its calls fails, MPI ends the whole job, so only errors that MPI cannot detect are handled
-// here. All calls of a process are made by one goroutine on one thread (MPI_THREAD_FUNNELED).
-
-// group is a group of MPI processes.
+// group is a group of MPI processes. One goroutine on one thread makes all calls of a process (MPI_THREAD_FUNNELED). If
+// a call fails, MPI ends the whole job.
 //
 // An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, its
-// position in shared memory (share.go), the values to add up, and the message if it fits. Longer messages that are
-// not in shared memory follow between the ranks concerned. So a level takes a single collective call on one host, and
-// no rank waits for a message of unknown length.
+// position in shared memory (share.go), the values to add up, and the message if it fits. Longer messages that are not
+// in shared memory follow. So a level takes one collective call on one host, and no rank waits for a message of unknown
+// length.
 type group struct {
 	comm       C.MPI_Comm
 	system     string
@@ -90,10 +88,9 @@ const (
 	eagerHeader = 2 + 2*comm.MaxReduce
 )
 
-// yieldInterval is how often a process yields to Go's scheduler. A goroutine that calls MPI again and again looks to
-// the scheduler as if it had been running ever since. After 10 ms the scheduler takes away its processor in every
-// call that waits, and the goroutine has to get it back through the kernel. Where ranks outnumber cores, a level then
-// takes two to three times as long.
+// yieldInterval is the time between yields to Go's scheduler. A goroutine that calls MPI again and again never yields,
+// and after 10 ms the scheduler takes away its processor in every call that waits. Where ranks outnumber cores, a level
+// then takes two to three times as long.
 const yieldInterval = 5 * time.Millisecond
 
 func (g *group) yield() {
@@ -106,12 +103,11 @@ func (g *group) yield() {
 // Start makes the calling process a rank, one of the given number, and locks the calling goroutine to its thread.
 // finish ends MPI.
 //
-// A rank with the given number of threads gets as many processors of its own if its host has enough for all its ranks.
-// Otherwise the system now and then puts two ranks on one, and all wait for both. A rank that mpirun has bound has too
-// few for others, and stays where it is.
+// A rank gets as many processors as threads if its host has enough for all its ranks: otherwise the system now and then
+// puts two ranks on one, and all wait for both. A rank that mpirun has bound stays where it is.
 //
-// Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a process that is killed remain. So
-// they get a directory, which is removed as soon as all ranks have opened them.
+// Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a killed process remain. So they
+// get a directory, which is removed as soon as all ranks have opened them.
 func Start(ranks, threads int) (world World, finish func(), err error) {
 	return start(ranks, threads, system())
 }

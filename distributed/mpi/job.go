@@ -22,11 +22,10 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// A job is one run of mpirun with its ranks. The engine starts a job for every graph, because the number of ranks is an
-// option.
+// job is one run of mpirun with its ranks. There is one for every graph, because the number of ranks is an option.
 //
-// Rank 0 talks to the engine through the standard input and output of mpirun, which reach any host and carry about 50
-// MB/s, or, if both are on one host, through a socket, which is a hundred times as fast.
+// Rank 0 talks to the engine through the standard input and output of mpirun, at about 50 MB/s, or, if both are on one
+// host, through a socket, which is a hundred times as fast.
 type job struct {
 	process    *child.Process
 	output     *child.Tail // standard error
@@ -117,9 +116,8 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	socket := filepath.Join(dir.Path(), "rank0")
 	j := &job{output: child.NewTail("There are not enough slots", "ssh: ", "Host key verification failed")}
 	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
-	// Ranks choose their processors themselves (Start). A rank that waits lets others have its processor, which costs
-	// nothing where each has its own. The user's values come later and win. If mpirun fails early, it leaves files in
-	// TMPDIR.
+	// Ranks choose their processors (Start), and yield them while they wait. The user's values come later and win. If
+	// mpirun fails early, it leaves files in TMPDIR.
 	cmd.Env = []string{"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}
 	cmd.Env = append(append(cmd.Env, os.Environ()...), "TMPDIR="+dir.Path())
 	cmd.Stderr = j.output
@@ -179,8 +177,7 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 	}
 }
 
-// A call returns within 3 s of the end of its context.
-const (
+const ( // a call returns within 3 s of the end of its context
 	cancelTime = 1500 * time.Millisecond // for ranks to stop a canceled request
 	endTime    = 1200 * time.Millisecond // for mpirun to end its ranks
 )

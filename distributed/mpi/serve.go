@@ -27,9 +27,8 @@ type World interface {
 	System() string
 }
 
-// Serve is the life of a rank. It handles requests of the engine until the engine says quit or is gone. Rank 0 says
-// hello to the engine on stdout. Then it talks to it through the socket if it can connect to it, otherwise through
-// stdin and stdout. Other ranks use none of these.
+// Serve handles requests of the engine on a rank until the engine says quit or is gone. Rank 0 says hello on stdout,
+// and then uses the socket if it can connect to it, otherwise stdin and stdout. Other ranks use none of these.
 func Serve(world World, socket string, stdin io.Reader, stdout io.Writer) error {
 	r := &server{world: world, requests: make(chan received)}
 	if world.Rank() == 0 {
@@ -45,10 +44,10 @@ func Serve(world World, socket string, stdin io.Reader, stdout io.Writer) error 
 	}
 	for {
 		q, err := r.next()
-		if err != nil || q.Command == quit {
-			return err
+		if err == nil && q.Command != quit {
+			err = r.do(q)
 		}
-		if err := r.do(q); err != nil {
+		if err != nil || q.Command == quit {
 			return err
 		}
 	}
@@ -64,7 +63,7 @@ type server struct {
 	reply    []uint32       // the same as sent to an engine on another host
 }
 
-// received is a request with, on rank 0, a context that ends when it is canceled, and the tuples.
+// received is a request. On rank 0 it has a context that ends when it is canceled, and the tuples.
 type received struct {
 	request
 	ctx    context.Context
@@ -185,8 +184,8 @@ func (r *server) slice(total int64, rank int) (from, to int64) {
 	return total * int64(rank) / size, total * int64(rank+1) / size
 }
 
-// tuples returns the rank's slice of the tuples and its position. The rank generates it or gets it from rank 0. If the
-// context ends, the slice is incomplete, and Build returns the error of the context.
+// tuples returns the rank's slice of the tuples and its position: generated, or from rank 0. If the context ends, the
+// slice is incomplete, and NewRank returns the error of the context.
 func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 	if q.Recipe != nil {
 		from, to := r.slice(q.Recipe.Tuples(), r.world.Rank())
@@ -206,12 +205,10 @@ func (r *server) tuples(q received) (list []graph.Edge, position int64) {
 	return edgesOf(messages[0]), from
 }
 
-// wakeTime is how long ranks are awake before a search. The thread that watches over a Go process looks every 20 us
-// after it has slept, and more rarely after a millisecond. A rank has to leave it its processor each time.
-const wakeTime = 2 * time.Millisecond
-
-// wake keeps all ranks busy until they run undisturbed. Their clocks start at the same time.
+// wake keeps all ranks busy until they run undisturbed: the thread that watches over a Go process takes a processor
+// every 20 us after it has slept, and more rarely after a millisecond.
 func (r *server) wake() {
+	const wakeTime = 2 * time.Millisecond
 	r.rank.Wake()
 	for start := time.Now(); !r.isOver(start, wakeTime); {
 	}
@@ -231,8 +228,7 @@ func (r *server) isOver(start time.Time, limit time.Duration) bool {
 func (r *server) repeat(q received) (searches int64, err error) {
 	r.rank.Wake()
 	for start := time.Now(); err == nil && !r.isOver(start, q.Duration); {
-		_, err = r.rank.Search(q.ctx, q.Roots[searches%int64(len(q.Roots))], r.parent, 0, 1)
-		if err == nil {
+		if _, err = r.rank.Search(q.ctx, q.Roots[searches%int64(len(q.Roots))], r.parent, 0, 1); err == nil {
 			searches++
 		}
 	}

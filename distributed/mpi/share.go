@@ -12,13 +12,12 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// Ranks of one host read messages in memory that they share with the sender. A message to all ranks is
-// copied once, by its sender. If all ranks of a group are on one host, they find the blocks of an exchange there too,
+// shared is the memory that the ranks of a group share on a host. Each reads messages in the memory of their sender,
+// which has copied them once. If all ranks of a group are on one host, they find the blocks of an exchange there too,
 // and MPI takes no part. Messages to other hosts, and those that have no room, are left to MPI.
-
-// shared is the memory that the ranks of a group share. It begins with a rank's number of calls. Behind it are two
-// halves, for calls with even and with odd numbers, because others may be reading one when a rank is a call ahead. Each
-// begins with a block for every rank, and the rest is for messages.
+//
+// The memory begins with a rank's number of calls. Behind it are two halves, for calls with even and with odd numbers,
+// because others may be reading one when a rank is a call ahead: a block for every rank, then messages.
 type shared struct {
 	peers     [][]uint32 // [rank] its memory; nil: it is elsewhere
 	all       bool       // no rank is elsewhere

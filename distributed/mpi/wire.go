@@ -16,10 +16,9 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// The protocol between the engine and rank 0. Rank 0 says hello on its standard output. Then every request is answered
-// by the reports of all ranks. All of these are lines of JSON. Tuples follow a request to construct, as plain 32-bit
-// numbers. Parents follow the reports of a search like that if any rank is on another host; otherwise the engine reads
-// them in memory that it shares with the ranks.
+// The protocol between the engine and rank 0, in lines of JSON. Rank 0 says hello on its standard output, and answers
+// every request with the reports of all ranks. Tuples follow a request to construct, as 32-bit numbers. If any rank is
+// on another host, parents follow the reports of a search; otherwise the engine reads them in shared memory.
 
 // Version changes with the protocol. A teps-rank of another version is refused.
 const Version = "teps-rank/12"
@@ -51,7 +50,7 @@ type request struct {
 	Duration      time.Duration  // of repeat
 }
 
-// address is where a process has memory that others may read.
+// address is that of memory of a process that others may read.
 type address struct{ System, Path string }
 
 // report is the result of a request on one rank. If parents follow, they are those of the rank's labels, by slot:
@@ -125,7 +124,7 @@ func edgesOf(words []uint32) []graph.Edge {
 	return unsafe.Slice((*graph.Edge)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/edgeWords)
 }
 
-// pack encodes a value as a message between ranks: JSON, filled up with blanks to whole words.
+// pack encodes a value as a message between ranks: JSON with blanks up to whole words.
 func pack(value any) []uint32 {
 	data, err := json.Marshal(value)
 	if err != nil {
