@@ -115,7 +115,11 @@ func (c countdown) Err() error {
 func TestContextOfOneRankStopsAll(t *testing.T) {
 	tuples, parent := kronecker(t, 6, 16), make([]graph.Vertex, 1<<6)
 	c := distributed.Configuration{Grid: distributed.Grid{R: 1, C: 2}, Threads: 1, Rule: graph.Switch{Alpha: 15, Beta: 64}}
-	for looks, ended := 0, true; ended; looks++ {
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
+	for looks, ended := 0, true; ended; looks += step {
 		teams, left := team.NewTeams(2), looks
 		err := checks.OnAll(comm.NewLocal(2, 1), func(world comm.Group) error {
 			ctx := t.Context()
