@@ -3,6 +3,7 @@
 package text
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 
@@ -16,16 +17,16 @@ import (
 type greenForm struct {
 	reports.Summary
 	Result reports.Result
-	Why    string              // why this is not a submission; empty: it is one
+	Why    string              // why this is not the draft of a submission; empty: it is
 	Figure *record.PowerFigure // of the whole system for a submission, else the best one; nil without
 	Kind   string              // of the figure's power
 
 	System, Accelerators, Implementation, MeterModel, Level string
 }
 
-// Green writes the fields of a submission to the Green Graph500 list for every run with an energy loop. A block is a
-// submission only if the run is valid, follows the rules, and the power is that of the whole system, measured, at an
-// EEHPC level. Every other block begins with a line that says why it is not. What is not in the record is "(fill in)".
+// Green writes the fields of a submission to the Green Graph500 list for every run with an energy loop. A block is the
+// draft of one if the run is valid, follows the rules and has the scale of a class, and the power is that of the whole
+// system, measured, at an EEHPC level. The first line says what is missing. What is not in the record is "(fill in)".
 func Green(w io.Writer, r reports.Result) error {
 	var forms []greenForm
 	for _, run := range r.Runs {
@@ -53,7 +54,9 @@ func systemFigure(run reports.Summary) (record.PowerFigure, bool) {
 	return record.PowerFigure{}, false
 }
 
-// notGreen says why a run is not a submission; empty: it is one.
+const smallestScale = 26 // of a class of Graph500
+
+// notGreen says why a run is not even the draft of a submission; empty: it is.
 func notGreen(run reports.Summary) string {
 	switch why := notOfficial(run); {
 	case why != "":
@@ -64,6 +67,9 @@ func notGreen(run reports.Summary) string {
 		return "the run is not compliant: " + run.RuleCount()
 	}
 	if _, found := systemFigure(run); found {
+		if run.Graph == nil || run.Graph.Recipe.Scale < smallestScale {
+			return fmt.Sprintf("the smallest class of Graph500, toy, has scale %d", smallestScale)
+		}
 		return ""
 	}
 	if green := run.Energy.Green; green != nil && len(green.Missing) > 0 {
