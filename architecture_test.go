@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"graph":           {},
 	"graph/adjacency": {"graph"},
 	"graph/files": {
-		"graph", "graph/adjacency", "graph/files/internal/osmpb", "internal/regular",
+		"graph", "graph/adjacency", "graph/files/internal/osmpb", "internal/child", "internal/regular",
 	},
 	"graph/files/internal/osmpb": {},
 	"graph/stats":                {"graph", "graph/adjacency"},

@@ -128,7 +128,10 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	if err = errors.Join(inErr, outErr, err); err == nil {
 		defer listener.Close() // an accepted connection stays open
 		// On SIGTERM mpirun ends all ranks, here and on other hosts.
-		j.process, err = child.Start(cmd, syscall.SIGTERM, func() { _ = dir.Remove() })
+		j.process, err = child.Start(cmd, syscall.SIGTERM, func() {
+			_ = dir.Remove()
+			child.Sweep() // what ranks leave that end in MPI_Init
+		})
 	}
 	if err != nil {
 		return nil, errors.Join(err, dir.Remove())

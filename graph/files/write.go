@@ -23,6 +23,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/adjacency"
+	"github.com/tepsbench/teps/internal/child"
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
@@ -55,7 +56,7 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 			}
 		}
 		for _, f := range out.files {
-			_ = f.pending.Cleanup() // does nothing after replacing
+			_ = errors.Join(f.pending.Cleanup(), f.dir.Remove()) // the first does nothing after replacing
 		}
 		if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
 			err = fmt.Errorf("%s: %w", name, failed.Err)
@@ -109,19 +110,25 @@ type output struct {
 	*bufio.Writer // of the file that was created last
 }
 
-// outputFile is a temporary file until the graph is complete.
+// outputFile is a temporary file until the graph is complete. It lies in a directory next to its final name, which the
+// next process removes if this one is killed.
 type outputFile struct {
 	*bufio.Writer
 	compressor io.WriteCloser // or nil
 	pending    *renameio.PendingFile
+	dir        *child.Dir
 }
 
 func (out *output) create(name string) error {
-	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
+	dir, err := child.NewDirIn(filepath.Dir(name), ".teps-out-")
 	if err != nil {
 		return err
 	}
-	f := &outputFile{pending: pending}
+	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644), renameio.WithTempDir(dir.Path()))
+	if err != nil {
+		return errors.Join(err, dir.Remove())
+	}
+	f := &outputFile{pending: pending, dir: dir}
 	out.files = append(out.files, f)
 	switch _, compression := splitCompression(name); compression {
 	case ".gz":

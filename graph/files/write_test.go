@@ -5,8 +5,10 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,6 +113,13 @@ func (failing) Generate(context.Context, []graph.Edge, int64, int) error {
 
 func TestWriteLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	g := random(100, 1000)
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -301,10 +301,12 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	check(t, dead.Run())
 	stale := filepath.Join(base, fmt.Sprintf("teps-test-%d-1", dead.Process.Pid))
 	check(t, os.MkdirAll(filepath.Join(stale, "socket"), 0o700))
+	other := filepath.Join(base, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)) // of another kind
+	check(t, os.Mkdir(other, 0o700))
 	check(t, os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
 	living := newDir(t)
-	if exists(stale) {
-		t.Error("the directory of a dead process is still there")
+	if exists(stale) || exists(other) {
+		t.Error("a directory of a dead process is still there")
 	}
 	// That of a process in another container, which is not visible here but holds the lock.
 	hidden := newDir(t)
@@ -317,7 +319,7 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 		}
 	}
 	_ = hidden.lock.Close()
-	removeStale(base, "teps-test-")
+	Sweep()
 	if exists(elsewhere) {
 		t.Error("the unlocked directory of a dead process is still there")
 	}

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"strconv"
 	"syscall"
 )
 
-// A Dir is a temporary directory of this process, for sockets. A process that is killed leaves its directory behind;
-// the next NewDir with the same prefix finds it by the process ID in its name, and removes it unless it is locked.
+// A Dir is a temporary directory of this process. A process that is killed leaves its directory behind; the next NewDir
+// or Sweep finds it by the process ID in its name, whatever its prefix, and removes it unless it is locked.
 type Dir struct{ lock *os.File }
 
 const (
@@ -20,8 +21,8 @@ const (
 	maxBase       = maxSocketPath - 70 // leaves room for the name of the directory and of a socket inside it
 )
 
-// NewDir makes a directory whose name begins with prefix (at most 10 bytes), in os.TempDir or, where the paths of
-// sockets would get too long, in /tmp. First it removes directories whose process has died.
+// NewDir makes a directory whose name begins with prefix (teps-WORD- or .teps-WORD-, at most 10 bytes), in os.TempDir
+// or, where the paths of sockets would get too long, in /tmp. First it removes directories whose process has died.
 func NewDir(prefix string) (*Dir, error) {
 	base := os.TempDir()
 	if len(base) > maxBase {
@@ -32,7 +33,8 @@ func NewDir(prefix string) (*Dir, error) {
 
 // NewDirIn is NewDir with the directory base instead of os.TempDir.
 func NewDirIn(base, prefix string) (*Dir, error) {
-	removeStale(base, prefix)
+	Sweep()
+	sweep(base)
 	name, err := os.MkdirTemp(base, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for sockets in %s (set TMPDIR to a writable directory whose path has "+
@@ -54,14 +56,24 @@ func (d *Dir) Path() string { return d.lock.Name() }
 // Remove deletes the directory and everything in it.
 func (d *Dir) Remove() error { return errors.Join(os.RemoveAll(d.Path()), d.lock.Close()) }
 
-// removeStale removes directories whose process has died. The process ID alone is not enough, because it may be that of
-// a process in another container; nor is the lock, because a directory is not locked when it has just been made.
-func removeStale(base, prefix string) {
-	names, _ := filepath.Glob(filepath.Join(base, prefix+"*"))
+// Sweep removes directories whose process has died from the system's temporary directories.
+func Sweep() {
+	for _, base := range []string{os.TempDir(), "/tmp", "/dev/shm"} {
+		sweep(base)
+	}
+}
+
+// sweep is Sweep for one directory. The process ID alone is not enough, because it may be that of a process in another
+// container; nor is the lock, because a directory is not locked when it has just been made.
+func sweep(base string) {
+	named := regexp.MustCompile(`^\.?teps-[a-z]+-(\d+)-`)
+	names, _ := filepath.Glob(filepath.Join(base, "*teps-*"))
 	for _, name := range names {
-		var pid int
-		n, _ := fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), prefix), "%d-", &pid)
-		if n != 1 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		match := named.FindStringSubmatch(filepath.Base(name))
+		if match == nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(match[1]); err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			continue
 		}
 		if dir, err := os.Open(name); err == nil { // not another user's

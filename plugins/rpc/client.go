@@ -30,6 +30,7 @@ import (
 type Client struct {
 	host       *Host
 	file       image
+	key        string // of the program and its arguments
 	process    *process
 	plugin     *plugin.Client
 	connection atomic.Pointer[grpc.ClientConn]
@@ -85,9 +86,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	defer cancel()
 	d, err := exchange(limited, c, c.engine.Describe, &enginepb.DescribeRequest{}, descriptionFromWire)
 	if errors.Is(err, ErrHung) && limited.Err() != nil && ctx.Err() == nil {
-		c.host.mu.Lock()
-		defer c.host.mu.Unlock()
-		c.host.silent[c.file.path] = fmt.Errorf("describe: %w", err)
+		c.neverAgain(fmt.Errorf("describe: %w", err))
 	}
 	return d, err
 }

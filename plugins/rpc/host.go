@@ -48,7 +48,7 @@ type Host struct {
 	segments map[*segment]bool
 	lastID   uint64            // of a segment
 	files    map[string]string // checksum of each engine's file when it was first opened, by path
-	silent   map[string]error  // error of a hanging Describe, by path of the file
+	silent   map[string]error  // why an engine did not answer, by Client.key
 }
 
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.

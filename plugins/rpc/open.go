@@ -50,8 +50,9 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	if p.SHA256 != "" && !strings.EqualFold(p.SHA256, file.sum) {
 		return nil, fmt.Errorf("%s has the SHA-256 %s, but %s was expected: %w", file.path, file.sum, p.SHA256, ErrChecksum)
 	}
+	key := fmt.Sprint(file.path, p.Args)
 	h.mu.Lock()
-	err = h.silent[file.path]
+	err = h.silent[key]
 	h.mu.Unlock()
 	program, absErr := filepath.Abs(p.Path) // exec.Command searches PATH for a name without a directory
 	if err = cmp.Or(err, absErr); err != nil {
@@ -62,7 +63,7 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		host: h, file: file, slot: make(chan struct{}, 1),
+		host: h, file: file, key: key, slot: make(chan struct{}, 1),
 		process: &process{
 			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
 			keep: func(source, line string) { h.output.add(h.logger, p.Name, source, line) },
@@ -133,7 +134,16 @@ func (c *Client) start(ctx context.Context, dir string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("it was killed before it answered: %w", ctx.Err())
 	}
-	return fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
+	err := fmt.Errorf("%w: it did not answer within %v and was killed; %s", ErrHandshake, limit, c.process.lastOutput())
+	c.neverAgain(err)
+	return err
+}
+
+// neverAgain makes the host refuse the program at once from now on: nobody waits for a silent engine twice.
+func (c *Client) neverAgain(err error) {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	c.host.silent[c.key] = err
 }
 
 func (c *Client) connect() error {

@@ -72,9 +72,18 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			if act == "says nothing" || act == "closes its output" { // the others end by themselves
 				s.limits.start = 700 * time.Millisecond
 			}
+			start := time.Now()
 			wantError(t, second(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
+			if s.limits.start < usual { // nobody waits for silence twice
+				wantError(t, second(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
+				if took := time.Since(start); took > 2*s.limits.start {
+					t.Errorf("two starts took %v", took)
+				}
+			}
 			s.limits.start = usual
-			must(s.Open(context.Background(), s.program("serial")))
+			other := s.program("serial")
+			other.Args = []string{"other"}
+			must(s.Open(context.Background(), other))
 		})
 	}
 }
