@@ -95,7 +95,7 @@ shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exc
     ("Exchange", "deviceExchange"))]
 sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
 write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "accelerator/kernels/generate.cu"), sorting + ["child"]))
-with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA look at them
+with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them
     out.write(HEAD.format("cuda").replace("//go:build cuda\n\n", "") + "\n" + "\n".join(shared))
 subprocess.run(["gofmt", "-w", os.path.join(here, "structures.gen.go")], check=True)
 write("literature/kernels.gen.go", "literature", DRIVER, calls(read("kernels/order.cu", "kernels/lists.cu", "literature/kernels/*.cu"), sorting + ["kolganov_child"]))
