@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,24 +22,18 @@ func compareCommand() *cobra.Command {
 		Use:   "compare RUN[,RUN...]...",
 		Short: "Compare the speed of runs or engines, with confidence intervals",
 		Long: `compare compares each of the runs B, C, ... with the first run A, engine by
-engine and graph by graph. For a single run it compares each engine with the
-first one. It compares the roots that both sides searched one by one, so that
-the spread between roots does not hide a difference. A run is given by its
-directory. Several runs joined by commas are repeats of one measurement, and so
-are the runs in a directory such as a store.
-
-It prints harmonic means, the ratio to A with a 95 % interval, and all other
-differences between the sides. docs/comparing.md describes the method and its
-power.
+engine and graph by graph, or the engines of a single run with the first one.
+Directories joined by commas are repeats of one measurement, and so are the
+runs in a directory. It prints harmonic means, the ratio to A over the roots
+that both searched, with a 95 % interval, and all other differences between the
+sides. docs/comparing.md describes the method and its power.
 
 With --fail-if slower=5% the exit code is 1 if another side is more than 5 %
 slower than A for any engine and graph (the whole interval lies below 0.95), or
-if it has no searches to compare with those of A. Without --fail-if, a
-difference is not a failure.`,
+has no searches to compare with those of A.`,
 		Example: `  teps compare results/before results/after
   teps compare results/b                      the engines of one run
-  teps compare before1,before2,before3 after1,after2,after3
-  teps compare results/main results/change results/b --markdown
+  teps compare before1,before2,before3 after1,after2,after3 --markdown
   teps compare --fail-if slower=2% results/main results/change`,
 		RunE: func(c *cobra.Command, args []string) error {
 			limit, err := parseFailIf(failIf)
@@ -49,10 +44,7 @@ difference is not a failure.`,
 			if err != nil {
 				return err
 			}
-			var all []compare.Comparison
-			for _, side := range sides[1:] {
-				all = append(all, compare.Of(sides[0], side))
-			}
+			all := each(sides[1:], func(side compare.Side) compare.Comparison { return compare.Of(sides[0], side) })
 			if w := c.OutOrStdout(); markdown {
 				err = text.ComparisonMarkdown(w, all)
 			} else {
@@ -73,15 +65,27 @@ difference is not a failure.`,
 	return c
 }
 
-// loadSides reads the sides to compare: one for each argument, or the engines of a single run.
+// loadSides reads the sides to compare: one for each argument, or the engines of a single run. An argument is a
+// directory, or directories joined by commas.
 func loadSides(args []string) (sides []compare.Side, err error) {
 	for i, arg := range args {
+		dirs := []string{arg}
+		if _, err := os.Stat(arg); err != nil { // a directory may have a comma in its name
+			dirs = strings.Split(arg, ",")
+		}
 		side := compare.Side{Name: arg}
 		if len(args) == 2 {
 			side.Name = []string{"A", "B"}[i]
 		}
-		if side.Results, err = loadSide(arg); err != nil {
+		if dirs, side.Results, err = loadRuns(dirs); err != nil {
 			return nil, err
+		}
+		seen := map[string]bool{}
+		for i, r := range side.Results {
+			if seen[r.ID] {
+				return nil, usage("run %s (%s) is named twice on one side; a copy is not a repeat", r.ID, dirs[i])
+			}
+			seen[r.ID] = true
 		}
 		sides = append(sides, side)
 	}
@@ -92,24 +96,6 @@ func loadSides(args []string) (sides []compare.Side, err error) {
 		return nil, usage("teps compare takes several runs, or one with several engines; see teps compare --help")
 	}
 	return sides, nil
-}
-
-// loadSide reads the runs of one side: a directory, or directories joined by commas.
-func loadSide(arg string) ([]record.Result, error) {
-	dirs := []string{arg}
-	if _, err := os.Stat(arg); err != nil { // a directory may have a comma in its name
-		dirs = strings.Split(arg, ",")
-	}
-	seen := map[string]bool{}
-	dirs = runsIn(dirs)
-	all, err := loadAll(dirs)
-	for i, r := range all {
-		if seen[r.ID] {
-			return nil, usage("run %s (%s) is named twice on one side; a copy is not a repeat", r.ID, dirs[i])
-		}
-		seen[r.ID] = true
-	}
-	return all, err
 }
 
 // parseFailIf reads slower=5% as 0.05; nil means no limit.
@@ -124,4 +110,60 @@ func parseFailIf(text string) (*float64, error) {
 	}
 	percent /= 100
 	return &percent, nil
+}
+
+func listCommand() *cobra.Command {
+	var asJSON bool
+	var engine, order string
+	c := &cobra.Command{
+		Use:   "list [DIR...]",
+		Short: "List the runs in a directory",
+		Long: `list shows the runs in the given directories and everywhere below them (default:
+` + defaultStore + `): when and on which machine they ran, the rate of the fastest
+engine and scale (harmonic mean), and whether they are complete and valid. It
+omits columns that are the same in all lines. A record that cannot be read gets
+a line with the reason, and the exit code is 1.`,
+		Example: `  teps list
+  teps list results docs/results --engine cuda --sort gteps`,
+		RunE: func(c *cobra.Command, directories []string) error {
+			if !slices.Contains([]string{"", "date", "gteps"}, order) {
+				return usage("--sort %.80s: want date or gteps", order)
+			}
+			if len(directories) == 0 {
+				directories = []string{defaultStore}
+			}
+			all, damaged := []text.Listed{}, false
+			for _, directory := range directories {
+				runs, err := record.Runs(directory)
+				if err != nil {
+					return err
+				}
+				for _, run := range runs {
+					r, err := record.Load(run)
+					damaged = damaged || err != nil
+					if engine != "" {
+						r.Runs = slices.DeleteFunc(r.Runs, func(run record.Run) bool { return run.Engine.Name != engine })
+					}
+					if engine == "" || err != nil || len(r.Runs) > 0 {
+						all = append(all, text.List(run, r, err))
+					}
+				}
+			}
+			text.SortList(all, order)
+			err := error(nil)
+			if asJSON {
+				err = printJSON(c, all)
+			} else {
+				err = text.ListTable(c.OutOrStdout(), all, terminalWidth(c.OutOrStdout()))
+			}
+			if err == nil && damaged {
+				err = errReported
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&engine, "engine", "", "only runs of the engine with this name or label")
+	c.Flags().StringVar(&order, "sort", "", "put the latest (date) or fastest (gteps) first")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }

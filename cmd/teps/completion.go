@@ -20,11 +20,8 @@ import (
 // complete registers the completions of flags and arguments. Only built-in engines complete their options, because it
 // starts no engine.
 func complete(root *cobra.Command, engines catalog) {
-	const (
-		anything = cobra.ShellCompDirectiveDefault
-		goesOn   = cobra.ShellCompDirectiveNoSpace
-		noFile   = cobra.ShellCompDirectiveNoFileComp
-	)
+	const anything, goesOn = cobra.ShellCompDirectiveDefault, cobra.ShellCompDirectiveNoSpace
+	const noFile = cobra.ShellCompDirectiveNoFileComp
 	words := func(directive cobra.ShellCompDirective, all ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(all, directive)
 	}
@@ -69,11 +66,11 @@ func complete(root *cobra.Command, engines catalog) {
 	}
 }
 
-func each[T any](all []T, word func(T) string) (words []string) {
+func each[T, U any](all []T, of func(T) U) (list []U) {
 	for _, one := range all {
-		words = append(words, word(one))
+		list = append(list, of(one))
 	}
-	return words
+	return list
 }
 
 func (c catalog) names() []string {
@@ -162,12 +159,10 @@ __teps_handle_special_char() {
 `
 
 // completePictures lists the figures of the records that are named.
-func completePictures(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	results, _ := loadAll(runsIn(args))
-	report, err := reports.New(nil, results...)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completePictures(_ *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
+	_, results, _ := loadRuns(args)
+	if report, err := reports.New(nil, results...); err == nil {
+		all = each(parts.Figures(report), func(f reports.Figure) string { return f.Name + "\t" + f.Title })
 	}
-	return each(parts.Figures(report), func(f reports.Figure) string { return f.Name + "\t" + f.Title }),
-		cobra.ShellCompDirectiveNoFileComp
+	return all, cobra.ShellCompDirectiveNoFileComp
 }

@@ -28,13 +28,10 @@ func conformCommand(engines catalog) *cobra.Command {
 		Use:   "conform ENGINE",
 		Short: "Test whether an engine meets its contract",
 		Long: `conform runs the conformance suite on an engine: a built-in one, a program or a
-shared library. Each case runs in a separate process: small graphs with exact
-levels and Kronecker graphs; reuse, canceling, errors and wrong input; clocks
-that leave out work; many searches, random cancels, restarts and growing memory.
-A case that fails prints its input, the expected answer and the actual one.`,
+shared library. Each case runs in a new process. One that fails prints its
+input, the expected answer and the actual one.`,
 		Example: `  teps conform cpu
-  teps conform ./teps-engine-mine --case 'graph/*' --case search/refused
-  teps conform ./libmine.so --set mine.threads=2
+  teps conform ./libmine.so --set mine.threads=2 --case 'graph/*'
   teps conform cpu --graph grid2d:300              search this graph instead
   teps conform --list                              all cases, one per line`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,12 +56,17 @@ A case that fails prints its input, the expected answer and the actual one.`,
 			if len(f.Graph) > 0 && patterns == nil {
 				cases = nil
 			}
+			d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
 			for _, name := range f.Graph {
-				test, err := graphCase(c, name)
+				source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, progress)
 				if err != nil {
 					return err
 				}
-				cases = append(cases, test)
+				tuples := make([]graph.Edge, source.Tuples())
+				if err := source.Generate(c.Context(), tuples, 0, 0); err != nil {
+					return err
+				}
+				cases = append(cases, enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples))
 			}
 			f.engine = args
 			specs, err := f.engines(c.Context(), engines, host)
@@ -74,34 +76,20 @@ A case that fails prints its input, the expected answer and the actual one.`,
 			return conform(c, host, specs[0], cases, limit)
 		},
 	}
-	c.Flags().StringArrayVar(&f.set, "set", nil,
-		"set an option in every case: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
-	c.Flags().StringArrayVar(&patterns, "case", nil,
-		"run only the cases of this name or pattern, such as 'graph/*' (repeatable)")
-	c.Flags().StringArrayVar((*[]string)(&f.Graph), "graph", nil,
+	flags := c.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
+	flags.StringArrayVar(&patterns, "case", nil, "run only cases of this name or pattern, such as 'graph/*' (repeatable)")
+	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil,
 		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
-	c.Flags().BoolVar(&list, "list", false, "print the cases instead of running them")
-	c.Flags().DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the log of the engine")
-	c.Flags().SortFlags = false
+	flags.BoolVar(&list, "list", false, "print the cases instead of running them")
+	flags.DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
+	flags.BoolVarP(&verbose, "verbose", "v", false, "show the log of the engine")
 	return c
 }
 
-// graphCase returns a case that searches the graph of --graph.
-func graphCase(c *cobra.Command, name string) (enginetest.Case, error) {
-	d := record.DefaultPlan()
-	source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, newProgress(c.ErrOrStderr(), false))
-	if err != nil {
-		return enginetest.Case{}, err
-	}
-	tuples := make([]graph.Edge, source.Tuples())
-	err = source.Generate(c.Context(), tuples, 0, 0)
-	return enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples), err
-}
-
 // conform runs cases and prints the result of each.
-func conform(c *cobra.Command, host processes, spec record.EngineSpec, cases []enginetest.Case,
-	limit time.Duration) error {
+func conform(
+	c *cobra.Command, host processes, spec record.EngineSpec, cases []enginetest.Case, limit time.Duration) error {
 	ctx, w := c.Context(), c.OutOrStdout()
 	d, err := harness.Describe(ctx, host, spec)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,32 +18,67 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/cpu"
+	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/power"
+	"github.com/tepsbench/teps/power/meters"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
+	"github.com/tepsbench/teps/serial"
 )
 
-const enginePrefix = "teps-engine-"
+// builtins lists the engines of this program in display order. A new engine is one more line.
+func builtins() catalog {
+	return catalog{
+		{"cpu", func() plugins.Engine { return cpu.New() }},
+		{"distributed", func() plugins.Engine { return distributed.New() }},
+		{"mpi", func() plugins.Engine { return mpi.New() }},
+		{"serial", serial.New},
+	}
+}
+
+// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
+func defaultEngines() []string {
+	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
+}
+
+// Prefixes of the names of engines and host programs in the directory of teps.
+const (
+	enginePrefix = "teps-engine-"
+	hostPrefix   = "teps-host-"
+)
 
 // catalog is a list of built-in engines. Other engines are programs and shared libraries: files given by path, or named
 // teps-engine-NAME or teps-engine-NAME.so in the directory of this program.
-type catalog []builtin
-
-type builtin struct {
+type catalog []struct {
 	name string
 	open func() plugins.Engine
 }
 
 // find returns the constructor of a built-in engine, or nil.
 func (c catalog) find(name string) func() plugins.Engine {
-	if i := slices.IndexFunc(c, func(b builtin) bool { return b.name == name }); i >= 0 {
-		return c[i].open
+	for _, built := range c {
+		if built.name == name {
+			return built.open
+		}
 	}
 	return nil
+}
+
+// choice is an engine that the user has chosen.
+type choice struct {
+	record.EngineSpec
+	found   string   // built in, next to teps, or by its path
+	labeled bool     // the user has given a label
+	file    string   // name by its file, which --set accepts too, or empty
+	given   []string // names of options, in the order in which they were set
 }
 
 // parse parses [LABEL=]ENGINE[:OPTION=VALUE]..., where ENGINE is a name, or a path if it has a slash or a dot.
@@ -50,27 +86,24 @@ func (c catalog) parse(text string) (choice, error) {
 	label, engine, labeled := strings.Cut(text, "=")
 	path, _ := cutOptions(text)
 	if !labeled || strings.ContainsAny(label, `:/\`) || strings.Contains(label, ".") && checkFile(path) == nil {
-		label, engine, labeled = "", text, false // no =, or one in an option or a path
+		engine, labeled = text, false // no =, or one in an option or a path
 	}
 	if labeled && !isLabel(label) {
 		return choice{}, usage("--engine %.80s: want a label of 1 to 64 letters, digits, - and _", text)
 	}
 	engine, options := cutOptions(engine)
 	chosen, err := c.locate(engine)
-	if err != nil {
-		return choice{}, err
-	}
 	if labeled {
 		chosen.Name, chosen.file, chosen.labeled = label, "", true
 	}
 	for _, option := range options {
 		name, value, ok := strings.Cut(option, "=")
-		if !ok || name == "" {
-			return choice{}, usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=2d", text)
+		if err == nil && (!ok || name == "") {
+			err = usage("--engine %s: want OPTION=VALUE after a colon, such as distributed:partition=2d", text)
 		}
 		chosen.setOption(name, value)
 	}
-	return chosen, nil
+	return chosen, err
 }
 
 // cutOptions separates an engine from the options after it. A path may contain colons; it ends at the last colon before
@@ -120,14 +153,12 @@ func (c catalog) known() (all []choice) {
 	for _, b := range c {
 		all = append(all, choice{EngineSpec: record.EngineSpec{Name: b.name, Builtin: b.name}, found: "built in"})
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return all
-	}
-	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(self), enginePrefix+"*"))
-	for _, path := range paths {
-		if name := fileLabel(path); checkFile(path) == nil && c.find(name) == nil {
-			all = append(all, choice{EngineSpec: record.EngineSpec{Name: name, Path: path}, found: "next to teps"})
+	if self, err := os.Executable(); err == nil {
+		paths, _ := filepath.Glob(filepath.Join(filepath.Dir(self), enginePrefix+"*"))
+		for _, path := range paths {
+			if name := fileLabel(path); checkFile(path) == nil && c.find(name) == nil {
+				all = append(all, choice{EngineSpec: record.EngineSpec{Name: name, Path: path}, found: "next to teps"})
+			}
 		}
 	}
 	return all
@@ -162,30 +193,17 @@ func fileLabel(path string) string {
 	if name = strings.TrimPrefix(name, enginePrefix); record.IsLibrary(path) {
 		name = strings.TrimPrefix(name, "lib")
 	}
-	if name = notLabel.ReplaceAllString(name, "-"); name == "" {
-		return "engine"
-	}
+	name = cmp.Or(notLabel.ReplaceAllString(name, "-"), "engine")
 	return name[:min(len(name), 64)]
 }
 
-// choice is an engine that the user has chosen.
-type choice struct {
-	record.EngineSpec
-	found   string   // built in, next to teps, or by its path
-	labeled bool     // the user has given a label
-	file    string   // name by its file, which --set accepts too, or empty
-	given   []string // names of options, in the order in which they were set
-}
-
-// name replaces the name by file with the name in the engine's description. If there is no description, the name stays,
-// and preparing the run reports the error.
-func (c *choice) name(ctx context.Context, host harness.Host) {
-	if c.file == "" {
-		return
-	}
-	if d, err := harness.Describe(ctx, host, c.EngineSpec); err == nil && isLabel(d.Name) {
+// describe returns the engine's description, and replaces the name by file with the name in it.
+func (c *choice) describe(ctx context.Context, host harness.Host) (plugins.Description, error) {
+	d, err := harness.Describe(ctx, host, c.EngineSpec)
+	if err == nil && c.file != "" && isLabel(d.Name) {
 		c.Name = d.Name
 	}
+	return d, err
 }
 
 func (c *choice) setOption(name, value string) {
@@ -209,20 +227,16 @@ func enginesCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:   "engines [PATH...]",
 		Short: "List the engines with their memory and options",
-		Long: `engines starts every engine and prints its description and the options for
---set ENGINE.OPTION=VALUE. It lists the built-in engines, those in the
-directory of teps (programs teps-engine-NAME and shared libraries
-teps-engine-NAME.so), and each program or library given as PATH.
-
-Compressed adjacency lists (adjacency=packed of cpu, cuda and serial) and
-dynamic parallelism (topdown=dynamic of cuda) are options; their descriptions
-state the measured cost.`,
+		Long: `engines prints the description and the options of each built-in engine, of those
+in the directory of teps (programs teps-engine-NAME, libraries
+teps-engine-NAME.so) and of each program or library given as PATH. Compressed
+adjacency lists (adjacency=packed of cpu, cuda and serial) and dynamic
+parallelism (topdown=dynamic of cuda) are options with their measured cost.`,
 		Example: `  teps engines
   teps engines ./teps-engine-mine ./libmine.so`,
-		RunE: func(c *cobra.Command, args []string) error {
-			host := newProcesses(c, false)
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			host, all := newProcesses(c, false), engines.known()
 			defer host.Close()
-			all := engines.known()
 			for _, path := range args {
 				chosen, err := engines.parse(path)
 				if err != nil {
@@ -230,7 +244,6 @@ state the measured cost.`,
 				}
 				all = append(all, chosen)
 			}
-			var err error
 			for i, e := range all {
 				if i > 0 {
 					fmt.Fprintln(c.OutOrStdout())
@@ -245,31 +258,116 @@ state the measured cost.`,
 }
 
 // print starts the engine and prints its description.
-func (e choice) print(ctx context.Context, w io.Writer, host harness.Host) error {
-	d, err := harness.Describe(ctx, host, e.EngineSpec)
+func (c choice) print(ctx context.Context, w io.Writer, host harness.Host) error {
+	d, err := c.describe(ctx, host)
 	if err != nil {
-		fmt.Fprintf(w, "%s (%s): %s\n", e.Name, e.found, printable(err.Error()))
+		fmt.Fprintf(w, "%s (%s): %s\n", c.Name, c.found, printable(err.Error()))
 		return err
 	}
-	if e.file != "" && isLabel(d.Name) {
-		e.Name = d.Name
-	}
-	if e.Path != "" {
-		e.Checksum, _ = rpc.Checksum(e.Path) // the engine has just been started from this file
+	if c.Path != "" {
+		c.Checksum, _ = rpc.Checksum(c.Path) // the engine has just been started from this file
 	}
 	if d.Unavailable != "" {
-		e.found += ", not available here"
+		c.found += ", not available here"
 	}
-	fmt.Fprintf(w, "%s (%s)\n", e.Name, e.found)
-	for _, fact := range (reports.Summary{Run: record.Run{Engine: e.EngineSpec, Description: &d}}).Facts()[0].Rows {
+	fmt.Fprintf(w, "%s (%s)\n", c.Name, c.found)
+	for _, fact := range (reports.Summary{Run: record.Run{Engine: c.EngineSpec, Description: &d}}).Facts()[0].Rows {
 		printFact(w, "  "+fact[0].Text, fact[1].Text)
 	}
 	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}
 	memory := harness.EstimateMemory(recipe, d.Memory).Engine
 	printFact(w, "  memory", fmt.Sprintf("%s at scale %d", units.Bytes(memory), recipe.Scale))
 	for _, o := range d.Options {
-		fmt.Fprintf(w, "  %s\n      %s\n", wrapped(w, fmt.Sprintf("%s.%s=%s: %s", e.Name, o.Name, o.Default, o.Takes()), 4),
+		fmt.Fprintf(w, "  %s\n      %s\n", wrapped(w, fmt.Sprintf("%s.%s=%s: %s", c.Name, o.Name, o.Default, o.Takes()), 4),
 			wrapped(w, o.Meaning, 6))
 	}
 	return nil
+}
+
+// processes is a harness.Host that runs every engine in a child process. Built-in engines and shared libraries are
+// served by this same program, started as `teps serve-engine`.
+type processes struct{ *rpc.Host }
+
+// newProcesses returns the host of the command c, which finishes in order when a signal arrives.
+func newProcesses(c *cobra.Command, verbose bool) processes {
+	finishOnSignal(c)
+	level := map[bool]slog.Level{false: slog.LevelWarn, true: slog.LevelDebug}[verbose]
+	return processes{rpc.NewHost(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))}
+}
+
+func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
+	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
+	if spec.Path == "" || record.IsLibrary(spec.Path) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find the program of teps: %w", err)
+		}
+		program.Path, program.Library = self, spec.Path
+		program.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
+	}
+	client, err := p.Host.Open(ctx, program)
+	if err != nil {
+		return nil, err // not client: a nil *rpc.Client in an interface is not nil
+	}
+	return client, nil
+}
+
+// Meters finds the power meters of this machine or of specifications.
+func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+	return meters.Find(ctx, meters.Config{Specs: specifications})
+}
+
+// serveEngineCommand is the child process of an engine.
+func serveEngineCommand(engines catalog) *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve-engine NAME|LIBRARY",
+		Short:  "Serve a built-in engine or a shared library to teps (used by teps itself and by scripts that are engines)",
+		Hidden: true,
+		Args:   exactArgs(1, "a built-in engine or the path of a library"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if open := engines.find(args[0]); open != nil {
+				rpc.Serve(open())
+			} else if record.IsLibrary(args[0]) {
+				rpc.Serve(native.New(args[0]))
+			} else {
+				return usage("%s is neither a built-in engine nor a shared library", args[0])
+			}
+			return nil
+		},
+	}
+}
+
+// hostDevice returns the program of --host-device, or nil for the CPU. It starts the program to check for its device;
+// without one, auto means the CPU.
+func hostDevice(ctx context.Context, text string, host harness.Host) (*record.EngineSpec, error) {
+	path, err := text, error(nil)
+	switch {
+	case text == "cpu":
+		return nil, nil
+	case text == "auto", text == "cuda":
+		path, err = os.Executable()
+		path = filepath.Join(filepath.Dir(path), hostPrefix+"cuda")
+	case !strings.ContainsAny(text, `/\.`):
+		return nil, usage("--host-device %q: want cuda, cpu, auto or the path of a program, such as ./%s", text,
+			cmp.Or(text, "mine"))
+	default:
+		path, err = filepath.Abs(path)
+	}
+	err = cmp.Or(err, checkFile(path))
+	spec := record.EngineSpec{Name: strings.TrimPrefix(fileLabel(path), hostPrefix), Path: path}
+	if err == nil {
+		_, err = harness.Available(ctx, host, spec)
+	}
+	if err == nil {
+		spec.Checksum, err = rpc.Checksum(path)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && text == "auto":
+		return nil, nil
+	case err != nil:
+		return nil, usage("--host-device %s: %w", text, err)
+	}
+	return &spec, nil
 }

@@ -32,17 +32,14 @@ func graphCommand() *cobra.Command {
 		Use:   "graph SOURCE",
 		Short: "Describe a graph: degrees, components, diameter",
 		Long: `graph reads or generates a graph and prints its vertices, tuples, duplicates,
-self-loops, degrees, components and a lower bound of its diameter. Each of
-the searches for the bound begins at the last vertex of the one before.
+self-loops, degrees, components and a lower bound of its diameter.
 
-SOURCE is a generator,
-` + generators() + `
-or the name of a file, or - for standard input. docs/graphs.md describes the
-formats.`,
+SOURCE is the name of a file (docs/graphs.md describes the formats), - for
+standard input, or a generator:
+` + generators(),
 		Example: `  teps graph grid2d:1000
   teps graph roads.mtx --plot degrees.svg
-  teps graph kron:16 --format json
-  teps generate --scale 10 | teps graph -`,
+  teps generate --scale 10 | teps graph - --format json`,
 		Args: exactArgs(1, "the source of a graph"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
@@ -55,13 +52,12 @@ formats.`,
 			if err == nil && plot != "" {
 				err = writeFigure(c, "--plot", plot, parts.Degrees(facts.Source, facts.Graph))
 			}
-			switch {
-			case err != nil:
-				return err
-			case format == "json":
+			if err == nil && format == "json" {
 				return printJSON(c, facts)
+			} else if err == nil {
+				return facts.print(c.OutOrStdout())
 			}
-			return facts.print(c.OutOrStdout())
+			return err
 		},
 	}
 	flags := c.Flags()
@@ -69,14 +65,12 @@ formats.`,
 	flags.StringVar(&plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
 	flags.Uint64Var(&d.Seed1, "seed1", d.Seed1, "first seed of a generator")
 	flags.Uint64Var(&d.Seed2, "seed2", d.Seed2, "second seed of a generator")
-	flags.SortFlags = false
 	return c
 }
 
-// graphFacts is the JSON of --format json.
+// graphFacts is the JSON of --format json. Fields that may be missing are those of files.
 type graphFacts struct {
-	Source string `json:"source"`
-	// For files.
+	Source      string       `json:"source"`
 	FileFormat  files.Format `json:"file_format,omitempty"`
 	SHA256      string       `json:"sha256,omitempty"`
 	Symmetrized bool         `json:"symmetrised,omitempty"`
@@ -91,10 +85,9 @@ func factsOf(c *cobra.Command, name string, seed1, seed2 uint64) (facts graphFac
 	if err != nil {
 		return facts, err
 	}
-	if name == record.StandardInput {
-		name = source.Name()
+	if facts.Source = name; name == record.StandardInput {
+		facts.Source = source.Name()
 	}
-	facts.Source = name
 	if file, ok := source.(*files.Graph); ok {
 		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
 		facts.Symmetrized, facts.Compacted = file.Info.Symmetrized, file.Info.Labels != nil
@@ -104,7 +97,7 @@ func factsOf(c *cobra.Command, name string, seed1, seed2 uint64) (facts graphFac
 		return facts, fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
 			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
 	}
-	step := progress.Step(name+": degrees and components", stats.Work(source))
+	step := progress.Step(facts.Source+": degrees and components", stats.Work(source))
 	facts.Graph, err = stats.Of(c.Context(), source, step.Add)
 	step.End(fmt.Sprintf("%d tuples", source.Tuples()), err)
 	return facts, err
@@ -131,10 +124,7 @@ func (g graphFacts) print(w io.Writer) error {
 		printFact(w, "labels", "renumbered, because they have large gaps")
 	}
 	share := func(part int64) string {
-		if g.Vertices == 0 {
-			return units.Integer(part)
-		}
-		return fmt.Sprintf("%s (%s %%)", units.Integer(part), units.Significant(100*float64(part)/float64(g.Vertices), 3))
+		return fmt.Sprintf("%s (%s)", units.Integer(part), reports.Percentage(float64(part), float64(g.Vertices)))
 	}
 	printFact(w, "vertices", units.Integer(g.Vertices))
 	printFact(w, "isolated", share(g.Isolated))
@@ -167,14 +157,11 @@ func generateCommand() *cobra.Command {
 		Long: `generate writes the tuples of the Graph500 reference generator to standard
 output, bit for bit, in its packed form: 12 bytes per tuple, little endian, the
 low 32 bits of both vertices and a word with their upper 16 bits. It needs a few
-megabytes of memory at any scale. --graph takes another generator, or a file,
-which is read into memory.
-
-With --out it writes a file in the format of its extension, compressed if .gz or
-.zst follows: ` + strings.Join(files.Writable(), " ") + `.`,
+megabytes of memory at any scale; a file of --graph is read into memory. With
+--out it writes a file in the format of its extension, compressed if .gz or .zst
+follows: ` + strings.Join(files.Writable(), " ") + `.`,
 		Example: `  teps generate --scale 20 > s20.tuples      192 MiB
   teps generate --scale 16 | sha256sum
-  teps generate --graph grid2d:100 --out grid.mtx
   teps generate --graph roads.mtx.gz --out roads.sg`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -198,7 +185,6 @@ With --out it writes a file in the format of its extension, compressed if .gz or
 	flags.Uint64Var(&recipe.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&recipe.Seed2, "seed2", d.Seed2, "second seed of the generator")
 	flags.StringVarP(&out, "out", "o", "", "write this file, in the format of its extension")
-	flags.SortFlags = false
 	return c
 }
 
@@ -222,23 +208,25 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 		}
 	}
 	step := progress.Step(title+": generate", source.Tuples())
-	defer func() { step.End(fmt.Sprintf("%d tuples", source.Tuples()), err) }()
 	if out != "" {
-		return files.Write(c.Context(), out, source, step.Add)
+		err = files.Write(c.Context(), out, source, step.Add)
+	} else {
+		err = files.WritePacked(c.Context(), c.OutOrStdout(), source, step.Add)
 	}
-	return files.WritePacked(c.Context(), c.OutOrStdout(), source, step.Add)
+	step.End(fmt.Sprintf("%d tuples", source.Tuples()), err)
+	return err
 }
 
 // openGraph returns a generator, or reads a file.
-func openGraph(
-	ctx context.Context, name string, seed1, seed2 uint64, options files.Options, progress harness.Progress,
+func openGraph(ctx context.Context, name string, seed1, seed2 uint64, options files.Options, progress harness.Progress,
 ) (graph.Source, error) {
 	plan := record.DefaultPlan()
 	plan.Scales, plan.Seed1, plan.Seed2 = nil, seed1, seed2
-	if err := plan.AddGraph(name); err != nil {
-		return nil, err
+	err := plan.AddGraph(name)
+	if err == nil {
+		err = harness.CheckFiles(ctx, plan)
 	}
-	if err := harness.CheckFiles(ctx, plan); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	id := plan.GraphIDs()[0]

@@ -13,28 +13,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/record"
 )
 
 // compileLibrary makes a library of a C file.
-func compileLibrary(t *testing.T, name, source string, flags ...string) string {
+func compileLibrary(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is needed to compile the libraries")
-	}
-	library := filepath.Join(t.TempDir(), name)
-	args := append(flags, "-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native", "-o", library, source)
-	succeed(t, exec.Command("gcc", args...))
+	needs(t, "gcc --version")
+	library := filepath.Join(t.TempDir(), "libmine.so")
+	flags = append(flags, "-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native", "-o", library, source)
+	succeed(t, exec.Command("gcc", flags...))
 	return library
 }
 
-func repository(t *testing.T) string {
+// needs skips a test where a shell command fails that looks for its tools.
+func needs(t *testing.T, command string) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+		t.Skipf("needs more than there is here (%s): %v\n%s", command, err, out)
 	}
-	return path
 }
+
+const (
+	openMP = "make --version && echo '#include <omp.h>' | cc -fopenmp -E -" // finds out whether OpenMP is here
+	steady = `while :; do echo ",120.0"; sleep 0.025; done`                 // a wall meter that shows 120 W
+)
 
 // faultyLibrary is the example in C whose option "fault" chooses what goes wrong.
 const faultyLibrary = `#define _GNU_SOURCE
@@ -99,14 +103,11 @@ func TestFaultsOfLibrariesAreReportedInALine(t *testing.T) {
 		"divide": `arithmetic error`, "stack": `the stack is full`, "late": `is invalid: .*its parent is -77`,
 		"fork": "", "none": "",
 	}
-	library := filepath.Join(t.TempDir(), "libfaulty.so")
-	compile := exec.Command("gcc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-pthread", "-I", "../../native",
-		"-o", library, "-x", "c", "-")
-	compile.Stdin = strings.NewReader(faultyLibrary)
-	if out, err := compile.CombinedOutput(); err != nil {
-		t.Skipf("gcc is needed: %v\n%s", err, out)
+	source := filepath.Join(t.TempDir(), "faulty.c")
+	if err := os.WriteFile(source, []byte(faultyLibrary), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	engines := "cpu"
+	library, engines := compileLibrary(t, source, "-pthread", "-I", "."), "cpu"
 	for name := range faults {
 		engines += "," + name + "=" + library + ":fault=" + name
 	}
@@ -151,7 +152,7 @@ func TestLibraryThatIsNotAnEngineIsRefusedBeforeARun(t *testing.T) {
 		if err := os.WriteFile(source, []byte(code), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		library, dir := compileLibrary(t, "libodd.so", source), filepath.Join(t.TempDir(), "run")
+		library, dir := compileLibrary(t, source), filepath.Join(t.TempDir(), "run")
 		cmd, temp := teps(t, "run", "--engine", library, "--scale", "8", "--out", dir)
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), want) {
@@ -161,15 +162,71 @@ func TestLibraryThatIsNotAnEngineIsRefusedBeforeARun(t *testing.T) {
 	}
 }
 
+// The threads of GraphBLAS wait without spinning, because other tests run at the same time.
 func TestGraphBLASAsAnEngineConforms(t *testing.T) {
 	t.Parallel()
-	here := exec.Command("sh", "-c", "make --version && echo '#include <GraphBLAS.h>' | cc -fopenmp -E -")
-	if out, err := here.CombinedOutput(); err != nil {
-		t.Skipf("GraphBLAS is not here (on Debian: apt-get install libgraphblas-dev): %v\n%s", err, out)
-	}
+	needs(t, "make --version && echo '#include <GraphBLAS.h>' | cc -fopenmp -E -") // Debian: libgraphblas-dev
 	dir := t.TempDir()
-	succeed(t, exec.Command("make", "-C", filepath.Join(repository(t), "examples", "peers"), "graphblas", "OUT="+dir))
-	cmd, temp := teps(t, "conform", filepath.Join(dir, "libgraphblas.so"))
+	succeed(t, exec.Command("make", "-C", "../../examples/peers", "graphblas", "OUT="+dir))
+	cmd, temp := teps(t, append([]string{"conform", filepath.Join(dir, "libgraphblas.so")}, someCases()...)...)
+	cmd.Env = append(cmd.Env, "OMP_WAIT_POLICY=passive")
 	succeed(t, cmd)
 	nothingLeft(t, temp)
+}
+
+// TestEnergyWorksWithEveryKindOfEngine meters engines with a meter outside of teps: a graph from a file with a built-in
+// engine, ranks, and a library.
+func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
+	t.Parallel()
+	meter := filepath.Join(t.TempDir(), "meter")
+	writeProgram(t, meter, steady)
+	for kind, args := range map[string]func(t *testing.T) (args []string, path string){
+		"file": func(t *testing.T) ([]string, string) {
+			graph := filepath.Join(t.TempDir(), "grid.el")
+			generate, _ := teps(t, "generate", "--graph", "grid2d:50", "--out", graph)
+			succeed(t, generate)
+			return []string{"--engine", "cpu", "--graph", graph}, ""
+		},
+		"mpi": func(t *testing.T) ([]string, string) {
+			needs(t, "mpirun --version && mpicc --version")
+			bin := t.TempDir()
+			succeed(t, exec.Command("go", "build", "-tags", "mpi", "-o", bin, "../teps-rank"))
+			return []string{"--engine", "mpi", "--scale", "10"}, bin
+		},
+		"OpenMP": func(t *testing.T) ([]string, string) {
+			needs(t, openMP)
+			return []string{"--engine", compileLibrary(t, "../../examples/openmp/mine.c", "-fopenmp"), "--scale", "10"}, ""
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			if testing.Short() && kind != "file" {
+				t.Skip("builds engines")
+			}
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			args, path := args(t)
+			cmd, temp := teps(t, append([]string{"run", "--roots", "8", "--energy", "500ms", "--meter",
+				"command:wall=" + meter, "--out", dir}, args...)...)
+			cmd.Env = append(cmd.Env, "PATH="+path+":"+os.Getenv("PATH"))
+			out := succeed(t, cmd)
+			nothingLeft(t, temp)
+			e := loaded(t, dir).Runs[0].Energy
+			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != record.LoopByRepeat || e.After.Valid != 4 {
+				t.Fatalf("energy %+v\n%s", e, out)
+			}
+			f, found := e.Headline()
+			if !found || !f.System || f.Watts < 119.9 || f.Watts > 120.1 || f.MTEPSPerWatt != e.Loop.TEPS/1e6/f.Watts {
+				t.Errorf("figure %+v of %g TEPS", f, e.Loop.TEPS)
+			}
+			if !regexp.MustCompile(`8/8 .* VALID +[\d.]+ wall`).Match(out) {
+				t.Errorf("the table has no figure:\n%s", out)
+			}
+			figure := map[bool]string{true: "mteps-per-watt-over-graphs.svg", false: "mteps-per-watt.svg"}[kind == "file"]
+			for _, name := range []string{"greengraph500.txt", figure} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }

@@ -33,7 +33,6 @@ why the other sources have none.
 
 ` + meters.Help(meters.Sources()),
 		Example: `  teps machine
-  teps machine --measure                          how fast is its memory?
   teps machine --meter command:wall=./meter.sh    does my meter work?`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -46,12 +45,18 @@ why the other sources have none.
 			if err != nil {
 				return err
 			}
-			printMachine(c.Context(), c.OutOrStdout(), m)
-			return printMeters(c.OutOrStdout(), readings, absent)
+			w, result := c.OutOrStdout(), reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
+			for _, fact := range result.Facts()[0].Rows {
+				printFact(w, fact[0].Text, fact[1].Text)
+			}
+			if available, source, err := machine.AvailableMemory(c.Context()); err == nil {
+				printFact(w, "available memory", fmt.Sprintf("%s (%s)", units.Bytes(available), source))
+			}
+			printFact(w, "teps", record.ThisSoftware().String())
+			return printMeters(w, readings, absent)
 		},
 	}
-	c.Flags().StringArrayVar(&specifications, "meter", nil,
-		"a power meter, as SOURCE[:SCOPE][=VALUE] (repeatable; default: auto)")
+	c.Flags().StringArrayVar(&specifications, "meter", nil, "power meter: SOURCE[:SCOPE][=VALUE] (repeatable)")
 	c.Flags().BoolVar(&measure, "measure", false, "measure the speed of memory with all processors (takes some seconds)")
 	return c
 }
@@ -65,26 +70,14 @@ func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Ma
 			p.Note(warning)
 		}
 	}
-	if !measure {
-		return m, nil
+	if measure {
+		step := p.Step("speed of memory", 0)
+		speed, err := machine.MeasureMemory(ctx)
+		m.MemorySpeed = &speed
+		step.End(fmt.Sprintf("%s read", units.Bytes(speed.Bytes)), err)
+		return m, err
 	}
-	step := p.Step("speed of memory", 0)
-	speed, err := machine.MeasureMemory(ctx)
-	m.MemorySpeed = &speed
-	step.End(fmt.Sprintf("%s read", units.Bytes(speed.Bytes)), err)
-	return m, err
-}
-
-// printMachine prints the facts of a machine as in reports, the memory available to a run, and this program.
-func printMachine(ctx context.Context, w io.Writer, m machine.Machine) {
-	result := reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
-	for _, fact := range result.Facts()[0].Rows {
-		printFact(w, fact[0].Text, fact[1].Text)
-	}
-	if available, source, err := machine.AvailableMemory(ctx); err == nil {
-		printFact(w, "available memory", fmt.Sprintf("%s (%s)", units.Bytes(available), source))
-	}
-	printFact(w, "teps", record.ThisSoftware().String())
+	return m, nil
 }
 
 // printFact prints a name and its value.
@@ -109,10 +102,9 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 	}
 	recorder := power.Record(ctx, found)
 	if len(found) > 0 {
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		second, cancel := context.WithTimeout(ctx, time.Second)
+		<-second.Done()
+		cancel()
 	}
 	readings := recorder.Stop()
 	return readings, absent, cmp.Or(power.Close(found), ctx.Err())

@@ -20,7 +20,7 @@ import (
 // TestMain makes this test binary the command teps, and the programs that it starts, by the name of the process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve-engine" {
-		os.Exit(execute(context.Background(), withPainter(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(execute(context.Background(), withMore(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	_ = flag.Set("test.parallel", "6") // many tests mostly wait
 	testscript.Main(stoppable{m}, map[string]func(){"teps": main, "teps-host-test": serveHostDevice,

@@ -45,7 +45,6 @@ passes the conformance suite and runs. Replace its search with yours.
 
 Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 		Example: `  teps new-engine mine
-  teps new-engine mine --language c
   teps new-engine mine --language openmp --dir engines/mine`,
 		Args: exactArgs(1, "the new engine's name"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -65,11 +64,8 @@ Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
 				return usage("%s already exists; choose another name or --dir", dir)
 			}
 			l := languages()[i]
-			files, err := l.project(name)
-			if err == nil {
-				err = writeProject(dir, files)
-			}
-			if err != nil {
+			if err := l.write(dir, name); err != nil {
+				os.RemoveAll(dir)
 				return err
 			}
 			engine := "./" + named(l.engine, name)
@@ -89,9 +85,9 @@ func named(text, name string) string {
 	return regexp.MustCompile(`\b(lib)?mine\b`).ReplaceAllString(text, "${1}"+name)
 }
 
-// project returns the files of a new engine: texts by name.
-func (l language) project(name string) (map[string]string, error) {
-	files := map[string]string{}
+// write makes the directory of a new engine.
+func (l language) write(dir, name string) error {
+	files := map[string]string{}                      // texts by name
 	list, _ := fs.Glob(examples.Files(), l.name+"/*") // embedded files are always there
 	for _, path := range list {
 		data, _ := examples.Files().ReadFile(path)
@@ -100,28 +96,22 @@ func (l language) project(name string) (map[string]string, error) {
 	switch l.name {
 	case "python":
 		files["engine.proto"] = rpc.Proto()
-		return files, nil
 	case "c", "openmp":
 		files["teps_engine.h"] = native.Header()
-		return files, nil
+	case "go":
+		// It has the requirements of teps, so that nothing has to be downloaded. `go mod tidy` removes unused ones.
+		_, file, _, _ := runtime.Caller(0)
+		source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+		goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
+		goSum, sumErr := os.ReadFile(filepath.Join(source, "go.sum"))
+		if err := errors.Join(err, sumErr); err != nil {
+			return usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
+		}
+		module, requirements, _ := strings.Cut(strings.TrimPrefix(string(goMod), "module "), "\n")
+		files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
+			enginePrefix, name, requirements, module, source)
+		files["go.sum"] = string(goSum)
 	}
-	// A Go engine has the requirements of teps, so that nothing has to be downloaded. `go mod tidy` removes unused ones.
-	_, file, _, _ := runtime.Caller(0)
-	source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
-	goSum, sumErr := os.ReadFile(filepath.Join(source, "go.sum"))
-	if err := errors.Join(err, sumErr); err != nil {
-		return nil, usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
-	}
-	module, requirements, _ := strings.Cut(strings.TrimPrefix(string(goMod), "module "), "\n")
-	files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
-		enginePrefix, name, requirements, module, source)
-	files["go.sum"] = string(goSum)
-	return files, nil
-}
-
-// writeProject makes a directory with files, or nothing on an error.
-func writeProject(dir string, files map[string]string) error {
 	err := os.MkdirAll(dir, 0o777)
 	for name, text := range files {
 		mode := fs.FileMode(0o666)
@@ -129,9 +119,6 @@ func writeProject(dir string, files map[string]string) error {
 			mode = 0o777
 		}
 		err = cmp.Or(err, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
-	}
-	if err != nil {
-		os.RemoveAll(dir)
 	}
 	return err
 }

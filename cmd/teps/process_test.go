@@ -46,13 +46,19 @@ func shortTemp(t *testing.T) string {
 	return temp
 }
 
-// writeProgram writes a script that can be started at once. No other process may be started meanwhile: until it becomes
-// its own program it would keep the script open for writing, and the kernel does not start such a file (ETXTBSY,
+// inShell makes a shell run a command and then replace itself with cmd.
+func inShell(command string, cmd *exec.Cmd) {
+	cmd.Args = append([]string{"sh", "-c", command + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+}
+
+// writeProgram writes a script that can be started at once. No other process is started at the same time: until it
+// runs its own program, it would keep the script open for writing, and the kernel does not start such a file (ETXTBSY,
 // https://go.dev/issue/22315).
 func writeProgram(t *testing.T, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
-	err := os.WriteFile(path, []byte(text), 0o777)
+	err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o777)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
@@ -73,18 +79,14 @@ func children(pid int) (list []int) {
 	return list
 }
 
-func alive(pid int) bool {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !bytes.Contains(data, []byte(") Z "))
-}
-
-// haveEnded fails if one of the processes is running.
-func haveEnded(t *testing.T, pids []int) {
+// waitForEnd waits until the processes have ended.
+func waitForEnd(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		if alive(pid) {
-			t.Errorf("process %d is still there", pid)
-		}
+		waitFor(t, fmt.Sprintf("the end of process %d", pid), func() bool {
+			data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err != nil || bytes.Contains(data, []byte(") Z "))
+		})
 	}
 }
 
@@ -119,6 +121,16 @@ func waitFor(t *testing.T, what string, f func() bool) {
 	}
 }
 
+// startRun starts a run and waits for some searches. It returns the processes of its engines.
+func startRun(t *testing.T, cmd *exec.Cmd, dir string) (engines []int) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "some roots", func() bool { return rootsIn(dir) >= 20 })
+	return children(cmd.Process.Pid)
+}
+
 func rootsIn(dir string) int {
 	data, _ := os.ReadFile(filepath.Join(dir, record.JournalFile))
 	return bytes.Count(data, []byte(`"root":{`))
@@ -135,20 +147,14 @@ func nothingLeft(t *testing.T, temp string) {
 func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", "1000", "--out", dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "some roots", func() bool { return rootsIn(dir) >= 20 })
-	engines := children(cmd.Process.Pid)
+	cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", "600", "--out", dir)
+	engines := startRun(t, cmd, dir)
+	cmd.Process.Kill()
+	cmd.Wait()
 	if len(engines) == 0 {
 		t.Fatal("the run has no engine process")
 	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	for _, pid := range engines {
-		waitFor(t, "the engine to end with its host", func() bool { return !alive(pid) })
-	}
+	waitForEnd(t, engines)
 	nothingLeft(t, temp)
 
 	before := loaded(t, dir)
@@ -157,7 +163,7 @@ func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	nothingLeft(t, temp)
 	after := loaded(t, dir)
 	run, unchecked := after.Runs[0], len(before.Runs[0].Roots)
-	if !run.Valid || len(run.Roots) != 1000 || run.Unchecked != unchecked || run.Compliance.Compliant {
+	if !run.Valid || len(run.Roots) != 600 || run.Unchecked != unchecked || run.Compliance.Compliant {
 		t.Errorf("after the resume: %s, %d roots, %d unchecked", run.State, len(run.Roots), run.Unchecked)
 	}
 	reason := fmt.Sprintf("; after %d of them teps was killed before it could check that the tuples were unchanged",
@@ -174,106 +180,117 @@ func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	}
 }
 
-func TestCtrlCEndsARunInAnOrderlyWay(t *testing.T) {
+// A signal ends a run in order, except if it was ignored when teps started (nohup, a background job of a script).
+func TestSignalsEndARunInOrderUnlessIgnored(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, temp := teps(t, "run", "--scale", "12", "--roots", "4000", "--out", dir)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "some roots", func() bool { return rootsIn(dir) >= 20 })
-	engines := children(cmd.Process.Pid)
-	cmd.Process.Signal(os.Interrupt)
-	err := cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d (%v), want %d", code, err, exitInterrupted)
-	}
-	if want := "continue with: teps run --resume " + dir; !strings.Contains(stderr.String(), want) {
-		t.Errorf("standard error has no %q:\n%s", want, &stderr)
-	}
-	haveEnded(t, engines)
-	nothingLeft(t, temp)
-	r := loaded(t, dir)
-	if run := r.Runs[0]; run.State != record.Interrupted || len(run.Roots) < 20 || run.Statistics == nil {
-		t.Errorf("state %s, %d roots", run.State, len(run.Roots))
-	}
-	for _, f := range []string{"result.json", "report.html"} {
-		if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
-			t.Errorf("what was measured so far is not reported: %v", err)
+	for ignored, code := range map[string]int{"": exitInterrupted, "HUP": exitInterrupted, "HUP INT": exitValid} {
+		dir := filepath.Join(t.TempDir(), "run")
+		roots := map[int]string{exitValid: "400", exitInterrupted: "20000"}[code] // the second takes longer than a signal
+		cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", roots, "--out", dir)
+		if ignored != "" {
+			inShell(`trap "" `+ignored, cmd)
+		}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		engines := startRun(t, cmd, dir)
+		for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+			if ignored != "" || s == syscall.SIGINT {
+				cmd.Process.Signal(s)
+			}
+		}
+		err := cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Errorf("%q ignored: exit code %d (%v), want %d", ignored, got, err, code)
+		}
+		waitForEnd(t, engines)
+		nothingLeft(t, temp)
+		run, hint := loaded(t, dir).Runs[0], "continue with: teps run --resume "+dir
+		if (run.State == record.Interrupted) != (code == exitInterrupted) || len(run.Roots) < 20 || run.Statistics == nil ||
+			strings.Contains(stderr.String(), hint) != (code == exitInterrupted) {
+			t.Errorf("%q ignored: state %s, %d roots:\n%s", ignored, run.State, len(run.Roots), &stderr)
+		}
+		for _, f := range []string{"result.json", "report.html"} {
+			if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
+				t.Errorf("what was measured so far is not reported: %v", err)
+			}
 		}
 	}
 }
 
-// teps may be started with signals ignored (nohup, a background job of a script); the others stop it.
-func TestIgnoredSignalsDoNotStopARun(t *testing.T) {
-	for ignored, code := range map[string]int{"HUP INT": exitValid, "HUP": exitInterrupted} {
-		dir := filepath.Join(t.TempDir(), "run")
-		roots := map[int]string{exitValid: "1000", exitInterrupted: "20000"}[code] // the second takes longer than a signal
-		cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "16", "--roots", roots, "--out", dir)
-		cmd.Args = append([]string{"sh", "-c", `trap "" ` + ignored + `; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-		cmd.Path = "/bin/sh"
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		waitFor(t, "some roots", func() bool { return rootsIn(dir) >= 20 })
-		for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
-			if err := cmd.Process.Signal(s); err != nil {
+// A command that waits for an engine or for the reader of its output ends with a signal.
+func TestSignalsEndCommandsThatWait(t *testing.T) {
+	t.Parallel()
+	asleep := filepath.Join(t.TempDir(), "teps-engine-asleep")
+	writeProgram(t, asleep, "exec sleep 1000\n")
+	for s, args := range map[syscall.Signal][][]string{
+		syscall.SIGTERM: {{"engines", asleep}, {"generate", "--scale", "30"}},
+		syscall.SIGINT:  {{"conform", asleep}, {"report", "../../docs/results/runs/s16-22", "--format", "csv"}},
+		syscall.SIGHUP:  {{"run", "--engine", asleep, "--scale", "8"}},
+	} {
+		for _, args := range args {
+			cmd, temp := teps(t, args...)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			unread, err := cmd.StdoutPipe()
+			if err != nil {
 				t.Fatal(err)
 			}
+			defer unread.Close()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waits := slices.Contains(args, asleep)
+			if waits {
+				waitFor(t, "the engine", func() bool { return len(children(cmd.Process.Pid)) > 0 })
+			} else if _, err := unread.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Process.Signal(s)
+			cmd.Wait()
+			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if stopped := waits && status.ExitStatus() == exitInterrupted; !stopped && status.Signal() != s {
+				t.Errorf("%s: %v:\n%s", args[0], cmd.ProcessState, &stderr)
+			}
+			nothingLeft(t, temp)
 		}
-		cmd.Wait()
-		if got := cmd.ProcessState.ExitCode(); got != code {
-			t.Errorf("%s ignored: exit code %d, want %d", ignored, got, code)
-		}
-		nothingLeft(t, temp)
 	}
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
-		{"generate", "--scale", "10"}, {"machine"}, {"engines"}, {"conform", "cpu"}, {"help", "run"},
-		{"list", "../../docs/results"}, {"--version"},
+		{"generate", "--scale", "10"}, {"engines"}, {"conform", "cpu"}, {"help", "run"}, {"list", "../../docs/results"},
 		{"new-engine", "mine", "--language", "c", "--dir", filepath.Join(t.TempDir(), "mine")},
 	} {
-		t.Run(args[0], func(t *testing.T) {
-			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-			if err != nil {
-				t.Skip("no /dev/full here")
-			}
-			defer full.Close()
-			cmd, _ := teps(t, args...)
-			var stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = full, &stderr
-			cmd.Run()
-			if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "no space left") {
-				t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), &stderr)
-			}
-		})
-	}
-	t.Run("run", func(t *testing.T) {
-		disk := t.TempDir()
-		if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
-			t.Skipf("a small disk takes root: %v", err)
-		}
-		defer syscall.Unmount(disk, 0)
-		dir := filepath.Join(disk, "run")
-		cmd, temp := teps(t, "run", "--scale", "8", "--roots", "4000", "--out", dir)
-		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) ||
-			!bytes.Contains(out, []byte("--resume")) {
-			t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
-		}
-		nothingLeft(t, temp)
-		r, err := record.Load(dir)
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
-			t.Fatalf("what was measured before cannot be read: %v", err)
+			t.Skip("no /dev/full here")
 		}
-		if n := len(r.Runs[0].Roots); n == 0 || n == 4000 {
-			t.Errorf("%d roots kept", n)
+		defer full.Close()
+		cmd, _ := teps(t, args...)
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &stderr
+		cmd.Run()
+		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%s: exit code %d:\n%s", args[0], cmd.ProcessState.ExitCode(), &stderr)
 		}
-	})
+	}
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("a small disk takes root: %v", err)
+	}
+	defer syscall.Unmount(disk, 0)
+	dir := filepath.Join(disk, "run")
+	cmd, temp := teps(t, "run", "--scale", "8", "--roots", "4000", "--out", dir)
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte("no space left")) ||
+		!bytes.Contains(out, []byte("--resume")) {
+		t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+	nothingLeft(t, temp)
+	if n := len(loaded(t, dir).Runs[0].Roots); n == 0 || n == 4000 {
+		t.Errorf("%d roots kept", n)
+	}
 }
 
 // A closed pipe, as by head, is not reported.
@@ -293,5 +310,33 @@ func TestClosedStandardOutputEndsQuietly(t *testing.T) {
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitFailed || strings.Contains(stderr.String(), "teps:") {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitFailed, &stderr)
+	}
+}
+
+// Under a limit of the address space, the runtimes of Go and C would end with pages of traces.
+func TestALimitedAddressSpaceIsRefusedInALine(t *testing.T) {
+	for _, kilobytes := range []string{"200000", "800000", "1000000", "2000000"} {
+		cmd, temp := teps(t, "run", "--scale", "8")
+		inShell("ulimit -v "+kilobytes, cmd)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || strings.Count(string(out), "\n") != 1 ||
+			!strings.Contains(string(out), "raise the limit (ulimit -v)") {
+			t.Errorf("%s KiB: exit code %d:\n%s", kilobytes, cmd.ProcessState.ExitCode(), out)
+		}
+		nothingLeft(t, temp)
+	}
+}
+
+func TestPathsOfEnginesMayHaveSeparators(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a:b,c=d:threads=2")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	engine := filepath.Join(dir, "teps-engine-odd:1")
+	cmd, _ := teps(t, "run", "--engine", `"`+engine+`:threads=1","two=`+engine+`"`, "--scale", "6", "--roots", "2",
+		"--out", filepath.Join(dir, "run"))
+	writeProgram(t, engine, "exec "+cmd.Path+" serve-engine cpu\n")
+	if out := succeed(t, cmd); !strings.Contains(string(out), "\ntwo  ") {
+		t.Errorf("%s", out)
 	}
 }

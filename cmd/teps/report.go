@@ -30,10 +30,7 @@ type reportFlags struct {
 
 func reportCommand() *cobra.Command {
 	var f reportFlags
-	var list strings.Builder
-	for _, format := range formats.All() {
-		fmt.Fprintf(&list, "  %-12s%s\n", format.Name, format.Summary)
-	}
+	list := each(formats.All(), func(f reports.Format) string { return fmt.Sprintf("  %-12s%s", f.Name, f.Summary) })
 	c := &cobra.Command{
 		Use:   "report DIR|STORE...",
 		Short: "Draw runs again from their records",
@@ -44,15 +41,14 @@ the plots and the page of all its runs.
 
 With --out it writes one page of all runs instead. With --format it writes one
 text, to standard output or --out:
-` + list.String() + `
+
+` + strings.Join(list, "\n") + `
+
 With --picture it writes one figure instead, to the file at --out (.svg, .png,
 .pdf) or as SVG into the working directory. --reference shows published results
 next to the measured ones, in gray; docs/reports.md lists them.`,
 		Example: `  teps report results/a
-  teps report results
   teps report results/a results/b --out both.html
-  teps report results --format html --out all.html
-  teps report results/a --format markdown
   teps report results/a --format csv --out searches.csv
   teps report results/a --picture gteps-over-scale --out rates.pdf
   teps report results/a --reference kolganov-2018,bisson-2014`,
@@ -68,17 +64,15 @@ next to the measured ones, in gray; docs/reports.md lists them.`,
 }
 
 func (f *reportFlags) run(c *cobra.Command, args []string) error {
-	dirs := runsIn(args)
-	shared := len(dirs) > 1 && f.out == "" && f.format == "" && f.picture == ""
 	switch {
-	case len(dirs) == 0:
+	case len(args) == 0:
 		return usage("teps report takes the directory of at least one run; see teps report --help")
 	case f.format != "" && f.picture != "":
 		return usage("--format and --picture each write one thing; give one of them")
 	case f.out == "-":
 		return usage("--out -: to write to standard output, leave out --out and give --format")
-	case shared && len(args) > 1:
-		return usage("several runs share a page; name its file with --out")
+	case f.picture == "" && slices.Contains([]string{".svg", ".png", ".pdf"}, strings.ToLower(filepath.Ext(f.out))):
+		return usage("--out %s: only a figure goes into such a file; name it with --picture", f.out)
 	}
 	references, err := reports.References(f.reference...)
 	if err != nil {
@@ -91,43 +85,41 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	if len(references) > 0 && !format.References {
 		return usage("the format %s shows no published results; leave out --reference, or use html or markdown", format.Name)
 	}
-	if f.picture == "" && slices.Contains([]string{".svg", ".png", ".pdf"}, strings.ToLower(filepath.Ext(f.out))) {
-		return usage("--out %s: only a figure goes into such a file; name it with --picture", f.out)
-	}
 	if err := checkTarget("--out", f.out); err != nil {
 		return err
 	}
-	all, err := loadAll(dirs)
+	dirs, all, err := loadRuns(args)
 	if err != nil {
 		return err
 	}
-	together, err := reports.New(references, all...)
+	report, err := reports.New(references, all...)
 	switch {
 	case err != nil:
 		return err
 	case f.picture != "":
-		figure, err := parts.Figure(together, f.picture)
+		figure, err := parts.Figure(report, f.picture)
 		if err != nil {
 			return usage("--picture: %w", err)
 		}
 		return writeFigure(c, "--out", cmp.Or(f.out, f.picture+".svg"), figure)
 	case f.format != "" || f.out != "":
-		return f.writeFormat(c, format, together)
-	case shared:
-		err := text.Tables(c.OutOrStdout(), together, terminalWidth(c.OutOrStdout()))
-		if err == nil {
-			err = formats.WriteAll(args[0], together)
-		}
-		if err == nil {
-			fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
-		}
-		return err
+		return f.writeFormat(c, format, report)
+	case len(dirs) == 1:
+		return show(c, dirs[0], references, all[0], false)
+	case len(args) > 1:
+		return usage("several runs share a page; name its file with --out")
 	}
-	return show(c, dirs[0], references, all[0], false)
+	if err = text.Tables(c.OutOrStdout(), report, terminalWidth(c.OutOrStdout())); err == nil {
+		err = formats.WriteAll(args[0], report)
+	}
+	if err == nil {
+		fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
+	}
+	return err
 }
 
-// runsIn replaces directories of runs by their runs.
-func runsIn(args []string) (dirs []string) {
+// loadRuns reads runs. It replaces directories of runs by their runs.
+func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
 	for _, arg := range args {
 		runs := []string{arg}
 		if _, err := os.Stat(filepath.Join(arg, record.ManifestFile)); err != nil {
@@ -137,18 +129,14 @@ func runsIn(args []string) (dirs []string) {
 		}
 		dirs = append(dirs, runs...)
 	}
-	return dirs
-}
-
-func loadAll(dirs []string) (all []record.Result, err error) {
 	for _, dir := range dirs {
 		r, err := record.Load(dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, r)
 	}
-	return all, nil
+	return dirs, all, nil
 }
 
 // show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first,
@@ -168,9 +156,9 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 		return nil
 	}
 	w := c.ErrOrStderr()
+	columns := max(terminalWidth(w)-4, 76)
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // standard error may be closed
-	columns := max(terminalWidth(w)-4, 76)
 	if disturbed := reports.Disturbance(report.All...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
 	}
@@ -195,7 +183,7 @@ func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) err
 		return err
 	}
 	if err = plotter.Write(path, figure); errors.Is(err, plot.ErrExtension) {
-		return usage("%s: %w", flag, err)
+		err = usage("%s: %w", flag, err)
 	} else if err == nil {
 		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", path)
 	}

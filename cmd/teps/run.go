@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,9 +30,8 @@ const defaultStore = "teps-results"
 
 type runFlags struct {
 	planFlags
-	out, store, resume string
-	quiet, verbose     bool
-	measure            bool
+	out, store, resume      string
+	quiet, verbose, measure bool
 }
 
 func runCommand(engines catalog) *cobra.Command {
@@ -41,22 +42,17 @@ func runCommand(engines catalog) *cobra.Command {
 		Long: `run follows the Graph500 protocol for every engine on every graph. It prints the
 official text to standard output and everything else to standard error, and
 writes records, plots and a page into a directory. A stopped run (Ctrl-C, a
-crash, a power cut) loses at most the current search; --resume DIR
-continues it. The variable TEPS_NOTE is a note for the record.
-
-The exit code is 1 if a run failed or a search is wrong. To detect slower runs,
-use teps compare --fail-if.
+crash, a power cut) loses at most the current search. The variable TEPS_NOTE is
+a note for the record. The exit code is 1 if a run failed or a search is wrong.
 
 --graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),
 		Example: `  teps run                                            cpu, and distributed twice
   teps run --scale 16-20 --out results/sweep          five scales, one directory
   teps run --graph grid2d:1000 --graph roads.mtx.gz   generators and files
-  teps run --engine cpu,one=cpu --set one.threads=1   an engine twice
-  teps run --engine distributed:ranks=16              options after its name
-  teps run --engine ./teps-engine-mine --validate 8   an engine of your own
+  teps run --engine cpu,one=cpu:threads=1             an engine twice
+  teps run --engine ./teps-engine-mine --validate 8   your engine
   teps run --scale 22 --energy 60s                    MTEPS per watt, too
-  teps run --store results                            a new directory in results
   teps run --resume results/sweep                     continue after Ctrl-C`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -76,17 +72,14 @@ use teps compare --fail-if.
 	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the logs of the host and the engines")
-	flags.SortFlags = false
 	return c
 }
 
 // generators lists what --graph takes.
 func generators() string {
-	var b strings.Builder
-	for _, g := range graph.Generators() {
-		fmt.Fprintf(&b, "  %-28s%s\n", g.Form, g.About)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.Join(each(graph.Generators(), func(g graph.Generator) string {
+		return fmt.Sprintf("  %-28s%s", g.Form, g.About)
+	}), "\n")
 }
 
 func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) error {
@@ -100,14 +93,10 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 	if err != nil {
 		return err
 	}
-	create := func(software record.Software, machine machine.Machine) (*record.Store, error) {
-		manifest := record.NewManifest(commandLine(), plan, software, machine)
-		if f.out != "" {
-			return record.Create(f.out, manifest)
-		}
-		return record.Create(filepath.Join(f.store, time.Now().Format("20060102-150405.000")), manifest)
-	}
-	return f.execute(c, host, plan, create)
+	return f.execute(c, host, plan, func(this machine.Machine) (*record.Store, error) {
+		dir := cmp.Or(f.out, filepath.Join(f.store, time.Now().Format("20060102-150405.000")))
+		return record.Create(dir, record.NewManifest(commandLine(), plan, record.ThisSoftware(), this))
+	})
 }
 
 func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
@@ -117,10 +106,9 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 			other = flag.Name
 		}
 	})
-	switch {
-	case f.resume == "":
+	if f.resume == "" {
 		return usage("--resume: want the directory of a run")
-	case other != "":
+	} else if other != "" {
 		return usage("--resume continues a run as it was planned; leave out --%s", other)
 	}
 	old, err := record.Load(f.resume)
@@ -132,17 +120,15 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 		newProgress(c.ErrOrStderr(), f.quiet).Note("this run is complete; there is nothing to resume")
 		return cmp.Or(show(c, f.resume, nil, old, f.quiet), verdict(old))
 	}
-	resume := func(software record.Software, machine machine.Machine) (*record.Store, error) {
-		return record.Resume(f.resume, software, machine)
-	}
-	return f.execute(c, host, old.Plan, resume)
+	return f.execute(c, host, old.Plan, func(this machine.Machine) (*record.Store, error) {
+		return record.Resume(f.resume, record.ThisSoftware(), this)
+	})
 }
 
 // execute runs a plan into the store of open, which it calls after checking that the plan can run here.
 func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
-	open func(record.Software, machine.Machine) (*record.Store, error)) error {
-	ctx, stderr := c.Context(), c.ErrOrStderr()
-	progress := newProgress(stderr, f.quiet)
+	open func(machine.Machine) (*record.Store, error)) error {
+	ctx, progress := c.Context(), newProgress(c.ErrOrStderr(), f.quiet)
 	if err := harness.Prepare(ctx, host, plan); err != nil {
 		again := plan
 		again.Regenerate = true
@@ -155,7 +141,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	if err != nil {
 		return err
 	}
-	store, err := open(record.ThisSoftware(), this)
+	store, err := open(this)
 	if err != nil {
 		return err
 	}
@@ -175,7 +161,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 	notWritten := errors.Is(running, record.ErrNotWritten)
 	stopped := errors.Is(running, context.Canceled)
 	if stopped || notWritten {
-		fmt.Fprintf(stderr, "teps: continue with: teps run --resume %s\n", store.Dir())
+		fmt.Fprintf(c.ErrOrStderr(), "teps: continue with: teps run --resume %s\n", store.Dir())
 	}
 	if notWritten {
 		reporting = nil // for the same reason
@@ -196,3 +182,155 @@ func verdict(r record.Result) error {
 
 // commandLine returns the command line without the program's directory, because records may be published.
 func commandLine() []string { return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...) }
+
+// planFlags are the flags of `teps run` that make a plan. Fields with a YAML name are also fields of a sweep file.
+type planFlags struct {
+	engine     []string
+	scale      string
+	Graph      values        `yaml:"graph"`
+	EdgeFactor int           `yaml:"edgefactor"`
+	Seed1      uint64        `yaml:"seed1"`
+	Seed2      uint64        `yaml:"seed2"`
+	Roots      int           `yaml:"roots"`
+	Validate   string        `yaml:"validate"`
+	WarmUps    int           `yaml:"warmup"`
+	Timeout    time.Duration `yaml:"timeout"`
+	Energy     time.Duration `yaml:"energy"`
+	Meter      values        `yaml:"meter"`
+	HostDevice string        `yaml:"host-device"`
+	regenerate bool
+	set        []string
+	checksum   []string
+}
+
+func (f *planFlags) register(flags *pflag.FlagSet) {
+	d := record.DefaultPlan()
+	engines := defaultEngines()
+	flags.StringSliceVar(&f.engine, "engine", engines, "engines: names or paths, as [LABEL=]ENGINE[:OPTION=VALUE]...")
+	flags.Lookup("engine").DefValue = strings.Join(engines, ", ")
+	flags.StringVar(&f.scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
+	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil, "search this graph: a generator or a file (repeatable)")
+	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
+	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
+	flags.Uint64Var(&f.Seed2, "seed2", d.Seed2, "second seed of the generator")
+	flags.IntVar(&f.Roots, "roots", d.Roots, "searches per engine and graph")
+	flags.StringVar(&f.Validate, "validate", "all", "searches to validate: all, none or a number")
+	flags.IntVar(&f.WarmUps, "warmup", d.WarmUps, "untimed searches before the first timed one")
+	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "limit for one call of an engine")
+	flags.DurationVar(&f.Energy, "energy", d.Energy, "then measure energy for this long (60s for GreenGraph500)")
+	flags.StringArrayVar((*[]string)(&f.Meter), "meter", nil,
+		"power meter to read (repeatable; default: every meter of this machine; see teps machine --help)")
+	flags.StringVar(&f.HostDevice, "host-device", "auto",
+		"where to generate and validate: cuda, cpu, auto (cuda if available), or a program")
+	flags.BoolVar(&f.regenerate, "regenerate", false,
+		"do not store the tuples; regenerate them on demand, for scales beyond this memory (not compliant)")
+	flags.StringArrayVar(&f.set, "set", nil, "set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
+	flags.StringArrayVar(&f.checksum, "checksum", nil,
+		"refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
+}
+
+// settings is the plan without its engines. With scaled, the user gave scales; otherwise a graph replaces the default.
+func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
+	p = record.DefaultPlan()
+	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
+	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
+	p.Energy, p.Meters, p.Regenerate = f.Energy, f.Meter, f.regenerate
+	if p.Scales = []int{}; scaled || len(f.Graph) == 0 {
+		p.Scales, err = parseScales(f.scale)
+	}
+	for _, text := range f.Graph {
+		if err == nil {
+			err = p.AddGraph(text)
+		}
+	}
+	if err == nil {
+		p.Validate, err = parseValidate(f.Validate)
+	}
+	return p, err
+}
+
+// plan turns the flags into a checked plan. Outside engines are started to ask for their names.
+func (f *planFlags) plan(ctx context.Context, engines catalog, host harness.Host, scaled bool) (record.Plan, error) {
+	p, err := f.settings(scaled)
+	if err == nil && f.Energy == 0 && len(f.Meter) > 0 {
+		err = usage("--meter requires --energy, such as --energy 60s")
+	}
+	if err == nil {
+		p.HostDevice, err = hostDevice(ctx, f.HostDevice, host)
+	}
+	if err == nil {
+		p.Engines, err = f.engines(ctx, engines, host)
+	}
+	if err == nil {
+		err = p.Check()
+	}
+	return p, err
+}
+
+func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.Host) ([]record.EngineSpec, error) {
+	var chosen []choice
+	for _, text := range f.engine {
+		c, err := engines.parse(text)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, c)
+	}
+	for _, text := range f.checksum { // before any engine is started
+		name, sum, _ := strings.Cut(text, "=")
+		c, err := byName(chosen, name)
+		if err != nil || c.Path == "" || !regexp.MustCompile(`^[0-9a-fA-F]{64}$`).MatchString(sum) {
+			return nil, usage("--checksum %s: want an outside engine, = and the 64 digits that sha256sum prints", text)
+		}
+		c.Checksum = strings.ToLower(sum)
+	}
+	for i := range chosen { // preparing the run reports an error
+		if chosen[i].file != "" {
+			_, _ = chosen[i].describe(ctx, host)
+		}
+	}
+	for _, text := range f.set {
+		key, value, ok := strings.Cut(text, "=")
+		name, option, dotted := strings.Cut(key, ".")
+		if !ok || !dotted || name == "" || option == "" {
+			return nil, usage("--set %q: want ENGINE.OPTION=VALUE, such as cpu.threads=2", text)
+		}
+		c, err := byName(chosen, name)
+		if err != nil {
+			return nil, usage("--set %s: %w", text, err)
+		}
+		c.setOption(option, value)
+	}
+	return each(chosen, func(c choice) record.EngineSpec { return c.EngineSpec }), nil
+}
+
+func parseScales(text string) (scales []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, ranged := strings.Cut(strings.ReplaceAll(part, " ", ""), "-")
+		if !ranged {
+			high = low
+		}
+		first, err1 := strconv.Atoi(low)
+		last, err2 := strconv.Atoi(high)
+		if err1 != nil || err2 != nil || last < first || last-first > 64 {
+			return nil, usage("scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
+		}
+		for s := first; s <= last; s++ {
+			scales = append(scales, s)
+		}
+	}
+	return scales, nil
+}
+
+func parseValidate(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == "all":
+		return record.AllRoots, nil
+	case text == "none":
+		return 0, nil
+	case err != nil || n < 0:
+		return 0, usage("validate %q: want all, none or a number of searches", text)
+	}
+	return n, nil
+}

@@ -33,9 +33,9 @@ func sweepCommand(engines catalog) *cobra.Command {
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x graphs x repeats from a file",
 		Long: `sweep measures every combination that a file describes. Each one is an ordinary
-run with its own directory. The same command, repeated after Ctrl-C,
-a crash or a change of the file, measures only the missing runs. docs/sweeps.md
-describes the fields of a file. A complete one:
+run with its own directory. The same command, repeated after Ctrl-C, a crash or
+a change of the file, measures only the missing runs. docs/sweeps.md describes
+the fields of a file. A complete one:
 
   engines:
     - name: cpu
@@ -54,10 +54,8 @@ describes the fields of a file. A complete one:
 			return runSweep(c, engines, host, args[0], dryRun, quiet)
 		},
 	}
-	flags := c.Flags()
-	flags.BoolVarP(&dryRun, "dry-run", "n", false, "list the runs without measuring")
-	flags.BoolVarP(&quiet, "quiet", "q", false, "no progress, only the final table and errors")
-	flags.SortFlags = false
+	c.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "list the runs without measuring")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress, only the final table and errors")
 	return c
 }
 
@@ -90,15 +88,13 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	writeTable(c.OutOrStdout(), s, false)
 	if stopped {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", path)
+		err = errReported
 	}
-	reasons := reasonsOf(s.Bad())
-	if !stopped && len(reasons) == 0 {
-		return nil
-	}
-	for _, reason := range reasons {
+	for _, reason := range reasonsOf(s.Bad()) {
 		fmt.Fprintf(stderr, "teps: %s\n", printable(reason))
+		err = errReported
 	}
-	return errReported
+	return err
 }
 
 // reasonsOf returns a line for each reason of bad jobs, with the first job that has it.
@@ -120,60 +116,57 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 	return lines
 }
 
-// variantsOf groups the jobs of a sweep by engine and graph.
-func variantsOf(s *sweep.Schedule, dryRun bool) (all []reports.Summary) {
-	var states []map[sweep.State]int
-	var done [][]record.Run
-	for _, j := range s.Jobs {
-		i := slices.IndexFunc(all, func(v reports.Summary) bool {
-			return v.Label == j.Engine().Name && v.GraphID == j.Graph()
-		})
-		if i < 0 {
-			i = len(all)
-			all = append(all, reports.Summary{Label: j.Engine().Name, Run: record.Run{GraphID: j.Graph()}})
-			states, done = append(states, map[sweep.State]int{}), append(done, nil)
-		}
-		all[i].Planned++
-		states[i][j.State]++
-		if j.State == sweep.Done {
-			done[i] = append(done[i], *j.Run)
-		}
-		if dryRun {
-			all[i].Memory = j.Memory // for a file, known after reading it
+// variantOf sums up the jobs of an engine on a graph. Its state is the worst of theirs, with the number of jobs in it
+// unless all are.
+func variantOf(jobs []*sweep.Job, withMemory bool) reports.Summary {
+	v := reports.Summary{Label: jobs[0].Engine().Name, Run: record.Run{GraphID: jobs[0].Graph()}, Planned: len(jobs)}
+	if withMemory {
+		v.Memory = jobs[0].Memory
+	}
+	states := map[sweep.State]int{}
+	var done []record.Run
+	for _, j := range jobs {
+		if states[j.State]++; j.State == sweep.Done {
+			done = append(done, *j.Run)
 		}
 	}
-	for i, v := range all {
-		all[i] = v.Over(done[i])
-		all[i].Worst.Word = stateOf(states[i], v.Planned)
-	}
-	return all
-}
-
-// stateOf returns the worst state of n jobs, with the number of jobs in it unless all are.
-func stateOf(states map[sweep.State]int, n int) string {
-	for _, state := range []sweep.State{sweep.Unreadable, sweep.Invalid, sweep.Failed, sweep.Unavailable, sweep.Missing} {
-		if m := states[state]; m == n {
-			return string(state)
-		} else if m > 0 {
-			return fmt.Sprintf("%d %s", m, state)
+	v = v.Over(done)
+	v.Worst.Word = string(sweep.Done)
+	for _, state := range []sweep.State{sweep.Missing, sweep.Unavailable, sweep.Failed, sweep.Invalid, sweep.Unreadable} {
+		if n := states[state]; n == len(jobs) {
+			v.Worst.Word = string(state)
+		} else if n > 0 {
+			v.Worst.Word = fmt.Sprintf("%d %s", n, state)
 		}
 	}
-	return string(sweep.Done)
+	return v
 }
 
 // writeTable prints a line for each variant and graph and the number of runs to do; a dry run also prints their memory.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
-	t, todo := reports.VariantTable(variantsOf(s, dryRun)), len(s.ToDo())
+	var groups [][]*sweep.Job // of an engine on a graph
+	for _, j := range s.Jobs {
+		i := slices.IndexFunc(groups, func(g []*sweep.Job) bool {
+			return g[0].Engine().Name == j.Engine().Name && g[0].Graph() == j.Graph()
+		})
+		if i < 0 {
+			groups = append(groups, []*sweep.Job{j})
+		} else {
+			groups[i] = append(groups[i], j)
+		}
+	}
+	t, todo := reports.VariantTable(each(groups, func(jobs []*sweep.Job) reports.Summary {
+		return variantOf(jobs, dryRun)
+	})), len(s.ToDo())
 	_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
 	fmt.Fprintln(w)
 	if todo < len(s.Jobs) {
 		fmt.Fprintln(w, text.Wrap(t.Note, 79, ""))
 	}
 	switch {
-	case todo > 0 && dryRun:
-		fmt.Fprintf(w, "%d of %d runs to do. Memory is the estimate of the engines.\n", todo, len(s.Jobs))
 	case todo > 0:
-		fmt.Fprintf(w, "%d of %d runs to do.\n", todo, len(s.Jobs))
+		memory := map[bool]string{true: " Memory is the estimate of the engines."}[dryRun]
+		fmt.Fprintf(w, "%d of %d runs to do.%s\n", todo, len(s.Jobs), memory)
 	case dryRun:
 		fmt.Fprintf(w, "Nothing to do.\n")
 	default:
@@ -303,31 +296,28 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 		}
 		s.Within /= 100
 	}
-	if s.Plan, err = f.Plan.settings(f.Scales != nil); err != nil {
-		return s, err
+	if s.Plan, err = f.Plan.settings(f.Scales != nil); err == nil {
+		err = harness.CheckFiles(ctx, s.Plan)
 	}
-	if err := harness.CheckFiles(ctx, s.Plan); err != nil {
-		return s, err
-	}
-	if s.Plan.HostDevice, err = hostDevice(ctx, f.Plan.HostDevice, host); err != nil {
-		return s, err
+	if err == nil {
+		s.Plan.HostDevice, err = hostDevice(ctx, f.Plan.HostDevice, host)
 	}
 	for i, g := range s.Plan.Graphs { // a changed file is another graph
-		if g.Path == "" || g.Path == record.StandardInput {
-			continue
-		}
-		if s.Plan.Graphs[i].Checksum, err = rpc.Checksum(g.Path); err != nil {
-			return s, err
+		if err == nil && g.Path != "" && g.Path != record.StandardInput {
+			s.Plan.Graphs[i].Checksum, err = rpc.Checksum(g.Path)
 		}
 	}
 	for _, entry := range f.Engines {
-		e, err := entry.engine(ctx, engines, host)
-		if err != nil {
-			return s, err
+		if err == nil {
+			var e sweep.Engine
+			e, err = entry.engine(ctx, engines, host)
+			s.Engines = append(s.Engines, e)
 		}
-		s.Engines = append(s.Engines, e)
 	}
-	return s, s.Check()
+	if err == nil {
+		err = s.Check()
+	}
+	return s, err
 }
 
 // engine joins the options in the name and those of the mapping.
@@ -336,22 +326,23 @@ func (e engineEntry) engine(ctx context.Context, engines catalog, host harness.H
 	if err != nil {
 		return sweep.Engine{}, err
 	}
-	chosen.name(ctx, host)
-	if chosen.Path != "" { // refuses the engine if its file changes later
-		if chosen.Checksum, err = rpc.Checksum(chosen.Path); err != nil {
-			return sweep.Engine{}, err
-		}
+	if chosen.file != "" {
+		_, _ = chosen.describe(ctx, host)
 	}
-	var options []sweep.Values
+	if chosen.Path != "" { // refuses the engine if its file changes later
+		chosen.Checksum, err = rpc.Checksum(chosen.Path)
+	}
+	made := sweep.Engine{Labeled: chosen.labeled}
 	for _, name := range chosen.given {
-		options = append(options, sweep.Values{Option: name, Values: []string{chosen.Options[name]}})
+		made.Options = append(made.Options, sweep.Values{Option: name, Values: []string{chosen.Options[name]}})
 	}
 	for _, v := range e.Set {
 		if chosen.Options[v.Option] != "" {
-			return sweep.Engine{}, usage("engine %s: option %s is set twice", e.Name, v.Option)
+			err = usage("engine %s: option %s is set twice", e.Name, v.Option)
 		}
-		options = append(options, v)
+		made.Options = append(made.Options, v)
 	}
 	chosen.Options = nil
-	return sweep.Engine{Spec: chosen.EngineSpec, Options: options, Labeled: chosen.labeled}, nil
+	made.Spec = chosen.EngineSpec
+	return made, err
 }

@@ -25,9 +25,9 @@ const repaint = 200 * time.Millisecond
 const eraseLine = "\r\x1b[K"
 
 // progress is a harness.Progress and its Step, because steps do not overlap. On a terminal, a step is a line that is
-// repainted, and finally replaced by its summary. Calls of the harness paint it, between calls of an engine, so that
-// the host is idle while an engine is timed. Steps of unknown length, such as kernel 1 or the energy loop, are also
-// painted by a timer, once a second, which takes some microseconds. Without a terminal, only the summary is written.
+// repainted, and finally replaced by its summary; elsewhere only the summary is written. Calls of the harness paint it,
+// between calls of an engine, so that the host is idle while an engine is timed. Steps of unknown length (kernel 1, the
+// energy loop) are also painted by a timer, once a second, which takes some microseconds.
 type progress struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -52,10 +52,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 func (p *progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.columns != nil {
-		fmt.Fprint(p.w, eraseLine)
-	}
-	fmt.Fprintf(p.w, "teps: %s\n", printable(text))
+	fmt.Fprintf(p.w, "%steps: %s\n", p.erase(), printable(text))
 	if p.name != "" {
 		p.paint()
 	}
@@ -75,19 +72,16 @@ func (p *progress) Step(name string, total int64) harness.Step {
 	p.name, p.total, p.done, p.started = name, total, 0, time.Now()
 	p.paint()
 	if total == 0 && p.columns != nil {
-		p.timer = time.AfterFunc(time.Second, p.tick)
+		p.timer = time.AfterFunc(time.Second, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.timer != nil {
+				p.paint()
+				p.timer.Reset(time.Second)
+			}
+		})
 	}
 	return p
-}
-
-// tick updates the seconds of a step of unknown length.
-func (p *progress) tick() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer != nil {
-		p.paint()
-		p.timer.Reset(time.Second)
-	}
 }
 
 func (p *progress) Add(units int64) {
@@ -109,13 +103,18 @@ func (p *progress) End(summary string, err error) {
 	if err != nil {
 		summary = "stopped"
 	}
-	if p.columns != nil {
-		fmt.Fprint(p.w, eraseLine)
-	}
 	if !p.quiet {
-		fmt.Fprintf(p.w, "%s: %s\n", p.name, printable(summary))
+		fmt.Fprintf(p.w, "%s%s: %s\n", p.erase(), p.name, printable(summary))
 	}
 	p.name = ""
+}
+
+// erase returns what empties the line of a terminal.
+func (p *progress) erase() string {
+	if p.columns == nil {
+		return ""
+	}
+	return eraseLine
 }
 
 // paint repaints the line. The caller holds the mutex.

@@ -3,9 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
@@ -13,6 +18,53 @@ import (
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/serial"
 )
+
+// withMore is the catalog of this program and more engines: queue, and two whose texts control a terminal. Adding an
+// engine to teps takes a line like that of queue.
+func withMore() catalog {
+	return append(builtins(), catalog{
+		{"queue", serial.New},
+		{"painter", func() plugins.Engine { // in its description
+			return unusable(plugins.Description{
+				Name: "painter", Version: "1\x1b[2J", Summary: "clears\x1b[2Jthe screen\aand more\r",
+				Unavailable: "no\x1b]0;title\a", Devices: []plugins.Device{{Kind: "cpu", Name: "\u009bred"}},
+				Options: []plugins.Option{{Name: "color", Kind: plugins.Text, Meaning: "\x1b[31mred"}},
+			}, nil)
+		}},
+		{"shouter", func() plugins.Engine { // in an error
+			return unusable(plugins.Description{}, errors.New("no\x1b[2J device"))
+		}},
+	}...)
+}
+
+func unusable(d plugins.Description, err error) plugins.Engine {
+	return plugins.New(func() (plugins.Description, error) { return d, err },
+		func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
+			return plugins.Built{}, errors.New("never called")
+		})
+}
+
+func TestAddedEngineIsListedAndRun(t *testing.T) {
+	var out bytes.Buffer
+	line := "run --engine queue --scale 8 --set queue.work=hybrid --roots 4 --out " + filepath.Join(t.TempDir(), "run")
+	code := execute(t.Context(), withMore(), strings.Fields(line), &out, &out)
+	if code != exitValid || !strings.Contains(out.String(), " 4/4 ") {
+		t.Errorf("exit code %d:\n%s", code, &out)
+	}
+}
+
+func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
+	for line, want := range map[string]string{
+		"engines": "\nqueue (built in)\n", "conform painter": "painter", "conform shouter": "shouter",
+		"run --engine painter --scale 6": "painter", "run --engine shouter --scale 6": "shouter",
+	} {
+		var out bytes.Buffer
+		execute(t.Context(), withMore(), strings.Fields(line), &out, &out)
+		if !strings.Contains(out.String(), want) || strings.ContainsAny(out.String(), "\x1b\a\r\u009b") {
+			t.Errorf("teps %s: want %q, and nothing that controls a terminal, in\n%q", line, want, out.String())
+		}
+	}
+}
 
 // testDevice does the host's work on the CPU, in a process of its own. With the variable HOSTDEVICE_DIES it dies in
 // the tenth validation, and with HOSTDEVICE_MISSING it says that it is not there.

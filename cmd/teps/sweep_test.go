@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/record"
+)
+
+var long = flag.Bool("long", false, "long tests: a sweep with 20 kills, conformance with all cases")
+
+// searched is the part of a record that every measurement of a job repeats: everything but times.
+type searched struct {
+	state    record.State
+	valid    bool
+	sessions int
+	roots    string
+	files    string
+}
+
+// recordsIn reads every run of a store. Anything but runs and the lock of the store is an error.
+func recordsIn(t *testing.T, store string) map[string]searched {
+	t.Helper()
+	list, err := os.ReadDir(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]searched{}
+	for _, f := range list {
+		if f.Name() == ".lock" {
+			continue
+		}
+		r, err := record.Load(filepath.Join(store, f.Name()))
+		if err != nil {
+			t.Errorf("left in the store: %v", err)
+			continue
+		}
+		run := r.Runs[0]
+		got := searched{state: run.State, valid: run.Valid, sessions: run.Sessions}
+		for _, root := range run.Roots {
+			got.roots += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
+				root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
+		}
+		files, _ := os.ReadDir(filepath.Join(store, f.Name()))
+		for _, file := range files {
+			got.files += file.Name() + " "
+		}
+		all[f.Name()] = got
+	}
+	return all
+}
+
+// entriesIn counts the entries of a folder, 0 if it does not exist.
+func entriesIn(dir string) int {
+	list, _ := os.ReadDir(dir)
+	return len(list)
+}
+
+func writeSweep(t *testing.T, format string, args ...any) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sweep.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, format, args...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A sweep that is killed several times, at random moments, makes the same records as an uninterrupted one.
+func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
+	t.Parallel()
+	kills := 2
+	if *long {
+		kills = 20
+	}
+	const text = "store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n" +
+		"scales: 6-7\nrepeats: %d\nroots: 6\n"
+	repeats := 2 * kills
+	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
+	first, temp := teps(t, "sweep", "--quiet", writeSweep(t, text, undisturbed, repeats))
+	began := time.Now()
+	succeed(t, first)
+	took := time.Since(began)
+	nothingLeft(t, temp)
+
+	store := filepath.Join(t.TempDir(), "killed")
+	file := writeSweep(t, text, store, repeats)
+	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
+	hit := 0
+	// One temp folder for all: what a host leaves that is killed while it starts an engine is for the next one to remove.
+	temp = shortTemp(t)
+	for range kills {
+		cmd, _ := teps(t, "sweep", "--quiet", file)
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		cells := entriesIn(store)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// There are 12 runs for each kill. It waits for up to 7, and then for the time that 4 more take, or until they are
+		// there, so that the sweep is still running on a machine of any speed.
+		cells = min(cells+random.IntN(8), 6*repeats)
+		waitFor(t, "some cells of the sweep", func() bool { return entriesIn(store) >= cells })
+		pause := time.Duration(random.Int64N(int64(took) * 4 / int64(6*repeats)))
+		for end := time.Now().Add(pause); time.Now().Before(end) && entriesIn(store) < cells+4; time.Sleep(time.Millisecond) {
+		}
+		engines := children(cmd.Process.Pid)
+		cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			hit++
+		}
+		waitForEnd(t, engines)
+	}
+	if hit < kills/2 {
+		t.Errorf("only %d of %d kills hit a sweep that was still running", hit, kills)
+	}
+	last, _ := teps(t, "sweep", "--quiet", file)
+	last.Env = append(last.Env, "TMPDIR="+temp)
+	succeed(t, last)
+	nothingLeft(t, temp)
+	compareRecords(t, recordsIn(t, store), recordsIn(t, undisturbed), 6*repeats)
+}
+
+func compareRecords(t *testing.T, got, want map[string]searched, n int) {
+	t.Helper()
+	if len(want) != n || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+		t.Fatalf("%d records and %d undisturbed ones, want %d of the same names", len(got), len(want), n)
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %+v, undisturbed %+v", name, got[name], want[name])
+		}
+		if r := got[name]; r.state != record.Complete || !r.valid || r.sessions != 1 ||
+			r.files != "result.json roots.jsonl run.json " {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestSweepsDocumentWorks writes the files of docs/sweeps.md, makes a dry run of each, and runs the shell block.
+func TestSweepsDocumentWorks(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sweeps.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, _ := teps(t, "--version")
+	work := t.TempDir()
+	do := func(shell string) string {
+		c := exec.Command("sh", "-ec", shell)
+		c.Dir, c.Env = work, append(os.Environ(), "PATH="+filepath.Dir(cmd.Path)+":"+os.Getenv("PATH"))
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", shell, err, out)
+		}
+		return string(out)
+	}
+	var files []string
+	yaml := regexp.MustCompile("(?ms)^```yaml\n# (\\S+)\n(.*?)^```")
+	for _, block := range yaml.FindAllStringSubmatch(string(page), -1) {
+		files = append(files, block[1])
+		if err := os.WriteFile(filepath.Join(work, block[1]), []byte(block[2]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) != 2 {
+		t.Fatalf("the page has the files %v, want 2", files)
+	}
+	for _, file := range files {
+		out := do("teps sweep " + file + " --dry-run")
+		if file == "partitions.yaml" && !strings.Contains(out, "42 of 42 runs to do") {
+			t.Errorf("the dry run of %s prints\n%s", file, out)
+		}
+	}
+	out := do(sections("## x\n" + string(page))[0].shell)
+	for _, want := range []string{
+		"run 16 of 16: ", "cpu:threads=2:adjacency=packed     13   2/2",
+		"bfs  harmonic_mean_TEPS:", "wrote threads.html",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+
+	// Engines that are built without CUDA describe themselves, so that their options are checked.
+	build := exec.Command("go", "build", "-o", work+"/", "../teps-engine-cuda", "../teps-engine-cuda-literature")
+	succeed(t, build)
+	literature, err := filepath.Abs("../../docs/literature.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := do("teps sweep " + literature + " --dry-run"); !strings.Contains(out, "19 of 77 runs to do") {
+		t.Errorf("the dry run of %s prints\n%s", literature, out)
+	}
+
+	// The tables name every field there is.
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[sweepFile](), reflect.TypeFor[planFlags](), reflect.TypeFor[engineEntry](),
+	} {
+		for field := range of.Fields() {
+			name := field.Tag.Get("yaml")
+			if name != "" && name != ",inline" && !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("the page does not name the field %s", name)
+			}
+		}
+	}
+}
+
+// A name that is not a regular file, and a file that is large or deeply nested, gives one error.
+func TestASweepFileMayBeAnything(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]string{pipe: "a pipe", "/dev/zero": "a device", dir: "a directory"}
+	for name, text := range map[string][2]string{
+		"large":    {"# " + strings.Repeat("x", maxSweepFile), "too large"},
+		"brackets": {"engines: " + strings.Repeat("[", maxSweepFile/2), ":1:"},
+		"mappings": {"engines: " + strings.Repeat("{a: ", maxSweepFile/8), ":1:"},
+		"dashes":   {"engines:\n  " + strings.Repeat("- ", maxSweepFile/4), ":2:"},
+		"tags":     {"engines: !!str !!str x", "the parser failed"},
+		"binary":   {"\x00\xff\xfe", ": "},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text[0]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cases[path] = text[1]
+	}
+	for path, want := range cases {
+		got := run(t, "sweep", path)
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) || len(got.stderr) > 5000 {
+			t.Errorf("%s: exit code %d, want %q in %.5000s", path, got.code, want, got.stderr)
+		}
+	}
+}
+
+// FuzzSweepFile looks for a text that is neither a sweep nor an error.
+func FuzzSweepFile(f *testing.F) {
+	f.Add("engines: [cpu]\nscales: 8-9\nmeter: [rapl]\n")
+	f.Add("engines: [{name: cpu, set: {threads: [1, 2]}}]\ntimeout: 3s\nroots: &a 3\nrepeats: *a\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > maxSweepFile || strings.ContainsAny(text, `/\.`) {
+			return // a path: it would start a program
+		}
+		file := sweepFile{Repeats: 1}
+		if parseYAML([]byte(text), &file) == nil {
+			_, _ = file.sweep(t.Context(), builtins(), processes{})
+		}
+	})
+}
