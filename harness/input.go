@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -198,6 +199,7 @@ func (in *Input) read(ctx context.Context, host Host, progress Progress) error {
 	if err != nil {
 		available = 1 << 40
 	}
+	available -= available / 4 // for reading, should mapped memory count as taken (ulimit -v)
 	if err := in.borrow(host.Reserve, available/graph.EdgeBytes); err != nil {
 		return err
 	}
@@ -306,7 +308,7 @@ func ReadFile(
 		step.Add(done - seen)
 		seen = done
 	}
-	options.Memory = withinMemory(ctx, machine.AvailableMemory, options.Memory)
+	options.Reserve = withinMemory(ctx, machine.AvailableMemory)
 	options.SHA256 = options.SHA256 || spec.Checksum != ""
 	if spec.Path == record.StandardInput {
 		g, err = files.LoadFrom(ctx, os.Stdin, spec.Name, options)
@@ -327,25 +329,25 @@ func ReadFile(
 	return g, nil
 }
 
-// withinMemory returns memory for tuples that fails before none is available. How much a file takes is not known
-// before its end, if it is compressed not even roughly.
+// withinMemory returns a function that takes bytes of memory and fails before none is available. The memory that a file
+// takes is not known before its end, if it is compressed not even roughly.
 func withinMemory(
 	ctx context.Context, available func(context.Context) (int64, string, error),
-	memory func(n int) ([]graph.Edge, error),
-) func(n int) ([]graph.Edge, error) {
+) func(bytes int64) error {
 	const interval = 64 << 20 // bytes between two looks
-	var taken, next int64
-	return func(n int) ([]graph.Edge, error) {
-		if taken += int64(n) * graph.EdgeBytes; taken > next {
-			next = taken + interval
-			if left, source, err := available(ctx); err == nil && left < interval {
-				return nil, fmt.Errorf("%w: the tuples take more than %s, and this machine has %s available (%s)",
-					plugins.ErrMemory, units.Bytes(taken), units.Bytes(left), source)
-			}
+	var mu sync.Mutex
+	left := int64(0) // until the next look
+	return func(bytes int64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if left -= bytes; left >= 0 {
+			return nil
 		}
-		if memory == nil {
-			return make([]graph.Edge, n), nil
+		left = interval
+		if room, source, err := available(ctx); err == nil && room < bytes+interval {
+			return fmt.Errorf("%w: reading it takes %s more, and this machine has %s available (%s)",
+				plugins.ErrMemory, units.Bytes(bytes+interval), units.Bytes(room), source)
 		}
-		return memory(n)
+		return nil
 	}
 }

@@ -59,9 +59,9 @@ func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
 		return room[:n], nil
 	}
 	_, err := files.LoadFrom(t.Context(), &zipped, "a.el.gz",
-		files.Options{Memory: withinMemory(t.Context(), available, memory)})
+		files.Options{Memory: memory, Reserve: withinMemory(t.Context(), available)})
 	if !errors.Is(err, plugins.ErrMemory) || strings.Contains(err.Error(), "\n") ||
-		!strings.HasPrefix(err.Error(), "a.el.gz: not enough memory: the tuples take more than 1") ||
+		!strings.HasPrefix(err.Error(), "a.el.gz: not enough memory: reading it takes 6") ||
 		!strings.HasSuffix(err.Error(), " available (a test)") {
 		t.Errorf("%v", err)
 	}

@@ -23,7 +23,8 @@ import (
 )
 
 // AvailableMemory returns the bytes that a process can allocate without swapping, and the source of the number: the
-// minimum of the system's available memory (MemAvailable on Linux) and what its control groups have left.
+// minimum of the system's available memory (MemAvailable on Linux) and what the resource limits of the process and its
+// control groups leave.
 func AvailableMemory(ctx context.Context) (bytes int64, source string, err error) {
 	return availableUnder(ctx, "/proc", "/sys")
 }
@@ -32,6 +33,15 @@ func availableUnder(ctx context.Context, proc, sys string) (bytes int64, source 
 	bytes = math.MaxInt64
 	if m, err := mem.VirtualMemoryWithContext(mounted(ctx, proc, sys, "/etc")); err == nil && m.Available > 0 {
 		bytes, source = int64(m.Available), "the system's estimate"
+	}
+	for _, l := range []struct{ name, used, option string }{
+		{"Max address space", "VmSize:", "ulimit -v"}, {"Max data size", "VmData:", "ulimit -d"},
+	} {
+		limit := number(field(tree(proc).line("self/limits"), l.name))
+		used := number(field(tree(proc).line("self/status"), l.used)) * units.KiB
+		if room := max(0, limit-used-arenas); limit > 0 && room < bytes {
+			bytes, source = room, fmt.Sprintf("%s of %s", l.option, units.Bytes(limit))
+		}
 	}
 	for _, g := range controlGroups(tree(proc), tree(sys)) {
 		if room := g.room(); room < bytes {
@@ -42,6 +52,19 @@ func availableUnder(ctx context.Context, proc, sys string) (bytes int64, source 
 		return 0, "", errors.New("machine: available memory: the system does not report it and no control group has a limit")
 	}
 	return bytes, source, nil
+}
+
+// arenas is the address space that the Go heap may take for small objects: it grows by 64 MiB at a time.
+const arenas = 128 * units.MiB
+
+// field returns the word that follows name at the beginning of a line.
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			return strings.Fields(rest + " -")[0]
+		}
+	}
+	return ""
 }
 
 // controlGroup is a directory that may limit the memory of the processes in and below it. The files have different
@@ -99,12 +122,7 @@ func (g controlGroup) room() int64 {
 		return math.MaxInt64
 	}
 	used := number(g.dir.line(usage))
-	for line := range strings.Lines(g.dir.line("memory.stat")) {
-		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name == cache {
-			used -= min(used, number(value))
-		}
-	}
-	return max(0, limit-used)
+	return max(0, limit-max(0, used-number(field(g.dir.line("memory.stat"), cache+" "))))
 }
 
 // MemorySpeed is the speed at which all processors read memory outside their caches: a lower bound on the time of a

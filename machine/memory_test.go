@@ -80,6 +80,19 @@ func TestAvailableMemory(t *testing.T) {
 		"version 1 without a limit": {
 			files{group: "4:memory:/\n", v1 + "memory.limit_in_bytes": "9223372036854771712\n"}, 20 << 30, estimate},
 		"a limit above what the machine has": {files{group: "0::/job\n", maximum: "1099511627776\n"}, 20 << 30, estimate},
+		"an address space": {map[string]string{
+			"proc/self/limits": "Limit  Soft Limit  Hard Limit  Units\n" +
+				"Max data size             unlimited            unlimited            bytes     \n" +
+				"Max address space         8589934592           unlimited            bytes     \n",
+			"proc/self/status": "Name:\tteps\nVmSize:\t 1048576 kB\nVmData:\t  524288 kB\n",
+		}, 7*(1<<30) - arenas, "ulimit -v of 8.00 GiB"},
+		"a data segment": {map[string]string{
+			"proc/self/limits": "Max data size 4294967296 unlimited bytes\nMax address space 8589934592 unlimited bytes\n",
+			"proc/self/status": "VmSize:\t 1048576 kB\nVmData:\t  524288 kB\n",
+		}, 3584*(1<<20) - arenas, "ulimit -d of 4.00 GiB"},
+		"a data segment that is full": {map[string]string{
+			"proc/self/limits": "Max data size 4294967296 unlimited bytes\n", "proc/self/status": "VmData:\t 4194304 kB\n",
+		}, 0, "ulimit -d of 4.00 GiB"},
 		"files that make no sense": {
 			files{group: "rubbish\n::\n0::/job\n", maximum: "plenty\n", current: "\n"}, 20 << 30, estimate},
 		"a control group only": {

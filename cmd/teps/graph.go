@@ -92,15 +92,23 @@ func factsOf(c *cobra.Command, name string, seed1, seed2 uint64) (facts graphFac
 		facts.FileFormat, facts.SHA256 = file.Info.Format, file.Info.SHA256
 		facts.Symmetrized, facts.Compacted = file.Info.Symmetrized, file.Info.Labels != nil
 	}
-	available, _, err := machine.AvailableMemory(c.Context())
-	if need := stats.Bytes(source); err == nil && need > available {
-		return facts, fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
-			units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
+	if err := fits(c, source, stats.Bytes(source)); err != nil {
+		return facts, err
 	}
 	step := progress.Step(facts.Source+": degrees and components", stats.Work(source))
 	facts.Graph, err = stats.Of(c.Context(), source, step.Add)
 	step.End(fmt.Sprintf("%d tuples", source.Tuples()), err)
 	return facts, err
+}
+
+// fits returns an error if a number of bytes for a graph exceeds the available memory.
+func fits(c *cobra.Command, source graph.Source, need int64) error {
+	available, _, err := machine.AvailableMemory(c.Context())
+	if err != nil || need <= available { // unknown, or enough
+		return nil
+	}
+	return fmt.Errorf("%s: %s vertices and %s tuples need %s of memory here, and %s are available", source.Name(),
+		units.Integer(source.Vertices()), units.Integer(source.Tuples()), units.Bytes(need), units.Bytes(available))
 }
 
 // printJSON writes a value to standard output, indented.
@@ -203,8 +211,12 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 		return err
 	}
 	if out != "" {
-		if _, err := files.CanWrite(out, source.Vertices()); err != nil {
+		format, err := files.CanWrite(out, source.Vertices())
+		if err != nil {
 			return usage("--out %w", err)
+		}
+		if err := fits(c, source, files.WriteBytes(format, source)); err != nil {
+			return err
 		}
 	}
 	step := progress.Step(title+": generate", source.Tuples())

@@ -87,6 +87,7 @@ type serialized struct {
 
 	mu    sync.Mutex
 	loops map[int64]int64 // entries of vertices that are their own neighbors
+	room  int             // of loops, for which memory has been reserved
 }
 
 // read reads offsets and entries, and makes a tuple of each arc, or of the first entry of each edge. It only counts the
@@ -129,7 +130,9 @@ func (l *serialized) read(kind entryKind) error {
 			}
 		}
 		l.both.merge(&part)
-		return edges, nil
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return edges, l.grow(&l.room, len(l.loops))
 	}
 	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
@@ -148,8 +151,15 @@ func (l *serialized) readOffsets() ([]int64, error) {
 		if offset < low || offset > l.entries || v == 0 && offset != 0 || v == l.vertices && offset != l.entries {
 			return nil, l.atByte(l.offset, "offset %d of vertex %d: want ascending offsets from 0 to %d", offset, v, l.entries)
 		}
-		if offsets == nil && l.size > 0 && l.info.Compression == "" { // the header has been compared with the size
-			offsets = make([]int64, 0, l.vertices+1)
+		if len(offsets) == cap(offsets) {
+			room := min(2*v+1024, l.vertices+1)
+			if l.size > 0 && l.info.Compression == "" { // the header has been compared with the size
+				room = l.vertices + 1
+			}
+			if err := l.reserve(8 * room); err != nil {
+				return nil, err
+			}
+			offsets = append(make([]int64, 0, room), offsets...)
 		}
 		offsets, low = append(offsets, offset), offset
 		l.offset += 8

@@ -35,6 +35,7 @@ type blocks struct {
 	record int   // bytes of a record; 0: lines
 	exact  bool  // each record is a tuple
 	limit  int64 // bytes to read, or -1 for all; the file must have that many
+	line   int   // bytes of a line; 0: maxLine
 	// split, unless nil, replaces input.split.
 	split func(ctx context.Context, send func(*block) bool) error
 	// next, unless nil, is called for each block in the order of the file and returns its state.
@@ -125,8 +126,17 @@ func reuse[T any](from <-chan []T, n int) []T {
 
 // split reads the blocks that b describes. It returns nil after the last one, and when send returns false.
 func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send func(*block) bool) error {
+	limit := cmp.Or(b.line, maxLine)
 	var rest []byte // the beginning of a line or of a record
 	for ctx.Err() == nil {
+		if b.record == 0 && len(rest) > limit {
+			return atLine(in.line+1, "the line is longer than %d bytes", limit)
+		}
+		if len(rest) > maxLine { // text, a copy of it, and tuples
+			if err := in.reserve(32 * int64(len(rest))); err != nil {
+				return err
+			}
+		}
 		data := reuse(free, 2*len(rest)+in.block)
 		used := copy(data[:cap(data)], rest)
 		space := cap(data)
@@ -148,6 +158,9 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 			cut -= cut % b.record
 		} else if !end {
 			cut = bytes.LastIndexByte(data, '\n') + 1
+		}
+		if first := bytes.IndexByte(data, '\n'); b.record == 0 && (first > limit || first < 0 && len(data) > limit) {
+			return atLine(in.line+1, "the line is longer than %d bytes", limit)
 		}
 		if cut == 0 && !end && failure == nil { // a long line
 			rest = data
@@ -207,8 +220,8 @@ func (in *input) readLine() ([]byte, error) {
 		case err == io.EOF:
 			return nil, io.EOF
 		case errors.Is(err, bufio.ErrBufferFull):
-			if len(line) > maxHeaderLine {
-				return nil, atLine(in.line+1, "the line is longer than %d bytes", maxHeaderLine)
+			if len(line) > maxLine {
+				return nil, atLine(in.line+1, "the line is longer than %d bytes", maxLine)
 			}
 		default:
 			return nil, in.readError(err)
@@ -216,4 +229,4 @@ func (in *input) readLine() ([]byte, error) {
 	}
 }
 
-const maxHeaderLine = 1 << 20 // bytes
+const maxLine = 1 << 20 // bytes of a line, unless the format lists neighbors in lines

@@ -58,6 +58,8 @@ type Options struct {
 	Progress func(done, size int64)
 	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Nil: the heap.
 	Memory func(n int) ([]graph.Edge, error)
+	// Reserve, unless nil, is called before reading takes n more bytes, on any goroutine. An error ends reading.
+	Reserve func(n int64) error
 
 	block int // bytes that are parsed at a time; 0: blockBytes
 }

@@ -34,6 +34,7 @@ type input struct {
 	line, offset int64 // complete lines and bytes read from r
 	info         Info
 	memory       func(n int) ([]graph.Edge, error)
+	reserve      func(n int64) error
 	blocks       [][]graph.Edge
 }
 
@@ -77,9 +78,12 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		o.block = blockBytes
 	}
 	in := &input{ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, close: func() {},
-		source: &source{ctx: ctx, r: r}, memory: o.Memory}
+		source: &source{ctx: ctx, r: r}, memory: o.Memory, reserve: o.Reserve}
 	if in.memory == nil {
 		in.memory = func(n int) ([]graph.Edge, error) { return make([]graph.Edge, n), nil }
+	}
+	if in.reserve == nil {
+		in.reserve = func(int64) error { return nil }
 	}
 	if o.SHA256 {
 		in.source.hash = sha256.New()
@@ -98,7 +102,16 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		}
 		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(whole{z}, 1<<18)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true))
+		var header zstd.Header
+		head, _ = raw.Peek(zstd.HeaderMaxSize)
+		if header.Decode(head) == nil && header.WindowSize <= maxWindow {
+			err = in.reserve(2 * int64(header.WindowSize))
+		}
+		if err != nil && err != io.EOF {
+			return in, err
+		}
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return in, fmt.Errorf("zstd: %w", err)
 		}
@@ -109,6 +122,8 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 	}
 	return in, nil
 }
+
+const maxWindow = 128 << 20 // of zstd, in bytes: as much as its own program decompresses without an option
 
 // finish checks that nothing follows the graph, and completes in.info.
 func (in *input) finish() error {
@@ -126,6 +141,9 @@ func (in *input) finish() error {
 
 // room returns memory for n more tuples.
 func (in *input) room(n int) ([]graph.Edge, error) {
+	if err := in.reserve(int64(n) * graph.EdgeBytes); err != nil {
+		return nil, err
+	}
 	room, err := in.memory(n)
 	if err == nil && n > 0 {
 		in.blocks = append(in.blocks, room)

@@ -3,6 +3,7 @@
 package files
 
 import (
+	"cmp"
 	"maps"
 	"math/bits"
 	"slices"
@@ -21,6 +22,17 @@ type collected struct {
 	limit    uint64                  // larger than all labels below firstLarge
 	vertices map[uint64]graph.Vertex // of large labels
 	large    []uint64                // labels of the vertices from firstLarge on
+	room     int                     // of vertices, for which memory has been reserved
+}
+
+// grow reserves memory before a map of n labels, with reserved room for some more, doubles.
+func (in *input) grow(room *int, n int) error {
+	const labelBytes = 80 // in a map that has just doubled, with its predecessor
+	if n <= *room {
+		return nil
+	}
+	*room = 2 * n
+	return in.reserve(2 * labelBytes * int64(n))
 }
 
 type seen struct {
@@ -46,9 +58,9 @@ func (in *input) labeled(
 		s := seen{collected: &c}
 		edges, err := parse(b, edges, &s)
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.limit = max(c.limit, s.limit)
-		c.mu.Unlock()
-		return edges, err
+		return edges, cmp.Or(err, in.grow(&c.room, len(c.large)))
 	}
 	if err := in.parallel(b); err != nil {
 		return err
@@ -117,20 +129,29 @@ func (c *collected) numbering(in *input) (*numbering, error) {
 	for t := range sets {
 		sets[t] = map[uint64]uint64{}
 	}
+	full, room := make([]error, in.threads), make([]int, in.threads)
 	_, err := graph.Parallel(in.ctx, in.threads, int64(len(in.blocks)), 1, func(thread int, b, _ int64) bool {
+		set := sets[thread]
 		for _, e := range in.blocks[b] {
 			u, v := e.Ends()
-			addLabel(sets[thread], c.label(u))
-			addLabel(sets[thread], c.label(v))
+			addLabel(set, c.label(u))
+			addLabel(set, c.label(v))
 		}
-		return true
+		full[thread] = in.grow(&room[thread], len(set))
+		return full[thread] == nil
 	})
+	if err := cmp.Or(err, cmp.Or(full...)); err != nil {
+		return nil, err
+	}
 	for _, s := range sets[1:] {
+		if err := in.grow(&room[0], len(sets[0])+len(s)); err != nil {
+			return nil, err
+		}
 		for word, bits := range s {
 			sets[0][word] |= bits
 		}
 	}
-	return newNumbering(sets[0]), err
+	return in.newNumbering(sets[0])
 }
 
 // addLabel adds a label to a set: bit label%64 of word label/64.
@@ -153,15 +174,22 @@ type labelWord struct {
 	first graph.Vertex // of the lowest bit
 }
 
-func newNumbering(set map[uint64]uint64) *numbering {
-	n := &numbering{words: make(map[uint64]labelWord, len(set))}
+func (in *input) newNumbering(set map[uint64]uint64) (*numbering, error) {
+	labels := 0
+	for _, word := range set {
+		labels += bits.OnesCount64(word)
+	}
+	if err := in.reserve(96*int64(len(set)) + 8*int64(labels)); err != nil { // 96: a map and its sorted keys
+		return nil, err
+	}
+	n := &numbering{words: make(map[uint64]labelWord, len(set)), labels: make([]uint64, 0, labels)}
 	for _, word := range slices.Sorted(maps.Keys(set)) {
 		n.words[word] = labelWord{set[word], graph.Vertex(len(n.labels))}
 		for left := set[word]; left != 0; left &= left - 1 {
 			n.labels = append(n.labels, word<<6|uint64(bits.TrailingZeros64(left)))
 		}
 	}
-	return n
+	return n, nil
 }
 
 // vertex returns the number of a label, and whether the label exists.

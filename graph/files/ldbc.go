@@ -38,10 +38,17 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 	if vertices != "" {
 		set, one := map[uint64]uint64{}, o
 		one.Threads = 1 // so that the second line of a vertex is the one in the error
-		if _, err := loadFile(ctx, vertices, one, func(in *input) error { return in.readVertices(set) }); err != nil {
+		var numbers *numbering
+		_, err := loadFile(ctx, vertices, one, func(in *input) (err error) {
+			if err = in.readVertices(set); err == nil {
+				numbers, err = in.newNumbering(set)
+			}
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
-		read = newNumbering(set).readEdges
+		read = numbers.readEdges
 	}
 	g, err := loadFile(ctx, edges, o, read)
 	if err != nil {
@@ -69,6 +76,7 @@ func sibling(name, compression string) string {
 }
 
 func (in *input) readVertices(set map[uint64]uint64) error {
+	room := 0
 	return in.parallel(blocks{limit: -1, parse: func(b *block, _ []graph.Edge) ([]graph.Edge, error) {
 		for i := 0; i < len(b.data); {
 			i = skipBlanks(b.data, i)
@@ -86,7 +94,7 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 			addLabel(set, label)
 			i = next
 		}
-		return nil, nil
+		return nil, in.grow(&room, len(set))
 	}})
 }
 

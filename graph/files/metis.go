@@ -80,7 +80,7 @@ func readMETIS(in *input) error {
 		both.merge(&sum)
 		return edges, nil
 	}
-	if err := in.parallel(blocks{limit: -1, next: next, parse: parse}); err != nil {
+	if err := in.parallel(blocks{limit: -1, line: maxNeighborLine, next: next, parse: parse}); err != nil {
 		return err
 	}
 	if vertices < n {
@@ -92,6 +92,8 @@ func readMETIS(in *input) error {
 	}
 	return in.checkCount("edges", sizes[1], in.info.Tuples)
 }
+
+const maxNeighborLine = 1 << 30 // bytes
 
 func metisFmt(line int64, words []string) (skip int64, weighted bool, err error) {
 	if len(words) == 0 {

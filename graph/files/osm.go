@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 	"google.golang.org/protobuf/proto"
@@ -26,9 +27,20 @@ import (
 // tag, paths included. Consecutive nodes of a way are the ends of a tuple, unless they are the same node. The vertices
 // are the nodes of tuples.
 func readOSM(in *input) error {
+	var large sync.Mutex // held while a large block is decoded
 	return in.labeled(blocks{split: in.splitOSM}, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
+		blob, size, err := openBlob(b.data)
+		if err == nil && size > usualBlob {
+			large.Lock()
+			defer large.Unlock()
+			if err := in.reserve(maxExpansion * size); err != nil {
+				return edges, err
+			}
+		}
 		var data osmpb.PrimitiveBlock
-		err := unmarshalBlob(b.data, &data)
+		if err == nil {
+			err = unmarshalBlob(blob, size, &data)
+		}
 		if err == nil {
 			edges, err = roads(&data, edges, seen)
 		}
@@ -39,10 +51,14 @@ func readOSM(in *input) error {
 	})
 }
 
-// The limits of the format.
 const (
-	maxBlobHeader = 64 << 10
+	maxBlobHeader = 64 << 10 // of the format
 	maxBlob       = 32 << 20
+
+	// A block has up to 8,000 entities, some hundred kilobytes. Larger ones are decoded one at a time, because an empty
+	// way of two bytes becomes more than a hundred in memory.
+	usualBlob    = 1 << 20
+	maxExpansion = 128
 )
 
 // splitOSM reads blobs, each after its length and header. It skips blobs of unknown types.
@@ -68,6 +84,9 @@ func (in *input) splitOSM(ctx context.Context, send func(*block) bool) error {
 		if err := proto.Unmarshal(text, &header); err != nil || header.Datasize == nil || header.Type == "" ||
 			*header.Datasize < 0 || *header.Datasize > maxBlob {
 			return in.atByte(start, "not the header of a block of OpenStreetMap")
+		}
+		if err := in.reserve(int64(*header.Datasize)); err != nil {
+			return err
 		}
 		blob, err := in.take(start, int64(*header.Datasize))
 		switch {
@@ -100,9 +119,16 @@ func (in *input) take(start, n int64) ([]byte, error) {
 
 // checkFeatures rejects files with features that change the meaning of the ways. A file with history has every version
 // of a way, including deleted ones.
-func checkFeatures(blob []byte) error {
+func checkFeatures(data []byte) error {
 	var header osmpb.HeaderBlock
-	if err := unmarshalBlob(blob, &header); err != nil {
+	blob, size, err := openBlob(data)
+	if err == nil && size > usualBlob {
+		err = fmt.Errorf("want data of at most %d bytes", usualBlob)
+	}
+	if err == nil {
+		err = unmarshalBlob(blob, size, &header)
+	}
+	if err != nil {
 		return err
 	}
 	for _, feature := range header.RequiredFeatures {
@@ -116,33 +142,49 @@ func checkFeatures(blob []byte) error {
 	return nil
 }
 
-// unmarshalBlob decompresses a Blob, and reads the message in it.
-func unmarshalBlob(data []byte, message proto.Message) error {
-	var blob osmpb.Blob
-	skip := proto.UnmarshalOptions{DiscardUnknown: true}
-	if err := skip.Unmarshal(data, &blob); err != nil {
-		return err
+var skipUnknown = proto.UnmarshalOptions{DiscardUnknown: true}
+
+// openBlob returns the blob in data, and a bound on the bytes of its message.
+func openBlob(data []byte) (blob *osmpb.Blob, size int64, err error) {
+	blob = new(osmpb.Blob)
+	if err := skipUnknown.Unmarshal(data, blob); err != nil {
+		return nil, 0, err
 	}
-	raw := blob.Raw
 	switch {
-	case raw == nil && blob.ZlibData == nil:
-		return errors.New("want data that is compressed by zlib or not at all")
-	case raw == nil:
+	case blob.Raw == nil && blob.ZlibData == nil:
+		return nil, 0, errors.New("want data that is compressed by zlib or not at all")
+	case blob.Raw == nil && blob.RawSize == nil:
+		return blob, maxBlob, nil
+	case blob.Raw == nil:
+		size = int64(*blob.RawSize)
+	default:
+		size = int64(len(blob.Raw))
+	}
+	if size < 0 || size > maxBlob {
+		return nil, 0, fmt.Errorf("want data of at most %d bytes", maxBlob)
+	}
+	return blob, size, nil
+}
+
+// unmarshalBlob decompresses a blob of at most size bytes, and reads the message in it.
+func unmarshalBlob(blob *osmpb.Blob, size int64, message proto.Message) error {
+	raw := blob.Raw
+	if raw == nil {
 		r, err := zlib.NewReader(bytes.NewReader(blob.ZlibData))
 		if err != nil {
 			return err
 		}
-		if raw, err = io.ReadAll(io.LimitReader(r, maxBlob+1)); err != nil {
+		if raw, err = io.ReadAll(io.LimitReader(r, size+1)); err != nil {
 			return err
 		}
-	}
-	if len(raw) > maxBlob {
-		return fmt.Errorf("want data of at most %d bytes", maxBlob)
 	}
 	if blob.RawSize != nil && len(raw) != int(*blob.RawSize) {
 		return fmt.Errorf("%d bytes, want %d", len(raw), *blob.RawSize)
 	}
-	return skip.Unmarshal(raw, message)
+	if len(raw) > maxBlob {
+		return fmt.Errorf("want data of at most %d bytes", maxBlob)
+	}
+	return skipUnknown.Unmarshal(raw, message)
 }
 
 func roads(data *osmpb.PrimitiveBlock, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {

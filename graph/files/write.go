@@ -90,6 +90,14 @@ func CanWrite(name string, vertices int64) (Format, error) {
 	return format, nil
 }
 
+// WriteBytes returns the memory that Write takes for a graph in a format, in bytes, some megabytes aside.
+func WriteBytes(format Format, g graph.Source) int64 {
+	if format == METIS || format == SG {
+		return adjacency.Bytes(g)
+	}
+	return 0
+}
+
 // Writable returns the extensions that Write supports.
 func Writable() []string {
 	var all []string

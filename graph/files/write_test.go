@@ -63,6 +63,9 @@ func TestWriteAndReadBack(t *testing.T) {
 	}
 	for _, g := range graphs {
 		want := sorted(t, g)
+		if lists := 8 * (g.Vertices() + g.Tuples()); WriteBytes(METIS, g) != lists || WriteBytes(EdgeList, g) != 0 {
+			t.Errorf("%d bytes for lists, want %d", WriteBytes(METIS, g), lists)
+		}
 		for _, ext := range append(Writable(), ".txt", ".edge") {
 			for _, compression := range []string{"", ".gz", ".zst"} {
 				name := filepath.Join(dir, "graph"+ext+compression)
