@@ -43,6 +43,8 @@ func (d Description) Check() error {
 		switch {
 		case !word.MatchString(o.Name):
 			return fmt.Errorf("options[%d].name is %q; want a word of lower-case letters, digits, - and _", i, o.Name)
+		case slices.ContainsFunc(d.Options[:i], func(before Option) bool { return before.Name == o.Name }):
+			return fmt.Errorf("options[%d].name is %q, as of an option before it; want different names", i, o.Name)
 		case !slices.Contains([]Kind{Int, Float, Bool, Choice, Text}, o.Kind):
 			return fmt.Errorf("options[%d].kind is %.40q; want int, float, bool, choice or text", i, o.Kind)
 		case o.Min != nil && o.Max != nil && *o.Min > *o.Max:
