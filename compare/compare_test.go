@@ -314,19 +314,3 @@ func TestImpossibleRatesDoNotCount(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 }
-
-func TestCommittedRecordsAreCompared(t *testing.T) {
-	c := of(one(committed(t, "runs/peers-s22")), one(committed(t, "runs/s16-22")))
-	n := 0
-	for _, cell := range c.Cells {
-		if cell.Compared() {
-			n++
-			if cell.Engine != "cpu" || cell.Graph.Scale != 22 || cell.Common != 64 {
-				t.Errorf("compared %+v", cell)
-			}
-		}
-	}
-	if n != 1 || len(c.Cells) != 12 {
-		t.Errorf("compared %d of %d cells, want cpu at scale 22 of 12", n, len(c.Cells))
-	}
-}

@@ -37,39 +37,6 @@ func finishedRun(t *testing.T) string {
 	return s.finish(t)
 }
 
-// A killed run has no result.json, but each line of its journal has the digest of those before it.
-func TestJournalThatWasEditedIsNotResumed(t *testing.T) {
-	last := func(l []string) []string { l[6] = replace("5", "6")(l[6]); return l }
-	without := func(l []string) []string { return append(l[:4], l[5:]...) }
-	bare := func(l []string) []string { l[3] = l[3][:strings.Index(l[3], lineDigest)] + "}"; return l }
-	for name, c := range map[string]struct {
-		file   string
-		change func(string) string
-		want   string
-	}{
-		"a time":           {JournalFile, replace(`"time":1`, `"time":0.001`), "line 3 was edited"},
-		"a count":          {JournalFile, replace(`"nedge":5`, `"nedge":1000000000000`), "line 3 was edited"},
-		"the last line":    {JournalFile, lines(last), "line 7 was edited"},
-		"a line is gone":   {JournalFile, lines(without), "line 5 was edited, or lines before it are missing"},
-		"the first line":   {JournalFile, replace(`"started":"2`, `"started":"1`), "line 1, or run.json, was edited"},
-		"the plan":         {ManifestFile, replace(`"roots": 64`, `"roots": 16`), "line 1, or run.json, was edited"},
-		"a digest is gone": {JournalFile, lines(bare), "line 4 was edited"},
-	} {
-		s := newStore(t)
-		s.addRoots(t, 5)
-		s.Close()
-		if _, err := Load(s.Dir()); err != nil {
-			t.Fatal(err)
-		}
-		edit(t, filepath.Join(s.Dir(), c.file), c.change)
-		_, loadErr := Load(s.Dir())
-		_, err := Resume(s.Dir(), someSoftware, someMachine)
-		if !strings.Contains(fmt.Sprint(loadErr), c.want) || !strings.Contains(fmt.Sprint(err), c.want) {
-			t.Errorf("%s: load: %v, resume: %v; want %q", name, loadErr, err, c.want)
-		}
-	}
-}
-
 // The lines of teps/2.0 have no digests: such a record can be read, but not resumed.
 func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
 	s := newStore(t)
@@ -114,37 +81,76 @@ func TestDigestIsAsDocumented(t *testing.T) {
 	}
 }
 
+// A record that was edited is refused in a line: after its run, after a kill that left no result.json, and as its run
+// ends, when the searches are kept.
 func TestEditedRecordIsDetected(t *testing.T) {
 	other, err := os.ReadFile(filepath.Join(finishedRun(t), ResultFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	swap := func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }
 	half := func(s string) string { return s[:len(s)/2] }
+	changed := func(l []string) []string { l[6] = replace("c", "C")(l[6]); return l }
+	bare := func(l []string) []string { l[3] = l[3][:strings.Index(l[3], lineDigest)] + "}"; return l }
+	cut := func(l []string) []string { l[2] = half(l[2]); return l }
+	twice := func(l []string) []string { return append(l[:3], l[2:]...) }
+	undigested := func(s string) string { return regexp.MustCompile(`,\s*"digest": "[0-9a-f]*"`).ReplaceAllString(s, "") }
+	const byResult = "was edited: the digest in result.json does not match" // not found in a killed run
 	for name, c := range map[string]struct {
 		file   string
 		change func(string) string
 		want   string
 	}{
-		"missing line":         {JournalFile, lines(func(l []string) []string { return l[1:] }), "was edited"},
-		"swapped lines":        {JournalFile, lines(swap), "was edited"},
-		"last line missing":    {JournalFile, lines(func(l []string) []string { return l[:6] }), "was edited"},
-		"unreadable last line": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 8 is damaged"},
-		"empty journal":        {JournalFile, func(string) string { return "" }, "was edited"},
-		"half of run.json":     {ManifestFile, half, "run.json is damaged: unexpected end of JSON"},
-		"half of result.json":  {ResultFile, half, "result.json is damaged: unexpected end of JSON"},
-		"another's result":     {ResultFile, func(string) string { return string(other) }, "was edited"},
-		"digest missing": {ResultFile, func(s string) string {
-			return regexp.MustCompile(`,\s*"digest": "[0-9a-f]*"`).ReplaceAllString(s, "")
-		}, "was edited"},
+		"a time":         {JournalFile, replace(`"time":1`, `"time":0.001`), "line 3 was edited"},
+		"a count":        {JournalFile, replace(`"nedge":5`, `"nedge":1000000000000`), "line 3 was edited"},
+		"the last line":  {JournalFile, lines(changed), "line 7 was edited"},
+		"a missing line": {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "line 3 was"},
+		"a line twice":   {JournalFile, lines(twice), "line 4 was edited"},
+		"no first line":  {JournalFile, lines(func(l []string) []string { return l[1:] }), "line 1, or run.json, was edited"},
+		"no digest":      {JournalFile, lines(bare), "line 4 was edited, or lines before it are missing"},
+		"an added line":  {JournalFile, func(s string) string { return s + "{}\n" }, "line 8 was edited"},
+		"half a line":    {JournalFile, lines(cut), "line 3 is damaged"},
+		"zeros":          {JournalFile, func(s string) string { return s[:9] + "\x00\x00" + s[11:] }, "line 1 is damaged"},
+		"half a session": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 8 is damaged"},
+		"no last line":   {JournalFile, lines(func(l []string) []string { return l[:6] }), byResult},
+		"no journal":     {JournalFile, func(string) string { return "" }, byResult},
+		"the plan":       {ManifestFile, replace(`"roots": 64`, `"roots": 16`), "line 1, or run.json, was edited"},
+		"half a plan":    {ManifestFile, half, "run.json is damaged: unexpected end of JSON"},
+		"half a result":  {ResultFile, half, "result.json is damaged: unexpected end of JSON"},
+		"another result": {ResultFile, func(string) string { return string(other) }, byResult},
+		"undigested":     {ResultFile, undigested, byResult},
 	} {
 		t.Run(name, func(t *testing.T) {
+			check := func(what string, err error, want string) {
+				if text := fmt.Sprint(err); !strings.Contains(text, want) || strings.Contains(text, "\n") {
+					t.Errorf("%s: %v\nwant a line with %q", what, err, want)
+				}
+			}
 			dir := finishedRun(t)
 			edit(t, filepath.Join(dir, c.file), c.change)
 			_, err := Load(dir)
-			if text := fmt.Sprint(err); !strings.Contains(text, c.want) || !strings.Contains(text, dir) ||
-				strings.Contains(text, "\n") {
-				t.Errorf("got %v\nwant a line with the directory and %q", err, c.want)
+			check("finished", err, c.want)
+			if c.file == ResultFile {
+				return
+			}
+			if os.Remove(filepath.Join(dir, ResultFile)); c.want != byResult {
+				before, _ := os.ReadFile(filepath.Join(dir, JournalFile))
+				_, err = Load(dir)
+				check("killed", err, c.want)
+				_, err = Resume(dir, someSoftware, someMachine)
+				check("resumed", err, c.want)
+				if after, _ := os.ReadFile(filepath.Join(dir, JournalFile)); string(after) != string(before) {
+					t.Error("a resume changed the journal")
+				}
+			}
+			s := newStore(t)
+			s.addRoots(t, 4)
+			s.append(t, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
+			edit(t, filepath.Join(s.Dir(), c.file), c.change)
+			r, err := s.Finish()
+			check("as it ends", err, "changed or damaged during the run: "+s.Dir())
+			check("as it ends", err, c.want)
+			if len(r.Runs) == 0 || len(r.Runs[0].Roots) != 4 {
+				t.Errorf("the result is not that of the searches: %+v", r.Runs)
 			}
 		})
 	}
@@ -189,6 +195,9 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	f, _ := os.OpenFile(journalOf(s), os.O_APPEND|os.O_WRONLY, 0)
 	f.WriteString(`{"engine":"one","sca`)
 	f.Close()
+	if _, err := s.Finish(); err == nil || !strings.Contains(err.Error(), "has more lines than the run wrote") {
+		t.Errorf("a line was added during the run: %v", err)
+	}
 	resumed, err := Resume(s.Dir(), someSoftware, someMachine)
 	if err != nil {
 		t.Fatal(err)

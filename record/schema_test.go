@@ -298,33 +298,3 @@ var fullMachine = machine.Machine{
 		{Name: "NVIDIA H200", PCI: "10de:2335", Address: "0000:18:00.0", Driver: "NVIDIA 580.65.06"},
 	},
 }
-
-func TestSchemaRejectsOtherFiles(t *testing.T) {
-	schemas := compiled(t)
-	data, err := os.ReadFile(filepath.Join(finishedRun(t), ManifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, entry := string(data), `{"engine":"a","scale":6,`
-	root := `"root":{"index":0,"root":1,"time":1,"wall":1,"validated":true`
-	for name, c := range map[string]struct{ file, text string }{
-		"an unknown member":       {ManifestFile, replace(`"id"`, `"more": 1, "id"`)(manifest)},
-		"another major form":      {ManifestFile, replace(Schema, "teps/3")(manifest)},
-		"a number as text":        {ManifestFile, replace(`"seed1": 2`, `"seed1": "2"`)(manifest)},
-		"a time that is none":     {ManifestFile, replace(`"started": "`, `"started": "to`)(manifest)},
-		"no plan":                 {ManifestFile, replace(`"plan"`, `"planned"`)(manifest)},
-		"an entry of two kinds":   {JournalFile, entry + `"end":{"state":"complete"},` + root + `}}`},
-		"an entry without a kind": {JournalFile, `{"engine":"a","scale":6}`},
-		"an unknown state":        {JournalFile, entry + `"end":{"state":"happy"}}`},
-		"an unknown rule":         {JournalFile, entry + root + `,"rule":6}}`},
-		"a result without runs":   {ResultFile, manifest},
-	} {
-		value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if schemas[c.file].Validate(value) == nil {
-			t.Errorf("the schema accepts %s", name)
-		}
-	}
-}

@@ -80,11 +80,10 @@ func Create(dir string, m Manifest) (*Store, error) {
 	// A process killed at this point leaves an empty journal; one with content belongs to another run.
 	if info, statErr := s.journal.Stat(); statErr != nil || info.Size() > 0 {
 		err = Usage("%s already holds %s; choose another directory", dir, JournalFile)
-	} else {
+	} else if s.plan, err = json.MarshalIndent(m, "", "  "); err == nil {
 		// run.json comes second, so a directory that has one also has a journal, which is locked.
-		s.plan, err = json.MarshalIndent(m, "", "  ")
 		s.plan = append(s.plan, '\n')
-		if err = cmp.Or(err, WriteFile(path, s.plan)); err != nil {
+		if err = WriteFile(path, s.plan); err != nil {
 			os.Remove(s.journal.Name())
 		}
 	}
@@ -103,22 +102,19 @@ func Resume(dir string, software Software, machine machine.Machine) (*Store, err
 	if err != nil {
 		return nil, err
 	}
-	if r, readErr := s.read(); readErr != nil {
-		err = readErr
-	} else {
-		s.takeOver(r)
-		was, is := s.manifest.Machine.Identity(), machine.Identity()
-		switch {
-		case was != is:
-			err = Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
-		case s.manifest.Software != software:
-			err = Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir,
-				s.manifest.Software, software)
-		case len(s.entries) > 0 && s.entries[0].Digest == "":
-			err = Usage("resume %s: the lines of its %s have no digests; start another run", dir, JournalFile)
-		case s.torn > 0:
-			err = s.journal.Truncate(int64(len(s.lines)))
-		}
+	r, err := s.read()
+	was, is := s.manifest.Machine.Identity(), machine.Identity()
+	switch s.takeOver(r); {
+	case err != nil: // the files have changed since
+	case was != is:
+		err = Usage("resume %s: the run started on another machine (%s), this one is %s", dir, was, is)
+	case s.manifest.Software != software:
+		err = Usage("resume %s: the run started with teps %s, this is %s; use the same build", dir, s.manifest.Software,
+			software)
+	case len(s.entries) > 0 && s.entries[0].Digest == "":
+		err = Usage("resume %s: the lines of its %s have no digests; start another run", dir, JournalFile)
+	case s.torn > 0:
+		err = s.journal.Truncate(int64(len(s.lines)))
 	}
 	return s.begin(err, Session{now(), environmentOf(os.Environ())})
 }

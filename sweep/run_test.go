@@ -254,15 +254,10 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	if n := states(first); n[Done] != 20 {
 		t.Errorf("states: %v", n)
 	}
-}
-
-func TestRunReportsAStoreThatCannotBeMade(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o666))
-	host := &inside{}
-	s := prepared(t, host, someSweep(), file)
-	err := s.Run(t.Context(), host, nil, silent{}, ignore)
-	if err == nil || !strings.Contains(err.Error(), "choose another store") {
+	first.Dir = filepath.Join(dir, first.Jobs[0].Folder, record.ManifestFile)
+	first.Jobs[0].State = Missing
+	if err := first.Run(t.Context(), host, nil, silent{}, ignore); err == nil ||
+		!strings.Contains(err.Error(), "choose another store") {
 		t.Errorf("a file as the store: %v", err)
 	}
 }
