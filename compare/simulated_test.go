@@ -83,11 +83,11 @@ const pairs, minErrors, maxErrors = 200, 2, 21
 func TestVerdictsHaveTheirErrorRates(t *testing.T) {
 	scattered := noisyMachine{noise: 0.05, spikes: 0.02, runs: 0.02}
 	for _, c := range []struct {
-		subject      string
-		m            noisyMachine
-		speed        float64
-		repeats      int
-		fewest, most int // pairs called slower, or called different where nothing differs
+		subject   string
+		m         noisyMachine
+		speed     float64
+		repeats   int
+		low, high int // pairs called slower, or called different where nothing differs
 	}{
 		{"cpu, scale 18", noisyMachine{noise: 0.02}, 1, 1, minErrors, maxErrors},
 		{"cpu, scale 20", noisyMachine{noise: 0.05, spikes: 0.02}, 1, 1, minErrors, maxErrors},
@@ -111,7 +111,7 @@ func TestVerdictsHaveTheirErrorRates(t *testing.T) {
 		} else if faster > 0 {
 			t.Errorf("%+v: called faster in %d pairs", c, faster)
 		}
-		if called < c.fewest || called > c.most {
+		if called < c.low || called > c.high {
 			t.Errorf("%+v: %d pairs of %d", c, called, pairs)
 		}
 	}

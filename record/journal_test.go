@@ -138,6 +138,64 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 	}
 }
 
+func TestComplianceSaysWhatWasFound(t *testing.T) {
+	details := func(change func(m *Manifest, e []Entry)) string {
+		m, entries := officialRun()
+		change(&m, entries)
+		text := ""
+		for _, rule := range replayed(t, m, entries).Compliance.Rules {
+			text += rule.Detail + "\n"
+		}
+		return text
+	}
+	official := details(func(*Manifest, []Entry) {})
+	for want, change := range map[string]func(m *Manifest, e []Entry){
+		"seeds 5 and 3; official are 2 and 3": func(m *Manifest, e []Entry) { m.Plan.Seed1, e[1].Graph.Recipe.Seed1 = 5, 5 },
+		"64 of 65 searches done; the run is":  func(m *Manifest, e []Entry) { m.Plan.Roots, e[1].Graph.RootsFound = 65, 65 },
+		"63 distinct roots searched":          func(_ *Manifest, e []Entry) { e[5].Root.Root = 0 },
+		"63 of 64 searches validated":         func(_ *Manifest, e []Entry) { e[10].Root.Validated = false },
+		"64 on the host's device gpu, 1 of these by the CPU": func(_ *Manifest, e []Entry) {
+			for i := range 64 {
+				e[4+i].Root.ValidatedBy, e[4+i].Root.Confirmed = "gpu", i == 9
+			}
+		},
+		"made again from the recipe for each":        func(_ *Manifest, e []Entry) { e[1].Graph.Regenerated = true },
+		"tuples in the memory of the GPU":            func(_ *Manifest, e []Entry) { e[3].Kernel1.DeviceTuples = true },
+		"recipe: yes":                                func(_ *Manifest, e []Entry) { e[2].Description.WantsRecipe = true },
+		"2 of 65 times are":                          func(_ *Manifest, e []Entry) { e[10].Root.Time, e[3].Kernel1.Wall = 9, 0.5 },
+		"5 repeats of calls":                         func(_ *Manifest, e []Entry) { e[10].Root.Repeats, e[3].Kernel1.Repeats = 3, 2 },
+		"0.074 s for all":                            func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
+		"0.0804 s on the host's":                     func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
+		"program SHA-256 missing, teps v0":           func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" },
+		"a processor, 2 threads, 2100 MHz, 1024 MiB": func(m *Manifest, _ []Entry) { m.Machine.ClockMHz = 2100 },
+		"2 before the first timed search":            func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 },
+	} {
+		if got := details(change); !strings.Contains(got, want) || strings.Contains(official, want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+}
+
+// Version 0.1 confirmed searches of a device after the last one.
+func TestReplayOfConfirmations(t *testing.T) {
+	m, entries := officialRun()
+	for i := range 64 {
+		entries[4+i].Root.ValidatedBy = "gpu"
+	}
+	confirm := Entry{Engine: "one", GraphID: six, Confirm: &Confirmation{Roots: []int{0, 63}, Time: 3}}
+	run := replayed(t, m, append(entries[:68:68], confirm, entries[68]))
+	if !run.Compliance.Compliant || !run.Roots[0].Confirmed || run.Roots[1].Confirmed || !run.Roots[63].Confirmed ||
+		run.Roots[63].Validation != 1.5 {
+		t.Errorf("compliant %v, %+v", run.Compliance.Compliant, run.Roots[63])
+	}
+	for _, root := range []int{-1, 64} {
+		confirm.Confirm.Roots = []int{root}
+		if _, err := replay(m, append(entries[:68:68], confirm)); err == nil {
+			t.Errorf("root %d was not searched, but is confirmed", root)
+		}
+	}
+}
+
 // A call may take longer than the engine says by what the call itself costs, and by a quarter of the time; calls that
 // teps times by twice as much.
 func TestClockRules(t *testing.T) {
@@ -254,6 +312,8 @@ func TestPlanCheck(t *testing.T) {
 		"no engine is named":         func(p *Plan) { p.Engines = nil },
 		"no scale or graph is named": func(p *Plan) { p.Scales = nil },
 		"number of roots":            func(p *Plan) { p.Roots = 0 },
+		"must be 1 to 1048576":       func(p *Plan) { p.Roots = maxRoots + 1 },
+		"must be 0 to 1048576":       func(p *Plan) { p.WarmUps = maxRoots + 1 },
 		"roots to validate":          func(p *Plan) { p.Validate = -2 },
 		"warm-up searches":           func(p *Plan) { p.WarmUps = -1 },
 		"timeout must be":            func(p *Plan) { p.Timeout = 0 },
@@ -276,8 +336,13 @@ func TestPlanCheck(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if err := somePlan().Check(); err != nil {
-		t.Error(err)
+	largest := somePlan()
+	largest.Roots, largest.WarmUps, largest.Validate = maxRoots, maxRoots, 0
+	largest.Scales, largest.Engines[1].Name = []int{6}, strings.Repeat("x", plugins.MaxText)
+	for _, p := range []Plan{somePlan(), largest} {
+		if err := p.Check(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

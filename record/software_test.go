@@ -58,7 +58,10 @@ func TestSoftwareOf(t *testing.T) {
 			t.Errorf("program %q: %q", program, got)
 		}
 	}
-	if got := ThisSoftware(); got.Version == "" || !strings.HasPrefix(got.Compiler, compiler) {
+	if got := softwareOf(nil, false); got != (Software{Version: Version, Compiler: compiler}) {
+		t.Errorf("without information: %+v", got)
+	}
+	if got := ThisSoftware(); got.Version == "" || !strings.HasPrefix(got.Compiler, compiler) || len(got.Program) != 64 {
 		t.Errorf("of this test program: %+v", got)
 	}
 }

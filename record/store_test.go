@@ -182,6 +182,16 @@ func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
 	}
 }
 
+func TestImpossibleEntriesHaveNoResult(t *testing.T) {
+	s := newStore(t)
+	s.append(t, Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 5}})
+	_, err := s.Finish()
+	if _, missing := os.Stat(filepath.Join(s.Dir(), ResultFile)); err == nil || missing == nil ||
+		!strings.Contains(err.Error(), "line 3: root 5 where root 0 is expected; the lines before it are usable") {
+		t.Errorf("got %v, %s: %v", err, ResultFile, missing)
+	}
+}
+
 func TestStoreIsLocked(t *testing.T) {
 	s := newStore(t)
 	if _, err := Resume(s.Dir(), someSoftware, someMachine); !errors.Is(err, ErrUsage) ||
