@@ -159,16 +159,16 @@ func TestComplianceSaysWhatWasFound(t *testing.T) {
 				e[4+i].Root.ValidatedBy, e[4+i].Root.Confirmed = "gpu", i == 9
 			}
 		},
-		"made again from the recipe for each":        func(_ *Manifest, e []Entry) { e[1].Graph.Regenerated = true },
-		"tuples in the memory of the GPU":            func(_ *Manifest, e []Entry) { e[3].Kernel1.DeviceTuples = true },
-		"recipe: yes":                                func(_ *Manifest, e []Entry) { e[2].Description.WantsRecipe = true },
-		"2 of 65 times are":                          func(_ *Manifest, e []Entry) { e[10].Root.Time, e[3].Kernel1.Wall = 9, 0.5 },
-		"5 repeats of calls":                         func(_ *Manifest, e []Entry) { e[10].Root.Repeats, e[3].Kernel1.Repeats = 3, 2 },
-		"0.074 s for all":                            func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
-		"0.0804 s on the host's":                     func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
-		"program SHA-256 missing, teps v0":           func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" },
-		"a processor, 2 threads, 2100 MHz, 1024 MiB": func(m *Manifest, _ []Entry) { m.Machine.ClockMHz = 2100 },
-		"2 before the first timed search":            func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 },
+		"recipe for each of them": func(_ *Manifest, e []Entry) { e[1].Graph.Regenerated = true },
+		"memory of the GPU":       func(_ *Manifest, e []Entry) { e[3].Kernel1.DeviceTuples = true },
+		"recipe: yes":             func(_ *Manifest, e []Entry) { e[2].Description.WantsRecipe = true },
+		"2 of 65 times are":       func(_ *Manifest, e []Entry) { e[10].Root.Time, e[3].Kernel1.Wall = 9, 0.5 },
+		"5 repeats of calls":      func(_ *Manifest, e []Entry) { e[10].Root.Repeats, e[3].Kernel1.Repeats = 3, 2 },
+		"0.074 s for all":         func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
+		"0.0804 s on the host's":  func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
+		"program SHA-256 missing": func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" },
+		"2100 MHz, 1024 MiB":      func(m *Manifest, _ []Entry) { m.Machine.ClockMHz = 2100 },
+		"2 before the first":      func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 },
 	} {
 		if got := details(change); !strings.Contains(got, want) || strings.Contains(official, want) {
 			t.Errorf("want %q in\n%s", want, got)
