@@ -33,11 +33,11 @@ func Measured(seconds float64) string {
 }
 
 // Positive is Integer for a number whose zero means that it is not known.
-func Positive(n int64) string {
+func Positive(n int) string {
 	if n <= 0 {
 		return Missing
 	}
-	return units.Integer(n)
+	return units.Integer(int64(n))
 }
 
 // Count is Integer for what an engine may have counted.

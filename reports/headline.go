@@ -100,7 +100,7 @@ func VariantTable(all []Summary) Table {
 
 // summaryTable is the first table of a report. Its range is that of the roots, or of the runs of variants.
 func summaryTable(all []Summary, variants bool) Table {
-	t := NewRunTable(all, Summary.On, "#runs|#valid|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#memory|#MTEPS/W|"+
+	t := NewRunTable(all, "engine|graph|#runs|#valid|#GTEPS|#"+Range+"|#median ms|#kernel 1 s|state|#memory|#MTEPS/W|"+
 		"rules|#graph held|what differs", "")
 	for _, s := range all {
 		kernel1, held, middle, rate, low, high := Missing, Missing, Missing, Missing, 0.0, 0.0

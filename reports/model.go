@@ -31,7 +31,7 @@ type Format struct {
 	Write func(w io.Writer, r Report) error
 }
 
-// Report is the input of every format: results and what to show next to them.
+// Report is the input of every format.
 type Report struct {
 	Results    []Result
 	References []Reference // published results; none unless asked for
@@ -59,7 +59,7 @@ type Part struct {
 // maxSeparate is the number of records whose runs are shown one by one. More of them are the repeats of a sweep.
 const maxSeparate = 8
 
-// Many reports whether a report has one line for each variant, and single records only folded.
+// Many reports whether the report has a line for each variant, with single records folded.
 func (r Report) Many() bool { return len(r.Results) > maxSeparate }
 
 // New makes a report of records. The error is ErrNoRecord.

@@ -18,7 +18,7 @@ type Table struct {
 	Note string
 }
 
-// Long reports whether a table should scroll in a place of its own.
+// Long reports whether a table scrolls on a page.
 func (t Table) Long() bool { return len(t.Rows) > 20 }
 
 // RowKey names a row of a table: the engine as tables of several runs show it, and the graph.
@@ -49,17 +49,12 @@ func NewTable(columns, note string) Table {
 // Range is the head of the column of the slowest and the fastest rate.
 const Range = "min … max"
 
-// NewRunTable makes a table whose first columns are engine and graph, for runs on graphs.
-func NewRunTable[E any](runs []E, graph func(E) record.GraphID, columns, note string) Table {
-	return NewTable("engine|"+GraphHead(runs, graph)+"|"+columns, note)
-}
-
-// GraphHead is the head of a column of graphs: numbers if all are scales.
-func GraphHead[E any](runs []E, graph func(E) record.GraphID) string {
-	if slices.ContainsFunc(runs, func(run E) bool { return graph(run).Source != "" }) {
-		return "graph"
+// NewRunTable makes a table for runs on graphs. The column graph holds numbers if all graphs are scales.
+func NewRunTable[E interface{ On() record.GraphID }](runs []E, columns, note string) Table {
+	if !slices.ContainsFunc(runs, func(run E) bool { return run.On().Source != "" }) {
+		columns = strings.Replace(columns, "graph|", "#scale|", 1)
 	}
-	return "#scale"
+	return NewTable(columns, note)
 }
 
 // Add appends a row. A cell has the class of its column.
@@ -83,60 +78,39 @@ func (t *Table) Compare(key RowKey, rate int, others ...int) {
 // Style sets the class of a cell of the last row.
 func (t *Table) Style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
 
+// filter keeps some columns. It changes no copy of the table.
+func (t *Table) filter(keep func(column int) bool) {
+	kept := func(row []Cell) (out []Cell) {
+		for i, cell := range row {
+			if keep(i) {
+				out = append(out, cell)
+			}
+		}
+		return out
+	}
+	head, rows := kept(t.Head), make([][]Cell, len(t.Rows))
+	for k, row := range t.Rows {
+		rows[k] = kept(row)
+	}
+	t.Head, t.Rows = head, rows
+}
+
+// Remove removes the columns with these heads.
+func (t *Table) Remove(heads ...string) {
+	t.filter(func(i int) bool { return !slices.Contains(heads, t.Head[i].Text) })
+}
+
 // DropEmpty removes the columns without a value.
 func (t *Table) DropEmpty() {
-	for i := len(t.Head) - 1; i >= 0; i-- {
-		empty := func(row []Cell) bool { return row[i].Text == "" || row[i].Text == Missing }
-		if !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !empty(row) }) {
-			t.Drop(i)
-		}
-	}
+	t.filter(func(i int) bool {
+		return slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[i].Text != "" && row[i].Text != Missing })
+	})
 }
 
 // DropShared removes a column that is the same in all of several rows.
 func (t *Table) DropShared(column int) {
 	differs := func(row []Cell) bool { return row[column] != t.Rows[0][column] }
 	if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
-		t.Drop(column)
-	}
-}
-
-// Clone returns a copy whose columns can be dropped.
-func (t Table) Clone() Table {
-	t.Head, t.Rows = slices.Clone(t.Head), slices.Clone(t.Rows)
-	for k, row := range t.Rows {
-		t.Rows[k] = slices.Clone(row)
-	}
-	return t
-}
-
-// Remove drops the columns with these heads.
-func (t *Table) Remove(heads ...string) {
-	for _, head := range heads {
-		if i := slices.IndexFunc(t.Head, func(c Cell) bool { return c.Text == head }); i >= 0 {
-			t.Drop(i)
-		}
-	}
-}
-
-// Drop removes a column.
-func (t *Table) Drop(column int) {
-	t.Head = slices.Delete(t.Head, column, column+1)
-	for k, row := range t.Rows {
-		t.Rows[k] = slices.Delete(row, column, column+1)
-	}
-}
-
-// NewFacts makes a table of names and values under a heading.
-func NewFacts(name string) Table {
-	t := NewTable(name+"|", "")
-	t.Name = name
-	return t
-}
-
-// Fact appends a name and its value unless the value is missing.
-func (t *Table) Fact(name, value string) {
-	if value != "" && value != Missing {
-		t.Add(name, value)
+		t.filter(func(i int) bool { return i != column })
 	}
 }

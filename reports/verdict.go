@@ -134,9 +134,13 @@ func (s Summary) RuleCount() string {
 
 // ValidRoots counts the searches that were validated and are valid.
 func (s Summary) ValidRoots() int {
-	return len(slices.DeleteFunc(slices.Clone(s.Roots), func(root record.RootRecord) bool {
-		return !root.Validated || root.Broken()
-	}))
+	n := 0
+	for _, root := range s.Roots {
+		if root.Validated && !root.Broken() {
+			n++
+		}
+	}
+	return n
 }
 
 // Unofficial says why a run has no official numbers; empty: it has them.

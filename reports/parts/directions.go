@@ -137,8 +137,8 @@ func directionsFigure(rows []directionShare) reports.Figure {
 // directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
 // engine counted them.
 func directionsTable(rows []directionShare) reports.Table {
-	t := reports.NewRunTable(rows, directionShare.On,
-		"#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
+	t := reports.NewRunTable(rows,
+		"engine|graph|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
 			"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
 		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
 			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")

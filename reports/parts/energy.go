@@ -63,7 +63,7 @@ func meteredRuns(runs []reports.Summary) (out []reports.Summary) {
 
 // energyTable has a line for each power figure, and one that gives the reason for each run without.
 func energyTable(runs []reports.Summary) reports.Table {
-	t := reports.NewRunTable(runs, reports.Summary.On, "power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
+	t := reports.NewRunTable(runs, "engine|graph|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
 		"#MTEPS/W above idle|#± %|#J per search|#loop|#searches",
 		"MTEPS/W is the rate of the energy loop over the mean power of that same interval, idle power included; above idle, "+
 			"the power of the idle baseline is subtracted. ± bounds the error that sampling adds; the error of the sensor "+

@@ -212,8 +212,8 @@ func historyTable(all []history) reports.Table {
 	for _, h := range all {
 		runs = append(runs, h.points...)
 	}
-	t := reports.NewRunTable(runs, historyPoint.On,
-		"machine|#day|build|#runs|#GTEPS|#change|#interval|verdict|also changed",
+	t := reports.NewRunTable(runs,
+		"engine|graph|machine|#day|build|#runs|#GTEPS|#change|#interval|verdict|also changed",
 		"GTEPS are medians over the runs. The change is that of a typical root or run against the runs before, at most "+
 			units.Integer(maxBaseline)+", with its 95 % interval.")
 	for _, h := range all {

@@ -168,7 +168,7 @@ func inputs(runs []reports.Summary) string {
 
 // ratesTable has what the figure over scales draws.
 func ratesTable(runs []reports.Summary) reports.Table {
-	t := reports.NewRunTable(runs, reports.Summary.On, "#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
+	t := reports.NewRunTable(runs, "engine|graph|#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
 		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+
 			"of the largest levels.")
 	for _, r := range runs {

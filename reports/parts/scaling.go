@@ -285,9 +285,8 @@ func scalingTable(lines []scalingLine) reports.Table {
 	for _, l := range lines {
 		all = append(all, l.points...)
 	}
-	t := reports.NewTable("scaling|line|#workers|"+reports.GraphHead(all,
-		reports.Summary.On)+"|#GTEPS, harmonic|#± deviation|#speed-up|"+
-		"#efficiency|#messages|#bytes",
+	t := reports.NewRunTable(all, "scaling|line|#workers|graph|#GTEPS, harmonic|#± deviation|#speed-up|#efficiency|"+
+		"#messages|#bytes",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
 			"Runs that are not complete or have a wrong search are left out. "+

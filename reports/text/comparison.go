@@ -127,34 +127,35 @@ func betweenEngines(c compare.Comparison) bool {
 	return !slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return !ofEngines(c, cell) })
 }
 
+// comparisonLine is a line of the table.
+type comparisonLine struct {
+	compare.Cell
+	side string
+}
+
+// On returns the graph of the line.
+func (l comparisonLine) On() record.GraphID { return l.Graph }
+
 func comparisonTable(all []compare.Comparison) reports.Table {
-	type line struct {
-		compare.Cell
-		side string
-	}
-	var lines []line
+	var lines []comparisonLine
 	engines := true
 	for _, c := range all {
 		for _, cell := range c.Cells {
 			engines = engines && ofEngines(c, cell)
 			if cell.Compared() { // a sentence says why the others are not
-				lines = append(lines, line{cell, c.B})
+				lines = append(lines, comparisonLine{cell, c.B})
 			}
 		}
 	}
-	columns := "side|#roots|#GTEPS|#GTEPS|#ratio|verdict"
-	if len(all) > 0 {
-		a := reports.Clean(all[0].A, 12)
-		if a != reports.Sentence(all[0].A) { // the sentences have the long name
-			a = "A"
-		}
-		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#GTEPS|#ratio|verdict", a)
-	}
+	const columns = "engine|graph|side|#roots|#%s GTEPS|#%sGTEPS|#%s|verdict"
+	var a, b, ratio string
 	if len(all) == 1 {
-		a, b := reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)
-		columns = fmt.Sprintf("side|#roots|#%s GTEPS|#%s GTEPS|#%[2]s/%[1]s|verdict", a, b)
+		a, b = reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)
+		b, ratio = b+" ", b+"/"+a
+	} else if a, ratio = reports.Clean(all[0].A, 12), "ratio"; a != reports.Sentence(all[0].A) {
+		a = "A" // the sentences have the long name
 	}
-	t := reports.NewRunTable(lines, func(l line) record.GraphID { return l.Graph }, columns, "")
+	t := reports.NewRunTable(lines, fmt.Sprintf(columns, a, b, ratio), "")
 	for _, l := range lines {
 		ratio := fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
 		t.Add(reports.Sentence(cmp.Or(l.EngineB, l.Engine)), reports.Sentence(l.Graph.Cell()), reports.Sentence(l.side),
@@ -162,7 +163,7 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	}
 	t.Head[7].Class = "whole"
 	if len(all) == 1 || engines {
-		t.Drop(2)
+		t.Remove("side")
 	}
 	return t
 }

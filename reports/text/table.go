@@ -33,8 +33,7 @@ func fit(t reports.Table, width int) (reports.Table, []int) {
 	widths, short := columnWidths(t, width, readable)
 	for _, head := range dispensable {
 		if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == head }); short && i >= 0 {
-			t = t.Clone()
-			t.Drop(i)
+			t.Remove(head)
 			widths, short = columnWidths(t, width, readable)
 		}
 	}
