@@ -14,24 +14,22 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Summary is what one engine with its options measured on one graph: one run, or the repeats of a variant. The first
-// table, the parts, the facts and the sentences about a run all take their numbers from it.
-//
-// A variant is all runs that agree in engine, options, build, machine and input. Its numbers are medians over the
+// Summary is what one engine measured on one graph: one run, or the repeats of a variant, which agree in engine,
+// options, build, machine and input. Every number of a report is from here. Those of a variant are medians over the
 // repeats that have a result (of two, their mean), and its roots are those of all these repeats.
 type Summary struct {
 	record.Run
 	Label   string
 	Machine string          // host and processor
-	Build   string          // what searched: the checksum of a program, or the commit or program of teps
+	Build   string          // the checksum of an engine's program, or the commit or program of teps
 	Key     RowKey          // of its row in tables
 	Repeats []record.Result // its runs, each alone in its record
 	Rated   []record.Run    // those with a result, slowest first
 	Planned int             // number of runs, with a result or without
 	Worst   Verdict         // that of the worst run
-	Memory  int64           // bytes that a run needs, in the table of a sweep; 0: unknown
+	Memory  int64           // bytes that a run of a sweep needs; 0: unknown
 	Differs string          // from variants of the same name
-	graph   string          // the name of its graph, cut so that different ones stay different
+	graph   string          // the cut name of its graph
 }
 
 // Of sums up runs of an engine on one graph, each alone in its record, under the names that s has.
@@ -89,21 +87,18 @@ func (s *Summary) average() {
 			figures = append(figures, run.Energy.Figures...)
 		}
 	}
-	statistics := *s.Statistics
-	statistics.Time, statistics.TEPS = medianSpread(times), medianSpread(rates)
-	s.Statistics = &statistics
+	s.Statistics = new(*s.Statistics)
+	s.Statistics.Time, s.Statistics.TEPS = medianSpread(times), medianSpread(rates)
 	if s.Construction != nil {
-		construction := *s.Construction
-		construction.Elapsed = time.Duration(units.Median(kernel1))
-		s.Construction = &construction
+		s.Construction = new(*s.Construction)
+		s.Construction.Elapsed = time.Duration(units.Median(kernel1))
 	}
 	if s.Energy != nil {
-		energy := *s.Energy
-		energy.Figures = slices.Clone(energy.Figures)
-		for i := range energy.Figures {
-			energy.Figures[i] = medianFigure(energy.Figures[i], figures)
+		s.Energy = new(*s.Energy)
+		s.Energy.Figures = slices.Clone(s.Energy.Figures)
+		for i, f := range s.Energy.Figures {
+			s.Energy.Figures[i] = medianFigure(f, figures)
 		}
-		s.Energy = &energy
 	}
 }
 

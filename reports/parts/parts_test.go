@@ -187,7 +187,7 @@ func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
 	if table := scalingTable(lines); !strings.Contains(table.Note, "medians") {
 		t.Errorf("the table does not say which of several runs counts: %+v", table)
 	}
-	if notes := scalingFigure(lines).Notes; !strings.Contains(strings.Join(notes, " "), "medians") {
+	if notes := scalingFigure("", "", lines).Notes; !strings.Contains(strings.Join(notes, " "), "medians") {
 		t.Errorf("the figure says %q", notes)
 	}
 }
@@ -233,7 +233,7 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 		t.Fatalf("the lines are %+v", lines)
 	}
 	row := scalingTable(lines).Rows[1]
-	f := scalingFigure(lines)
+	f := scalingFigure("", "", lines)
 	if x := f.Panels[2].X; row[2].Text != "4 ranks × 4 threads" ||
 		x.Title != "Number of threads, in all ranks, scale 18" ||
 		x.Ticks[0].At != 4 || x.Ticks[1].At != 16 {

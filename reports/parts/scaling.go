@@ -16,51 +16,46 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// maxScalingLines is the number of lines that can be distinguished in a figure.
-const maxScalingLines = 6
+const maxScalingLines = 6 // that can be distinguished in a figure
 
 func scaling(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	lines := scalingLines(runs)
-	part := reports.Part{
+	strong := slices.DeleteFunc(slices.Clone(lines), func(l scalingLine) bool { return l.weak })
+	return reports.Part{
 		Title: "Scaling over threads and ranks", Table: scalingTable(lines),
 		Explanation: "A line is one engine on one machine with the same options except for the number of its workers. " +
 			"Speed-up and efficiency are relative to the line’s smallest number of workers.",
+		Figures: []reports.Figure{
+			scalingFigure("strong-scaling", "Strong scaling: search rate over the number of workers, for the same graph",
+				strong),
+			scalingFigure("weak-scaling",
+				"Weak scaling: search rate over the number of workers, for a graph that grows with them", lines[len(strong):]),
+		},
 	}
-	for _, weak := range []bool{false, true} {
-		same := slices.DeleteFunc(slices.Clone(lines), func(l scalingLine) bool { return l.weak != weak })
-		part.Figures = append(part.Figures, scalingFigure(same))
-	}
-	return part
 }
 
-// scalingLine is one version of an engine with the same options on the same machine, measured with several numbers of
-// workers (threads, or ranks with the same number of threads each): on the same graph (strong scaling), or on a graph
-// that grows with the workers (weak scaling).
+// scalingLine is one version of an engine with the same options on one machine, measured with several numbers of
+// workers: threads, or ranks with the same number of threads each.
 type scalingLine struct {
 	scalingKey
 	name   string
-	points []reports.Summary // by number of workers; runs that agree in everything are one
+	points []scalingPoint // by number of workers
+}
+
+// scalingPoint is the runs of a line with one number of workers.
+type scalingPoint struct {
+	reports.Summary
+	workers int
 }
 
 // scalingKey is all that the runs of a line have in common.
 type scalingKey struct {
-	weak    bool
-	worker  string // "thread" or "rank", whose number differs
-	graph   string // the source of a graph without a scale
-	size    int    // scale, or in weak scaling the scale of each worker's share
-	family  string // engine and options that the user set, without the number of workers
-	details string // version, program, machine and graph: named where lines differ in them
-}
-
-// name is the name of a line where no other has it.
-func (k scalingKey) name() string { return k.family + ", " + k.searched() }
-
-// searched says which graph, or in weak scaling which share of one, the runs of a line searched.
-func (k scalingKey) searched() string {
-	if k.weak {
-		return fmt.Sprintf("2%s vertices per thread", reports.Superscript(k.size))
-	}
-	return reports.Name(record.GraphID{Scale: k.size, Source: k.graph}.String())
+	weak     bool   // the graph grows with the workers
+	worker   string // "thread" or "rank", whose number differs
+	searched string // the graph, or in weak scaling the share of each worker
+	scale    int    // of the graph or share
+	family   string // engine and options that the user set, without the number of workers
+	details  string // version, program, machine and graph: named where lines differ in them
 }
 
 // workers is the number of threads that a run searched with, those of all ranks together, and how many ranks it had; 0:
@@ -104,15 +99,14 @@ func workersText(r reports.Summary) string {
 
 // keyOf is the key of a run in strong scaling.
 func keyOf(r reports.Summary) scalingKey {
-	worker := "thread"
+	worker, engine := "thread", r.Engine.Name
 	if _, ranks := workers(r); ranks > 0 {
 		worker = "rank"
 	}
-	engine := cmp.Or(r.Engine.Builtin, r.Engine.Name)
 	if d := r.Description; d != nil {
-		engine = cmp.Or(r.Engine.Builtin, d.Name, r.Engine.Name)
+		engine = cmp.Or(d.Name, engine)
 	}
-	parts := []string{reports.EngineName(engine)}
+	parts := []string{reports.EngineName(cmp.Or(r.Engine.Builtin, engine))}
 	if partition := r.Options["partition"]; partition != "" {
 		parts = append(parts, partitionName(partition))
 	}
@@ -123,8 +117,7 @@ func keyOf(r reports.Summary) scalingKey {
 			parts = append(parts, reports.EngineName(option+"="+value))
 		}
 	}
-	family := strings.Join(parts, " ")
-	return scalingKey{worker: worker, graph: r.Source, size: r.Scale, family: family,
+	return scalingKey{worker: worker, searched: r.GraphName(), scale: r.Scale, family: strings.Join(parts, " "),
 		details: reports.Joined(", ", "version "+r.Version(), "build "+r.BuildName(), r.Machine, r.Input())}
 }
 
@@ -141,7 +134,8 @@ func scalingLines(runs []reports.Summary) []scalingLine {
 		keys := []scalingKey{keyOf(r)}
 		if share := float64(r.Scale) - math.Log2(float64(workers)); r.Source == "" && share == math.Trunc(share) {
 			weak := keys[0]
-			weak.weak, weak.size = true, int(share)
+			weak.weak, weak.scale = true, int(share)
+			weak.searched = fmt.Sprintf("2%s vertices per thread", reports.Superscript(weak.scale))
 			keys = append(keys, weak)
 		}
 		for _, key := range keys {
@@ -157,26 +151,25 @@ func scalingLines(runs []reports.Summary) []scalingLine {
 		if len(byWorkers) < 2 {
 			continue
 		}
-		line := scalingLine{scalingKey: key}
+		line := scalingLine{scalingKey: key, name: key.family + ", " + key.searched}
 		for _, workers := range slices.Sorted(maps.Keys(byWorkers)) {
 			var repeats []record.Result
 			for _, r := range byWorkers[workers] {
 				repeats = append(repeats, r.Repeats...)
 			}
-			line.points = append(line.points, byWorkers[workers][0].Of(repeats...))
+			line.points = append(line.points, scalingPoint{byWorkers[workers][0].Of(repeats...), workers})
 		}
 		lines = append(lines, line)
-		named[key.name()]++
+		named[line.name]++
 	}
 	for i, l := range lines {
-		lines[i].name = l.scalingKey.name()
-		if named[lines[i].name] > 1 {
+		if named[l.name] > 1 {
 			lines[i].name += ", " + l.details
 		}
 	}
 	slices.SortFunc(lines, func(a, b scalingLine) int {
 		weak := map[bool]int{true: 1}
-		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.size-a.size,
+		return cmp.Or(weak[a.weak]-weak[b.weak], len(b.points)-len(a.points), b.scale-a.scale,
 			strings.Compare(a.name, b.name))
 	})
 	return lines
@@ -184,24 +177,19 @@ func scalingLines(runs []reports.Summary) []scalingLine {
 
 // scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point. Below
 // are the messages and bytes of engines with ranks.
-func scalingFigure(lines []scalingLine) reports.Figure {
+func scalingFigure(name, title string, lines []scalingLine) reports.Figure {
+	f := reports.Figure{Name: name, Title: title}
 	if len(lines) == 0 {
-		return reports.Figure{}
-	}
-	f := reports.Figure{Name: "strong-scaling",
-		Title: "Strong scaling: search rate over the number of workers, for the same graph"}
-	if lines[0].weak {
-		f.Name = "weak-scaling"
-		f.Title = "Weak scaling: search rate over the number of workers, for a graph that grows with them"
+		return f
 	}
 	f.Note("Harmonic means, medians over runs that agree in everything. Thin, broken: a rate " +
 		"that grows as the workers do.")
 	lines = limited(&f, lines, maxScalingLines, "lines, those with the most points; the table has all")
-	x := workerAxis(lines)
-	other := func(l scalingLine) bool { return l.searched() != lines[0].searched() }
-	common := !slices.ContainsFunc(lines, other)
-	if common {
-		x.Title += ", " + lines[0].searched()
+	x, common := workerAxis(lines), lines[0].searched
+	if slices.ContainsFunc(lines, func(l scalingLine) bool { return l.searched != common }) {
+		common = ""
+	} else {
+		x.Title += ", " + common
 	}
 	for i, quantity := range []struct {
 		title  string
@@ -216,13 +204,12 @@ func scalingFigure(lines []scalingLine) reports.Figure {
 		values := newSpan()
 		for k, l := range lines {
 			c := curve{label: l.name, look: reports.Looks(k)}
-			if common {
-				c.label = strings.Replace(l.name, ", "+l.searched(), "", 1)
+			if common != "" {
+				c.label = strings.Replace(l.name, ", "+common, "", 1)
 			}
-			for _, r := range l.points {
-				workers, _ := workers(r)
-				c.points = append(c.points, xy(float64(workers), quantity.of(r)))
-				values.add(quantity.of(r))
+			for _, p := range l.points {
+				c.points = append(c.points, xy(float64(p.workers), quantity.of(p.Summary)))
+				values.add(quantity.of(p.Summary))
 			}
 			curves = append(curves, c)
 		}
@@ -234,9 +221,8 @@ func scalingFigure(lines []scalingLine) reports.Figure {
 			if i == 0 {
 				first, last := c.points[0], c.points[len(c.points)-1]
 				end := min(last.X, first.X*panel.Y.Max/first.Y)
-				ideal := []reports.Point{first, xy(end, first.Y*end/first.X)}
-				panel.Shapes = append(panel.Shapes, reports.Line{Points: ideal, Color: c.look.Color, Width: 0.6, Broken: true,
-					About: reports.About{Key: c.label}})
+				panel.Shapes = append(panel.Shapes, reports.Line{Color: c.look.Color, Width: 0.6, Broken: true,
+					Points: []reports.Point{first, xy(end, first.Y*end/first.X)}, About: reports.About{Key: c.label}})
 			}
 			panel.Shapes = append(panel.Shapes, c.draw()...)
 		}
@@ -248,40 +234,35 @@ func scalingFigure(lines []scalingLine) reports.Figure {
 	return f
 }
 
-// workerAxis is a logarithmic axis with a tick at each number of workers. Many numbers are labeled at powers of two
-// only.
+// workerAxis is a logarithmic axis with a tick at each number of workers. Of many, powers of two are labeled.
 func workerAxis(lines []scalingLine) reports.Axis {
 	labels, counts := map[int]string{}, newSpan()
 	a := reports.Axis{Title: "Number of " + lines[0].worker + "s", Log: true}
-	for _, l := range lines {
-		if l.worker != lines[0].worker {
-			a.Title = "Number of threads or ranks"
-		}
+	if slices.ContainsFunc(lines, func(l scalingLine) bool { return l.worker != lines[0].worker }) {
+		a.Title = "Number of threads or ranks"
 	}
 	for _, l := range lines {
-		for _, r := range l.points {
-			n, ranks := workers(r)
-			if ranks > 0 && n > ranks {
+		for _, p := range l.points {
+			if _, ranks := workers(p.Summary); ranks > 0 && p.workers > ranks {
 				a.Title = "Number of threads, in all ranks"
 			}
-			labels[n] = strconv.Itoa(n)
-			counts.add(float64(n))
+			labels[p.workers] = strconv.Itoa(p.workers)
+			counts.add(float64(p.workers))
 		}
 	}
 	a.Min, a.Max = counts.low/1.15, counts.high*1.15
-	for n, label := range labels {
+	for _, n := range slices.Sorted(maps.Keys(labels)) {
 		if len(labels) > 10 && n&(n-1) != 0 {
-			label = ""
+			labels[n] = ""
 		}
-		a.Ticks = append(a.Ticks, reports.Tick{At: float64(n), Label: label})
+		a.Ticks = append(a.Ticks, reports.Tick{At: float64(n), Label: labels[n]})
 	}
-	slices.SortFunc(a.Ticks, func(a, b reports.Tick) int { return cmp.Compare(a.At, b.At) })
 	return a
 }
 
-// scalingTable has what the figures of scaling show.
+// scalingTable has the numbers of the figures.
 func scalingTable(lines []scalingLine) reports.Table {
-	var all []reports.Summary
+	var all []scalingPoint
 	for _, l := range lines {
 		all = append(all, l.points...)
 	}
@@ -289,31 +270,23 @@ func scalingTable(lines []scalingLine) reports.Table {
 		"#messages|#bytes",
 		"Speed-up is the rate over that of the first row of the line; efficiency is the speed-up over the growth of the "+
 			"workers: in weak scaling, too, the rate has to grow as the workers do. More workers than cores share them. "+
-			"Runs that are not complete or have a wrong search are left out. "+
-			"Numbers are medians over runs that agree in everything. Messages and bytes are those of "+
-			"all ranks in a search.")
+			"Runs that are not complete or have a wrong search are left out. Numbers are medians over runs that agree in "+
+			"everything. Messages and bytes are those of all ranks in a search.")
 	for _, l := range lines {
-		first, _ := workers(l.points[0])
-		for _, r := range l.points {
-			n, _ := workers(r)
-			speedUp := r.Rates().TEPS.Mean / l.points[0].Rates().TEPS.Mean
-			messages, bytes := reports.Missing, reports.Missing
-			if ranked, ok := sumRanks(r); ok {
+		for _, p := range l.points {
+			teps, messages, bytes, deviation := p.Rates().TEPS, reports.Missing, reports.Missing, reports.Missing
+			speedUp := teps.Mean / l.points[0].Rates().TEPS.Mean
+			if ranked, ok := sumRanks(p.Summary); ok {
 				messages, bytes = ranked.sent()
 			}
-			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, workersText(r),
-				r.GraphCell(), reports.GTEPS(r.Rates().TEPS.Mean), deviation(r), units.Significant(speedUp, 3),
-				units.Significant(100*speedUp*float64(first)/float64(n), 3)+" %", messages, bytes)
+			if teps.StdDev != nil {
+				deviation = units.Significant(*teps.StdDev/1e9, 2)
+			}
+			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, workersText(p.Summary),
+				p.GraphCell(), reports.GTEPS(teps.Mean), deviation, units.Significant(speedUp, 3),
+				units.Significant(100*speedUp*float64(l.points[0].workers)/float64(p.workers), 3)+" %", messages, bytes)
 		}
 	}
 	t.DropEmpty()
 	return t
-}
-
-// deviation is the harmonic deviation of the rates in GTEPS.
-func deviation(r reports.Summary) string {
-	if s := r.Rates(); s != nil && s.TEPS.StdDev != nil {
-		return units.Significant(*s.TEPS.StdDev/1e9, 2)
-	}
-	return reports.Missing
 }

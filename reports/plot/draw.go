@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plot draws the figures of a report with gonum/plot: as SVG on white paper, as SVG for a page, as PNG and as
-// PDF.
 package plot
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -33,7 +33,8 @@ func (d drawing) size() (width, height vg.Length) {
 	for _, p := range d.Panels {
 		height += vg.Length(p.Height) * vg.Inch
 	}
-	height += 2*margin + keyHeight*vg.Length(len(d.keyRows())) + noteHeight*vg.Length(len(d.noteLines())) + 12
+	rows, _ := d.keyRows()
+	height += 2*margin + keyHeight*vg.Length(len(rows)) + noteHeight*vg.Length(len(d.noteLines())) + 12
 	return reports.FigureWidth * vg.Inch, height
 }
 
@@ -41,9 +42,8 @@ func (d drawing) size() (width, height vg.Length) {
 func (d drawing) draw(canvas vg.Canvas) {
 	width, height := d.size()
 	c := draw.Crop(draw.NewCanvas(canvas, width, height), margin, -margin, margin, -margin)
-	top, bottom := d.drawLegend(c), d.drawNotes(c)
-	area := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: bottom},
-		Max: vg.Point{X: c.Max.X, Y: top}}}
+	area := c
+	area.Max.Y, area.Min.Y = d.drawLegend(c), d.drawNotes(c)
 	plots := make([][]*plot.Plot, len(d.Panels))
 	for i, p := range d.Panels {
 		plots[i] = []*plot.Plot{d.panel(p)}
@@ -55,18 +55,16 @@ func (d drawing) draw(canvas vg.Canvas) {
 
 // drawLegend draws the legend and returns where the panels begin.
 func (d drawing) drawLegend(c draw.Canvas) vg.Length {
-	style := d.text(9, reports.Ink())
-	rows := d.keyRows()
+	rows, keyWidth := d.keyRows()
 	y := c.Max.Y
 	for _, row := range rows {
 		y -= keyHeight
 		x := c.Min.X
 		for _, key := range row {
 			about(c, element{About: reports.About{Key: key.Label}, legend: true})
-			box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + sampleWidth, Y: y + 9}}
-			sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box}, key)
-			c.FillText(style, vg.Point{X: x + sampleWidth + 4, Y: y}, key.Label)
-			x += d.keyWidth()
+			sample(c, key, vg.Point{X: x, Y: y})
+			c.FillText(d.text(9, reports.Ink()), vg.Point{X: x + sampleWidth + 4, Y: y}, key.Label)
+			x += keyWidth
 		}
 	}
 	about(c, element{})
@@ -76,23 +74,22 @@ func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 	return y
 }
 
-// sample draws the sample of a key into the whole of c.
-func sample(c draw.Canvas, key reports.Key) {
+// sample draws the sample of a key with its lower left corner at at.
+func sample(c draw.Canvas, key reports.Key, at vg.Point) {
+	right, middle := at.X+sampleWidth, at.Y+4.5
 	if key.Block {
-		fill(c, key.Look.Color, c.Min.X+4, c.Min.Y, c.Max.X-4, c.Max.Y-1)
+		fill(c, key.Look.Color, at.X+4, at.Y, right-4, at.Y+8)
 		return
 	}
-	at := c.Center()
-	c.StrokeLine2(lineStyle(key.Look.Color, 1.4, key.Look.Broken), c.Min.X, at.Y, c.Max.X, at.Y)
-	mark(c, key.Look.Glyph, key.Look.Color, 3.2, key.Look.Hollow, at)
+	c.StrokeLine2(lineStyle(key.Look.Color, 1.4, key.Look.Broken), at.X, middle, right, middle)
+	mark(c, key.Look.Glyph, key.Look.Color, 3.2, key.Look.Hollow, vg.Point{X: (at.X + right) / 2, Y: middle})
 }
 
 // drawNotes draws the notes and returns where the panels end.
 func (d drawing) drawNotes(c draw.Canvas) vg.Length {
-	style := d.text(8, reports.Faint())
 	y, lines := c.Min.Y, d.noteLines()
 	for _, line := range slices.Backward(lines) {
-		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, line)
+		c.FillText(d.text(8, reports.Faint()), vg.Point{X: c.Min.X, Y: y}, line)
 		y += noteHeight
 	}
 	if len(lines) > 0 {
@@ -101,34 +98,26 @@ func (d drawing) drawNotes(c draw.Canvas) vg.Length {
 	return y
 }
 
-// keyWidth is the room that a key takes in the legend: that of the widest.
-func (d drawing) keyWidth() vg.Length {
-	widest, style := vg.Length(0), d.text(9, reports.Ink())
+// keyRows breaks the legend into rows. Every key has the width of the widest, so that columns line up.
+func (d drawing) keyRows() (rows [][]reports.Key, width vg.Length) {
 	for _, key := range d.Legend {
-		widest = max(widest, style.Width(key.Label))
+		width = max(width, sampleWidth+4+d.text(9, reports.Ink()).Width(key.Label)+16)
 	}
-	return sampleWidth + 4 + widest + 16
-}
-
-// keyRows breaks the legend into rows, whose columns line up.
-func (d drawing) keyRows() [][]reports.Key {
-	if len(d.Legend) == 0 {
-		return nil
+	if width == 0 {
+		return nil, 0
 	}
 	room := reports.FigureWidth*vg.Inch - 2*margin + 16
-	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/d.keyWidth()))))
+	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/width)))), width
 }
 
 // noteLines breaks the notes between words where they are wider than the figure.
-func (d drawing) noteLines() []string {
+func (d drawing) noteLines() (lines []string) {
 	style := d.text(8, reports.Faint())
-	room := reports.FigureWidth*vg.Inch - 2*margin
-	var lines []string
 	for _, note := range d.Notes {
 		line := ""
 		for _, word := range strings.Fields(note) {
 			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && style.Width(longer) > room {
+			if line != "" && style.Width(longer) > reports.FigureWidth*vg.Inch-2*margin {
 				lines = append(lines, line)
 				longer = word
 			}
@@ -167,4 +156,68 @@ func (p Plotter) axis(out *plot.Axis, a reports.Axis) {
 	if a.Names {
 		out.Tick.Length = 0
 	}
+}
+
+// position is the place of a value in the coordinates of the axis. Values beyond an end lie on it.
+func position(a reports.Axis, x float64) float64 {
+	x = min(max(x, a.Min), a.Max)
+	if a.Log {
+		return math.Log10(x)
+	}
+	return x
+}
+
+// ticks are the ticks of an axis: its own, or round numbers.
+func ticks(a reports.Axis) plot.Ticker {
+	switch {
+	case a.Ticks == nil && a.Log:
+		return plot.TickerFunc(logTicks)
+	case a.Ticks == nil:
+		return plot.TickerFunc(linearTicks)
+	}
+	var own plot.ConstantTicks
+	for _, t := range a.Ticks {
+		own = append(own, plot.Tick{Value: position(a, t.At), Label: t.Label})
+	}
+	return own
+}
+
+// linearTicks are five to eight round numbers: steps of 1, 2 or 5 times a power of ten.
+func linearTicks(low, high float64) (out []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
+	for _, factor := range []float64{1, 2, 5, 10} {
+		if (high-low)/(step*factor) <= 8 {
+			step *= factor
+			break
+		}
+	}
+	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	for i := int(math.Ceil(low/step - 1e-9)); float64(i)*step <= high*(1+1e-12); i++ {
+		value := float64(i) * step
+		out = append(out, plot.Tick{Value: value, Label: strconv.FormatFloat(value, 'f', decimals, 64)})
+	}
+	return out
+}
+
+// logTicks are the powers of ten between 10^low and 10^high, with 2 and 5 times them where they are few, and small
+// ticks between them unless they are many. Labels are plain numbers, or powers where numbers are large.
+func logTicks(low, high float64) (out []plot.Tick) {
+	for decade := math.Floor(low); decade <= high; decade++ {
+		for digit := 1.0; digit <= 9; digit++ {
+			value, label := decade+math.Log10(digit), ""
+			if value < low-1e-9 || value > high+1e-9 {
+				continue
+			}
+			labeled := digit == 1 || high-low < 2.2 && (digit == 2 || digit == 5)
+			if labeled && high > 4 {
+				label = strings.TrimPrefix(strconv.Itoa(int(digit))+"·", "1·") + "10" + reports.Superscript(int(decade))
+			} else if labeled {
+				label = strconv.FormatFloat(digit*math.Pow10(int(decade)), 'f', max(0, -int(decade)), 64)
+			}
+			if labeled || high-low < 4 {
+				out = append(out, plot.Tick{Value: value, Label: label})
+			}
+		}
+	}
+	return out
 }

@@ -48,13 +48,11 @@ func (c *pageCanvas) Stroke(p vg.Path) {
 	c.Canvas.Stroke(p)
 }
 
-// Fill implements vg.Canvas.
 func (c *pageCanvas) Fill(p vg.Path) {
 	c.elements = append(c.elements, c.now)
 	c.Canvas.Fill(p)
 }
 
-// FillString implements vg.Canvas.
 func (c *pageCanvas) FillString(face font.Face, at vg.Point, text string) {
 	c.elements = append(c.elements, c.now)
 	c.Canvas.FillString(face, at, text)
@@ -64,37 +62,27 @@ var elements = regexp.MustCompile(`(?s)<path.*?/>|<text.*?</text>`)
 
 // grouped makes a group of what belongs together in the SVG of the canvas.
 func (c *pageCanvas) grouped(svg []byte, legend []reports.Key) []byte {
-	i := -1
-	at := func(i int) (e element) {
-		if i >= 0 && i < len(c.elements) {
-			e = c.elements[i]
-		}
-		return e
-	}
+	all := slices.Concat([]element{{}}, c.elements, []element{{}}) // with what is before and after
+	i := 0
 	return elements.ReplaceAllFunc(svg, func(text []byte) []byte {
-		i++
-		e := at(i)
-		if e == (element{}) {
-			return text
+		i = min(i+1, len(all)-1)
+		e := all[i]
+		if e != (element{}) && all[i-1] != e {
+			text = slices.Concat([]byte(e.open(legend)), text)
 		}
-		var b bytes.Buffer
-		if at(i-1) != e {
-			b.WriteString(e.open(legend))
+		if e != (element{}) && all[i+1] != e {
+			text = slices.Concat(text, []byte("</g>"))
 		}
-		b.Write(text)
-		if at(i+1) != e {
-			b.WriteString("</g>")
-		}
-		return b.Bytes()
+		return text
 	})
 }
 
 // open begins the group of an element.
 func (e element) open(legend []reports.Key) string {
-	if i := slices.IndexFunc(legend, func(k reports.Key) bool {
-		return k.Block && k.Look.Color.Variable == e.color
-	}); i >= 0 && e.Key == "" {
-		e.Key = legend[i].Label
+	for _, key := range legend {
+		if e.Key == "" && key.Block && key.Look.Color.Variable == e.color {
+			e.Key = key.Label
+		}
 	}
 	attribute, title := "data-of", ""
 	if e.legend {
@@ -137,12 +125,11 @@ func variable(hex []byte) []byte {
 		return hex
 	}
 	for _, paint := range reports.Palette() {
-		near := true
-		for _, shift := range []uint{0, 8, 16} {
+		near := func(shift uint) bool {
 			d := int(n>>shift&0xff) - int(paint.RGB>>shift&0xff)
-			near = near && d >= -2 && d <= 2
+			return d >= -2 && d <= 2
 		}
-		if near {
+		if near(0) && near(8) && near(16) {
 			return []byte("var(" + paint.Variable + ")")
 		}
 	}

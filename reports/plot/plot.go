@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package plot draws the figures of a report with gonum/plot: as SVG on white paper, as SVG for a page, as PNG and as
+// PDF.
 package plot
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image/color"
 	"path/filepath"
 	"strings"
 
+	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -19,10 +28,19 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-const (
-	resolution = 300 // dots an inch of a PNG
-	maxPixels  = 12000
-)
+// Plotter draws figures. It is safe for concurrent use. Texts are in DejaVu Sans, which has the superscripts that
+// gonum/plot's own Liberation lacks.
+type Plotter struct{ handler text.Handler }
+
+// New returns a Plotter. The error is that of a damaged program: its typeface cannot be read.
+func New() (Plotter, error) {
+	face, err := opentype.Parse(dejavusans.TTF)
+	if err != nil {
+		return Plotter{}, fmt.Errorf("plot: read the built-in typeface: %w", err)
+	}
+	fonts := font.NewCache(font.Collection{{Font: font.Font{Typeface: "DejaVu"}, Face: face}})
+	return Plotter{text.Plain{Fonts: fonts}}, nil
+}
 
 // ErrExtension is the error of a file that is not an .svg, .png or .pdf.
 var ErrExtension = errors.New("a figure is written to an .svg, a .png or a .pdf file")
@@ -40,10 +58,14 @@ func (p Plotter) Write(path string, f reports.Figure) error {
 	return nil
 }
 
+const (
+	resolution = 300 // dots an inch of a PNG
+	maxPixels  = 12000
+)
+
 // Draw draws a figure on white in the form of an extension. Texts of an SVG stay texts: the typeface is named, not
-// embedded. A PNG has 300 dots an inch, or fewer where it is very tall. A PDF is a page of the size of the figure. Its
-// texts are outlines: gonum/plot writes texts in code page 1252, which lacks most superscripts, and would embed the
-// whole typeface. The error is ErrExtension, or that of the drawing library.
+// embedded. A PNG has 300 dots an inch, or fewer where it is very tall. A PDF is a page of the size of the figure. The
+// error is ErrExtension, or that of the drawing library.
 func (p Plotter) Draw(extension string, f reports.Figure) ([]byte, error) {
 	d := drawing{f, p}
 	width, height := d.size()
@@ -78,4 +100,57 @@ func (d drawing) on(canvas vg.CanvasWriterTo) ([]byte, error) {
 func substituted(svg []byte, err error) ([]byte, error) {
 	return bytes.ReplaceAll(svg, []byte("font-family:DejaVu Sans;"),
 		[]byte("font-family:'DejaVu Sans',Verdana,Geneva,Arial,sans-serif;")), err
+}
+
+// pdfCanvas is gonum/plot's canvas with texts as outlines and with transparent colors. gonum/plot writes texts in code
+// page 1252, which lacks most superscripts, and would embed the whole typeface.
+type pdfCanvas struct {
+	*vgpdf.Canvas
+	buffer  sfnt.Buffer
+	failure error
+}
+
+// SetColor undoes the multiplication of a color by its alpha, which PDF does itself.
+func (c *pdfCanvas) SetColor(with color.Color) {
+	c.Canvas.SetColor(plain(color.NRGBAModel.Convert(with).(color.NRGBA)))
+}
+
+// plain is a color that is not multiplied by its alpha.
+type plain color.NRGBA
+
+func (c plain) RGBA() (r, g, b, a uint32) {
+	return uint32(c.R) * 0x101, uint32(c.G) * 0x101, uint32(c.B) * 0x101, uint32(c.A) * 0x101
+}
+
+// FillString fills the outlines of a text that begins at at.
+func (c *pdfCanvas) FillString(face font.Face, at vg.Point, text string) {
+	const unitsPerEm = 2048 // that the outlines are read in
+	scale := face.Font.Size / unitsPerEm / 64
+	for _, letter := range text {
+		glyph, err1 := face.Face.GlyphIndex(&c.buffer, letter)
+		outline, err2 := face.Face.LoadGlyph(&c.buffer, glyph, fixed.I(unitsPerEm), nil)
+		var path vg.Path
+		for _, segment := range outline {
+			var to [3]vg.Point // fonts count downwards
+			for i, p := range segment.Args {
+				to[i] = vg.Point{X: at.X + vg.Length(p.X)*scale, Y: at.Y - vg.Length(p.Y)*scale}
+			}
+			switch segment.Op {
+			case sfnt.SegmentOpMoveTo:
+				path.Move(to[0])
+			case sfnt.SegmentOpLineTo:
+				path.Line(to[0])
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(to[0], to[1])
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(to[0], to[1], to[2])
+			}
+		}
+		c.Fill(path)
+		advance, err3 := face.Face.GlyphAdvance(&c.buffer, glyph, fixed.I(unitsPerEm), 0)
+		if c.failure = errors.Join(c.failure, err1, err2, err3); c.failure != nil {
+			return
+		}
+		at.X += vg.Length(advance) * scale
+	}
 }

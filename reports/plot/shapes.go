@@ -3,7 +3,10 @@
 package plot
 
 import (
+	"image/color"
+
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -39,13 +42,21 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 		switch shape := shape.(type) {
 		case reports.Line:
 			about(c, element{About: shape.About})
-			f.line(shape)
+			points := make([]vg.Point, len(shape.Points))
+			for i, p := range shape.Points {
+				points[i] = f.point(p)
+			}
+			f.StrokeLines(lineStyle(shape.Color, shape.Width, shape.Broken), points)
 		case reports.Mark:
 			about(c, element{About: shape.About})
 			mark(c, shape.Glyph, shape.Color, shape.Radius, shape.Hollow, f.point(shape.At))
 		case reports.Bar:
 			about(c, element{About: shape.About, color: shape.Color.Variable})
-			f.bar(shape)
+			left, right, bottom, top := shape.At-shape.Half, shape.At+shape.Half, shape.From, shape.To
+			if shape.Across {
+				left, right, bottom, top = bottom, top, left, right
+			}
+			fill(c, shape.Color, f.x(left), f.y(bottom), f.x(right), f.y(top))
 		case reports.Box:
 			about(c, element{About: shape.About})
 			f.box(shape)
@@ -70,22 +81,6 @@ func (f frame) grid(p *plot.Plot) {
 			f.StrokeLine2(style, f.Min.X, y, f.Max.X, y)
 		}
 	}
-}
-
-func (f frame) line(l reports.Line) {
-	var points []vg.Point
-	for _, p := range l.Points {
-		points = append(points, f.point(p))
-	}
-	f.StrokeLines(lineStyle(l.Color, l.Width, l.Broken), points)
-}
-
-func (f frame) bar(b reports.Bar) {
-	if b.Across {
-		fill(f.Canvas, b.Color, f.x(b.From), f.y(b.At-b.Half), f.x(b.To), f.y(b.At+b.Half))
-		return
-	}
-	fill(f.Canvas, b.Color, f.x(b.At-b.Half), f.y(b.From), f.x(b.At+b.Half), f.y(b.To))
 }
 
 // box draws a box plot: upright, or to the right where it is Across.
@@ -123,4 +118,57 @@ func (f frame) text(style text.Style, t reports.Text) {
 	}
 	at := f.point(t.At)
 	f.FillText(style, vg.Point{X: at.X + vg.Length(t.DX), Y: at.Y + vg.Length(t.DY)}, t.Text)
+}
+
+// text is a style of a size in points, aligned to the left and to the baseline unless changed.
+func (p Plotter) text(size vg.Length, c reports.Color) text.Style {
+	return text.Style{Color: paint(c), Font: font.Font{Typeface: "DejaVu", Size: size}, Handler: p.handler}
+}
+
+// paint converts a color.
+func paint(c reports.Color) color.NRGBA {
+	out := color.NRGBA{R: uint8(c.RGB >> 16), G: uint8(c.RGB >> 8), B: uint8(c.RGB), A: c.Alpha}
+	if c.Alpha == 0 {
+		out.A = 0xff
+	}
+	return out
+}
+
+func lineStyle(c reports.Color, width float64, broken bool) draw.LineStyle {
+	style := draw.LineStyle{Color: paint(c), Width: vg.Length(width)}
+	if broken {
+		style.Dashes = []vg.Length{4, 3}
+	}
+	return style
+}
+
+// fill fills a rectangle between two corners.
+func fill(c draw.Canvas, with reports.Color, left, bottom, right, top vg.Length) {
+	c.FillPolygon(paint(with), []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top},
+		{X: left, Y: top}})
+}
+
+// mark draws a glyph; a hollow one has paper inside.
+func mark(c draw.Canvas, glyph reports.Glyph, color reports.Color, radius float64, hollow bool, at vg.Point) {
+	shape := [...]draw.GlyphDrawer{
+		reports.Circle: draw.CircleGlyph{}, reports.Square: draw.BoxGlyph{}, reports.Triangle: draw.PyramidGlyph{},
+		reports.Diamond: polygon{{0, 1.25}, {1.25, 0}, {0, -1.25}, {-1.25, 0}},
+		reports.Wedge:   polygon{{-1.2, 0.84}, {1.2, 0.84}, {0, -1.2}},
+	}[glyph]
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: paint(color), Radius: vg.Length(radius), Shape: shape}, at)
+	if hollow {
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: paint(reports.Paper()), Radius: vg.Length(radius * 0.6), Shape: shape}, at)
+	}
+}
+
+// polygon is a filled glyph by its corners, in units of the radius.
+type polygon [][2]vg.Length
+
+// DrawGlyph makes polygon a draw.GlyphDrawer.
+func (p polygon) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	corners := make([]vg.Point, len(p))
+	for i, corner := range p {
+		corners[i] = vg.Point{X: at.X + style.Radius*corner[0], Y: at.Y + style.Radius*corner[1]}
+	}
+	c.FillPolygon(style.Color, corners)
 }
