@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -40,7 +42,6 @@ type directionShare struct {
 // outside is the time of a search that no level accounts for: clearing, output, waiting.
 func (d directionShare) outside() float64 { return max(0, d.time-d.seconds[0]-d.seconds[1]) }
 
-// directionShares sums up the runs that timed their levels.
 func directionShares(runs []reports.Summary) (out []directionShare) {
 	for _, r := range runs {
 		if d, timed := sumDirections(r); timed && r.Rates() != nil {
@@ -89,7 +90,9 @@ func directionOf(level plugins.Level) int {
 	return 0
 }
 
-func directionNames() []string { return []string{"top-down", "bottom-up", "outside levels"} }
+func directionKeys() []reports.Key {
+	return blocks(directionColors(), "top-down", "bottom-up", "outside levels")
+}
 
 // directionColors differ from those of the first series.
 func directionColors() []reports.Color {
@@ -110,10 +113,7 @@ func directionsFigure(rows []directionShare) reports.Figure {
 	var bars []row
 	for _, r := range rows {
 		parts := []float64{r.seconds[0], r.seconds[1], r.outside()}
-		whole := parts[0] + parts[1] + parts[2]
-		for k := range parts {
-			parts[k] *= 100 / whole
-		}
+		floats.Scale(100/floats.Sum(parts), parts)
 		bar := barRow(r.RowName(), "", parts, directionColors()...)
 		drawBars := bar.draw
 		bar.draw = func(place float64) []reports.Shape {
@@ -128,14 +128,11 @@ func directionsFigure(rows []directionShare) reports.Figure {
 		bars = append(bars, bar)
 	}
 	f.Panels = []reports.Panel{rowPanel(linearAxis("Share of the time of a search (%)", 100), barHeight, bars)}
-	for k, name := range directionNames() {
-		f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: directionColors()[k]}, Block: true})
-	}
+	f.Legend = directionKeys()
 	return f
 }
 
-// directionsTable has what the figure of directions shows, and the entries that each direction looked at where an
-// engine counted them.
+// directionsTable has the times of the figure, and the entries that each direction looked at.
 func directionsTable(rows []directionShare) reports.Table {
 	t := reports.NewRunTable(rows,
 		"engine|graph|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+

@@ -3,12 +3,8 @@
 package parts
 
 import (
-	"cmp"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
@@ -46,7 +42,7 @@ func graphsFigure(f reports.Figure, runs []reports.Summary, references []reports
 		}
 		rows = append(rows, markRow(r.Label, value, text, mark))
 		if i+1 == len(named) || named[i+1].Source != r.Source {
-			rows = append(rows, publishedOn(&f, r, references, q.published)...)
+			rows = append(rows, publishedOn(&f, r, q.publishedBy(references))...)
 		}
 	}
 	rows = limited(&f, rows, maxGraphRows, "rows; the table has all runs")
@@ -87,50 +83,4 @@ func sizeText(r reports.Summary) string {
 		text += ", depth " + units.Integer(int64(depth+0.5))
 	}
 	return text
-}
-
-// publishedOn are the rows of published values on the graph of a run, or on one of its kind and size.
-func publishedOn(f *reports.Figure, run reports.Summary, references []reports.Reference,
-	of func(reports.ReferenceRow) (mean, low, high float64)) (out []row) {
-	for _, reference := range references {
-		for _, line := range reference.Rows {
-			value, _, _ := of(line)
-			if value == 0 || !isOf(line, run) {
-				continue
-			}
-			perTuple, text := value/line.PerTuple, reports.Exactly(value)
-			f.Note("Gray, hollow: published by others for their machines, on this graph or one of its kind and size.")
-			if line.PerTuple > 1 {
-				text = units.Significant(perTuple, 3) + " (" + text + " / " + reports.Exactly(line.PerTuple) + ")"
-				f.Note("In brackets: the published value, and how many edges the source counts for a tuple.")
-			}
-			out = append(out, markRow(reference.Short+": "+vendors.Replace(line.System), perTuple, text,
-				reports.Look{Color: reports.Faint(), Glyph: reports.Circle, Hollow: true}))
-		}
-	}
-	return out
-}
-
-// isOf reports whether the row is of the graph of a run: made by the same generator, or from a file of that name that
-// has as many tuples. Self-loops, which some publications leave out, may make a third of them.
-func isOf(r reports.ReferenceRow, run reports.Summary) bool {
-	if r.Source == run.Source {
-		return true
-	}
-	begin := plainName(cmp.Or(r.File, r.Graph))
-	if begin == "" || run.Graph == nil || r.Edges == 0 || !strings.HasPrefix(plainName(run.Source), begin) {
-		return false
-	}
-	ratio := float64(run.Graph.Tuples) * r.PerTuple / r.Edges
-	return ratio > 0.75 && ratio < 4.0/3
-}
-
-// plainName is the name of a file or of a graph without punctuation: europe_osm and europe.osm are the same.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, filepath.Base(name))
 }

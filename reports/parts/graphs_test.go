@@ -3,6 +3,7 @@
 package parts
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -24,12 +25,9 @@ func onGraph(engine, source string, tuples int64, gteps float64) record.Run {
 }
 
 func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
-	for _, v := range published(references(t, "habr-2014", "merrill-2012"), searchRate().published) {
-		if !v.divided || !strings.HasSuffix(v.label, ", divided by 2") {
-			t.Errorf("%s counts both directions", v.label)
-		}
-		if v.scale == 19 && v.label == "Habr article 2014: GTX Titan, divided by 2" && v.mean != 2.1 {
-			t.Errorf("%s: %v, want half of 4.2", v.label, v.mean)
+	for _, v := range searchRate().publishedBy(references(t, "habr-2014", "merrill-2012")) {
+		if v.Scale > 0 && v.PerTuple != 2 || math.Abs(v.mean*v.PerTuple-v.stated) > 1e-9 {
+			t.Errorf("%s counts both directions: %v of %v", v.label, v.mean, v.stated)
 		}
 	}
 }

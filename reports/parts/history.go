@@ -14,21 +14,25 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// A history is one engine with the options that the user set, on one graph and one machine, over days and builds.
+// history is one engine with the options that the user set, on one graph and one machine, over days and builds.
 type history struct {
 	machine string
 	points  []historyPoint
 	slower  int // points that are slower than those before
 }
 
-// historyPoint sums up what one build measured on one day.
+// historyPoint is the runs of one build on one day.
 type historyPoint struct {
 	reports.Summary
 	begin  time.Time
-	day    string
 	change compare.Cell // from the runs before it
 	other  []string     // what else is not as at the point before
 }
+
+func (p historyPoint) day() string { return p.begin.Format(time.DateOnly) }
+
+// same reports whether two points are of the same build on the same day.
+func (p historyPoint) same(q historyPoint) bool { return p.day() == q.day() && p.Build == q.Build }
 
 const (
 	minHistory       = 3 // points of a history; two are a comparison
@@ -54,7 +58,13 @@ func histories(r reports.Report) (all []history) {
 				i, place[key] = len(all), len(all)
 				all = append(all, history{machine: reports.Joined(", ", reports.Name(result.Machine.Hostname), run.Device())})
 			}
-			all[i].add(result.Started, run)
+			p := historyPoint{Summary: run, begin: result.Started}
+			if k := slices.IndexFunc(all[i].points, p.same); k >= 0 {
+				q := &all[i].points[k]
+				q.Summary = q.Of(append(q.Repeats, run.Repeats...)...)
+			} else {
+				all[i].points = append(all[i].points, p)
+			}
 		}
 	}
 	all = slices.DeleteFunc(all, func(h history) bool { return len(h.points) < minHistory })
@@ -67,18 +77,6 @@ func histories(r reports.Report) (all []history) {
 	return all
 }
 
-// add adds a run to the point of its day and build.
-func (h *history) add(started time.Time, run reports.Summary) {
-	p := historyPoint{Summary: run, begin: started, day: started.Format(time.DateOnly)}
-	if i := slices.IndexFunc(h.points, p.together); i >= 0 {
-		q := &h.points[i]
-		q.Summary = q.Of(append(q.Repeats, run.Repeats...)...)
-		return
-	}
-	h.points = append(h.points, p)
-}
-
-// name is the name of the history in a figure.
 func (h history) name() string {
 	options, run := "", h.points[0]
 	if !strings.Contains(run.Label, "=") {
@@ -146,16 +144,17 @@ func historyFigure(all []history) reports.Figure {
 		Title: "Search rate in GTEPS over days and builds, for each engine, graph and machine"}
 	f.Note("Mark: median over the runs of a build on a day, with the change from the runs before where there is one. " +
 		"Line through it: slowest and fastest run.")
-	same, slower, faster := reports.Look{Color: reports.Series()[0]}, reports.Look{Color: reports.Series()[1],
-		Glyph: reports.Wedge},
-		reports.Look{Color: reports.Series()[2], Glyph: reports.Triangle}
-	f.Legend = []reports.Key{{Label: "no change found", Look: same}, {Label: "slower", Look: slower},
-		{Label: "faster", Look: faster}}
+	same := reports.Look{Color: reports.Series()[0]}
+	changed := map[compare.Verdict]reports.Look{
+		compare.Slower: {Color: reports.Series()[1], Glyph: reports.Wedge},
+		compare.Faster: {Color: reports.Series()[2], Glyph: reports.Triangle}}
+	f.Legend = []reports.Key{{Label: "no change found", Look: same}, {Label: "slower", Look: changed[compare.Slower]},
+		{Label: "faster", Look: changed[compare.Faster]}}
 	var times []historyPoint // the places on the axis, which all panels share
 	all = limited(&f, all, maxHistoryPanels, "histories; the table has all")
 	for _, h := range all {
 		for _, p := range h.points {
-			if !slices.ContainsFunc(times, p.together) {
+			if !slices.ContainsFunc(times, p.same) {
 				times = append(times, p)
 			}
 		}
@@ -171,22 +170,22 @@ func historyFigure(all []history) reports.Figure {
 			panel.Height += 0.25
 			panel.X.Ticks = slices.Clone(x.Ticks)
 			for k := 0; k < len(times); k += (len(times) + 9) / 10 {
-				panel.X.Ticks[k].Label = times[k].BuildName() + "\n" + times[k].day[5:]
+				panel.X.Ticks[k].Label = times[k].BuildName() + "\n" + times[k].day()[5:]
 			}
 		}
 		var marks []reports.Shape
 		for _, p := range h.points {
-			at := xy(float64(slices.IndexFunc(times, p.together)), p.Rates().TEPS.Mean/1e9)
-			look, text := same, h.name()+": "+units.Significant(at.Y, 4)+" GTEPS, "+p.BuildName()+" on "+p.day
+			at := xy(float64(slices.IndexFunc(times, p.same)), p.Rates().TEPS.Mean/1e9)
+			look, text := same, h.name()+": "+units.Significant(at.Y, 4)+" GTEPS, "+p.BuildName()+" on "+p.day()
 			line = append(line, at)
 			low, high := p.Rated[0].Statistics.TEPS.Mean/1e9, p.Rated[len(p.Rated)-1].Statistics.TEPS.Mean/1e9
 			rates.add(low, high)
 			if low < high {
-				ends := []reports.Point{xy(at.X, low), xy(at.X, high)}
-				marks = append(marks, reports.Line{Points: ends, Color: same.Color, Width: 1})
+				marks = append(marks, reports.Line{Points: []reports.Point{xy(at.X, low), xy(at.X, high)}, Color: same.Color,
+					Width: 1})
 			}
 			if p.changed() {
-				look = map[compare.Verdict]reports.Look{compare.Slower: slower, compare.Faster: faster}[p.change.Verdict]
+				look = changed[p.change.Verdict]
 				change, interval := p.percentages()
 				text += ", " + change + " (" + interval + ")"
 				marks = append(marks, reports.Text{At: at, Text: change, Color: reports.Ink(), Size: 8, DY: 6})
@@ -203,9 +202,6 @@ func historyFigure(all []history) reports.Figure {
 	return f
 }
 
-// together reports whether two points are of the same build on the same day.
-func (p historyPoint) together(q historyPoint) bool { return p.day == q.day && p.Build == q.Build }
-
 // historyTable has all points of all histories.
 func historyTable(all []history) reports.Table {
 	var runs []historyPoint
@@ -220,7 +216,7 @@ func historyTable(all []history) reports.Table {
 		for i, p := range h.points {
 			change, interval := p.percentages()
 			verdict := map[bool]string{true: "", false: string(p.change.Verdict)}[i == 0]
-			t.Add(p.Label, p.GraphCell(), h.machine, p.day, p.BuildName(), units.Integer(int64(len(p.Rated))),
+			t.Add(p.Label, p.GraphCell(), h.machine, p.day(), p.BuildName(), units.Integer(int64(len(p.Rated))),
 				reports.GTEPS(p.Rates().TEPS.Mean), change, interval, verdict, strings.Join(p.other, ", "))
 			t.Style(9, map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[p.change.Verdict])
 		}

@@ -28,21 +28,16 @@ func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 	type place struct{ label, source string }
 	largest := map[place]int{} // the run at the largest scale that has levels
 	for i, r := range runs {
-		if _, found := medianRoot(r); !found || r.Verdict().Grade == reports.Wrong {
-			continue
-		}
 		at := place{r.Label, r.Source}
-		if other, known := largest[at]; !known || runs[other].Scale < r.Scale {
+		if other, known := largest[at]; hasLevels(r) && (!known || runs[other].Scale < r.Scale) {
 			largest[at] = i
 		}
 	}
 	out, taken := map[int]reports.Figure{}, map[string]bool{}
-	for i, r := range runs {
-		if at, known := largest[place{r.Label, r.Source}]; known && at == i {
-			f := levelsFigure(r)
-			f.Name = reports.Unique(taken, fmt.Sprintf("levels-%s-%s", reports.FileName(r.Engine.Name), graphFile(r)), "-")
-			out[i] = f
-		}
+	for _, i := range slices.Sorted(maps.Values(largest)) {
+		f := levelsFigure(runs[i])
+		f.Name = reports.Unique(taken, "levels-"+reports.FileName(runs[i].Engine.Name)+"-"+graphFile(runs[i]), "-")
+		out[i] = f
 	}
 	return out
 }
@@ -52,9 +47,8 @@ func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 func levelsFigure(r reports.Summary) reports.Figure {
 	root, _ := medianRoot(r)
 	levels := root.Levels
-	f := reports.Figure{}
-	f.Title = fmt.Sprintf("The search from vertex %s by %s %s, level by level", reports.RootLabel(root), r.Label,
-		r.AtGraph())
+	f := reports.Figure{Title: fmt.Sprintf("The search from vertex %s by %s %s, level by level",
+		reports.RootLabel(root), r.Label, r.AtGraph())}
 	f.Note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
 		reports.EngineName(r.Engine.Name), r.GraphName(), reports.RootLabel(root), units.Seconds(root.Time)))
 	each := (len(levels)-1)/maxLevels + 1
@@ -79,6 +73,7 @@ func levelsFigure(r reports.Summary) reports.Figure {
 	var bands, times []reports.Shape
 	counts, seconds := newSpan(), newSpan()
 	counts.add(1)
+	var used [2]bool // directions
 	for i, level := range levels {
 		at, direction := float64(i)*width+(width-1)/2, directionOf(level)
 		frontier.points = append(frontier.points, xy(at, float64(level.Frontier)))
@@ -87,22 +82,18 @@ func levelsFigure(r reports.Summary) reports.Figure {
 			edges.points = append(edges.points, xy(at, float64(n)))
 			counts.add(float64(n))
 		}
-		color, ms := directionColors()[direction], level.Elapsed.Seconds()*1e3
+		color, ms, share := directionColors()[direction], level.Elapsed.Seconds()*1e3,
+			reports.Percentage(level.Elapsed.Seconds(), root.Time)
+		used[direction] = true
 		bands = append(bands, reports.Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
 		seconds.add(ms)
-		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color,
-			About: reports.About{Text: fmt.Sprintf(
-				"%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed),
-				reports.Percentage(ms/1e3, root.Time))}})
+		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color, About: reports.About{
+			Text: fmt.Sprintf("%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), share)}})
 		if len(levels) <= maxShares {
-			times = append(times, reports.Text{At: xy(at, ms), Text: reports.Percentage(ms/1e3, root.Time),
-				Color: reports.Faint(), Size: 8, DY: 2})
+			times = append(times, reports.Text{At: xy(at, ms), Text: share, Color: reports.Faint(), Size: 8, DY: 2})
 		}
 	}
-	x := reports.Axis{Min: -0.5, Max: float64(len(levels))*width - 0.5}
-	for i := 0; i < len(levels) && len(levels) <= maxTicks; i++ {
-		x.Ticks = append(x.Ticks, reports.Tick{At: float64(i), Label: strconv.Itoa(i)})
-	}
+	x := levelAxis(len(levels) * each)
 	f.Legend = legend([]curve{frontier, edges})
 	f.Panels = []reports.Panel{{Height: 2.1, X: x, Y: logAxis("Count", counts),
 		Shapes: slices.Concat(bands, frontier.draw(), edges.draw())}}
@@ -121,13 +112,36 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		f.Note("Counters are those of the engine; 0 is left out.")
 	}
 	f.Panels[len(f.Panels)-1].X.Title = "Level"
-	for k, name := range directionNames()[:2] {
-		if slices.ContainsFunc(levels, func(l plugins.Level) bool { return directionOf(l) == k }) {
-			f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: directionColors()[k]},
-				Block: true})
+	for k, key := range directionKeys()[:2] {
+		if used[k] {
+			f.Legend = append(f.Legend, key)
 		}
 	}
 	return f
+}
+
+// levelAxis is the axis of n levels, all with a tick unless they are many.
+func levelAxis(n int) reports.Axis {
+	x := reports.Axis{Min: -0.5, Max: float64(n) - 0.5}
+	for i := 0; i < n && n <= maxTicks; i++ {
+		x.Ticks = append(x.Ticks, reports.Tick{At: float64(i), Label: strconv.Itoa(i)})
+	}
+	return x
+}
+
+// blocks are the keys of parts of bars. Parts beyond the colors have the last one.
+func blocks(colors []reports.Color, names ...string) (keys []reports.Key) {
+	for i, name := range names {
+		keys = append(keys, reports.Key{Label: name, Block: true,
+			Look: reports.Look{Color: colors[min(i, len(colors)-1)]}})
+	}
+	return keys
+}
+
+// hasLevels reports whether the levels of a run can be drawn.
+func hasLevels(r reports.Summary) bool {
+	_, found := medianRoot(r)
+	return found && r.Verdict().Grade != reports.Wrong
 }
 
 // counterCurves are the counters of levels over their numbers, without launches of kernels.
@@ -138,11 +152,11 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 			if c.Name == plugins.KernelLaunches || c.Value <= 0 {
 				continue
 			}
-			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == reports.EngineName(c.Name) })
+			name := reports.EngineName(c.Name)
+			k := slices.IndexFunc(curves, func(other curve) bool { return other.label == name })
 			if k < 0 {
 				k = len(curves)
-				curves = append(curves, curve{label: reports.EngineName(c.Name),
-					look: reports.Looks(2 + k)}) // after frontier and entries
+				curves = append(curves, curve{label: name, look: reports.Looks(2 + k)}) // after frontier and entries
 			}
 			curves[k].points = append(curves[k].points, xy(float64(i), float64(c.Value)))
 			values.add(float64(c.Value))
@@ -156,14 +170,14 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 	largest := map[string]int{} // scale, by source
 	for _, r := range runs {
-		if _, found := medianRoot(r); found && r.Verdict().Grade != reports.Wrong {
+		if hasLevels(r) {
 			largest[r.Source] = max(largest[r.Source], r.Scale)
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(largest)) {
 		var root *record.RootRecord // the median one of the first engine
-		entries, seconds := newSpan(), newSpan()
-		f, x := reports.Figure{}, newSpan()
+		entries, seconds, depth := newSpan(), newSpan(), 0
+		f := reports.Figure{}
 		panels := []reports.Panel{{Height: 2.4}, {Height: 2.4}}
 		all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == source && r.Scale == largest[source] })
 		for _, s := range limited(&f, all, maxSeries, "engines") {
@@ -194,7 +208,7 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 				}
 				took.points = append(took.points, xy(float64(k), level.Elapsed.Seconds()*1e3))
 				seconds.add(level.Elapsed.Seconds() * 1e3)
-				x.add(float64(k))
+				depth = max(depth, k)
 			}
 			f.Legend = append(f.Legend, legend([]curve{took})...)
 			for _, part := range looked {
@@ -202,16 +216,11 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 			}
 			panels[1].Shapes = append(panels[1].Shapes, took.draw()...)
 		}
-		if len(f.Legend) < 2 || x.empty() || entries.empty() || seconds.empty() {
+		if len(f.Legend) < 2 || depth == 0 || entries.empty() || seconds.empty() {
 			continue
 		}
-		for i := range panels {
-			panels[i].X = reports.Axis{Min: -0.5, Max: x.high + 0.5}
-			for k := 0; k <= int(x.high) && int(x.high) < maxTicks; k++ {
-				panels[i].X.Ticks = append(panels[i].X.Ticks, reports.Tick{At: float64(k), Label: strconv.Itoa(k)})
-			}
-		}
-		panels[0].Y, panels[1].Y = logAxis("Entries looked at", entries), logAxis("Time (ms)", seconds)
+		panels[0].X, panels[0].Y = levelAxis(depth+1), logAxis("Entries looked at", entries)
+		panels[1].X, panels[1].Y = levelAxis(depth+1), logAxis("Time (ms)", seconds)
 		panels[1].X.Title = "Level"
 		f.Panels = panels
 		out = append(out, f)
@@ -222,15 +231,15 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 // merged makes one level of each n: their time together, the means of their counts, and the direction of the first.
 func merged(levels []plugins.Level, n int) (out []plugins.Level) {
 	for part := range slices.Chunk(levels, n) {
-		one, entries, counted := plugins.Level{Direction: part[0].Direction}, int64(0), true
+		one, entries, counted, size := plugins.Level{Direction: part[0].Direction}, int64(0), true, int64(len(part))
 		for _, level := range part {
 			one.Elapsed += level.Elapsed
 			one.Frontier += level.Frontier
 			edges, known := level.Edges.Get()
 			entries, counted = entries+edges, counted && known
 		}
-		if one.Frontier /= int64(len(part)); counted {
-			one.Edges = plugins.Counted(entries / int64(len(part)))
+		if one.Frontier /= size; counted {
+			one.Edges = plugins.Counted(entries / size)
 		}
 		out = append(out, one)
 	}
@@ -267,8 +276,7 @@ func Levels(r reports.Summary) reports.Table {
 		}
 		t.Add(strconv.Itoa(i), level.Direction.String(), units.Integer(level.Frontier), reports.Count(level.Edges),
 			reports.Measured(seconds), share, reports.Count(level.Bytes), reports.Count(level.Messages),
-			reports.PhasesText(level.Phases),
-			reports.CountersText(level.Counters))
+			reports.PhasesText(level.Phases), reports.CountersText(level.Counters))
 	}
 	if len(levels) < len(root.Levels) {
 		t.Note = fmt.Sprintf("The first %d of %d levels; the record has all.", len(levels), len(root.Levels))

@@ -6,53 +6,44 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/reports"
 )
 
 func ranks(runs []reports.Summary, _ []reports.Reference) reports.Part {
-	ranked := rankedRuns(runs)
-	part := reports.Part{
+	var ranked []rankedRun
+	for _, r := range runs {
+		if one, ok := sumRanks(r); ok && r.Rates() != nil {
+			ranked = append(ranked, one)
+		}
+	}
+	return reports.Part{
 		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true,
+		Figures:     []reports.Figure{phaseFigure(ranked)},
 		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}
-	if len(ranked) > 0 {
-		part.Figures = []reports.Figure{phaseFigure(ranked)}
-	}
-	return part
 }
 
 // rankedRun sums up a run of an engine with ranks: means of a search, over the searches that are not wrong.
 type rankedRun struct {
 	reports.Summary
-	phases    []rankedPhase
-	messages  float64
-	bytes     float64
-	computing []float64 // seconds of each rank in all searches
+	phases          []rankedPhase
+	messages, bytes float64
+	computing       []float64 // seconds of each rank in all searches
 }
 
-// rankedPhase is one phase of a search.
+// rankedPhase is one phase of a search: its time is a mean over ranks, messages and bytes are those of all ranks.
 type rankedPhase struct {
-	name     string
-	seconds  float64 // mean over ranks
-	messages float64 // of all ranks
-	bytes    float64
-	sends    bool // messages were counted
+	name                     string
+	seconds, messages, bytes float64
+	sends                    bool // messages were counted
 }
 
 // transfers reports whether a phase is a transfer or waits for one. All others compute.
 func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
-
-// rankedRuns are the runs that have ranks and rates.
-func rankedRuns(runs []reports.Summary) (out []rankedRun) {
-	for _, r := range runs {
-		if ranked, ok := sumRanks(r); ok && r.Rates() != nil {
-			out = append(out, ranked)
-		}
-	}
-	return out
-}
 
 // sumRanks adds up the searches of a run; ok is false for one without ranks, or with several numbers of them.
 func sumRanks(run reports.Summary) (r rankedRun, ok bool) {
@@ -76,10 +67,8 @@ func sumRanks(run reports.Summary) (r rankedRun, ok bool) {
 			p := r.phaseNamed(phase.Name)
 			messages, counted := phase.Messages.Get()
 			bytes, _ := phase.Bytes.Get()
-			p.seconds += phase.Elapsed.Seconds()
-			p.messages += float64(messages)
-			p.bytes += float64(bytes)
-			p.sends = p.sends || counted
+			p.seconds, p.sends = p.seconds+phase.Elapsed.Seconds(), p.sends || counted
+			p.messages, p.bytes = p.messages+float64(messages), p.bytes+float64(bytes)
 		}
 		for k, rank := range root.Ranks {
 			for _, phase := range rank.Phases {
@@ -108,18 +97,6 @@ func (r *rankedRun) phaseNamed(name string) *rankedPhase {
 	return &r.phases[i]
 }
 
-// times adds up computing and transfers.
-func (r rankedRun) times() (computing, transfers float64) {
-	for _, p := range r.phases {
-		if p.transfers() {
-			transfers += p.seconds
-		} else {
-			computing += p.seconds
-		}
-	}
-	return computing, transfers
-}
-
 // sent formats the messages and the bytes of a search.
 func (r rankedRun) sent() (messages, bytes string) {
 	return units.Integer(int64(r.messages + 0.5)), units.Integer(int64(r.bytes + 0.5))
@@ -127,16 +104,15 @@ func (r rankedRun) sent() (messages, bytes string) {
 
 // imbalance is the computing time of the slowest rank over that of the mean rank; NaN without computing.
 func (r rankedRun) imbalance() float64 {
-	sum := 0.0
-	for _, seconds := range r.computing {
-		sum += seconds
-	}
-	return slices.Max(r.computing) * float64(len(r.computing)) / sum
+	return slices.Max(r.computing) / stat.Mean(r.computing, nil)
 }
 
 // phaseFigure draws time, messages and bytes of the phases, a row for every run. The last of many phases are gray.
 func phaseFigure(runs []rankedRun) reports.Figure {
 	f := reports.Figure{Name: "phases", Title: "Time, messages and bytes of the phases of a search by engines with ranks"}
+	if len(runs) == 0 {
+		return f
+	}
 	f.Note("Means over searches; times are means over ranks too, messages and bytes those of all ranks together. Ranks " +
 		"that are goroutines of one process copy nothing, so their transfers are waiting alone.")
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
@@ -148,8 +124,7 @@ func phaseFigure(runs []rankedRun) reports.Figure {
 			}
 		}
 	}
-	colors := slices.Clone(reports.BarColors())
-	colors = append(colors, reports.Outside()) // of all others
+	colors := append(slices.Clone(reports.BarColors()), reports.Outside()) // of all others
 	for _, quantity := range []struct {
 		title string
 		of    func(rankedPhase) float64
@@ -169,10 +144,7 @@ func phaseFigure(runs []rankedRun) reports.Figure {
 		}
 		f.Panels = append(f.Panels, barPanel(quantity.title, rows))
 	}
-	for i, name := range names {
-		f.Legend = append(f.Legend, reports.Key{Label: name, Look: reports.Look{Color: colors[min(i, len(colors)-1)]},
-			Block: true})
-	}
+	f.Legend = blocks(colors, names...)
 	return f
 }
 
@@ -182,7 +154,14 @@ func ranksTable(runs []rankedRun) reports.Table {
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+
 			"the computing time of the slowest rank over the mean.")
 	for _, r := range runs {
-		computing, transfers := r.times()
+		var computing, transfers float64
+		for _, p := range r.phases {
+			if p.transfers() {
+				transfers += p.seconds
+			} else {
+				computing += p.seconds
+			}
+		}
 		messages, bytes := r.sent()
 		t.Add(r.RowName(), partitionName(r.Options["partition"]), workersText(r.Summary), units.Seconds(computing),
 			units.Seconds(transfers), units.Significant(r.imbalance(), 3), messages, bytes)

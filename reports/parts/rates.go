@@ -118,7 +118,7 @@ func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.
 		step = min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
 		half = step * float64(len(all)) / 2
 	}
-	addPublished(&f, &panel, published(references, q.published), half, &scales, &values)
+	addPublished(&f, &panel, q.publishedBy(references), half, &scales, &values)
 	for i, s := range all {
 		c := lines[i]
 		for k, r := range s.runs {
@@ -172,16 +172,14 @@ func ratesTable(runs []reports.Summary) reports.Table {
 		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+
 			"of the largest levels.")
 	for _, r := range runs {
-		row := []string{r.Label, r.GraphCell(), reports.Missing, reports.Missing, reports.Missing, reports.Missing,
-			reports.Missing, reports.Missing,
-			units.Significant(r.MeanDepth(), 4)}
+		row := append([]string{r.Label, r.GraphCell()}, slices.Repeat([]string{reports.Missing}, 6)...)
 		if s := r.Rates(); s != nil {
-			x := s.TEPS
-			row = append(row[:2], reports.GTEPS(x.Mean), reports.GTEPS(x.Min), reports.GTEPS(x.FirstQuartile),
-				reports.GTEPS(x.Median), reports.GTEPS(x.ThirdQuartile),
-				reports.GTEPS(x.Max), row[8])
+			for i, teps := range []float64{s.TEPS.Mean, s.TEPS.Min, s.TEPS.FirstQuartile, s.TEPS.Median,
+				s.TEPS.ThirdQuartile, s.TEPS.Max} {
+				row[2+i] = reports.GTEPS(teps)
+			}
 		}
-		t.Add(row...)
+		t.Add(append(row, units.Significant(r.MeanDepth(), 4))...)
 		t.Compare(r.Key, 2)
 	}
 	return t
