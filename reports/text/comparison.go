@@ -33,7 +33,6 @@ func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 	if len(c.Table.Rows) > 0 {
 		b.WriteString(rendered(c.Table, width))
 	}
-	columns := min(cmp.Or(width, 80), 100) - 4
 	for i, lines := range [][]string{c.Results, c.Limits, c.Differences} {
 		if len(lines) > 0 && b.Len() > 0 {
 			b.WriteString("\n")
@@ -42,7 +41,7 @@ func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 			b.WriteString("The sides differ in more than speed:\n")
 		}
 		for _, line := range lines {
-			fmt.Fprintf(&b, "%s\n", Wrap(line, columns, "    "))
+			b.WriteString(Wrap(line, min(cmp.Or(width, 80), 100)-4, "    ") + "\n")
 		}
 	}
 	return flush(w, &b, "the comparison")
@@ -53,30 +52,49 @@ func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
 	return fill(w, "comparison.tmpl", describe(all))
 }
 
+// cleaned has the names of comparisons cleaned.
+func cleaned(all []compare.Comparison) []compare.Comparison {
+	var out []compare.Comparison
+	for _, c := range all {
+		names := []*string{&c.A, &c.B}
+		c.Cells = slices.Clone(c.Cells)
+		for k := range c.Cells {
+			cell := &c.Cells[k]
+			names = append(names, &cell.Engine, &cell.EngineB, &cell.Graph.Source, &cell.Reason)
+		}
+		for _, name := range names {
+			if *name != "" {
+				*name = reports.Sentence(*name)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 func describe(all []compare.Comparison) (out comparison) {
+	all = cleaned(all)
 	out.Table = comparisonTable(all)
 	scatter := -1.0
 	var apart []string // engines that have no graph in common with the first
 	for _, c := range all {
 		met := slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return cell.RunsA > 0 && cell.RunsB > 0 })
 		if betweenEngines(c) && !met {
-			apart = append(apart, reports.Sentence(c.B))
+			apart = append(apart, c.B)
 			continue
 		}
 		for _, cell := range c.Cells {
 			if ofEngines(c, cell) && (cell.RunsA == 0 || cell.RunsB == 0) {
 				continue // a store has graphs that only some engines have searched
 			}
-			sentence := comparisonSentence(c, cell)
+			name, result := cellName(c, cell), cellResult(c, cell)
 			if i := len(out.Results) - 1; i >= 0 && !cell.Compared() {
 				// One sentence for all that cannot be compared for the same reason.
-				name := cellName(c, cell)
-				if before, ok := strings.CutSuffix(out.Results[i], strings.TrimPrefix(sentence, name)); ok {
-					out.Results = out.Results[:i]
-					sentence = before + "; " + sentence
+				if before, ok := strings.CutSuffix(out.Results[i], ": "+result); ok {
+					out.Results, name = out.Results[:i], before+"; "+name
 				}
 			}
-			out.Results = append(out.Results, sentence)
+			out.Results = append(out.Results, name+": "+result)
 			if limit := basis(cell); limit != "" && !slices.Contains(out.Limits, limit) {
 				out.Limits = append(out.Limits, limit)
 			}
@@ -95,7 +113,7 @@ func describe(all []compare.Comparison) (out comparison) {
 	}
 	if len(apart) > 0 {
 		out.Results = append(out.Results, fmt.Sprintf("These have no graph in common with %s: %s.",
-			reports.Sentence(all[0].A), strings.Join(apart, ", ")))
+			all[0].A, strings.Join(apart, ", ")))
 	}
 	if scatter >= 0 {
 		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
@@ -109,7 +127,7 @@ func describe(all []compare.Comparison) (out comparison) {
 func Engines(r record.Result) (lines []string) {
 	sides := compare.Engines([]record.Result{r})
 	for _, side := range sides[min(1, len(sides)):] {
-		c := compare.Of(sides[0], side)
+		c := cleaned([]compare.Comparison{compare.Of(sides[0], side)})[0]
 		if _, n := c.Overall(); n > 0 {
 			lines = append(lines, overall(c))
 		}
@@ -140,26 +158,26 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	var lines []comparisonLine
 	engines := true
 	for _, c := range all {
+		engines = engines && betweenEngines(c)
 		for _, cell := range c.Cells {
-			engines = engines && ofEngines(c, cell)
 			if cell.Compared() { // a sentence says why the others are not
 				lines = append(lines, comparisonLine{cell, c.B})
 			}
 		}
 	}
-	const columns = "engine|graph|side|#roots|#%s GTEPS|#%sGTEPS|#%s|verdict"
 	var a, b, ratio string
 	if len(all) == 1 {
 		a, b = reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)
 		b, ratio = b+" ", b+"/"+a
-	} else if a, ratio = reports.Clean(all[0].A, 12), "ratio"; a != reports.Sentence(all[0].A) {
+	} else if a, ratio = reports.Clean(all[0].A, 12), "ratio"; a != all[0].A {
 		a = "A" // the sentences have the long name
 	}
-	t := reports.NewRunTable(lines, fmt.Sprintf(columns, a, b, ratio), "")
+	t := reports.NewRunTable(lines,
+		fmt.Sprintf("engine|graph|side|#roots|#%s GTEPS|#%sGTEPS|#%s|verdict", a, b, ratio), "")
 	for _, l := range lines {
 		ratio := fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
-		t.Add(reports.Sentence(cmp.Or(l.EngineB, l.Engine)), reports.Sentence(l.Graph.Cell()), reports.Sentence(l.side),
-			strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA), reports.GTEPS(l.TEPSB), ratio, string(l.Verdict))
+		t.Add(cmp.Or(l.EngineB, l.Engine), l.Graph.Cell(), l.side, strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA),
+			reports.GTEPS(l.TEPSB), ratio, string(l.Verdict))
 	}
 	t.Head[7].Class = "whole"
 	if len(all) == 1 || engines {
@@ -171,37 +189,42 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 func digits(x float64) string { return units.Significant(x, 3) }
 
 func cellName(c compare.Comparison, cell compare.Cell) string {
-	name := reports.Sentence(cell.Engine)
 	switch {
 	case ofEngines(c, cell):
-		return reports.Sentence(cell.Graph.String())
+		return cell.Graph.String()
 	case cell.EngineB != "":
-		name = reports.Sentence(cell.EngineB) + " against " + name
+		return fmt.Sprintf("%s against %s, %s", cell.EngineB, cell.Engine, cell.Graph)
 	}
-	return fmt.Sprintf("%s, %s", name, reports.Sentence(cell.Graph.String()))
+	return fmt.Sprintf("%s, %s", cell.Engine, cell.Graph)
 }
 
-// comparisonSentence explains one line of the table.
-func comparisonSentence(c compare.Comparison, cell compare.Cell) string {
-	name := cellName(c, cell)
-	between := fmt.Sprintf("between %s and %s", reports.Sentence(c.A), reports.Sentence(c.B))
+// cellResult explains one line of the table.
+func cellResult(c compare.Comparison, cell compare.Cell) string {
+	between := fmt.Sprintf("between %s and %s", c.A, c.B)
 	if !cell.Compared() {
-		return fmt.Sprintf("%s: no comparison %s: %s.", name, between, reports.Sentence(cell.Reason))
+		return fmt.Sprintf("no comparison %s: %s.", between, cell.Reason)
 	}
-	switch ratio := *cell.Typical; {
+	p, estimate := "p < 0.0001", cell.Typical.Estimate
+	if cell.P >= 1e-4 {
+		p = "p = " + units.Significant(cell.P, 2)
+	}
+	evidence := fmt.Sprintf("%+.1f %% to %+.1f %%, %s", 100*(cell.Typical.Low-1), 100*(cell.Typical.High-1), p)
+	switch {
 	case cell.Verdict == compare.Same:
-		return fmt.Sprintf("%s: no difference found %s (%s). %s", name, between, evidence(cell), detectable(cell.Detectable))
+		slowdown := "A slowdown of " + percentText(cell.Detectable) + " or more"
+		if cell.Detectable > 0.95 {
+			slowdown = "No slowdown, however large,"
+		}
+		return fmt.Sprintf("no difference found %s (%s). %s would have been found 19 times in 20.", between, evidence,
+			slowdown)
 	case cell.Verdict == compare.Undecided:
-		return fmt.Sprintf("%s: cannot tell %s: %s (%s).", name, between, cell.Reason, evidence(cell))
-	case ratio.Estimate >= 2 || ratio.Estimate <= 0.5:
-		return fmt.Sprintf("%s: %s.", name, times(c, ratio))
+		return fmt.Sprintf("cannot tell %s: %s (%s).", between, cell.Reason, evidence)
+	case estimate >= 2 || estimate <= 0.5:
+		return times(c, *cell.Typical) + "."
 	case cell.Verdict == compare.Slower:
-		return fmt.Sprintf("%s: %s is %s slower than %s (%s).", name, reports.Sentence(c.B), percentText(1-ratio.Estimate),
-			reports.Sentence(c.A), evidence(cell))
-	default:
-		return fmt.Sprintf("%s: %s is %s faster than %s (%s).", name, reports.Sentence(c.B), percentText(ratio.Estimate-1),
-			reports.Sentence(c.A), evidence(cell))
+		return fmt.Sprintf("%s is %s slower than %s (%s).", c.B, percentText(1-estimate), c.A, evidence)
 	}
+	return fmt.Sprintf("%s is %s faster than %s (%s).", c.B, percentText(estimate-1), c.A, evidence)
 }
 
 // times says which side is how many times as fast as the other: cpu is 1.94 (1.84 to 2.04) times as fast as serial.
@@ -210,8 +233,8 @@ func times(c compare.Comparison, r compare.Ratio) string {
 	if r.Estimate < 1 {
 		fast, slow, r = slow, fast, compare.Ratio{Estimate: 1 / r.Estimate, Low: 1 / r.High, High: 1 / r.Low}
 	}
-	return fmt.Sprintf("%s is %s (%s to %s) times as fast as %s", reports.Sentence(fast), digits(r.Estimate),
-		digits(r.Low), digits(r.High), reports.Sentence(slow))
+	return fmt.Sprintf("%s is %s (%s to %s) times as fast as %s", fast, digits(r.Estimate), digits(r.Low),
+		digits(r.High), slow)
 }
 
 // overall sums up all lines of a comparison.
@@ -220,28 +243,11 @@ func overall(c compare.Comparison) string {
 	case n > 1:
 		return fmt.Sprintf("%s: geometric mean, smallest and largest of %d ratios.", times(c, mean), n)
 	case mean.Low <= 1 && mean.High >= 1:
-		return fmt.Sprintf("no difference found between %s and %s (ratio %s to %s).", reports.Sentence(c.A),
-			reports.Sentence(c.B), digits(mean.Low), digits(mean.High))
+		return fmt.Sprintf("no difference found between %s and %s (ratio %s to %s).", c.A, c.B, digits(mean.Low),
+			digits(mean.High))
 	default:
 		return times(c, mean) + "."
 	}
-}
-
-// detectable says how large a slowdown would have been found.
-func detectable(share float64) string {
-	if share > 0.95 {
-		return "No slowdown, however large, would have been found 19 times in 20."
-	}
-	return fmt.Sprintf("A slowdown of %s or more would have been found 19 times in 20.", percentText(share))
-}
-
-// evidence is the interval as percentages, and p.
-func evidence(cell compare.Cell) string {
-	p := "p < 0.0001"
-	if cell.P >= 1e-4 {
-		p = "p = " + units.Significant(cell.P, 2)
-	}
-	return fmt.Sprintf("%+.1f %% to %+.1f %%, %s", 100*(cell.Typical.Low-1), 100*(cell.Typical.High-1), p)
 }
 
 // basis says what was paired, and what that cannot show.
@@ -259,24 +265,25 @@ func basis(cell compare.Cell) string {
 // ComparisonFailures says what makes comparisons fail: nothing could be compared or, with a limit (0.05: five per
 // cent), engines at scales of A that are slower in B by more than that for sure, or that could not be compared.
 func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []string) {
-	empty := func(c compare.Comparison) bool { _, n := c.Overall(); return n == 0 }
+	all = cleaned(all)
+	filled := func(c compare.Comparison) bool { _, n := c.Overall(); return n > 0 }
 	engines := !slices.ContainsFunc(all, func(c compare.Comparison) bool { return !betweenEngines(c) })
-	if engines && !slices.ContainsFunc(all, func(c compare.Comparison) bool { return !empty(c) }) {
-		return []string{"there is nothing to compare with the searches of " + reports.Sentence(all[0].A)}
+	if engines && !slices.ContainsFunc(all, filled) {
+		return []string{"there is nothing to compare with the searches of " + all[0].A}
 	}
 	for _, c := range all {
-		if empty(c) && !engines { // of the engines of a store, some may have been compared
+		if !filled(c) && !engines { // of the engines of a store, some may have been compared
 			failures = append(failures, fmt.Sprintf("there is nothing to compare: no engine has searches of the same graph in "+
-				"%s and %s", reports.Sentence(c.A), reports.Sentence(c.B)))
+				"%s and %s", c.A, c.B))
 		}
 		for _, cell := range c.Cells {
 			switch {
 			case limit == nil:
 			case cell.SlowerThan(*limit):
 				failures = append(failures, fmt.Sprintf("%s: %s is slower than %s by more than %g %%: at least %.1f %%",
-					cellName(c, cell), reports.Sentence(c.B), reports.Sentence(c.A), *limit*100, 100*(1-cell.Typical.High)))
+					cellName(c, cell), c.B, c.A, *limit*100, 100*(1-cell.Typical.High)))
 			case !cell.Compared() && cell.RunsA > 0:
-				failures = append(failures, fmt.Sprintf("%s: not compared: %s", cellName(c, cell), reports.Sentence(cell.Reason)))
+				failures = append(failures, fmt.Sprintf("%s: not compared: %s", cellName(c, cell), cell.Reason))
 			}
 		}
 	}
@@ -287,8 +294,8 @@ func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []st
 func dissimilarities(c compare.Comparison) (lines []string) {
 	add := func(name string, differences []compare.Difference) {
 		for _, d := range differences {
-			lines = append(lines, fmt.Sprintf("%s%s: %s %s; %s %s", name, reports.Name(d.What), reports.Sentence(c.A),
-				reports.Sentence(strings.Join(d.A, ", ")), reports.Sentence(c.B), reports.Sentence(strings.Join(d.B, ", "))))
+			lines = append(lines, fmt.Sprintf("%s%s: %s %s; %s %s", name, reports.Name(d.What), c.A,
+				reports.Sentence(strings.Join(d.A, ", ")), c.B, reports.Sentence(strings.Join(d.B, ", "))))
 		}
 	}
 	for _, warning := range c.Warnings {
@@ -297,7 +304,7 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	add("", c.Differences)
 	for _, cell := range c.Cells {
 		if !ofEngines(c, cell) {
-			add(fmt.Sprintf("%s, %s: ", reports.Sentence(cell.Engine), reports.Sentence(cell.Graph.String())), cell.Differences)
+			add(fmt.Sprintf("%s, %s: ", cell.Engine, cell.Graph), cell.Differences)
 		}
 	}
 	return lines

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/parts"
 )
@@ -24,15 +23,11 @@ var templates embed.FS
 
 // fill writes one of the templates with its data. Templates print texts from outside with name, sentence or literal.
 func fill(w io.Writer, file string, data any) error {
-	t, err := template.New(file).Funcs(template.FuncMap{
-		"name": reports.Name, "sentence": reports.Sentence, "literal": literal, "plural": reports.Plural,
-		"integer": units.Integer, "seconds": units.Seconds, "significant": units.Significant, "gteps": reports.GTEPS,
-		"official": official, "g": percentG, "variants": reports.VariantTable, "several": parts.OfSeveral,
-		"parts":   parts.Of,
-		"levels":  parts.Levels,
-		"next":    func(n int) int { return n + 1 },
-		"percent": func(share float64) string { return units.Significant(100*share, 3) + " %" },
-		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
+	t, err := template.New(file).Funcs(reports.Functions()).Funcs(template.FuncMap{
+		"literal": literal, "official": official, "g": percentG,
+		"several": parts.OfSeveral, "parts": parts.Of, "levels": parts.Levels,
+		"next":  func(n int) int { return n + 1 },
+		"named": func(name string, t reports.Table) reports.Table { t.Name = name; return t },
 	}).ParseFS(templates, "*.tmpl")
 	if err != nil {
 		return fmt.Errorf("text: read the built-in template: %w", err)
@@ -75,3 +70,8 @@ func literal(s string) string {
 	}
 	return s
 }
+
+// Markdown writes a report for an issue or a wiki, in GitHub's dialect (GitHub Flavored Markdown 0.29): the verdict,
+// then every table of the page, long ones folded. Figures have to be added by hand. Texts from outside cannot introduce
+// Markdown, HTML, mentions or links to issues.
+func Markdown(w io.Writer, r reports.Report) error { return fill(w, "markdown.tmpl", r) }
