@@ -52,13 +52,13 @@ func List(folder string, r record.Result, err error) Listed {
 		Folder: folder, ID: r.ID, Started: &r.Started, Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Schema: r.Schema,
 		Checksummed: r.Checksummed(), Note: r.Environment["TEPS_NOTE"],
 	}
-	worst := reports.Good
+	worst := reports.Grade(-1)
 	for _, one := range r.Runs {
 		run := reports.Summary{Run: one}
 		v := run.Verdict()
 		listed := ListedRun{Engine: run.Engine.Name, GraphID: run.GraphID, Roots: len(run.Roots), State: v.Word,
 			Compliant: run.Compliant()}
-		if l.State == "" || v.Grade > worst {
+		if v.Grade > worst {
 			l.State, worst = v.Word, v.Grade
 		}
 		if s := run.Rates(); s != nil {
@@ -87,15 +87,13 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 	t.DropShared(2)
 	t.DropEmpty()
 	out := damaged
-	switch {
-	case len(records) == 0:
-		out = "no runs here\n"
-	case damaged == "":
-		out = rendered(t, width)
-	case len(t.Rows) > 0:
-		out = rendered(t, width) + "\n" + damaged
+	if len(t.Rows) > 0 && damaged != "" {
+		out = "\n" + damaged
 	}
-	return flush(w, bytes.NewBufferString(out), "the list")
+	if len(t.Rows) > 0 {
+		out = rendered(t, width) + out
+	}
+	return flush(w, bytes.NewBufferString(cmp.Or(out, "no runs here\n")), "the list")
 }
 
 // SortList puts the latest records first if by is date, and the fastest if it is gteps. Records without one come last.
@@ -103,31 +101,25 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 func SortList(records []Listed, by string) {
 	slices.SortStableFunc(records, func(a, b Listed) int {
 		switch by {
-		case "date":
-			return cmp.Compare(b.started(), a.started())
 		case "gteps":
 			return cmp.Compare(b.fastest(), a.fastest()) // NaN is less than all numbers
-		default:
-			return 0
+		case "date":
+			return cmp.Or(b.Started, &time.Time{}).Compare(*cmp.Or(a.Started, &time.Time{}))
 		}
-	})
-}
-
-// started is the time in nanoseconds, and 0 for a record that cannot be read.
-func (l Listed) started() int64 {
-	if l.Started == nil {
 		return 0
-	}
-	return l.Started.UnixNano()
+	})
 }
 
 // fastest is the rate of the fastest engine and graph, NaN without rates.
 func (l Listed) fastest() float64 {
-	rate := math.NaN()
+	rate := math.Inf(-1)
 	for _, run := range l.Runs {
-		if run.TEPS != nil && !(rate > *run.TEPS) {
-			rate = *run.TEPS
+		if run.TEPS != nil {
+			rate = max(rate, *run.TEPS)
 		}
+	}
+	if math.IsInf(rate, 0) {
+		return math.NaN()
 	}
 	return rate
 }
@@ -153,11 +145,8 @@ func listRow(l Listed) []string {
 	if !l.Checksummed && !slices.ContainsFunc(l.Runs, func(run ListedRun) bool { return run.State == "INTERRUPTED" }) {
 		state += ", no checksum"
 	}
-	return []string{
-		reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine), firstOf(engines),
-		firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state,
-		reports.Sentence(l.Note),
-	}
+	return []string{reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
+		firstOf(engines), firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
 }
 
 // firstOf joins as many of the names as a column has room for, at least one, truncated if needed, and says how many
