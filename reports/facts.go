@@ -18,7 +18,7 @@ import (
 //go:embed facts.tmpl
 var factsTemplate string
 
-// Functions returns the functions of templates. Templates print texts from outside with name, sentence, engine or clean.
+// Functions returns the functions of templates. Texts from outside need name, sentence, engine or clean.
 func Functions() template.FuncMap {
 	return template.FuncMap{
 		"name": Name, "sentence": Sentence, "engine": EngineName, "clean": Clean, "join": strings.Join, "joined": Joined,
@@ -57,7 +57,6 @@ func facts(data any, names ...string) (tables []Table) {
 	return tables
 }
 
-// listed joins the texts of all.
 func listed[T any](all []T, text func(T) string) string {
 	var out []string
 	for _, one := range all {

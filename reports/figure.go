@@ -8,8 +8,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Figure is a drawing as data: a legend at the top, panels below each other with a common left edge, and notes under
-// them that say how to read it. Package plot draws it.
+// Figure is a drawing as data: a legend at the top, panels below each other, and notes that say how to read it.
 type Figure struct {
 	Name   string // of its files, without extension
 	Title  string // one sentence: the caption, and the text for readers who cannot see the figure
@@ -54,8 +53,8 @@ type Tick struct {
 // Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Places are in units of the axes, sizes in points.
 type Shape any
 
-// About is what a page says of a shape of the data: the label of its key in the legend, with which it can be hidden,
-// and a text for a pointer on it. Bars without a key have that of their color.
+// About is the label of a shape's key in the legend, with which it can be hidden, and its text for a pointer. Bars
+// without a key have that of their color.
 type About struct{ Key, Text string }
 
 // Point is a place in a panel.
@@ -80,8 +79,7 @@ type Mark struct {
 	About
 }
 
-// Bar is a rectangle around At on one axis that goes from From to To on the other: upright over the x axis, or Across,
-// to the right from the y axis.
+// Bar is a rectangle around At on the x axis, or Across on the y axis, that goes from From to To on the other.
 type Bar struct {
 	Across   bool
 	At, Half float64 // Half is half of its width

@@ -104,10 +104,10 @@ const (
 	SentenceLength = 400
 )
 
-// Clean makes a text from outside fit for one line of a terminal, a drawing or a page. Control characters (terminal
-// escapes, line breaks), invisible and direction-changing characters and broken UTF-8 become spaces, runs of spaces
-// become one, and a text longer than limit runes ends in an ellipsis. Marks that combine with a letter are left out,
-// because programs disagree about the width of such a text. An empty text becomes Missing.
+// Clean makes a text from outside fit for one line. Control characters (terminal escapes, line breaks), invisible and
+// direction-changing characters and broken UTF-8 become spaces, runs of spaces become one, and a text longer than limit
+// runes ends in an ellipsis. Combining marks, whose width programs disagree about, are left out. An empty text becomes
+// Missing.
 func Clean(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

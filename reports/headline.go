@@ -23,7 +23,6 @@ type Headline struct {
 	Broken  []record.Check
 }
 
-// maxFaults is the number of faults in a headline; the table of runs has all.
 const maxFaults = 5
 
 // Best is the place of the fastest run whose numbers are a result; -1 without one.
@@ -75,8 +74,7 @@ func (r Result) Headline() Headline {
 	return h
 }
 
-// RunTable sums up every run in a line. Rates are GTEPS: the harmonic mean over the roots, and the slowest and fastest
-// root. A wide table has two columns more than fit a terminal.
+// RunTable has a line for each run. A wide table has two columns more than fit a terminal.
 func (r Result) RunTable(wide bool) Table {
 	t := summaryTable(r.Runs, false)
 	t.Remove("runs", "memory", "what differs")
@@ -87,8 +85,7 @@ func (r Result) RunTable(wide bool) Table {
 	return t
 }
 
-// VariantTable has a line for each variant: its numbers, and the range of the rates of its runs. Columns without a
-// value are left out.
+// VariantTable has a line for each variant, with the range of the rates of its runs.
 func VariantTable(all []Summary) Table {
 	t := summaryTable(all, true)
 	t.Remove("valid", "rules", "graph held")

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reports holds the model of a report: records of runs, a Summary for each run or variant, and figures and
-// tables as data. Package parts makes the figures and tables, package plot draws figures, and packages text and page
-// write reports in the formats that package formats lists. Reports are made from records alone: nothing here measures
-// or reads a file.
+// Package reports holds the model of a report: a Summary for each run or variant, and figures and tables as data.
+// Package parts makes the figures and tables, plot draws figures, text and page write reports, and formats lists the
+// formats. Reports are made from records alone: nothing here measures or reads a file.
 //
-// Three rules apply everywhere. What was not measured is shown as missing, never as 0. A number looks official only if
-// the run is complete and no search broke a rule (verdict.go). Names come from engines and files, so every text is
-// cleaned before it reaches a terminal, a drawing or a page (format.go).
+// Three rules apply everywhere. A value that was not measured is shown as missing, never as 0. A number looks official
+// only if the run is complete and no search broke a rule. Names come from engines and files, so every text is cleaned.
 package reports
 
 import (
@@ -56,8 +54,7 @@ type Part struct {
 	TableOnly   bool // shown for its table even without a figure
 }
 
-// maxSeparate is the number of records whose runs are shown one by one. More of them are the repeats of a sweep.
-const maxSeparate = 8
+const maxSeparate = 8 // records whose runs are shown one by one; more are the repeats of a sweep
 
 // Many reports whether the report has a line for each variant, with single records folded.
 func (r Report) Many() bool { return len(r.Results) > maxSeparate }
@@ -85,7 +82,6 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 	return r, nil
 }
 
-// mark is the mark of the i-th of several records, from 0.
 func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 
 // Name is the id of the record.
@@ -101,7 +97,6 @@ func (r Report) RecordTable() Table {
 	return t
 }
 
-// dated formats a time that may be missing.
 func dated(t time.Time, layout string) string {
 	if t.IsZero() {
 		return Missing

@@ -95,7 +95,6 @@ func References(names ...string) ([]Reference, error) {
 	return out, nil
 }
 
-// input says what a row searched.
 func (r ReferenceRow) input() string {
 	if r.Scale == 0 {
 		return Clean(r.Graph, 2*NameLength)
@@ -103,7 +102,6 @@ func (r ReferenceRow) input() string {
 	return Joined(", ", r.Graph, fmt.Sprintf("scale %d, edge factor %d", r.Scale, r.EdgeFactor))
 }
 
-// rates spells the GTEPS of a row.
 func (r ReferenceRow) rates() string {
 	about := ""
 	if r.Approximate {

@@ -2,8 +2,7 @@
 
 package reports
 
-// Color is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page, which has other values in a
-// dark scheme. Alpha lets it through (0 and 255: opaque).
+// Color is a color of the palette: 0xRRGGBB on white paper, and a CSS variable of the page. Alpha 0 is opaque, as 255.
 type Color struct {
 	RGB      uint32
 	Variable string
@@ -56,8 +55,8 @@ const (
 	glyphs
 )
 
-// Look distinguishes a series from others. Color and glyph change together, so that a print without colors and a reader
-// who cannot see all of them can still distinguish series.
+// Look distinguishes a series from others. Color and glyph change together, for prints without colors and readers who
+// cannot see all of them.
 type Look struct {
 	Color  Color
 	Glyph  Glyph

@@ -142,8 +142,8 @@ func medianFigure(f record.PowerFigure, all []record.PowerFigure) record.PowerFi
 // labelWidth is the width in columns of the name of an engine or a graph in figures and tables.
 const labelWidth = 30
 
-// summaries sums up each run of records under the name of its engine. Among several records, names end in the mark of
-// their record. Engines whose names look the same once cleaned get a number.
+// summaries sums up each run under the name of its engine, with the mark of its record among several. Engines whose
+// names look the same once cleaned get a number.
 func summaries(records ...record.Result) (out []Summary) {
 	type origin struct {
 		record int
@@ -180,7 +180,6 @@ func summaries(records ...record.Result) (out []Summary) {
 	return out
 }
 
-// cleanCommit is a commit that names a build: the tree had no changes.
 func cleanCommit(commit string) string {
 	if strings.HasSuffix(commit, "+dirty") {
 		return ""
@@ -231,11 +230,9 @@ func (s Summary) GraphName() string { return Name(s.GraphID.String()) }
 // AtGraph is the run's graph in a sentence: at scale 20, or on and its name.
 func (s Summary) AtGraph() string { return Sentence(s.At()) }
 
-// named begins a sentence about a run.
 func (s Summary) named() string { return fmt.Sprintf("%s %s: ", s.Label, s.AtGraph()) }
 
-// Device names what a run searched on: the host's processor, or the engine's first device if it is something else or
-// the only one with a name.
+// Device is the host's processor, or the engine's first device if it is another kind or the only one with a name.
 func (s Summary) Device() string {
 	cpu, d := s.Repeats[0].Machine.CPU, s.Description
 	if d == nil || len(d.Devices) == 0 || d.Devices[0].Kind == "cpu" && cpu != "" {
@@ -253,8 +250,8 @@ const (
 	maxTEPS = 1e21
 )
 
-// Rates returns the statistics of a run whose rates may be shown: they exist, are plausible, and no search was wrong.
-// Otherwise it returns nil. Every rate that a report shows of a run is from here.
+// Rates returns the statistics of a run with plausible rates and no wrong search, else nil. Every rate of a report is
+// from here.
 func (s Summary) Rates() *record.Statistics {
 	if s.Statistics == nil || s.Verdict().Grade == Wrong {
 		return nil
@@ -298,7 +295,7 @@ func (s Summary) PowerFigure() (record.PowerFigure, bool) {
 	return s.Energy.Headline()
 }
 
-// PerWatt is the measured figure for a narrow column: the number and what power it is of. Without one it is Missing.
+// PerWatt is the measured figure for a narrow column: the number and what power it is of.
 func (s Summary) PerWatt() string {
 	f, found := s.PowerFigure()
 	if !found || f.Method != power.Measured {

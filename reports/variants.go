@@ -11,8 +11,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Variants sums up the runs that agree in everything but the time of their start. A variant has the same label on every
-// graph, unless the scales of the report are of graphs with several edge factors or seeds.
+// Variants sums up the runs that agree in everything but their start. A variant has one label on all graphs, unless the
+// scales of the report have several edge factors or seeds.
 func (r Report) Variants() (out []Summary) {
 	type place struct {
 		label, input string
@@ -57,7 +57,7 @@ func (r Report) Variants() (out []Summary) {
 	return out
 }
 
-// differences are what distinguishes a run from those of variants with the same name, but for the number at its end.
+// differences are what distinguishes a run from those of variants with the same name.
 func differences(s Summary, variants []Summary) string {
 	name := func(s Summary) string { return strings.Split(s.Label, " #")[0] }
 	mine, differs := s.traits(), map[string]bool{}

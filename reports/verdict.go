@@ -62,8 +62,8 @@ func (s Summary) Verdict() Verdict {
 	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
-// Disturbance names the runs in which other work on the machine delayed more than a twentieth of the searches by more
-// than a tenth of their time. It is empty if there are none.
+// Disturbance names the runs in which more than a twentieth of the searches were delayed by more than a tenth of their
+// time. It is empty if there are none.
 func Disturbance(runs ...Summary) string {
 	var worst string
 	var disturbed, delayed, searches, largest int

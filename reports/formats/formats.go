@@ -19,8 +19,7 @@ import (
 	"github.com/tepsbench/teps/reports/text"
 )
 
-// All are the formats in the order in which a help text lists them. A new one is a function in a file of its own and a
-// line here.
+// All are the formats in the order of help texts. A new one is a function in a file of its own and a line here.
 func All() []reports.Format {
 	return []reports.Format{
 		{Name: "html", Summary: "the page, one file that needs nothing else", References: true, Write: page.Write},
@@ -65,8 +64,7 @@ func ByName(formats []reports.Format, name string) (reports.Format, error) {
 }
 
 // WriteAll writes a report into a directory, which must exist: graph500.txt, the figures as SVG, greengraph500.txt if
-// an energy loop was metered, and report.html. Each file appears whole or not at all and replaces an older one. The
-// error wraps that of the file system and names the file; files written before it stay.
+// an energy loop was metered, and report.html. Each file is replaced whole or not at all. The error names the file.
 func WriteAll(dir string, r reports.Report) error {
 	write := func(file string, format func(io.Writer, reports.Report) error) error {
 		var b bytes.Buffer

@@ -32,10 +32,9 @@ type pager struct {
 	ratios  map[reports.RowKey]map[string]parts.Ratio
 }
 
-// Write writes one page about a report: headline, figures with their tables, the statement of rules, kernel 1, every
-// root, the machine and the way in which things are counted. The page needs nothing but itself, no network, and shows
-// everything without its script, which sorts tables, compares rows, hides series and shows the text of a point at once.
-// It follows the reader's light or dark scheme and prints. Texts from outside are cleaned and escaped.
+// Write writes one page about a report. The page needs no other file and no network. It shows everything without its
+// script, which sorts tables, compares rows, hides series and shows the text of a point. It has a light and a dark
+// scheme.
 func Write(w io.Writer, r reports.Report) error {
 	plotter, err := plot.New()
 	if err != nil {
@@ -62,7 +61,6 @@ func Write(w io.Writer, r reports.Report) error {
 	return nil
 }
 
-// figure is a figure on the page.
 type figure struct {
 	reports.Figure
 	Number  int

@@ -11,10 +11,8 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// maxRows is the number of runs with a row of their own in a figure.
-const maxRows = 16
+const maxRows = 16 // runs with a row of their own in a figure
 
-// xy is a place in a panel.
 func xy(x, y float64) reports.Point { return reports.Point{X: x, Y: y} }
 
 // span is an interval of positive numbers.
@@ -33,8 +31,7 @@ func (s *span) add(values ...float64) {
 
 func (s span) empty() bool { return s.high == 0 }
 
-// valueAxis is the axis of a positive quantity: linear from 0, or logarithmic if the values span more than a factor of
-// 12.
+// valueAxis is linear from 0, or logarithmic if the values span more than a factor of 12.
 func valueAxis(title string, values span) reports.Axis {
 	if values.high > 12*values.low {
 		return logAxis(title, values)
@@ -42,7 +39,6 @@ func valueAxis(title string, values span) reports.Axis {
 	return linearAxis(title, values.high*1.08)
 }
 
-// linearAxis goes from 0 to high.
 func linearAxis(title string, high float64) reports.Axis {
 	return reports.Axis{Title: title, Max: high, Grid: true}
 }
@@ -67,7 +63,6 @@ func scaleAxis(scales span) reports.Axis {
 	return a
 }
 
-// rowAxis has names from the top.
 func rowAxis(names []string) reports.Axis {
 	a := reports.Axis{Min: -0.55, Max: float64(len(names)) - 0.45, Names: true}
 	for i, name := range names {
@@ -84,8 +79,7 @@ type curve struct {
 	about  func(reports.Point) string // the text for a pointer; nil: label and value
 }
 
-// draw draws the points as marks that a line joins, without marks where they are many. Values that are not positive and
-// finite are left out.
+// draw joins the points by a line, with marks unless they are many. Only values that are positive and finite are drawn.
 func (c curve) draw() (shapes []reports.Shape) {
 	var drawn []reports.Point
 	for _, p := range c.points {
@@ -111,7 +105,6 @@ func (c curve) draw() (shapes []reports.Shape) {
 	return shapes
 }
 
-// legend has a key for every curve.
 func legend(curves []curve) (keys []reports.Key) {
 	for _, c := range curves {
 		keys = append(keys, reports.Key{Label: c.label, Look: c.look})
@@ -127,8 +120,7 @@ type row struct {
 	text string
 }
 
-// rowPanel draws rows of that height, less where they are many, the first at the top. The x axis becomes longer by the
-// room that their texts need.
+// rowPanel draws rows of that height, the first at the top. The x axis grows by the room that their texts need.
 func rowPanel(x reports.Axis, height float64, rows []row) reports.Panel {
 	if len(rows) > maxRows/2 {
 		height *= 0.75
@@ -175,13 +167,8 @@ func barRow(name, text string, parts []float64, colors ...reports.Color) row {
 	return r
 }
 
-// Heights of rows, in inches.
-const (
-	barHeight = 0.27
-	boxHeight = 0.42
-)
+const barHeight, boxHeight = 0.27, 0.42 // of rows, in inches
 
-// barPanel is a panel of rows with bars.
 func barPanel(title string, rows []row) reports.Panel {
 	high := 1e-9
 	for _, r := range rows {

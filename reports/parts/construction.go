@@ -18,7 +18,6 @@ func construction(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	}
 }
 
-// constructionTable has the time of kernel 1 and the memory that it leaves, by tuple and by search.
 func constructionTable(runs []reports.Summary) reports.Table {
 	t := reports.NewRunTable(runs,
 		"engine|graph|#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+

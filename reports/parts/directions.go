@@ -27,8 +27,7 @@ func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	}
 }
 
-// directionShare says what the searches of a run did in each direction: means of a search, over the searches that
-// recorded levels and were not found wrong. Index 0 is top-down, 1 bottom-up.
+// directionShare is what a search did top-down (index 0) and bottom-up (1): means over the searches with levels.
 type directionShare struct {
 	reports.Summary
 	time    float64 // seconds of a search
@@ -99,7 +98,6 @@ func directionColors() []reports.Color {
 	return []reports.Color{reports.Series()[5], reports.Series()[4], reports.Outside()}
 }
 
-// directionsFigure draws the shares of a search's time, for every run.
 func directionsFigure(rows []directionShare) reports.Figure {
 	f := reports.Figure{
 		Name: "directions", Title: "Share of the search time in top-down and bottom-up levels, for each engine and graph",

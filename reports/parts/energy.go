@@ -33,7 +33,6 @@ func energy(runs []reports.Summary, references []reports.Reference) reports.Part
 	}
 }
 
-// kindOfPower tells system power from component power.
 func kindOfPower(f record.PowerFigure) string {
 	if f.System {
 		return "system"
@@ -52,7 +51,6 @@ func meteredRuns(runs []reports.Summary) (out []reports.Summary) {
 	return out
 }
 
-// energyTable has a line for each power figure, and one that gives the reason for each run without.
 func energyTable(runs []reports.Summary) reports.Table {
 	t := reports.NewRunTable(runs, "engine|graph|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
 		"#MTEPS/W above idle|#± %|#J per search|#loop|#searches",
@@ -86,7 +84,6 @@ func energyTable(runs []reports.Summary) reports.Table {
 
 const maxPowerLines = 8 // meters in a figure
 
-// powerFigures draw power over time for every run that was metered.
 func powerFigures(runs []reports.Summary) []reports.Figure {
 	var out []reports.Figure
 	taken := map[string]bool{}
@@ -132,8 +129,7 @@ func powerFigure(r reports.Summary) reports.Figure {
 	return f
 }
 
-// powerLine draws the slopes of a meter's curve: mean power between two moments. Where energy is not known there is a
-// gap.
+// powerLine draws the slopes of a meter's curve, mean powers, with a gap where energy is not known.
 func powerLine(m record.Metered, key reports.Key, watts *span) []reports.Shape {
 	var out []reports.Shape
 	line := reports.Line{Color: key.Look.Color, Width: 0.9, Broken: key.Look.Broken, About: reports.About{Key: key.Label}}
@@ -147,7 +143,7 @@ func powerLine(m record.Metered, key reports.Key, watts *span) []reports.Shape {
 	for i := 1; i < len(c.At); i++ {
 		from, to := c.At[i-1].Seconds(), c.At[i].Seconds()
 		w := (c.Joules[i] - c.Joules[i-1]) / (to - from)
-		// A counter that was read last between two of its updates has not stood still: the next update was not waited for.
+		// The next update of a counter was not waited for.
 		unfinished := i == len(c.At)-1 && m.Meter.Quantity == power.Energy && w == 0
 		if to <= from || !reports.Finite(w) || w < 0 || unfinished || slices.Contains(c.Breaks, i) {
 			flush()

@@ -10,11 +10,9 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// maxGraphRows is the number of rows of the figure.
-const maxGraphRows = 60
+const maxGraphRows = 60 // of the figure
 
-// graphsFigure draws a mark for each run on a graph without a scale, graph by graph, and published values on the same
-// graphs below it.
+// graphsFigure draws a mark for each run on a graph without a scale, with published values on the same graph below.
 func graphsFigure(f reports.Figure, runs []reports.Summary, references []reports.Reference, q quantity) reports.Figure {
 	var named []reports.Summary // on graphs without a scale
 	look := map[string]reports.Look{}
@@ -54,7 +52,6 @@ func graphsFigure(f reports.Figure, runs []reports.Summary, references []reports
 	return f
 }
 
-// markRow is a row with a mark at a value.
 func markRow(name string, value float64, text string, look reports.Look) row {
 	return row{name: name, end: value, text: text, draw: func(place float64) []reports.Shape {
 		return []reports.Shape{reports.Mark{At: xy(value, place), Glyph: look.Glyph, Color: look.Color, Radius: 3.2,

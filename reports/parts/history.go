@@ -31,7 +31,6 @@ type historyPoint struct {
 
 func (p historyPoint) day() string { return p.begin.Format(time.DateOnly) }
 
-// same reports whether two points are of the same build on the same day.
 func (p historyPoint) same(q historyPoint) bool { return p.day() == q.day() && p.Build == q.Build }
 
 const (
@@ -40,8 +39,6 @@ const (
 	maxBaseline      = compare.MinPairs // runs before a point that it is compared with
 )
 
-// histories are those with enough points, first those with most slow-downs, then those with most points. Runs without a
-// result are left out.
 func histories(r reports.Report) (all []history) {
 	results := slices.Clone(r.Results)
 	slices.SortStableFunc(results, func(a, b reports.Result) int { return a.Started.Compare(b.Started) })
@@ -86,8 +83,8 @@ func (h history) name() string {
 	return reports.Cut(reports.Joined(", ", run.RowName(), options, h.machine), width, width*3/2)
 }
 
-// compare compares each point with the runs before it, back to the last change, as `teps compare` does. One run before
-// and one after cannot differ, because nothing is known of how much runs scatter.
+// compare compares each point with the runs before it, back to the last change, as `teps compare` does. Two single runs
+// cannot differ, because their scatter is not known.
 func (h *history) compare() {
 	before := h.points[0].Repeats
 	for i := range h.points[1:] {
@@ -113,12 +110,10 @@ func (h *history) compare() {
 	}
 }
 
-// changed reports whether the point is faster or slower than the runs before it.
 func (p historyPoint) changed() bool {
 	return p.change.Verdict == compare.Slower || p.change.Verdict == compare.Faster
 }
 
-// percentages are the change from the runs before, and its interval.
 func (p historyPoint) percentages() (change, interval string) {
 	ratio := p.change.Typical
 	if ratio == nil {
@@ -202,7 +197,6 @@ func historyFigure(all []history) reports.Figure {
 	return f
 }
 
-// historyTable has all points of all histories.
 func historyTable(all []history) reports.Table {
 	var runs []historyPoint
 	for _, h := range all {

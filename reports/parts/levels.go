@@ -42,8 +42,7 @@ func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 	return out
 }
 
-// levelsFigure draws the median search level by level: above, the frontier and the adjacency entries looked at; below,
-// the time of each level. Colors show the direction.
+// levelsFigure draws the median search level by level: frontier, adjacency entries looked at, time and counters.
 func levelsFigure(r reports.Summary) reports.Figure {
 	root, _ := medianRoot(r)
 	levels := root.Levels
@@ -120,7 +119,6 @@ func levelsFigure(r reports.Summary) reports.Figure {
 	return f
 }
 
-// levelAxis is the axis of n levels, all with a tick unless they are many.
 func levelAxis(n int) reports.Axis {
 	x := reports.Axis{Min: -0.5, Max: float64(n) - 0.5}
 	for i := 0; i < n && n <= maxTicks; i++ {
@@ -138,7 +136,6 @@ func blocks(colors []reports.Color, names ...string) (keys []reports.Key) {
 	return keys
 }
 
-// hasLevels reports whether the levels of a run can be drawn.
 func hasLevels(r reports.Summary) bool {
 	_, found := medianRoot(r)
 	return found && r.Verdict().Grade != reports.Wrong
@@ -287,7 +284,6 @@ func Levels(r reports.Summary) reports.Table {
 	return t
 }
 
-// graphFile is the run's graph as a part of the name of a file: s20, or a name.
 func graphFile(r reports.Summary) string {
 	if r.Source != "" {
 		return reports.FileName(r.Source)

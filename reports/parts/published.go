@@ -40,9 +40,8 @@ func (q quantity) publishedBy(references []reports.Reference) (out []publishedVa
 	return out
 }
 
-// addPublished draws published values of graphs with a scale in gray with hollow marks and the number of their system
-// in the legend: a mean, or the ends of a range with a broken line between them. Values at the same scale stand next to
-// each other. It widens the spans of the axes. The room from -half to half around a scale is left to measured values.
+// addPublished draws published values of graphs with a scale: a mean, or the ends of a range with a broken line between
+// them. It widens the spans of the axes. The room from -half to half around a scale is left to measured values.
 func addPublished(f *reports.Figure, panel *reports.Panel, all []publishedValue, half float64, scales, values *span) {
 	atScale, placed := map[int]int{}, map[int]int{}
 	for _, v := range all {
@@ -97,8 +96,7 @@ func addPublished(f *reports.Figure, panel *reports.Panel, all []publishedValue,
 	}
 }
 
-// publishedOffset is the distance of the i-th of n published values from its scale: they stand on both sides of the
-// measured values, which reach from -half to half.
+// publishedOffset is the distance of the i-th of n published values from its scale.
 func publishedOffset(i, n int, half float64) float64 {
 	side := (n + 1) / 2 // on the left
 	step := min(0.17, (0.45-half)/float64(side))
@@ -126,8 +124,8 @@ func publishedOn(f *reports.Figure, run reports.Summary, all []publishedValue) (
 	return out
 }
 
-// isOf reports whether the row is of the graph of a run: made by the same generator, or from a file of that name that
-// has as many tuples. Self-loops, which some publications leave out, may make a third of them.
+// isOf reports whether the row is of the graph of a run: of the same generator, or from a file of that name with as many
+// tuples, give or take a third: some publications leave out self-loops.
 func isOf(r reports.ReferenceRow, run reports.Summary) bool {
 	if r.Source == run.Source {
 		return true

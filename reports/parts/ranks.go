@@ -35,7 +35,6 @@ type rankedRun struct {
 	computing       []float64 // seconds of each rank in all searches
 }
 
-// rankedPhase is one phase of a search: its time is a mean over ranks, messages and bytes are those of all ranks.
 type rankedPhase struct {
 	name                     string
 	seconds, messages, bytes float64
@@ -87,7 +86,6 @@ func sumRanks(run reports.Summary) (r rankedRun, ok bool) {
 	return r, len(r.phases) > 0
 }
 
-// phaseNamed returns the phase of that name, which is added if it is new.
 func (r *rankedRun) phaseNamed(name string) *rankedPhase {
 	i := slices.IndexFunc(r.phases, func(p rankedPhase) bool { return p.name == name })
 	if i < 0 {
@@ -97,7 +95,6 @@ func (r *rankedRun) phaseNamed(name string) *rankedPhase {
 	return &r.phases[i]
 }
 
-// sent formats the messages and the bytes of a search.
 func (r rankedRun) sent() (messages, bytes string) {
 	return units.Integer(int64(r.messages + 0.5)), units.Integer(int64(r.bytes + 0.5))
 }
@@ -148,7 +145,6 @@ func phaseFigure(runs []rankedRun) reports.Figure {
 	return f
 }
 
-// ranksTable has what the figure of phases shows.
 func ranksTable(runs []rankedRun) reports.Table {
 	t := reports.NewTable("run|partition|#workers|#computing|#transfers and waiting|#imbalance|#messages|#bytes",
 		"Means of a search. Times are means over ranks; messages and bytes are those of all ranks together. Imbalance is "+

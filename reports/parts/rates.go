@@ -33,7 +33,6 @@ func rates(runs []reports.Summary, references []reports.Reference) reports.Part 
 	}
 }
 
-// runSeries are runs of one name, by scale.
 type runSeries struct {
 	label string
 	look  reports.Look
@@ -60,7 +59,6 @@ func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) []runSeri
 	return out
 }
 
-// inGTEPS converts a spread of TEPS.
 func inGTEPS(s record.Spread) record.Spread {
 	return record.Spread{Min: s.Min / 1e9, FirstQuartile: s.FirstQuartile / 1e9, Median: s.Median / 1e9,
 		ThirdQuartile: s.ThirdQuartile / 1e9, Max: s.Max / 1e9, Mean: s.Mean / 1e9}
@@ -76,7 +74,6 @@ type quantity struct {
 	published func(reports.ReferenceRow) (mean, low, high float64)
 }
 
-// searchRate is the quantity of the figures of rates.
 func searchRate() quantity {
 	return quantity{"Search rate (GTEPS)", func(r reports.Summary) float64 {
 		if s := r.Rates(); s != nil {
@@ -86,8 +83,7 @@ func searchRate() quantity {
 	}, true, func(r reports.ReferenceRow) (mean, low, high float64) { return r.GTEPS, r.Min, r.Max }}
 }
 
-// scaleFigure draws a mark for each run on a graph with a scale, around it a box if the quantity has them, and
-// published values next to them.
+// scaleFigure draws a mark for each run on a graph with a scale, a box if the quantity has them, and published values.
 func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.Reference, q quantity) reports.Figure {
 	all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == "" && q.measured(r) > 0 })
 	if len(all) == 0 {
@@ -145,14 +141,12 @@ func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.
 	return f
 }
 
-// noteRepeats says what a figure shows of runs that were repeated.
 func noteRepeats(f *reports.Figure, runs []reports.Summary) {
 	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return len(r.Rated) > 1 }) {
 		f.Note("Marks and boxes of repeated runs are medians over the runs; points are the roots of all.")
 	}
 }
 
-// inputs says what was searched.
 func inputs(runs []reports.Summary) string {
 	factors := map[string]bool{}
 	for _, r := range runs {
@@ -221,15 +215,14 @@ func rootsFigure(runs []reports.Summary) reports.Figure {
 	return f
 }
 
-// spreadText is a spread of GTEPS as a text.
 func spreadText(s record.Spread) string {
 	number := func(x float64) string { return units.Significant(x, 4) }
 	return "median " + number(s.Median) + ", quartiles " + number(s.FirstQuartile) + " and " + number(s.ThirdQuartile) +
 		", from " + number(s.Min) + " to " + number(s.Max) + " GTEPS"
 }
 
-// cloud places a point for the rate of each root in two bands next to the box of a row, in the order of the rates.
-// Multiples of the golden ratio keep neighbors apart, and make the drawing the same every time.
+// cloud places a point for the rate of each root in two bands next to the box of a row. Multiples of the golden ratio
+// keep neighbors apart.
 func cloud(roots []record.RootRecord, place float64, color reports.Color) (out []reports.Shape) {
 	var rates []reports.Mark
 	for _, root := range roots {

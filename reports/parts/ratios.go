@@ -43,7 +43,6 @@ func Ratios(r reports.Report) map[reports.RowKey]map[string]Ratio {
 	return out
 }
 
-// side is a row as a side of a comparison.
 func side(s reports.Summary) compare.Side { return compare.Side{Name: s.Label, Results: s.Repeats} }
 
 // ratioOf is the only ratio of a comparison.

@@ -42,7 +42,6 @@ type scalingLine struct {
 	points []scalingPoint // by number of workers
 }
 
-// scalingPoint is the runs of a line with one number of workers.
 type scalingPoint struct {
 	reports.Summary
 	workers int
@@ -79,7 +78,6 @@ func workers(r reports.Summary) (threads, ranks int) {
 	return threads, ranks
 }
 
-// number reads a number that is more than 0; any other text is 0.
 func number(text string) int {
 	n, _ := strconv.Atoi(text)
 	return max(n, 0)
@@ -121,9 +119,8 @@ func keyOf(r reports.Summary) scalingKey {
 		details: reports.Joined(", ", "version "+r.Version(), "build "+r.BuildName(), r.Machine, r.Input())}
 }
 
-// scalingLines are the lines with at least two numbers of workers: first all strong ones, then all weak ones, with the
-// most numbers first, and then the largest graphs. Only complete runs without a wrong search that say which graph they
-// searched are on a line.
+// scalingLines are the lines with at least two numbers of workers: strong ones, then weak ones, with the most numbers
+// and then the largest graphs first. Only complete runs without a wrong search on a known graph are on a line.
 func scalingLines(runs []reports.Summary) []scalingLine {
 	groups := map[scalingKey]map[int][]reports.Summary{} // by number of workers
 	for _, r := range runs {
@@ -175,8 +172,7 @@ func scalingLines(runs []reports.Summary) []scalingLine {
 	return lines
 }
 
-// scalingFigure draws rates over workers, both on logarithmic axes, with the ideal from each line's first point. Below
-// are the messages and bytes of engines with ranks.
+// scalingFigure draws rates over workers with the ideal from each line's first point, and messages and bytes of ranks.
 func scalingFigure(name, title string, lines []scalingLine) reports.Figure {
 	f := reports.Figure{Name: name, Title: title}
 	if len(lines) == 0 {
@@ -260,7 +256,6 @@ func workerAxis(lines []scalingLine) reports.Axis {
 	return a
 }
 
-// scalingTable has the numbers of the figures.
 func scalingTable(lines []scalingLine) reports.Table {
 	var all []scalingPoint
 	for _, l := range lines {

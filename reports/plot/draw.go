@@ -22,13 +22,11 @@ const (
 	noteHeight  = vg.Length(12)
 )
 
-// drawing is a figure with what draws it.
 type drawing struct {
 	reports.Figure
 	Plotter
 }
 
-// size is the whole of the figure: its panels, legend and notes.
 func (d drawing) size() (width, height vg.Length) {
 	for _, p := range d.Panels {
 		height += vg.Length(p.Height) * vg.Inch
@@ -53,7 +51,6 @@ func (d drawing) draw(canvas vg.Canvas) {
 	}
 }
 
-// drawLegend draws the legend and returns where the panels begin.
 func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 	rows, keyWidth := d.keyRows()
 	y := c.Max.Y
@@ -85,7 +82,6 @@ func sample(c draw.Canvas, key reports.Key, at vg.Point) {
 	mark(c, key.Look.Glyph, key.Look.Color, 3.2, key.Look.Hollow, vg.Point{X: (at.X + right) / 2, Y: middle})
 }
 
-// drawNotes draws the notes and returns where the panels end.
 func (d drawing) drawNotes(c draw.Canvas) vg.Length {
 	y, lines := c.Min.Y, d.noteLines()
 	for _, line := range slices.Backward(lines) {
@@ -128,7 +124,6 @@ func (d drawing) noteLines() (lines []string) {
 	return lines
 }
 
-// panel makes a plot of a panel.
 func (p Plotter) panel(panel reports.Panel) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil

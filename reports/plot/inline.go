@@ -32,7 +32,7 @@ type element struct {
 	legend bool   // it is the key itself
 }
 
-// about says what is drawn next, if the canvas wants to know. Each part of a canvas holds the one it is cut from.
+// about says what is drawn next. Each part of a canvas holds the one it is cut from.
 func about(c vg.Canvas, e element) {
 	for part, ok := c.(draw.Canvas); ok; part, ok = c.(draw.Canvas) {
 		c = part.Canvas
@@ -94,9 +94,8 @@ func (e element) open(legend []reports.Key) string {
 	return fmt.Sprintf(`<g %s="%s">%s`, attribute, html.EscapeString(e.Key), title)
 }
 
-// Inline draws a figure for a page: without a ground, in the page's own colors (the CSS variables of reports.Palette),
-// as wide as its place. What belongs to a key of the legend, or has a text for a pointer, is a group of its own, with
-// the key in an attribute and the text as title.
+// Inline draws a figure for a page, in the CSS variables of reports.Palette and as wide as its place. Shapes with a key
+// of the legend or a text for a pointer are in a group, with the key in an attribute and the text as title.
 func (p Plotter) Inline(f reports.Figure) (string, error) {
 	d := drawing{f, p}
 	width, height := d.size()
@@ -118,7 +117,6 @@ func (p Plotter) Inline(f reports.Figure) (string, error) {
 		`<title>%[3]s</title><g %[4]s`, width.Points(), height.Points(), title, body), nil
 }
 
-// variable is the CSS variable of a color. vgsvg rounds colors that let others through.
 func variable(hex []byte) []byte {
 	n, err := strconv.ParseUint(string(hex[1:]), 16, 32)
 	if err != nil {

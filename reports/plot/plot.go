@@ -86,7 +86,6 @@ func (p Plotter) Draw(extension string, f reports.Figure) ([]byte, error) {
 	return nil, ErrExtension
 }
 
-// on draws the figure on a canvas and encodes it.
 func (d drawing) on(canvas vg.CanvasWriterTo) ([]byte, error) {
 	d.draw(canvas)
 	var b bytes.Buffer

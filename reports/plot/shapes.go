@@ -125,7 +125,6 @@ func (p Plotter) text(size vg.Length, c reports.Color) text.Style {
 	return text.Style{Color: paint(c), Font: font.Font{Typeface: "DejaVu", Size: size}, Handler: p.handler}
 }
 
-// paint converts a color.
 func paint(c reports.Color) color.NRGBA {
 	out := color.NRGBA{R: uint8(c.RGB >> 16), G: uint8(c.RGB >> 8), B: uint8(c.RGB), A: c.Alpha}
 	if c.Alpha == 0 {
@@ -142,7 +141,6 @@ func lineStyle(c reports.Color, width float64, broken bool) draw.LineStyle {
 	return style
 }
 
-// fill fills a rectangle between two corners.
 func fill(c draw.Canvas, with reports.Color, left, bottom, right, top vg.Length) {
 	c.FillPolygon(paint(with), []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top},
 		{X: left, Y: top}})

@@ -122,8 +122,7 @@ func describe(all []compare.Comparison) (out comparison) {
 	return out
 }
 
-// Engines says how the engines of a result compare with the first on a typical root, a line each. A result of one
-// engine has none.
+// Engines says how the engines of a result compare with the first on a typical root, a line each.
 func Engines(r record.Result) (lines []string) {
 	sides := compare.Engines([]record.Result{r})
 	for _, side := range sides[min(1, len(sides)):] {
@@ -145,7 +144,6 @@ func betweenEngines(c compare.Comparison) bool {
 	return !slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return !ofEngines(c, cell) })
 }
 
-// comparisonLine is a line of the table.
 type comparisonLine struct {
 	compare.Cell
 	side string
@@ -237,7 +235,6 @@ func times(c compare.Comparison, r compare.Ratio) string {
 		digits(r.High), slow)
 }
 
-// overall sums up all lines of a comparison.
 func overall(c compare.Comparison) string {
 	switch mean, n := c.Overall(); {
 	case n > 1:
@@ -310,5 +307,4 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	return lines
 }
 
-// percentText is a share with two digits.
 func percentText(share float64) string { return units.Significant(100*share, 2) + " %" }

@@ -19,9 +19,8 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// fields are the columns of CSV in order, each with its name and its value for one search. A row is a search; what
-// belongs to its run, engine and input is repeated in every row, so that rows of many files can be put together,
-// grouped and filtered without another table (Wickham, "Tidy Data", 2014). docs/records.md explains the columns.
+// fields are the columns of CSV in order, each with its name and its value for one search. Every row repeats its run,
+// engine and input (Wickham, "Tidy Data", 2014). docs/records.md explains the columns.
 func fields(r reports.Result, run reports.Summary, root record.RootRecord) [][2]string {
 	var engine plugins.Description
 	if run.Description != nil {
@@ -98,7 +97,6 @@ func noFormula(s string) string {
 	return s
 }
 
-// exact formats a number without rounding it.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // seconds is empty for a time that was not measured.
@@ -132,11 +130,10 @@ func known[N int | int64](n *N) string {
 //	BenchmarkGraph500   one line a run: the harmonic mean over all roots, the number that Graph500 ranks by; only of
 //	                    runs that have an official text
 //
-// Engine and graph are parts of the names (/engine=cpu/scale=18, /engine=cpu/graph=path:1000), for benchstat -row and
-// -col. Characters that cannot stand in a part are escaped, so different engines have different names. The machine and
-// the input are configuration lines. benchstat summarizes searches by their median and compares them without regard to
-// roots, so its numbers are not Graph500's, and its test is weaker than that of teps compare. Runs with wrong searches,
-// and searches without a count of tuples, are left out.
+// Engine and graph are parts of the names (/engine=cpu/scale=18, /engine=cpu/graph=path:1000), escaped, for benchstat
+// -row and -col. The machine and the input are configuration lines. benchstat compares searches without regard to
+// roots, so its test is weaker than that of teps compare. Runs with wrong searches, and searches without a count of
+// tuples, are left out.
 func Bench(w io.Writer, r reports.Report) error {
 	var b bytes.Buffer
 	b.WriteString("Unit TEPS better=higher\nUnit harmonic-mean-TEPS better=higher\n")

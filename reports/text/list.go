@@ -110,7 +110,6 @@ func SortList(records []Listed, by string) {
 	})
 }
 
-// fastest is the rate of the fastest engine and graph, NaN without rates.
 func (l Listed) fastest() float64 {
 	rate := math.Inf(-1)
 	for _, run := range l.Runs {

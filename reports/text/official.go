@@ -13,18 +13,14 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// The official text is what the Graph500 reference program 3.0 prints at its end: label padded to column 33, %g,
-// counts of tuples %.11g. Three things differ, all of them outside the lines themselves:
+// Graph500 writes the official text of every run: what the Graph500 reference program 3.0 prints at its end.
+// It differs in three ways:
 //
 //   - num_mpi_processes is 1: the host talks to one engine process. Ranks and threads inside it are in the record.
-//   - Validation lines are left out when nothing was validated, where the reference prints -1. A standard deviation is
-//     left out for fewer than two values, where the reference prints nan.
-//   - Lines that begin with # are not official. They explain, and contain the numbers of a run with
-//     searches that were not validated. A single valid run has none.
-
-// Graph500 writes the official text of every run of a result, in order. A run that is incomplete, failed, invalid or
-// without numbers gets one line instead, which begins with "# No results printed" and says why. With more than one run,
-// each block follows a line "# ENGINE GRAPH", and an empty line separates the blocks.
+//   - Validation lines are left out when nothing was validated (the reference prints -1), and a standard deviation for
+//     fewer than two values (the reference prints nan).
+//   - Lines that begin with # are not official. They name one of several runs, say why a run has no numbers, and hold
+//     the numbers of a run with searches that were not validated.
 func Graph500(w io.Writer, r reports.Result) error { return fill(w, "graph500.tmpl", r) }
 
 // official returns the lines of a run, or the one line that says why there are none.

@@ -15,9 +15,8 @@ import (
 	"github.com/tepsbench/teps/reports/parts"
 )
 
-// Columns writes a table under its heads. Where it is wider than width columns, those of a terminal, the widest texts
-// are cut, so that different ones stay different, and before little remains of them some columns are left out; 0, for a
-// file or a pipe, leaves all whole. The error is that of w.
+// Columns writes a table under its heads. Where it is wider than width columns, the widest texts are cut, so that
+// different ones stay different, and some columns are left out; 0, for a file or a pipe, leaves all whole.
 func Columns(w io.Writer, t reports.Table, width int) error {
 	return flush(w, bytes.NewBufferString(rendered(t, width)), "a table")
 }
@@ -43,8 +42,8 @@ func fit(t reports.Table, width int) (reports.Table, []int) {
 	return t, widths
 }
 
-// columnWidths are the widths of the columns. The widest texts but states get less where all do not fit into width, but
-// not less than minimum, with which they may not fit.
+// columnWidths are the widths of the columns. Where they do not fit into width, the widest texts but states get less,
+// down to minimum; short reports that this is not enough.
 func columnWidths(t reports.Table, width, minimum int) (widths []int, short bool) {
 	widths, total := make([]int, len(t.Head)), -gap
 	for i := range t.Head {
@@ -104,8 +103,7 @@ func rendered(t reports.Table, width int) string {
 	return b.String()
 }
 
-// Tables writes the table that ends a run. Of several runs it writes a line for each variant, and their history. width
-// is that of Columns.
+// Tables writes the table that ends a run, or of several runs a line for each variant and their history.
 func Tables(w io.Writer, r reports.Report, width int) error {
 	if len(r.Results) == 1 {
 		return Table(w, r.Results[0], width, false)

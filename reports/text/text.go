@@ -39,7 +39,6 @@ func fill(w io.Writer, file string, data any) error {
 	return flush(w, &b, file)
 }
 
-// flush writes a finished text.
 func flush(w io.Writer, b *bytes.Buffer, what string) error {
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("text: write %s: %w", what, err)
@@ -71,7 +70,6 @@ func literal(s string) string {
 	return s
 }
 
-// Markdown writes a report for an issue or a wiki, in GitHub's dialect (GitHub Flavored Markdown 0.29): the verdict,
-// then every table of the page, long ones folded. Figures have to be added by hand. Texts from outside cannot introduce
-// Markdown, HTML, mentions or links to issues.
+// Markdown writes a report for an issue or a wiki, in GitHub Flavored Markdown 0.29: the verdict, then every table of
+// the page, long ones folded. Texts from outside cannot introduce Markdown, HTML, mentions or links to issues.
 func Markdown(w io.Writer, r reports.Report) error { return fill(w, "markdown.tmpl", r) }
