@@ -77,6 +77,7 @@ type curve struct {
 	look   reports.Look
 	points []reports.Point
 	about  func(reports.Point) string // the text for a pointer; nil: label and value
+	under  reports.Shape              // drawn before the line; nil: nothing
 }
 
 // draw joins the points by a line, with marks unless they are many. Only values that are positive and finite are drawn.
@@ -86,6 +87,9 @@ func (c curve) draw() (shapes []reports.Shape) {
 		if p.Y > 0 && reports.Finite(p.X, p.Y) {
 			drawn = append(drawn, p)
 		}
+	}
+	if c.under != nil {
+		shapes = append(shapes, c.under)
 	}
 	if len(drawn) > 1 {
 		shapes = append(shapes, reports.Line{Points: drawn, Color: c.look.Color, Width: 1.4, Broken: c.look.Broken,
@@ -103,6 +107,26 @@ func (c curve) draw() (shapes []reports.Shape) {
 			Hollow: c.look.Hollow, About: reports.About{Key: c.label, Text: text}})
 	}
 	return shapes
+}
+
+// spanOf is the span of the values of curves.
+func spanOf(curves ...curve) span {
+	values := newSpan()
+	for _, c := range curves {
+		for _, p := range c.points {
+			values.add(p.Y)
+		}
+	}
+	return values
+}
+
+// curvePanel draws curves on a logarithmic axis.
+func curvePanel(height float64, x reports.Axis, title string, curves ...curve) reports.Panel {
+	panel := reports.Panel{Height: height, X: x, Y: logAxis(title, spanOf(curves...))}
+	for _, c := range curves {
+		panel.Shapes = append(panel.Shapes, c.draw()...)
+	}
+	return panel
 }
 
 func legend(curves []curve) (keys []reports.Key) {

@@ -45,11 +45,11 @@ func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 // levelsFigure draws the median search level by level: frontier, adjacency entries looked at, time and counters.
 func levelsFigure(r reports.Summary) reports.Figure {
 	root, _ := medianRoot(r)
-	levels := root.Levels
-	f := reports.Figure{Title: fmt.Sprintf("The search from vertex %s by %s %s, level by level",
-		reports.RootLabel(root), r.Label, r.AtGraph())}
+	levels, vertex := root.Levels, reports.RootLabel(root)
+	f := reports.Figure{Title: fmt.Sprintf("The search from vertex %s by %s %s, level by level", vertex, r.Label,
+		r.AtGraph())}
 	f.Note(fmt.Sprintf("%s, %s: the root with the median time, vertex %s, %s in all. Colors: direction of the level.",
-		reports.EngineName(r.Engine.Name), r.GraphName(), reports.RootLabel(root), units.Seconds(root.Time)))
+		reports.EngineName(r.Engine.Name), r.GraphName(), vertex, units.Seconds(root.Time)))
 	each := (len(levels)-1)/maxLevels + 1
 	if each > 1 {
 		levels = merged(levels, each)
@@ -64,28 +64,26 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		}
 		return fmt.Sprintf("level %.0f", at)
 	}
-	counted := func(what string) func(reports.Point) string {
-		return func(p reports.Point) string { return place(p.X) + ": " + units.Integer(int64(p.Y)) + " " + what }
+	counted := func(label, what string, look int) curve {
+		return curve{label: label, look: reports.Looks(look), about: func(p reports.Point) string {
+			return place(p.X) + ": " + units.Integer(int64(p.Y)) + " " + what
+		}}
 	}
-	frontier := curve{label: "frontier (vertices expanded)", look: reports.Looks(0), about: counted("vertices expanded")}
-	edges := curve{label: "adjacency entries looked at", look: reports.Looks(1), about: counted("entries looked at")}
+	counts := []curve{counted("frontier (vertices expanded)", "vertices expanded", 0),
+		counted("adjacency entries looked at", "entries looked at", 1)}
 	var bands, times []reports.Shape
-	counts, seconds := newSpan(), newSpan()
-	counts.add(1)
 	var used [2]bool // directions
+	longest := 0.0
 	for i, level := range levels {
 		at, direction := float64(i)*width+(width-1)/2, directionOf(level)
-		frontier.points = append(frontier.points, xy(at, float64(level.Frontier)))
-		counts.add(float64(level.Frontier))
+		counts[0].points = append(counts[0].points, xy(at, float64(level.Frontier)))
 		if n, known := level.Edges.Get(); known {
-			edges.points = append(edges.points, xy(at, float64(n)))
-			counts.add(float64(n))
+			counts[1].points = append(counts[1].points, xy(at, float64(n)))
 		}
 		color, ms, share := directionColors()[direction], level.Elapsed.Seconds()*1e3,
 			reports.Percentage(level.Elapsed.Seconds(), root.Time)
-		used[direction] = true
+		used[direction], longest = true, max(longest, ms)
 		bands = append(bands, reports.Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
-		seconds.add(ms)
 		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color, About: reports.About{
 			Text: fmt.Sprintf("%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), share)}})
 		if len(levels) <= maxShares {
@@ -93,20 +91,18 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		}
 	}
 	x := levelAxis(len(levels) * each)
-	f.Legend = legend([]curve{frontier, edges})
-	f.Panels = []reports.Panel{{Height: 2.1, X: x, Y: logAxis("Count", counts),
-		Shapes: slices.Concat(bands, frontier.draw(), edges.draw())}}
-	if !seconds.empty() { // an engine need not time its levels
-		f.Panels = append(f.Panels, reports.Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", seconds.high*1.15),
+	one := curve{points: []reports.Point{{Y: 1}}} // axes of counts reach it
+	panel := curvePanel(2.1, x, "Count", counts...)
+	panel.Y, panel.Shapes = logAxis("Count", spanOf(append(counts, one)...)), slices.Concat(bands, panel.Shapes)
+	f.Legend, f.Panels = legend(counts), []reports.Panel{panel}
+	if longest > 0 { // an engine need not time its levels
+		f.Panels = append(f.Panels, reports.Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", longest*1.15),
 			Shapes: times})
 	}
-	counters, values := counterCurves(levels)
-	if len(counters) > 0 {
+	if counters := counterCurves(levels); len(counters) > 0 {
 		f.Legend = append(f.Legend, legend(counters)...)
-		panel := reports.Panel{Height: 2.1, X: x, Y: logAxis("Counters", values), Shapes: bands}
-		for _, c := range counters {
-			panel.Shapes = append(panel.Shapes, c.draw()...)
-		}
+		panel := curvePanel(2.1, x, "Counters", counters...)
+		panel.Shapes = slices.Concat(bands, panel.Shapes)
 		f.Panels = append(f.Panels, panel)
 		f.Note("Counters are those of the engine; 0 is left out.")
 	}
@@ -142,8 +138,7 @@ func hasLevels(r reports.Summary) bool {
 }
 
 // counterCurves are the counters of levels over their numbers, without launches of kernels.
-func counterCurves(levels []plugins.Level) (curves []curve, values span) {
-	values = newSpan()
+func counterCurves(levels []plugins.Level) (curves []curve) {
 	for i, level := range levels {
 		for _, c := range level.Counters {
 			if c.Name == plugins.KernelLaunches || c.Value <= 0 {
@@ -156,10 +151,9 @@ func counterCurves(levels []plugins.Level) (curves []curve, values span) {
 				curves = append(curves, curve{label: name, look: reports.Looks(2 + k)}) // after frontier and entries
 			}
 			curves[k].points = append(curves[k].points, xy(float64(i), float64(c.Value)))
-			values.add(float64(c.Value))
 		}
 	}
-	return curves, values
+	return curves
 }
 
 // levelsTogether draws the levels of several engines over each other, for one root at the largest scale and on each
@@ -173,9 +167,9 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 	}
 	for _, source := range slices.Sorted(maps.Keys(largest)) {
 		var root *record.RootRecord // the median one of the first engine
-		entries, seconds, depth := newSpan(), newSpan(), 0
-		f := reports.Figure{}
-		panels := []reports.Panel{{Height: 2.4}, {Height: 2.4}}
+		var f reports.Figure
+		var entries, times []curve
+		depth := 0
 		all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == source && r.Scale == largest[source] })
 		for _, s := range limited(&f, all, maxSeries, "engines") {
 			run := s.runs[0]
@@ -192,34 +186,27 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 				continue
 			}
 			took, counted := curve{label: s.label, look: s.look}, false
-			var looked []curve // one for levels that follow each other and have counts
 			for k, level := range run.Roots[i].Levels {
 				n, known := level.Edges.Get()
-				if known && !counted {
-					looked = append(looked, curve{label: s.label, look: s.look})
+				if known && !counted { // a curve for levels that follow each other and have counts
+					entries = append(entries, curve{label: s.label, look: s.look})
 				}
 				if counted = known; known {
-					part := &looked[len(looked)-1]
+					part := &entries[len(entries)-1]
 					part.points = append(part.points, xy(float64(k), float64(n)))
-					entries.add(float64(n))
 				}
 				took.points = append(took.points, xy(float64(k), level.Elapsed.Seconds()*1e3))
-				seconds.add(level.Elapsed.Seconds() * 1e3)
 				depth = max(depth, k)
 			}
-			f.Legend = append(f.Legend, legend([]curve{took})...)
-			for _, part := range looked {
-				panels[0].Shapes = append(panels[0].Shapes, part.draw()...)
-			}
-			panels[1].Shapes = append(panels[1].Shapes, took.draw()...)
+			times = append(times, took)
 		}
-		if len(f.Legend) < 2 || depth == 0 || entries.empty() || seconds.empty() {
+		if len(times) < 2 || depth == 0 || spanOf(entries...).empty() || spanOf(times...).empty() {
 			continue
 		}
-		panels[0].X, panels[0].Y = levelAxis(depth+1), logAxis("Entries looked at", entries)
-		panels[1].X, panels[1].Y = levelAxis(depth+1), logAxis("Time (ms)", seconds)
-		panels[1].X.Title = "Level"
-		f.Panels = panels
+		f.Legend = legend(times)
+		f.Panels = []reports.Panel{curvePanel(2.4, levelAxis(depth+1), "Entries looked at", entries...),
+			curvePanel(2.4, levelAxis(depth+1), "Time (ms)", times...)}
+		f.Panels[1].X.Title = "Level"
 		out = append(out, f)
 	}
 	return out

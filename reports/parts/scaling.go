@@ -197,7 +197,6 @@ func scalingFigure(name, title string, lines []scalingLine) reports.Figure {
 		{"KiB of a search", 2.6, func(r reports.Summary) float64 { sum, _ := sumRanks(r); return sum.bytes / 1024 }},
 	} {
 		var curves []curve
-		values := newSpan()
 		for k, l := range lines {
 			c := curve{label: l.name, look: reports.Looks(k)}
 			if common != "" {
@@ -205,24 +204,20 @@ func scalingFigure(name, title string, lines []scalingLine) reports.Figure {
 			}
 			for _, p := range l.points {
 				c.points = append(c.points, xy(float64(p.workers), quantity.of(p.Summary)))
-				values.add(quantity.of(p.Summary))
 			}
 			curves = append(curves, c)
 		}
-		if values.empty() { // threads and single ranks send nothing
+		if spanOf(curves...).empty() { // threads and single ranks send nothing
 			continue
 		}
-		panel := reports.Panel{Height: quantity.height, X: x, Y: logAxis(quantity.title, values)}
-		for _, c := range curves {
-			if i == 0 {
-				first, last := c.points[0], c.points[len(c.points)-1]
-				end := min(last.X, first.X*panel.Y.Max/first.Y)
-				panel.Shapes = append(panel.Shapes, reports.Line{Color: c.look.Color, Width: 0.6, Broken: true,
-					Points: []reports.Point{first, xy(end, first.Y*end/first.X)}, About: reports.About{Key: c.label}})
+		for k, c := range curves {
+			if first, last := c.points[0], c.points[len(c.points)-1]; i == 0 {
+				end := min(last.X, first.X*logAxis("", spanOf(curves...)).Max/first.Y)
+				curves[k].under = reports.Line{Color: c.look.Color, Width: 0.6, Broken: true,
+					Points: []reports.Point{first, xy(end, first.Y*end/first.X)}, About: reports.About{Key: c.label}}
 			}
-			panel.Shapes = append(panel.Shapes, c.draw()...)
 		}
-		f.Legend, f.Panels = legend(curves), append(f.Panels, panel)
+		f.Legend, f.Panels = legend(curves), append(f.Panels, curvePanel(quantity.height, x, quantity.title, curves...))
 	}
 	for i := range f.Panels[:len(f.Panels)-1] {
 		f.Panels[i].X.Title = ""
