@@ -36,36 +36,21 @@ func pageWith(t *testing.T, references []reports.Reference, results ...record.Re
 	return b.String()
 }
 
-func TestPageLeadsWithTheFastestValidRun(t *testing.T) {
-	r := samples.Result([]string{"slow", "fast", "wrong"}, 16)
-	r.Runs[0].Statistics.TEPS.Mean = 1e9
-	r.Runs[1].Statistics.TEPS.Mean = 2.5e9
-	r.Runs[2].Statistics.TEPS.Mean = 77e9
-	r.Runs[2].Roots[0].Rule, r.Runs[2].Roots[0].Violation = 5, "no such edge"
-	got := page(t, r)
-	if !strings.Contains(got, `<span class="rate">2.500</span> GTEPS`) || !strings.Contains(got, "fast at scale 16") {
-		t.Error("the headline is not 2.5 GTEPS of fast at scale 16")
-	}
-	if strings.Contains(got, "77.00") {
-		t.Error("the page shows the rate of a run with a wrong answer")
-	}
-	if !strings.Contains(got, "rule 5: no such edge") || !strings.Contains(got, "INVALID") {
-		t.Error("the page does not say which rule the wrong run broke")
-	}
-}
-
-// The page of a run with a wrong engine begins with that, however fast another engine is.
+// The page of a run with a wrong engine begins with that, and leads with the fastest valid run.
 func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
-	r := samples.Result([]string{"fast", "liar"}, 16)
-	r.Runs[1].Roots[0].Rule, r.Runs[1].Roots[0].Violation, r.Runs[1].Valid = 5, "no such edge", false
+	r := samples.Result([]string{"slow", "fast", "liar"}, 16)
+	for i, teps := range []float64{1e9, 2.5e9, 77e9} {
+		r.Runs[i].Statistics.TEPS.Mean = teps
+	}
+	r.Runs[2].Roots[0].Rule, r.Runs[2].Roots[0].Violation, r.Runs[2].Valid = 5, "no such edge", false
 	got := page(t, r)
 	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed`)
-	rate := strings.Index(got, `<span class="rate">`)
-	if wrong < 0 || rate < wrong {
-		t.Errorf("INVALID is at %d and the rate at %d of the page", wrong, rate)
+	rate := strings.Index(got, `<span class="rate">2.500</span> GTEPS`)
+	if wrong < 0 || rate < wrong || strings.Contains(got, "77.00") {
+		t.Errorf("INVALID is at %d and the rate at %d of the page, or the wrong rate is shown", wrong, rate)
 	}
-	if !strings.Contains(got, "fast at scale 16: Every search was validated") {
-		t.Error("the sentence does not name the engine whose searches are valid")
+	if !strings.Contains(got, "fast at scale 16: Every search was validated") || !strings.Contains(got, "rule 5: no such") {
+		t.Error("a sentence does not name the engine whose searches are valid, or the rule that is broken")
 	}
 	if title := got[:strings.Index(got, "</title>")]; !strings.Contains(title, "INVALID") {
 		t.Errorf("the title is that of a valid run: %s", title[strings.Index(title, "<title>"):])
@@ -73,28 +58,22 @@ func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
 }
 
 func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
-	r := samples.Result([]string{"cpu"}, 16)
-	if !strings.Contains(page(t, r), "compliant") {
-		t.Error("a compliant result is not called so")
-	}
-	r.Runs[0].Compliance.Compliant = false
-	r.Runs[0].Compliance.Rules[1] = record.Check{Rule: "64 distinct roots", Detail: "only 3"}
-	got := page(t, r)
-	if strings.Contains(strings.ToLower(got), "compliant") {
-		t.Error("a result that breaks a rule is called compliant")
-	}
-	if !strings.Contains(got, "breaks 1 of 4 rules") || !strings.Contains(got, "<b>64 distinct roots</b>: only 3") {
-		t.Error("the rule that does not hold is not named")
-	}
 	for name, spoil := range map[string]func(*record.Run){
+		"a compliant run":                  func(*record.Run) {},
+		"a run that is not compliant":      func(r *record.Run) { r.Compliance.Compliant = false },
 		"an interrupted run":               func(r *record.Run) { r.State, r.Valid = record.Interrupted, false },
 		"a run with an unchecked root":     func(r *record.Run) { r.Roots[9].Validated = false },
-		"a run with a rule that is broken": func(r *record.Run) { r.Compliance.Rules[0].Holds = false },
+		"a run with a rule that is broken": func(r *record.Run) { r.Compliance.Rules[1] = record.Check{Rule: "64 roots", Detail: "3"} },
 	} {
 		r := samples.Result([]string{"cpu"}, 16)
 		spoil(&r.Runs[0])
-		if strings.Contains(strings.ToLower(page(t, r)), "compliant") {
-			t.Errorf("%s is called compliant", name)
+		got := page(t, r)
+		if strings.Contains(strings.ToLower(got), "compliant") != (name == "a compliant run") {
+			t.Errorf("whether %s is compliant is wrong", name)
+		}
+		if broken := strings.Contains(got, "breaks 1 of 4 rules") && strings.Contains(got, "<b>64 roots</b>: 3"); broken !=
+			strings.Contains(name, "broken") {
+			t.Errorf("%s: the rule that does not hold is named: %v", name, broken)
 		}
 	}
 }
@@ -192,23 +171,15 @@ func TestColorsStandOut(t *testing.T) {
 	}
 }
 
-// A page of many records is one line for each: what a record contains is folded.
+// What a record of several contains is folded. The line of a record says that one of its engines is wrong.
 func TestPageFoldsManyRecords(t *testing.T) {
-	var records []record.Result
-	for _, name := range []string{"a", "b", "c"} {
-		r := samples.Result([]string{"cpu"}, 16)
-		r.ID = name
-		records = append(records, r)
-	}
+	records := sweepOf(1)
 	records[1].Runs = append(records[1].Runs, samples.Run("wrong", 0, 16, 64))
 	records[1].Runs[1].Roots[0].Rule = 5
-	folded := "<article class=\"folded\">\n<details><summary><b>[1] 0.8841 GTEPS</b>"
-	if got := page(t, records...); strings.Count(got, "<article class=\"folded\">\n<details><summary>") != 3 ||
-		!strings.Contains(got, folded) {
-		t.Errorf("the page does not contain %q and two more", folded)
-	}
-	if got := page(t, records...); !strings.Contains(got, `[2] 0.8841 GTEPS</b> <span class="badge bad">INVALID</span>`) {
-		t.Error("the line of a record does not say that one of its engines is wrong")
+	got := page(t, records...)
+	if n := strings.Count(got, "<article class=\"folded\">\n<details><summary><b>["); n != 3 ||
+		!strings.Contains(got, `<b>[2] 20.00 GTEPS</b> <span class="badge bad">INVALID</span>`) {
+		t.Errorf("%d of 3 records are folded, or a line does not say INVALID", n)
 	}
 	if strings.Contains(page(t, records[:2]...), `class="folded"`) {
 		t.Error("two records are folded")

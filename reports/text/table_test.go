@@ -86,49 +86,48 @@ func narrow(t interface {
 	}
 }
 
-func TestTableFitsATerminalAndShowsVerdicts(t *testing.T) {
-	r := samples.Result([]string{strings.Repeat("long-engine-name-", 9)}, 42)
-	r.Runs[0].Statistics.TEPS = record.Spread{Min: 123456.789e9, FirstQuartile: 2e14, Median: 2e14, ThirdQuartile: 2e14,
-		Max: 987654.321e9, Mean: 23456.789e9}
-	r.Runs[0].Roots[0].Validated = false
-	for _, color := range []bool{false, true} {
-		var b bytes.Buffer
-		if err := Table(&b, report(t, r).Results[0], width, color); err != nil {
-			t.Fatal(err)
+// Names that can be read are worth more than the range of the rates, and verdicts and large rates are whole.
+func TestTableFitsATerminal(t *testing.T) {
+	for name, c := range map[string]struct {
+		engines []string
+		source  string
+		teps    record.Spread
+		width   int
+		want    []string
+	}{
+		"files": {[]string{"cpu", "2d"}, strings.Repeat("collection-of-networks-", 5) + ".gz", record.Spread{}, width, nil},
+		"verdict": {[]string{strings.Repeat("long-engine-name-", 9)}, "", record.Spread{}, width,
+			[]string{"PARTLY CHECKED", "63/64"}},
+		"range": {[]string{"distributed-2d", "cpu"}, "uniform:1000000:16000000", record.Spread{}, 80,
+			[]string{"distributed-2d  unif"}},
+		"rates": {[]string{"long-engine-name"}, "", record.Spread{Min: 123456.789e9, FirstQuartile: 2e14, Median: 2e14,
+			ThirdQuartile: 2e14, Max: 987654.321e9, Mean: 23456.789e9}, width, []string{"123000 … 988000"}},
+	} {
+		r := samples.Result(c.engines, 16)
+		for i := range r.Runs {
+			r.Runs[i].Roots[0].Validated = name != "verdict"
+			if c.source != "" {
+				r.Runs[i].GraphID = record.GraphID{Source: c.source}
+			}
+			if c.teps.Mean > 0 {
+				r.Runs[i].Statistics.TEPS = c.teps
+			}
 		}
-		narrow(t, b.String())
-		if !strings.Contains(b.String(), "PARTLY CHECKED") || !strings.Contains(b.String(), "63/64") ||
-			strings.Contains(b.String(), "\x1b") != color {
-			t.Errorf("color %v:\n%s", color, b.String())
+		for _, color := range []bool{false, true} {
+			var b bytes.Buffer
+			if err := Table(&b, report(t, r).Results[0], c.width, color); err != nil {
+				t.Fatal(err)
+			}
+			narrow(t, b.String())
+			for _, want := range c.want {
+				if !strings.Contains(b.String(), want) || name == "range" && strings.Contains(b.String(), reports.Range) {
+					t.Errorf("%s: want %q in\n%s", name, want, &b)
+				}
+			}
+			if strings.Contains(b.String(), "\x1b") != color {
+				t.Errorf("%s: color %v", name, color)
+			}
 		}
-	}
-}
-
-func TestTableFitsATerminalWithLongNamesOfFiles(t *testing.T) {
-	r := samples.Result([]string{"cpu", "distributed-2d"}, 16)
-	for i := range r.Runs {
-		r.Runs[i].GraphID = record.GraphID{Source: strings.Repeat("collection-of-networks-", 5) + ".txt.gz"}
-	}
-	var b bytes.Buffer
-	if err := Table(&b, report(t, r).Results[0], width, false); err != nil {
-		t.Fatal(err)
-	}
-	narrow(t, b.String())
-}
-
-// Names that can be read are worth more than the range of the rates.
-func TestTableOfLongNamesLeavesOutTheRange(t *testing.T) {
-	r := samples.Result([]string{"distributed-2d", "cpu"}, 16)
-	for i := range r.Runs {
-		r.Runs[i].GraphID = record.GraphID{Source: "uniform:1000000:16000000"}
-	}
-	var b bytes.Buffer
-	if err := Table(&b, report(t, r).Results[0], 80, false); err != nil {
-		t.Fatal(err)
-	}
-	narrow(t, b.String())
-	if strings.Contains(b.String(), reports.Range) || !strings.Contains(b.String(), "distributed-2d  unif") {
-		t.Errorf("got\n%s", b.String())
 	}
 }
 
