@@ -73,7 +73,7 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		counted("adjacency entries looked at", "entries looked at", 1)}
 	var bands, times []reports.Shape
 	var used [2]bool // directions
-	longest := 0.0
+	slowest := 0.0
 	for i, level := range levels {
 		at, direction := float64(i)*width+(width-1)/2, directionOf(level)
 		counts[0].points = append(counts[0].points, xy(at, float64(level.Frontier)))
@@ -82,7 +82,7 @@ func levelsFigure(r reports.Summary) reports.Figure {
 		}
 		color, ms, share := directionColors()[direction], level.Elapsed.Seconds()*1e3,
 			reports.Percentage(level.Elapsed.Seconds(), root.Time)
-		used[direction], longest = true, max(longest, ms)
+		used[direction], slowest = true, max(slowest, ms)
 		bands = append(bands, reports.Bar{At: at, Half: 0.5 * width, To: math.MaxFloat64, Color: color.Area()})
 		times = append(times, reports.Bar{At: at, Half: 0.32 * width, To: ms, Color: color, About: reports.About{
 			Text: fmt.Sprintf("%s, %s: %s, %s", place(at), level.Direction, units.Duration(level.Elapsed), share)}})
@@ -95,8 +95,8 @@ func levelsFigure(r reports.Summary) reports.Figure {
 	panel := curvePanel(2.1, x, "Count", counts...)
 	panel.Y, panel.Shapes = logAxis("Count", spanOf(append(counts, one)...)), slices.Concat(bands, panel.Shapes)
 	f.Legend, f.Panels = legend(counts), []reports.Panel{panel}
-	if longest > 0 { // an engine need not time its levels
-		f.Panels = append(f.Panels, reports.Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", longest*1.15),
+	if slowest > 0 { // an engine need not time its levels
+		f.Panels = append(f.Panels, reports.Panel{Height: 2.1, X: x, Y: linearAxis("Time (ms)", slowest*1.15),
 			Shapes: times})
 	}
 	if counters := counterCurves(levels); len(counters) > 0 {
