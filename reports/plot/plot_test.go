@@ -148,7 +148,7 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 	}
 }
 
-// Every color of every figure is one that a page can change, and names are no colors.
+// Every color of every figure is one that a page can change; names stay as they are.
 func TestInlineRecolorsInkAndNotNames(t *testing.T) {
 	all := figures(t, samples.Ranked())
 	maps.Copy(all, figures(t, samples.Metered(power.Node), "all"))
