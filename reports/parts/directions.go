@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -111,7 +109,10 @@ func directionsFigure(rows []directionShare) reports.Figure {
 	var bars []row
 	for _, r := range rows {
 		parts := []float64{r.seconds[0], r.seconds[1], r.outside()}
-		floats.Scale(100/floats.Sum(parts), parts)
+		whole := parts[0] + parts[1] + parts[2]
+		for k := range parts {
+			parts[k] *= 100 / whole
+		}
 		bar := barRow(r.RowName(), "", parts, directionColors()...)
 		drawBars := bar.draw
 		bar.draw = func(place float64) []reports.Shape {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/reports"
@@ -101,7 +99,11 @@ func (r rankedRun) sent() (messages, bytes string) {
 
 // imbalance is the computing time of the slowest rank over that of the mean rank; NaN without computing.
 func (r rankedRun) imbalance() float64 {
-	return slices.Max(r.computing) / stat.Mean(r.computing, nil)
+	sum := 0.0
+	for _, seconds := range r.computing {
+		sum += seconds
+	}
+	return slices.Max(r.computing) * float64(len(r.computing)) / sum
 }
 
 // phaseFigure draws time, messages and bytes of the phases, a row for every run. The last of many phases are gray.
