@@ -89,17 +89,10 @@ func TestMachineWithSeveralGovernors(t *testing.T) {
 		files[cpufreq+"scaling_driver"] = driver + "\n"
 	}
 	files["sys/devices/system/cpu/cpu2/cpufreq/energy_performance_preference"] = "balance_performance\n"
-	want := "performance, powersave, powersave (balance_performance), powersave (intel_pstate)"
-	if m := machineOf(t, files); m.Governor != want {
-		t.Errorf("want %q, got %q", want, m.Governor)
-	}
-}
-
-func TestMachineWithoutClockLimitHasCurrentClock(t *testing.T) {
-	files := twoSockets()
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "cpuinfo_max_freq") })
-	if m := machineOf(t, files); m.ClockMHz != 1500 {
-		t.Errorf("want the clock of cpuinfo, 1500, got %g", m.ClockMHz)
+	want := "performance, powersave, powersave (balance_performance), powersave (intel_pstate)"
+	if m := machineOf(t, files); m.Governor != want || m.ClockMHz != 1500 {
+		t.Errorf("want %q and the clock of cpuinfo, 1500, got %q and %g", want, m.Governor, m.ClockMHz)
 	}
 }
 

@@ -168,8 +168,7 @@ func (s Settings) checkCombination(o Option, options []Option) error {
 // All returns name and value of every option, for the record.
 func (s Settings) All() map[string]string { return s.values }
 
-// Int returns an option of Kind Int. Like its siblings it must name an option of the right kind: the value was
-// checked by Resolve.
+// Int returns an option of Kind Int, which Resolve has checked.
 func (s Settings) Int(name string) int {
 	n, _ := strconv.ParseInt(s.values[name], 10, 64)
 	return int(n)
@@ -190,8 +189,7 @@ func (s Settings) Bool(name string) bool {
 // Text returns an option of Kind Text or Choice.
 func (s Settings) Text(name string) string { return s.values[name] }
 
-// SwitchOptions returns the options of a graph.Switch, which have the same names and meanings in every engine:
-// direction, alpha and beta. Thresholds belong to an engine, so it passes its defaults.
+// SwitchOptions returns the options of a graph.Switch, the same in every engine, with an engine's default thresholds.
 func SwitchOptions(alpha, beta string) []Option {
 	const automatic = "direction=auto"
 	return []Option{

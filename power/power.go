@@ -27,7 +27,7 @@ const (
 	Wall    Scope = "wall"    // a system at its plug, power supplies included
 )
 
-// Scopes returns all scopes, from the smallest to the largest.
+// Scopes returns all scopes, the smallest first.
 func Scopes() []Scope { return []Scope{Package, DRAM, SoC, GPU, Device, Node, Wall} }
 
 // System reports whether s covers a whole system. GreenGraph500 ranks by the power of a system only.
@@ -112,10 +112,10 @@ func Close(meters []Meter) (err error) {
 	return err
 }
 
-// Fault is an error of a meter during its recording.
+// Fault is an error of a meter during its recording, which happened Count times.
 type Fault struct {
 	Text  string `json:"text"`
-	Count int    `json:"count"` // how often it happened
+	Count int    `json:"count"`
 }
 
 // Series is the recording of a meter.

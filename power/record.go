@@ -15,11 +15,9 @@ import (
 const Interval = 50 * time.Millisecond
 
 const (
-	// readLimit is when reads are asked to end; after hangLimit, Stop no longer waits for them.
-	readLimit = 2 * time.Second
-	hangLimit = readLimit + readLimit/4
-	// maxFaults bounds the number of distinct faults of a series.
-	maxFaults = 16
+	readLimit = 2 * time.Second         // when reads are asked to end
+	hangLimit = readLimit + readLimit/4 // after which Stop no longer waits for them
+	maxFaults = 16                      // distinct faults of a series
 )
 
 const hangs = "a read did not return within 2.5s" // the fault of a read that takes longer than hangLimit

@@ -75,21 +75,14 @@ func TestUnavailableEngineIsSkippedWithItsReason(t *testing.T) {
 			construct: func(build) (construction, error) { return construction{}, plugins.ErrUnavailable },
 		}
 	})
-	passed, skipped := 0, 0
 	for _, c := range Cases() {
-		switch o := c.Run(t.Context(), open, nil, Limit); {
-		case o.Err != nil:
-			t.Errorf("%s: %v", c.Name, o.Err)
-		case o.Skipped == "":
-			passed++
-		case o.Skipped == "unavailable: no such device here":
-			skipped++
-		default:
-			t.Errorf("%s: want the reason, got %q", c.Name, o.Skipped)
+		want := "unavailable: no such device here"
+		if c.runs == anywhere {
+			want = ""
 		}
-	}
-	if passed < 3 || skipped < 40 {
-		t.Errorf("want descriptions checked and all else skipped, got %d passed and %d skipped", passed, skipped)
+		if o := c.Run(t.Context(), open, nil, Limit); o.Err != nil || o.Skipped != want {
+			t.Errorf("%s: %v, got %q, want %q", c.Name, o.Err, o.Skipped, want)
+		}
 	}
 }
 
@@ -160,10 +153,7 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parent, _, err := truth.graph.Search(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parent, _, _ := truth.graph.Search(root)
 		for range rapid.IntRange(0, 3).Draw(t, "changes") {
 			v := rapid.Int64Range(0, n-1).Draw(t, "changed")
 			parent[v] = graph.Vertex(rapid.Int64Range(-2, n).Draw(t, "to"))

@@ -43,8 +43,6 @@ func wrongReports() map[string]wrong {
 			words{"report/construct": "Construction.Entries"}},
 		"claims no width": {built(func(c *construction) { c.Claims.ParentBits = 0 }),
 			words{"report/construct": "Claims.ParentBits"}},
-		"claims bits as bytes": {built(func(c *construction) { c.Claims.VertexBits = 4 }),
-			words{"report/construct": "VertexBits"}},
 		"claims no tuning": {built(func(c *construction) { c.Claims.Tuning = "" }),
 			words{"report/construct": "Claims.Tuning"}},
 		"makes no tuples from a recipe": {said(func(d *description) { d.MakesTuples = true }),

@@ -29,8 +29,8 @@ type Allocator interface {
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
 }
 
-// Footprint is implemented by engines in other processes. PrivateMemory returns the number of bytes that the process
-// does not share. known is false if the system does not provide it.
+// Footprint is implemented by engines in other processes. PrivateMemory returns the bytes that the process does not
+// share.
 type Footprint interface {
 	PrivateMemory() (bytes int64, known bool)
 }

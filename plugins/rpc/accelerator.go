@@ -36,7 +36,8 @@ func (accelerator) Search(context.Context, graph.Vertex, []graph.Vertex) (plugin
 // nothing reads the answer of a call that returns only an error.
 func nothing[W any](W) (struct{}, error) { return struct{}{}, nil }
 
-// Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet.
+// Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet; the lists
+// of the other calls must lie in memory from Host.Tuples and Host.Parents.
 func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
 	tuples, err := segmentOf(c.host, tupleSegment, dst, reserved)
 	if err != nil {
@@ -47,7 +48,6 @@ func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 	return err
 }
 
-// Lend implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
 func (c *Client) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
 	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
 	if err != nil {
@@ -67,24 +67,19 @@ func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
 	return t, nil
 }
 
-// Load implements plugins.Accelerator. The tuples must lie in memory from Host.Tuples.
 func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
 	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}, nothing)
 	}
-	request := &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}
-	_, err = exchange(ctx, c, c.engine.Load, request, nothing)
 	return err
 }
 
-// LoadRecipe implements plugins.Accelerator.
 func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
 	_, err := exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{Recipe: recipeToWire(&recipe)}, nothing)
 	return err
 }
 
-// Validate implements plugins.Accelerator. The parents must lie in memory from Host.Parents.
 func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t validate.Tree, err error) {
 	array, err := segmentOf(c.host, parentSegment, parent, present)
 	if err != nil {

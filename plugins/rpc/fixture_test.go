@@ -86,8 +86,7 @@ func shortFolder(t testing.TB) string {
 }
 
 func entries(dir string) string {
-	list, _ := filepath.Glob(filepath.Join(dir, "*"))
-	return strings.Join(list, " ")
+	return strings.Join(must(filepath.Glob(filepath.Join(dir, "*"))), " ")
 }
 
 // dies waits until a process has ended, or is a zombie. A minute is enough on a busy machine, too.
@@ -176,7 +175,6 @@ func closeSockets() {
 	}
 }
 
-// must returns a value of a function that does not fail.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -184,7 +182,6 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// check ends the test with an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -192,7 +189,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// second returns the error of a call.
 func second[T any](_ T, err error) error { return err }
 
 // wantError checks that an error wraps another one and says some words.

@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	plugin "github.com/hashicorp/go-plugin"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/serial"
@@ -172,13 +170,6 @@ func acts() map[string]func() {
 		"exits at once":     lastWords,
 		"lies":              func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); forever() },
 		"lies and exits":    func() { fmt.Println("1|1|unix|/nowhere/at/all|grpc|" + fakeCertificate()); os.Exit(4) },
-		"wants another cookie": func() {
-			plugin.Serve(&plugin.ServeConfig{
-				HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: "another"},
-				GRPCServer:       plugin.DefaultGRPCServer,
-				VersionedPlugins: versions(&service{server: &server{engine: serial.New()}}),
-			})
-		},
 	}
 }
 

@@ -46,11 +46,8 @@ func within[E element](part []E, whole []byte) (first int64, ok bool) {
 }
 
 const (
-	// hugePage is the size of a huge page of amd64, and of arm64 with pages of 4 KiB.
-	hugePage = 2 << 20
-	// guardBytes is how much of the address space on both sides of a mapping is inaccessible. Code that runs past an
-	// end of an array gets a segmentation fault there instead of other memory.
-	guardBytes = 2 << 20
+	hugePage   = 2 << 20 // bytes, of amd64, and of arm64 with pages of 4 KiB
+	guardBytes = 2 << 20 // inaccessible on both sides of a mapping, so that code that leaves an array crashes
 )
 
 // A mapping is a shared mapping of a file with inaccessible addresses on both sides.

@@ -23,12 +23,9 @@ import (
 )
 
 const (
-	// exitTime is how long an engine may take to end after it was asked to.
-	exitTime = 2 * time.Second
-	// noticeTime is how long the end of a process may go unnoticed after its connection has broken.
-	noticeTime = 3 * time.Second
-	// killTime is how long a killed process may take to die. One that hangs inside a driver may never die.
-	killTime = 5 * time.Second
+	exitTime   = 2 * time.Second // for the end of an engine that was asked to end
+	noticeTime = 3 * time.Second // until the end of a process is noticed after its connection has broken
+	killTime   = 5 * time.Second // for the death of a killed process, which may hang inside a driver for ever
 )
 
 // process is an engine's process as go-plugin's runner.Runner. The host checks the handshake before go-plugin does, for

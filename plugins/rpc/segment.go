@@ -133,9 +133,8 @@ func memoryError(err error) error {
 	return err
 }
 
-// The engine's side of shared memory. Tuples are mapped, for reading only, during one Construct. Parents stay mapped
-// until a call names others, so that only the first of many searches pays for mapping them. So do tuples that an
-// accelerator writes.
+// The engine's side of shared memory. Tuples are mapped, for reading only, during one Construct. Parents, and tuples
+// that an accelerator writes, stay mapped until a call names others, so that only the first one pays for mapping them.
 
 // attach maps the whole segment that wire names; nothing if wire is nil.
 func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping, err error) {

@@ -113,13 +113,11 @@ func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 func TestImpossibleSizesAreRefused(t *testing.T) {
 	s := newStage(t)
 	for _, n := range []int64{-1, math.MaxInt64, math.MaxInt64 / 12} {
-		if _, _, err := s.Tuples(n); !errors.Is(err, ErrSegment) {
-			t.Errorf("%d tuples: got %v, want ErrSegment", n, err)
-		}
+		_, _, err := s.Tuples(n)
+		wantError(t, err, ErrSegment)
 	}
-	if _, _, err := s.Parents(1 << 57); !errors.Is(err, plugins.ErrMemory) {
-		t.Errorf("2^57 parents: got %v, want ErrMemory", err)
-	}
+	_, _, err := s.Parents(1 << 57)
+	wantError(t, err, plugins.ErrMemory)
 	empty, release, err := s.Tuples(0)
 	if err != nil || len(empty) != 0 {
 		t.Fatalf("no tuples: got %d and %v", len(empty), err)

@@ -29,7 +29,7 @@ func Sources() []Source {
 	}
 }
 
-// A Source is a kind of meter.
+// Source is a kind of meter.
 type Source struct {
 	Name    string
 	Help    string                   // description of its readings, one line
