@@ -204,6 +204,9 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("g++ is needed")
 	}
+	if header := string(must(os.ReadFile("teps_engine.h"))); Header() != header {
+		t.Error("Header is another file")
+	}
 	for _, standard := range []string{"c++11", "c++20"} {
 		out, err := exec.Command("g++", "-std="+standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++",
 			"-include", "teps_engine.h", "/dev/null").CombinedOutput()

@@ -102,7 +102,6 @@ type PartError struct {
 }
 
 func (e *PartError) Error() string { return e.Err.Error() }
-func (e *PartError) Unwrap() error { return e.Err }
 
 // Close closes all meters.
 func Close(meters []Meter) (err error) {

@@ -226,6 +226,14 @@ func TestCloseClosesAllMeters(t *testing.T) {
 	}
 }
 
+func TestNodesAndWallsAreSystems(t *testing.T) {
+	for i, s := range Scopes() {
+		if s.System() != (i >= 5) {
+			t.Errorf("%s is a system: %v", s, s.System())
+		}
+	}
+}
+
 func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
 	for want, info := range map[time.Duration]Info{
 		600 * time.Millisecond:  {Period: time.Millisecond},
