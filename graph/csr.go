@@ -5,15 +5,13 @@ package graph
 import "fmt"
 
 // CSR is a plain compressed sparse row adjacency: the neighbors of v are Targets[Offsets[v]:Offsets[v+1]], not sorted.
-// Each tuple {u, v} is an entry in the lists of u and of v: duplicates are repeated, and a self-loop is in the list of
-// its vertex twice.
+// Each tuple {u, v} is an entry in the lists of u and v; duplicates are repeated, a self-loop is in its list twice.
 type CSR struct {
 	Offsets []int64 // [vertices+1]
 	Targets []Vertex
 }
 
-// NewCSR builds the adjacency of the vertices 0..vertices-1. It returns an error if vertices is negative or a tuple has
-// a larger label.
+// NewCSR builds the adjacency of the vertices 0..vertices-1, an error if vertices is negative or a label larger.
 func NewCSR(edges []Edge, vertices int64) (*CSR, error) {
 	if vertices < 0 {
 		return nil, fmt.Errorf("graph: building a CSR of %d vertices: the number of vertices cannot be negative", vertices)

@@ -67,10 +67,9 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 	}}, nil
 }
 
-// parseUniform makes random graphs after Erdős and Rényi, G(n, M): both ends of each tuple are drawn uniformly from all
-// vertices, including self-loops and duplicates, as in the uniform graphs of the GAP benchmark suite. The ends of tuple
-// i come from the outputs 2i and 2i+1 of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014).
+// parseUniform makes random graphs after Erdős and Rényi, G(n, M), with self-loops and duplicates, as in the uniform
+// graphs of the GAP benchmark suite. The ends of tuple i come from the outputs 2i and 2i+1 of SplitMix64 (Steele, Lea,
+// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 	n, err := numbers(fields, 2)
 	if err == nil {

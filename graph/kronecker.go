@@ -68,8 +68,7 @@ func (k Kronecker) Check() error {
 	return nil
 }
 
-// Generate is Source.Generate. It returns an error if k does not pass Check. Each call has some 20 microseconds of
-// setup.
+// Generate is Source.Generate. It returns an error if k does not pass Check. A call has 20 microseconds of setup.
 func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
 	if err := k.Check(); err != nil {
 		return err

@@ -74,8 +74,7 @@ func mrgNext(near, far uint64) uint64 { return mrgReduce(mrgNear*near + mrgFar*f
 // mrgFold returns a number congruent to t that is below 2^31 + 2^33: t's upper 33 bits added to its lower 31.
 func mrgFold(t uint64) uint64 { return t&mrgModulus + t>>31 }
 
-// mrgReduce returns t modulo mrgModulus, for t below 2^61. The upper bits of such a t are an estimate of the quotient
-// that is at most one too low.
+// mrgReduce returns t modulo mrgModulus, for t below 2^61. The quotient's estimate is at most one too low.
 func mrgReduce(t uint64) uint64 {
 	quotient := (t + t>>31 + 1) >> 31
 	return (t + quotient) & mrgModulus // the low bits of t - quotient*(2^31 - 1)

@@ -75,8 +75,8 @@ func start(parent []graph.Vertex, root graph.Vertex) {
 	parent[root] = root
 }
 
-// csr is a graph in compressed sparse rows: the neighbors of v are targets[offsets[v]:offsets[v+1]], ascending, each
-// once and without v itself.
+// csr is a graph in compressed sparse rows: the neighbors of v, targets[offsets[v]:offsets[v+1]], ascend without v
+// itself.
 type csr struct {
 	offsets []int64
 	targets []uint32

@@ -152,8 +152,7 @@ func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Bui
 	return built, nil
 }
 
-// inLabels returns h as a search in labels, given the number of each label. It writes parents in labels at the end,
-// which is timed.
+// inLabels returns h as a search in labels, given the number of each label. It relabels parents inside the clock.
 func inLabels(
 	h *hybrid, number []uint32) func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
 	label, numbered := inverse(number), make([]graph.Vertex, len(number))

@@ -140,8 +140,7 @@ func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	})
 }
 
-// gather appends the queues of all workers to that of the search at position tail, and empties them. It returns the new
-// end, and the number of visited edges.
+// gather moves the queues of all workers to that of the search at tail. It returns the end, and the edges visited.
 func (h *hybrid) gather(tail int) (end int, inLvl int64) {
 	end = tail
 	var copies sync.WaitGroup

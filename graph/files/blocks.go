@@ -44,8 +44,7 @@ type blocks struct {
 	parse func(b *block, edges []graph.Edge) ([]graph.Edge, error)
 }
 
-// parallel reads and parses blocks, and adds their tuples in the order of the file. It returns the first error in this
-// order.
+// parallel reads and parses blocks, adds their tuples in the order of the file, and returns the first error in it.
 func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
 	defer cancel()

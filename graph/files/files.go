@@ -79,8 +79,7 @@ func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	return loadFile(ctx, name, o, nil)
 }
 
-// LoadFrom is Load for a reader, such as standard input. The name appears in errors, and its extension may determine
-// the format.
+// LoadFrom is Load for a reader, such as standard input. The name appears in errors, and may determine the format.
 func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)

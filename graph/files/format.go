@@ -30,8 +30,7 @@ const (
 	OSM          Format = "osm"      // OpenStreetMap, its roads
 )
 
-// codec is a format with its extensions, the usual one first, its reader and its writer. Load reads LDBC itself,
-// because a graph is several files.
+// codec is a format with its extensions, the usual one first, its reader and its writer. Load itself reads LDBC.
 type codec struct {
 	format     Format
 	extensions []string
@@ -91,8 +90,7 @@ func formatOfName(name string) Format {
 	return ""
 }
 
-// detect determines the format from the first bytes. It never returns METIS, whose lines of numbers look like those of
-// an edge list.
+// detect determines the format from the first bytes. It never returns METIS, whose lines look like an edge list.
 func (in *input) detect() (Format, error) {
 	head, err := in.r.Peek(detectBytes)
 	if len(head) == 0 && err != nil {
@@ -137,8 +135,7 @@ func isSG(head []byte, size int64, compressed bool) bool {
 	return sgHeader+arrays<<head[0] == uint64(size)
 }
 
-// isPacked16 reports whether the upper 16 bits of all 64-bit numbers are 0, as in a packed list of few vertices, and
-// head is not such a list.
+// isPacked16 reports whether the upper 16 bits of all 64-bit numbers are 0, and head is not a packed list.
 func isPacked16(head []byte) bool {
 	if len(head)%16 != 0 {
 		return false

@@ -49,8 +49,7 @@ func (s *seen) edge(u, v uint64) graph.Edge {
 	return graph.MakeEdge(s.vertex(u), s.vertex(v))
 }
 
-// labeled is parallel for a format that does not state its number of vertices. It numbers the labels after the last
-// block.
+// labeled is parallel for a format that does not state its number of vertices, and then numbers the labels.
 func (in *input) labeled(
 	b blocks, parse func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error)) error {
 	var c collected

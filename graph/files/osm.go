@@ -24,8 +24,7 @@ import (
 //go:generate sh -c "cd internal/osmpb && protoc --go_out=. --go_opt=paths=source_relative osm.proto"
 
 // readOSM reads the roads of OpenStreetMap (https://wiki.openstreetmap.org/wiki/PBF_Format): the ways with a highway
-// tag, paths included. Consecutive nodes of a way are the ends of a tuple, unless they are the same node. The vertices
-// are the nodes of tuples.
+// tag, paths included. Two different consecutive nodes of a way are a tuple; the vertices are the nodes of tuples.
 func readOSM(in *input) error {
 	var large sync.Mutex // held while a large block is decoded
 	return in.labeled(blocks{split: in.splitOSM}, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
@@ -117,8 +116,7 @@ func (in *input) take(start, n int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// checkFeatures rejects files with features that change the meaning of the ways. A file with history has every version
-// of a way, including deleted ones.
+// checkFeatures rejects files with features that change the meaning of the ways, such as all versions of each way.
 func checkFeatures(data []byte) error {
 	var header osmpb.HeaderBlock
 	blob, size, err := openBlob(data)

@@ -35,8 +35,8 @@ func skipLine(text []byte, i int) int {
 	return i + n + 1
 }
 
-// number reads the decimal number at i, below 2^64. It returns the position after it, or i if there is none or if it
-// does not end at a field separator.
+// number reads the decimal number at i, below 2^64, which ends at a field separator. It returns the position after it,
+// or i.
 func number(text []byte, i int) (n uint64, next int) {
 	next = i
 	if len(text)-i >= 8 {
@@ -64,8 +64,7 @@ func number(text []byte, i int) (n uint64, next int) {
 }
 
 // leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and its
-// number of digits. It converts all at once, because the end of a number is hard to predict (Lemire, "Number Parsing at
-// a Gigabyte per Second", 2021, section 6).
+// number of digits, without branches (Lemire, "Number Parsing at a Gigabyte per Second", 2021, section 6).
 func leadingDigits(characters uint64) (n uint64, digits int) {
 	const each = 0x0101010101010101 // 1 in every byte
 	d := characters ^ '0'*each
@@ -144,8 +143,7 @@ func fields(text []byte, i int) int64 {
 	return int64(len(bytes.FieldsFunc(line, func(r rune) bool { return r < 128 && blank(byte(r)) })))
 }
 
-// pairs says how to parse lines of two vertices and optional values, which are ignored: edge lists, MatrixMarket and
-// DIMACS.
+// pairs says how to parse lines of two vertices and optional values, which are ignored.
 type pairs struct {
 	comments string // first bytes of a comment
 	word     byte   // in front of the vertices, or 0

@@ -170,8 +170,8 @@ func (s *scanner) scanWords(edges []graph.Edge, words []uint16, parent []uint32,
 	return true
 }
 
-// gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false if a label is
-// not a vertex.
+// gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false for a bad
+// label.
 func (s *scanner) gather(block []graph.Edge, words []uint16) bool {
 	for i := range block {
 		u32, v32, ok := block[i].Ends32()
@@ -193,8 +193,8 @@ func (s *scanner) gather(block []graph.Edge, words []uint16) bool {
 	return true
 }
 
-// compare looks at the lanes of a block of n tuples. It returns the number of groups it wrote, and whether all levels
-// are in order.
+// compare looks at the lanes of a block of n tuples. It returns the groups it wrote, and whether all levels are in
+// order.
 func (s *scanner) compare(n int) (groups int, good bool) {
 	var wrong uint64
 	for first := 0; first < n; first += 4 {
@@ -233,8 +233,7 @@ func (s *scanner) collect(block []graph.Edge, groups []group) {
 	s.nHits = n
 }
 
-// markTreeEdges looks up the parents of the collected hits, clears the pending bits of those that are tree edges, and
-// drops the hits.
+// markTreeEdges looks up the parents of the collected hits, and clears the pending bits of those that are tree edges.
 func (s *scanner) markTreeEdges(parent []uint32, pending []uint64) {
 	hits, edges := s.hits[:s.nHits], 0
 	s.nHits = 0

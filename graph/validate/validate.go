@@ -174,12 +174,11 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 	return err
 }
 
-// Bytes returns the memory of a Validator in bytes, without the tuples, the parent array, and some 40 KB per thread, or
-// 800 KB if a source generates the tuples.
+// Bytes returns the memory of a Validator in bytes, without tuples, parents, and up to 800 KB per thread.
 func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/64) }
 
-// Joined returns a bitmap of the vertices that a tuple joins to another one: bit v%64 of word v/64 is that of vertex v.
-// The caller may change it.
+// Joined returns a bitmap of the vertices that a tuple joins to another one, v at bit v%64 of word v/64. It may be
+// changed.
 func (v *Validator) Joined() []uint64 { return v.joined }
 
 // Overwrite fills a parent array with graph.Unwritten before a search.
@@ -277,8 +276,8 @@ func (v *Validator) tuples() int64 {
 	return int64(len(v.edges))
 }
 
-// overTuples is graph.Parallel over all tuples; first is the number of the first tuple of edges. Threads generate the
-// tuples of a source, one range at a time.
+// overTuples is graph.Parallel over all tuples; first is the number of the first tuple of edges, which may be
+// generated.
 func (v *Validator) overTuples(
 	ctx context.Context, work func(s *scanner, edges []graph.Edge, first int64) bool) error {
 	failed := make([]error, len(v.scanners))

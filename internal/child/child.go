@@ -115,8 +115,7 @@ func (p *Process) Kill() {
 // Killed reports whether Kill has killed the program.
 func (p *Process) Killed() bool { return p.killed.Load() }
 
-// Stop ends the program: it waits for the time leave, sends SIGTERM, waits for the time patience, and kills. It reports
-// whether the program has ended.
+// Stop ends the program: it waits for the time leave, sends SIGTERM, waits for patience, kills, and reports success.
 func (p *Process) Stop(leave, patience time.Duration) bool {
 	if !p.WaitFor(leave) {
 		_ = p.Signal(syscall.SIGTERM)

@@ -17,8 +17,7 @@ type Lines struct {
 	partial []byte // of the last line
 }
 
-// NewLines returns a Lines that calls line for each line that is not empty, without its end. The slice is valid until
-// the call returns.
+// NewLines returns a Lines that calls line for each line that is not empty, without its end. The slice is then reused.
 func NewLines(line func(line []byte)) *Lines { return &Lines{line: line} }
 
 const maxLine = 64 << 10 // bytes after which a line is split

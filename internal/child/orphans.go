@@ -46,8 +46,7 @@ func begin(cmd *exec.Cmd) error {
 	return err
 }
 
-// killOrphans kills the processes that the program has left behind, and those that they start until then. It returns
-// when they are gone, or after killTime.
+// killOrphans kills the processes that the program has left behind, until they are gone, but at most for killTime.
 func (p *Process) killOrphans() {
 	family.Lock()
 	defer family.Unlock()

@@ -21,8 +21,7 @@ func (g Groups) Size(h int) int { return int(g[h+1] - g[h]) }
 // Word is a word of a bitmap. Bit i of word w stands for vertex w*size+i, where size is the number of bits of a Word.
 type Word interface{ ~uint32 | ~uint64 }
 
-// Add adds the groups of the hubs in frontier, a bitmap of hubs, to into, the words of a bitmap of vertices from word
-// first on.
+// Add adds the groups of hubs in frontier, a bitmap, to into, the words of a bitmap of vertices from word first on.
 func Add[W Word](g Groups, into []W, first int, frontier []W) {
 	hubs := len(g) - 1
 	if hubs < 1 {

@@ -12,9 +12,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Next returns the direction of the next step by the paper's function change_state (figure 3). The argument edges is
-// the number of adjacency entries that the last step visited, entries that of the graph. A growing frontier never
-// switches back to top-down.
+// Next returns the direction of the next step by the paper's function change_state (figure 3), from the adjacency
+// entries that the last step visited and those of the graph. A growing frontier never switches back to top-down.
 func Next(s graph.Switch, p graph.SwitchState, edges, entries int64) graph.Direction {
 	if s.Steps != graph.BothDirections {
 		return s.First()

@@ -6,8 +6,7 @@ package memory
 
 import "unsafe"
 
-// block is an array of the Go heap, which the garbage collector frees. Race builds use it on Linux too, because the
-// race detector watches the Go heap only.
+// block is an array of the Go heap, for other systems and the race detector, which watches only the heap.
 type block struct{ bytes int64 }
 
 func obtain[T any](n, _ int) ([]T, block, error) {

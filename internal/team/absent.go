@@ -12,9 +12,8 @@ import (
 const patience = 50 * time.Microsecond
 
 // Absent opens turns in which every worker only shows up, until duration has passed, and returns how many members were
-// not there within 50 microseconds, on average over the turns: members that the system was not running. The first
-// turns, until all members have been started, do not count, unless they last as long again. Call it between Wake and
-// Rest.
+// not there within 50 microseconds, on average: members that the system was not running. The first turns, until all
+// members have been started, do not count, unless they last as long again. Call it between Wake and Rest.
 func (t *Team) Absent(duration time.Duration) float64 {
 	if t.size == 1 {
 		return 0

@@ -142,6 +142,5 @@ func (p *places) leave(place int) {
 	}
 }
 
-// YieldProcessor lets a waiting thread of the system run on this processor, without the Go scheduler: the goroutine
-// stays on its thread.
+// YieldProcessor lets a waiting thread of the system run on this processor, without the Go scheduler.
 func YieldProcessor() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -15,8 +15,7 @@ const (
 	spinsOfPart  = 500    // that take as long as a call of an Idler
 )
 
-// Wake makes parked workers watch for the next task, and waits a short time until they do. It pins the caller if
-// workers are pinned, until Rest.
+// Wake makes parked workers watch for the next task, waits a short time until they do, and pins the caller until Rest.
 func (t *Team) Wake() {
 	t.pins.pin(0)
 	t.spread(0)

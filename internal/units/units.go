@@ -38,8 +38,7 @@ func Significant(x float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
 }
 
-// Seconds formats a time in seconds with four digits and a suitable unit: 2.5 ms, 12.34 s. A negative or infinite time,
-// or NaN, is Missing.
+// Seconds formats a time in seconds with four digits and a suitable unit: 2.5 ms, 12.34 s. A negative one is Missing.
 func Seconds(s float64) string {
 	switch {
 	case math.IsNaN(s) || s < 0 || math.IsInf(s, 0):
