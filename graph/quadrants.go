@@ -109,8 +109,7 @@ type arcs struct {
 	v      uint64 // D and B
 }
 
-// newArcs returns the arcs for odds in ten-thousandths, of which A has at least 1: a whole circle would be 0 in 64
-// bits.
+// newArcs returns the arcs for odds in ten-thousandths. A has at least 1: a whole circle would be 0 in 64 bits.
 func newArcs(oddsA, oddsB, oddsC uint64) arcs {
 	const unit = (1<<64 + oddsAll - 1) / oddsAll
 	d := oddsAll - oddsA - oddsB - oddsC
